@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require_relative "puma_tuner/version"
+
+# Where does a Puma app's time and memory go, what should change, what will it bring, and did it?
+# The map, in flow order; each stage turns one frozen value into the next.
+module PumaTuner
+  autoload :Measure, "puma_tuner/measure" # a running app         -> Observation
+  autoload :Model, "puma_tuner/model"     # Observation           -> Workload, Machine
+  autoload :Predict, "puma_tuner/predict" # Workload x Topology   -> Forecast
+  autoload :Advise, "puma_tuner/advise"   # Forecasts             -> [Advice]
+  autoload :Prove, "puma_tuner/prove"     # Variants              -> Verdict
+  autoload :Report, "puma_tuner/report"   # any of them           -> bytes
+
+  # The ground the stages stand on.
+  autoload :CLI, "puma_tuner/cli"           # the command
+  autoload :Document, "puma_tuner/document" # values to and from JSON
+  autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
+  autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
+  autoload :Rack, "puma_tuner/rack"         # the middleware
+  autoload :Stats, "puma_tuner/stats"       # pure statistics
+  autoload :Topology, "puma_tuner/topology" # workers x threads
+  autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document
+  autoload :Units, "puma_tuner/units"       # numbers as people read them
+
+  require_relative "puma_tuner/error"
+
+  # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.
+  # Call it in `before_fork` or at the end of `puma.rb`.
+  #
+  # @param interval_s [Numeric] seconds between two prints; nothing is printed for an interval without requests
+  # @param out [IO] where to
+  # @return [void]
+  def self.run(interval_s: 10, out: $stdout)
+    Measure.start(console: {interval_s:, out:})
+  end
+end

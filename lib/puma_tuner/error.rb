@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # Base of everything this gem raises on purpose.
+  class Error < StandardError; end
+
+  # The user can mend it: the message says how. The command ends with exit code 2 and no backtrace.
+  class UserMistake < Error; end
+
+  # A promise of our own code was broken. The command asks for a report and shows where.
+  class InvariantError < Error; end
+
+  # A file that should hold one of our documents does not.
+  class InvalidDocument < UserMistake
+    def initialize(path, problem)
+      super("#{path} is no document that this version can read: #{problem}. " \
+            "Make it anew with `puma_tuner measure` or `puma_tuner tune`.")
+    end
+  end
+
+  # A line of a request file cannot be understood.
+  class InvalidRequestFile < UserMistake
+    def initialize(path, line_number, problem)
+      super("#{path}, line #{line_number}: #{problem}. The format is described in docs/formats/requests.md.")
+    end
+  end
+
+  # The application's server did not come up, or went away while it was needed.
+  class ServerFailed < UserMistake
+    # @param what [String] what happened, as a clause
+    # @param log_tail [Array<String>] the last lines the server printed
+    # @param advice [String] what to do next
+    def initialize(what, log_tail: [], advice: "Start it by hand with the same command to see the whole output.")
+      tail = log_tail.empty? ? "It printed nothing." : "Its last lines:\n#{log_tail.map { |line| "  | #{line}" }.join("\n")}"
+      super("#{what}. #{advice}\n#{tail}")
+    end
+  end
+
+  # The load generator is not installed or gave no answer.
+  class LoadToolFailed < UserMistake; end
+
+  # A measurement was made, and must not be used: wrong answers, too few requests.
+  class VoidMeasurement < UserMistake; end
+end

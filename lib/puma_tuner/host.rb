@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # The server process under our control, and the machine it runs on. No opinions about either.
+  module Host
+    autoload :Launch, "puma_tuner/host/launch"
+    autoload :MachineFacts, "puma_tuner/host/machine_facts"
+    autoload :Processes, "puma_tuner/host/processes"
+    autoload :ServerFacts, "puma_tuner/host/server_facts"
+    autoload :ServerProcess, "puma_tuner/host/server_process"
+  end
+end

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module PumaTuner
+  module Host
+    # The machine, as far as it bears on a measurement.
+    #
+    # cores_count: logical CPUs this process may use
+    # cpu_quota_cores: the control group's limit in cores, nil without one
+    # load_average: over one minute, when read
+    # cpu_pressure_ratio: share of the last ten seconds in which somebody waited for a core (PSI), nil where unknown
+    MachineFacts = Document.define(:cores_count, :cpu_model, :cpu_quota_cores, :memory_bytes, :kernel, :load_average,
+      :cpu_pressure_ratio) do
+      # @return [MachineFacts] of this machine, now
+      def self.read
+        new(
+          cores_count: Etc.nprocessors,
+          cpu_model: first_match("/proc/cpuinfo", /^model name\s*:\s*(.+)$/),
+          cpu_quota_cores: cpu_quota_cores,
+          memory_bytes: first_match("/proc/meminfo", /^MemTotal:\s*(\d+) kB/)&.then { |kib| kib.to_i * 1024 },
+          kernel: "#{Etc.uname[:sysname]} #{Etc.uname[:release]}",
+          load_average: first_match("/proc/loadavg", /^(\S+)/)&.to_f,
+          cpu_pressure_ratio: first_match("/proc/pressure/cpu", /^some avg10=(\S+)/)&.then { |percent| percent.to_f / 100 }
+        )
+      end
+
+      # cgroup v2: "max 100000" or "150000 100000", quota and period in microseconds.
+      def self.cpu_quota_cores
+        quota, period = first_match("/sys/fs/cgroup/cpu.max", /^(\d+ \d+)/)&.split&.map(&:to_f)
+        quota && quota / period
+      end
+      private_class_method :cpu_quota_cores
+
+      def self.first_match(path, pattern)
+        File.read(path)[pattern, 1]
+      rescue SystemCallError
+        nil
+      end
+      private_class_method :first_match
+    end
+  end
+end

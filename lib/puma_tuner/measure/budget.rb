@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Measure
+    # Where wall time went. The parts sum to the wall time; what they miss is the residual, and it is shown.
+    # A part that could not be told apart is nil, and the observation says why.
+    #
+    # wall_ns: of requests: from the moment Puma had the request to the end of the response;
+    #   of threads: everything but idle
+    # queue_ns: in Puma's todo list, waiting for a pool thread (requests only, nil for threads)
+    # cpu_ns: on a core, with the GVL or without it, less the CPU time of gc_ns
+    # preempted_ns: had the GVL, but was not on a core
+    # gvl_wait_ns: could have run, and waited for the GVL
+    # gc_ns: ran the garbage collector, for everybody
+    # io_ns, lock_ns, sleep_ns: released the GVL for a socket, file or database; for a Mutex, Queue or ConditionVariable;
+    #   for Kernel#sleep
+    # idle_ns: a pool thread waiting for a request; outside the wall time
+    Budget = Document.define(:wall_ns, :queue_ns, :cpu_ns, :preempted_ns, :gvl_wait_ns, :gc_ns,
+      :io_ns, :lock_ns, :sleep_ns, :idle_ns) do
+      const_set(:PARTS, %i[queue cpu preempted gvl_wait gc io lock sleep].freeze)
+
+      # @return [Budget] nothing spent yet
+      def self.zero = new(**members.to_h { |member| [member, 0] })
+
+      # @return [Integer, nil] nanoseconds
+      def part_ns(part) = public_send(:"#{part}_ns")
+
+      # @return [Float, nil] share of the wall time, 0..1
+      def share_ratio(part)
+        part_ns(part)&.fdiv(wall_ns) if wall_ns.positive?
+      end
+
+      # @return [Integer] wall time that no part accounts for; negative when the parts claim too much
+      def residual_ns = wall_ns - self.class::PARTS.sum { |part| part_ns(part) || 0 }
+
+      # @return [Budget] both together; a part unknown in one is unknown in the sum
+      def +(other)
+        with(**to_h { |name, ns| [name, (ns && other.public_send(name)) ? ns + other.public_send(name) : nil] })
+      end
+    end
+  end
+end

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Model
+    # What one recorded request demands when nobody is in its way: bursts with the GVL, and between them waits without it.
+    #
+    # bursts_ns: CPU time of each burst, GC included; one more than waits_ns
+    # waits_ns: duration of each wait; wait_kinds: "io", "lock" or "sleep" for each
+    # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts
+    Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
+      # @return [Integer] nanoseconds that need the GVL
+      def cpu_ns = bursts_ns.sum
+
+      # @return [Integer] nanoseconds without it
+      def wait_ns = waits_ns.sum
+    end
+
+    # One endpoint's part in the traffic, and its recorded requests.
+    #
+    # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands
+    EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_cpu_ns, :mean_wait_ns, :mean_lock_ns,
+      :mean_gc_ns, :demands, nested: {demands: [Demand]})
+
+    # How requests arrive. Closed: `connections_count` clients, each sending its next request `think_ns` after the answer.
+    Arrivals = Document.define(:kind, :connections_count, :think_ns)
+
+    # Memory by process, from PSS.
+    #
+    # shared_bytes: what stays when a worker more is started (the master, pages shared by all)
+    # per_worker_bytes: what each worker adds; nil when the observation had one process only (then shared_bytes is nil too
+    #   and single_bytes, the one process, is all that is known)
+    MemoryDemand = Document.define(:shared_bytes, :per_worker_bytes, :single_bytes)
+
+    # What the app demands, independent of the settings it was recorded with.
+    #
+    # overhead_cpu_ns: Puma's own CPU per request, outside the recorded requests (accept, reactor, hand-over)
+    # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
+    #   kept so that a forecast of the same settings can be held against it; nil where unknown
+    Workload = Document.define(:endpoints, :overhead_cpu_ns, :arrivals, :memory, :observed_topology,
+      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :unknown,
+      kind: :workload,
+      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology}) do
+      # @return [Float] CPU nanoseconds of a mean request, overhead included
+      def mean_cpu_ns = overhead_cpu_ns + endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_cpu_ns }
+
+      # @return [Float] waiting nanoseconds of a mean request
+      def mean_wait_ns = endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_wait_ns }
+
+      # @return [Float] 0..1, share of CPU in an undisturbed request
+      def cpu_ratio = mean_cpu_ns.fdiv(mean_cpu_ns + mean_wait_ns)
+
+      # @return [Float] share of waiting for locks in an undisturbed request
+      def lock_ratio
+        endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_lock_ns }.fdiv(mean_cpu_ns + mean_wait_ns)
+      end
+    end
+  end
+end

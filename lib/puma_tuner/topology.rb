@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # How many workers, and how many threads in each. One worker means a single process without a master (`-w 0`):
+  # a cluster of one costs a process and gains nothing, as Puma itself warns.
+  #
+  # workers_count: 1 or more
+  # threads_count: pool threads in each worker, Puma's maximum
+  Topology = Document.define(:workers_count, :threads_count) do
+    # @param text [String] "2x3": two workers of three threads
+    def self.parse(text)
+      match = /\A(\d+)x(\d+)\z/.match(text) or raise UserMistake, "#{text.inspect} is no topology; write WORKERSxTHREADS, such as 2x3"
+      from(match[1].to_i, match[2].to_i)
+    end
+
+    # @param workers [Integer] as in Puma's options, where 0 and 1 both mean one process
+    def self.from(workers, threads)
+      raise UserMistake, "a topology needs at least one thread" unless threads.positive?
+      new(workers_count: [workers, 1].max, threads_count: threads)
+    end
+
+    # @return [Integer] the value for Puma's -w
+    def puma_workers = (workers_count == 1) ? 0 : workers_count
+
+    # @return [String] Puma's own options
+    def to_puma_options = "-w #{puma_workers} -t #{threads_count}:#{threads_count}"
+
+    # @return [Integer] requests that can be in the app at once
+    def slots_count = workers_count * threads_count
+
+    def to_s = "#{workers_count}x#{threads_count}"
+  end
+end

@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # The whole arrow's outcome: what `puma_tuner tune` found, in one document.
+  #
+  # command: to repeat it; recorded_at: ISO 8601
+  # verdict: nil when the proof was left out
+  Tuning = Document.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict,
+    kind: :tuning,
+    nested: {observation: Measure::Observation, machine: Model::Machine, workload: Model::Workload, sweep: Predict::Sweep,
+             advice_list: Advise::AdviceList, verdict: Prove::Verdict})
+end
