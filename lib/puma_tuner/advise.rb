@@ -1,0 +1,11 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # Sweep -> AdviceList: what to change, what it will bring, what it costs, how to undo it.
+  module Advise
+    autoload :Advice, "puma_tuner/advise/advice"
+    autoload :AdviceList, "puma_tuner/advise/advice"
+    autoload :Advisor, "puma_tuner/advise/advisor"
+    autoload :Rule, "puma_tuner/advise/rule"
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require_relative "puma_watch"
+
+module PumaTuner
+  module Host
+    # Inside a server that we started: sets the topology and the address for this one run, over whatever the user's
+    # command and files say, and announces where it listens. Nothing of the user's is edited.
+    #
+    # environment:
+    #   PUMA_TUNER_DIRECTORY  where the announcement goes
+    #   PUMA_TUNER_TOPOLOGY   "2x3"; unset: the user's own
+    #   PUMA_TUNER_BIND       "tcp://127.0.0.1:0"; unset: the user's own
+    module Launch
+      ANNOUNCEMENT = "announcement.json"
+
+      # Set only when we choose the address: files and sockets that belong to a server the user may be running now.
+      OTHER_SERVERS_OPTIONS = %i[pidfile state control_url].freeze
+
+      class << self
+        def install
+          PumaWatch.on(:Launcher) { |launcher| launcher.prepend(Hook) }
+        end
+
+        # @api private
+        def override(configuration)
+          options = (configuration.respond_to?(:_options) ? configuration._options : configuration.options).user_options
+          if (topology = ENV["PUMA_TUNER_TOPOLOGY"])
+            workers, threads = topology.split("x").map { |number| Integer(number) }
+            options[:workers] = (workers == 1) ? 0 : workers
+            options[:min_threads] = options[:max_threads] = threads
+          end
+          if (bind = ENV["PUMA_TUNER_BIND"])
+            options[:binds] = [bind]
+            OTHER_SERVERS_OPTIONS.each { |name| options[name] = nil }
+          end
+        end
+
+        # @api private
+        def announce(launcher)
+          require "json"
+          directory = ENV.fetch("PUMA_TUNER_DIRECTORY")
+          partial = File.join(directory, "#{ANNOUNCEMENT}.partial")
+          File.write(partial, JSON.generate(facts(launcher)))
+          File.rename(partial, File.join(directory, ANNOUNCEMENT))
+        end
+
+        # @return [Hash] ServerFacts' fields, as seen from inside this process
+        def server_facts
+          {
+            ruby_version: RUBY_VERSION,
+            ruby_description: RUBY_DESCRIPTION,
+            yjit_enabled: defined?(RubyVM::YJIT) ? RubyVM::YJIT.enabled? : nil,
+            puma_version: Puma::Const::PUMA_VERSION,
+            rack_version: (defined?(::Rack) && ::Rack.respond_to?(:release)) ? ::Rack.release : nil,
+            thread_timeslice_ms: ENV.fetch("RUBY_THREAD_TIMESLICE", "100").to_i,
+            rack_environment: ENV["RACK_ENV"]
+          }
+        end
+
+        private
+
+        def facts(launcher)
+          options = launcher.options
+          {
+            pid: Process.pid,
+            ports: launcher.connected_ports,
+            binds: options[:binds],
+            workers_count: options[:workers].to_i,
+            min_threads_count: options[:min_threads].to_i,
+            max_threads_count: options[:max_threads].to_i,
+            server: server_facts
+          }
+        end
+      end
+
+      module Hook
+        def initialize(configuration, *)
+          Launch.override(configuration)
+          super
+          # 6.x fires the first name, 7 and 8 the second.
+          %i[on_booted after_booted].each { |event| events.register(event) { Launch.announce(self) } }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # A running app -> Observation. Numbers, no opinions.
+  #
+  # What runs inside the server (the probe): gvl_clock, puma_hooks, recorder, agent, console.
+  # What runs in the command: collector, which asks the agents and makes the Observation.
+  module Measure
+    autoload :Agent, "puma_tuner/measure/agent"
+    autoload :Budget, "puma_tuner/measure/budget"
+    autoload :Collector, "puma_tuner/measure/collector"
+    autoload :Console, "puma_tuner/measure/console"
+    autoload :Endpoint, "puma_tuner/measure/endpoint"
+    autoload :EndpointObservation, "puma_tuner/measure/observation"
+    autoload :GvlClock, "puma_tuner/measure/gvl_clock"
+    autoload :LoadSummary, "puma_tuner/measure/observation"
+    autoload :Observation, "puma_tuner/measure/observation"
+    autoload :ProbeCost, "puma_tuner/measure/observation"
+    autoload :ProcessObservation, "puma_tuner/measure/observation"
+    autoload :ProcessSnapshot, "puma_tuner/measure/process_snapshot"
+    autoload :PumaHooks, "puma_tuner/measure/puma_hooks"
+    autoload :Recorder, "puma_tuner/measure/recorder"
+    autoload :ThreadObservation, "puma_tuner/measure/observation"
+    autoload :ThreadBudget, "puma_tuner/measure/thread_budget"
+    autoload :Trace, "puma_tuner/measure/observation"
+
+    class << self
+      # @return [Recorder] of this process
+      attr_reader :recorder
+
+      # Looks at every Puma server of this process and of those forked from it, from its start on.
+      #
+      # @param way_in [String] "command", "plugin", "run" or "rack"
+      # @param agent_directory [String, nil] where the command that measures keeps its sockets
+      # @param console [Hash, nil] interval_s and out, to print the threads' lines
+      def start(way_in:, agent_directory: nil, console: nil)
+        @ways ||= {way_in:, agent_directory: nil, console: nil}
+        @ways = @ways.merge({agent_directory:, console:}.compact)
+        PumaHooks.install { server_starts }
+      end
+
+      # @api private
+      def finish_request(client)
+        queued_ns = client.puma_tuner_queued_ns
+        client.puma_tuner_queued_ns = nil
+        recorder.finish(client.env, queued_ns)
+      end
+
+      private
+
+      def server_starts
+        return if @serving == Process.pid # a restart within the process
+        @serving = Process.pid
+        @recorder = Recorder.new
+        say_what_is_missing unless GvlClock.start
+        snapshot = ProcessSnapshot.new(recorder:, way_in: @ways[:way_in])
+        Agent.new(directory: @ways[:agent_directory], snapshot:).start if @ways[:agent_directory]
+        Console.new(**@ways[:console], snapshot: ProcessSnapshot.new(recorder: , way_in: @ways[:way_in])).start if @ways[:console]
+      end
+
+      def say_what_is_missing
+        warn "puma_tuner: GVL wait, IO and locks can't be told apart here: #{GvlClock.why_not || "no memory for the clock"}"
+      end
+    end
+  end
+end

@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # Observation -> Workload and Machine: what the app demands, with today's contention taken out.
+  module Model
+    autoload :Arrivals, "puma_tuner/model/workload"
+    autoload :Demand, "puma_tuner/model/workload"
+    autoload :EndpointDemand, "puma_tuner/model/workload"
+    autoload :Fit, "puma_tuner/model/fit"
+    autoload :Machine, "puma_tuner/model/machine"
+    autoload :MemoryDemand, "puma_tuner/model/workload"
+    autoload :Workload, "puma_tuner/model/workload"
+  end
+end

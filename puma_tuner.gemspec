@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+require_relative "lib/puma_tuner/version"
+
+Gem::Specification.new do |spec|
+  spec.name = "puma_tuner"
+  spec.version = PumaTuner::VERSION
+  spec.authors = ["The PumaTuner developers"]
+  spec.summary = "Tells where a Puma app's time and memory go, what to change, what it will bring, and proves it."
+  spec.description = "Measures a Ruby web app on Puma (CPU, IO, locks, GC, GVL wait), predicts throughput and latency for " \
+    "other numbers of workers and threads, recommends a configuration, and proves it under load."
+  spec.license = "MIT"
+  spec.required_ruby_version = ">= 3.3"
+
+  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"]
+  spec.bindir = "exe"
+  spec.executables = ["puma_tuner"]
+  spec.extensions = ["ext/puma_tuner/extconf.rb"]
+  spec.require_paths = ["lib"]
+
+  # The command's; the serving process loads none of them.
+  spec.add_dependency "dry-cli", "~> 1.4"
+  spec.add_dependency "ruby-progressbar", "~> 1.13"
+end

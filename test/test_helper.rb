@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require "timeout"
+require "puma_tuner"
+
+# A warning is a defect.
+module WarningsRaise
+  def warn(message, category: nil, **)
+    raise "warning: #{message}" if message.include?(File.expand_path("..", __dir__))
+    super
+  end
+end
+Warning.singleton_class.prepend(WarningsRaise)
+$VERBOSE = true
+
+# The base of all tests: names are sentences, each test asserts something, and none runs for ever.
+class TunerTest < Minitest::Test
+  TIME_LIMIT_S = 60
+
+  # @param sentence [String] what is promised
+  def self.test(sentence, &block)
+    name = "test_#{sentence.gsub(/\W+/, "_")}"
+    raise ArgumentError, "#{name} stands twice in #{self}" if method_defined?(name)
+    define_method(name, &block)
+  end
+
+  # @param seconds [Numeric] for tests that start servers
+  def self.time_limit(seconds) = define_method(:time_limit_s) { seconds }
+
+  def time_limit_s = TIME_LIMIT_S
+
+  def run
+    Timeout.timeout(time_limit_s) { super }
+  end
+
+  def before_teardown
+    super
+    return if skipped? || error? || failures.any?
+    flunk "this test asserts nothing" if assertions.zero?
+  end
+
+  # @return [Float] seconds on the monotonic clock
+  def monotonic_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+  # Asks again until the block is true; fails after the limit.
+  def wait_until(what, limit_s: 10)
+    deadline = monotonic_s + limit_s
+    until (found = yield)
+      flunk "#{what} did not happen within #{limit_s} s" if monotonic_s > deadline
+      sleep 0.02
+    end
+    found
+  end
+end
