@@ -32,6 +32,6 @@ module PumaTuner
   # @param out [IO] where to
   # @return [void]
   def self.run(interval_s: 10, out: $stdout)
-    Measure.start(console: {interval_s:, out:})
+    Measure.start(way_in: "run", console: {interval_s:, out:})
   end
 end

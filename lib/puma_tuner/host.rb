@@ -3,6 +3,7 @@
 module PumaTuner
   # The server process under our control, and the machine it runs on. No opinions about either.
   module Host
+    autoload :Command, "puma_tuner/host/command"
     autoload :Launch, "puma_tuner/host/launch"
     autoload :MachineFacts, "puma_tuner/host/machine_facts"
     autoload :Processes, "puma_tuner/host/processes"

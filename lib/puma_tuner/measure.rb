@@ -22,6 +22,7 @@ module PumaTuner
     autoload :Recorder, "puma_tuner/measure/recorder"
     autoload :ThreadObservation, "puma_tuner/measure/observation"
     autoload :ThreadBudget, "puma_tuner/measure/thread_budget"
+    autoload :ThreadWindow, "puma_tuner/measure/thread_window"
     autoload :Trace, "puma_tuner/measure/observation"
 
     class << self
@@ -36,7 +37,7 @@ module PumaTuner
       def start(way_in:, agent_directory: nil, console: nil)
         @ways ||= {way_in:, agent_directory: nil, console: nil}
         @ways = @ways.merge({agent_directory:, console:}.compact)
-        PumaHooks.install { server_starts }
+        PumaHooks.install { |server| server_starts(server) }
       end
 
       # @api private
@@ -48,14 +49,17 @@ module PumaTuner
 
       private
 
-      def server_starts
+      def server_starts(server)
         return if @serving == Process.pid # a restart within the process
         @serving = Process.pid
         @recorder = Recorder.new
         say_what_is_missing unless GvlClock.start
-        snapshot = ProcessSnapshot.new(recorder:, way_in: @ways[:way_in])
-        Agent.new(directory: @ways[:agent_directory], snapshot:).start if @ways[:agent_directory]
-        Console.new(**@ways[:console], snapshot: ProcessSnapshot.new(recorder: , way_in: @ways[:way_in])).start if @ways[:console]
+        start_agent if @ways[:agent_directory]
+        Console.new(server:, **@ways[:console]).start if @ways[:console]
+      end
+
+      def start_agent
+        Agent.new(directory: @ways[:agent_directory], snapshot: ProcessSnapshot.new(recorder:, way_in: @ways[:way_in])).start
       end
 
       def say_what_is_missing

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "json"
+require "tmpdir"
+
+module PumaTuner
+  module Host
+    # One run of the user's command, as a child of ours in a process group of its own: started, waited for, stopped, and
+    # nothing left behind.
+    class ServerProcess
+      BOOT_LIMIT_S = 60
+      STOP_LIMIT_S = 15
+      LOG_TAIL_LINES = 12
+
+      # The line in which Puma says why it can't load the app; the lines after it say where.
+      PUMA_COMPLAINT = /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file/
+
+      # @return [Hash] what the server announced of itself, see Launch
+      attr_reader :announcement
+
+      # @return [String] folder for this run's sockets and files, gone after stop
+      attr_reader :directory
+
+      # Runs the block with a server that serves, and stops it whatever happens.
+      # @yieldparam server [ServerProcess]
+      def self.run(...)
+        server = new(...)
+        server.start
+        yield server
+      ensure
+        server&.stop
+      end
+
+      # @param command [Command] what to start, where and with which environment
+      # @param topology [Topology, nil] nil: the command's own
+      # @param bind [String, nil] where to listen; nil: the command's own
+      # @param measure [Boolean] whether to load the probe
+      # @param echo [IO, nil] where the server's output goes besides the log
+      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, boot_limit_s: BOOT_LIMIT_S, echo: nil)
+        @command = command
+        @topology = topology
+        @bind = bind
+        @measure = measure
+        @boot_limit_s = boot_limit_s
+        @echo = echo
+      end
+
+      # @raise [ServerFailed] when it does not come up
+      def start
+        @directory = Dir.mktmpdir("puma_tuner")
+        @log_path = File.join(@directory, "server.log")
+        output = @echo || [@log_path, "w"]
+        @pid = Process.spawn(environment, *@command.words, chdir: @command.directory, pgroup: true,
+          in: File::NULL, out: output, err: @echo ? output : %i[child out], unsetenv_others: true)
+        wait_for_announcement
+      rescue SystemCallError => error
+        raise ServerFailed.new("#{@command} could not be started: #{error.message}", advice: "Is it installed, and spelled right?")
+      end
+
+      # @return [String] e.g. "http://127.0.0.1:40123"
+      def url
+        port = announcement.fetch("ports").first or
+          raise ServerFailed.new("The server listens on no TCP port (#{announcement["binds"].join(", ")})", advice: "Bind it to one.")
+        "http://127.0.0.1:#{port}"
+      end
+
+      # @return [Topology] as it runs
+      def topology = Topology.from(announcement["workers_count"], announcement["max_threads_count"])
+
+      # @return [Hash{Integer => Integer, nil}] serving processes: pid to worker index, nil in single mode
+      def serving_pids
+        return {announcement["pid"] => nil} if topology.workers_count == 1
+        Processes.workers_of(announcement["pid"])
+      end
+
+      # @return [Array<Integer>] the serving processes and the master
+      def pids = [announcement["pid"], *serving_pids.keys].uniq
+
+      # @return [Boolean]
+      def alive? = !@pid.nil? && !ended?
+
+      # Waits until it ends by itself.
+      def wait
+        sleep 0.05 until ended?
+      end
+
+      # Asks it to end, then makes sure. Safe to call again, and when it never started.
+      def stop
+        terminate if @pid
+        kill_group
+        FileUtils.remove_entry(@directory) if @directory
+        @pid = @directory = nil
+      end
+
+      # Asks it to end and waits, leaving its files in place until `stop`.
+      def terminate
+        Process.kill(:TERM, announcement ? announcement["pid"] : @pid)
+        deadline = now_s + STOP_LIMIT_S
+        sleep 0.02 until ended? || now_s > deadline
+      rescue Errno::ESRCH
+        nil
+      end
+
+      # @return [Array<String>] the lines of its output that tell most
+      def log_tail
+        return [] unless @log_path && File.exist?(@log_path)
+        lines = File.readlines(@log_path, chomp: true).map { |line| line.scrub[0, 200] }.reject(&:empty?)
+        complaint = lines.index { |line| line.match?(PUMA_COMPLAINT) }
+        complaint ? lines[complaint, LOG_TAIL_LINES / 2] : lines.last(LOG_TAIL_LINES)
+      end
+
+      private
+
+      def environment
+        {
+          **@command.environment,
+          "PUMA_TUNER_DIRECTORY" => @directory,
+          "PUMA_TUNER_TOPOLOGY" => @topology&.to_s,
+          "PUMA_TUNER_BIND" => @bind,
+          "PUMA_TUNER_MEASURE" => @measure ? "1" : nil,
+          "RUBYOPT" => [@command.environment["RUBYOPT"], "-rpuma_tuner/autorun"].compact.join(" "),
+          "RUBYLIB" => [LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")
+        }.compact
+      end
+
+      LIBRARY_FOLDER = File.expand_path("../..", __dir__)
+      private_constant :LIBRARY_FOLDER
+
+      def wait_for_announcement
+        path = File.join(@directory, Launch::ANNOUNCEMENT)
+        deadline = now_s + @boot_limit_s
+        until File.exist?(path)
+          raise_boot_failure if ended?
+          if now_s > deadline
+            raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:,
+              advice: "Does #{@command} start Puma? Give more time with --boot-limit.")
+          end
+          sleep 0.02
+        end
+        @announcement = JSON.parse(File.read(path))
+      end
+
+      def raise_boot_failure
+        advice = log_tail.join.include?("Address already in use") ? "Another process listens there; stop it or give another port." : "Mend what its output says, then run this again."
+        raise ServerFailed.new("#{@command} ended before it served a request", log_tail:, advice:)
+      end
+
+      # The group may outlive its leader: workers, an app's own children.
+      def kill_group
+        return unless @pid
+        Process.kill(:KILL, -@pid)
+        sleep 0.005 until ended?
+      rescue Errno::ESRCH, Errno::EPERM
+        nil
+      end
+
+      def ended? = @ended ||= !Process.waitpid(@pid, Process::WNOHANG).nil?
+
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end

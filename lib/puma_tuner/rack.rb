@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # `use PumaTuner::Rack`: for apps whose command and puma.rb are out of reach. The middleware itself does nothing with
+  # requests: being built, it attaches the probe to Puma, which sees what a middleware can't (the wait for the GVL before
+  # the app is entered, the time in Puma's queue, the writing of the response).
+  class Rack
+    # @param app [#call]
+    def initialize(app, interval_s: 10, out: $stdout)
+      @app = app
+      Measure.start(way_in: "rack", agent_directory: ENV["PUMA_TUNER_DIRECTORY"], console: {interval_s:, out:})
+    end
+
+    def call(env) = @app.call(env)
+  end
+end
