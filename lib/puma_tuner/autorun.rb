@@ -3,6 +3,12 @@
 # Loaded by RUBYOPT into every Ruby process that a measured command starts. Most of them are no server, so until Puma
 # appears this only listens; and it loads no gem, for the app's own versions are not chosen yet.
 
+# This line and the next few must be understood by any Ruby.
+if RUBY_ENGINE == "ruby" && RUBY_VERSION < "3.3"
+  abort("puma_tuner: this app runs on Ruby #{RUBY_VERSION}; only Ruby 3.3 and newer tell whose wait for the GVL it is. " \
+        "Run the app on a newer Ruby to measure it.")
+end
+
 require "puma_tuner"
 
 PumaTuner::Host::Launch.install

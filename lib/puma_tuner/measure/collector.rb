@@ -51,6 +51,8 @@ module PumaTuner
       end
 
       def observation(snapshots, load:)
+        why_not = snapshots.filter_map { |snapshot| snapshot["why_not"] }.first
+        raise VoidMeasurement, "the app's Ruby can't be looked into: #{why_not}" if why_not
         endpoints = endpoints_of(snapshots)
         if endpoints.empty?
           raise VoidMeasurement, "no request was served while it was measured. Send traffic, or let us: --path / or --requests FILE."
@@ -122,8 +124,6 @@ module PumaTuner
 
       def unknown(snapshots)
         reasons = {"traces" => "a uniform sample: at most #{Recorder::TRACES_MAX} per endpoint and thread"}
-        why_not = snapshots.filter_map { |snapshot| snapshot["why_not"] }.first
-        reasons["budget"] = why_not if why_not
         unobserved = snapshots.sum { |snapshot| snapshot["unobserved_threads_count"] }
         reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
         reasons["processes.cpu_ns"] = "of the master: it serves no request" if @server.topology.workers_count > 1

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require "dry/cli"
+
+module PumaTuner
+  # The command `puma_tuner`. Exit codes: 0 done, 2 the user can mend it, 1 our bug, 130 interrupted.
+  module CLI
+    autoload :Advise, "puma_tuner/cli/advise"
+    autoload :AppOptions, "puma_tuner/cli/app_options"
+    autoload :GridOptions, "puma_tuner/cli/grid_options"
+    autoload :Measure, "puma_tuner/cli/measure"
+    autoload :Model, "puma_tuner/cli/model"
+    autoload :Output, "puma_tuner/cli/output"
+    autoload :Parse, "puma_tuner/cli/parse"
+    autoload :Predict, "puma_tuner/cli/predict"
+    autoload :Progress, "puma_tuner/cli/progress"
+    autoload :Prove, "puma_tuner/cli/prove"
+    autoload :Report, "puma_tuner/cli/report"
+    autoload :Tune, "puma_tuner/cli/tune"
+
+    HELP = <<~TEXT
+      puma_tuner: where a Puma app's time goes, what to change, what it will bring, and the proof
+
+        puma_tuner tune config.ru                     all of it, on the app of a rackup file
+        puma_tuner tune -- bundle exec puma           all of it, on whatever a command serves
+        puma_tuner tune --help                        its options
+
+      The stages, in order; each reads what the one before it wrote:
+        measure    a running app         -> observation    puma_tuner measure -- bundle exec puma
+        model      observation           -> workload       puma_tuner model observation.json
+        predict    observation, workload -> sweep          puma_tuner predict observation.json --threads 1..8
+        advise     observation           -> advice         puma_tuner advise observation.json
+        prove      topologies            -> verdict        puma_tuner prove config.ru --topologies 1x5,2x3
+        report     any of them           -> text, HTML …   puma_tuner report tuning.json --format html
+
+      puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
+    TEXT
+
+    # Prints the version.
+    class Version < Dry::CLI::Command
+      desc "Print the version"
+
+      def call(**) = out.puts("puma_tuner #{VERSION}")
+    end
+
+    module Commands
+      extend Dry::CLI::Registry
+
+      register "measure", CLI::Measure
+      register "model", CLI::Model
+      register "predict", CLI::Predict
+      register "advise", CLI::Advise
+      register "prove", CLI::Prove
+      register "report", CLI::Report
+      register "tune", CLI::Tune
+      register "version", Version, aliases: ["--version", "-v"]
+    end
+
+    # @param arguments [Array<String>]
+    # @return [Integer] the exit code
+    def self.call(arguments, out: $stdout, err: $stderr)
+      if arguments.empty? || %w[--help -h help].include?(arguments.first)
+        out.puts(HELP)
+        return 0
+      end
+      # SIGTERM ends us as Ctrl-C does: with everything we started stopped.
+      trap("TERM") { Thread.main.raise(Interrupt) }
+      run(arguments, out, err)
+    end
+
+    def self.run(arguments, out, err)
+      Dry::CLI.new(Commands).call(arguments: arguments.dup, out:, err:)
+      0
+    rescue SystemExit => exit
+      # The CLI library's code for words it can't parse is 1, which is ours for bugs.
+      return exit.status unless exit.status == 1
+      err.puts("`puma_tuner #{"#{arguments.first} " if Commands.get(arguments).found?}--help` tells what is understood.")
+      2
+    rescue UserMistake => mistake
+      err.puts("puma_tuner: #{mistake.message}")
+      2
+    rescue InvariantError => error
+      err.puts("puma_tuner: this is our bug, please report it: #{error.message}", error.backtrace)
+      1
+    end
+    private_class_method :run
+  end
+end

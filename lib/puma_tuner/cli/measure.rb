@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # puma_tuner measure: around any command that starts Puma.
+    class Measure < Dry::CLI::Command
+      include AppOptions
+
+      desc "Tell where a running app's time goes: around any command that starts Puma, with nothing edited"
+      option :load, type: :boolean, default: false, desc: "send requests to it (see --path, --requests); otherwise its own traffic is measured"
+      option :duration, desc: "seconds to measure, default: 10 with --load, until Ctrl-C without"
+      option :warmup, default: "2", desc: "seconds of load before the measurement, with --load"
+      option :output, default: "observation.json", desc: "file for the observation"
+      option :html, desc: "file for an HTML report"
+      example [
+        "-- bundle exec puma                      # until Ctrl-C, whatever requests come",
+        "--load --path /articles config.ru        # ten seconds of our own requests"
+      ]
+
+      def call(app: [], output: nil, html: nil, load: false, duration: nil, **options)
+        command = command_of(app:, **options)
+        Output.check_writable(output, html)
+        observation = load ? measure_under_load(command, duration || "10", **options) : measure_own_traffic(command, duration, **options)
+        Document.write(observation, output)
+        Output.write(observation, out:, err:, html:)
+        err.puts("observation: #{File.expand_path(output)}")
+      end
+
+      private
+
+      def measure_under_load(command, duration, warmup:, **options)
+        plan = Tuner::Plan.new(command:, traffic: traffic_of(**options), warmup_s: Parse.seconds("--warmup", warmup),
+          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options),
+          topologies: [], today: nil, checked_topologies: [], constraints: nil, rounds_count: 0, trial_duration_s: 0, seed: 0, repeat_with: nil)
+        Tuner.new(plan, progress: Progress.new(err)).measure
+      end
+
+      # The server keeps its own address and its own output.
+      def measure_own_traffic(command, duration, **options)
+        server_options = {bind: nil, measure: true, echo: err, boot_limit_s: boot_limit_s(**options)}
+        duration_s = duration && Parse.seconds("--duration", duration, limit: 86_400)
+        Host::ServerProcess.run(command, **server_options) do |server|
+          collector = PumaTuner::Measure::Collector.new(server, command: command.to_s)
+          collector.begin_window
+          err.puts("puma_tuner: measuring #{duration_s ? "for #{duration_s} s" : "until Ctrl-C"}")
+          wait_for_end(server, duration_s)
+          server.alive? ? collector.end_window : collector.from_last_snapshots
+        end
+      end
+
+      def wait_for_end(server, duration_s)
+        Timeout.timeout(duration_s) { server.wait }
+      rescue Timeout::Error, Interrupt
+        err.puts("puma_tuner: stopping the server")
+      end
+    end
+  end
+end

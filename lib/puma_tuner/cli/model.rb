@@ -1,0 +1,20 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # puma_tuner model: what the app demands, independent of the settings it was recorded with.
+    class Model < Dry::CLI::Command
+      desc "Turn an observation into a workload: what the app demands, whatever its settings"
+      argument :observation, required: true, desc: "file written by `puma_tuner measure`"
+      option :output, default: "workload.json", desc: "file for the workload"
+
+      def call(observation:, output:, **)
+        Output.check_writable(output)
+        workload = PumaTuner::Model::Fit.workload(Document.read(observation, :observation))
+        Document.write(workload, output)
+        Output.write(workload, out:, err:)
+        err.puts("workload: #{File.expand_path(output)}")
+      end
+    end
+  end
+end

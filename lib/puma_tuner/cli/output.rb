@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Where a command's value goes: text on standard output, files where asked for.
+    module Output
+      module_function
+
+      # @param json [String, nil] a path, or "-" for standard output instead of text
+      # @param html [String, nil] a path
+      def write(value, out:, err:, json: nil, html: nil)
+        if json == "-"
+          out.puts(Document.dump(value))
+        else
+          out.puts(PumaTuner::Report.render(value, format: :text, color: color?(out)))
+        end
+        if json && json != "-"
+          Document.write(value, json)
+          err.puts("values: #{File.expand_path(json)}")
+        end
+        return unless html
+        write_file(html, PumaTuner::Report.render(value, format: :html))
+        err.puts("report: #{File.expand_path(html)}")
+      end
+
+      def color?(out) = out.tty? && ENV["NO_COLOR"].to_s.empty?
+
+      def write_file(path, bytes)
+        File.write(path, bytes)
+      rescue SystemCallError => error
+        raise UserMistake, "cannot write #{path}: #{error.message}. Give another place."
+      end
+
+      # A place that can't be written to is better found before minutes of work than after.
+      def check_writable(*paths)
+        paths.compact.reject { |path| path == "-" }.each do |path|
+          folder = File.dirname(File.expand_path(path))
+          next if File.directory?(folder) && File.writable?(folder) && !File.directory?(path)
+          raise UserMistake, "cannot write #{path}: #{File.directory?(path) ? "it is a folder" : "there is no folder #{folder} to write in"}. Give another place."
+        end
+      end
+    end
+  end
+end

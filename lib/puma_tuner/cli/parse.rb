@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Words of the command line as values; what can't be understood is a UserMistake that names its option.
+    module Parse
+      module_function
+
+      # @param text [String] "1..8", "1,2,5" or "3"
+      # @return [Array<Integer>] ascending
+      def counts(option, text)
+        numbers = text.split(",").flat_map { |part|
+          first, last = part.split("..", 2).map { |number| Integer(number, 10) }
+          (first..(last || first)).to_a
+        }
+        raise ArgumentError if numbers.empty? || numbers.min < 1 || numbers.max > 256
+        numbers.uniq.sort
+      rescue ArgumentError, TypeError
+        raise UserMistake, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from 1 to 256"
+      end
+
+      # @return [Float] more than zero
+      def seconds(option, text, limit: 3600)
+        number = Float(text)
+        raise ArgumentError unless number.positive? && number <= limit
+        number
+      rescue ArgumentError, TypeError
+        raise UserMistake, "#{option} #{text}: write seconds, more than 0 and at most #{limit}"
+      end
+
+      # @return [Integer]
+      def count(option, text, range)
+        number = Integer(text, 10)
+        raise ArgumentError unless range.cover?(number)
+        number
+      rescue ArgumentError, TypeError
+        raise UserMistake, "#{option} #{text}: write a whole number from #{range.min} to #{range.max}"
+      end
+
+      # @param text [String, nil] "1x3,2x5"
+      # @return [Array<Topology>]
+      def topologies(text) = text.to_s.split(",").map { |part| Topology.parse(part.strip) }
+    end
+  end
+end

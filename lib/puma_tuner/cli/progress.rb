@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "ruby-progressbar"
+
+module PumaTuner
+  module CLI
+    # Tells how far long work has come: a bar with the time left on a terminal, lines elsewhere.
+    class Progress
+      TICK_S = 0.2
+
+      # @param err [IO]
+      def initialize(err)
+        @err = err
+      end
+
+      # @param title [String] what is being done
+      # @param expected_s [Numeric, nil] how long it should take; nil: the work tells its steps
+      # @yieldparam stage [#note, #done] to tell what is at hand, or how many steps are done
+      # @return what the block returns
+      def stage(title, expected_s)
+        stage = @err.tty? ? Bar.new(@err, title, expected_s) : Lines.new(@err, title, expected_s)
+        value = yield(stage)
+        stage.finish
+        value
+      ensure
+        stage&.stop
+      end
+
+      # On a terminal.
+      class Bar
+        def initialize(err, title, expected_s)
+          @bar = ProgressBar.create(title:, output: err, total: expected_s ? [(expected_s / TICK_S).ceil, 1].max : 100,
+            format: "%t |%B| %p%% %e", length: 79, remove_empty: true, throttle_rate: TICK_S)
+          @title = title
+          @ticker = Thread.new { tick_until_nearly_done } if expected_s
+        end
+
+        # @param text [String] what is at hand
+        def note(text) = @bar.title = "#{@title}: #{text}"
+
+        # @param steps [Integer] of total
+        def done(steps, total)
+          @bar.total = total unless @bar.total == total
+          @bar.progress = steps
+        end
+
+        def finish
+          stop
+          @bar.finish unless @bar.finished?
+        end
+
+        def stop
+          @ticker&.kill&.join
+          @bar.stop unless @bar.finished? || @bar.stopped?
+        end
+
+        private
+
+        def tick_until_nearly_done
+          while @bar.progress < @bar.total - 1
+            sleep(TICK_S)
+            @bar.increment
+          end
+        end
+      end
+
+      # In a pipe, a log, a CI job.
+      class Lines
+        # Steps of the work are told when this share more is done.
+        SHARE = 0.25
+
+        def initialize(err, title, expected_s)
+          @err = err
+          @title = title
+          @began_s = now_s
+          @told_ratio = 0.0
+          @err.puts("#{title} …#{" (about #{expected_s.ceil} s)" if expected_s}")
+        end
+
+        def note(text) = @err.puts("  #{text}")
+
+        def done(steps, total)
+          return if steps.fdiv(total) < @told_ratio + SHARE || steps == total
+          @told_ratio = steps.fdiv(total)
+          note("#{steps} of #{total}")
+        end
+
+        def finish = @err.puts("#{@title}: done in #{(now_s - @began_s).round(1)} s")
+
+        def stop = nil
+
+        private
+
+        def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

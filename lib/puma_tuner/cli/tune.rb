@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module PumaTuner
+  module CLI
+    # puma_tuner tune: the whole arrow.
+    class Tune < Dry::CLI::Command
+      include AppOptions
+      include GridOptions
+
+      desc "Measure an app, predict other settings, recommend some, and prove it"
+      option :today, desc: "topology to start from, such as 1x5, default: what the app's own settings say"
+      option :check, desc: "topologies to measure too, such as 1x1,2x5, to see how good the predictions are"
+      option :duration, default: "8", desc: "seconds of load for the measurement"
+      option :warmup, default: "2", desc: "seconds of load before each measurement"
+      option :rounds, default: "6", desc: "rounds of the proof, 0: no proof; an interval needs 6"
+      option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
+      option :json, desc: "file for all values; - for standard output, instead of text"
+      option :html, default: "puma_tuner-report.html", desc: "file for the HTML report"
+      example [
+        "config.ru --path /articles --threads 1..8 --workers 1..2",
+        "--requests requests.txt -- bundle exec rails server"
+      ]
+
+      def call(app: [], json: nil, html: nil, **options)
+        Output.check_writable(json, html)
+        plan = plan_of(app:, **options)
+        kept = []
+        tuning = Tuner.new(plan, progress: Progress.new(err), kept: ->(value) { kept << value }).call
+        Output.write(tuning, out:, err:, json:, html:)
+      rescue Interrupt
+        save_unfinished(kept || [])
+        exit(130)
+      end
+
+      private
+
+      def plan_of(duration:, warmup:, rounds:, trial_duration:, today: nil, check: nil, **options)
+        Tuner::Plan.new(
+          command: command_of(**options), traffic: traffic_of(**options), topologies: topologies_of(**options),
+          today: today && Topology.parse(today), checked_topologies: Parse.topologies(check), constraints: constraints_of(**options),
+          warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
+          rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
+          boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),
+          repeat_with: "puma_tuner #{ARGV.shelljoin}"
+        )
+      end
+
+      # What was measured before Ctrl-C is worth keeping: the later stages can go on from it.
+      def save_unfinished(kept)
+        observation = kept.find { |value| value.is_a?(PumaTuner::Measure::Observation) }
+        return err.puts("\npuma_tuner: interrupted before there was anything to keep; the servers are stopped") unless observation
+        path = File.expand_path("puma_tuner-interrupted.json")
+        Document.write(observation, path)
+        err.puts("\npuma_tuner: interrupted; the servers are stopped. The observation is kept: puma_tuner advise #{path}")
+      end
+    end
+  end
+end

@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Load
+    # What is sent to a server: which requests, by what, from how many clients.
+    Traffic = Data.define(:mix, :generator, :connections_count, :seed) do
+      # @return [Traffic] itself
+      # @raise [LoadToolFailed] when the generator is not to be had
+      def insist_on_generator
+        raise LoadToolFailed, generator.why_not unless generator.available?
+        self
+      end
+
+      # @param url [String] of the server, on loopback
+      # @return [Outcome]
+      def send_to(url, duration_s:)
+        generator.run(mix:, url_base: url, connections_count:, duration_s:, seed:)
+      end
+
+      # @return [String]
+      def generator_name = generator.name
+    end
+  end
+end
