@@ -18,8 +18,10 @@ module PumaTuner
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Rack, "puma_tuner/rack"         # the middleware
+  autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :Topology, "puma_tuner/topology" # workers x threads
+  autoload :Tuner, "puma_tuner/tuner"       # the whole arrow
   autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document
   autoload :Units, "puma_tuner/units"       # numbers as people read them
 

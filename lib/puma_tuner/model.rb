@@ -8,7 +8,10 @@ module PumaTuner
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :Fit, "puma_tuner/model/fit"
     autoload :Machine, "puma_tuner/model/machine"
+    autoload :MachineFit, "puma_tuner/model/machine_fit"
     autoload :MemoryDemand, "puma_tuner/model/workload"
+    autoload :Undisturbed, "puma_tuner/model/undisturbed"
     autoload :Workload, "puma_tuner/model/workload"
+    autoload :WorkloadFit, "puma_tuner/model/workload_fit"
   end
 end

@@ -4,6 +4,6 @@ require "gollum/app"
 
 Precious::App.set(:environment, :production)
 Precious::App.set(:gollum_path, File.join(__dir__, "wiki"))
-Precious::App.set(:wiki_options, {universal_toc: true, h1_title: true})
+Precious::App.set(:wiki_options, {h1_title: true})
 
 run Precious::App

@@ -150,7 +150,13 @@ module PumaTuner
       def kill_group
         return unless @pid
         Process.kill(:KILL, -@pid)
-        sleep 0.005 until ended?
+        deadline = now_s + 2
+        # A killed process takes its moment to end. Signal 0 asks whether anybody is left: ESRCH when not.
+        until now_s > deadline
+          ended?
+          Process.kill(0, -@pid)
+          sleep 0.005
+        end
       rescue Errno::ESRCH, Errno::EPERM
         nil
       end

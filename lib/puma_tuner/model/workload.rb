@@ -4,15 +4,18 @@ module PumaTuner
   module Model
     # What one recorded request demands when nobody is in its way: bursts with the GVL, and between them waits without it.
     #
-    # bursts_ns: CPU time of each burst, GC included; one more than waits_ns
+    # bursts_ns: CPU time of each burst, GC included; one more than waits_ns; 0 for a mere visit to the GVL
     # waits_ns: duration of each wait; wait_kinds: "io", "lock" or "sleep" for each
-    # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts
+    # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts; nil where it was not timed
     Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
       # @return [Integer] nanoseconds that need the GVL
       def cpu_ns = bursts_ns.sum
 
       # @return [Integer] nanoseconds without it
       def wait_ns = waits_ns.sum
+
+      # @return [Integer] nanoseconds of them that waited for a lock
+      def lock_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "lock") ? ns : 0 }
     end
 
     # One endpoint's part in the traffic, and its recorded requests.

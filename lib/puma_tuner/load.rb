@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # Requests to send, and generators that send them. Knows no stage; the stages say when, how much and to whom.
+  #
+  # What to send: request_file makes requests, a mix is several of them with weights, traffic adds how to send it.
+  # Who sends: a generator, one file each; wrk_script and wrk_correction are wrk's.
+  # What came of it: an outcome.
+  module Load
+    autoload :Child, "puma_tuner/load/child"
+    autoload :Generator, "puma_tuner/load/generator"
+    autoload :Mix, "puma_tuner/load/mix"
+    autoload :Outcome, "puma_tuner/load/outcome"
+    autoload :Request, "puma_tuner/load/request"
+    autoload :RequestFile, "puma_tuner/load/request_file"
+    autoload :Traffic, "puma_tuner/load/traffic"
+    autoload :Wrk, "puma_tuner/load/wrk"
+    autoload :WrkCorrection, "puma_tuner/load/wrk_correction"
+    autoload :WrkScript, "puma_tuner/load/wrk_script"
+
+    # @param name [String] such as "wrk"
+    # @return [Generator]
+    def self.generator(name) = Generator.named(name)
+  end
+end

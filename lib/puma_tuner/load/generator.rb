@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "ipaddr"
+require "uri"
+
+module PumaTuner
+  module Load
+    # What every load generator is: a subclass in a file of its own, lib/puma_tuner/load/NAME.rb, which registers itself
+    # on its last line. It says whether it can work here (`why_not`), what it is (`name`, with its version) and sends a
+    # closed loop (`send_load`).
+    #
+    # Load goes to this machine only. What it would do to somebody else's is no experiment.
+    class Generator
+      BUILT_IN = %w[wrk].freeze
+
+      @registered = {}
+
+      class << self
+        # @param name [String] of the file, and of the generator in options
+        def register(name, generator_class) = Generator.registered[name] = generator_class
+
+        # @param name [String]
+        # @return [Generator]
+        def named(name)
+          load_file(name) unless registered.key?(name)
+          registered.fetch(name) { raise UserMistake, "#{name.inspect} is no load generator; there is: #{(BUILT_IN | registered.keys).join(", ")}" }.new
+        end
+
+        protected
+
+        attr_reader :registered
+
+        private
+
+        def load_file(name)
+          require "puma_tuner/load/#{name}" if name.match?(/\A[a-z0-9_]+\z/)
+        rescue LoadError => error
+          raise unless error.path == "puma_tuner/load/#{name}"
+        end
+      end
+
+      # @return [String, nil] why it cannot work here and what to do; nil when it can
+      def why_not = raise(NotImplementedError)
+
+      def available? = why_not.nil?
+
+      # @return [String] name and version
+      def name = raise(NotImplementedError)
+
+      # Sends a closed loop: each connection sends its next request when the last one was answered. Warming up is the
+      # caller's. However it ends, nothing keeps running.
+      #
+      # @param mix [Mix]
+      # @param url_base [String] "http://127.0.0.1:PORT"
+      # @param connections_count [Integer] 1 or more
+      # @param duration_s [Numeric] above 0; rounded up to what the tool can do
+      # @param seed [Integer] of the order of requests
+      # @return [Outcome]
+      # @raise [UserMistake] for anything but this machine
+      # @raise [LoadToolFailed] when the tool is missing or gives no answer
+      def run(mix:, url_base:, connections_count:, duration_s:, seed:)
+        insist_on_loopback(url_base)
+        raise UserMistake, "a load needs at least one connection, got #{connections_count}" unless connections_count.positive?
+        raise UserMistake, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
+        raise LoadToolFailed, why_not if why_not
+        send_load(mix:, url_base: url_base.delete_suffix("/"), connections_count:, duration_s:, seed:)
+      end
+
+      private
+
+      def insist_on_loopback(url_base)
+        url = URI.parse(url_base)
+        return if url.instance_of?(URI::HTTP) && ["", "/"].include?(url.path) && loopback?(url.hostname)
+        raise UserMistake, "load is sent to this machine only, got #{url_base}; give a URL such as http://127.0.0.1:9292"
+      rescue URI::InvalidURIError
+        raise UserMistake, "#{url_base.inspect} is no URL; give one such as http://127.0.0.1:9292"
+      end
+
+      def loopback?(host)
+        host == "localhost" || IPAddr.new(host).loopback?
+      rescue IPAddr::Error
+        false
+      end
+    end
+  end
+end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Load
+    # One request of a mix.
+    #
+    # weight: how often it is sent, compared with the others; 1 or more
+    # http_method: in capitals
+    # path: as it goes over the wire, with its query
+    # headers: {name => value}
+    # body: bytes, or nil for none
+    # expected_statuses: the statuses that are right, or nil for any 2xx or 3xx
+    Request = Data.define(:weight, :http_method, :path, :headers, :body, :expected_statuses) do
+      # What may stand in a request line, so that a path cannot smuggle in a line of its own; "#" never leaves a browser.
+      const_set(:PATH, %r{\A/[!-"$-~]*\z})
+      const_set(:USUALLY_EXPECTED, 200..399)
+
+      def initialize(path:, weight: 1, http_method: "GET", headers: {}, body: nil, expected_statuses: nil)
+        fields = {weight:, http_method:, path:, headers:, body:, expected_statuses:}
+        super(**Ractor.make_shareable(fields, copy: true))
+      end
+
+      # @param status [Integer] of an answer
+      def expects?(status) = (expected_statuses || self.class::USUALLY_EXPECTED).include?(status)
+    end
+  end
+end

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module PumaTuner
+  module Load
+    # A list of requests, one a line, as people write it: docs/formats/requests.md.
+    class RequestFile
+      METHODS = %w[GET POST PUT PATCH DELETE HEAD].freeze
+      WEIGHTS = 1..1_000
+      STATUSES = 200..599
+      HEADER_NAME = /\A[!#$%&'*+.^_`|~0-9A-Za-z-]+\z/
+      HEADER_VALUE = /\A[\t -~]*\z/
+      # Said by whoever sends the body; a second opinion would desynchronize client and server.
+      OUR_HEADERS = %w[content-length transfer-encoding].freeze
+
+      # What is wrong with a line, before its number is known.
+      class Problem < StandardError; end
+
+      # @param path [String]
+      def initialize(path)
+        @path = path
+      end
+
+      # @return [Array<Request>] at least one
+      # @raise [InvalidRequestFile] naming the line
+      def requests
+        numbered = lines.each.with_index(1).reject { |line, _| line.strip.empty? || line.lstrip.start_with?("#") }
+        raise InvalidRequestFile.new(@path, 1, "the file holds no request; write one a line, such as: GET /") if numbered.empty?
+        numbered.map { |line, number| numbered_request(line, number) }
+      end
+
+      private
+
+      def lines
+        File.read(@path, mode: "r:BOM|UTF-8").lines(chomp: true).map { |line| line.valid_encoding? ? line : line.b }
+      rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
+        raise UserMistake, "cannot read #{@path}: #{error.message}. Give the path of a request file (docs/formats/requests.md)."
+      end
+
+      def numbered_request(line, number)
+        request(line)
+      rescue Problem => problem
+        raise InvalidRequestFile.new(@path, number, problem.message)
+      end
+
+      def request(line)
+        words = split(line)
+        weight = words.first.match?(/\A-?\d+\z/) ? weight(words.shift) : 1
+        http_method = http_method(words.shift)
+        path = path(words.shift)
+        options = words.group_by { |word| word[/\A(header|body|expect):/, 1] or problem("#{word.inspect} is not understood; after the path come header:Name=value, body:… and expect:…") }
+        Request.new(weight:, http_method:, path:, headers: headers(options.fetch("header", [])),
+          body: only(options["body"]) { |text| body(text) }, expected_statuses: only(options["expect"]) { |text| statuses(text) })
+      end
+
+      def split(line)
+        problem("it is not UTF-8 text; percent-encode the path, and put other bytes into a file for body:@file") if line.encoding != Encoding::UTF_8
+        Shellwords.split(line)
+      rescue ArgumentError
+        problem("a quotation mark is never closed; put a backslash before one that is meant literally")
+      end
+
+      def weight(word)
+        return word.to_i if WEIGHTS.cover?(word.to_i)
+        problem("the weight #{word} is out of bounds; it is a whole number from #{WEIGHTS.min} to #{WEIGHTS.max}")
+      end
+
+      def http_method(word)
+        return word if METHODS.include?(word)
+        problem("#{word ? "#{word.inspect} is no method" : "the method is missing"}; " \
+                "a line is: [weight] METHOD /path …, and METHOD one of #{METHODS.join(" ")}")
+      end
+
+      def path(word)
+        return word if word&.match?(Request::PATH)
+        problem("#{word ? "#{word.inspect} is no path" : "the path is missing"}; " \
+                "after the method comes a path that begins with / and has blanks and the like percent-encoded")
+      end
+
+      def headers(words)
+        pairs = words.map { |word| header(word.delete_prefix("header:")) }
+        twice = pairs.map(&:first).group_by(&:downcase).values.find { |names| names.size > 1 }
+        problem("the header #{twice.first} is given twice; join its values with a comma") if twice
+        pairs.to_h
+      end
+
+      def header(text)
+        name, value = text.split("=", 2)
+        problem("header:#{text} is no header; write header:Name=value") unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
+        problem("the header #{name} follows from the body; leave it out") if OUR_HEADERS.include?(name.downcase)
+        # Its presence in this spelling tells wrk not to add one.
+        [name.casecmp?("host") ? "Host" : name, value]
+      end
+
+      def only(words)
+        return unless words
+        kind, text = words.first.split(":", 2)
+        problem("#{kind}: is given #{words.size} times; give it once") if words.size > 1
+        yield text
+      end
+
+      def body(text)
+        return text unless text.start_with?("@")
+        file = File.expand_path(text.delete_prefix("@"), File.dirname(@path))
+        File.binread(file)
+      rescue SystemCallError => error
+        problem("the body cannot be read: #{error.message}; body:@file is looked for beside the request file")
+      end
+
+      def statuses(text)
+        words = text.split(",", -1)
+        return words.map(&:to_i) if words.any? && words.all? { |word| word.match?(/\A\d{3}\z/) && STATUSES.cover?(word.to_i) }
+        problem("expect:#{text} is no list of statuses; write such as expect:200,404")
+      end
+
+      def problem(text) = raise(Problem, text)
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "json"
+require "tmpdir"
+
+module PumaTuner
+  module Load
+    # Sends a mix with wrk (4.0 or newer). One thread: it can send more than a Ruby server on the same machine can answer.
+    #
+    # What wrk's figures are worth here:
+    # - mean_ns is Little's law, so it also holds the moments between an answer and the next request, and connecting.
+    # - Percentiles are of wrk's own samples, from the first byte sent to the last received, with the invented ones taken
+    #   out again (WrkCorrection). They are kept only if exactly one sample per answer is left, and together these fit into
+    #   connections x duration. Connecting is not part of them.
+    # - Being a closed loop, it sends less while the server is slow. That is the load; it is not corrected for.
+    # - Answers cannot be told apart by request, so one is unexpected when no request of the mix expects its status.
+    # - HEAD is refused: wrk waits for a body that never comes.
+    class Wrk < Generator
+      INSTALL = "wrk is not on PATH. Install it: sudo apt-get install wrk (Debian, Ubuntu), brew install wrk (macOS)"
+      # To read out the histogram and to end, on a busy machine.
+      ENDING_LIMIT_S = 30
+
+      # @param search_path [String] folders, as in PATH
+      def initialize(search_path: ENV.fetch("PATH", ""))
+        @search_path = search_path
+      end
+
+      def why_not = (INSTALL unless executable)
+
+      # @return [String] name and version, as the distribution calls it: "wrk debian/4.1.0-3"
+      def name
+        return "wrk" unless available?
+        @name ||= Child.output_of([executable, "-v"], limit_s: 5)&.first&.slice(/\Awrk \S+/) || "wrk"
+      end
+
+      private
+
+      def executable = @executable ||= @search_path.split(File::PATH_SEPARATOR).map { |folder| File.join(folder, "wrk") }.find { |file| File.executable?(file) && File.file?(file) }
+
+      def send_load(mix:, url_base:, connections_count:, duration_s:, seed:)
+        refuse_head(mix)
+        whole_s = duration_s.ceil
+        Dir.mktmpdir("puma_tuner") do |folder|
+          script = File.join(folder, "mix.lua")
+          File.binwrite(script, WrkScript.new(mix, seed).to_s)
+          # No answer can take longer than the run, so with this limit none is dropped from the histogram.
+          command = [executable, "-t1", "-c#{connections_count}", "-d#{whole_s}", "-T#{whole_s + 1}", "-s", script, url_base]
+          outcome(figures(command, whole_s + ENDING_LIMIT_S), mix, connections_count)
+        end
+      end
+
+      def refuse_head(mix)
+        return if mix.requests.none? { |request| request.http_method == "HEAD" }
+        raise UserMistake, "wrk cannot send HEAD: it waits for a body that never comes. Leave those requests out of the mix."
+      end
+
+      def figures(command, limit_s)
+        output, status = Child.output_of(command, limit_s:)
+        raise LoadToolFailed, "wrk did not end within #{limit_s} s and was stopped. Try fewer connections." unless output
+        line = output.lines.find { |text| text.start_with?(WrkScript::MARK) }
+        return JSON.parse(line.delete_prefix(WrkScript::MARK)) if line
+        said = output.lines.last(5).map { |text| "\n  | #{text.chomp}" }.join
+        raise LoadToolFailed, "wrk gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). Is the server still there? It said:#{said}"
+      end
+
+      def outcome(figures, mix, connections_count)
+        requests_count, duration_ns = figures["requests_count"], figures["duration_us"] * Units::NS_PER_US
+        samples, reason = samples_and_reason(figures, connections_count)
+        statuses = figures["statuses"].sort.to_h
+        Outcome.new(
+          generator: name, connections_count:, duration_ns:, requests_count:, statuses:,
+          throughput_per_s: requests_count.fdiv(duration_ns) * Units::NS_PER_S,
+          mean_ns: (connections_count * duration_ns / requests_count if requests_count.positive?),
+          **{p50_ns: 0.5, p90_ns: 0.9, p99_ns: 0.99}.transform_values { |ratio| quantile_ns(samples, ratio) },
+          unexpected_count: statuses.sum { |status, count| mix.expects?(status.to_i) ? 0 : count },
+          socket_errors_count: figures["socket_errors_count"],
+          unknown: reason ? {"p50_ns" => reason, "p90_ns" => reason, "p99_ns" => reason} : {}
+        )
+      end
+
+      def quantile_ns(samples, ratio)
+        (Stats::Quantile.of_counts(samples, ratio) * Units::NS_PER_US).round if samples
+      end
+
+      def samples_and_reason(figures, connections_count)
+        requests_count, duration_us = figures.values_at("requests_count", "duration_us")
+        return nil, "no request was answered" if requests_count.zero?
+        interval_us = WrkCorrection.interval_us(duration_us:, requests_count:, connections_count:)
+        samples = WrkCorrection.undo(figures["latencies"].to_h, interval_us)
+        return samples, nil if samples && samples.values.sum == requests_count && busy_us(samples) <= connections_count * duration_us
+        [nil, "the samples that wrk invents could not be taken out again: this wrk does not do as versions 4.0 to 4.2 do"]
+      end
+
+      def busy_us(samples) = samples.sum { |us, count| us * count }
+
+      register "wrk", self
+    end
+  end
+end

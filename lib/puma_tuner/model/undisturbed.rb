@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Model
+    # A recorded request as it would have gone alone: contention taken out, work and waits kept in their order.
+    #
+    # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
+    # and the two become one again. Waits stay as long as they were: a socket is taken to answer as fast under any topology.
+    class Undisturbed
+      WAITS = %w[io lock sleep].freeze
+
+      # @param trace [Measure::Trace]
+      # @return [Demand]
+      def self.demand(trace) = new(trace).demand
+
+      def initialize(trace)
+        @trace = trace
+        @held_ns = [0]
+        @waits_ns = []
+        @wait_kinds = []
+      end
+
+      def demand
+        @trace.steps.each_slice(2) { |kind, ns| add(kind, [ns, 0].max) }
+        bursts_ns = on_core
+        Demand.new(bursts_ns:, waits_ns: @waits_ns.freeze, wait_kinds: @wait_kinds.freeze,
+          gc_ns: @trace.gc_ns && @trace.gc_ns.clamp(0, bursts_ns.sum))
+      end
+
+      private
+
+      # Two waits in a row get a burst of nothing between them: the thread had come back for the GVL in between.
+      def add(kind, ns)
+        case kind
+        when "cpu" then @held_ns[-1] += ns
+        when "gvl_wait" then nil
+        when *WAITS
+          @waits_ns << ns
+          @wait_kinds << kind
+          @held_ns << 0
+        else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"
+        end
+      end
+
+      # Time with the GVL, less the share in which the operating system ran somebody else. Which burst lost how much is
+      # not recorded, so all shrink alike; rounding the running total keeps their sum exact. More CPU time than time with
+      # the GVL was spent by native code without it, and already lies in the waits.
+      def on_core
+        total_ns = @held_ns.sum
+        cpu_ns = @trace.cpu_ns
+        return @held_ns.freeze if cpu_ns.nil? || cpu_ns >= total_ns
+        held_ns = given_ns = 0
+        @held_ns.map do |ns|
+          held_ns += ns
+          before_ns = given_ns
+          given_ns = held_ns * [cpu_ns, 0].max / total_ns
+          given_ns - before_ns
+        end.freeze
+      end
+    end
+  end
+end

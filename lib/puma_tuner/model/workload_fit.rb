@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Model
+    # The demands of an app, out of an observation of it.
+    class WorkloadFit
+      # A judgement: the simulation replays recorded requests, and fewer than this show neither how an endpoint's requests
+      # differ nor its slow ones.
+      MINIMUM_TRACES_COUNT = 30
+
+      # Measured with an empty app on Puma 8: 33 to 37 µs of CPU per request. Stands in where it could not be measured.
+      TYPICAL_OVERHEAD_CPU_NS = 35_000
+
+      SERVING_ROLES = %w[single worker].freeze
+
+      def initialize(observation)
+        @observation = observation
+        @unknown = {}
+      end
+
+      # @return [Workload]
+      # @raise [VoidMeasurement]
+      def workload
+        refuse_too_few_traces
+        Workload.new(endpoints:, overhead_cpu_ns:, arrivals:, memory:, **observed,
+          puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version,
+          unknown: @unknown.freeze)
+      end
+
+      private
+
+      def refuse_too_few_traces
+        traces_count = @observation.endpoints.sum { |endpoint| endpoint.traces.size }
+        missing_count = MINIMUM_TRACES_COUNT - traces_count
+        return unless missing_count.positive?
+        requests_per_trace = traces_count.zero? ? 1 : @observation.requests_count.fdiv(traces_count)
+        raise VoidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
+          "#{MINIMUM_TRACES_COUNT}. Measure longer or under more load: at least #{(missing_count * requests_per_trace).ceil} requests more."
+      end
+
+      def endpoints
+        recorded, missed = @observation.endpoints.partition { |endpoint| endpoint.traces.any? }
+        missed.each do |endpoint|
+          @unknown["endpoint #{endpoint.name}"] = "none of its #{endpoint.requests_count} requests was recorded step by step; it is left out"
+        end
+        total_count = recorded.sum(&:requests_count)
+        recorded.map { |endpoint| endpoint_demand(endpoint, total_count) }.freeze
+      end
+
+      def endpoint_demand(endpoint, total_count)
+        demands = endpoint.traces.map { |trace| Undisturbed.demand(trace) }.freeze
+        EndpointDemand.new(name: endpoint.name, weight_ratio: endpoint.requests_count.fdiv(total_count),
+          requests_count: endpoint.requests_count, demands:,
+          mean_cpu_ns: mean(demands, &:cpu_ns), mean_wait_ns: mean(demands, &:wait_ns),
+          mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: mean_gc_ns(endpoint.name, demands))
+      end
+
+      def mean_gc_ns(name, demands)
+        return mean(demands, &:gc_ns) if demands.all?(&:gc_ns)
+        @unknown["endpoint #{name}: mean_gc_ns"] = "the garbage collector was not timed"
+        nil
+      end
+
+      def mean(demands, &) = demands.sum(&).fdiv(demands.size).round
+
+      # What the serving processes computed and no request accounts for: accept, reactor, hand-over, background threads.
+      def overhead_cpu_ns
+        requests_count = @observation.requests_count
+        used_ns = total(serving_processes.map(&:cpu_ns))
+        counted_ns = total(@observation.endpoints.flat_map { |endpoint| [endpoint.budget.cpu_ns, endpoint.budget.gc_ns] })
+        return [(used_ns - counted_ns).fdiv(requests_count).round, 0].max if used_ns && counted_ns
+        @unknown["overhead_cpu_ns"] = "CPU time of the processes or of the requests is unknown; " \
+          "#{Units.duration(TYPICAL_OVERHEAD_CPU_NS)} is assumed, the measured cost of an empty app on Puma 8"
+        TYPICAL_OVERHEAD_CPU_NS
+      end
+
+      def serving_processes = @observation.processes.select { |process| SERVING_ROLES.include?(process.role) }
+
+      # @return [Integer, nil] nil when there is nothing to add up, or a part is unknown
+      def total(parts_ns) = (parts_ns.sum unless parts_ns.empty? || parts_ns.include?(nil))
+
+      def arrivals
+        connections_count = @observation.load&.connections_count || connections_by_littles_law
+        Arrivals.new(kind: "closed", connections_count:, think_ns: 0)
+      end
+
+      # Little's law: requests inside = throughput x time inside, which is the sum of their wall times over the window.
+      def connections_by_littles_law
+        wall_ns = total(@observation.endpoints.map { |endpoint| endpoint.budget.wall_ns })
+        count = wall_ns ? [wall_ns.fdiv(@observation.duration_ns).ceil, 1].max : 1
+        @unknown["arrivals"] = "the load was not ours; the mean number of requests inside Puma, #{count} (rounded up), " \
+          "stands for connections without think time"
+        count
+      end
+
+      # RSS would count pages shared by the processes once for each, so it is no substitute.
+      def memory
+        by_role = @observation.processes.group_by(&:role)
+        single_bytes = mean_pss_bytes(by_role, "single", "single_bytes")
+        per_worker_bytes = mean_pss_bytes(by_role, "worker", "per_worker_bytes")
+        shared_bytes = mean_pss_bytes(by_role, "master", "shared_bytes")
+        MemoryDemand.new(shared_bytes:, per_worker_bytes:, single_bytes:)
+      end
+
+      def mean_pss_bytes(by_role, role, field)
+        readings = by_role.fetch(role, []).map(&:pss_bytes)
+        sum_bytes = total(readings)
+        return sum_bytes.fdiv(readings.size).round if sum_bytes
+        @unknown["memory.#{field}"] = readings.empty? ? "there was no #{role} process" : "PSS could not be read of the #{role} process"
+        nil
+      end
+
+      def observed
+        load = @observation.load
+        unless load
+          @unknown["observed_p50_ns"] = @unknown["observed_p99_ns"] = "latency is the client's to see, and the load was not ours"
+        end
+        {observed_topology: @observation.topology, observed_throughput_per_s: load&.throughput_per_s || @observation.throughput_per_s,
+         observed_p50_ns: load&.p50_ns, observed_p99_ns: load&.p99_ns}
+      end
+    end
+  end
+end

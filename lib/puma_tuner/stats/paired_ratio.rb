@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Stats
+    # By how much one thing is larger than another, from pairs measured side by side.
+    #
+    # The pairs' log-ratios are taken as independent and symmetric about the answer. The point is the median of their
+    # Walsh averages (the means of all pairs of log-ratios, each with itself included), after Hodges and Lehmann,
+    # "Estimates of location based on rank tests" (1963). The interval inverts Wilcoxon's signed-rank test, by the exact
+    # distribution of its statistic: Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", chapter 3.
+    #
+    # Rejected: the percentile bootstrap, which at 6 and 10 pairs leaves the truth out 14 and 11 times in 100 where 5 are
+    # promised; and Student's t, whose interval one disturbed pair can blow up.
+    module PairedRatio
+      # @param baseline_values [Array<Numeric>] above zero, any unit
+      # @param variant_values [Array<Numeric>] above zero, same unit, same order
+      # @param level_ratio [Float] the coverage wanted, 0..1
+      # @return [Estimate] of variant over baseline. Its level_ratio is what was reached, which is at least what was
+      #   wanted; or nil when so few pairs cannot reach it (95 % needs six), and the interval is the range of the averages
+      def self.of(baseline_values, variant_values, level_ratio: 0.95)
+        averages = walsh_averages(log_ratios(baseline_values, variant_values))
+        rank, reached = rank_and_level(baseline_values.size, level_ratio)
+        value, low, high = [Quantile.of(averages, 0.5), averages[rank - 1], averages[-rank]].map { |log| Math.exp(log) }
+        Estimate.new(value:, low:, high:, level_ratio: reached, samples_count: baseline_values.size)
+      end
+
+      # Where an interval of n pairs begins and ends among its sorted Walsh averages.
+      #
+      # @param pairs_count [Integer] 1 or more
+      # @param level_ratio [Float] 0..1
+      # @return [Array(Integer, Float)] the rank counted from either end, the highest that keeps the level, and the exact
+      #   coverage; [1, nil] when even the outermost averages do not cover enough
+      def self.rank_and_level(pairs_count, level_ratio)
+        counts = signed_rank_counts(pairs_count)
+        outcomes_count = 2**pairs_count
+        outside_count = rank = 0
+        counts.each do |count|
+          break if 1 - 2.0 * (outside_count + count) / outcomes_count < level_ratio
+          outside_count += count
+          rank += 1
+        end
+        return [1, nil] if rank.zero?
+        [rank, 1 - 2.0 * outside_count / outcomes_count]
+      end
+
+      class << self
+        private
+
+        def log_ratios(baseline_values, variant_values)
+          sizes = [baseline_values.size, variant_values.size]
+          raise ArgumentError, "pairs are needed, got #{sizes.join(" and ")} values" if sizes.uniq.size > 1 || sizes.include?(0)
+          baseline_values.zip(variant_values).map do |baseline, variant|
+            raise ArgumentError, "ratios need values above zero, got #{baseline} and #{variant}" unless baseline.positive? && variant.positive?
+            Math.log(variant.fdiv(baseline))
+          end
+        end
+
+        def walsh_averages(values)
+          values.each_with_index.flat_map { |value, index| values[index..].map { |other| (value + other) / 2 } }.sort
+        end
+
+        # In how many of the 2**n sign patterns the ranks 1..n with a plus sum to 0, 1, 2, …
+        def signed_rank_counts(pairs_count)
+          (1..pairs_count).inject([1]) do |counts, rank|
+            longer = counts + [0] * rank
+            counts.each_with_index { |count, sum| longer[sum + rank] += count }
+            longer
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "prism"
+
+# A stage may use earlier stages' values, never their workings.
+class ArchitectureTest < TunerTest
+  STAGES = %w[Measure Model Predict Advise Prove Report].freeze
+  LIBRARY = File.expand_path("../lib/puma_tuner", __dir__)
+
+  # Collects constant paths such as Model::Workload.
+  class ConstantPaths < Prism::Visitor
+    attr_reader :paths
+
+    def initialize
+      @paths = []
+      super
+    end
+
+    def visit_constant_path_node(node)
+      @paths << node.full_name
+    rescue Prism::ConstantPathNode::DynamicPartsInConstantPathError
+      super
+    end
+  end
+
+  # @return [Array<String>] "Stage::Name" for each use of a stage's constant in the file
+  def uses_in(path)
+    visitor = ConstantPaths.new
+    Prism.parse_file(path).value.accept(visitor)
+    visitor.paths.filter_map { |name| name.delete_prefix("PumaTuner::")[/\A(?:#{STAGES.join("|")})::\w+/] }
+  end
+
+  def value?(name) = PumaTuner.const_get(name).then { |constant| constant.is_a?(Class) && constant < PumaTuner::Document::Writing }
+
+  STAGES.each_with_index do |stage, place|
+    test "#{stage} uses values of earlier stages only" do
+      files = Dir["#{LIBRARY}/#{stage.downcase}/**/*.rb"]
+      refute_empty files
+      files.each do |path|
+        (uses_in(path).uniq - [stage]).reject { |name| name.start_with?("#{stage}::") }.each do |name|
+          assert_operator STAGES.index(name[/\w+/]), :<, place, "#{path} uses #{name}, of a later stage"
+          assert value?(name), "#{path} uses #{name}, which is no value"
+        end
+      end
+    end
+  end
+
+  test "the ground knows no stage's workings" do
+    Dir["#{LIBRARY}/{host,load,stats}/**/*.rb"].each do |path|
+      assert_empty uses_in(path), path
+    end
+  end
+
+  test "what runs in the serving process needs no gem" do
+    script = "require 'puma_tuner'; PumaTuner::Measure.start(way_in: 'run'); " \
+             "[:GvlClock, :PumaHooks, :Recorder, :ThreadWindow, :ProcessSnapshot, :Agent, :Console, :ThreadBudget].each { |n| PumaTuner::Measure.const_get(n) }; " \
+             "puts $LOADED_FEATURES.grep(%r{/gems/}), 'done'"
+    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../lib", __dir__), "-e", script, unsetenv_others: true], &:read)
+    assert_equal "done\n", output
+  end
+end

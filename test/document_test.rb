@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+class DocumentTest < TunerTest
+  include PumaTuner
+
+  MACHINE = PumaTuner::Model::Machine.new(cores_count: 2.0, tick_ns: 10, quantum_ns: 100, handoff_ns: 8, client_cpu_ns: 0)
+
+  def with_file(text)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "document.json")
+      File.write(path, text)
+      yield path
+    end
+  end
+
+  def assert_invalid(text, pattern, *kinds)
+    with_file(text) do |path|
+      error = assert_raises(InvalidDocument) { Document.read(path, *kinds) }
+      assert_match pattern, error.message
+      assert_includes error.message, path
+    end
+  end
+
+  test "what is written is read again, frozen" do
+    with_file(Document.dump(MACHINE)) do |path|
+      again = Document.read(path, :machine)
+      assert_equal MACHINE, again
+      assert_predicate again, :frozen?
+    end
+  end
+
+  test "a file cut short is named" do
+    assert_invalid(Document.dump(MACHINE)[0..-5], /cut short/)
+  end
+
+  test "another kind of document is refused by name" do
+    assert_invalid(Document.dump(MACHINE), /its kind is "machine", wanted is observation/, :observation)
+  end
+
+  test "another schema version is refused" do
+    assert_invalid(Document.dump(MACHINE).sub('"schema_version":1', '"schema_version":99'), /schema version is 99/)
+  end
+
+  test "a missing field is named" do
+    assert_invalid(Document.dump(MACHINE).sub('"tick_ns":10,', ""), /tick_ns/)
+  end
+
+  test "a file that is not there is the user's mistake" do
+    assert_raises(UserMistake) { Document.read("/nowhere/at/all.json") }
+  end
+
+  test "writing where nothing can be written says so" do
+    assert_match(/Give another place/, assert_raises(UserMistake) { Document.write(MACHINE, "/nowhere/at/all.json") }.message)
+  end
+end

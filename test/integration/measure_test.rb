@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/served_app"
+
+# Around a command that starts Puma: nothing of the app's edited, the gem not in its Gemfile.
+class MeasureTest < TunerTest
+  include PumaTuner
+
+  # @return [Measure::Observation] of the requests that the block sends
+  def observe(rackup: ServedApp::WORKING_APP, topology: "1x3", gemfile: ServedApp::PUMAS.fetch("puma_8_0"))
+    ServedApp.open(rackup:) do |app|
+      command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile:))
+      Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true) do |server|
+        collector = Measure::Collector.new(server, command: command.to_s)
+        collector.begin_window
+        yield server
+        return collector.end_window
+      end
+    end
+  end
+
+  def port_of(server) = server.url[/\d+\z/].to_i
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    %w[1x3 2x3].each do |topology|
+      test "every request is counted, and every budget closes, with #{topology} on #{name}" do
+        observation = observe(topology:, gemfile:) { |server| ServedApp.request(port_of(server), "/work") }
+        assert_equal 90, observation.requests_count
+        endpoint = observation.endpoints.first
+        assert_equal "GET /work", endpoint.name
+        assert_equal 0, endpoint.budget.residual_ns
+        assert_operator endpoint.budget.sleep_ns, :>=, 90 * 5_000_000
+        assert_operator endpoint.budget.cpu_ns, :>, 0
+        assert_equal Topology.parse(topology), observation.topology
+        assert_equal 90, observation.threads.sum(&:requests_count)
+        observation.threads.each { |thread| assert_equal 0, thread.budget.residual_ns }
+        assert_equal gemfile[/\d_\d/].tr("_", "."), observation.server.puma_version[/\A\d\.\d/]
+      end
+    end
+  end
+
+  test "the wait for the GVL is seen, which a middleware does not see" do
+    rackup = "run ->(env) { 60_000.times { |i| i.to_s }; [200, {}, ['x']] }"
+    observation = observe(rackup:) { |server| ServedApp.request(port_of(server), "/", clients: 3, each: 30) }
+    assert_operator observation.budget.share_ratio(:gvl_wait), :>, 0.2
+    assert_operator observation.budget.share_ratio(:io), :<, 0.2
+  end
+
+  test "a keep-alive client's pause is no part of a request" do
+    observation = observe do |server|
+      Net::HTTP.start("127.0.0.1", port_of(server)) do |http|
+        3.times { http.get("/sleep") && sleep(0.1) }
+      end
+    end
+    assert_equal 3, observation.requests_count
+    assert_operator observation.budget.wall_ns, :<, 150_000_000
+  end
+
+  test "an observation is the same after it was written and read" do
+    observation = observe { |server| ServedApp.request(port_of(server), "/work", clients: 2, each: 2) }
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "observation.json")
+      Document.write(observation, path)
+      again = Document.read(path, :observation)
+      assert_equal observation.budget, again.budget
+      assert_equal Document.dump(observation), Document.dump(again)
+    end
+  end
+
+  test "query strings are not recorded" do
+    observation = observe { |server| ServedApp.request(port_of(server), "/work?token=secret", clients: 1, each: 2) }
+    refute_includes Document.dump(observation), "secret"
+  end
+
+  test "a window without requests is said to be one" do
+    error = assert_raises(VoidMeasurement) { observe { |_server| nil } }
+    assert_match(/no request was served/, error.message)
+  end
+
+  test "a rackup file that does not load ends with its error and leaves no process" do
+    error = assert_raises(ServerFailed) { observe(rackup: "raise 'wrong on purpose'") { |_server| nil } }
+    assert_match(/wrong on purpose/, error.message)
+  end
+
+  test "a port in use is named" do
+    taken = TCPServer.new("127.0.0.1", 0)
+    ServedApp.open do |app|
+      command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment)
+      error = assert_raises(ServerFailed) do
+        Host::ServerProcess.run(command, bind: "tcp://127.0.0.1:#{taken.local_address.ip_port}") { flunk "it started" }
+      end
+      assert_match(/listens there/, error.message)
+    end
+  ensure
+    taken.close
+  end
+
+  test "a command that is not there is named" do
+    command = Host::Command.new(words: ["no-such-server"], directory: Dir.pwd, environment: ENV.to_h)
+    error = assert_raises(ServerFailed) { Host::ServerProcess.run(command) { flunk "it started" } }
+    assert_match(/no-such-server/, error.message)
+  end
+
+  test "a command that never serves is given up, and stopped" do
+    command = Host::Command.new(words: ["sleep", "60"], directory: Dir.pwd, environment: ENV.to_h)
+    error = assert_raises(ServerFailed) { Host::ServerProcess.run(command, boot_limit_s: 0.3) { flunk "it started" } }
+    assert_match(/did not serve within/, error.message)
+  end
+
+  test "nothing of a cluster is left when the block fails" do
+    pids = nil
+    assert_raises(ArgumentError) do
+      observe(topology: "2x2") do |server|
+        pids = server.pids
+        raise ArgumentError
+      end
+    end
+    assert_equal 3, pids.size
+    pids.each { |pid| refute Host::Processes.alive?(pid), pid }
+  end
+end

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/served_app"
+
+# The ways in that the app's owner writes down: PumaTuner.run, the plugin, the middleware; in single mode and in a
+# cluster, on each Puma.
+class WaysInTest < TunerTest
+  THREAD_LINE = /\Apuma srv tp \d{3}: cpu: \d+\.\d% io: \d+\.\d% gc: \d+\.\d% gvlwait: \d+\.\d%\z/
+  RECOMMENDATION = /\ARecommended config: puma -t 1:\d+\z/
+
+  RUN_AT_THE_END = <<~RUBY
+    threads 3, 3
+    require "puma_tuner"
+    PumaTuner.run(interval_s: 0.5)
+  RUBY
+
+  RUN_BEFORE_FORK = <<~RUBY
+    threads 3, 3
+    workers 2
+    silence_single_worker_warning
+    before_fork do
+      require "puma_tuner"
+      PumaTuner.run(interval_s: 0.5)
+    end
+  RUBY
+
+  PLUGIN = <<~RUBY
+    threads 3, 3
+    plugin :puma_tuner
+  RUBY
+
+  def setup
+    flunk "gemfiles/ are not installed; run bin/setup --test" if ServedApp::PUMAS.empty?
+  end
+
+  # @return [Array<String>] all that the server printed while it was asked
+  def output_of(puma_rb: nil, rackup: ServedApp::WORKING_APP, gemfile: ServedApp::PUMAS.fetch("puma_8_0"), options: [], extra: {})
+    ServedApp.open(rackup:, puma_rb:) do |app|
+      port = app.start(*options, gemfile:, extra:)
+      assert_equal [200], ServedApp.request(port, "/work").uniq
+      app.wait_for_line(RECOMMENDATION)
+      app.stop
+    end
+  end
+
+  def assert_lines(output, threads: 3)
+    lines = output.grep(/\Apuma srv tp/)
+    refute_empty lines
+    lines.each { |line| assert_match THREAD_LINE, line }
+    assert_operator lines.map { |line| line[/tp \d+/] }.uniq.size, :<=, threads
+    output.grep(/Recommended/).each { |line| assert_match RECOMMENDATION, line }
+  end
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "PumaTuner.run at the end of puma.rb prints its lines in single mode on #{name}" do
+      assert_lines(output_of(puma_rb: RUN_AT_THE_END, gemfile:))
+    end
+
+    test "PumaTuner.run in before_fork prints its lines in cluster mode on #{name}" do
+      assert_lines(output_of(puma_rb: RUN_BEFORE_FORK, gemfile:, options: ["-w", "2"]))
+    end
+
+    test "the plugin prints its lines on #{name}" do
+      assert_lines(output_of(puma_rb: PLUGIN, gemfile:, extra: {"PUMA_TUNER_INTERVAL_S" => "0.5"}))
+    end
+  end
+
+  test "the middleware prints its lines" do
+    rackup = "require 'puma_tuner'\nuse PumaTuner::Rack, interval_s: 0.5\n#{ServedApp::WORKING_APP}"
+    assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
+  end
+
+  test "the shares of a thread sum to 100 %, up to what the line has no word for" do
+    output = output_of(rackup: "run ->(env) { 50_000.times { |i| i.to_s }; [200, {}, ['x']] }", puma_rb: RUN_AT_THE_END)
+    output.grep(/\Apuma srv tp/).each do |line|
+      assert_in_delta 100, line.scan(/[\d.]+(?=%)/).sum(&:to_f), 25, line
+    end
+  end
+
+  test "waiting for locks is told apart from io" do
+    rackup = "LOCK = Mutex.new\nrun ->(env) { LOCK.synchronize { sleep 0.02 }; [200, {}, ['x']] }"
+    output = output_of(rackup:, puma_rb: RUN_AT_THE_END)
+    assert(output.any? { |line| line.match?(/puma_tuner: \d+\.\d% of the threads' time went into waiting for locks/) }, output.join("\n"))
+  end
+end

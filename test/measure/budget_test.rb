@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class BudgetTest < TunerTest
+  Budget = PumaTuner::Measure::Budget
+
+  test "what the parts miss is the residual" do
+    assert_equal 30, Budget.zero.with(wall_ns: 100, cpu_ns: 50, io_ns: 20).residual_ns
+  end
+
+  test "a part unknown in one is unknown in the sum" do
+    sum = Budget.zero.with(wall_ns: 1, queue_ns: nil) + Budget.zero.with(wall_ns: 2, queue_ns: 5)
+    assert_equal 3, sum.wall_ns
+    assert_nil sum.queue_ns
+  end
+
+  test "shares of nothing are unknown, not zero" do
+    assert_nil Budget.zero.share_ratio(:cpu)
+    assert_in_delta 0.25, Budget.zero.with(wall_ns: 8, cpu_ns: 2).share_ratio(:cpu)
+  end
+end

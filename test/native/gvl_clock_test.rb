@@ -1,0 +1,220 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "socket"
+
+# The clock against workloads whose truth is known. Tolerances are wide enough for a machine shared with others: what is
+# asserted is where time goes, never how fast this machine is.
+class GvlClockTest < TunerTest
+  Clock = PumaTuner::Measure::GvlClock
+
+  def setup
+    assert Clock.start, Clock.why_not
+  end
+
+  # @return [Hash{Symbol => Integer}] the numbers of a request that does the block, on a thread of its own
+  def numbers_of
+    Thread.new {
+      numbers = []
+      Clock.request_begin
+      yield
+      Clock.request_end(numbers, false)
+      Clock::NUMBERS.zip(numbers).to_h
+    }.value
+  end
+
+  def spin(seconds)
+    deadline = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
+    nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
+  end
+
+  def assert_ms(expected, ns, tolerance_ms: 15)
+    assert_in_delta expected, ns / 1e6, tolerance_ms
+  end
+
+  PARTS = %i[cpu preempted gvl_wait gc io lock sleep].freeze
+
+  test "the parts sum to the wall time exactly" do
+    reader, writer = IO.pipe
+    numbers = numbers_of do
+      spin(0.02)
+      sleep 0.01
+      writer.write("x")
+      reader.read(1)
+      Mutex.new.synchronize { Array.new(50_000) { Object.new } }
+    end
+    assert_equal numbers[:wall], numbers.values_at(*PARTS).sum
+  end
+
+  test "computing is cpu" do
+    numbers = numbers_of { spin(0.1) }
+    assert_ms 100, numbers[:cpu] + numbers[:gc]
+    assert_operator numbers[:io] + numbers[:lock] + numbers[:sleep], :<, 5_000_000
+  end
+
+  test "Kernel#sleep is sleep" do
+    assert_ms 50, numbers_of { sleep 0.05 }[:sleep]
+  end
+
+  test "waiting for a socket is io" do
+    ours, theirs = Socket.pair(:UNIX, :STREAM)
+    answerer = Thread.new { sleep(0.05) && theirs.write("x") }
+    numbers = numbers_of { ours.read(1) }
+    answerer.join
+    assert_ms 50, numbers[:io]
+  end
+
+  test "a held mutex is lock, not io" do
+    mutex = Mutex.new.lock
+    waiter = Thread.new { numbers_of { mutex.synchronize {} } }
+    sleep 0.05
+    mutex.unlock
+    numbers = waiter.value
+    assert_ms 50, numbers[:lock]
+    assert_operator numbers[:io], :<, 5_000_000
+  end
+
+  test "an empty queue is lock, with and without a time limit" do
+    assert_ms 30, numbers_of { Queue.new.pop(timeout: 0.03) }[:lock]
+    queue = Queue.new
+    pusher = Thread.new { sleep(0.03) && queue.push(1) }
+    assert_ms 30, numbers_of { queue.pop }[:lock]
+    pusher.join
+  end
+
+  test "a condition variable with a time limit, as connection pools wait, is lock" do
+    numbers = numbers_of do
+      mutex = Mutex.new
+      mutex.synchronize { ConditionVariable.new.wait(mutex, 0.04) }
+    end
+    assert_ms 40, numbers[:lock]
+  end
+
+  test "waiting for another thread to end is lock" do
+    assert_ms 40, numbers_of { Thread.new { sleep 0.04 }.join }[:lock]
+  end
+
+  test "threads that compute wait for each other's slices" do
+    numbers = Array.new(3) { Thread.new { numbers_of { spin(0.25) } } }.map(&:value)
+    numbers.each do |each|
+      assert_ms 250, each[:cpu] + each[:gc], tolerance_ms: 25
+      assert_operator each[:gvl_wait], :>, 150_000_000
+      assert_operator each[:io] + each[:lock] + each[:sleep], :<, 20_000_000
+    end
+    assert_operator numbers.sum { |each| each[:slices_count] }, :>=, 3
+  end
+
+  test "collecting garbage is gc, counted on the thread that does it" do
+    bystander = Thread.new { numbers_of { sleep 0.1 } }
+    collector = numbers_of { 3.times { GC.start } }
+    assert_operator collector[:gc], :>, 1_000_000
+    assert_operator bystander.value[:gc], :<, 1_000_000
+    assert_operator collector[:gc], :<=, collector[:cpu_clock]
+  end
+
+  test "the trace tells the steps in their order, and sums to the wall time" do
+    numbers = []
+    steps = Thread.new {
+      Clock.request_begin
+      sleep 0.01
+      spin(0.01)
+      IO.select(nil, nil, nil, 0.01)
+      Clock.request_end(numbers, true)
+    }.value
+    assert_equal numbers[Clock::NUMBERS.index(:wall)], steps.each_slice(2).sum(&:last)
+    kinds = steps.each_slice(2).map(&:first)
+    assert_operator kinds.index(:sleep), :<, kinds.rindex(:io)
+    assert_equal :cpu, kinds.last
+  end
+
+  test "a request with more steps than are kept loses none of its time" do
+    numbers = []
+    steps = Thread.new {
+      Clock.request_begin
+      1_000.times { sleep 0.00001 }
+      Clock.request_end(numbers, true)
+    }.value
+    assert_operator steps.size / 2, :<=, 512
+    assert_equal numbers[Clock::NUMBERS.index(:wall)], steps.each_slice(2).sum(&:last)
+  end
+
+  test "a request within a request is not counted twice" do
+    inner = nil
+    numbers_of { inner = Clock.request_begin }
+    assert_equal false, inner
+  end
+
+  test "the wait for the GVL on the way to a request belongs to it" do
+    queue = Queue.new
+    mutex = Mutex.new
+    ready = ConditionVariable.new
+    server = Thread.new {
+      mutex.synchronize { ready.wait(mutex) } # as a pool thread waits for work
+      numbers = []
+      Clock.request_begin
+      Clock.request_end(numbers, false)
+      queue << Clock::NUMBERS.zip(numbers).to_h
+    }
+    sleep 0.02 until server.status == "sleep"
+    mutex.synchronize { ready.signal }
+    spin(0.06) # the server is ready, and we keep the GVL
+    numbers = queue.pop
+    assert_operator numbers[:gvl_wait], :>, 30_000_000
+    assert_operator numbers[:lock], :<, 20_000_000
+  end
+
+  test "a thread's totals hold what it does now, too" do
+    thread = Thread.new { sleep }
+    sleep 0.05
+    totals = PumaTuner::Measure::GvlClock::TOTALS.zip(Clock.totals(thread)).to_h
+    thread.kill.join
+    assert_operator totals[:idle] + totals[:sleep], :>, 30_000_000
+  end
+
+  test "it goes on in a forked child, with the child's threads only" do
+    reader, writer = IO.pipe
+    pid = fork do
+      Clock.start
+      numbers = []
+      Thread.new {
+        Clock.request_begin
+        sleep 0.02
+        Clock.request_end(numbers, false)
+      }.join
+      writer.write(Marshal.dump(numbers))
+      exit!(0)
+    end
+    writer.close
+    numbers = Clock::NUMBERS.zip(Marshal.load(reader.read)).to_h # rubocop:disable Security/MarshalLoad
+    Process.wait(pid)
+    assert_ms 20, numbers[:sleep]
+  end
+
+  test "threads may end, be killed and start again without an end" do
+    before = Clock.unobserved_threads_count
+    2_000.times { |i| Thread.new { Thread.current.kill if i.odd? }.join }
+    assert_equal before, Clock.unobserved_threads_count
+  end
+
+  test "it survives a collection at every allocation, and compaction" do
+    numbers = nil
+    Thread.new {
+      numbers = []
+      Clock.request_begin
+      GC.stress = true
+      20.times { Object.new }
+      Thread.new { Queue.new.pop(timeout: 0.001) }.join
+      steps = Clock.request_end(numbers, true)
+      GC.stress = false
+      assert_kind_of Array, steps
+    }.join
+    GC.compact if GC.respond_to?(:compact)
+    assert_operator numbers[Clock::NUMBERS.index(:gc)], :>, 0
+  ensure
+    GC.stress = false
+  end
+
+  test "it tells what an event costs" do
+    assert_includes 1..100_000, Clock.cost_per_event_ns(10_000)
+  end
+end

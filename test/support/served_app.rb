@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "net/http"
+require "tmpdir"
+
+# A Rack app in a folder of its own, served by a real Puma as a user would start it.
+class ServedApp
+  PROJECT = File.expand_path("../..", __dir__)
+
+  # Ruby's own folder first: a bundle is made for one Ruby.
+  BASE_ENVIRONMENT = {
+    "PATH" => "#{RbConfig::CONFIG["bindir"]}:#{ENV["PATH"]}",
+    "BUNDLE_PATH" => ENV["BUNDLE_PATH"], "BUNDLE_APP_CONFIG" => ENV["BUNDLE_APP_CONFIG"], "BUNDLE_SILENCE_ROOT_WARNING" => "1",
+    "RUBYOPT" => nil, "RUBYLIB" => nil, "RACK_ENV" => "production"
+  }.freeze
+
+  WORKING_APP = <<~RUBY
+    run lambda { |env|
+      case env["PATH_INFO"]
+      when "/work" then 20_000.times { |i| i.to_s } && sleep(0.005)
+      when "/sleep" then sleep(0.01)
+      when "/fail" then next [500, {"content-type" => "text/plain"}, ["no"]]
+      end
+      [200, {"content-type" => "text/plain"}, ["fine"]]
+    }
+  RUBY
+
+  # The Pumas that the probe must understand: name to Gemfile.
+  PUMAS = Dir["#{PROJECT}/gemfiles/*.gemfile"].sort.to_h { |path| [File.basename(path, ".gemfile"), path] }.freeze
+
+  attr_reader :folder
+
+  def self.open(...)
+    app = new(...)
+    yield app
+  ensure
+    app&.close
+  end
+
+  # @param rackup [String] the config.ru
+  # @param puma_rb [String, nil] the config/puma.rb
+  def initialize(rackup: WORKING_APP, puma_rb: nil)
+    @folder = Dir.mktmpdir("puma_tuner-test")
+    File.write(File.join(@folder, "config.ru"), rackup)
+    return unless puma_rb
+    Dir.mkdir(File.join(@folder, "config"))
+    File.write(File.join(@folder, "config/puma.rb"), puma_rb)
+  end
+
+  # @return [Hash] for a process that shall see the app's gems, and not ours
+  def environment(gemfile: PUMAS.fetch("puma_8_0"))
+    Bundler.unbundled_env.merge(BASE_ENVIRONMENT.merge("BUNDLE_GEMFILE" => gemfile)).compact
+  end
+
+  # Starts Puma and waits until it listens.
+  # @param options [Array<String>] for puma
+  # @return [Integer] the port
+  def start(*options, gemfile: PUMAS.fetch("puma_8_0"), extra: {})
+    @output = IO.popen([environment(gemfile:).merge("RUBYLIB" => File.join(PROJECT, "lib"), **extra), "bundle", "exec", "puma",
+      "-b", "tcp://127.0.0.1:0", *options], chdir: @folder, err: %i[child out], unsetenv_others: true, pgroup: true)
+    @lines = Queue.new
+    @all = []
+    @reader = Thread.new { @output.each_line { |line| @lines << line.chomp.tap { |text| @all << text } } }
+    port = wait_for_line(/Listening on http:\/\/127\.0\.0\.1:(\d+)/)[1].to_i
+    wait_for_line(/Worker \d+ .*booted/) if options.include?("-w") && options[options.index("-w") + 1].to_i > 0
+    port
+  end
+
+  # @return [MatchData]
+  def wait_for_line(pattern, limit_s: 20)
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + limit_s
+    while (left = deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC)) > 0
+      line = @lines.pop(timeout: left)
+      return $~ if line&.match(pattern)
+      break if line.nil?
+    end
+    raise "no line like #{pattern.inspect} within #{limit_s} s; there were:\n#{@all.join("\n")}"
+  end
+
+  # Stops the server as a user would, and returns all it printed.
+  # @return [Array<String>]
+  def stop
+    return @all unless @output
+    Process.kill(:TERM, @output.pid)
+    @reader.join(15) || Process.kill(:KILL, -@output.pid)
+    @output.close
+    @output = nil
+    @all
+  end
+
+  def close
+    stop
+  ensure
+    FileUtils.remove_entry(@folder)
+  end
+
+  # Sends requests from several clients at once, each over one connection.
+  def self.request(port, path, clients: 6, each: 15)
+    Array.new(clients) {
+      Thread.new { Net::HTTP.start("127.0.0.1", port) { |http| Array.new(each) { http.get(path).code.to_i } } }
+    }.flat_map(&:value)
+  end
+end
