@@ -32,7 +32,7 @@ ruby_folder() {
 # use_ruby FOLDER: puts it and the project's gems in front of everything the caller had.
 use_ruby() {
   unset RUBYOPT RUBYLIB GEM_HOME GEM_PATH
-  export PATH="$1/bin:$PATH"
+  export PATH="$project/exe:$1/bin:$PATH"
   local abi
   abi=$("$1/bin/ruby" -e 'print RUBY_VERSION')
   export BUNDLE_GEMFILE=${PUMA_TUNER_GEMFILE:-$project/Gemfile}

@@ -6,6 +6,8 @@ module PumaTuner
     autoload :Advice, "puma_tuner/advise/advice"
     autoload :AdviceList, "puma_tuner/advise/advice"
     autoload :Advisor, "puma_tuner/advise/advisor"
+    autoload :Choice, "puma_tuner/advise/choice"
+    autoload :Constraints, "puma_tuner/advise/constraints"
     autoload :Rule, "puma_tuner/advise/rule"
   end
 end

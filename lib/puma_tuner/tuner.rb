@@ -38,7 +38,7 @@ module PumaTuner
           @plan.traffic.send_to(server.url, duration_s: warmup_s).insist_on_expected_answers
           collector.begin_window
           outcome = @plan.traffic.send_to(server.url, duration_s:)
-          collector.end_window(load: outcome.insist_on_expected_answers.to_summary)
+          collector.end_window(load: Measure::LoadSummary.of(outcome.insist_on_expected_answers))
         end
       end
     end

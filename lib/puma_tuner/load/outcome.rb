@@ -35,9 +35,6 @@ module PumaTuner
           "its log. Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
       end
 
-      # @return [Measure::LoadSummary]
-      def to_summary = Measure::LoadSummary.new(**to_h.slice(*Measure::LoadSummary.members))
-
       private
 
       # The mix is not known here any more, so all of them are named.

@@ -39,7 +39,10 @@ module PumaTuner
     # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them
     # unexpected_count: answers with a status outside the expected ones
     LoadSummary = Document.define(:generator, :connections_count, :duration_ns, :requests_count, :unexpected_count,
-      :throughput_per_s, :mean_ns, :p50_ns, :p99_ns)
+      :throughput_per_s, :mean_ns, :p50_ns, :p99_ns) do
+      # @param outcome [Load::Outcome]
+      def self.of(outcome) = new(**outcome.to_h.slice(*members))
+    end
 
     # A running app, measured over one window.
     #

@@ -24,7 +24,7 @@ module PumaTuner
         @trace.steps.each_slice(2) { |kind, ns| add(kind, [ns, 0].max) }
         bursts_ns = on_core
         Demand.new(bursts_ns:, waits_ns: @waits_ns.freeze, wait_kinds: @wait_kinds.freeze,
-          gc_ns: @trace.gc_ns && @trace.gc_ns.clamp(0, bursts_ns.sum))
+          gc_ns: @trace.gc_ns&.clamp(0, bursts_ns.sum))
       end
 
       private

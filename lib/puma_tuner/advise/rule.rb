@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Advise
+    # Base of the rules. One rule to a file in rules/: above the class its evidence, threshold and the threshold's source,
+    # predicted effect, cost and undo; on the last line of the class its registration; beside it a test of the same name.
+    # The advisor loads the files it lists, in that order.
+    class Rule
+      @registered = {}
+
+      # @return [Hash{Symbol => Class}]
+      def self.registered = Rule.instance_variable_get(:@registered)
+
+      # @param name [Symbol] of the file
+      def self.register(name, rule_class) = registered[name] = rule_class
+
+      # @param constraints [Constraints]
+      def initialize(constraints)
+        @constraints = constraints
+      end
+
+      # @param workload [Model::Workload]
+      # @param sweep [Predict::Sweep]
+      # @return [Array<Advice>] empty when there is nothing to say
+      def call(workload, sweep) = raise(InvariantError, "#{self.class} does not say what it advises")
+
+      private
+
+      # @return [Advice] without a prediction
+      def remark(**fields)
+        Advice.new(rule: rule_name, topology: nil, throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, **fields)
+      end
+
+      def rule_name = Rule.registered.key(self.class).to_s
+    end
+  end
+end

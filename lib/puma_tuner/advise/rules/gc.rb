@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Advise
+    module Rules
+      # Remarks that much of the CPU time goes into collecting garbage, which also stops every thread of its worker.
+      #
+      # Evidence: GC timed inside recorded requests. Effect: none predicted, it depends on what is found. Cost: work on the
+      # code, or memory. Undo: the old values of whatever variable was set.
+      class Gc < Rule
+        # Without any GC at all, throughput bound by CPU would rise by a ninth. Below that there is little to win.
+        LEAST_GC_RATIO = 0.1
+
+        def call(workload, sweep)
+          gc_ratio = timed_gc_ratio(workload)
+          return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO
+          [remark(title: "GC takes #{Units.percent(gc_ratio)} of the CPU time", evidence: evidence(workload, gc_ratio),
+            change: "look with a profiler at what allocates in the endpoints named; then at Ruby's GC settings (RUBY_GC_*)",
+            cost: "work on the code; GC settings trade memory for time", undo: "the RUBY_GC_* variables as they were")]
+        end
+
+        private
+
+        # Of the GC that was timed; an endpoint without timing would only dilute it.
+        def timed_gc_ratio(workload)
+          timed = timed_endpoints(workload)
+          cpu_ns = timed.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_cpu_ns }
+          timed.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns } / cpu_ns if cpu_ns.positive?
+        end
+
+        def timed_endpoints(workload) = workload.endpoints.select(&:mean_gc_ns)
+
+        def evidence(workload, gc_ratio)
+          heaviest = timed_endpoints(workload).max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
+          [
+            "GC runs for #{Units.percent(gc_ratio)} of the CPU time that requests use.",
+            "Most of it in #{heaviest.name}: #{Units.duration(heaviest.mean_gc_ns)} of #{Units.duration(heaviest.mean_cpu_ns)} " \
+              "of CPU time (mean of #{heaviest.demands.size} recorded requests)."
+          ].freeze
+        end
+
+        register :gc, self
+      end
+    end
+  end
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class ChildTest < TunerTest
+  Child = PumaTuner::Load::Child
+
+  def children = Dir["/proc/#{Process.pid}/task/*/children"].flat_map { |path| File.read(path).split }
+
+  test "gives what it printed on both streams, and how it ended" do
+    output, status = Child.output_of(["sh", "-c", "echo out; echo err >&2; exit 3"], limit_s: 5)
+    assert_equal [%W[err\n out\n], 3], [output.lines.sort, status.exitstatus]
+  end
+
+  test "is killed when it takes too long" do
+    before = children
+    began_s = monotonic_s
+    assert_nil Child.output_of(["sleep", "30"], limit_s: 0.2)
+    assert_operator monotonic_s - began_s, :<, 10
+    assert_equal before, children
+  end
+
+  test "is killed when the wait is interrupted" do
+    before = children
+    waiting = Thread.new { Child.output_of(["sleep", "30"], limit_s: 60) }
+    waiting.report_on_exception = false
+    wait_until("the child's start") { (children - before).any? }
+    waiting.raise(Interrupt)
+    assert_raises(Interrupt) { waiting.value }
+    assert_equal before, children
+  end
+
+  test "leaves nothing open when it cannot be started" do
+    open_before = Dir["/proc/self/fd/*"].size
+    assert_raises(Errno::ENOENT) { Child.output_of(["/nowhere/tool"], limit_s: 5) }
+    assert_equal open_before, Dir["/proc/self/fd/*"].size
+  end
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class MixTest < TunerTest
+  Load = PumaTuner::Load
+
+  def mix(*weights) = Load::Mix.new(requests: weights.map { |weight| Load::Request.new(path: "/#{weight}", weight:) })
+
+  test "of paths fetches each equally often" do
+    made = Load::Mix.of_paths(["/a", "/b?c=d"])
+    assert_equal [["GET", "/a", 1], ["GET", "/b?c=d", 1]], made.requests.map { |request| [request.http_method, request.path, request.weight] }
+  end
+
+  test "of paths refuses none, and what is no path" do
+    assert_match(/--path \//, assert_raises(PumaTuner::UserMistake) { Load::Mix.of_paths([]) }.message)
+    assert_match(/"a" is no path/, assert_raises(PumaTuner::UserMistake) { Load::Mix.of_paths(["/", "a"]) }.message)
+    assert_raises(PumaTuner::UserMistake) { Load::Mix.of_paths(["/\r\nX: y"]) }
+  end
+
+  test "orders requests in exact proportion" do
+    order = mix(6, 3, 1).order(1)
+    assert_equal [600, 300, 100], order.tally.values_at(0, 1, 2)
+    order.each_slice(10) { |block| assert_equal [6, 3, 1], block.tally.values_at(0, 1, 2) }
+  end
+
+  test "orders the same way for the same seed only" do
+    assert_equal mix(2, 1, 1).order(7), mix(2, 1, 1).order(7)
+    refute_equal mix(2, 1, 1).order(7), mix(2, 1, 1).order(8)
+  end
+
+  test "makes no longer blocks than the proportions need" do
+    assert_equal mix(2, 1).order(1), mix(1_000, 500).order(1)
+    assert_equal [0], mix(30).order(1)
+  end
+
+  test "expects what one of its requests expects" do
+    either = Load::Mix.new(requests: [Load::Request.new(path: "/", expected_statuses: [404]), Load::Request.new(path: "/", expected_statuses: [201])])
+    assert_equal [201, 404], [200, 201, 302, 404, 500].select { |status| either.expects?(status) }
+    usual = Load::Mix.of_paths(["/"])
+    assert_equal [200, 201, 302], [200, 201, 302, 404, 500].select { |status| usual.expects?(status) }
+  end
+
+  test "is frozen through and through" do
+    headers = {"A" => +"b"}
+    assert Ractor.shareable?(Load::Request.new(path: +"/", headers:))
+    refute headers.frozen?
+    assert Ractor.shareable?(mix(1, 2))
+  end
+end

@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+class RequestFileTest < TunerTest
+  Load = PumaTuner::Load
+
+  def requests(text, beside: {})
+    Dir.mktmpdir do |folder|
+      beside.each { |name, bytes| File.binwrite(File.join(folder, name), bytes) }
+      file = File.join(folder, "requests.txt")
+      File.binwrite(file, text)
+      Load::RequestFile.new(file).requests
+    end
+  end
+
+  def request(line, **) = requests(line, **).fetch(0)
+
+  # What is said of a bad line, without the path and the pointer to the format.
+  def complaint(text)
+    error = assert_raises(PumaTuner::InvalidRequestFile) { requests(text) }
+    assert_match(/requests\.txt, line \d+: .*docs\/formats\/requests\.md\.\z/m, error.message)
+    error.message[/line \d+: .*(?=\. The format)/m]
+  end
+
+  test "needs no more than a method and a path" do
+    assert_equal Load::Request.new(path: "/articles?page=2"), request("GET /articles?page=2")
+  end
+
+  test "passes over blank lines and comments" do
+    assert_equal ["/a", "/b"], requests("# first\n\n  \nGET /a\r\n  # indented\nGET /b").map(&:path)
+  end
+
+  test "takes everything a line can say" do
+    line = %q(12 POST /reports header:Accept=text/html "header:X-Note=a = b" body:'{"a": 1}' expect:201,422)
+    wanted = Load::Request.new(weight: 12, http_method: "POST", path: "/reports",
+      headers: {"Accept" => "text/html", "X-Note" => "a = b"}, body: '{"a": 1}', expected_statuses: [201, 422])
+    assert_equal wanted, request(line)
+  end
+
+  test "does not mind the order of what follows the path" do
+    assert_equal request("PUT /a expect:200 body:x header:A=1"), request("PUT /a header:A=1 body:x expect:200")
+  end
+
+  test "reads a body from a file beside it, byte by byte" do
+    bytes = "\x00\xFF\r\n".b
+    assert_equal bytes, request("POST /a body:@it.bin", beside: {"it.bin" => bytes}).body
+  end
+
+  test "tells an empty body from none" do
+    assert_equal ["", nil], [request("POST /a body:").body, request("POST /a").body]
+  end
+
+  test "spells Host as the generator does, so that it is not sent twice" do
+    assert_equal({"Host" => "shop.example"}, request("GET / header:host=shop.example").headers)
+  end
+
+  test "names the line that cannot be understood" do
+    assert_match(/\Aline 3: "FETCH" is no method/, complaint("# one\nGET /\nFETCH /\n"))
+  end
+
+  test "says what is wrong and what was expected" do
+    {
+      "0 GET /" => /the weight 0 is out of bounds; .* 1 to 1000/,
+      "-2 GET /" => /the weight -2 is out of bounds/,
+      "1.5 GET /" => /"1.5" is no method; a line is: \[weight\] METHOD/,
+      "get /" => /"get" is no method; .*GET POST PUT PATCH DELETE HEAD/,
+      "3" => /the method is missing/,
+      "GET" => /the path is missing; .* begins with \//,
+      "GET articles" => /"articles" is no path/,
+      "GET /a#b" => /"\/a#b" is no path/,
+      "GET '/a b'" => /"\/a b" is no path; .*percent-encoded/,
+      "GET /café" => /is no path; .*percent-encoded/,
+      "GET / HTTP/1.1" => /"HTTP\/1.1" is not understood; .*header:Name=value, body:… and expect:…/,
+      "GET / header:Accept" => /header:Accept is no header; write header:Name=value/,
+      "GET / 'header:A b=c'" => /is no header/,
+      "GET / header:A=1 header:a=2" => /the header A is given twice/,
+      "POST / header:Content-Length=3" => /Content-Length follows from the body/,
+      "POST / body:a body:b" => /body: is given 2 times; give it once/,
+      "POST / body:@nowhere" => /the body cannot be read: No such file.*beside the request file/,
+      "GET / expect:ok" => /expect:ok is no list of statuses; write such as expect:200,404/,
+      "GET / expect:" => /is no list of statuses/,
+      "GET / expect:200," => /is no list of statuses/,
+      "GET / expect:99" => /is no list of statuses/,
+      "POST / body:'x" => /a quotation mark is never closed/
+    }.each { |line, said| assert_match said, complaint(line), line }
+  end
+
+  test "refuses what is no text" do
+    assert_match(/line 2: it is not UTF-8 text/, complaint("GET /\nGET /\xFF\n"))
+  end
+
+  test "refuses a file without a request" do
+    ["", "# nothing yet\n"].each { |text| assert_match(/holds no request; .*GET \//, complaint(text)) }
+  end
+
+  test "says how to mend a file that cannot be read" do
+    error = assert_raises(PumaTuner::UserMistake) { Load::Mix.read("/nowhere/requests.txt") }
+    assert_match(/cannot read \/nowhere\/requests\.txt: No such file.*Give the path/, error.message)
+  end
+
+  test "takes the mix of the demo application" do
+    mix = Load::Mix.read(File.expand_path("../../labs/05-threads-against-io/requests.txt", __dir__))
+    assert_equal "/realistic", mix.requests.max_by(&:weight).path
+  end
+
+  test "takes the examples of its documentation" do
+    text = File.read(File.expand_path("../../docs/formats/requests.md", __dir__))
+    examples = text.scan(/^```text\n(.*?)^```/m).flatten
+    refute_empty examples
+    examples.each { |example| refute_empty requests(example, beside: {"report.json" => "{}"}) }
+  end
+end
