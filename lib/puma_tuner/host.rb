@@ -8,6 +8,7 @@ module PumaTuner
     autoload :MachineFacts, "puma_tuner/host/machine_facts"
     autoload :Processes, "puma_tuner/host/processes"
     autoload :ServerFacts, "puma_tuner/host/server_facts"
+    autoload :ServerLog, "puma_tuner/host/server_log"
     autoload :ServerProcess, "puma_tuner/host/server_process"
   end
 end

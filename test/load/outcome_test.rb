@@ -34,9 +34,4 @@ class OutcomeTest < TunerTest
   test "is frozen through and through" do
     assert Ractor.shareable?(outcome)
   end
-
-  test "has the summary that an observation holds" do
-    summary = outcome.to_summary
-    assert_equal ["wrk 4.1.0", 10, 400, 50_000_000], [summary.generator, summary.connections_count, summary.requests_count, summary.mean_ns]
-  end
 end

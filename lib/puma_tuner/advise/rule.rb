@@ -8,11 +8,13 @@ module PumaTuner
     class Rule
       @registered = {}
 
-      # @return [Hash{Symbol => Class}]
-      def self.registered = Rule.instance_variable_get(:@registered)
+      class << self
+        # @return [Hash{Symbol => Class}] kept by Rule itself, not by its subclasses
+        attr_reader :registered
 
-      # @param name [Symbol] of the file
-      def self.register(name, rule_class) = registered[name] = rule_class
+        # @param name [Symbol] of the file
+        def register(name, rule_class) = Rule.registered[name] = rule_class
+      end
 
       # @param constraints [Constraints]
       def initialize(constraints)

@@ -11,10 +11,6 @@ module PumaTuner
     class ServerProcess
       BOOT_LIMIT_S = 60
       STOP_LIMIT_S = 15
-      LOG_TAIL_LINES = 12
-
-      # The line in which Puma says why it can't load the app; the lines after it say where.
-      PUMA_COMPLAINT = /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file/
 
       # @return [Hash] what the server announced of itself, see Launch
       attr_reader :announcement
@@ -49,11 +45,12 @@ module PumaTuner
       # @raise [ServerFailed] when it does not come up
       def start
         @directory = Dir.mktmpdir("puma_tuner")
-        @log_path = File.join(@directory, "server.log")
-        output = @echo || [@log_path, "w"]
+        @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
         @pid = Process.spawn(environment, *@command.words, chdir: @command.directory, pgroup: true,
-          in: File::NULL, out: output, err: @echo ? output : %i[child out], unsetenv_others: true)
+          in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
+        @log.writer.close
         wait_for_announcement
+        @log.release
       rescue SystemCallError => error
         raise ServerFailed.new("#{@command} could not be started: #{error.message}", advice: "Is it installed, and spelled right?")
       end
@@ -68,9 +65,12 @@ module PumaTuner
       # @return [Topology] as it runs
       def topology = Topology.from(announcement["workers_count"], announcement["max_threads_count"])
 
+      # @return [Boolean] whether a master stands above the workers; so it does over a single one, with `-w 1`
+      def cluster? = announcement["workers_count"].positive?
+
       # @return [Hash{Integer => Integer, nil}] serving processes: pid to worker index, nil in single mode
       def serving_pids
-        return {announcement["pid"] => nil} if topology.workers_count == 1
+        return {announcement["pid"] => nil} unless cluster?
         Processes.workers_of(announcement["pid"])
       end
 
@@ -89,6 +89,7 @@ module PumaTuner
       def stop
         terminate if @pid
         kill_group
+        @log&.finish
         FileUtils.remove_entry(@directory) if @directory
         @pid = @directory = nil
       end
@@ -103,12 +104,7 @@ module PumaTuner
       end
 
       # @return [Array<String>] the lines of its output that tell most
-      def log_tail
-        return [] unless @log_path && File.exist?(@log_path)
-        lines = File.readlines(@log_path, chomp: true).map { |line| line.scrub[0, 200] }.reject(&:empty?)
-        complaint = lines.index { |line| line.match?(PUMA_COMPLAINT) }
-        complaint ? lines[complaint, LOG_TAIL_LINES / 2] : lines.last(LOG_TAIL_LINES)
-      end
+      def log_tail = @log.tail
 
       private
 
@@ -142,6 +138,7 @@ module PumaTuner
       end
 
       def raise_boot_failure
+        @log.finish
         advice = log_tail.join.include?("Address already in use") ? "Another process listens there; stop it or give another port." : "Mend what its output says, then run this again."
         raise ServerFailed.new("#{@command} ended before it served a request", log_tail:, advice:)
       end

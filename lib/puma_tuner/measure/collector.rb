@@ -109,7 +109,7 @@ module PumaTuner
             cpu_ns: snapshot["cpu_ns"], gc_count: snapshot["gc_count"], **Host::Processes.memory(snapshot["pid"])
           )
         }
-        return serving if @server.topology.workers_count == 1
+        return serving unless @server.cluster?
         master_pid = @server.announcement["pid"]
         [ProcessObservation.new(role: "master", worker_index: nil, pid: master_pid, requests_count: 0, cpu_ns: nil,
           gc_count: nil, **Host::Processes.memory(master_pid)), *serving]
@@ -126,7 +126,7 @@ module PumaTuner
         reasons = {"traces" => "a uniform sample: at most #{Recorder::TRACES_MAX} per endpoint and thread"}
         unobserved = snapshots.sum { |snapshot| snapshot["unobserved_threads_count"] }
         reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
-        reasons["processes.cpu_ns"] = "of the master: it serves no request" if @server.topology.workers_count > 1
+        reasons["processes.cpu_ns"] = "of the master: it serves no request" if @server.cluster?
         reasons
       end
     end

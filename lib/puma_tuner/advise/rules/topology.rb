@@ -73,8 +73,8 @@ module PumaTuner
         def why_sentence
           fastest = @choice.fastest or return
           return "No topology predicted gives more requests/s." if fastest == @chosen
-          "#{fastest.topology} is predicted at #{rate(fastest)}: not #{Units.percent(Choice::EQUAL_WITHIN_RATIO)} more, and it takes #{fastest.topology.slots_count} slots " \
-            "instead of #{@chosen.topology.slots_count}."
+          "#{fastest.topology} is predicted at #{rate(fastest)}: not #{Units.percent(Choice::EQUAL_WITHIN_RATIO)} more, and it takes " \
+            "#{fastest.topology.slots_count} slots instead of #{@chosen.topology.slots_count}."
         end
 
         def rule_of_thumb_sentence(workload)

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Host
+    # What a server prints: kept in a file, passed on where wished for, and searched for the lines that tell most.
+    class ServerLog
+      TAIL_LINES = 12
+
+      # The line in which Puma says why it can't serve; the lines after it say where.
+      COMPLAINT = /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file/
+
+      # Nothing, or a backtrace's line inside a gem, Ruby or a program that starts others.
+      UNTELLING = %r{\A\s*\z|\A\s+from (?:.*/gems/|<internal:|.*/lib/ruby/|.*/bin/)}
+
+      # @return [IO] for the server to write to
+      attr_reader :writer
+
+      # @param path [String] of the file
+      # @param echo [IO, nil] gets the output too, from `release` on: before that the server may fail, and one message is
+      #   better than two
+      def initialize(path, echo: nil)
+        @path = path
+        @echo = echo
+        @held_back = []
+        @lock = Mutex.new
+        reader, @writer = IO.pipe
+        @copier = Thread.new { copy(reader) }
+      end
+
+      # Passes on what was held back, and everything from now on.
+      def release
+        @lock.synchronize do
+          @held_back&.each { |line| @echo&.write(line) }
+          @held_back = nil
+        end
+      end
+
+      # Waits until all is written of a server that has ended.
+      def finish = @copier.join(1)
+
+      # @return [Array<String>] the lines that tell most
+      def tail
+        lines = File.readlines(@path, chomp: true).map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
+        complaint = lines.index { |line| line.match?(COMPLAINT) }
+        complaint ? lines[complaint, TAIL_LINES / 2] : lines.last(TAIL_LINES)
+      end
+
+      private
+
+      def copy(reader)
+        File.open(@path, "w") do |file|
+          reader.each_line do |line|
+            file.write(line)
+            file.flush
+            @lock.synchronize { @held_back ? @held_back << line : @echo&.write(line) }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "support/served_app"
+
+# What bad input gets: one clear message saying what to do, exit code 2, no process left, nothing of the user's changed.
+class MistakesTest < TunerTest
+  include CommandLine
+
+  # Short, for what must fail before it counts.
+  QUICK = %w[--warmup 1 --duration 1 --rounds 0 --html report.html].freeze
+
+  def tune(app, *words, **options) = puma_tuner("tune", *words, *QUICK, "config.ru", folder: app.folder, **options)
+
+  def assert_nothing_left(app, files: ["config.ru"])
+    assert_empty processes_in(app.folder)
+    assert_equal files, Dir.children(app.folder).sort
+  end
+
+  test "a rackup file that does not load" do
+    ServedApp.open(rackup: "raise 'wrong on purpose'") do |app|
+      assert_mistake(/wrong on purpose/, tune(app))
+      assert_nothing_left(app)
+    end
+  end
+
+  test "an app that answers 500" do
+    ServedApp.open do |app|
+      assert_mistake(/unexpected status.*500/, tune(app, "--path", "/fail"))
+      assert_nothing_left(app)
+    end
+  end
+
+  test "a rackup file that is not there" do
+    ServedApp.open do |app|
+      assert_mistake(/there is no nowhere\.ru/, puma_tuner("tune", "nowhere.ru", folder: app.folder))
+    end
+  end
+
+  test "no app at all" do
+    assert_mistake(/no app given/, puma_tuner("tune"))
+  end
+
+  test "a bad line in a request file is named by its number" do
+    ServedApp.open do |app|
+      requests = File.join(app.folder, "requests.txt")
+      File.write(requests, "GET /work\n\nFETCH /sleep\n")
+      assert_mistake(/requests\.txt, line 3/, tune(app, "--requests", requests))
+      assert_nothing_left(app, files: %w[config.ru requests.txt])
+    end
+  end
+
+  test "a load tool that is not there" do
+    ServedApp.open do |app|
+      result = tune(app, environment: {"PATH" => File.dirname(RbConfig.ruby)})
+      assert_mistake(/wrk is not on PATH.*[Ii]nstall/m, result)
+      assert_nothing_left(app)
+    end
+  end
+
+  test "a load generator nobody knows" do
+    ServedApp.open { |app| assert_mistake(/siege.*wrk/m, tune(app, "--load-generator", "siege")) }
+  end
+
+  test "a port in use, when measuring a server on its own address" do
+    taken = TCPServer.new("127.0.0.1", 0)
+    ServedApp.open do |app|
+      bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
+      result = puma_tuner("measure", "--", "env", *bundle, "bundle", "exec", "puma", "-b", "tcp://127.0.0.1:#{taken.local_address.ip_port}",
+        folder: app.folder)
+      assert_mistake(/Another process listens there/, result)
+      assert_nothing_left(app)
+    end
+  ensure
+    taken&.close
+  end
+
+  test "a Ruby that can't tell whose wait for the GVL it is" do
+    old_ruby = "/usr/bin/ruby"
+    skip "no Ruby older than 3.3 on this machine" unless File.executable?(old_ruby) && `env -u RUBYOPT #{old_ruby} -e 'print RUBY_VERSION < "3.3"'` == "true"
+    ServedApp.open do |app|
+      File.write(File.join(app.folder, "serve.rb"), "sleep 30")
+      result = puma_tuner("measure", "--", old_ruby, "serve.rb", folder: app.folder)
+      assert_mistake(/only Ruby 3\.3 and newer/, result)
+    end
+  end
+
+  test "options that can't be understood are named with what would be" do
+    ServedApp.open do |app|
+      {
+        %w[--threads 8..1] => /--threads 8\.\.1: write a range/, %w[--threads many] => /--threads many/, %w[--workers 0] => /--workers 0/,
+        %w[--connections 0] => /--connections 0/, %w[--boot-limit -3] => /--boot-limit -3/, %w[--check 2by3] => /2by3.*WORKERSxTHREADS/,
+        %w[--json /nowhere/at/all.json] => %r{cannot write /nowhere}
+      }.each { |words, pattern| assert_mistake(pattern, tune(app, *words)) }
+      assert_mistake(/tune --help/, tune(app, "--no-such-option"))
+      assert_nothing_left(app)
+    end
+  end
+
+  test "a document of another kind, and one cut short" do
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "machine.json"), '{"kind":"machine","schema_version":1}')
+      assert_mistake(/its kind is "machine"/, puma_tuner("predict", "machine.json", folder:))
+      File.write(File.join(folder, "cut.json"), '{"kind":"obser')
+      assert_mistake(/cut short/, puma_tuner("advise", "cut.json", folder:))
+    end
+  end
+
+  test "Ctrl-C half way stops the servers and keeps what was measured" do
+    ServedApp.open do |app|
+      words = %w[tune --warmup 1 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html config.ru]
+      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
+      log = File.join(app.folder, "err.log")
+      wait_until("the proof begins", limit_s: 40) { File.read(log).include?("round 1") && processes_in(app.folder).size > 1 }
+      Process.kill(:INT, pid)
+      _, status = Process.wait2(pid)
+      assert_equal 130, status.exitstatus
+      assert_match(/interrupted; the servers are stopped.*puma_tuner-interrupted\.json/, File.read(log))
+      assert_nothing_left(app, files: %w[config.ru err.log puma_tuner-interrupted.json])
+      assert_kind_of PumaTuner::Measure::Observation, PumaTuner::Document.read(File.join(app.folder, "puma_tuner-interrupted.json"))
+    end
+  end
+end

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class FitTest < TunerTest
+  include Builders
+
+  def fitted(...) = Model::Fit.workload(observation(...))
+
+  test "an endpoint's demands are its traces, and its means are theirs" do
+    traces = [trace("cpu", 2, "lock", 8, "cpu", 2, gc_ms: 1), trace("cpu", 4, "io", 4, "cpu", 4, gc_ms: 2)] * 15
+    endpoint = fitted(endpoints: [endpoint_observation(traces:)]).endpoints.first
+    assert_equal 30, endpoint.demands.size
+    assert_equal demand([2, 2], [8], wait_kinds: ["lock"], gc_ms: 1), endpoint.demands.first
+    assert_equal [6 * MS, 6 * MS, 4 * MS, 1.5 * MS], endpoint.deconstruct_keys(nil).values_at(:mean_cpu_ns, :mean_wait_ns, :mean_lock_ns, :mean_gc_ns)
+  end
+
+  test "endpoints weigh as many requests as they had, not as many as were recorded" do
+    workload = fitted(endpoints: [
+      endpoint_observation(name: "GET /a", requests_count: 300),
+      endpoint_observation(name: "GET /b", requests_count: 100)
+    ])
+    assert_equal({"GET /a" => 0.75, "GET /b" => 0.25}, workload.endpoints.to_h { |endpoint| [endpoint.name, endpoint.weight_ratio] })
+  end
+
+  test "an endpoint without a trace is left out, with the reason" do
+    workload = fitted(endpoints: [endpoint_observation, endpoint_observation(name: "GET /rare", traces: [], requests_count: 3)])
+    assert_equal ["GET /"], workload.endpoints.map(&:name)
+    assert_in_delta 1.0, workload.endpoints.sum(&:weight_ratio)
+    assert_match(/none of its 3 requests/, workload.unknown["endpoint GET /rare"])
+  end
+
+  test "too few traces are void, and the message says how many requests more it takes" do
+    sampled = [endpoint_observation(traces: [trace("cpu", 1)] * 20, requests_count: 200)]
+    assert_match(/only 20 requests.*at least 100 requests more/, assert_raises(VoidMeasurement) { fitted(endpoints: sampled) }.message)
+    none = [endpoint_observation(traces: [], requests_count: 200)]
+    assert_match(/only 0 requests.*at least 30 requests more/, assert_raises(VoidMeasurement) { fitted(endpoints: none) }.message)
+  end
+
+  test "overhead is what the serving processes computed beyond the requests" do
+    endpoints = [endpoint_observation(requests_count: 100, budget: {cpu_ns: 150 * MS, gc_ns: 50 * MS})]
+    processes = [process_observation(role: "master", cpu_ns: 900 * MS), process_observation(role: "worker", worker_index: 0, cpu_ns: 104 * MS),
+      process_observation(role: "worker", worker_index: 1, cpu_ns: 100 * MS)]
+    assert_equal 40_000, fitted(endpoints:, processes:).overhead_cpu_ns
+    assert_equal 0, fitted(endpoints:, processes: processes.take(2)).overhead_cpu_ns
+  end
+
+  test "an overhead that cannot be told is assumed, and said to be" do
+    workload = fitted(processes: [process_observation(cpu_ns: nil)])
+    assert_equal 35_000, workload.overhead_cpu_ns
+    assert_match(/35.0 µs is assumed/, workload.unknown["overhead_cpu_ns"])
+  end
+
+  test "a single process tells the memory of a single process only" do
+    workload = fitted(processes: [process_observation(pss_bytes: 7)])
+    assert_equal Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 7), workload.memory
+    assert_equal "there was no worker process", workload.unknown["memory.per_worker_bytes"]
+  end
+
+  test "a cluster tells what is shared and what a worker adds" do
+    processes = [process_observation(role: "master", pss_bytes: 50), process_observation(role: "worker", worker_index: 0, pss_bytes: 90),
+      process_observation(role: "worker", worker_index: 1, pss_bytes: 110)]
+    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: nil), fitted(processes:).memory
+  end
+
+  test "resident size does not stand in for PSS" do
+    workload = fitted(processes: [process_observation(pss_bytes: nil)])
+    assert_nil workload.memory.single_bytes
+    assert_match(/PSS could not be read/, workload.unknown["memory.single_bytes"])
+  end
+
+  test "arrivals are the load generator's connections" do
+    workload = fitted(load: load_summary(connections_count: 12))
+    assert_equal Model::Arrivals.new(kind: "closed", connections_count: 12, think_ns: 0), workload.arrivals
+    assert_equal [100.0, 28 * MS, 60 * MS], [workload.observed_throughput_per_s, workload.observed_p50_ns, workload.observed_p99_ns]
+  end
+
+  test "without a load of ours, connections follow from Little's law, and the reasons are given" do
+    workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints: [
+      endpoint_observation(requests_count: 40, budget: {wall_ns: 1_500 * MS}),
+      endpoint_observation(name: "GET /b", requests_count: 10, budget: {wall_ns: 600 * MS})
+    ])
+    assert_equal 3, workload.arrivals.connections_count
+    assert_match(/3 \(rounded up\)/, workload.unknown["arrivals"])
+    assert_equal [50.0, nil], [workload.observed_throughput_per_s, workload.observed_p99_ns]
+    assert workload.unknown["observed_p99_ns"]
+  end
+
+  test "there is one connection at least" do
+    assert_equal 1, fitted(load: nil).arrivals.connections_count
+  end
+
+  test "GC that was not timed is unknown, with the reason" do
+    workload = fitted(endpoints: [endpoint_observation(traces: [trace("cpu", 1, gc_ms: nil)] * 30)])
+    assert_nil workload.endpoints.first.mean_gc_ns
+    assert_match(/not timed/, workload.unknown["endpoint GET /: mean_gc_ns"])
+  end
+
+  test "a workload outlives its file" do
+    workload = fitted(load: nil)
+    assert_equal workload, Document.parse(Document.dump(workload), "workload.json", [:workload])
+  end
+
+  test "the cores are those the server may use" do
+    assert_in_delta 4.0, Model::Fit.machine(observation(cores_count: 4)).cores_count
+    assert_in_delta 1.5, Model::Fit.machine(observation(cores_count: 4, cpu_quota_cores: 1.5)).cores_count
+    assert_in_delta 4.0, Model::Fit.machine(observation(cores_count: 4, cpu_quota_cores: 8.0)).cores_count
+  end
+
+  test "a slice is a whole number of ticks" do
+    slices = [nil, 100, 50, 25, 15, 10, 1].map { |timeslice_ms| Model::Fit.machine(observation(timeslice_ms:)).quantum_ns / MS }
+    assert_equal [100, 100, 50, 30, 20, 10, 10], slices
+  end
+
+  test "a client costs CPU only when it was ours, on this machine" do
+    assert_equal 0, Model::Fit.machine(observation(load: nil)).client_cpu_ns
+    assert_operator Model::Fit.machine(observation).client_cpu_ns, :>, 0
+  end
+end

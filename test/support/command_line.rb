@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "open3"
+
+# Runs the command as a user does.
+module CommandLine
+  EXECUTABLE = File.expand_path("../../exe/puma_tuner", __dir__)
+
+  Result = Data.define(:out, :err, :code)
+
+  # @param words [Array<String>] after `puma_tuner`
+  # @param folder [String] where the user stands
+  def puma_tuner(*words, folder: Dir.pwd, environment: {})
+    out, err, status = Open3.capture3(environment, RbConfig.ruby, EXECUTABLE, *words, chdir: folder)
+    Result.new(out:, err:, code: status.exitstatus)
+  end
+
+  # One message for a person: what is wrong and what to do, no backtrace.
+  def assert_mistake(pattern, result)
+    assert_match pattern, result.err
+    assert_equal 2, result.code, result.err
+    refute_match(/^\tfrom |^\S+\.rb:\d+:in/, result.err)
+  end
+
+
+  # @return [Array<Integer>] processes whose working folder is the folder
+  def processes_in(folder)
+    Dir["/proc/[0-9]*/cwd"].select { |path| working_folder(path) == File.realpath(folder) }.map { |path| path[/\d+/].to_i }
+  end
+
+  private
+
+  def working_folder(link)
+    File.readlink(link)
+  rescue SystemCallError
+    nil # it has ended
+  end
+end
