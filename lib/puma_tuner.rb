@@ -20,6 +20,7 @@ module PumaTuner
   autoload :Rack, "puma_tuner/rack"         # the middleware
   autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
   autoload :Stats, "puma_tuner/stats"       # pure statistics
+  autoload :ThreadLine, "puma_tuner/thread_line" # a thread's time in one line
   autoload :Topology, "puma_tuner/topology" # workers x threads
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow
   autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document

@@ -32,6 +32,10 @@ class DocumentTest < TunerTest
     end
   end
 
+  test "every kind is the kind of the value it names" do
+    Document::KINDS.each { |kind, name| assert_equal kind, PumaTuner.const_get(name)::KIND.to_s }
+  end
+
   test "a file cut short is named" do
     assert_invalid(Document.dump(MACHINE)[0..-5], /cut short/)
   end

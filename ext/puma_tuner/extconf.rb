@@ -8,5 +8,5 @@ if RUBY_ENGINE == "ruby" && RUBY_PLATFORM.include?("linux") && have_func("rb_int
   append_cflags(%w[-std=gnu11 -O2 -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden])
   create_makefile("puma_tuner/puma_tuner")
 else
-  File.write("Makefile", dummy_makefile($srcdir).join)
+  File.write("Makefile", dummy_makefile(__dir__).join)
 end

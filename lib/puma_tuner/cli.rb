@@ -69,6 +69,8 @@ module PumaTuner
     end
 
     def self.run(arguments, out, err)
+      # The simulator runs three times as fast with it.
+      RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
       Dry::CLI.new(Commands).call(arguments: arguments.dup, out:, err:)
       0
     rescue SystemExit => exit

@@ -8,10 +8,16 @@ module PumaTuner
   module Document
     SCHEMA_VERSION = 1
 
+    # The values that stand alone in a file, by the kind they carry there. Names, so that reading one loads only that.
+    KINDS = {
+      "observation" => "Measure::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
+      "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning"
+    }.freeze
+
     # Makes a value class.
     #
     # @param members [Array<Symbol>] the fields; units are in their names
-    # @param kind [Symbol, nil] set for values that stand alone in a file
+    # @param kind [Symbol, nil] set for values that stand alone in a file; a key of KINDS
     # @param nested [Hash{Symbol => Class, Array(Class)}] fields that hold other values, or lists of them
     # @return [Class] a subclass of Data
     def self.define(*members, kind: nil, nested: {}, &block)
@@ -22,11 +28,8 @@ module PumaTuner
         const_set(:NESTED, nested.freeze)
         const_set(:KIND, kind)
         class_eval(&block) if block
-      end.tap { |value_class| kinds[kind.to_s] = value_class if kind }
+      end
     end
-
-    # @return [Hash{String => Class}] the kinds of document defined so far
-    def self.kinds = (@kinds ||= {})
 
     # @return [String] the document as JSON
     def self.dump(value)
@@ -57,13 +60,12 @@ module PumaTuner
       fields = JSON.parse(text)
       raise InvalidDocument.new(path, "it is not a JSON object") unless fields.is_a?(Hash)
       kind = fields["kind"]
-      unless kinds.empty? || kinds.map(&:to_s).include?(kind)
-        raise InvalidDocument.new(path, "its kind is #{kind.inspect}, wanted is #{kinds.join(" or ")}")
-      end
+      wanted = kinds.empty? ? KINDS.keys : kinds.map(&:to_s)
+      raise InvalidDocument.new(path, "its kind is #{kind.inspect}, wanted is #{wanted.join(" or ")}") unless wanted.include?(kind)
       unless fields["schema_version"] == SCHEMA_VERSION
         raise InvalidDocument.new(path, "its schema version is #{fields["schema_version"].inspect}, this one reads #{SCHEMA_VERSION}")
       end
-      self.kinds.fetch(kind).from_document(fields)
+      PumaTuner.const_get(KINDS.fetch(kind)).from_document(fields)
     rescue JSON::ParserError
       raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
     rescue KeyError => error

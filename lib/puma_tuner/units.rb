@@ -37,7 +37,7 @@ module PumaTuner
     def rate(per_s) = per_s ? significant(per_s) : "-"
 
     # @return [String] whole MiB
-    def mebibytes(bytes) = bytes ? "#{(bytes.fdiv(MIB)).round} MiB" : "-"
+    def mebibytes(bytes) = bytes ? "#{bytes.fdiv(MIB).round} MiB" : "-"
 
     # Three significant digits, and never in exponent form.
     def significant(number)

@@ -29,7 +29,7 @@ class UndisturbedTest < TunerTest
 
   test "what the operating system took is taken from the bursts in proportion, and their sum is exact" do
     scaled = undisturbed("cpu", 2, "io", 5, "cpu", 4, "io", 5, "cpu", 6, cpu_ms: 4)
-    assert_equal [4 * MS / 6, 4 * MS / 3, 2 * MS], scaled.bursts_ns
+    assert_equal [666_666, 1_333_334, 2_000_000], scaled.bursts_ns
     assert_equal 4 * MS, scaled.cpu_ns
     odd = undisturbed("cpu", 1, "io", 1, "cpu", 1, "io", 1, "cpu", 1, cpu_ms: 1.000001)
     assert_equal 1_000_001, odd.cpu_ns

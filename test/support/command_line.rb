@@ -22,7 +22,6 @@ module CommandLine
     refute_match(/^\tfrom |^\S+\.rb:\d+:in/, result.err)
   end
 
-
   # @return [Array<Integer>] processes whose working folder is the folder
   def processes_in(folder)
     Dir["/proc/[0-9]*/cwd"].select { |path| working_folder(path) == File.realpath(folder) }.map { |path| path[/\d+/].to_i }

@@ -42,7 +42,7 @@ module PumaTuner
         raise UserMistake, "--topologies: name at least two, the baseline first, such as 1x5,2x3" if list.size < 2
         seen = Hash.new(0)
         list.map do |topology|
-          name = (seen[topology] += 1) > 1 ? "#{topology} again" : topology.to_s
+          name = ((seen[topology] += 1) > 1) ? "#{topology} again" : topology.to_s
           PumaTuner::Prove::Variant.new(name:, topology:, forecast: nil)
         end
       end

@@ -4,8 +4,8 @@ module PumaTuner
   module Predict
     # What simple formulas say of the same topology, so that a reader sees where they fail.
     #
-    # bound_per_s: min(slots over service time, workers over CPU, cores over CPU); amdahl_per_s; mva_per_s: exact
-    #   mean value analysis of one worker, times workers
+    # bound_per_s: min(slots over service time, workers over CPU, cores over CPU, connections over service and think time);
+    # amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers
     ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s)
 
     # What would happen with one topology.
@@ -13,7 +13,7 @@ module PumaTuner
     # throughput_per_s, mean_ns, p50_ns, p99_ns: Estimates over the seeds; latency as the client sees it
     # gvl_wait_ns, queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
     # memory_bytes: PSS of all processes, nil where it can't be told from the recording
-    # bottleneck: "threads", "gvl", "cores" or "clients"
+    # bottleneck: "threads", "gvl", "cores" or "clients", whichever sets the lowest bound
     Forecast = Document.define(:topology, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :gvl_wait_ns, :queue_ns,
       :cores_used, :memory_bytes, :bottleneck, :closed_forms,
       nested: {topology: Topology, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,

@@ -26,7 +26,8 @@ module PumaTuner
         def title
           return "Stay with #{@sweep.today}: nothing predicted meets #{@constraints}" unless @choice.fastest
           return "Stay with #{@sweep.today}" if @choice.stay?
-          "Go from #{@sweep.today} to #{@chosen.topology}: #{gain}"
+          reason = ", to meet #{@constraints}" unless @constraints.met_by?(@today)
+          "Go from #{@sweep.today} to #{@chosen.topology}#{reason}: #{gain}"
         end
 
         # A difference that could not be proved is not promised, in either direction.
@@ -72,9 +73,10 @@ module PumaTuner
 
         def why_sentence
           fastest = @choice.fastest or return
-          return "No topology predicted gives more requests/s." if fastest == @chosen
-          "#{fastest.topology} is predicted at #{rate(fastest)}: not #{Units.percent(Choice::EQUAL_WITHIN_RATIO)} more, and it takes " \
-            "#{fastest.topology.slots_count} slots instead of #{@chosen.topology.slots_count}."
+          return "No other topology #{@constraints.any? ? "that meets the constraints" : "predicted"} gives more requests/s." if fastest == @chosen
+          "#{fastest.topology} is predicted at #{rate(fastest)}: not #{Units.percent(Choice::EQUAL_WITHIN_RATIO)} more, " \
+            "with #{counted(fastest.topology.slots_count, "slot")} instead of #{@chosen.topology.slots_count} " \
+            "and a p99 of #{duration(fastest.p99_ns)}."
         end
 
         def rule_of_thumb_sentence(workload)

@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+require "socket"
+
+module Demo
+  # A connection to upstream.rb.
+  class UpstreamConnection
+    # @param address [String] HOST:PORT
+    def initialize(address)
+      host, port = address.split(":")
+      @socket = TCPSocket.new(host, Integer(port))
+      @socket.setsockopt(:TCP, :NODELAY, true)
+    end
+
+    # @param milliseconds [Numeric]
+    # @return [String]
+    def wait(milliseconds)
+      @socket.write("WAIT #{milliseconds}\n")
+      @socket.gets&.chomp or raise EOFError, "the demo's upstream has gone"
+    end
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class LongBurstsRuleTest < TunerTest
+  include Builders
+
+  def remarks(*demands, **facts)
+    list = Advise::Advisor.new.call(workload(endpoints: [endpoint_demand(*demands, name: "GET /report")], **facts), sweep(forecast("1x5", 100)))
+    list.advice.select { |advice| advice.rule == "long_bursts" }
+  end
+
+  test "an endpoint that keeps the GVL for half a slice is named, with how often and how long" do
+    remark = remarks(*[demand([1])] * 9, demand([80, 1], [1])).first
+    assert_equal "GET /report: 1 of 10 recorded requests keep the GVL for 50.0 ms or more at a stretch, 80.0 ms at the longest.",
+      remark.evidence.first
+    assert_match(/today 5/, remark.evidence.last)
+  end
+
+  test "long work in short bursts is no reason for a remark" do
+    assert_empty remarks(demand([49, 49, 49], [1, 1]))
+  end
+
+  test "a burst that comes less than once in a hundred requests is not in the p99" do
+    assert_empty remarks(*[demand([1])] * 100, demand([80]))
+    refute_empty remarks(*[demand([1])] * 99, demand([80]))
+  end
+
+  test "the shorter slice is offered only where Ruby reads the variable" do
+    assert_match(/RUBY_THREAD_TIMESLICE=10/, remarks(demand([80]), ruby_version: "3.4.0").first.change)
+    refute_match(/RUBY_THREAD_TIMESLICE/, remarks(demand([80]), ruby_version: "3.3.9").first.change)
+  end
+end

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class TopologyRuleTest < TunerTest
+  include Builders
+
+  def advice(*forecasts, constraints: {}, **sweep_facts)
+    list = Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweep(*forecasts, **sweep_facts))
+    list.recommendation
+  end
+
+  test "a better topology comes with its effect, its cost and the way back" do
+    advice = advice(forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 150, p99_ms: 80, memory_bytes: 250 << 20))
+    assert_equal "Go from 1x5 to 2x3: +50 % requests/s", advice.title
+    assert_equal "puma -w 2 -t 3:3", advice.change
+    assert_equal "puma -w 0 -t 5:5", advice.undo
+    assert_equal "250 MiB of memory, today 100 MiB; room for 6 database connections, today 5", advice.cost
+  end
+
+  test "a ratio's range is the widest that both ranges allow" do
+    advice = advice(forecast("1x5", 100), forecast("2x3", 150, p99_ms: 80))
+    assert_in_delta 1.5, advice.throughput_ratio.value
+    assert_in_delta 1.5 * 0.99 / 1.01, advice.throughput_ratio.low
+    assert_in_delta 1.5 * 1.01 / 0.99, advice.throughput_ratio.high
+    assert_in_delta 0.8, advice.p99_ratio.value
+    assert_equal 5, advice.p50_ratio.samples_count
+  end
+
+  test "the evidence names both forecasts, what limits them, and where the rule of thumb leads" do
+    evidence = advice(forecast("1x5", 100, bottleneck: "gvl"), forecast("2x3", 150, bottleneck: "cores"), forecast("2x4", 151)).evidence
+    assert_equal [
+      "Today, 1x5: 100 requests/s (99.0 to 101) predicted in 5 simulations, p50 50.0 ms (49.5 ms to 50.5 ms), " \
+      "p99 100 ms (99.0 ms to 101 ms); limited by the GVL.",
+      "Advised, 2x3: 150 requests/s (149 to 152) predicted in 5 simulations, p50 50.0 ms (49.5 ms to 50.5 ms), " \
+      "p99 100 ms (99.0 ms to 101 ms); limited by the cores.",
+      "2x4 is predicted at 151 requests/s (149 to 153): not 3.0% more, with 8 slots instead of 6 and a p99 of 100 ms (99.0 ms to 101 ms).",
+      "The rule of thumb, 100 over the CPU percentage (28.6%), gives 4 threads: 2x4 is predicted at 151 requests/s (149 to 153)."
+    ], evidence
+  end
+
+  test "a rule of thumb outside the sweep is told as such, and an unknown one not at all" do
+    assert_match(/7 threads: 1x7 is outside the topologies predicted\.$/, advice(forecast("1x5", 100), rule_of_thumb_threads_count: 7).evidence.last)
+    refute_match(/rule of thumb/, advice(forecast("1x5", 100), rule_of_thumb_threads_count: nil).evidence.join)
+  end
+
+  test "when today's is best, the advice is to stay, at a ratio of exactly one and no cost" do
+    advice = advice(forecast("1x5", 100), forecast("1x6", 101), forecast("1x4", 90))
+    assert_equal "Stay with 1x5", advice.title
+    assert_equal topology("1x5"), advice.topology
+    [advice.throughput_ratio, advice.p50_ratio, advice.p99_ratio].each do |ratio|
+      assert_equal [1.0, 1.0, 1.0], [ratio.value, ratio.low, ratio.high]
+    end
+    assert_equal "none", advice.cost
+  end
+
+  test "fewer slots for the same throughput promise no more than that" do
+    assert_equal "Go from 1x8 to 1x5: as many requests/s with 3 slots less", advice(forecast("1x8", 100), forecast("1x5", 99)).title
+  end
+
+  test "as many slots with a shorter tail promise the tail" do
+    assert_equal "Go from 1x4 to 2x2: as many requests/s, -30 % p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
+  end
+
+  test "unknown memory is told as processes" do
+    assert_equal "2 workers, today 1 (memory unknown); room for 6 database connections, today 5",
+      advice(forecast("1x5", 100), forecast("2x3", 150)).cost
+  end
+
+  test "constraints are named, with how many topologies meet them" do
+    advice = advice(forecast("1x5", 100, p99_ms: 90), forecast("2x3", 150), constraints: {max_p99_ns: 95 * MS})
+    assert_equal "Stay with 1x5", advice.title
+    assert_equal "Asked for: a p99 of at most 95.0 ms; 1 of 2 topologies meet it.", advice.evidence.last
+  end
+
+  test "leaving a topology that breaks a constraint may cost throughput, and the title says what for" do
+    cells = [forecast("1x8", 100), forecast("1x2", 80, p99_ms: 50)]
+    assert_equal "Go from 1x8 to 1x2, to meet a p99 of at most 60.0 ms: -20 % requests/s",
+      advice(*cells, constraints: {max_p99_ns: 60 * MS}).title
+  end
+
+  test "constraints that nothing meets are named in the title" do
+    advice = advice(forecast("1x5", 100), forecast("2x3", 150), constraints: {max_p99_ns: 5 * MS, max_memory_bytes: 1 << 20})
+    assert_equal "Stay with 1x5: nothing predicted meets memory of at most 1 MiB and a p99 of at most 5.00 ms", advice.title
+    assert_equal 1.0, advice.throughput_ratio.value
+  end
+end
