@@ -7,9 +7,9 @@ module Demo
   # it is interrupted, and what threads do to each other could not be seen.
   module Work
     # About a millisecond on a core of 2021 without YJIT; with YJIT about half of it.
-    STEPS_PER_UNIT = 30_000
+    STEPS_PER_UNIT = 27_000
 
-    ROWS = Array.new(8_000) { |id|
+    ROWS = Array.new(20_000) { |id|
       {"id" => id, "title" => "Article #{id}", "tags" => %w[ruby puma threads], "score" => id / 7.0, "published" => id.odd?}
     }.freeze
 

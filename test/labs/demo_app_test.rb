@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require_relative "demo_server"
+
+class DemoAppTest < TunerTest
+  ENDPOINTS = %w[/realistic /io-only /cpu-only /lock-bound /allocating].freeze
+  MARIADB = %w[/usr/sbin/mariadbd /usr/local/sbin/mariadbd].any? { |path| File.executable?(path) } ||
+    ENV["PATH"].split(":").any? { |folder| File.executable?(File.join(folder, "mariadbd")) }
+
+  def assert_ends(pid, what) = wait_until("the end of #{what}", limit_s: 10) { !DemoServer.alive?(pid) } && assert(true)
+
+  test "answers at each endpoint, in one process and in two" do
+    [[], %w[-w 2]].each do |options|
+      DemoServer.run("-t", "3:3", *options) do |server|
+        ENDPOINTS.each { |path| assert_equal "200", server.get(path).code, path }
+        assert_equal ENDPOINTS, server.get("/").body.scan(/^\/\S+/)
+        assert_equal ["404", "There is no such page.\n"], server.get("/other").then { |response| [response.code, response.body] }
+        assert_equal 1, server.children.count { |_, line| line.start_with?("demo upstream") }
+        refute_match(/WARNING|[Ee]rror/, server.output)
+      end
+    end
+  end
+
+  test "has an upstream that ends with the server, however that ends" do
+    [%w[-t 2:2], %w[-t 2:2 -w 2]].product(%i[TERM KILL]).each do |options, signal|
+      DemoServer.run(*options) do |server|
+        server.get("/io-only")
+        upstream = server.companion_pid
+        server.stop(signal)
+        assert_ends(upstream, "upstream after #{signal} to puma #{options.join(" ")}")
+      end
+    end
+  end
+
+  test "keeps its upstream while a worker is replaced" do
+    DemoServer.run("-t", "2:2", "-w", "2") do |server|
+      upstream = server.companion_pid
+      worker = server.children.find { |_, line| line.include?("cluster worker 0") }.first
+      Process.kill(:KILL, worker)
+      wait_until("the next worker", limit_s: 20) { server.output.scan("Worker 0 (PID").size == 2 }
+      assert_equal %w[200 200 200 200], Array.new(4) { server.get("/io-only").code }
+      assert_equal upstream, server.companion_pid
+    end
+  end
+
+  test "keeps its upstream through a restart of the server" do
+    DemoServer.run("-t", "2:2") do |server|
+      upstream = server.companion_pid
+      Process.kill(:USR2, server.pid)
+      wait_until("the restart", limit_s: 20) { server.output.scan("Listening on").size == 2 }
+      assert_equal ["200", upstream], [server.get("/io-only").code, server.companion_pid]
+    end
+  end
+
+  test "waits at the same time in several threads" do
+    DemoServer.run("-t", "6:6") do |server|
+      # One after the other would be 240 ms.
+      assert_operator server.latencies_ms("/io-only", 6).max, :<, 200
+      assert_operator server.latencies_ms("/io-only", 6).min, :>=, 40
+    end
+  end
+
+  test "starves on a pool of two connections, however many threads there are" do
+    DemoServer.run("-t", "6:6") do |server|
+      # Three turns of 25 ms each.
+      assert_operator server.latencies_ms("/lock-bound", 6).max, :>=, 75
+    end
+  end
+
+  test "waits for a real database on demand, and leaves nothing of it" do
+    skip "needs mariadbd: apt-get install mariadb-server-core mariadb-client-core" unless MARIADB
+    Dir.mktmpdir do |folder|
+      %i[TERM KILL].each do |signal|
+        DemoServer.run("-t", "2:2", "-w", "2", PUMA_TUNER_DEMO_DATABASE: "mariadb", TMPDIR: folder) do |server|
+          %w[/realistic /lock-bound].each { |path| assert_equal ["200", "0\n"], server.get(path).then { |response| [response.code, response.body] } }
+          assert_operator server.latencies_ms("/io-only", 1).first, :>=, 40
+          database = server.companion_pid
+          mariadbd = DemoServer.children_of(database).keys.fetch(0)
+          server.stop(signal)
+          assert_ends(mariadbd, "mariadbd after #{signal}")
+          assert_ends(database, "its guard after #{signal}")
+        end
+        assert_empty Dir.children(folder)
+      end
+    end
+  end
+
+  test "says what to install when there is no MariaDB" do
+    program = "require_relative #{File.join(DemoServer::LAB, "database").inspect}; " \
+              "Demo::Database::PROGRAMS.clear << 'mariadbd-that-is-not-there' rescue " \
+              "Demo::Database.send(:remove_const, :PROGRAMS) && Demo::Database.const_set(:PROGRAMS, ['mariadbd-that-is-not-there']); " \
+              "begin; (database = Demo::Database.new).start; rescue Demo::Companion::Failed => error; puts error.message; ensure; database.stop; end"
+    output = IO.popen([RbConfig.ruby, "--disable-gems", "-e", program], &:read)
+    assert_match(/not found\. Install MariaDB: .*mariadb-server-core mariadb-client-core/, output)
+  end
+
+  test "does not boot with a database that it does not know" do
+    server = DemoServer.new(PUMA_TUNER_DEMO_DATABASE: "oracle")
+    refute server.await_boot
+    assert_match(/PUMA_TUNER_DEMO_DATABASE=oracle: only mariadb is known/, server.output)
+  ensure
+    server&.clear_up
+  end
+end
