@@ -5,9 +5,10 @@ require "rbconfig"
 module Demo
   # A process that belongs to the server and ends with it, however the server ends.
   #
-  # It watches who its parent is: when the server has gone, by SIGKILL too, that changes. Rejected: a pipe from the server,
-  # whose other end every forked worker holds, and which the server's own restart closes; and SIGTERM on exit, which a
-  # killed server never sends.
+  # It watches two things. Who its parent is: that changes when the server has gone, by SIGKILL too, although workers may
+  # live on. And a pipe that the server never writes to: its end shows a restart, in which the server keeps its process and
+  # becomes another program. Neither would do alone, as forked workers hold the pipe open. A farewell from the server, in
+  # at_exit, was rejected: a killed server sends none.
   module Companion
     class Failed < StandardError; end
 
@@ -41,7 +42,9 @@ module Demo
     def self.stay_with(server_pid)
       ended = false
       Signal.trap(:TERM) { ended = true }
-      sleep WATCH_INTERVAL_S until ended || Process.ppid != server_pid
+      until ended || Process.ppid != server_pid
+        break if $stdin.wait_readable(WATCH_INTERVAL_S)
+      end
     end
 
     class << self
@@ -50,8 +53,11 @@ module Demo
       # In a process group of its own: whoever kills the server's group would leave no time to clear up. Without the
       # server's RUBYOPT: what measures the server has no business here.
       def spawn_program(path, writer)
+        watched, @kept = IO.pipe
         Process.spawn({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "--disable-gems", path, Process.pid.to_s,
-          in: File::NULL, out: writer, pgroup: true, close_others: true)
+          in: watched, out: writer, pgroup: true, close_others: true)
+      ensure
+        watched.close
       end
 
       def tell(line)

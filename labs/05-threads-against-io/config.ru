@@ -2,7 +2,8 @@
 
 require_relative "app"
 
-# With Puma's own default (workers share one loaded app) this runs once per server, before any worker is forked.
+# By Puma's default workers share one loaded app, so this runs once per server, before any is forked. Where each worker
+# loads the app itself (`preload_app! false`), each has an upstream of its own.
 Demo::Waits.prepare
 
 run Demo::App.new

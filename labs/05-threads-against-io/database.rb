@@ -21,7 +21,9 @@ module Demo
     # @return [String] the socket's path
     attr_reader :address
 
-    def initialize
+    # @param search_folders [Array<String>] for the programs
+    def initialize(search_folders: FOLDERS)
+      @search_folders = search_folders
       @folder = Dir.mktmpdir("puma_tuner-demo")
       @address = File.join(@folder, "socket")
     end
@@ -55,7 +57,7 @@ module Demo
 
     def file(name) = File.join(@folder, name)
 
-    def path_of(name) = FOLDERS.map { |folder| File.join(folder, name) }.find { |path| File.file?(path) && File.executable?(path) }
+    def path_of(name) = @search_folders.map { |folder| File.join(folder, name) }.find { |path| File.file?(path) && File.executable?(path) }
 
     # MariaDB refuses to run as root unless told to.
     def options = ["--no-defaults", "--datadir=#{file("data")}", *("--user=root" if Process.euid.zero?)]

@@ -15,7 +15,9 @@ module Demo
     # @param milliseconds [Numeric]
     # @return [String]
     def wait(milliseconds)
-      @socket.write("WAIT #{milliseconds}\n")
+      # Without letting go of the GVL, as database drivers do it. After IO#write the thread would have to get the GVL back
+      # before it could begin to wait for an answer that is on its way already.
+      @socket.write_nonblock("WAIT #{milliseconds}\n")
       @socket.gets&.chomp or raise EOFError, "the demo's upstream has gone"
     end
   end

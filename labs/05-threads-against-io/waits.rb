@@ -7,21 +7,16 @@ module Demo
   # process beside the server, asked over a socket.
   module Waits
     CHOICE = "PUMA_TUNER_DEMO_DATABASE"
-    # Set by us for forked workers and for the server's own restart: the server's process id and the address.
-    ADDRESS = "PUMA_TUNER_DEMO_ADDRESS"
-
     # How long each takes to come up at worst.
     LIMITS_S = {"upstream" => 15, "database" => 90}.freeze
 
     module_function
 
-    # Starts what is waited for, unless this server has it already. For config.ru.
+    # Starts what is waited for. For config.ru: forked workers know the address from the process that loaded the app.
     # @raise [Companion::Failed]
     def prepare
       require_relative "#{kind}_connection"
-      owner = ENV[ADDRESS]&.to_i
-      return if owner && [Process.pid, Process.ppid].include?(owner)
-      ENV[ADDRESS] = "#{Process.pid} #{Companion.start(kind, limit_s: LIMITS_S.fetch(kind))}"
+      @address = Companion.start(kind, limit_s: LIMITS_S.fetch(kind))
     end
 
     # Waits on this thread's own connection, opened when first needed and kept.
@@ -39,10 +34,7 @@ module Demo
     end
 
     # @return [UpstreamConnection, DatabaseConnection] a new connection, for whoever keeps it
-    def connect
-      address = ENV.fetch(ADDRESS).split(" ", 2).last
-      (kind == "upstream") ? UpstreamConnection.new(address) : DatabaseConnection.new(address)
-    end
+    def connect = (kind == "upstream") ? UpstreamConnection.new(@address) : DatabaseConnection.new(@address)
 
     def kind
       case choice = ENV[CHOICE].to_s

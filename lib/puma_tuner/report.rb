@@ -1,38 +1,63 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # Any value -> bytes. One renderer to a file; each registers itself on its last line.
+  # Any value -> bytes.
   #
-  # A renderer is a class with `new(**options)` and `call(value) -> String`.
+  # One renderer to a file: a class with the kinds of document it can show in KINDS, whose instances turn a value into a
+  # String with `call`. Its doc comment stands on top, its registration on the last line, its test beside it.
   module Report
-    autoload :Charts, "puma_tuner/report/charts"
+    autoload :Contents, "puma_tuner/report/contents"
+    autoload :EndpointGroups, "puma_tuner/report/endpoint_groups"
+    autoload :Facts, "puma_tuner/report/facts"
+    autoload :Figures, "puma_tuner/report/figures"
+    autoload :Glance, "puma_tuner/report/glance"
+    autoload :Marks, "puma_tuner/report/marks"
+    autoload :Paint, "puma_tuner/report/paint"
+    autoload :Parts, "puma_tuner/report/parts"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :Table, "puma_tuner/report/table"
 
-    # In the order in which they are told to users.
-    RENDERERS = %w[text html markdown json].freeze
+    # Our own, in the order in which they are named to people.
+    RENDERERS = %i[text html markdown json].freeze
+
+    @renderers = {}
 
     class << self
-      # @return [Array<Symbol>]
-      def formats = RENDERERS.map(&:to_sym)
+      # @param format [Symbol] as people ask for it
+      # @param renderer [Class]
+      def register(format, renderer) = @renderers[format] = renderer
 
-      # @param value [Data] a document's value
-      # @param format [Symbol] one of `formats`
-      # @param options [Hash] the renderer's own
+      # @return [Array<Symbol>] what `render` understands
+      def formats = @renderers.keys
+
+      # @param value [Data] any value with a kind
+      # @param format [Symbol, String]
+      # @param options [Hash] the renderer's own, such as `color: true` for text
       # @return [String]
-      # @raise [UserMistake] for a format nobody knows, or a value it has no form for
+      # @raise [UserMistake] when there is no such format, or it cannot show such a value
       def render(value, format:, **options)
-        raise UserMistake, "there is no format #{format}; there are #{RENDERERS.join(", ")}" unless formats.include?(format)
-        require_relative "report/#{format}"
-        renderers.fetch(format).new(**options).call(value)
+        renderer = @renderers.fetch(format.to_sym) do
+          raise UserMistake, "#{format.to_s.inspect} is no format of a report; there are #{formats.join(", ")}"
+        end
+        insist_on_kind(value, format, renderer)
+        renderer.new(**options).call(value)
       end
-
-      # @api private
-      def register(format, renderer) = renderers[format] = renderer
 
       private
 
-      def renderers = (@renderers ||= {})
+      def insist_on_kind(value, format, renderer)
+        kind = value.class.const_defined?(:KIND) ? value.class::KIND : nil
+        raise InvariantError, "a #{value.class} is no document" unless kind
+        return if renderer::KINDS.include?(kind)
+        able = @renderers.select { |_, other| other::KINDS.include?(kind) }.keys
+        raise UserMistake, "a document of kind #{kind} cannot be shown as #{format}; ask for #{able.join(" or ")}"
+      end
+    end
+
+    # Loaded at once: a renderer that is missing from a list of formats would be as good as absent.
+    RENDERERS.each do |format|
+      require_relative "report/#{format}"
+      #formats.include?(format) or raise InvariantError, "report/#{format}.rb registers no renderer #{format}"
     end
   end
 end

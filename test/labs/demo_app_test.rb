@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "tmpdir"
+require_relative "../../labs/05-threads-against-io/database"
 require_relative "demo_server"
 
 class DemoAppTest < TunerTest
@@ -45,27 +46,31 @@ class DemoAppTest < TunerTest
     end
   end
 
-  test "keeps its upstream through a restart of the server" do
-    DemoServer.run("-t", "2:2") do |server|
-      upstream = server.companion_pid
-      Process.kill(:USR2, server.pid)
-      wait_until("the restart", limit_s: 20) { server.output.scan("Listening on").size == 2 }
-      assert_equal ["200", upstream], [server.get("/io-only").code, server.companion_pid]
+  test "has one upstream, a new one, after a restart of the server" do
+    [%w[-t 2:2], %w[-t 2:2 -w 2]].each do |options|
+      DemoServer.run(*options) do |server|
+        upstream = server.companion_pid
+        Process.kill(:USR2, server.pid)
+        wait_until("the restart", limit_s: 20) { server.output.scan("Ctrl-C").size == 2 }
+        assert_ends(upstream, "the upstream of before")
+        assert_equal "200", server.get("/io-only").code
+        refute_equal upstream, server.companion_pid
+      end
     end
   end
 
   test "waits at the same time in several threads" do
     DemoServer.run("-t", "6:6") do |server|
-      # One after the other would be 240 ms.
-      assert_operator server.latencies_ms("/io-only", 6).max, :<, 200
-      assert_operator server.latencies_ms("/io-only", 6).min, :>=, 40
+      # One after the other would be 240 ms. The best of several, as others use this machine too.
+      assert_operator Array.new(5) { server.wall_ms("/io-only", 6) }.min, :<, 200
+      assert_operator server.wall_ms("/io-only", 1), :>=, 40
     end
   end
 
   test "starves on a pool of two connections, however many threads there are" do
     DemoServer.run("-t", "6:6") do |server|
       # Three turns of 25 ms each.
-      assert_operator server.latencies_ms("/lock-bound", 6).max, :>=, 75
+      assert_operator server.wall_ms("/lock-bound", 6), :>=, 75
     end
   end
 
@@ -75,7 +80,7 @@ class DemoAppTest < TunerTest
       %i[TERM KILL].each do |signal|
         DemoServer.run("-t", "2:2", "-w", "2", PUMA_TUNER_DEMO_DATABASE: "mariadb", TMPDIR: folder) do |server|
           %w[/realistic /lock-bound].each { |path| assert_equal ["200", "0\n"], server.get(path).then { |response| [response.code, response.body] } }
-          assert_operator server.latencies_ms("/io-only", 1).first, :>=, 40
+          assert_operator server.wall_ms("/io-only", 1), :>=, 40
           database = server.companion_pid
           mariadbd = DemoServer.children_of(database).keys.fetch(0)
           server.stop(signal)
@@ -87,13 +92,21 @@ class DemoAppTest < TunerTest
     end
   end
 
+  test "lends no connection that failed, and is not starved by failures" do
+    require_relative "../../labs/05-threads-against-io/pool"
+    made = 0
+    pool = Demo::Pool.new(1) { ((made += 1) == 1) ? raise(IOError, "refused") : made }
+    assert_raises(IOError) { pool.with { flunk "there is no connection to lend" } }
+    assert_raises(EOFError) { pool.with { raise EOFError } }
+    assert_equal [3, 3], [pool.with { |connection| connection }, pool.with { |connection| connection }]
+  end
+
   test "says what to install when there is no MariaDB" do
-    program = "require_relative #{File.join(DemoServer::LAB, "database").inspect}; " \
-              "Demo::Database::PROGRAMS.clear << 'mariadbd-that-is-not-there' rescue " \
-              "Demo::Database.send(:remove_const, :PROGRAMS) && Demo::Database.const_set(:PROGRAMS, ['mariadbd-that-is-not-there']); " \
-              "begin; (database = Demo::Database.new).start; rescue Demo::Companion::Failed => error; puts error.message; ensure; database.stop; end"
-    output = IO.popen([RbConfig.ruby, "--disable-gems", "-e", program], &:read)
-    assert_match(/not found\. Install MariaDB: .*mariadb-server-core mariadb-client-core/, output)
+    database = Demo::Database.new(search_folders: [])
+    error = assert_raises(Demo::Companion::Failed) { database.start }
+    assert_match(/mariadb-install-db and mariadbd not found\. Install MariaDB: .*mariadb-server-core mariadb-client-core/, error.message)
+  ensure
+    database&.stop
   end
 
   test "does not boot with a database that it does not know" do

@@ -49,7 +49,7 @@ module PumaTuner
         weight = words.first.match?(/\A-?\d+\z/) ? weight(words.shift) : 1
         http_method = http_method(words.shift)
         path = path(words.shift)
-        options = words.group_by { |word| word[/\A(header|body|expect):/, 1] or problem("#{word.inspect} is not understood; after the path come header:Name=value, body:… and expect:…") }
+        options = words.group_by { |word| kind(word) }
         Request.new(weight:, http_method:, path:, headers: headers(options.fetch("header", [])),
           body: only(options["body"]) { |text| body(text) }, expected_statuses: only(options["expect"]) { |text| statuses(text) })
       end
@@ -59,6 +59,11 @@ module PumaTuner
         Shellwords.split(line)
       rescue ArgumentError
         problem("a quotation mark is never closed; put a backslash before one that is meant literally")
+      end
+
+      def kind(word)
+        word[/\A(header|body|expect):/, 1] or
+          problem("#{word.inspect} is not understood; after the path come header:Name=value, body:… and expect:…")
       end
 
       def weight(word)

@@ -35,7 +35,10 @@ module PumaTuner
 
       private
 
-      def executable = @executable ||= @search_path.split(File::PATH_SEPARATOR).map { |folder| File.join(folder, "wrk") }.find { |file| File.executable?(file) && File.file?(file) }
+      def executable
+        @executable ||= @search_path.split(File::PATH_SEPARATOR).map { |folder| File.join(folder, "wrk") }
+          .find { |file| File.file?(file) && File.executable?(file) }
+      end
 
       def send_load(mix:, url_base:, connections_count:, duration_s:, seed:)
         refuse_head(mix)

@@ -2,9 +2,11 @@
 
 module PumaTuner
   module Report
-    # Every value of a document, as it is kept in files.
+    # The value itself, as it stands in a file: every digit, nothing left out, to be read by programs.
+    # The formats are described by the values' own comments and in docs/formats.
     class Json
-      # @param value [Data]
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning].freeze
+
       # @return [String]
       def call(value) = Document.dump(value)
 

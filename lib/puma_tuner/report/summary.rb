@@ -2,53 +2,89 @@
 
 module PumaTuner
   module Report
-    # What a tuning found, in sentences: the same in the terminal, in HTML and in Markdown.
+    # What was found, recommended, predicted and proven, in sentences: the same in the terminal, in HTML and in Markdown.
     class Summary
-      # @param tuning [Tuning]
-      def initialize(tuning)
-        @tuning = tuning
+      Point = Data.define(:label, :text)
+
+      # A forecast's bottleneck in a sentence.
+      LIMITS = {"threads" => "the number of threads", "gvl" => "the GVL", "cores" => "the cores",
+                "clients" => "the number of connections"}.freeze
+
+      # @param contents [Contents]
+      def initialize(contents)
+        @contents = contents
       end
 
-      # @return [Array<String>] measured, recommended, predicted, proven
-      def sentences = [measured, recommended, *proven]
-
-      # @return [String] what was measured, and where its time went
-      def measured
-        observation = @tuning.observation
-        "#{observation.requests_count} requests in #{Units.duration(observation.duration_ns)} at #{observation.topology} " \
-          "(#{Units.rate(observation.throughput_per_s)} requests/s): #{shares(observation.budget)} of their time."
-      end
-
-      # @return [String] the advice
-      def recommended
-        advice = @tuning.advice_list.recommendation
-        return "Today's #{advice.topology} can stay: no topology predicted gives clearly more." if advice.topology == today
-        "Recommended: #{advice.topology} (#{advice.change}). Predicted: #{ratio(advice.throughput_ratio)} the throughput, " \
-          "#{ratio(advice.p50_ratio)} the median latency, #{ratio(advice.p99_ratio)} the 99th percentile."
-      end
-
-      # @return [Array<String>] the proof, or that there was none
-      def proven
-        verdict = @tuning.verdict or return ["Nothing was proven: the proof was left out."]
-        comparison = verdict.comparisons.find { |candidate| candidate.metric == "throughput" } or return ["The proof had nothing to compare."]
-        predicted = comparison.predicted_ratio && ", predicted #{Units.times(comparison.predicted_ratio)}"
-        ["Measured in #{verdict.rounds_count} rounds: #{ratio(comparison.ratio)} the throughput#{predicted}; #{comparison.variant} is #{outcome(comparison)}."]
+      # @return [Array<Point>] one for each stage that was reached
+      def points
+        {"Found" => found, "Recommended" => recommended, "Predicted" => predicted, "Proven" => proven, "Remarks" => remarks}
+          .filter_map { |label, text| Point.new(label:, text:) if text }
       end
 
       private
 
-      def today = @tuning.sweep.today
-
-      # The three largest parts.
-      def shares(budget)
-        parts = budget.class::PARTS.filter_map { |part| (share = budget.share_ratio(part)) && [share, part] }
-        parts.max(3).map { |share, part| "#{part.to_s.tr("_", " ")} #{Units.percent(share)}" }.join(", ")
+      def found
+        observation = @contents.observation or return
+        parts = Parts.largest(observation.budget, 3).map { |part, ratio| "#{Units.percent(ratio)} #{part.word} (#{part.meaning})" }
+        [
+          "#{Figures.counted(observation.requests_count, "request")} in #{Units.duration(observation.duration_ns)} " \
+            "at #{observation.topology}: #{Units.rate(observation.throughput_per_s)} requests/s.",
+          ("Of their time, #{Figures.list(parts)}." if parts.any?),
+          limit
+        ].compact.join(" ")
       end
 
-      def ratio(estimate) = "#{Units.times(estimate.value)} (#{Units.times(estimate.low)} to #{Units.times(estimate.high)})"
+      def limit
+        forecast = @contents.forecast_today or return
+        "By the model, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
+          "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} it."
+      end
 
-      def outcome(comparison)
-        (comparison.outcome == "not shown") ? "not shown to differ from #{@tuning.verdict.baseline}" : "#{comparison.outcome} than #{@tuning.verdict.baseline}".sub("equivalent than", "equivalent to")
+      def recommended
+        advice = @contents.recommendation or return
+        return "Stay with #{advice.topology} (#{Figures.topology(advice.topology)})." if @contents.stay?
+        from = " instead of #{@contents.today}" if @contents.today
+        "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{advice.change}."
+      end
+
+      def predicted
+        advice = @contents.recommendation or return
+        return if @contents.stay? || advice.remark?
+        "#{Figures.ratio(advice.throughput_ratio)} today's throughput, p50 #{Figures.ratio(advice.p50_ratio)}, " \
+          "p99 #{Figures.ratio(advice.p99_ratio)}; ranges over #{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}."
+      end
+
+      def proven
+        verdict = @contents.verdict
+        return ("Nothing: the proof was left out." if @contents.whole?) unless verdict
+        cells = [@contents.recommended_cell || @contents.other_cells].flatten
+        return "Nothing: there was one variant only." if cells.empty?
+        cells.map { |cell| compared(cell) }.join(" ")
+      end
+
+      def compared(cell)
+        baseline = @contents.baseline_cell
+        comparisons = @contents.verdict.comparisons.select { |comparison| comparison.variant == cell.variant }
+        return "#{cell.variant} could not be compared." if comparisons.empty?
+        same = (cell.topology == baseline.topology) ? ", the same settings, which tells the noise" : ""
+        "In #{Figures.counted(@contents.verdict.rounds_count, "paired round")}, #{named(cell)} against #{named(baseline)}#{same}: " \
+          "#{comparisons.map { |comparison| measured(comparison) }.join("; ")}."
+      end
+
+      def named(cell) = (cell.variant == cell.topology.to_s) ? cell.variant : "#{cell.variant} (#{cell.topology})"
+
+      # Throughput is what is recommended for; the others stand beside it.
+      def measured(comparison)
+        words = "#{Figures::METRICS.fetch(comparison.metric, comparison.metric)} #{Figures.ratio(comparison.ratio)}, " \
+          "#{Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)}"
+        return words unless comparison.metric == "throughput" && comparison.predicted_ratio
+        "#{words} (predicted #{Units.times(comparison.predicted_ratio)}, #{Figures.prediction_held(comparison)} the " \
+          "#{Figures.level(comparison.ratio)})"
+      end
+
+      def remarks
+        return if @contents.other_advice.empty?
+        "#{@contents.other_advice.map(&:title).join(". ")}."
       end
     end
   end

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # What there is to show: a whole tuning, or one value of it on its own. Fields without a value are nil, and the
+    # sections about them are left out.
+    Contents = Data.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict) do
+      # @param value [Data] any document
+      # @return [Contents]
+      def self.of(value)
+        nothing = members.to_h { |member| [member, nil] }
+        return new(**nothing, **value.to_h.slice(*members)) if value.is_a?(Tuning)
+        new(**nothing, value.class::KIND => value)
+      end
+
+      # @return [Boolean] whether it is more than one value on its own
+      def whole? = !!(observation && sweep && advice_list)
+
+      # @return [Advise::Advice, nil] the advice that is about workers and threads
+      def recommendation = advice_list&.recommendation
+
+      # @return [Boolean] whether the recommendation is to change nothing
+      def stay? = !!recommendation && recommendation.topology == today
+
+      # @return [Array<Advise::Advice>] all but the recommendation
+      def other_advice = advice_list ? advice_list.advice - [recommendation] : []
+
+      # @return [Topology, nil] today's
+      def today = sweep&.today || observation&.topology
+
+      # @return [Predict::Forecast, nil] of today's topology
+      def forecast_today = sweep&.at(sweep.today)
+
+      # @return [Predict::Forecast, nil] of the recommended topology
+      def forecast_recommended = recommendation && sweep&.at(recommendation.topology)
+
+      # @return [Prove::Cell, nil] the proof's baseline
+      def baseline_cell = verdict&.cells&.find { |cell| cell.variant == verdict.baseline }
+
+      # @return [Prove::Cell, nil] what the proof measured of the recommendation
+      def recommended_cell
+        recommendation && other_cells.find { |cell| cell.topology == recommendation.topology }
+      end
+
+      # @return [Array<Prove::Cell>] all but the baseline
+      def other_cells = verdict ? verdict.cells.reject { |cell| cell.variant == verdict.baseline } : []
+
+      # @return [Hash{String => String}] what is not known, or not whole, with the reason
+      def unknown
+        of_workload = workload ? workload.unknown.transform_keys { |field| "#{field} (of the model)" } : {}
+        {**(observation ? observation.unknown : {}), **of_workload}
+      end
+
+      # Attempts at a round, in the order they were made; a round that was void was tried again.
+      #
+      # @return [Array<Array<Prove::Trial>>]
+      def attempts = verdict ? verdict.trials.each_slice(verdict.cells.size).to_a : []
+    end
+  end
+end

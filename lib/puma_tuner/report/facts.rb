@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # What was measured, on what, under which load.
+    class Facts
+      # How the probe came into the server.
+      WAYS_IN = {"command" => "around the command", "plugin" => "plugin :puma_tuner", "run" => "PumaTuner.run",
+                 "rack" => "the middleware"}.freeze
+
+      # @param observation [Measure::Observation]
+      def initialize(observation)
+        @observation = observation
+      end
+
+      # @return [String] all of it in a line
+      def sentence = [window, server, machine, load].join("; ")
+
+      # @return [Hash{String => String}] the same at more length, by what it is
+      def table
+        {
+          "window" => "#{window}, from #{@observation.started_at}",
+          "command" => @observation.command, "way in" => WAYS_IN.fetch(@observation.way_in, @observation.way_in),
+          "topology" => "#{@observation.topology}, #{Figures.topology(@observation.topology)}#{minimum}",
+          "server" => server, "Ruby" => @observation.server.ruby_description,
+          "time slice" => (slice = @observation.server.thread_timeslice_ms) && "#{slice} ms",
+          "environment" => @observation.server.rack_environment,
+          "machine" => machine, "kernel" => @observation.machine.kernel,
+          "memory of the machine" => Units.mebibytes(@observation.machine.memory_bytes), "load" => load_in_full,
+          "processes" => processes
+        }.compact
+      end
+
+      # @return [String]
+      def window
+        "#{Figures.counted(@observation.requests_count, "request")} in #{Units.duration(@observation.duration_ns)} " \
+          "(#{Units.rate(@observation.throughput_per_s)} requests/s) with #{@observation.topology}"
+      end
+
+      # @return [String]
+      def server
+        facts = @observation.server
+        yjit = {true => " with YJIT", false => " without YJIT"}.fetch(facts.yjit_enabled, "")
+        "Ruby #{facts.ruby_version}#{yjit}, Puma #{facts.puma_version}"
+      end
+
+      # @return [String]
+      def machine
+        facts = @observation.machine
+        [
+          "#{Figures.counted(facts.cores_count, "core")}#{" (#{facts.cpu_model})" if facts.cpu_model}",
+          ("limited to #{Figures.cores(facts.cpu_quota_cores)}" if facts.cpu_quota_cores),
+          ("load average #{facts.load_average}" if facts.load_average),
+          ("CPU pressure #{Units.percent(facts.cpu_pressure_ratio)}" if facts.cpu_pressure_ratio)
+        ].compact.join(", ")
+      end
+
+      # @return [String]
+      def load
+        load = @observation.load or return "the app's own traffic"
+        "#{Figures.counted(load.connections_count, "connection")} of #{load.generator}"
+      end
+
+      # @return [String] what measuring cost, by our own count
+      def probe
+        probe = @observation.probe
+        "#{Figures.count(probe.events_count)} GVL events of #{Units.duration(probe.cost_per_event_ns)} each" \
+          "#{", #{Units.percent(probe.cost_ratio)} of the server's CPU time" if probe.cost_ratio}"
+      end
+
+      private
+
+      def minimum
+        minimum = @observation.min_threads_count
+        ", at least #{Figures.counted(minimum, "thread")} kept" if minimum && minimum < @observation.topology.threads_count
+      end
+
+      def load_in_full
+        summary = @observation.load or return load
+        "#{load}, #{Figures.counted(summary.requests_count, "request")} at #{Units.rate(summary.throughput_per_s)}/s, " \
+          "p50 #{Units.duration(summary.p50_ns)}, p99 #{Units.duration(summary.p99_ns)} as the client saw them; " \
+          "#{Figures.counted(summary.unexpected_count, "unexpected answer")}"
+      end
+
+      def processes
+        @observation.processes.map { |process|
+          memory = "#{Units.mebibytes(process.pss_bytes)} PSS" if process.pss_bytes
+          ["#{process.role} #{process.worker_index}".strip, memory].compact.join(": ")
+        }.join(", ")
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # What a person reads in a terminal, in the order of the flow: what was measured, where the time went, what other
+    # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
+    # the end is what stays on the screen.
+    class Text
+      KINDS = %i[observation workload sweep advice_list verdict tuning].freeze
+
+      WIDTH = 100
+
+      autoload :Section, "puma_tuner/report/text/section"
+      autoload :Measured, "puma_tuner/report/text/measured"
+      autoload :Threads, "puma_tuner/report/text/threads"
+      autoload :Endpoints, "puma_tuner/report/text/endpoints"
+      autoload :Demands, "puma_tuner/report/text/demands"
+      autoload :Forecasts, "puma_tuner/report/text/forecasts"
+      autoload :Matrix, "puma_tuner/report/text/matrix"
+      autoload :Recommendation, "puma_tuner/report/text/recommendation"
+      autoload :Proof, "puma_tuner/report/text/proof"
+      autoload :Footer, "puma_tuner/report/text/footer"
+      autoload :InShort, "puma_tuner/report/text/in_short"
+
+      # @param color [Boolean] whether to use a terminal's colours
+      def initialize(color: false)
+        @paint = Paint.new(color)
+      end
+
+      # @return [String]
+      def call(value)
+        contents = Contents.of(value)
+        [Measured, Threads, Endpoints, Demands, Forecasts, Recommendation, Proof, Footer, InShort]
+          .filter_map { |section| section.new(contents, @paint).to_text }.join("\n\n") << "\n"
+      end
+
+      Report.register :text, self
+    end
+  end
+end

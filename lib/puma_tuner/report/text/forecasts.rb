@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Text
+      # What other topologies would do. A topology that was measured, too, has that below it.
+      class Forecasts < Section
+        # More rows are read better as a matrix.
+        ROWS_MAX = 24
+
+        HEADINGS = ["", "requests/s", "range", "p50 ms", "p99 ms", "gvlwait", "cores", "MiB", "bound", "Amdahl", "MVA", "<"].freeze
+
+        private
+
+        def shown? = @contents.sweep
+
+        def sweep = @contents.sweep
+
+        def heading = "Predicted: workers x threads, with #{Figures.counted(sweep.connections_count, "connection")}"
+
+        def lines
+          return rows(sweep.forecasts) + notes if sweep.forecasts.size <= ROWS_MAX
+          Matrix.new(sweep, marks, @paint).lines + ["", *rows(marks.interesting)] + notes
+        end
+
+        def marks = @marks ||= Marks.new(@contents)
+
+        def rows(forecasts)
+          table = table(HEADINGS)
+          forecasts.each do |forecast|
+            table << forecast_row(forecast)
+            cell = marks.measured(forecast.topology)
+            table << measured_row(cell) if cell&.throughput_per_s
+          end
+          table.lines
+        end
+
+        def forecast_row(forecast)
+          names = marks.of(forecast.topology)
+          names << "fastest" if sweep.forecasts.size > ROWS_MAX && forecast == marks.fastest
+          [
+            @paint.call(forecast.topology.to_s, *(:bold if names.any?)),
+            Units.rate(forecast.throughput_per_s.value), range(forecast.throughput_per_s),
+            *[forecast.p50_ns.value, forecast.p99_ns.value, forecast.gvl_wait_ns].map { |ns| Units.milliseconds(ns) },
+            Figures.cores(forecast.cores_used), Figures.mib(forecast.memory_bytes), *closed_forms(forecast),
+            names.map { |name| @paint.call(name, (name == "recommended") ? :green : :cyan) }.join(", ")
+          ]
+        end
+
+        def closed_forms(forecast)
+          forms = forecast.closed_forms
+          [forms.bound_per_s, forms.amdahl_per_s, forms.mva_per_s].map { |per_s| @paint.call(Units.rate(per_s), :dim) }
+        end
+
+        # The errors of the latencies are in the proof's table.
+        def measured_row(cell)
+          error = Figures.error_ratio(cell, :throughput)
+          [
+            @paint.call("  measured", :cyan), Units.rate(cell.throughput_per_s.value), range(cell.throughput_per_s),
+            Units.milliseconds(cell.p50_ns&.value), Units.milliseconds(cell.p99_ns&.value), nil, nil, Figures.mib(cell.pss_bytes&.value),
+            nil, nil, nil, error && "error #{Figures.error(error)}"
+          ]
+        end
+
+        def range(estimate) = @paint.call(Figures.range(estimate) { |per_s| Units.rate(per_s) }, :dim)
+
+        def notes
+          note("Middle and range of #{Figures.counted(sweep.seeds_count, "simulation")} of #{Figures.counted(sweep.requests_count, "request")} " \
+            "each; measured: of the rounds. gvlwait: ms per request. cores: kept busy by the server. bound, Amdahl, MVA: requests/s " \
+            "that formulas without a simulation give. The rule of thumb, 100 over the CPU percentage, " \
+            "gives #{sweep.rule_of_thumb_threads_count ? Figures.counted(sweep.rule_of_thumb_threads_count, "thread") : "nothing here"}.")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Text
+      # Base of the sections: each has a heading, and lines when there is something to show.
+      class Section
+        # @param contents [Contents]
+        # @param paint [Paint]
+        def initialize(contents, paint)
+          @contents = contents
+          @paint = paint
+        end
+
+        # @return [String, nil] nil when there is nothing to show
+        def to_text
+          return unless shown?
+          [@paint.call(heading, :bold), *lines].join("\n")
+        end
+
+        private
+
+        def shown? = raise(InvariantError, "#{self.class} does not say when it is shown")
+
+        def heading = raise(InvariantError, "#{self.class} has no heading")
+
+        def lines = raise(InvariantError, "#{self.class} has no lines")
+
+        def table(headings, **) = Table.new(headings, paint: @paint, **)
+
+        # @return [Array<String>] the text under an indent, or under a label that stands where the indent is
+        def paragraph(text, label: "", indent: 2)
+          Figures.wrap(Figures.printable(text), WIDTH - indent).each_with_index.map do |line, index|
+            "#{index.zero? ? @paint.call(label.ljust(indent), :dim) : " " * indent}#{line}"
+          end
+        end
+
+        # @return [Array<String>] small print
+        def note(text) = paragraph(text).map { |line| @paint.call(line, :dim) }
+
+        # @return [String] of at most that length, the middle left out
+        def shortened(name, length)
+          text = Figures.printable(name)
+          return text if text.length <= length
+          tail = (length - 1) / 3
+          "#{text[0, length - 1 - tail]}…#{text[-tail, tail]}"
+        end
+      end
+    end
+  end
+end
