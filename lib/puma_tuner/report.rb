@@ -57,7 +57,7 @@ module PumaTuner
     # Loaded at once: a renderer that is missing from a list of formats would be as good as absent.
     RENDERERS.each do |format|
       require_relative "report/#{format}"
-      #formats.include?(format) or raise InvariantError, "report/#{format}.rb registers no renderer #{format}"
+      formats.include?(format) or raise InvariantError, "report/#{format}.rb registers no renderer #{format}"
     end
   end
 end

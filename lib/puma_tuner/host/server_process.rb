@@ -10,7 +10,8 @@ module PumaTuner
     # nothing left behind.
     class ServerProcess
       BOOT_LIMIT_S = 60
-      STOP_LIMIT_S = 15
+      # Nothing is in flight when we stop a server. (Puma 6.6 on Ruby 3.4 sometimes waits for ever, in IO#close.)
+      STOP_LIMIT_S = 5
 
       # @return [Hash] what the server announced of itself, see Launch
       attr_reader :announcement

@@ -28,13 +28,24 @@ module PumaTuner
       # @return [String] "457–466"; a dash for unknown
       def range(estimate)
         return "-" unless estimate
-        low, high = [estimate.low, estimate.high].map { |number| yield(number) }
-        (low == high) ? low : "#{low}–#{high}"
+        between(*[estimate.low, estimate.high].map { |number| yield(number) })
       end
 
-      # @return [String] "462 (457–466)"
+      # A unit that both have is said once.
+      def between(low, high)
+        return low if low == high
+        same = unit(low) if unit(low) == unit(high)
+        "#{low.delete_suffix(same.to_s)}–#{high}"
+      end
+
+      # @return [String, nil] " ms" of "41.1 ms"
+      def unit(text) = text[/ \D+\z/]
+
+      # @return [String] "462 (457–466)", "41.1 ms (40.8–42.0)"
       def with_range(estimate, &)
-        estimate ? "#{yield(estimate.value)} (#{range(estimate, &)})" : "-"
+        return "-" unless estimate
+        value, low, high = [estimate.value, estimate.low, estimate.high].map(&)
+        "#{value} (#{between(low, high).delete_suffix(unit(value) || " ")})"
       end
 
       # @return [String] "3.22x (3.13–3.29)"
@@ -45,8 +56,8 @@ module PumaTuner
       # @return [String] "3.13–3.29"
       def ratio_range(estimate) = range(estimate) { |number| format("%.2f", number) }
 
-      # @return [String] what an estimate's range promises: "96 % interval", or "range" when it is minimum to maximum
-      def level(estimate) = estimate.level_ratio ? "#{(estimate.level_ratio * 100).floor} % interval" : "range"
+      # @return [String] what an estimate's range promises: "96% interval", or "range" when it is minimum to maximum
+      def level(estimate) = estimate.level_ratio ? "#{(estimate.level_ratio * 100).floor}% interval" : "range"
 
       # @param comparison [Prove::Comparison]
       # @return [String, nil] where the forecast lies; nil when there was none
@@ -75,8 +86,8 @@ module PumaTuner
         {"100.0" => "100", "-0.0" => "0.0"}.fetch(text, text)
       end
 
-      # @return [String] a relative error: "-3.7 %"
-      def error(ratio) = ratio ? format("%+.1f %%", ratio * 100) : "-"
+      # @return [String] a relative error: "-3.7%"
+      def error(ratio) = ratio ? format("%+.1f%%", ratio * 100) : "-"
 
       # @return [Float, nil] signed, of a cell's forecast; nil when either side is missing
       def error_ratio(cell, metric)
@@ -92,7 +103,9 @@ module PumaTuner
       # Names come from the app and its users: nothing in them may steer a terminal or break a line.
       #
       # @return [String]
-      def printable(name) = name.to_s.scrub("?").gsub(/[[:cntrl:]\u2028\u2029\u202a-\u202e\u2066-\u2069]/, "?")
+      def printable(name)
+        name.to_s.scrub("?").gsub(/[\t\r\n]+/, " ").gsub(/[[:cntrl:]\u2028\u2029\u202a-\u202e\u2066-\u2069]/, "?")
+      end
 
       # @return [String] "a single process with 5 threads", "2 workers with 3 threads each"
       def topology(topology)

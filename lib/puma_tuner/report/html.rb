@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
+    # read without its script, printed, and kept as the record of what was measured.
+    class Html
+      KINDS = %i[observation sweep advice_list verdict tuning].freeze
+
+      autoload :Bars, "puma_tuner/report/html/bars"
+      autoload :Embedded, "puma_tuner/report/html/embedded"
+      autoload :HeatMap, "puma_tuner/report/html/heat_map"
+      autoload :RatioChart, "puma_tuner/report/html/ratio_chart"
+      autoload :RoundsChart, "puma_tuner/report/html/rounds_chart"
+      autoload :Scale, "puma_tuner/report/html/scale"
+      autoload :Templates, "puma_tuner/report/html/templates"
+      autoload :View, "puma_tuner/report/html/view"
+
+      # @return [String]
+      def call(value) = View.new(value).page
+
+      Report.register :html, self
+    end
+  end
+end

@@ -41,7 +41,7 @@ module PumaTuner
 
         def level_note
           levels = verdict.comparisons.map { |comparison| Figures.level(comparison.ratio) }.uniq
-          return "Range of so few rounds: an interval of 95 % needs six, so nothing is shown." if levels == ["range"]
+          return "Range of so few rounds: an interval of 95% needs six, so nothing is shown." if levels == ["range"]
           "Variant over #{Figures.printable(verdict.baseline)}, #{Figures.list(levels)} over paired rounds; of latency and CPU, less is better."
         end
 
@@ -63,7 +63,7 @@ module PumaTuner
 
         def predicted(cell, metric)
           ratio = Figures.error_ratio(cell, metric)
-          ratio ? format("%+.1f %%", ratio * 100) : "-"
+          ratio ? format("%+.1f%%", ratio * 100) : "-"
         end
       end
     end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Html
+      # Budgets as stacked horizontal bars. Places are percentages, so that a bar takes the width there is.
+      class Bars
+        # name: escaped by the template; facts: cells beside the bar
+        Row = Data.define(:name, :facts, :segments, :label)
+
+        # part: of Parts; x, width: in percent; text: printed inside where there is room
+        Segment = Data.define(:part, :x, :width, :title, :text)
+
+        # Narrower segments have no room for their number.
+        LEAST_TEXT_RATIO = 0.055
+
+        # More bars than these are added up.
+        ENDPOINTS_MAX = 16
+        THREADS_MAX = 32
+
+        # @param observation [Measure::Observation]
+        # @return [Bars] one bar for each endpoint
+        def self.of_endpoints(observation)
+          groups = EndpointGroups.of(observation, ENDPOINTS_MAX)
+          new(["endpoint", "requests", "p50", "p99"], groups.map { |group|
+            [group.name, [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)], group.budget]
+          })
+        end
+
+        # @param observation [Measure::Observation]
+        # @return [Bars] one bar for each thread, or for each worker when they are many
+        def self.of_threads(observation)
+          threads = observation.threads
+          several = threads.map(&:worker_index).uniq.size > 1
+          many = threads.size > THREADS_MAX
+          groups = many ? threads.group_by(&:worker_index).values : threads.map { |thread| [thread] }
+          new([many ? "worker" : "thread", "requests", "busy"], groups.map { |group| thread_row(group, several, many) })
+        end
+
+        def self.thread_row(threads, several, many)
+          budget = threads.map(&:budget).reduce(:+)
+          worker = "worker #{threads.first.worker_index}" if several
+          name = many ? "#{worker || "single process"}, #{threads.size} threads" : [worker, threads.first.name].compact.join(", ")
+          available_ns = budget.idle_ns && budget.wall_ns + budget.idle_ns
+          busy_ratio = budget.wall_ns.fdiv(available_ns) if available_ns&.positive?
+          [name, [Figures.count(threads.sum(&:requests_count)), Units.percent(busy_ratio)], budget]
+        end
+        private_class_method :thread_row
+
+        attr_reader :headings, :rows
+
+        # @param headings [Array<String>] of the name and the facts
+        # @param rows [Array(String, Array<String>, Measure::Budget)]
+        def initialize(headings, rows)
+          @headings = headings
+          @budgets = rows.map(&:last)
+          @rows = rows.map { |name, facts, budget| Row.new(name:, facts:, segments: segments(budget), label: label(name, budget)) }
+        end
+
+        # @return [Array<Parts::Part>] that occur, for the legend
+        def parts = Parts.seen_and_unseen(@budgets).first
+
+        # @return [Array<Parts::Part>] that do not
+        def unseen_parts = Parts.seen_and_unseen(@budgets).last
+
+        private
+
+        def segments(budget)
+          ratios = [*Parts::ALL, Parts::RESIDUAL].to_h { |part| [part, Parts.ratio(budget, part).to_f] }.select { |_, ratio| ratio > 0.0002 }
+          # Parts that claim too much are drawn in proportion.
+          whole = [ratios.values.sum, 1.0].max
+          x = 0.0
+          ratios.map { |part, ratio| segment(part, ratio, x, whole).tap { x += ratio } }
+        end
+
+        def segment(part, ratio, x, whole)
+          Segment.new(part:, x: percent(x / whole), width: percent(ratio / whole),
+            title: "#{part.word} #{Units.percent(ratio)}: #{part.meaning}",
+            text: ((ratio >= LEAST_TEXT_RATIO) ? (ratio * 100).round.to_s : nil))
+        end
+
+        def percent(ratio) = (ratio * 100).round(2)
+
+        def label(name, budget)
+          shares = Parts.largest(budget, 9).map { |part, ratio| "#{part.word} #{Units.percent(ratio)}" }
+          "#{name}: #{shares.empty? ? "no time seen" : shares.join(", ")}"
+        end
+      end
+    end
+  end
+end

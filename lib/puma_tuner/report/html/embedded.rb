@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Html
+      # The document as it stands in the page, for programs. The recorded requests are left out: they are nine tenths of
+      # it, and nobody reads them in a page.
+      module Embedded
+        module_function
+
+        # @param value [Data] any document
+        # @return [String] JSON in which nothing can end the element that holds it
+        def json(value)
+          # Inside an HTML script element both "</script" and "<!--" have a meaning; without "<" there is neither.
+          Document.dump(without_recorded_requests(value)).gsub("<", "\\u003c")
+        end
+
+        # @return [Data] of the same kind
+        def without_recorded_requests(value)
+          case value
+          when Tuning
+            value.with(observation: without_recorded_requests(value.observation), workload: without_recorded_requests(value.workload))
+          when Measure::Observation
+            value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(traces: []) })
+          when Model::Workload
+            value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
+          else value
+          end
+        end
+      end
+    end
+  end
+end

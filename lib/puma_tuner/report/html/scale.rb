@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Html
+      # Numbers to places on a line, in a chart's own units, with a few round numbers to name.
+      class Scale
+        # Steps that people read as round.
+        STEPS = [1, 2, 2.5, 5, 10].freeze
+
+        # Ratios worth naming on a logarithmic line.
+        RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50, 100].freeze
+
+        # Nearer to each other than this, names would touch.
+        LEAST_GAP = 40
+
+        # @param numbers [Array<Numeric>] to be covered
+        # @param places [Range] where the line begins and ends
+        # @param logarithmic [Boolean]
+        def initialize(numbers, places, logarithmic: false)
+          @places = places
+          @logarithmic = logarithmic
+          low, high = numbers.minmax.map { |number| transformed(number) }
+          margin = [(high - low) * 0.06, logarithmic ? 0.02 : high.abs * 0.01].max
+          @low = low - margin
+          @high = high + margin
+        end
+
+        # @return [Float]
+        def place(number)
+          (@places.begin + (transformed(number) - @low) / (@high - @low) * (@places.end - @places.begin)).round(1)
+        end
+
+        # @return [Array<Numeric>] round numbers, far enough from each other
+        def ticks
+          candidates.each_with_object([]) do |number, kept|
+            kept << number if kept.empty? || place(number) - place(kept.last) >= LEAST_GAP
+          end
+        end
+
+        private
+
+        def transformed(number) = @logarithmic ? Math.log(number) : number.to_f
+
+        def candidates
+          # One is what every ratio is held against: it comes first, so that it is never the one left out.
+          return RATIOS.select { |ratio| transformed(ratio).between?(@low, @high) } if @logarithmic
+          first = (@low / step).ceil
+          (first..(@high / step).floor).map { |count| count * step }
+        end
+
+        def step
+          @step ||= begin
+            rough = (@high - @low) / 6
+            magnitude = 10.0**Math.log10(rough).floor
+            STEPS.map { |step| step * magnitude }.find { |step| step >= rough }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require "erb"
+
+module PumaTuner
+  module Report
+    class Html
+      # The page and its parts as methods: `page.html.erb` becomes `page_html`, `_bars.html.erb` becomes `bars_html(bars)`.
+      # A partial's argument, where it takes one, has the partial's own name.
+      module Templates
+        # About the whole page: they take nothing.
+        WITHOUT_ARGUMENT = %w[page header threads_and_endpoints forecasts advice proof foundations].freeze
+
+        # ERB's own def_method would not see the constants of the modules around this one.
+        Dir[File.join(__dir__, "*.html.erb")].sort.each do |path|
+          name = File.basename(path, ".html.erb").delete_prefix("_")
+          signature = WITHOUT_ARGUMENT.include?(name) ? "#{name}_html" : "#{name}_html(#{name})"
+          source = ERB.new(File.read(path, encoding: "UTF-8"), trim_mode: "-").src
+          # The first line is ERB's comment on the encoding; without it the lines are those of the file.
+          module_eval("def #{signature}\n#{source.lines.drop(1).join}\nend", path, 0)
+        end
+      end
+    end
+  end
+end

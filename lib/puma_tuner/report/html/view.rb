@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "digest"
+
+module PumaTuner
+  module Report
+    class Html
+      # What the templates see: the contents, the charts, and `h`, through which all text must go.
+      class View
+        include Templates
+
+        ASSETS = File.join(__dir__, "assets")
+
+        # Endpoints in the table of numbers.
+        ENDPOINTS_MAX = 50
+
+        # A table of forecasts longer than this is folded.
+        OPEN_ROWS_MAX = 24
+
+        attr_reader :contents
+
+        # @param value [Data] any document but a workload or a machine
+        def initialize(value)
+          @value = value
+          @contents = Contents.of(value)
+        end
+
+        # @return [String] the whole page
+        def page = page_html
+
+        # @return [String] text in which nothing is markup
+        def h(text) = ERB::Util.html_escape(Figures.printable(text))
+
+        def title = contents.recommendation&.title || {observation: "Where the time goes", sweep: "What other settings would do",
+                                                        verdict: "What the rounds showed"}.fetch(@value.class::KIND, "Report")
+
+        def observation = contents.observation
+
+        def sweep = contents.sweep
+
+        def verdict = contents.verdict
+
+        def facts = @facts ||= Facts.new(observation)
+
+        def summary_points = Summary.new(contents).points
+
+        def glance = @glance ||= Glance.new(contents)
+
+        def marks = @marks ||= Marks.new(contents)
+
+        def heat_maps = HeatMap::METRICS.keys.map { |metric| HeatMap.new(sweep, marks, metric) }
+
+        def forecasts_open? = sweep.forecasts.size <= OPEN_ROWS_MAX
+
+        def ratio_chart = @ratio_chart ||= RatioChart.new(contents)
+
+        def rounds_chart = @rounds_chart ||= RoundsChart.new(contents)
+
+        def endpoint_groups = EndpointGroups.of(observation, ENDPOINTS_MAX)
+
+        def parts = [*Parts::ALL, Parts::RESIDUAL]
+
+        def traces_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
+
+        def recorded_requests? = observation || contents.workload
+
+        # A number in a table, with itself for sorting.
+        def number_cell(text, number = nil) = %(<td class="number"#{%( data-number="#{h(number)}") if number}>#{h(text)}</td>)
+
+        def stylesheet = @stylesheet ||= asset("tuner.css")
+
+        def script = @script ||= asset("tuner.js")
+
+        # Allows our own script and nothing else, whatever might slip through an escape.
+        def content_security_policy
+          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-#{Digest::SHA256.base64digest(script)}'"
+        end
+
+        def embedded_document = Embedded.json(@value)
+
+        private
+
+        def asset(name) = File.read(File.join(ASSETS, name), encoding: "UTF-8")
+      end
+    end
+  end
+end

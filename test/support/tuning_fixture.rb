@@ -1,0 +1,234 @@
+# frozen_string_literal: true
+
+# A whole tuning by hand: a shop's API, measured at 1x5, for which 2x3 is recommended and proven. Nothing here comes from
+# a machine, so that what is made of it is the same everywhere.
+module TuningFixture
+  include PumaTuner
+
+  MS = Units::NS_PER_MS
+
+  # Name, requests, wall time of a request in ms, p50 and p99 in ms, shares of the wall time.
+  ENDPOINTS = [
+    ["GET /articles", 3_710, 84.0, 80.2, 205.0, {queue: 0.412, cpu: 0.163, preempted: 0.006, gvl_wait: 0.171, gc: 0.014, io: 0.231}],
+    ["GET /articles/:id", 2_680, 66.0, 63.1, 171.0, {queue: 0.618, cpu: 0.071, preempted: 0.002, gvl_wait: 0.094, gc: 0.003, io: 0.209}],
+    ["POST /orders", 620, 112.0, 108.0, 288.0, {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, lock: 0.182}],
+    ["GET /search", 420, 151.0, 144.0, 402.0, {queue: 0.187, cpu: 0.402, preempted: 0.013, gvl_wait: 0.288, gc: 0.062, io: 0.046}],
+    ["GET /health", 72, 42.0, 40.4, 96.0, {queue: 0.934, cpu: 0.011, gvl_wait: 0.052}]
+  ].freeze
+
+  THREAD_SHARES = {cpu: 0.287, preempted: 0.009, gvl_wait: 0.263, gc: 0.021, io: 0.379, lock: 0.038, sleep: 0.0}.freeze
+
+  # Requests/s that formulas give one worker of so many threads, and what the simulations make of it.
+  ONE_WORKER_PER_S = [96.4, 168.0, 214.0, 236.0, 247.0, 251.0, 253.0, 254.0].freeze
+
+  module_function
+
+  # @return [PumaTuner::Tuning]
+  # @param fields [Hash] to be different from the usual
+  def tuning(**fields)
+    Tuning.new(command: "puma_tuner tune config.ru --requests requests.txt --threads 1..8 --workers 1..2",
+      recorded_at: "2026-03-02T10:15:00Z", **{observation:, machine:, workload:, sweep:, advice_list:, verdict:, **fields})
+  end
+
+  # @return [PumaTuner::Measure::Observation]
+  def observation(**fields)
+    rows = fields.delete(:endpoint_rows) || ENDPOINTS
+    endpoints = rows.map { |row| endpoint(*row) }
+    Measure::Observation.new(started_at: "2026-03-02T10:15:00Z", duration_ns: 30_012 * MS, command: "bundle exec puma -t 5:5",
+      way_in: "command", topology: topology("1x5"), min_threads_count: 5, server:, machine: machine_facts, load:,
+      budget: endpoints.map(&:budget).reduce(:+), endpoints:, threads: threads([nil], 5), processes: [process("single", nil)],
+      probe: Measure::ProbeCost.new(events_count: 412_060, cost_per_event_ns: 31, cost_ratio: 0.0016),
+      unknown: {"traces" => "a uniform sample: at most 60 per endpoint and thread"}, **fields)
+  end
+
+  # @return [PumaTuner::Measure::Observation] of a cluster without load of ours, with parts that nobody could tell apart
+  def cluster_observation
+    unseen = ENDPOINTS.map { |row| endpoint(*row).then { |seen| seen.with(budget: seen.budget.with(queue_ns: nil, gc_ns: nil)) } }
+    observation(topology: topology("2x3"), min_threads_count: 0, load: nil, way_in: "rack", threads: threads([0, 1], 3),
+      endpoints: unseen, budget: unseen.map(&:budget).reduce(:+),
+      processes: [process("master", nil).with(requests_count: 0, cpu_ns: nil, gc_count: nil), process("worker", 0), process("worker", 1).with(pss_bytes: nil)],
+      server: server.with(yjit_enabled: nil), machine: machine_facts.with(cpu_model: nil, load_average: nil, cpu_pressure_ratio: nil, memory_bytes: nil),
+      probe: Measure::ProbeCost.new(events_count: 9_001, cost_per_event_ns: 31, cost_ratio: nil),
+      unknown: {"endpoints.budget.queue_ns" => "a middleware is called after it"})
+  end
+
+  # @param shares [Hash{Symbol => Float}] the rest is the residual
+  # @return [PumaTuner::Measure::EndpointObservation]
+  def endpoint(name, requests_count, wall_ms, p50_ms, p99_ms, shares)
+    trace = Measure::Trace.new(steps: ["cpu", 3 * MS, "io", 9 * MS, "gvl_wait", 4 * MS, "cpu", 2 * MS], wall_ns: 18 * MS, queue_ns: 20 * MS,
+      cpu_ns: 5 * MS, gc_ns: 0)
+    Measure::EndpointObservation.new(name:, requests_count:, budget: budget((requests_count * wall_ms * MS).round, shares),
+      p50_ns: (p50_ms * MS).round, p99_ns: (p99_ms * MS).round, traces: [trace] * [requests_count, 60].min)
+  end
+
+  # @return [PumaTuner::Measure::Budget]
+  def budget(wall_ns, shares, idle_ns: nil)
+    parts = Measure::Budget::PARTS.to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
+    Measure::Budget.new(wall_ns:, **parts, idle_ns:)
+  end
+
+  def threads(worker_indexes, count)
+    worker_indexes.product((1..count).to_a).map do |worker_index, number|
+      shares = THREAD_SHARES.merge(cpu: THREAD_SHARES[:cpu] + number * 0.004, io: THREAD_SHARES[:io] - number * 0.004)
+      budget = budget(28_400 * MS, shares, idle_ns: 1_600 * MS).with(queue_ns: nil)
+      Measure::ThreadObservation.new(worker_index:, name: Kernel.format("puma srv tp %03d", number), requests_count: 1_497 + number, budget:)
+    end
+  end
+
+  def process(role, worker_index)
+    Measure::ProcessObservation.new(role:, worker_index:, pid: 4_000 + worker_index.to_i, requests_count: 7_502, cpu_ns: 15_240 * MS,
+      gc_count: 214, rss_bytes: 141 * Units::MIB, pss_bytes: 133 * Units::MIB)
+  end
+
+  def server
+    Host::ServerFacts.new(ruby_version: "3.4.5", ruby_description: "ruby 3.4.5 (2025-07-16 revision 20cda200d3) +YJIT +PRISM [x86_64-linux]",
+      yjit_enabled: true, puma_version: "8.0.2", rack_version: "3.2.8", thread_timeslice_ms: 100, rack_environment: "production")
+  end
+
+  def machine_facts
+    Host::MachineFacts.new(cores_count: 2, cpu_model: "AMD EPYC", cpu_quota_cores: nil, memory_bytes: 8 * 1024 * Units::MIB,
+      kernel: "Linux 6.12.0", load_average: 0.31, cpu_pressure_ratio: 0.012)
+  end
+
+  def load
+    Measure::LoadSummary.new(generator: "wrk 4.2.0", connections_count: 20, duration_ns: 30_002 * MS, requests_count: 7_496,
+      unexpected_count: 0, throughput_per_s: 249.8, mean_ns: (79.9 * MS).round, p50_ns: (75.3 * MS).round, p99_ns: (241.0 * MS).round)
+  end
+
+  # @return [PumaTuner::Model::Machine]
+  def machine
+    Model::Machine.new(cores_count: 2.0, tick_ns: 10 * MS, quantum_ns: 100 * MS, handoff_ns: 8_000, client_cpu_ns: 20_000)
+  end
+
+  # @return [PumaTuner::Model::Workload]
+  def workload(**fields)
+    demand = Model::Demand.new(bursts_ns: [3 * MS, 2 * MS], waits_ns: [9 * MS], wait_kinds: ["io"], gc_ns: 0)
+    total = ENDPOINTS.sum { |row| row[1] }.to_f
+    endpoints = ENDPOINTS.map do |name, requests_count, wall_ms, _p50, _p99, shares|
+      part_ns = ->(*parts) { (parts.sum { |part| shares.fetch(part, 0) } * wall_ms * MS).round }
+      Model::EndpointDemand.new(name:, weight_ratio: requests_count / total, requests_count:, mean_cpu_ns: part_ns.call(:cpu, :gc),
+        mean_wait_ns: part_ns.call(:io, :lock), mean_lock_ns: part_ns.call(:lock), mean_gc_ns: part_ns.call(:gc), demands: [demand] * 60)
+    end
+    Model::Workload.new(endpoints:, overhead_cpu_ns: 41_000, arrivals: Model::Arrivals.new(kind: "closed", connections_count: 20, think_ns: 0),
+      memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 133 * Units::MIB),
+      observed_topology: topology("1x5"), observed_throughput_per_s: 249.8, observed_p50_ns: 75 * MS, observed_p99_ns: 241 * MS,
+      puma_version: "8.0.2", ruby_version: "3.4.5",
+      unknown: {"memory.per_worker_bytes" => "there was no worker process"}, **fields)
+  end
+
+  # @param workers [Range]
+  # @param threads [Range]
+  # @return [PumaTuner::Predict::Sweep]
+  def sweep(workers: 1..2, threads: 1..8, **fields)
+    forecasts = workers.to_a.product(threads.to_a).map { |counts| forecast(*counts) }
+    Predict::Sweep.new(forecasts:, today: topology("1x5"), rule_of_thumb_threads_count: 3, connections_count: 20, seed: 1, seeds_count: 5,
+      requests_count: 2_000, **fields)
+  end
+
+  # @return [PumaTuner::Predict::Forecast]
+  def forecast(workers_count, threads_count)
+    one = ONE_WORKER_PER_S.fetch(threads_count - 1, ONE_WORKER_PER_S.last)
+    # On two cores: a third worker brings little.
+    per_s = one * {1 => 1.0, 2 => 1.94}.fetch(workers_count) { 2.0 - 0.01 * workers_count }
+    mean_ns = 20 / per_s * Units::NS_PER_S
+    memory_bytes = (workers_count == 1) ? 133 * Units::MIB : nil
+    Predict::Forecast.new(topology: Topology.new(workers_count:, threads_count:), throughput_per_s: estimate(per_s, 0.012),
+      mean_ns: estimate(mean_ns, 0.012), p50_ns: estimate(mean_ns * 0.94, 0.015), p99_ns: estimate(mean_ns * (1.9 + 0.16 * threads_count), 0.06),
+      gvl_wait_ns: 1.9 * MS * (threads_count - 1), queue_ns: [mean_ns - 11 * MS * threads_count, 0].max,
+      cores_used: per_s * 0.0039, memory_bytes:, bottleneck: (threads_count < 4) ? "threads" : "gvl",
+      closed_forms: Predict::ClosedForms.new(bound_per_s: [workers_count * threads_count * 96.4, workers_count * 256.0].min,
+        amdahl_per_s: workers_count * 96.4 / (0.38 + 0.62 / threads_count), mva_per_s: per_s * 1.02))
+  end
+
+  # @return [PumaTuner::Stats::Estimate]
+  def estimate(value, spread_ratio, samples_count: 5, level_ratio: nil)
+    Stats::Estimate.new(value:, low: value * (1 - spread_ratio), high: value * (1 + spread_ratio), level_ratio:, samples_count:)
+  end
+
+  # @return [PumaTuner::Advise::AdviceList]
+  def advice_list(recommended: "2x3")
+    Advise::AdviceList.new(advice: [(recommended == "1x5") ? stay : go, remark])
+  end
+
+  def go
+    Advise::Advice.new(rule: "topology", title: "Go from 1x5 to 2x3: +67 % requests/s", topology: topology("2x3"),
+      evidence: ["Today, 1x5: 247 requests/s (244 to 250) predicted in 5 simulations; limited by the GVL.",
+        "Advised, 2x3: 415 requests/s (410 to 420) predicted in 5 simulations; limited by its threads.",
+        "The rule of thumb, 100 over the CPU percentage (35.9%), gives 3 threads: 2x3 is predicted at 415 requests/s."],
+      throughput_ratio: estimate(1.681, 0.024), p50_ratio: estimate(0.595, 0.03), p99_ratio: estimate(0.525, 0.11),
+      change: "puma -w 2 -t 3:3", cost: "2 workers, today 1 (memory unknown); room for 6 database connections, today 5",
+      undo: "puma -w 0 -t 5:5")
+  end
+
+  def stay
+    same = Stats::Estimate.new(value: 1.0, low: 1.0, high: 1.0, level_ratio: nil, samples_count: 5)
+    go.with(title: "Stay with 1x5", topology: topology("1x5"), throughput_ratio: same, p50_ratio: same, p99_ratio: same,
+      evidence: ["Today, 1x5: 247 requests/s (244 to 250) predicted in 5 simulations; limited by the GVL."], change: "puma -w 0 -t 5:5", cost: "none")
+  end
+
+  def remark
+    Advise::Advice.new(rule: "lock_bound", title: "Requests wait for locks, and more threads make it worse", topology: nil,
+      evidence: ["POST /orders waits for locks for 35.1% of its time, 17.5 ms of a request (mean of 60 recorded)."],
+      throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil,
+      change: "raise the size of the pool that the threads wait for, or hold its members for less long",
+      cost: "a connection more for each place in the pool, in each worker", undo: "the old pool size")
+  end
+
+  # @param other [String] the other variant's name
+  # @param voided [Boolean] whether the third round was void once
+  # @return [PumaTuner::Prove::Verdict]
+  def verdict(other: "recommended", other_topology: "2x3", factor: 1.644, voided: true)
+    trials = (0...6).flat_map { |round| (voided && round == 2) ? void_round(other) + round_of(round, other, factor) : round_of(round, other, factor) }
+    Prove::Verdict.new(baseline: "today", cells: [cell("today", "1x5", 1), cell(other, other_topology, factor)],
+      comparisons: comparisons(other, factor), trials:, rounds_count: 6, voided_count: voided ? 2 : 0, generator: "wrk 4.2.0",
+      duration_ns: 4_000 * MS, connections_count: 20, seed: 1)
+  end
+
+  # @return [PumaTuner::Prove::Verdict] the same settings twice
+  def verdict_of_the_same
+    verdict(other: "today again", other_topology: "1x5", factor: 1.004, voided: false)
+  end
+
+  NOISE = [0.991, 1.012, 1.003, 0.984, 1.008, 0.997].freeze
+  OTHER_NOISE = [1.006, 0.998, 0.989, 1.011, 0.995, 1.002].freeze
+
+  def round_of(round, other, factor)
+    pair = [trial("today", round, 251.0 * NOISE[round]), trial(other, round, 251.0 * factor * OTHER_NOISE[round])]
+    pair.reverse! if round.odd?
+    pair.each_with_index.map { |trial, position| trial.with(position:) }
+  end
+
+  def void_round(other)
+    [trial("today", 2, 219.0), trial(other, 2, 388.0).with(position: 1, void_reason: "2 of 1552 answers had an unexpected status (500: 2)")]
+  end
+
+  def trial(variant, round, throughput_per_s)
+    Prove::Trial.new(variant:, round:, position: 0, throughput_per_s:, mean_ns: (20 / throughput_per_s * Units::NS_PER_S).round,
+      p50_ns: (18.8 / throughput_per_s * Units::NS_PER_S).round, p99_ns: (53 / throughput_per_s * Units::NS_PER_S).round,
+      cpu_per_request_ns: (3.9 * MS).round, pss_bytes: 133 * Units::MIB, requests_count: (throughput_per_s * 4).round,
+      cpu_pressure_ratio: 0.02, void_reason: nil)
+  end
+
+  def cell(variant, text, factor)
+    forecast = forecast(*text.split("x").map(&:to_i))
+    per_s = 251.0 * factor
+    Prove::Cell.new(variant:, topology: topology(text), throughput_per_s: estimate(per_s, 0.012, samples_count: 6),
+      p50_ns: estimate(18.8 / per_s * Units::NS_PER_S, 0.013, samples_count: 6), p99_ns: estimate(53 / per_s * Units::NS_PER_S, 0.04, samples_count: 6),
+      cpu_per_request_ns: estimate(3.9 * MS, 0.02, samples_count: 6), pss_bytes: estimate(133.0 * Units::MIB * ((text == "2x3") ? 1.7 : 1), 0.01, samples_count: 6),
+      predicted_throughput_per_s: forecast.throughput_per_s.value, predicted_p50_ns: forecast.p50_ns.value, predicted_p99_ns: forecast.p99_ns.value)
+  end
+
+  def comparisons(variant, factor)
+    different = factor > 1.02
+    latency = different ? "better" : "equivalent"
+    [["throughput", factor, 0.028, 1.681, different ? "better" : "equivalent"], ["p50", 1 / factor, 0.028, 0.595, latency],
+      ["p99", 1 / factor, 0.05, 0.525, different ? "better" : "not shown"], ["cpu_per_request", 1.006, 0.02, nil, "not shown"]]
+      .map do |metric, ratio, spread_ratio, predicted, outcome|
+        Prove::Comparison.new(variant:, metric:, ratio: estimate(ratio, spread_ratio, samples_count: 6, level_ratio: 0.96875),
+          predicted_ratio: predicted && (different ? predicted : 1.0), outcome:)
+      end
+  end
+
+  # @return [PumaTuner::Topology]
+  def topology(text) = Topology.parse(text)
+end
