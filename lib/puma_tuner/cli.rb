@@ -74,6 +74,7 @@ module PumaTuner
       Dry::CLI.new(Commands).call(arguments: arguments.dup, out:, err:)
       0
     rescue SystemExit => exit
+      err.puts("\npuma_tuner: interrupted; everything it started is stopped") if exit.status == 130
       # The CLI library's code for words it can't parse is 1, which is ours for bugs.
       return exit.status unless exit.status == 1
       err.puts("`puma_tuner #{"#{arguments.first} " if Commands.get(arguments).found?}--help` tells what is understood.")

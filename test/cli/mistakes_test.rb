@@ -116,7 +116,8 @@ class MistakesTest < TunerTest
       Process.kill(:INT, pid)
       _, status = Process.wait2(pid)
       assert_equal 130, status.exitstatus
-      assert_match(/interrupted; the servers are stopped.*puma_tuner-interrupted\.json/, File.read(log))
+      assert_match(/the observation is kept.*puma_tuner-interrupted\.json/, File.read(log))
+      assert_match(/interrupted; everything it started is stopped/, File.read(log))
       assert_nothing_left(app, files: %w[config.ru err.log puma_tuner-interrupted.json])
       assert_kind_of PumaTuner::Measure::Observation, PumaTuner::Document.read(File.join(app.folder, "puma_tuner-interrupted.json"))
     end

@@ -50,10 +50,10 @@ module PumaTuner
       # What was measured before Ctrl-C is worth keeping: the later stages can go on from it.
       def save_unfinished(kept)
         observation = kept.find { |value| value.is_a?(PumaTuner::Measure::Observation) }
-        return err.puts("\npuma_tuner: interrupted before there was anything to keep; the servers are stopped") unless observation
+        return unless observation
         path = File.expand_path("puma_tuner-interrupted.json")
         Document.write(observation, path)
-        err.puts("\npuma_tuner: interrupted; the servers are stopped. The observation is kept: puma_tuner advise #{path}")
+        err.puts("\npuma_tuner: the observation is kept; go on with: puma_tuner advise #{path}")
       end
     end
   end
