@@ -39,7 +39,7 @@ step() {
   rm -f "$stamp"
   # A child of its own, because bash ignores `set -e` in a function whose failure somebody handles.
   set +e
-  (set -e; "$function") >>"$log" 2>&1 9>&-
+  (set -e; "$function") </dev/null >>"$log" 2>&1 9>&-
   local status=$?
   set -e
   [ $status = 0 ] || { tail -n 15 "$log" >&2; fail "$title failed; the whole log is $log"; }

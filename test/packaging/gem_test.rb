@@ -25,8 +25,8 @@ class GemTest < TunerTest
       ruby("-S", "gem", "build", "puma_tuner.gemspec", "--output", package)
       home = {"GEM_HOME" => folder, "GEM_PATH" => [folder, Bundler.bundle_path].join(":")} # the second: for dry-cli and its like
       ruby("-S", "gem", "install", "--local", "--ignore-dependencies", "--no-document", "--install-dir", folder, package, environment: home)
-      script = "require 'puma_tuner'; puts $LOADED_FEATURES.grep(/puma_tuner/).first; puts PumaTuner::Measure::GvlClock.start"
-      loaded_from, started = ruby("-e", script, environment: home).lines(chomp: true)
+      script = "require 'puma_tuner'; puts PumaTuner::Measure::GvlClock.start; puts $LOADED_FEATURES.grep(/puma_tuner\\.so/)"
+      started, loaded_from = ruby("-e", script, environment: home).lines(chomp: true)
       assert_includes loaded_from, File.realpath(folder)
       assert_equal "true", started
     end

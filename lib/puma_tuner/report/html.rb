@@ -8,6 +8,7 @@ module PumaTuner
       KINDS = %i[observation sweep advice_list verdict tuning].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
+      autoload :CellRows, "puma_tuner/report/html/cell_rows"
       autoload :Embedded, "puma_tuner/report/html/embedded"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
       autoload :RatioChart, "puma_tuner/report/html/ratio_chart"

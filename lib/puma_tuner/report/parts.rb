@@ -17,7 +17,7 @@ module PumaTuner
         Part.new(:sleep, "sleep", "waits in Kernel#sleep")
       ].freeze
 
-      RESIDUAL = Part.new(:residual, "residual", "in no part; below zero when the parts claim too much")
+      RESIDUAL = Part.new(:residual, "residual", "in no part that is known")
 
       module_function
 
@@ -36,9 +36,9 @@ module PumaTuner
         end
       end
 
-      # @return [String] "sleep 24.6%, queue 74.7%": the largest first, with what they mean
+      # @return [Array<Array(Part, Float)>] the largest first, those of a percent and more
       def largest(budget, count)
-        parts = ALL.filter_map { |part| (ratio = ratio(budget, part)) && [part, ratio] }
+        parts = [*ALL, RESIDUAL].filter_map { |part| (ratio = ratio(budget, part)) && [part, ratio] }
         parts.select { |_, ratio| ratio >= 0.01 }.max_by(count, &:last)
       end
     end

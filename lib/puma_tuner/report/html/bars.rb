@@ -22,9 +22,10 @@ module PumaTuner
         # @return [Bars] one bar for each endpoint
         def self.of_endpoints(observation)
           groups = EndpointGroups.of(observation, ENDPOINTS_MAX)
-          new(["endpoint", "requests", "p50", "p99"], groups.map { |group|
+          rows = groups.map do |group|
             [group.name, [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)], group.budget]
-          })
+          end
+          new(["endpoint", "requests", "p50", "p99"], rows, [*Parts::ALL, Parts::RESIDUAL])
         end
 
         # @param observation [Measure::Observation]
@@ -34,7 +35,9 @@ module PumaTuner
           several = threads.map(&:worker_index).uniq.size > 1
           many = threads.size > THREADS_MAX
           groups = many ? threads.group_by(&:worker_index).values : threads.map { |thread| [thread] }
-          new([many ? "worker" : "thread", "requests", "busy"], groups.map { |group| thread_row(group, several, many) })
+          # A thread never waits in the queue: requests do, for a thread.
+          new([many ? "worker" : "thread", "requests", "busy"], groups.map { |group| thread_row(group, several, many) },
+            [*Parts::ALL, Parts::RESIDUAL].reject { |part| part.name == :queue })
         end
 
         def self.thread_row(threads, several, many)
@@ -51,22 +54,28 @@ module PumaTuner
 
         # @param headings [Array<String>] of the name and the facts
         # @param rows [Array(String, Array<String>, Measure::Budget)]
-        def initialize(headings, rows)
+        # @param parts [Array<Parts::Part>] that there can be
+        def initialize(headings, rows, parts)
           @headings = headings
+          @possible_parts = parts
           @budgets = rows.map(&:last)
           @rows = rows.map { |name, facts, budget| Row.new(name:, facts:, segments: segments(budget), label: label(name, budget)) }
         end
 
-        # @return [Array<Parts::Part>] that occur, for the legend
-        def parts = Parts.seen_and_unseen(@budgets).first
+        # @return [Array<Parts::Part>] that are drawn, for the legend
+        def parts = @possible_parts & @rows.flat_map { |row| row.segments.map(&:part) }
 
-        # @return [Array<Parts::Part>] that do not
-        def unseen_parts = Parts.seen_and_unseen(@budgets).last
+        # @return [Array<Parts::Part>] that could not be told apart somewhere
+        def unknown_parts = @possible_parts.select { |part| @budgets.any? { |budget| Parts.ratio(budget, part).nil? } }
+
+        # @return [Array<Parts::Part>] too small to be seen
+        def unseen_parts = @possible_parts - parts - unknown_parts
 
         private
 
         def segments(budget)
-          ratios = [*Parts::ALL, Parts::RESIDUAL].to_h { |part| [part, Parts.ratio(budget, part).to_f] }.select { |_, ratio| ratio > 0.0002 }
+          ratios = @possible_parts.to_h { |part| [part, Parts.ratio(budget, part).to_f] }
+            .select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }
           # Parts that claim too much are drawn in proportion.
           whole = [ratios.values.sum, 1.0].max
           x = 0.0

@@ -3,7 +3,7 @@
 module PumaTuner
   module Report
     class Html
-      # One metric over threads (across) and workers (down): the deeper the colour, the higher the number.
+      # One metric over threads (across) and workers (down): the stronger the colour, the higher the number.
       class HeatMap
         # heat: 0..1; marks: words; measured: the proof's number in words, nil without
         Cell = Data.define(:text, :heat, :title, :marks, :measured)
@@ -12,6 +12,9 @@ module PumaTuner
           throughput: ["Throughput in requests/s", :throughput_per_s, ->(number) { Units.rate(number) }],
           p99: ["p99 in ms", :p99_ns, ->(number) { Units.milliseconds(number) }]
         }.freeze
+
+        # So many columns share the page's width.
+        FEW_COLUMNS = 9
 
         attr_reader :metric, :caption
 
@@ -47,7 +50,7 @@ module PumaTuner
 
         private
 
-        # Logarithmic: what doubles looks the same step deeper everywhere.
+        # Logarithmic: what doubles looks the same step everywhere.
         def heat(value) = (@high > @low) ? ((Math.log(value) - @low) / (@high - @low)).round(2) : 0.5
 
         def title(forecast, estimate, measured)

@@ -5,14 +5,19 @@ module PumaTuner
     class Html
       # Measured ratios with their intervals beside the predicted ones, on a logarithmic line around 1.
       class RatioChart
-        WIDTH = 800
-        LEFT = 150
-        RIGHT = 280
+        WIDTH = 860
+        LEFT = 140
+        RIGHT = 350
+
+        # Where the columns beside the plot begin.
+        COLUMNS = {"measured" => 530, "predicted" => 655, "outcome" => 722}.freeze
+
         ROW_HEIGHT = 30
         HEADING_HEIGHT = 26
         AXIS_HEIGHT = 46
+        TOP = 20
 
-        Row = Data.define(:y, :name, :low, :high, :value, :predicted, :outcome, :text, :title)
+        Row = Data.define(:y, :name, :low, :high, :value, :predicted, :outcome, :texts, :title)
 
         # @param contents [Contents] with a verdict
         def initialize(contents)
@@ -25,7 +30,7 @@ module PumaTuner
         # @return [Boolean] whether there is anything to draw
         def any? = @groups.any?
 
-        def plot_bottom = @groups.sum { |_, comparisons| HEADING_HEIGHT + comparisons.size * ROW_HEIGHT } + 4
+        def plot_bottom = TOP + @groups.sum { |_, comparisons| HEADING_HEIGHT + comparisons.size * ROW_HEIGHT } + 4
 
         def height = plot_bottom + AXIS_HEIGHT
 
@@ -39,7 +44,7 @@ module PumaTuner
 
         # @return [Array<Array(String, Float, Array<Row>)>] each variant's name, its place, its rows
         def groups
-          y = 0
+          y = TOP
           @groups.map do |variant, comparisons|
             heading_y = y + 18
             y += HEADING_HEIGHT
@@ -57,7 +62,7 @@ module PumaTuner
           outcome = Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)
           Row.new(y:, name:, low: @scale.place(ratio.low), high: @scale.place(ratio.high), value: @scale.place(ratio.value),
             predicted: predicted && @scale.place(predicted), outcome: comparison.outcome.tr(" ", "-"),
-            text: [Figures.ratio(ratio), outcome],
+            texts: [Figures.ratio(ratio), Units.times(predicted), outcome],
             title: "#{name}: measured #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "round")}" \
               "#{", predicted #{Units.times(predicted)}" if predicted}; #{outcome}")
         end

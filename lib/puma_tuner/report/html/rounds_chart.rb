@@ -5,8 +5,8 @@ module PumaTuner
     class Html
       # Every attempt at a round as a line, every trial on it as a dot: what the proof rests on, nothing averaged.
       class RoundsChart
-        WIDTH = 800
-        LEFT = 150
+        WIDTH = 860
+        LEFT = 140
         RIGHT = 24
         ROW_HEIGHT = 26
         TOP = 8

@@ -33,21 +33,24 @@ module PumaTuner
 
         # @return [Array<Numeric>] round numbers, far enough from each other
         def ticks
-          candidates.each_with_object([]) do |number, kept|
-            kept << number if kept.empty? || place(number) - place(kept.last) >= LEAST_GAP
-          end
+          return apart(multiples) unless @logarithmic
+          # From 1 outwards: it is what every ratio is held against, and must not be the one left out.
+          covered = RATIOS.select { |ratio| transformed(ratio).between?(@low, @high) }
+          below, above = covered.partition { |ratio| ratio < 1 }
+          apart([*(1 if covered.include?(1)), *below.reverse]).reverse | apart(above)
         end
 
         private
 
+        def apart(numbers)
+          numbers.each_with_object([]) do |number, kept|
+            kept << number if kept.empty? || (place(number) - place(kept.last)).abs >= LEAST_GAP
+          end
+        end
+
         def transformed(number) = @logarithmic ? Math.log(number) : number.to_f
 
-        def candidates
-          # One is what every ratio is held against: it comes first, so that it is never the one left out.
-          return RATIOS.select { |ratio| transformed(ratio).between?(@low, @high) } if @logarithmic
-          first = (@low / step).ceil
-          (first..(@high / step).floor).map { |count| count * step }
-        end
+        def multiples = ((@low / step).ceil..(@high / step).floor).map { |count| count * step }
 
         def step
           @step ||= begin

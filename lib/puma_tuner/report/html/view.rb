@@ -31,6 +31,9 @@ module PumaTuner
         # @return [String] text in which nothing is markup
         def h(text) = ERB::Util.html_escape(Figures.printable(text))
 
+        # @return [String] the same for sentences: a range in brackets stays on one line
+        def prose(text) = h(text).gsub(/\([\d.]+–[^()\s]+( [^()\s]+)?\)/) { |range| %(<span class="together">#{range}</span>) }
+
         def title = contents.recommendation&.title || {observation: "Where the time goes", sweep: "What other settings would do",
                                                         verdict: "What the rounds showed"}.fetch(@value.class::KIND, "Report")
 

@@ -1,0 +1,1 @@
+// sprockets-rails does not boot without this file. The storefront's only asset lies in public/.
