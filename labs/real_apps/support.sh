@@ -37,9 +37,10 @@ step() {
   fi
   say "      $title"
   rm -f "$stamp"
-  # A child of its own, because bash ignores `set -e` in a function whose failure somebody handles.
+  # A child of its own, because bash ignores `set -e` in a function whose failure somebody handles. It inherits the
+  # lock, so that what a killed set-up left running is waited for by the next.
   set +e
-  (set -e; "$function") </dev/null >>"$log" 2>&1 9>&-
+  (set -e; "$function") </dev/null >>"$log" 2>&1
   local status=$?
   set -e
   [ $status = 0 ] || { tail -n 15 "$log" >&2; fail "$title failed; the whole log is $log"; }
@@ -66,7 +67,7 @@ debian_packages() {
   [ "$(id -u)" = 0 ] || fail "these Debian packages are missing; install them and run this again:
   sudo apt-get install ${missing[*]}"
   say "      installing ${missing[*]}"
-  { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"; } >>"$log" 2>&1 9>&- ||
+  { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"; } >>"$log" 2>&1 ||
     { tail -n 10 "$log" >&2; fail "installing ${missing[*]} failed; the whole log is $log"; }
 }
 

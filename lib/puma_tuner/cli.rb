@@ -71,7 +71,7 @@ module PumaTuner
     def self.run(arguments, out, err)
       # The simulator runs three times as fast with it.
       RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
-      Dry::CLI.new(Commands).call(arguments: arguments.dup, out:, err:)
+      Dry::CLI.new(Commands).call(arguments: with_json_place(arguments), out:, err:)
       0
     rescue SystemExit => exit
       err.puts("\npuma_tuner: interrupted; everything it started is stopped") if exit.status == 130
@@ -82,10 +82,18 @@ module PumaTuner
     rescue UserMistake => mistake
       err.puts("puma_tuner: #{mistake.message}")
       2
-    rescue InvariantError => error
-      err.puts("puma_tuner: this is our bug, please report it: #{error.message}", error.backtrace)
+    rescue StandardError => error
+      err.puts("puma_tuner: this is our bug, please report it: #{error.message} (#{error.class})", error.backtrace)
       1
     end
     private_class_method :run
+
+    # `--json` without a file means standard output; the CLI library knows no options with a value that may be left out.
+    def self.with_json_place(arguments)
+      arguments.each_cons(2).flat_map { |word, following|
+        (word == "--json" && following.start_with?("-") && following != "-") ? ["--json", "-"] : [word]
+      } + ((arguments.last == "--json") ? ["--json", "-"] : arguments.last(1))
+    end
+    private_class_method :with_json_place
   end
 end

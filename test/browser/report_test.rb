@@ -2,87 +2,84 @@
 
 require "test_helper"
 require "support/tuning_fixture"
-require "open3"
-require "socket"
-require "tmpdir"
+require_relative "chromium"
 
-# The page in a real browser: it complains of nothing and asks nobody for anything.
+# The HTML report in a real browser.
 class ReportInBrowserTest < TunerTest
-  BROWSER = "/usr/bin/chromium"
-  OPTIONS = %w[--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync --enable-logging=stderr --v=0].freeze
+  time_limit 180
 
-  # How the browser's log names what a page did wrong, with the page's own words. Nothing that a page of ours says there is wanted.
-  COMPLAINT = /:CONSOLE[:(]|Uncaught/
+  NASTY = %(GET /"><script>document.title = "owned"</script><img src=x onerror="document.title = 'owned'">)
 
-  Visit = Data.define(:dom, :complaints, :requests)
-
-  time_limit 120
+  # Sizes of what must be seen, what was asked of the network, and whether a click sorts.
+  FACTS = <<~JS
+    const size = (element) => { const box = element.getBoundingClientRect(); return [box.width, box.height]; };
+    const table = document.querySelector("#forecasts table.sortable");
+    const first = () => table.tBodies[0].rows[0].cells[0].textContent.trim();
+    const before = first();
+    table.tHead.rows[0].cells[1].click();
+    return {
+      title: document.title,
+      background: window.getComputedStyle(document.documentElement).backgroundColor,
+      figures: Object.fromEntries([...document.querySelectorAll("figure")].map((figure) => [figure.id, size(figure)])),
+      bars: [...document.querySelectorAll("#endpoint-budgets .bar svg")].map((svg) => [size(svg)[0], [...svg.querySelectorAll("rect")].reduce((sum, rect) => sum + size(rect)[0], 0)]),
+      dots: document.querySelectorAll("#rounds .round g[transform]").length,
+      diamonds: document.querySelectorAll("#ratios path.predicted").length,
+      heats: [...document.querySelectorAll("#heat-map-throughput td")].map((cell) => window.getComputedStyle(cell).backgroundColor),
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      requests: window.performance.getEntriesByType("resource").map((entry) => entry.name),
+      images: document.images.length,
+      first: [before, first()],
+      kind: JSON.parse(document.getElementById("puma_tuner-document").textContent).kind
+    };
+  JS
 
   def setup
-    skip "there is no #{BROWSER}" unless File.executable?(BROWSER)
+    skip "no Chromium here: install chromium to test the report in a browser" unless Chromium.path
   end
 
-  # @param page [String] HTML; PORT in it becomes that of a server that listens to who comes
-  # @return [Visit]
-  def visit(page)
-    Dir.mktmpdir do |folder|
-      listening do |port, requests|
-        path = File.join(folder, "page.html")
-        File.write(path, page.gsub("PORT", port.to_s))
-        dom, log, status = Open3.capture3("timeout", "60", BROWSER, *OPTIONS, "--user-data-dir=#{folder}/profile",
-          *proxy(port), "--dump-dom", "file://#{path}")
-        assert_predicate status, :success?, log
-        Visit.new(dom:, complaints: log.lines.grep(COMPLAINT), requests: requests.call)
-      end
-    end
+  def visit(value = TuningFixture.tuning, **)
+    Chromium.visit(PumaTuner::Report.render(value, format: :html), script: FACTS, **)
   end
 
-  # Every host is led to our server, loopback included, so that a request to anywhere is seen.
-  def proxy(port) = ["--proxy-server=http://127.0.0.1:#{port}", "--proxy-bypass-list=<-loopback>"]
-
-  # @yield [port, requests] the second answers the first lines heard so far
-  def listening
-    server = TCPServer.new("127.0.0.1", 0)
-    heard = []
-    thread = Thread.new do
-      loop do
-        client = server.accept
-        heard << client.gets.to_s.strip
-        client.close
-      end
-    rescue IOError
-      nil
-    end
-    yield server.addr[1], -> { heard.dup }
-  ensure
-    server&.close
-    thread&.join
-  end
-
-  # The browser runs errands of its own, whatever it shows: an empty page tells which.
-  def hosts(visit) = visit.requests.map { |line| line[%r{\A\w+ (?:\w+://)?([^/ :]+)}, 1] || line }.uniq
-
-  def hosts_asked_by(page) = hosts(visit(page)) - hosts(visit("<!DOCTYPE html><title>empty</title>"))
-
-  test "a report is shown without a complaint and with all its charts" do
-    visit = visit(PumaTuner::Report.render(TuningFixture.tuning, format: :html))
+  test "a report opens without a complaint, asks for nothing, and shows its charts" do
+    visit = visit()
+    facts = visit.facts
     assert_empty visit.complaints
-    assert_operator visit.dom.scan(/<svg[^>]*role="img"/).size, :>=, 5, "charts are missing"
-    assert_includes visit.dom, "id=\"puma_tuner-document\""
+    assert_empty facts["requests"]
+    assert_equal "tuning", facts["kind"]
+    assert_equal %w[endpoint-budgets thread-budgets heat-map-throughput heat-map-p99 ratios rounds], facts["figures"].keys
+    facts["figures"].each { |id, (width, height)| assert_operator [width, height].min, :>, 100, id }
+    assert_equal 0, facts["overflow"], "the page is wider than the window"
+    assert_includes visit.dom, 'id="heat-map-p99"'
   end
 
-  test "a report asks nobody for anything" do
-    assert_empty hosts_asked_by(PumaTuner::Report.render(TuningFixture.tuning, format: :html))
+  test "bars fill their width, dots and diamonds are as many as trials and forecasts, and heat has degrees" do
+    facts = visit.facts
+    assert_equal 5, facts["bars"].size
+    facts["bars"].each { |width, filled| assert_in_delta width, filled, 8 }
+    assert_equal 14, facts["dots"]
+    # Three in the chart and one in its legend.
+    assert_equal 4, facts["diamonds"]
+    assert_operator facts["heats"].uniq.size, :>, 8
   end
 
-  test "a page that asks is caught, at our own address and elsewhere" do
-    page = '<!DOCTYPE html><title>x</title><img src="http://127.0.0.1:PORT/a.png"><img src="https://example.test/b.png">'
-    assert_equal %w[127.0.0.1 example.test], hosts_asked_by(page).sort
+  test "a click on a heading sorts its table" do
+    assert_equal ["1x1", "2x8"], visit.facts["first"]
   end
 
-  test "a page that complains is caught" do
-    complaints = visit("<!DOCTYPE html><script>console.error('on purpose')</script><script>undefined_function()</script>").complaints
-    assert_equal 2, complaints.grep(/on purpose|undefined_function/).size, complaints.join
+  test "it follows the reader's dark colours" do
+    light = visit.facts["background"]
+    dark = visit(options: ["--blink-settings=preferredColorScheme=0"])
+    assert_equal "rgb(255, 255, 255)", light
+    refute_equal light, dark.facts["background"]
+    assert_empty dark.complaints
+  end
+
+  test "a hostile endpoint's name is shown, and does nothing" do
+    rows = [[NASTY, *TuningFixture::ENDPOINTS.first.drop(1)]]
+    visit = visit(TuningFixture.tuning(observation: TuningFixture.observation(endpoint_rows: rows)))
+    assert_equal "Go from 1x5 to 2x3: +67 % requests/s – PumaTuner", visit.facts["title"]
+    assert_equal 0, visit.facts["images"]
+    assert_empty visit.complaints
   end
 end

@@ -27,7 +27,7 @@ module TuningFixture
   # @param fields [Hash] to be different from the usual
   def tuning(**fields)
     Tuning.new(command: "puma_tuner tune config.ru --requests requests.txt --threads 1..8 --workers 1..2",
-      recorded_at: "2026-03-02T10:15:00Z", **{observation:, machine:, workload:, sweep:, advice_list:, verdict:, **fields})
+      recorded_at: "2026-03-02T10:15:00Z", observation:, machine:, workload:, sweep:, advice_list:, verdict:, **fields)
   end
 
   # @return [PumaTuner::Measure::Observation]
@@ -221,7 +221,8 @@ module TuningFixture
   def comparisons(variant, factor)
     different = factor > 1.02
     latency = different ? "better" : "equivalent"
-    [["throughput", factor, 0.028, 1.681, different ? "better" : "equivalent"], ["p50", 1 / factor, 0.028, 0.595, latency],
+    spread_ratio = different ? 0.028 : 0.013
+    [["throughput", factor, spread_ratio, 1.681, different ? "better" : "equivalent"], ["p50", 1 / factor, spread_ratio, 0.595, latency],
       ["p99", 1 / factor, 0.05, 0.525, different ? "better" : "not shown"], ["cpu_per_request", 1.006, 0.02, nil, "not shown"]]
       .map do |metric, ratio, spread_ratio, predicted, outcome|
         Prove::Comparison.new(variant:, metric:, ratio: estimate(ratio, spread_ratio, samples_count: 6, level_ratio: 0.96875),

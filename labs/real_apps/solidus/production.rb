@@ -1,4 +1,3 @@
-
 # Added by PumaTuner's set-up: plain http on this machine, to whoever asks, with the terminal left to Puma.
 Rails.application.configure do
   config.assume_ssl = false

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "timeout"
+
 module PumaTuner
   module CLI
     # puma_tuner measure: around any command that starts Puma.

@@ -107,6 +107,10 @@ module PumaTuner
         name.to_s.scrub("?").gsub(/[\t\r\n]+/, " ").gsub(/[[:cntrl:]\u2028\u2029\u202a-\u202e\u2066-\u2069]/, "?")
       end
 
+      # @param cell [Prove::Cell]
+      # @return [String] "recommended (2x3)"; a variant that is called after its topology says it once
+      def variant(cell) = (cell.variant == cell.topology.to_s) ? cell.variant : "#{cell.variant} (#{cell.topology})"
+
       # @return [String] "a single process with 5 threads", "2 workers with 3 threads each"
       def topology(topology)
         threads = counted(topology.threads_count, "thread")

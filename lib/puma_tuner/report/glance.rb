@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     # Today beside the recommended settings, in a few rows: measured where the proof did, otherwise predicted.
     class Glance
-      # today, recommended: with their ranges; predicted, measured: ratios, the latter with its interval; outcome: in words
+      # today, recommended: with their ranges; predicted, measured: ratios; outcome: in words; a dash where there is none
       Row = Data.define(:label, :today, :recommended, :predicted, :measured, :outcome)
 
       # Label, a cell's and a forecast's field, and how its number is read.
@@ -24,14 +24,23 @@ module PumaTuner
       # @return [Boolean]
       def measured? = !!(@contents.baseline_cell && @contents.recommended_cell)
 
+      # @return [Array<String>] the first two columns' names
+      def headings
+        return ["today (#{@contents.today})", "recommended (#{@contents.recommendation.topology})"] unless measured?
+        [@contents.baseline_cell, @contents.recommended_cell].map { |cell| Figures.variant(cell) }
+      end
+
       # @return [Array<Row>] empty when there is nothing to set side by side
       def rows
-        return [] unless @contents.recommendation && (measured? || predicted?)
-        METRICS.filter_map { |metric, (label, field, words)| measured? ? measured_row(metric, label, field, words) : predicted_row(metric, label, field, words) }
+        return [] unless measured? || predicted?
+        METRICS.filter_map do |metric, (label, field, words)|
+          measured? ? measured_row(metric, label, field, words) : predicted_row(metric, label, field, words)
+        end
       end
 
       private
 
+      # The recommended settings have a forecast, or a cell in the proof, only when something is recommended.
       def predicted? = !@contents.stay? && @contents.forecast_today && @contents.forecast_recommended
 
       def measured_row(metric, label, field, words)

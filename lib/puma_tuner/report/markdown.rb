@@ -31,7 +31,7 @@ module PumaTuner
       def glance
         glance = Glance.new(@contents)
         return comparisons if glance.rows.empty?
-        headings = ["", "today", "recommended", "predicted ratio", "measured ratio", "outcome"]
+        headings = ["", *glance.headings, "predicted ratio", "measured ratio", "outcome"]
         rows = glance.rows.map { |row| row.to_h.values }
         columns = glance.measured? ? headings.size : 4
         table(headings.first(columns), rows.map { |row| row.first(columns) })

@@ -23,9 +23,6 @@ module PumaTuner
         return text unless @enabled && styles.any?
         "\e[#{styles.map { |style| CODES.fetch(style) }.join(";")}m#{text}\e[0m"
       end
-
-      # @return [String] an outcome in its colour
-      def outcome(word) = call(word, OUTCOMES.fetch(word, :bold))
     end
   end
 end

@@ -67,11 +67,9 @@ module PumaTuner
         comparisons = @contents.verdict.comparisons.select { |comparison| comparison.variant == cell.variant }
         return "#{cell.variant} could not be compared." if comparisons.empty?
         same = (cell.topology == baseline.topology) ? ", the same settings, which tells the noise" : ""
-        "In #{Figures.counted(@contents.verdict.rounds_count, "paired round")}, #{named(cell)} against #{named(baseline)}#{same}: " \
+        "In #{Figures.counted(@contents.verdict.rounds_count, "paired round")}, #{Figures.variant(cell)} against #{Figures.variant(baseline)}#{same}: " \
           "#{comparisons.map { |comparison| measured(comparison) }.join("; ")}."
       end
-
-      def named(cell) = (cell.variant == cell.topology.to_s) ? cell.variant : "#{cell.variant} (#{cell.topology})"
 
       # Throughput is what is recommended for; the others stand beside it.
       def measured(comparison)

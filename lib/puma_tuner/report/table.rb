@@ -8,12 +8,12 @@ module PumaTuner
       INDENT = "  "
 
       # @param headings [Array<String>]
-      # @param gap [Integer] spaces between two columns
+      # @param width [Integer, nil] where lines get longer, columns move together
       # @param paint [Paint] for the headings
-      def initialize(headings, gap: 2, paint: Paint.new(false))
+      def initialize(headings, width: nil, paint: Paint.new(false))
         @headings = headings.map { |heading| heading.delete_prefix("<") }
         @left = headings.each_index.select { |index| index.zero? || headings[index].start_with?("<") }
-        @gap = " " * gap
+        @width = width
         @paint = paint
         @rows = []
       end
@@ -27,21 +27,26 @@ module PumaTuner
 
       # @return [Array<String>] headings and rows, without anything at their ends
       def lines
-        widths = [@headings, *@rows].transpose.map { |cells| cells.map { |cell| width(cell) }.max }
-        [@paint.call(line(@headings, widths), :dim), *@rows.map { |row| line(row, widths) }]
+        wide = lines_with("  ")
+        (@width && wide.any? { |line| width(line) > @width }) ? lines_with(" ") : wide
       end
 
       private
 
+      def lines_with(gap)
+        widths = [@headings, *@rows].transpose.map { |cells| cells.map { |cell| width(cell) }.max }
+        [@paint.call(line(@headings, widths, gap), :dim), *@rows.map { |row| line(row, widths, gap) }]
+      end
+
       # Colour takes no room.
       def width(cell) = Paint.strip(cell).length
 
-      def line(cells, widths)
+      def line(cells, widths, gap)
         padded = cells.each_with_index.map do |cell, index|
           room = " " * (widths[index] - width(cell))
           @left.include?(index) ? cell + room : room + cell
         end
-        "#{INDENT}#{padded.join(@gap)}".rstrip
+        "#{INDENT}#{padded.join(gap)}".rstrip
       end
     end
   end

@@ -37,7 +37,7 @@ module PumaTuner
         def ticks = @scale.ticks.map { |number| [@scale.place(number), Units.rate(number)] }
 
         # @return [Array<Array(Integer, String)>] symbol and name of each variant
-        def legend = @cells.each_with_index.map { |cell, index| [symbol(index), "#{cell.variant} (#{cell.topology})"] }
+        def legend = @cells.each_with_index.map { |cell, index| [symbol(index), Figures.variant(cell)] }
 
         # @return [Boolean]
         def void_any? = rows.any?(&:void)

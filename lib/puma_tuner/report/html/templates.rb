@@ -18,7 +18,7 @@ module PumaTuner
           # Indentation is for those who read the template; in the page it would be a fifth of the bytes.
           source = ERB.new(File.read(path, encoding: "UTF-8").gsub(/^ +/, ""), trim_mode: "-").src
           # The first line is ERB's comment on the encoding; without it the lines are those of the file.
-          module_eval("def #{signature}\n#{source.lines.drop(1).join}\nend", path, 0)
+          module_eval("def #{signature}\n#{source.lines.drop(1).join}\nend", path, 0) # standard:disable Style/EvalWithLocation
         end
       end
     end

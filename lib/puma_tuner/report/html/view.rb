@@ -17,6 +17,9 @@ module PumaTuner
         # A table of forecasts longer than this is folded.
         OPEN_ROWS_MAX = 24
 
+        # Of values on their own.
+        TITLES = {observation: "What was measured", sweep: "What was predicted", verdict: "What the rounds showed"}.freeze
+
         attr_reader :contents
 
         # @param value [Data] any document but a workload or a machine
@@ -34,8 +37,8 @@ module PumaTuner
         # @return [String] the same for sentences: a range in brackets stays on one line
         def prose(text) = h(text).gsub(/\([\d.]+–[^()\s]+( [^()\s]+)?\)/) { |range| %(<span class="together">#{range}</span>) }
 
-        def title = contents.recommendation&.title || {observation: "Where the time goes", sweep: "What other settings would do",
-                                                        verdict: "What the rounds showed"}.fetch(@value.class::KIND, "Report")
+        # @return [String] what the page is called
+        def title = contents.recommendation&.title || TITLES.fetch(@value.class::KIND, "What to change")
 
         def observation = contents.observation
 
@@ -68,7 +71,9 @@ module PumaTuner
         def recorded_requests? = observation || contents.workload
 
         # A number in a table, with itself for sorting.
-        def number_cell(text, number = nil) = %(<td class="number"#{%( data-number="#{h(number)}") if number}>#{h(text)}</td>)
+        def number_cell(text, number = nil)
+          %(<td class="number"#{%( data-number="#{format("%.6g", number)}") if number}>#{h(text)}</td>)
+        end
 
         def stylesheet = @stylesheet ||= asset("tuner.css")
 

@@ -12,23 +12,19 @@ module PumaTuner
 
         private
 
-        def shown? = @contents.observation && @contents.observation.endpoints.any?
+        def shown? = @contents.observation&.endpoints&.any?
 
         def heading = "Endpoints: where a request's time went, in % of the time from being queued in Puma to the end"
 
         def lines
           parts, unseen = Parts.seen_and_unseen(groups.map(&:budget))
           headings = ["requests", "p50 ms", "p99 ms", *parts.map(&:word)]
-          gap = [2, 1].find { |spaces| room_for_name(headings, spaces) >= longest_name } || 1
-          table = table(["endpoint", *headings], gap:)
-          groups.each { |group| table << row(group, parts, [room_for_name(headings, gap), NAME_LENGTH_MIN].max) }
+          table = table(["endpoint", *headings])
+          # The names take what the numbers leave when these stand close.
+          room = WIDTH - Table::INDENT.length - headings.sum { |heading| heading.length + 1 }
+          groups.each { |group| table << row(group, parts, [room, NAME_LENGTH_MIN].max) }
           table.lines + notes(unseen)
         end
-
-        # The names take what the numbers leave.
-        def room_for_name(headings, gap) = WIDTH - Table::INDENT.length - headings.sum { |heading| heading.length + gap }
-
-        def longest_name = groups.map { |group| Figures.printable(group.name).length }.max
 
         def groups = @groups ||= EndpointGroups.of(@contents.observation, ROWS_MAX)
 

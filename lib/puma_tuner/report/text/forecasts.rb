@@ -8,7 +8,7 @@ module PumaTuner
         # More rows are read better as a matrix.
         ROWS_MAX = 24
 
-        HEADINGS = ["", "requests/s", "range", "p50 ms", "p99 ms", "gvlwait", "cores", "MiB", "bound", "Amdahl", "MVA", "<"].freeze
+        HEADINGS = ["", "requests/s", "p50 ms", "p99 ms", "gvlwait", "cores", "MiB", "bound", "Amdahl", "MVA", "<"].freeze
 
         private
 
@@ -28,22 +28,27 @@ module PumaTuner
         def rows(forecasts)
           table = table(HEADINGS)
           forecasts.each do |forecast|
-            table << forecast_row(forecast)
+            first, *others = names(forecast)
+            table << forecast_row(forecast, first)
+            others.each { |name| table << [nil] * (HEADINGS.size - 1) + [name] }
             cell = marks.measured(forecast.topology)
             table << measured_row(cell) if cell&.throughput_per_s
           end
           table.lines
         end
 
-        def forecast_row(forecast)
+        # @return [Array<String>] what is to be said of it
+        def names(forecast)
           names = marks.of(forecast.topology)
           names << "fastest" if sweep.forecasts.size > ROWS_MAX && forecast == marks.fastest
+          names.map { |name| @paint.call(name, (name == "recommended") ? :green : :cyan) }
+        end
+
+        def forecast_row(forecast, name)
           [
-            @paint.call(forecast.topology.to_s, *(:bold if names.any?)),
-            Units.rate(forecast.throughput_per_s.value), range(forecast.throughput_per_s),
+            @paint.call(forecast.topology.to_s, *(:bold if name)), rate(forecast.throughput_per_s),
             *[forecast.p50_ns.value, forecast.p99_ns.value, forecast.gvl_wait_ns].map { |ns| Units.milliseconds(ns) },
-            Figures.cores(forecast.cores_used), Figures.mib(forecast.memory_bytes), *closed_forms(forecast),
-            names.map { |name| @paint.call(name, (name == "recommended") ? :green : :cyan) }.join(", ")
+            Figures.cores(forecast.cores_used), Figures.mib(forecast.memory_bytes), *closed_forms(forecast), name
           ]
         end
 
@@ -56,13 +61,13 @@ module PumaTuner
         def measured_row(cell)
           error = Figures.error_ratio(cell, :throughput)
           [
-            @paint.call("  measured", :cyan), Units.rate(cell.throughput_per_s.value), range(cell.throughput_per_s),
+            @paint.call(" measured", :cyan), rate(cell.throughput_per_s),
             Units.milliseconds(cell.p50_ns&.value), Units.milliseconds(cell.p99_ns&.value), nil, nil, Figures.mib(cell.pss_bytes&.value),
             nil, nil, nil, error && "error #{Figures.error(error)}"
           ]
         end
 
-        def range(estimate) = @paint.call(Figures.range(estimate) { |per_s| Units.rate(per_s) }, :dim)
+        def rate(estimate) = Figures.with_range(estimate) { |per_s| Units.rate(per_s) }
 
         def notes
           note("Middle and range of #{Figures.counted(sweep.seeds_count, "simulation")} of #{Figures.counted(sweep.requests_count, "request")} " \

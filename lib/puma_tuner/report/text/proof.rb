@@ -24,47 +24,44 @@ module PumaTuner
 
         def comparisons
           return ["  Nothing could be compared."] if verdict.comparisons.empty?
-          table = table(["", "<", "ratio", "interval", "predicted", "<", "<outcome"])
+          table = table(["", "<", "ratio", "predicted", "<outcome"])
           verdict.comparisons.each { |comparison| table << comparison_row(comparison) }
           table.lines + note(level_note)
         end
 
         def comparison_row(comparison)
-          held = Figures.prediction_held(comparison)
+          outcome = Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)
+          predicted = [Units.times(comparison.predicted_ratio), Figures.prediction_held(comparison)].compact.join(", ")
           [
-            shortened(comparison.variant, 24), Figures::METRICS.fetch(comparison.metric, comparison.metric),
-            @paint.call(Units.times(comparison.ratio.value), :bold), Figures.ratio_range(comparison.ratio),
-            Units.times(comparison.predicted_ratio), held && "#{held} the interval",
-            @paint.outcome(comparison.outcome).sub(comparison.outcome, Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome))
+            shortened(comparison.variant, 24), Figures::METRICS.fetch(comparison.metric, comparison.metric), Figures.ratio(comparison.ratio),
+            predicted, @paint.call(outcome, Paint::OUTCOMES.fetch(comparison.outcome, :bold))
           ]
         end
 
         def level_note
           levels = verdict.comparisons.map { |comparison| Figures.level(comparison.ratio) }.uniq
           return "Range of so few rounds: an interval of 95% needs six, so nothing is shown." if levels == ["range"]
-          "Variant over #{Figures.printable(verdict.baseline)}, #{Figures.list(levels)} over paired rounds; of latency and CPU, less is better."
+          "Variant over #{Figures.printable(verdict.baseline)}, with the #{Figures.list(levels)} over paired rounds, which the prediction is inside " \
+            "or outside of. Of latency and CPU, less is better."
         end
 
         def cells
-          table = table(["", "<", "requests/s", "range", "predicted", "p50 ms", "predicted", "p99 ms", "predicted", "CPU ms", "MiB"])
+          table = table(["", "<", "requests/s", "predicted", "p50 ms", "predicted", "p99 ms", "predicted", "CPU ms", "MiB"])
           verdict.cells.each { |cell| table << cell_row(cell) }
-          table.lines + note("Measured: middle and range of the rounds. Predicted: with its error, predicted over measured.")
+          table.lines + note("Measured: middle and range of the rounds. Predicted: its error, predicted over measured.")
         end
 
         def cell_row(cell)
           [
             shortened(cell.variant, 24), cell.topology.to_s,
-            Units.rate(cell.throughput_per_s&.value), Figures.range(cell.throughput_per_s) { |per_s| Units.rate(per_s) },
+            Figures.with_range(cell.throughput_per_s) { |per_s| Units.rate(per_s) },
             predicted(cell, :throughput), Units.milliseconds(cell.p50_ns&.value), predicted(cell, :p50),
             Units.milliseconds(cell.p99_ns&.value), predicted(cell, :p99),
             Units.milliseconds(cell.cpu_per_request_ns&.value), Figures.mib(cell.pss_bytes&.value)
           ]
         end
 
-        def predicted(cell, metric)
-          ratio = Figures.error_ratio(cell, metric)
-          ratio ? format("%+.1f%%", ratio * 100) : "-"
-        end
+        def predicted(cell, metric) = Figures.error(Figures.error_ratio(cell, metric))
       end
     end
   end

@@ -26,7 +26,7 @@ module PumaTuner
 
         def lines = raise(InvariantError, "#{self.class} has no lines")
 
-        def table(headings, **) = Table.new(headings, paint: @paint, **)
+        def table(headings) = Table.new(headings, width: WIDTH, paint: @paint)
 
         # @return [Array<String>] the text under an indent, or under a label that stands where the indent is
         def paragraph(text, label: "", indent: 2)

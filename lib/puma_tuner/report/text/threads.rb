@@ -10,7 +10,7 @@ module PumaTuner
 
         private
 
-        def shown? = @contents.observation && @contents.observation.threads.any?
+        def shown? = @contents.observation&.threads&.any?
 
         def heading = "Threads: where their time went, idle left out"
 

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "support/served_app"
+
+# The verbs, one after the other, on a real app: short loads, as what is asserted is that each hands over to the next.
+class CliTest < TunerTest
+  include CommandLine
+
+  time_limit 120
+
+  QUICK = %w[--warmup 1 --duration 2 --connections 6].freeze
+
+  test "help tells the stages in their order" do
+    result = puma_tuner("--help")
+    assert_equal 0, result.code
+    verbs = result.out.scan(/^  (\w+)\s+.*->/).flatten
+    assert_equal %w[measure model predict advise prove report], verbs
+  end
+
+  test "every verb has its own help" do
+    %w[measure model predict advise prove report tune].each do |verb|
+      result = puma_tuner(verb, "--help")
+      assert_equal 0, result.code
+      assert_match(/Usage:\s+puma_tuner #{verb}/, result.out)
+    end
+  end
+
+  test "the version" do
+    assert_equal "puma_tuner #{PumaTuner::VERSION}\n", puma_tuner("--version").out
+  end
+
+  test "each stage goes on from the file of the one before" do
+    ServedApp.open do |app|
+      assert_done puma_tuner("measure", "--load", "--path", "/work", *QUICK, "config.ru", folder: app.folder)
+      assert_done puma_tuner("model", "observation.json", folder: app.folder)
+      assert_done puma_tuner("predict", "observation.json", "--threads", "1,2", "--workers", "1", folder: app.folder)
+      assert_done puma_tuner("advise", "observation.json", "--threads", "1..3", "--workers", "1", folder: app.folder)
+      %w[observation workload sweep advice].each do |name|
+        assert_done puma_tuner("report", "#{name}.json", "--format", "json", folder: app.folder)
+      end
+      assert_done puma_tuner("report", "observation.json", "--format", "html", "--output", "observation.html", folder: app.folder)
+      assert_match(/\A<!DOCTYPE html>/i, File.read(File.join(app.folder, "observation.html")))
+    end
+  end
+
+  test "tune measures, predicts, recommends, proves and reports, and writes every value" do
+    ServedApp.open do |app|
+      result = puma_tuner("tune", "--path", "/work", *QUICK, "--trial-duration", "1", "--threads", "1..3", "--workers", "1..2",
+        "--check", "1x1", "--json", "values.json", "--html", "report.html", "config.ru", folder: app.folder)
+      assert_done result
+      assert_match(/^puma srv tp \d{3}: cpu: [\d.]+% io: [\d.]+% gc: [\d.]+% gvlwait: [\d.]+%$/, result.out)
+      assert_includes result.err, File.join(File.realpath(app.folder), "report.html")
+      tuning = PumaTuner::Document.read(File.join(app.folder, "values.json"), :tuning)
+      assert_equal 6, tuning.sweep.forecasts.count { |forecast| forecast.topology.threads_count <= 3 }
+      assert_equal 6, tuning.verdict.rounds_count
+      assert(tuning.verdict.cells.any? { |cell| cell.topology == PumaTuner::Topology.parse("1x1") && cell.throughput_error_ratio })
+      assert_empty processes_in(app.folder)
+    end
+  end
+
+  test "--json without a file writes the values to standard output" do
+    ServedApp.open do |app|
+      result = puma_tuner("tune", *QUICK, "--rounds", "0", "--threads", "1..2", "--workers", "1", "--html", "r.html", "config.ru", "--json", folder: app.folder)
+      assert_done result
+      assert_equal "tuning", JSON.parse(result.out).fetch("kind")
+    end
+  end
+
+  test "measure, around a command, until Ctrl-C" do
+    ServedApp.open do |app|
+      port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
+      err_path = File.join(app.folder, "err.log")
+      bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
+      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "measure", "--", "env", *bundle, "bundle", "exec", "puma", "-b", "tcp://127.0.0.1:#{port}",
+        chdir: app.folder, out: File::NULL, err: err_path)
+      wait_until("the measurement begins", limit_s: 30) { File.read(err_path).include?("until Ctrl-C") }
+      assert_equal [200], ServedApp.request(port, "/sleep").uniq
+      Process.kill(:INT, pid)
+      assert_equal 0, Process.wait2(pid).last.exitstatus, File.read(err_path)
+      observation = PumaTuner::Document.read(File.join(app.folder, "observation.json"), :observation)
+      assert_equal({"GET /sleep" => 90}, observation.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] })
+      assert_empty processes_in(app.folder)
+    end
+  end
+
+  def assert_done(result) = assert_equal(0, result.code, result.err)
+end

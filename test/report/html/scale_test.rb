@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class ReportHtmlScaleTest < TunerTest
+  Scale = PumaTuner::Report::Html::Scale
+
+  test "larger numbers stand further along, and all inside" do
+    scale = Scale.new([248, 254, 418], 100..700)
+    places = [248, 254, 418].map { |number| scale.place(number) }
+    assert_equal places.sort, places
+    assert_operator places.first, :>, 100
+    assert_operator places.last, :<, 700
+  end
+
+  test "a single number does not divide by zero" do
+    assert_in_delta 400, Scale.new([250, 250], 100..700).place(250), 1
+    assert_in_delta 400, Scale.new([1, 1], 100..700, logarithmic: true).place(1), 1
+  end
+
+  test "ticks are round and apart" do
+    scale = Scale.new([248, 254, 418], 100..700)
+    assert_equal [250, 300, 350, 400], scale.ticks
+  end
+
+  test "on a logarithmic line one is always named" do
+    [[0.3, 3], [0.99, 1.01], [0.5, 40], [1, 1.7]].each do |numbers|
+      scale = Scale.new([*numbers, 1], 100..500, logarithmic: true)
+      assert_includes scale.ticks, 1
+      assert_equal scale.ticks.sort, scale.ticks
+      assert_operator scale.ticks.each_cons(2).map { |one, other| scale.place(other) - scale.place(one) }.min || 99, :>=, Scale::LEAST_GAP
+    end
+  end
+
+  test "on a logarithmic line equal ratios are equally far apart" do
+    scale = Scale.new([0.5, 1, 2], 100..500, logarithmic: true)
+    assert_in_delta scale.place(1) - scale.place(0.5), scale.place(2) - scale.place(1), 0.11
+  end
+end

@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "digest"
+require "support/tuning_fixture"
+
+class ReportHtmlTest < TunerTest
+  TEMPLATES = Dir[File.expand_path("../../lib/puma_tuner/report/html/*.html.erb", __dir__)]
+
+  # Elements without an end, in HTML and in the SVG here.
+  VOID = %w[meta link br].freeze
+
+  def html(value = TuningFixture.tuning) = PumaTuner::Report.render(value, format: :html)
+
+  # Without the embedded document, the script and the style.
+  def markup(page) = page.gsub(%r{<(script|style)\b[^>]*>.*?</\1>}m, "<\\1></\\1>")
+
+  def embedded(page) = page[%r{<script type="application/json" id="puma_tuner-document">(.*?)</script>}m, 1]
+
+  # @return [Array<String>] what is opened and not closed, or closed and not open
+  def unbalanced(page)
+    open = []
+    markup(page).scan(%r{<(/?)([a-z][a-z0-9]*)[^>]*?(/?)>}i) do |closing, name, self_closing|
+      next if VOID.include?(name) || self_closing == "/"
+      next open << name if closing.empty?
+      return ["</#{name}> in #{open.last(3).join(" ")}"] unless open.pop == name
+    end
+    open
+  end
+
+  def values
+    {
+      tuning: TuningFixture.tuning, without_verdict: TuningFixture.tuning(verdict: nil), cluster: TuningFixture.cluster_observation,
+      stay: TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same),
+      sweep: TuningFixture.sweep, large_sweep: TuningFixture.sweep(workers: 1..6, threads: 1..12), verdict: TuningFixture.verdict,
+      advice: TuningFixture.advice_list, no_advice: PumaTuner::Advise::AdviceList.new(advice: []),
+      no_pairs: TuningFixture.verdict.with(comparisons: [], trials: []),
+      nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], budget: PumaTuner::Measure::Budget.zero)
+    }
+  end
+
+  test "every element is closed, whatever is shown" do
+    values.each { |name, value| assert_empty unbalanced(html(value)), name }
+  end
+
+  test "all charts of a tuning are there, each with a line on how to read it" do
+    page = markup(html)
+    %w[endpoint-budgets thread-budgets heat-map-throughput heat-map-p99 ratios rounds].each do |id|
+      figure = page[%r{<figure id="#{id}">.*?</figure>}m]
+      assert figure, "no figure #{id}"
+      assert_match(%r{<figcaption>How to read it: .{80,}</figcaption>}m, figure)
+    end
+  end
+
+  test "a part that is not there is left out, and nothing else" do
+    assert_includes html, 'id="proof"'
+    page = html(TuningFixture.tuning(verdict: nil))
+    refute_includes page, 'id="proof"'
+    refute_includes page, "below the prediction"
+    assert_includes page, "predicted (middle and range of the simulations)"
+  end
+
+  test "a bar's segments fill it from its beginning to its end" do
+    markup(html).scan(%r{<td class="bar">.*?</td>}m).each do |bar|
+      rects = bar.scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/).map { |pair| pair.map(&:to_f) }
+      assert_in_delta 0, rects.first.first, 0.02
+      rects.each_cons(2) { |(x, width), (following, _)| assert_in_delta x + width, following, 0.02 }
+      assert_in_delta 100, rects.last.sum, 0.2
+    end
+  end
+
+  test "parts that claim too much are drawn in proportion" do
+    rows = [["GET /", 10, 50.0, 1.0, 2.0, {cpu: 0.9, io: 0.6}]]
+    rects = html(TuningFixture.observation(endpoint_rows: rows, threads: [])).scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/)
+    assert_equal [["0.0", "60.0"], ["60.0", "40.0"]], rects
+  end
+
+  test "today's, the recommended and the measured cells are marked in the heat maps" do
+    page = markup(html)
+    assert_match(%r{<td style="--heat:[\d.]+" class="today" title="1x5: 247 \(244–250\) predicted, 251 \(248–254\) measured">247}, page)
+    assert_match(%r{class="recommended" title="2x3: 415 [^"]+ measured">415\s*<small class="mark">recommended</small><small class="measured">413 measured</small>}m, page)
+    assert_equal 2, page.scan("<small>rule of thumb</small>").size
+  end
+
+  test "a void round is drawn apart, with its reason" do
+    page = markup(html)
+    assert_equal 7, page.scan('<g class="round').size
+    assert_match(%r{<g class="round void"><title>void: 2 of 1552 answers had an unexpected status \(500: 2\)</title>}, page)
+  end
+
+  test "names from the app cannot become markup" do
+    name = %(GET /"><script>alert(1)</script><img src=x onerror='alert(2)'>)
+    observation = TuningFixture.observation(endpoint_rows: [[name, *TuningFixture::ENDPOINTS.first.drop(1)]])
+    advice = TuningFixture.remark.with(title: name, evidence: [name], change: name, cost: name, undo: name)
+    tuning = TuningFixture.tuning(observation: observation.with(command: name, unknown: {name => name}), command: name,
+      advice_list: PumaTuner::Advise::AdviceList.new(advice: [TuningFixture.go, advice]), verdict: TuningFixture.verdict(other: name))
+    page = html(tuning)
+    assert_equal 2, page.scan(/<script\b/).size, "more scripts than the document and our own"
+    refute_match(/<img|<script>alert/, page)
+    assert_includes page, "&lt;script&gt;alert(1)&lt;/script&gt;"
+    assert_empty unbalanced(page)
+    assert_equal name, JSON.parse(embedded(page)).dig("observation", "endpoints", 0, "name")
+  end
+
+  test "every output tag of the templates escapes, or renders what does" do
+    safe = /\A(?:h[ (]|prose |number_cell\(|\w+_html\b|stylesheet\b|script\b|embedded_document\b|"[^"#<]*"(?: if |\z)|' class="outcome-word"' if |[\w.? ]+ \? "[^"#<]*" : "[^"#<]*"\z)/
+    TEMPLATES.each do |path|
+      File.read(path).scan(/<%=(.*?)-?%>/m).flatten.each { |code| assert_match safe, code.strip, File.basename(path) }
+    end
+    refute_empty TEMPLATES
+  end
+
+  test "nothing is fetched from anywhere" do
+    values.each_value do |value|
+      page = html(value)
+      refute_match(/\b(?:src|srcset|action|poster)\s*=/i, page)
+      assert_equal ["data:,"], page.scan(/\bhref\s*=\s*"([^"]*)"/i).flatten
+      refute_match(%r{url\(|@import|https?://|//\w+\.\w+/}, page.sub(embedded(page), ""))
+      refute_match(/\bfetch\(|XMLHttpRequest|WebSocket|\bimport\b/, page[%r{<script>(.*?)</script>}m, 1])
+    end
+  end
+
+  test "the page's own policy allows our script only" do
+    script = html[%r{<script>(.*?)</script>}m, 1]
+    policy = html[/Content-Security-Policy" content="([^"]+)"/, 1].gsub("&#39;", "'")
+    assert_equal "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-#{Digest::SHA256.base64digest(script)}'", policy
+  end
+
+  test "the document is inside, without the recorded requests" do
+    json = embedded(html)
+    refute_includes json, "<"
+    document = PumaTuner::Document.parse(json, "report", [:tuning])
+    assert_equal TuningFixture.sweep, document.sweep
+    assert_equal TuningFixture.verdict, document.verdict
+    assert_empty document.observation.endpoints.flat_map(&:traces)
+    assert_empty document.workload.endpoints.flat_map(&:demands)
+    assert_match(/the recorded requests are left out/, html)
+  end
+
+  test "a report stays small, even of a large app" do
+    rows = (1..60).map { |number| ["GET /a/rather/long/route/#{number}", 2_000, *TuningFixture::ENDPOINTS.first.drop(2)] }
+    large = TuningFixture.tuning(sweep: TuningFixture.sweep(workers: 1..4, threads: 1..16),
+      observation: TuningFixture.observation(endpoint_rows: rows, threads: TuningFixture.threads((0..7).to_a, 8)))
+    assert_operator html.bytesize, :<, 120_000
+    assert_operator html(large).bytesize, :<, 300_000
+  end
+
+  test "threads too many for a bar each are added up by worker" do
+    page = html(TuningFixture.observation(threads: TuningFixture.threads((0..7).to_a, 8)))
+    assert_includes page, "worker 7, 8 threads"
+    assert_equal 8, page[%r{<figure id="thread-budgets">.*?</figure>}m].scan('class="bar"').size
+  end
+
+  test "parts that nobody could tell apart are called unknown" do
+    assert_includes html(TuningFixture.cluster_observation), "unknown: queue and gc"
+  end
+
+  test "unknown fields stand there with their reasons" do
+    assert_match(%r{<dt>endpoints.budget.queue_ns</dt><dd>a middleware is called after it</dd>}, html(TuningFixture.cluster_observation))
+  end
+end

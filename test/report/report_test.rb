@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/tuning_fixture"
+
+class ReportTest < TunerTest
+  Report = PumaTuner::Report
+
+  test "there are four formats" do
+    assert_equal %i[text html markdown json], Report.formats
+  end
+
+  test "an unknown format is answered with the known ones" do
+    mistake = assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.tuning, format: :pdf) }
+    assert_equal '"pdf" is no format of a report; there are text, html, markdown, json', mistake.message
+  end
+
+  test "a kind that a format cannot show is answered with the formats that can" do
+    mistake = assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.workload, format: :html) }
+    assert_equal "a document of kind workload cannot be shown as html; ask for text or json", mistake.message
+    assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.machine, format: :text) }
+  end
+
+  test "something that is no document is a mistake of ours" do
+    assert_raises(PumaTuner::InvariantError) { Report.render(TuningFixture.topology("1x5"), format: :text) }
+  end
+
+  test "a format may be given as a string" do
+    assert_equal Report.render(TuningFixture.tuning, format: :json), Report.render(TuningFixture.tuning, format: "json")
+  end
+
+  test "every format shows every kind that it names" do
+    values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
+              advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning}
+    {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
+      renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
+    end
+  end
+
+  test "JSON is the document itself" do
+    json = Report.render(TuningFixture.tuning, format: :json)
+    assert_equal TuningFixture.tuning, PumaTuner::Document.parse(json, "report", [:tuning])
+  end
+
+  test "a renderer of another's can be added" do
+    shouting = Class.new { def call(value) = value.class::KIND.to_s.upcase }
+    shouting.const_set(:KINDS, %i[sweep])
+    Report.register(:shouting, shouting)
+    assert_equal "SWEEP", Report.render(TuningFixture.sweep, format: :shouting)
+  ensure
+    Report.instance_variable_get(:@renderers).delete(:shouting)
+  end
+end

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/tuning_fixture"
+require_relative "golden"
+
+class ReportTextTest < TunerTest
+  include Golden
+
+  def text(value, **options) = PumaTuner::Report.render(value, format: :text, **options)
+
+  def many_endpoints(count)
+    (1..count).map { |number| ["GET /api/v2/organizations/:organization_id/reports/#{number}.json", 2_000 - number * 10, *TuningFixture::ENDPOINTS[number % 5].drop(2)] }
+  end
+
+  test "a whole tuning in single mode" do
+    assert_golden "tuning.txt", text(TuningFixture.tuning)
+  end
+
+  test "a tuning without a proof" do
+    assert_golden "tuning_without_verdict.txt", text(TuningFixture.tuning(verdict: nil))
+  end
+
+  test "a tuning that recommends to stay, with the same settings measured twice" do
+    tuning = TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same)
+    assert_golden "tuning_stay.txt", text(tuning)
+  end
+
+  test "an observation of a cluster with parts and facts unknown" do
+    assert_golden "observation_of_a_cluster.txt", text(TuningFixture.cluster_observation)
+  end
+
+  test "many endpoints with long names" do
+    assert_golden "observation_with_many_endpoints.txt", text(TuningFixture.observation(endpoint_rows: many_endpoints(20)))
+  end
+
+  test "many topologies become a matrix and the interesting rows" do
+    assert_golden "tuning_with_many_topologies.txt", text(TuningFixture.tuning(sweep: TuningFixture.sweep(workers: 1..14, threads: 1..5)))
+  end
+
+  test "a workload" do
+    assert_golden "workload.txt", text(TuningFixture.workload)
+  end
+
+  test "a list of advice" do
+    assert_golden "advice_list.txt", text(TuningFixture.advice_list)
+  end
+
+  test "a verdict" do
+    assert_golden "verdict.txt", text(TuningFixture.verdict)
+  end
+
+  test "a verdict of so few rounds that nothing can be shown, without forecasts and without memory" do
+    verdict = TuningFixture.verdict(voided: false)
+    cells = verdict.cells.map { |cell| cell.with(pss_bytes: nil, predicted_throughput_per_s: nil, predicted_p50_ns: nil, predicted_p99_ns: nil) }
+    comparisons = verdict.comparisons.map { |comparison|
+      comparison.with(ratio: comparison.ratio.with(level_ratio: nil, samples_count: 2), predicted_ratio: nil, outcome: "not shown")
+    }
+    assert_golden "verdict_of_two_rounds.txt", text(verdict.with(cells:, comparisons:, trials: verdict.trials.first(4), rounds_count: 2))
+  end
+
+  test "colour adds nothing but colour" do
+    colored = text(TuningFixture.tuning, color: true)
+    assert_includes colored, "\e[1mPredicted"
+    assert_equal text(TuningFixture.tuning), PumaTuner::Report::Paint.strip(colored)
+  end
+
+  test "no line of the usual report is longer than a hundred columns" do
+    lines = text(TuningFixture.tuning).lines(chomp: true)
+    assert_empty lines.select { |line| line.length > 100 }
+  end
+
+  test "no advice at all is said" do
+    assert_includes text(PumaTuner::Advise::AdviceList.new(advice: [])), "Nothing to say"
+  end
+
+  test "names cannot steer the terminal" do
+    rows = [["GET /\e]0;owned\a", *TuningFixture::ENDPOINTS.first.drop(1)]]
+    output = text(TuningFixture.observation(endpoint_rows: rows))
+    refute_match(/[\e\a]/, output)
+    assert_includes output, "GET /?]0;owned?"
+  end
+
+  test "the measured time of many threads is shown for the first ones" do
+    output = text(TuningFixture.observation(threads: TuningFixture.threads((0..7).to_a, 5)))
+    assert_equal 32, output.scan(/^puma srv tp \d+: cpu/).size
+    assert_includes output, "worker 6\n"
+    assert_includes output, "8 threads more"
+  end
+
+  test "a window without a pool thread or an endpoint shows neither table" do
+    output = text(TuningFixture.observation.with(threads: [], endpoints: [], budget: PumaTuner::Measure::Budget.zero))
+    refute_match(/^Threads|^Endpoints/, output)
+    assert_includes output, "0 requests"
+  end
+end
