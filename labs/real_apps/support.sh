@@ -30,7 +30,7 @@ begin() {
 step() {
   local title=$1 function=$2 stamp=$folder/.setup/$2 started=$SECONDS
   shift 2
-  so_far=$({ printf '%s\n' "$so_far"; declare -f "$function"; find "$@" -type f | LC_ALL=C sort | xargs cat; } | sha256sum)
+  so_far=$({ printf '%s\n' "$so_far"; declare -f "$function"; find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 cat; } | sha256sum)
   if [ "$(cat "$stamp" 2>/dev/null)" = "$so_far" ]; then
     say "      $title: done before"
     return
@@ -75,7 +75,7 @@ ready() {
   local requests=labs/real_apps/$application/requests.txt
   cat <<TEXT
 $application is in $folder
-Check it:  labs/real_apps/check $folder $requests
+Check it:  bin/exec labs/real_apps/check $folder $requests
 Tune it:   bin/exec puma_tuner tune --directory $folder --requests $requests -- bundle exec puma
 TEXT
 }

@@ -18,6 +18,7 @@ class ReportInBrowserTest < TunerTest
     const before = first();
     table.tHead.rows[0].cells[1].click();
     return {
+      dom: document.documentElement.outerHTML,
       title: document.title,
       background: window.getComputedStyle(document.documentElement).backgroundColor,
       figures: Object.fromEntries([...document.querySelectorAll("figure")].map((figure) => [figure.id, size(figure)])),
@@ -26,7 +27,6 @@ class ReportInBrowserTest < TunerTest
       diamonds: document.querySelectorAll("#ratios path.predicted").length,
       heats: [...document.querySelectorAll("#heat-map-throughput td")].map((cell) => window.getComputedStyle(cell).backgroundColor),
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      requests: window.performance.getEntriesByType("resource").map((entry) => entry.name),
       images: document.images.length,
       first: [before, first()],
       kind: JSON.parse(document.getElementById("puma_tuner-document").textContent).kind
@@ -41,16 +41,38 @@ class ReportInBrowserTest < TunerTest
     Chromium.visit(PumaTuner::Report.render(value, format: :html), script: FACTS, **)
   end
 
-  test "a report opens without a complaint, asks for nothing, and shows its charts" do
+  # The browser runs errands of its own, whatever it shows: an empty page tells which.
+  def hosts_asked_by(visit) = visit.hosts - Chromium.visit("<!DOCTYPE html><title>empty</title>").hosts
+
+  test "a report opens without a complaint, asks nobody for anything, and shows its charts" do
     visit = visit()
     facts = visit.facts
     assert_empty visit.complaints
-    assert_empty facts["requests"]
+    assert_empty hosts_asked_by(visit)
     assert_equal "tuning", facts["kind"]
     assert_equal %w[endpoint-budgets thread-budgets heat-map-throughput heat-map-p99 ratios rounds], facts["figures"].keys
     facts["figures"].each { |id, (width, height)| assert_operator [width, height].min, :>, 100, id }
     assert_equal 0, facts["overflow"], "the page is wider than the window"
-    assert_includes visit.dom, 'id="heat-map-p99"'
+    assert_operator facts["dom"].scan(/<svg[^>]*role="img"/).size, :>=, 12
+  end
+
+  test "a page that asks is caught, at our own address and elsewhere" do
+    page = '<!DOCTYPE html><title>x</title><img src="http://127.0.0.1:PORT/a.png"><img src="https://example.test/b.png">'
+    assert_equal %w[127.0.0.1 example.test], hosts_asked_by(Chromium.visit(page)).sort
+  end
+
+  test "a page that complains is caught" do
+    complaints = Chromium.visit("<!DOCTYPE html><script>console.error('on purpose')</script><script>undefined_function()</script>").complaints
+    assert_equal 2, complaints.grep(/on purpose|undefined_function/).size, complaints.join
+  end
+
+  test "the report's own policy stops what might slip in" do
+    page = PumaTuner::Report.render(TuningFixture.sweep, format: :html)
+    slipped = page.sub("</main>", %(<img src="http://127.0.0.1:PORT/x.png"><script>document.title = "owned"</script></main>))
+    visit = Chromium.visit(slipped, script: "return document.title;")
+    refute_equal "owned", visit.facts
+    assert_empty hosts_asked_by(visit)
+    assert_equal 2, visit.complaints.size
   end
 
   test "bars fill their width, dots and diamonds are as many as trials and forecasts, and heat has degrees" do
@@ -61,6 +83,10 @@ class ReportInBrowserTest < TunerTest
     # Three in the chart and one in its legend.
     assert_equal 4, facts["diamonds"]
     assert_operator facts["heats"].uniq.size, :>, 8
+  end
+
+  test "in a narrow window it is no wider than that" do
+    assert_equal [0, 0], [700, 420].map { |width| visit(width:).facts["overflow"] }
   end
 
   test "a click on a heading sorts its table" do
@@ -80,6 +106,7 @@ class ReportInBrowserTest < TunerTest
     visit = visit(TuningFixture.tuning(observation: TuningFixture.observation(endpoint_rows: rows)))
     assert_equal "Go from 1x5 to 2x3: +67 % requests/s – PumaTuner", visit.facts["title"]
     assert_equal 0, visit.facts["images"]
+    assert_includes visit.facts["dom"], "onerror"
     assert_empty visit.complaints
   end
 end

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "digest"
+require "json"
 require "support/tuning_fixture"
 
 class ReportHtmlTest < TunerTest

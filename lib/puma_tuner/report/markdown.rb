@@ -91,8 +91,8 @@ module PumaTuner
             Figures.with_range(forecast.p50_ns) { |ns| Units.duration(ns) }, Figures.with_range(forecast.p99_ns) { |ns| Units.duration(ns) },
             marks.of(forecast.topology).join(", ")]
         end
-        "#{table(["workers x threads", "requests/s", "p50", "p99", ""], rows)}\n\n" \
-          "Middle and range of #{Figures.counted(sweep.seeds_count, "simulation")}; #{shown.size} of #{Figures.counted(sweep.forecasts.size, "topology", "topologies")}."
+        "#{table(["workers x threads", "requests/s", "p50", "p99", ""], rows)}\n\nMiddle and range of " \
+          "#{Figures.counted(sweep.seeds_count, "simulation")}; #{shown.size} of #{Figures.counted(sweep.forecasts.size, "topology", "topologies")}."
       end
 
       def table(headings, rows)

@@ -34,7 +34,7 @@ module PumaTuner
           threads = observation.threads
           several = threads.map(&:worker_index).uniq.size > 1
           many = threads.size > THREADS_MAX
-          groups = many ? threads.group_by(&:worker_index).values : threads.map { |thread| [thread] }
+          groups = many ? threads.group_by(&:worker_index).values : threads.each_slice(1)
           # A thread never waits in the queue: requests do, for a thread.
           new([many ? "worker" : "thread", "requests", "busy"], groups.map { |group| thread_row(group, several, many) },
             [*Parts::ALL, Parts::RESIDUAL].reject { |part| part.name == :queue })

@@ -30,13 +30,16 @@ module PumaTuner
         # @return [Boolean] whether there is anything to draw
         def any? = @groups.any?
 
+        # @return [Integer] where the rows end and the axis begins
         def plot_bottom = TOP + @groups.sum { |_, comparisons| HEADING_HEIGHT + comparisons.size * ROW_HEIGHT } + 4
 
+        # @return [Integer]
         def height = plot_bottom + AXIS_HEIGHT
 
         # @return [Float] where nothing would have changed
         def one = @scale.place(1)
 
+        # @return [Array<Array(Float, String)>] places and names along the bottom
         def ticks = @scale.ticks.map { |ratio| [@scale.place(ratio), "#{ratio}x"] }
 
         # @return [Boolean] whether any forecast is shown

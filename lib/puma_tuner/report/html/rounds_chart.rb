@@ -29,8 +29,10 @@ module PumaTuner
         # @return [Boolean] whether there is anything to draw
         def any? = !@scale.nil?
 
+        # @return [Integer]
         def height = plot_bottom + AXIS_HEIGHT
 
+        # @return [Integer] where the rows end and the axis begins
         def plot_bottom = TOP + @attempts.size * ROW_HEIGHT
 
         # @return [Array<Array(Float, String)>] places and names along the bottom
@@ -39,7 +41,7 @@ module PumaTuner
         # @return [Array<Array(Integer, String)>] symbol and name of each variant
         def legend = @cells.each_with_index.map { |cell, index| [symbol(index), Figures.variant(cell)] }
 
-        # @return [Boolean]
+        # @return [Boolean] whether a round was tried again
         def void_any? = rows.any?(&:void)
 
         # @return [Array<Row>]
@@ -61,8 +63,8 @@ module PumaTuner
           return unless trial.throughput_per_s&.positive?
           index = @cells.index { |cell| cell.variant == trial.variant } || 0
           Dot.new(x: @scale.place(trial.throughput_per_s), symbol: symbol(index),
-            title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: #{Units.rate(trial.throughput_per_s)} requests/s, " \
-              "#{Figures.counted(trial.requests_count, "request")}#{", void: #{trial.void_reason}" if trial.void_reason}")
+            title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: " \
+              "#{Units.rate(trial.throughput_per_s)} requests/s, #{Figures.counted(trial.requests_count, "request")}#{", void: #{trial.void_reason}" if trial.void_reason}")
         end
 
         def ordinal(position) = %w[first second third][position] || "#{position + 1}th"

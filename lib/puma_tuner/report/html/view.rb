@@ -40,50 +40,70 @@ module PumaTuner
         # @return [String] what the page is called
         def title = contents.recommendation&.title || TITLES.fetch(@value.class::KIND, "What to change")
 
+        # @return [Measure::Observation, nil]
         def observation = contents.observation
 
+        # @return [Predict::Sweep, nil]
         def sweep = contents.sweep
 
+        # @return [Prove::Verdict, nil]
         def verdict = contents.verdict
 
+        # @return [Facts] of the observation
         def facts = @facts ||= Facts.new(observation)
 
+        # @return [Array<Summary::Point>]
         def summary_points = Summary.new(contents).points
 
+        # @return [Glance]
         def glance = @glance ||= Glance.new(contents)
 
+        # @return [Marks]
         def marks = @marks ||= Marks.new(contents)
 
+        # @return [Array<HeatMap>]
         def heat_maps = HeatMap::METRICS.keys.map { |metric| HeatMap.new(sweep, marks, metric) }
 
+        # @return [Boolean] whether the table of forecasts is short enough to stand open
         def forecasts_open? = sweep.forecasts.size <= OPEN_ROWS_MAX
 
+        # @return [RatioChart]
         def ratio_chart = @ratio_chart ||= RatioChart.new(contents)
 
+        # @return [RoundsChart]
         def rounds_chart = @rounds_chart ||= RoundsChart.new(contents)
 
+        # @return [Array<EndpointGroups::Group>] for the table of numbers
         def endpoint_groups = EndpointGroups.of(observation, ENDPOINTS_MAX)
 
+        # @return [Array<Parts::Part>] with the residual
         def parts = [*Parts::ALL, Parts::RESIDUAL]
 
+        # @return [Integer] requests recorded step by step
         def traces_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
 
+        # @return [Boolean] whether there were any to leave out of the embedded document
         def recorded_requests? = observation || contents.workload
 
-        # A number in a table, with itself for sorting.
+        # @param text [String] the number as it is read
+        # @param number [Numeric, nil] and as it is sorted by
+        # @return [String] a cell of a table
         def number_cell(text, number = nil)
           %(<td class="number"#{%( data-number="#{format("%.6g", number)}") if number}>#{h(text)}</td>)
         end
 
+        # @return [String] CSS
         def stylesheet = @stylesheet ||= asset("tuner.css")
 
+        # @return [String] JavaScript
         def script = @script ||= asset("tuner.js")
 
-        # Allows our own script and nothing else, whatever might slip through an escape.
+        # @return [String] allows our own script and nothing else, whatever might slip through an escape
         def content_security_policy
           "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-#{Digest::SHA256.base64digest(script)}'"
         end
 
+        # @return [String] the value as JSON, fit for a script element
         def embedded_document = Embedded.json(@value)
 
         private

@@ -36,7 +36,8 @@ module PumaTuner
 
         def notes(unseen)
           traces_count = @contents.observation.endpoints.sum { |endpoint| endpoint.traces.size }
-          sample = "p50 and p99 are of #{Figures.counted(traces_count, "request")} recorded step by step, the rest of all. " if traces_count.positive?
+          recorded = Figures.counted(traces_count, "request")
+          sample = "p50 and p99 are of #{recorded} recorded step by step, the rest of all. " if traces_count.positive?
           none = "Below 0.1% everywhere: #{Figures.list(unseen.map(&:word))}." if unseen.any?
           note("#{sample}#{none}")
         end
