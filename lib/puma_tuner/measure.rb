@@ -25,6 +25,10 @@ module PumaTuner
     autoload :ThreadWindow, "puma_tuner/measure/thread_window"
     autoload :Trace, "puma_tuner/measure/observation"
 
+    # Puma's outermost middleware sets this (6 to 8). Where it is missing the client had gone before its turn, as clients do
+    # who give up while they are queued: no work for the app, so no request.
+    APP_WAS_CALLED = "puma.config"
+
     class << self
       # @return [Recorder] of this process
       attr_reader :recorder
@@ -44,7 +48,7 @@ module PumaTuner
       def finish_request(client)
         queued_ns = client.puma_tuner_queued_ns
         client.puma_tuner_queued_ns = nil
-        recorder.finish(client.env, queued_ns)
+        client.env.key?(APP_WAS_CALLED) ? recorder.finish(client.env, queued_ns) : recorder.discard
       end
 
       private

@@ -6,7 +6,9 @@ module PumaTuner
   # the app is entered, the time in Puma's queue, the writing of the response).
   class Rack
     # @param app [#call]
-    def initialize(app, interval_s: 10, out: $stdout)
+    # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise
+    # @param out [IO] where the threads' lines go
+    def initialize(app, interval_s: Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10")), out: $stdout)
       @app = app
       Measure.start(way_in: "rack", agent_directory: ENV["PUMA_TUNER_DIRECTORY"], console: {interval_s:, out:})
     end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "puma_tuner"
+
 module PumaTuner
   # Puts the middleware into a Rails app that has the gem in its Gemfile: `require: "puma_tuner/railtie"`.
   class Railtie < ::Rails::Railtie

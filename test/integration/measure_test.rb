@@ -68,6 +68,17 @@ class MeasureTest < TunerTest
     end
   end
 
+  test "a client that gave up in Puma's queue made no request" do
+    observation = observe(topology: "1x1") do |server|
+      impatient = Array.new(4) { TCPSocket.new("127.0.0.1", port_of(server)).tap { |socket| socket.write("GET /sleep HTTP/1.1\r\nHost: x\r\n\r\n") } }
+      impatient.drop(1).each(&:close)
+      assert_match(/200 OK/, impatient.first.readpartial(1_000))
+      ServedApp.request(port_of(server), "/work", clients: 1, each: 1)
+    end
+    assert_equal 1, observation.endpoints.find { |endpoint| endpoint.name == "GET /work" }.requests_count
+    assert_operator observation.endpoints.find { |endpoint| endpoint.name == "GET /sleep" }.requests_count, :<=, 2
+  end
+
   test "query strings are not recorded" do
     observation = observe { |server| ServedApp.request(port_of(server), "/work?token=secret", clients: 1, each: 2) }
     refute_includes Document.dump(observation), "secret"

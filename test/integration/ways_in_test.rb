@@ -71,6 +71,44 @@ class WaysInTest < TunerTest
     assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
   end
 
+  test "the Railtie prints a Rails app's lines, and the route is the endpoint" do
+    rackup = <<~RUBY
+      require "rails"
+      require "action_controller/railtie"
+      require "puma_tuner/railtie"
+
+      class ArticlesController < ActionController::API
+        def show = render(plain: "article")
+      end
+
+      class Shop < Rails::Application
+        config.eager_load = true
+        config.logger = Logger.new(File::NULL)
+        config.secret_key_base = "a" * 32
+        config.hosts.clear
+        routes.append { get "/articles/:id", to: "articles#show" }
+      end
+
+      Shop.initialize!
+      run Shop
+    RUBY
+    ServedApp.open(rackup:) do |app|
+      port = app.start("-t", "3:3", gemfile: ServedApp::RAILS, extra: {"PUMA_TUNER_INTERVAL_S" => "0.5"})
+      assert_equal [200], ServedApp.request(port, "/articles/7").uniq
+      app.wait_for_line(RECOMMENDATION)
+      assert_lines(app.stop)
+
+      command = PumaTuner::Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile: ServedApp::RAILS)
+        .merge("RUBYLIB" => File.join(ServedApp::PROJECT, "lib")))
+      PumaTuner::Host::ServerProcess.run(command, measure: true) do |server|
+        collector = PumaTuner::Measure::Collector.new(server, command: "puma")
+        collector.begin_window
+        ServedApp.request(server.url[/\d+\z/].to_i, "/articles/7", clients: 1, each: 3)
+        assert_equal ["GET /articles/:id"], collector.end_window.endpoints.map(&:name)
+      end
+    end
+  end
+
   test "the shares of a thread sum to 100 %, up to what the line has no word for" do
     output = output_of(rackup: "run ->(env) { 50_000.times { |i| i.to_s }; [200, {}, ['x']] }", puma_rb: RUN_AT_THE_END)
     output.grep(/\Apuma srv tp/).each do |line|

@@ -26,7 +26,9 @@ class ServedApp
   RUBY
 
   # The Pumas that the probe must understand: name to Gemfile.
-  PUMAS = Dir["#{PROJECT}/gemfiles/*.gemfile"].sort.to_h { |path| [File.basename(path, ".gemfile"), path] }.freeze
+  PUMAS = Dir["#{PROJECT}/gemfiles/puma_*.gemfile"].sort.to_h { |path| [File.basename(path, ".gemfile"), path] }.freeze
+
+  RAILS = "#{PROJECT}/gemfiles/rails_8_1.gemfile"
 
   attr_reader :folder
 

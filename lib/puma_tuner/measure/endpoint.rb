@@ -11,8 +11,9 @@ module PumaTuner
       NAMES_MAX = 200
       OTHER = "(other)"
 
-      # Rails 7.1 and newer; Sinatra (which puts the method in front).
-      RAILS_ROUTE = "action_dispatch.route_uri_pattern"
+      # Rails 8.1 and newer: a route object; 7.1 and 7.2: its pattern. Sinatra: a pattern with the method in front.
+      RAILS_ROUTE = "action_dispatch.route"
+      RAILS_PATTERN = "action_dispatch.route_uri_pattern"
       SINATRA_ROUTE = "sinatra.route"
 
       # Numbers, UUIDs and other long hexadecimal words stand for a parameter.
@@ -25,7 +26,7 @@ module PumaTuner
       # @param env [Hash] the request's Rack environment, after the app has seen it
       # @return [String] e.g. "GET /articles/:id"
       def name(env)
-        key = env[RAILS_ROUTE] || env[SINATRA_ROUTE] || env["PATH_INFO"] || env["REQUEST_PATH"] || "/"
+        key = env[RAILS_ROUTE] || env[RAILS_PATTERN] || env[SINATRA_ROUTE] || env["PATH_INFO"] || env["REQUEST_PATH"] || "/"
         by_method = (@names[env["REQUEST_METHOD"]] ||= {})
         by_method[key] || remember(by_method, key, env)
       end
@@ -35,14 +36,14 @@ module PumaTuner
       def remember(by_method, key, env)
         name = build(env)
         return known?(name) ? name : OTHER if by_method.size >= NAMES_MAX
-        by_method[key.dup.freeze] = name
+        by_method[key.is_a?(String) ? key.dup.freeze : key] = name
       end
 
       def known?(name) = @names.any? { |_, names| names.value?(name) }
 
       def build(env)
-        if (route = env[RAILS_ROUTE])
-          "#{env["REQUEST_METHOD"]} #{env["SCRIPT_NAME"]}#{route.delete_suffix("(.:format)")}"
+        if (pattern = env[RAILS_ROUTE]&.path&.spec&.to_s || env[RAILS_PATTERN])
+          "#{env["REQUEST_METHOD"]} #{env["SCRIPT_NAME"]}#{pattern.delete_suffix("(.:format)")}"
         elsif (route = env[SINATRA_ROUTE])
           route
         else

@@ -40,6 +40,9 @@ module PumaTuner
         @failed ||= warn("puma_tuner: a request could not be recorded (#{error.class}: #{error.message}); please report this") || true
       end
 
+      # Closes the request that this thread serves, as if it had not been.
+      def discard = GvlClock.request_end(thread_record.numbers, false)
+
       # Begins a new window; what was recorded before is forgotten by each thread at its next request.
       def reset = @window += 1
 
