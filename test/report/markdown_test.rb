@@ -28,6 +28,11 @@ class ReportMarkdownTest < TunerTest
     end
   end
 
+  test "a tuning ends with the command that repeats it, on one line and unescaped" do
+    assert_operator markdown(TuningFixture.tuning(command: "puma_tuner tune *\n.ru")), :end_with?, "To repeat it:\n\n    puma_tuner tune * .ru\n"
+    refute_includes markdown(TuningFixture.verdict), "To repeat it"
+  end
+
   test "all rows of a table have as many cells" do
     markdown(TuningFixture.tuning).split("\n\n").select { |block| block.start_with?("| ") }.each do |table|
       assert_equal 1, table.lines.map { |line| line.gsub("\\|", "").count("|") }.uniq.size, table

@@ -65,9 +65,33 @@ class ReportTextTest < TunerTest
     assert_equal text(TuningFixture.tuning), PumaTuner::Report::Paint.strip(colored)
   end
 
-  test "no line of the usual report is longer than a hundred columns" do
-    lines = text(TuningFixture.tuning).lines(chomp: true)
-    assert_empty lines.select { |line| line.length > 100 }
+  test "no line is longer than a hundred columns" do
+    every_part = PumaTuner::Measure::Budget::PARTS.to_h { |part| [part, 0.1] }
+    busy = [["GET /a/name/that/is/far/too/long", 1_234_567, 12_345, 12_345, 54_321, every_part]]
+    many = TuningFixture.sweep(workers: 1..14, threads: 1..5)
+    [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.cluster_observation, TuningFixture.verdict,
+      TuningFixture.observation(endpoint_rows: many_endpoints(20)), TuningFixture.observation(endpoint_rows: busy)].each do |value|
+      assert_empty text(value).lines(chomp: true).select { |line| line.length > 100 }
+    end
+  end
+
+  test "what is recommended stands under the threads of a tuning, with workers when there are several" do
+    assert_match(/^  also: .*\nRecommended config: puma -t 1:3 -w 2$/, text(TuningFixture.tuning))
+    stay = TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: nil)
+    assert_match(/^Recommended config: puma -t 1:5$/, text(stay))
+  end
+
+  test "without a recommendation no config is named" do
+    nothing = PumaTuner::Advise::AdviceList.new(advice: [])
+    [TuningFixture.observation, TuningFixture.tuning(advice_list: nothing, verdict: nil)].each do |value|
+      refute_includes text(value), "Recommended config"
+    end
+  end
+
+  test "a void trial's reason is told, and nothing where none was void" do
+    told = text(TuningFixture.verdict).gsub(/\s+/, " ")
+    assert_includes told, "2 trials void and run again (2 of 1552 answers had an unexpected status (500: 2))."
+    assert_includes text(TuningFixture.verdict(voided: false)), "no trial was void."
   end
 
   test "no advice at all is said" do

@@ -13,7 +13,7 @@ module PumaTuner
       # @return [String]
       def call(value)
         @contents = Contents.of(value)
-        [heading, summary, glance, *details].compact.join("\n\n") << "\n"
+        [heading, summary, glance, *details, repeat].compact.join("\n\n") << "\n"
       end
 
       private
@@ -93,6 +93,11 @@ module PumaTuner
         end
         "#{table(["workers x threads", "requests/s", "p50", "p99", ""], rows)}\n\nMiddle and range of " \
           "#{Figures.counted(sweep.seeds_count, "simulation")}; #{shown.size} of #{Figures.counted(sweep.forecasts.size, "topology", "topologies")}."
+      end
+
+      # As a block of code, where nothing needs to be escaped, so that it can be copied.
+      def repeat
+        "To repeat it:\n\n    #{Figures.printable(@contents.command)}" if @contents.command
       end
 
       def table(headings, rows)

@@ -7,8 +7,8 @@ module PumaTuner
       class Endpoints < Section
         ROWS_MAX = 12
 
-        # Of a name at least this much is shown, even where the line gets longer for it.
-        NAME_LENGTH_MIN = 16
+        # Of a name at least this much is shown: less would tell nothing.
+        NAME_LENGTH_MIN = 8
 
         private
 
@@ -20,17 +20,22 @@ module PumaTuner
           parts, unseen = Parts.seen_and_unseen(groups.map(&:budget))
           headings = ["requests", "p50 ms", "p99 ms", *parts.map(&:word)]
           table = table(["endpoint", *headings])
-          # The names take what the numbers leave when these stand close.
-          room = WIDTH - Table::INDENT.length - headings.sum { |heading| heading.length + 1 }
-          groups.each { |group| table << row(group, parts, [room, NAME_LENGTH_MIN].max) }
+          rows = groups.map { |group| numbers(group, parts) }
+          room = name_room([headings, *rows])
+          groups.zip(rows) { |group, row| table << [shortened(group.name, room), *row] }
           table.lines + notes(unseen)
+        end
+
+        # The names take what the numbers leave when these stand close.
+        def name_room(rows)
+          taken = rows.transpose.sum { |cells| cells.map(&:length).max + 1 }
+          [WIDTH - Table::INDENT.length - taken, NAME_LENGTH_MIN].max
         end
 
         def groups = @groups ||= EndpointGroups.of(@contents.observation, ROWS_MAX)
 
-        def row(group, parts, room)
-          [shortened(group.name, room), Figures.count(group.requests_count),
-            Units.milliseconds(group.p50_ns), Units.milliseconds(group.p99_ns),
+        def numbers(group, parts)
+          [Figures.count(group.requests_count), Units.milliseconds(group.p50_ns), Units.milliseconds(group.p99_ns),
             *parts.map { |part| Figures.share(Parts.ratio(group.budget, part)) }]
         end
 

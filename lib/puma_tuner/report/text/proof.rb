@@ -19,7 +19,13 @@ module PumaTuner
           "#{Figures.counted(verdict.rounds_count, "round")} of #{Figures.counted(verdict.cells.size, "variant")} in shuffled order (seed " \
             "#{verdict.seed}), each in a fresh process and #{Units.duration(verdict.duration_ns)} under load by #{verdict.generator} with " \
             "#{Figures.counted(verdict.connections_count, "connection")}; " \
-            "#{verdict.voided_count.zero? ? "no trial was void" : "#{Figures.counted(verdict.voided_count, "trial")} void and run again"}"
+            "#{verdict.voided_count.zero? ? "no trial was void" : "#{Figures.counted(verdict.voided_count, "trial")} void and run again"}#{void_reasons}"
+        end
+
+        # One void trial voids its round, so there are fewer reasons than void trials.
+        def void_reasons
+          reasons = verdict.trials.filter_map(&:void_reason).uniq
+          " (#{reasons.join("; ")})" if reasons.any?
         end
 
         def comparisons

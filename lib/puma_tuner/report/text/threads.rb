@@ -20,7 +20,14 @@ module PumaTuner
           lines = by_worker.flat_map { |worker_index, group| worker_lines(worker_index, group) }
           hidden_count = threads.size - LINES_MAX
           lines += note("#{Figures.counted(hidden_count, "thread")} more in the HTML report and in the JSON.") if hidden_count.positive?
-          lines
+          [*lines, recommended].compact
+        end
+
+        # In the probe's form, but what the simulation recommends and not what the rule of thumb does.
+        def recommended
+          topology = @contents.recommendation&.topology or return
+          workers = " -w #{topology.workers_count}" if topology.workers_count > 1
+          "#{ThreadLine.recommendation(topology.threads_count)}#{workers}"
         end
 
         def worker_lines(worker_index, threads)
