@@ -33,7 +33,10 @@ ROUNDS.times { |round| ["without", "without, again", "with"].rotate(round).each 
 facts = PumaTuner::Host::MachineFacts.read
 puts "#{RUBY_DESCRIPTION}; #{facts.cores_count} cores, #{facts.cpu_model}; load #{facts.load_average}"
 puts "CPU ns per cycle of one-byte pipe reads, #{ROUNDS} processes each"
-puts format("%-16s %8s %8s %8s", "", "fastest", "median", "slowest")
-samples.each { |variant, values| puts format("%-16s %8.1f %8.1f %8.1f", variant, values.min, PumaTuner::Stats::Quantile.of(values.sort, 0.5), values.max) }
+row = "%-16s %8s %8s %8s"
+puts format(row, "", "fastest", "median", "slowest")
+samples.each do |variant, values|
+  puts format(row, variant, *[values.min, PumaTuner::Stats::Quantile.of(values.sort, 0.5), values.max].map { |ns| ns.round(1) })
+end
 puts format("the clock: %+.1f ns by the fastest, %+.1f ns by the medians", samples["with"].min - samples["without"].min,
   PumaTuner::Stats::Quantile.of(samples["with"].sort, 0.5) - PumaTuner::Stats::Quantile.of(samples["without"].sort, 0.5))

@@ -82,7 +82,7 @@ module PumaTuner
     rescue UserMistake => mistake
       err.puts("puma_tuner: #{mistake.message}")
       2
-    rescue StandardError => error
+    rescue => error
       err.puts("puma_tuner: this is our bug, please report it: #{error.message} (#{error.class})", error.backtrace)
       1
     end
