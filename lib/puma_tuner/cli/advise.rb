@@ -14,9 +14,7 @@ module PumaTuner
       def call(observation:, output:, **options)
         Output.check_writable(output)
         advice_list = PumaTuner::Advise::Advisor.new(constraints_of(**options)).call(*sweep_of(observation, **options))
-        Document.write(advice_list, output)
-        Output.write(advice_list, out:, err:)
-        err.puts("advice: #{File.expand_path(output)}")
+        Output.keep(advice_list, output, out:, err:)
       end
     end
   end

@@ -23,9 +23,7 @@ module PumaTuner
         command = command_of(app:, **options)
         Output.check_writable(output, html)
         observation = load ? measure_under_load(command, duration || "10", **options) : measure_own_traffic(command, duration, **options)
-        Document.write(observation, output)
-        Output.write(observation, out:, err:, html:)
-        err.puts("observation: #{File.expand_path(output)}")
+        Output.keep(observation, output, out:, err:, html:)
       end
 
       private

@@ -11,9 +11,7 @@ module PumaTuner
       def call(observation:, output:, **)
         Output.check_writable(output)
         workload = PumaTuner::Model::Fit.workload(Document.read(observation, :observation))
-        Document.write(workload, output)
-        Output.write(workload, out:, err:)
-        err.puts("workload: #{File.expand_path(output)}")
+        Output.keep(workload, output, out:, err:)
       end
     end
   end

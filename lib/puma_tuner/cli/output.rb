@@ -23,6 +23,14 @@ module PumaTuner
         err.puts("report: #{File.expand_path(html)}")
       end
 
+      # What a stage made: into its file, for the next stage, and as text.
+      # @param path [String]
+      def keep(value, path, out:, err:, html: nil)
+        Document.write(value, path)
+        write(value, out:, err:, html:)
+        err.puts("#{value.class::KIND.to_s.tr("_", " ")}: #{File.expand_path(path)}")
+      end
+
       def color?(out) = out.tty? && ENV["NO_COLOR"].to_s.empty?
 
       def write_file(path, bytes)

@@ -14,9 +14,7 @@ module PumaTuner
       def call(observation:, output:, **options)
         Output.check_writable(output)
         _, sweep = sweep_of(observation, **options)
-        Document.write(sweep, output)
-        Output.write(sweep, out:, err:)
-        err.puts("sweep: #{File.expand_path(output)}")
+        Output.keep(sweep, output, out:, err:)
       end
     end
   end

@@ -18,9 +18,7 @@ module PumaTuner
       def call(app: [], output: nil, html: nil, **options)
         Output.check_writable(output, html)
         verdict = verdict_of(command_of(app:, **options), traffic_of(**options), **options)
-        Document.write(verdict, output)
-        Output.write(verdict, out:, err:, html:)
-        err.puts("verdict: #{File.expand_path(output)}")
+        Output.keep(verdict, output, out:, err:, html:)
       end
 
       private
