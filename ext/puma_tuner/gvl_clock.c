@@ -52,15 +52,6 @@ static enum part reason_to_release(bool *awaits_work)
     return method == id_sleep ? SLEEP : IO_WAIT;
 }
 
-/* Adds the time since the last change to the part it belongs to. */
-static inline uint64_t spend(struct slot *slot, enum part part, uint64_t now_ns)
-{
-    uint64_t ns = now_ns > slot->since_ns ? now_ns - slot->since_ns : 0;
-    slot->total.part_ns[part] += ns;
-    slot->since_ns = now_ns;
-    return ns;
-}
-
 /* SUSPENDED. Own thread. Comes again without a RESUMED between (condition variables): only the first counts. */
 static inline void released(struct slot *slot, uint64_t now_ns, enum part reason, bool awaits_work)
 {
@@ -217,20 +208,6 @@ bool pt_gvl_clock_start(VALUE threads)
 struct slot *pt_slot_of(VALUE thread)
 {
     return slots ? rb_internal_thread_specific_get(thread, key) : NULL;
-}
-
-/* Brings the totals up to now without a change of state. Contract: GVL held; the slot is the caller's own when it runs. */
-void pt_settle(struct slot *slot, uint64_t now_ns)
-{
-    switch (slot->state) {
-      case RUNNING: {
-        uint64_t ns = spend(slot, HELD, now_ns);
-        slot->burst_ns += ns;
-        pt_window_step(slot, HELD, ns);
-        break;
-      }
-      default: break; /* the others' changes are fired without the GVL: leave them alone */
-    }
 }
 
 /* Events that threads still alive have seen. */

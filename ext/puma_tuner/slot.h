@@ -62,6 +62,15 @@ static inline uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Adds the time since the last change to the part it belongs to. */
+static inline uint64_t spend(struct slot *slot, enum part part, uint64_t now_ns)
+{
+    uint64_t ns = now_ns > slot->since_ns ? now_ns - slot->since_ns : 0;
+    slot->total.part_ns[part] += ns;
+    slot->since_ns = now_ns;
+    return ns;
+}
+
 /* gvl_clock.c */
 extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
 bool pt_gvl_clock_start(VALUE threads);
@@ -69,7 +78,6 @@ struct slot *pt_slot_of(VALUE thread);
 uint64_t pt_events_count(void);
 uint64_t pt_unobserved_threads_count(void);
 uint64_t pt_cost_per_event_ns(uint64_t rounds);
-void pt_settle(struct slot *slot, uint64_t now_ns);
 
 /* gc_clock.c */
 void pt_gc_clock_start(void);

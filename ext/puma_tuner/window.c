@@ -40,11 +40,22 @@ void pt_window_step(struct slot *slot, enum part part, uint64_t ns)
     }
 }
 
+/* Brings the totals of a running thread up to now, without a change of state. Contract: own thread, GVL held. */
+static void settle(struct slot *slot, uint64_t now_ns)
+{
+    uint64_t ns;
+
+    if (slot->state != RUNNING) return;
+    ns = spend(slot, HELD, now_ns);
+    slot->burst_ns += ns;
+    pt_window_step(slot, HELD, ns);
+}
+
 /* Contract: own thread, GVL held. False when a request is under way already: then the outer call closes it. */
 bool pt_request_begin(struct slot *slot)
 {
     if (slot->in_request) return false;
-    pt_settle(slot, monotonic_ns());
+    settle(slot, monotonic_ns());
     slot->in_request = true;
     slot->begin_held_ns = slot->total.part_ns[HELD] - slot->window_total.part_ns[HELD];
     slot->begin_cpu_ns = thread_cpu_ns();
@@ -79,7 +90,7 @@ VALUE pt_request_end(struct slot *slot, VALUE numbers, bool with_trace)
     if (!slot->in_request) return Qfalse;
     cpu_clock_ns = thread_cpu_ns() - slot->begin_cpu_ns + slot->begin_held_ns;
     now_ns = monotonic_ns();
-    pt_settle(slot, now_ns);
+    settle(slot, now_ns);
     for (int i = 0; i < PARTS; i++) part_ns[i] = slot->total.part_ns[i] - slot->window_total.part_ns[i];
     held_ns = part_ns[HELD];
     gc_ns = slot->total.gc_ns - slot->window_total.gc_ns;
