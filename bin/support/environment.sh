@@ -35,7 +35,7 @@ use_ruby() {
   export PATH="$project/exe:$1/bin:$PATH"
   local abi
   abi=$("$1/bin/ruby" -e 'print RUBY_VERSION')
-  export BUNDLE_GEMFILE=${PUMA_TUNER_GEMFILE:-$project/Gemfile}
+  export BUNDLE_GEMFILE=$project/Gemfile
   export BUNDLE_PATH="$cache/gems-$abi" BUNDLE_APP_CONFIG="$cache/bundle-config" BUNDLE_SILENCE_ROOT_WARNING=1
   export PUMA_TUNER_CACHE="$cache"
 }

@@ -14,6 +14,7 @@ module PumaTuner
     autoload :EndpointObservation, "puma_tuner/measure/observation"
     autoload :GvlClock, "puma_tuner/measure/gvl_clock"
     autoload :LoadSummary, "puma_tuner/measure/observation"
+    autoload :LoadedWindow, "puma_tuner/measure/loaded_window"
     autoload :Observation, "puma_tuner/measure/observation"
     autoload :ProbeCost, "puma_tuner/measure/observation"
     autoload :ProcessObservation, "puma_tuner/measure/observation"

@@ -6,6 +6,7 @@ module PumaTuner
     autoload :Cell, "puma_tuner/prove/verdict"
     autoload :Comparison, "puma_tuner/prove/verdict"
     autoload :Judge, "puma_tuner/prove/judge"
+    autoload :Proof, "puma_tuner/prove/proof"
     autoload :Rounds, "puma_tuner/prove/rounds"
     autoload :Trial, "puma_tuner/prove/verdict"
     autoload :TrialRunner, "puma_tuner/prove/trial_runner"

@@ -29,23 +29,15 @@ module PumaTuner
         advice_list:, verdict:)
     end
 
-    # @return [Measure::Observation]
-    def measure
-      warmup_s, duration_s = @plan.warmup_s, @plan.duration_s
-      @progress.stage("measure today's settings", 1.5 + warmup_s + duration_s) do
-        Host::ServerProcess.run(@plan.command, topology: @plan.today, measure: true, boot_limit_s: @plan.boot_limit_s) do |server|
-          collector = Measure::Collector.new(server, command: @plan.command.to_s)
-          @plan.traffic.send_to(server.url, duration_s: warmup_s).insist_on_expected_answers
-          collector.begin_window
-          outcome = @plan.traffic.send_to(server.url, duration_s:)
-          collector.end_window(load: Measure::LoadSummary.of(outcome.insist_on_expected_answers))
-        end
-      end
-    end
-
     private
 
     def keep(value) = value.tap { @kept.call(value) }
+
+    def measure
+      window = Measure::LoadedWindow.new(command: @plan.command, traffic: @plan.traffic, topology: @plan.today,
+        warmup_s: @plan.warmup_s, duration_s: @plan.duration_s, boot_limit_s: @plan.boot_limit_s)
+      @progress.stage("measure today's settings", window.expected_s) { window.call }
+    end
 
     def predict(workload, machine, today)
       sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed)
@@ -56,13 +48,10 @@ module PumaTuner
 
     def prove(sweep, advice_list)
       return if @plan.rounds_count.zero?
-      variants = variants_of(sweep, advice_list)
-      runner = Prove::TrialRunner.new(command: @plan.command, traffic: @plan.traffic, warmup_s: @plan.warmup_s,
-        duration_s: @plan.trial_duration_s, boot_limit_s: @plan.boot_limit_s)
-      rounds = Prove::Rounds.new(variants:, rounds_count: @plan.rounds_count, trial_runner: runner, random: Random.new(@plan.seed))
-      trials = @progress.stage("prove", rounds.expected_s) { |stage| rounds.call { |what| stage.note(what) } }
-      Prove::Judge.new(variants:, trials:).call(generator: @plan.traffic.generator_name, seed: @plan.seed,
-        duration_ns: (@plan.trial_duration_s * Units::NS_PER_S).round, connections_count: @plan.traffic.connections_count)
+      proof = Prove::Proof.new(variants: variants_of(sweep, advice_list), command: @plan.command, traffic: @plan.traffic,
+        rounds_count: @plan.rounds_count, warmup_s: @plan.warmup_s, duration_s: @plan.trial_duration_s,
+        boot_limit_s: @plan.boot_limit_s, seed: @plan.seed)
+      @progress.stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
     end
 
     # Today's and the recommended topology; the same one twice tells the noise floor when nothing better was found.

@@ -29,10 +29,9 @@ module PumaTuner
       private
 
       def measure_under_load(command, duration, warmup:, **options)
-        plan = Tuner::Plan.new(command:, traffic: traffic_of(**options), warmup_s: Parse.seconds("--warmup", warmup),
-          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options),
-          topologies: [], today: nil, checked_topologies: [], constraints: nil, rounds_count: 0, trial_duration_s: 0, seed: 0, repeat_with: nil)
-        Tuner.new(plan, progress: Progress.new(err)).measure
+        window = PumaTuner::Measure::LoadedWindow.new(command:, traffic: traffic_of(**options), warmup_s: Parse.seconds("--warmup", warmup),
+          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options))
+        Progress.new(err).stage("measure", window.expected_s) { window.call }
       end
 
       # The server keeps its own address and its own output.

@@ -23,16 +23,11 @@ module PumaTuner
 
       private
 
-      def verdict_of(command, traffic, rounds:, duration:, warmup:, seed:, topologies: nil, **options)
-        variants = variants_of(topologies)
-        duration_s = Parse.seconds("--duration", duration)
-        runner = PumaTuner::Prove::TrialRunner.new(command:, traffic:, warmup_s: Parse.seconds("--warmup", warmup), duration_s:,
-          boot_limit_s: boot_limit_s(**options))
-        plan = PumaTuner::Prove::Rounds.new(variants:, rounds_count: Parse.count("--rounds", rounds, 1..200), trial_runner: runner,
-          random: Random.new(traffic.seed))
-        trials = Progress.new(err).stage("prove", plan.expected_s) { |stage| plan.call { |what| stage.note(what) } }
-        PumaTuner::Prove::Judge.new(variants:, trials:).call(generator: traffic.generator_name, seed: traffic.seed,
-          duration_ns: (duration_s * Units::NS_PER_S).round, connections_count: traffic.connections_count)
+      def verdict_of(command, traffic, rounds:, duration:, warmup:, topologies: nil, **options)
+        proof = PumaTuner::Prove::Proof.new(variants: variants_of(topologies), command:, traffic:, seed: traffic.seed,
+          rounds_count: Parse.count("--rounds", rounds, 1..200), warmup_s: Parse.seconds("--warmup", warmup),
+          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options))
+        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
       end
 
       def variants_of(topologies)

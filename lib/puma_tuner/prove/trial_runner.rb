@@ -17,9 +17,6 @@ module PumaTuner
       # @return [Float] about how long one trial takes
       def expected_s = @warmup_s + @duration_s + 1.5
 
-      # @return [Numeric] seconds of load that count
-      attr_reader :duration_s
-
       # @return [Trial]
       def call(variant, round:, position:)
         Host::ServerProcess.run(@command, topology: variant.topology, boot_limit_s: @boot_limit_s) do |server|
