@@ -16,6 +16,7 @@ module PumaTuner
   autoload :CLI, "puma_tuner/cli"           # the command
   autoload :Document, "puma_tuner/document" # values to and from JSON
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
+  autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Rack, "puma_tuner/rack"         # the middleware
   autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
@@ -36,5 +37,29 @@ module PumaTuner
   # @return [void]
   def self.run(interval_s: 10, out: $stdout)
     Measure.start(way_in: "run", console: {interval_s:, out:})
+  end
+
+  # Records a piece of work that is no request: a job, a task. Inside of a request, or of another job, it only yields.
+  #
+  # @param name [String] of its kind; few, for each is recorded on its own
+  # @return what the block returns
+  def self.measure(name, &)
+    Measure.recording
+    Measure.recorder.job(name, &)
+  end
+
+  # Where the time of this server's requests and jobs went, in all its processes, since they started.
+  #
+  # @return [Measure::Observation]
+  # @raise [VoidMeasurement] when none has ended yet
+  def self.snapshot = Measure.snapshot.take
+
+  # Names endpoints as the app wants it, where its routes don't say.
+  #
+  # @yieldparam env [Hash] the request's Rack environment, after the app has seen it
+  # @yieldreturn [String, nil] the endpoint; nil: as usual. At most 200 names are kept apart.
+  # @return [void]
+  def self.group_endpoints(&grouping)
+    Measure.grouping = grouping
   end
 end

@@ -1,5 +1,5 @@
 /* What Ruby sees: PumaTuner::Measure::GvlClock, whose meaning is documented in lib/puma_tuner/measure/gvl_clock.rb. */
-#include "slot.h"
+#include "ledger.h"
 
 static VALUE clock_start(VALUE self)
 {
@@ -8,53 +8,131 @@ static VALUE clock_start(VALUE self)
     return Qtrue;
 }
 
+static VALUE clock_open_ledger(VALUE self, VALUE path, VALUE facts)
+{
+    const char *why_not = pt_ledger_open(StringValueCStr(path), StringValueCStr(facts));
+    if (!why_not) pt_ledger_costs(pt_cost_per_cycle_ns(), 0);
+    return why_not ? rb_utf8_str_new_cstr(why_not) : Qnil;
+}
+
+static VALUE clock_cost_per_cycle_ns(VALUE self) { return ULL2NUM(pt_cost_per_cycle_ns()); }
+
+static VALUE clock_set_cost_per_request_ns(VALUE self, VALUE ns)
+{
+    pt_ledger_costs(pt_cost_per_cycle_ns(), NUM2ULL(ns));
+    return ns;
+}
+
+static VALUE clock_entry(VALUE self, VALUE kind, VALUE name)
+{
+    StringValue(name);
+    return UINT2NUM(pt_ledger_entry((enum kind)NUM2INT(kind), RSTRING_PTR(name), (size_t)RSTRING_LEN(name)));
+}
+
 static VALUE clock_request_begin(VALUE self)
 {
-    return pt_own_slot && pt_request_begin(pt_own_slot) ? Qtrue : Qfalse;
+    return pt_own_slot && pt_request_begin(pt_own_slot, false) ? Qtrue : Qfalse;
 }
 
-static VALUE clock_request_end(VALUE self, VALUE numbers, VALUE with_trace)
+static VALUE clock_job_begin(VALUE self)
 {
-    Check_Type(numbers, T_ARRAY);
-    return pt_own_slot ? pt_request_end(pt_own_slot, numbers, RTEST(with_trace)) : Qfalse;
+    return pt_own_slot && pt_request_begin(pt_own_slot, true) ? Qtrue : Qfalse;
 }
 
-/* [cpu, gvl_wait, io, lock, sleep, idle, gc, slices]; "cpu" is time with the GVL. The current state counts up to now. */
+static VALUE clock_request_end(VALUE self, VALUE entry, VALUE queued_ns, VALUE before_puma_ns)
+{
+    struct closed closed;
+    if (!pt_own_slot) return Qfalse;
+    return pt_request_end(pt_own_slot, NUM2UINT(entry), NIL_P(queued_ns) ? 0 : NUM2ULL(queued_ns),
+        NIL_P(before_puma_ns) ? 0 : NUM2ULL(before_puma_ns), &closed) ? Qtrue : Qfalse;
+}
+
+/* Ends the request without recording it: its sums in their order, then the CPU clock, slices, and whether it is unclosed;
+ * and its steps as kind and nanoseconds in turn, when asked for. */
+static VALUE clock_request_take(VALUE self, VALUE with_trace)
+{
+    struct slot *slot = pt_own_slot;
+    struct closed closed;
+    VALUE numbers, steps = Qnil;
+
+    uint64_t kept[STEPS_MAX];
+
+    if (!slot || !pt_request_end(slot, ENTRY_OTHER, 0, 0, &closed)) return Qnil;
+    memcpy(kept, slot->steps, closed.steps_count * sizeof(*kept));
+    if (RTEST(with_trace)) {
+        steps = rb_ary_new_capa(closed.steps_count * 2);
+        for (uint32_t i = 0; i < closed.steps_count; i++) {
+            rb_ary_push(steps, ULL2NUM(kept[i] >> STEP_NS_BITS));
+            rb_ary_push(steps, ULL2NUM(kept[i] & (((uint64_t)1 << STEP_NS_BITS) - 1)));
+        }
+    }
+    numbers = rb_ary_new_capa(SUMS + 3);
+    for (int i = 0; i < SUMS; i++) rb_ary_push(numbers, ULL2NUM(closed.sums[i]));
+    rb_ary_push(numbers, ULL2NUM(closed.cpu_clock_ns));
+    rb_ary_push(numbers, ULL2NUM(closed.slices_count));
+    rb_ary_push(numbers, closed.unclosed ? INT2FIX(1) : INT2FIX(0));
+    return rb_assoc_new(numbers, steps);
+}
+
+static VALUE clock_discard(VALUE self)
+{
+    struct closed closed;
+    return pt_own_slot && pt_request_end(pt_own_slot, ENTRY_OTHER, 0, 0, &closed) ? Qtrue : Qfalse;
+}
+
+/* Brings this process's ledger up to date: threads that serve no requests, and the one that asks. */
+static VALUE clock_sweep(VALUE self)
+{
+    if (pt_own_slot) pt_ledger_sweep(UINT64_MAX);
+    return Qnil;
+}
+
+static VALUE clock_now_ns(VALUE self) { return ULL2NUM(clock_ns()); }
+
+static VALUE clock_woken_ns(VALUE self) { return ULL2NUM(pt_own_slot ? pt_own_slot->woken_ns : clock_ns()); }
+
+static VALUE clock_checkout(VALUE self, VALUE begins)
+{
+    bool before = pt_own_slot && pt_own_slot->in_checkout;
+    if (pt_own_slot) pt_own_slot->in_checkout = RTEST(begins);
+    return before ? Qtrue : Qfalse;
+}
+
+static VALUE clock_computes(VALUE self, VALUE klass) { return pt_computes(klass) ? Qtrue : Qfalse; }
+
+/* The thread's totals, as the enum part names them, then gc, slices. Up to the last time it took the GVL. */
 static VALUE clock_totals(VALUE self, VALUE thread)
 {
-    struct slot *slot = pt_slot_of(thread);
-    struct totals total;
+    const struct slot *slot = pt_slot_of(thread);
     VALUE numbers;
 
     if (!slot) return Qnil;
-    total = slot->total;
-    if (slot->state != UNKNOWN) {
-        uint64_t now_ns = monotonic_ns();
-        uint64_t ns = now_ns > slot->since_ns ? now_ns - slot->since_ns : 0;
-        enum part part = slot->state == RUNNING ? HELD : slot->state == READY ? GVL_WAIT : slot->wait_part;
-        if (slot->state == RELEASED && slot->awaits_work && !slot->in_request) part = IDLE;
-        total.part_ns[part] += ns;
-    }
     numbers = rb_ary_new_capa(PARTS + 2);
-    for (int i = 0; i < PARTS; i++) rb_ary_push(numbers, ULL2NUM(total.part_ns[i]));
-    rb_ary_push(numbers, ULL2NUM(total.gc_ns));
-    rb_ary_push(numbers, ULL2NUM(total.slices_count));
+    for (int i = 0; i < PARTS; i++) rb_ary_push(numbers, ULL2NUM(slot->total.part_ns[i]));
+    rb_ary_push(numbers, ULL2NUM(slot->total.gc_ns));
+    rb_ary_push(numbers, ULL2NUM(slot->total.slices_count));
     return numbers;
 }
 
-static VALUE clock_events_count(VALUE self)
-{
-    return ULL2NUM(pt_events_count());
-}
+static VALUE clock_unobserved_threads_count(VALUE self) { return ULL2NUM(pt_unobserved_threads_count()); }
 
-static VALUE clock_unobserved_threads_count(VALUE self)
-{
-    return ULL2NUM(pt_unobserved_threads_count());
-}
+static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(pt_bucket_of(NUM2ULL(ns))); }
 
-static VALUE clock_cost_per_event_ns(VALUE self, VALUE rounds)
+/* The places of a ledger file, for the reader to be checked against. */
+static VALUE clock_layout(VALUE self)
 {
-    return ULL2NUM(pt_cost_per_event_ns(NUM2ULL(rounds)));
+    static const struct { const char *name; size_t value; } places[] = {
+        {"layout", LEDGER_LAYOUT}, {"entries_offset", ENTRIES_OFFSET}, {"entry_bytes", sizeof(struct ledger_entry)},
+        {"histograms_offset", HISTOGRAMS_OFFSET}, {"buckets_count", BUCKETS}, {"histograms_count", HISTOGRAMS},
+        {"traces_offset", TRACES_OFFSET}, {"trace_bytes", sizeof(struct ledger_trace)},
+        {"facts_offset", offsetof(struct ledger_header, facts)}, {"name_offset", offsetof(struct ledger_entry, name)},
+        {"blames_offset", offsetof(struct ledger_entry, blames)}, {"sums_count", SUMS}, {"counts_count", COUNTS},
+    };
+    VALUE layout = rb_hash_new();
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        rb_hash_aset(layout, ID2SYM(rb_intern(places[i].name)), SIZET2NUM(places[i].value));
+    }
+    return layout;
 }
 
 RUBY_FUNC_EXPORTED void Init_puma_tuner(void)
@@ -64,10 +142,22 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner(void)
     VALUE gvl_clock = rb_define_module_under(measure, "GvlClock");
 
     rb_define_singleton_method(gvl_clock, "start", clock_start, 0);
+    rb_define_singleton_method(gvl_clock, "open_ledger", clock_open_ledger, 2);
+    rb_define_singleton_method(gvl_clock, "entry", clock_entry, 2);
     rb_define_singleton_method(gvl_clock, "request_begin", clock_request_begin, 0);
-    rb_define_singleton_method(gvl_clock, "request_end", clock_request_end, 2);
+    rb_define_singleton_method(gvl_clock, "job_begin", clock_job_begin, 0);
+    rb_define_singleton_method(gvl_clock, "request_end", clock_request_end, 3);
+    rb_define_singleton_method(gvl_clock, "request_take", clock_request_take, 1);
+    rb_define_singleton_method(gvl_clock, "discard", clock_discard, 0);
+    rb_define_singleton_method(gvl_clock, "sweep", clock_sweep, 0);
+    rb_define_singleton_method(gvl_clock, "now_ns", clock_now_ns, 0);
+    rb_define_singleton_method(gvl_clock, "woken_ns", clock_woken_ns, 0);
+    rb_define_singleton_method(gvl_clock, "checkout", clock_checkout, 1);
+    rb_define_singleton_method(gvl_clock, "computes", clock_computes, 1);
     rb_define_singleton_method(gvl_clock, "totals", clock_totals, 1);
-    rb_define_singleton_method(gvl_clock, "events_count", clock_events_count, 0);
     rb_define_singleton_method(gvl_clock, "unobserved_threads_count", clock_unobserved_threads_count, 0);
-    rb_define_singleton_method(gvl_clock, "cost_per_event_ns", clock_cost_per_event_ns, 1);
+    rb_define_singleton_method(gvl_clock, "bucket_of", clock_bucket_of, 1);
+    rb_define_singleton_method(gvl_clock, "layout", clock_layout, 0);
+    rb_define_singleton_method(gvl_clock, "cost_per_cycle_ns", clock_cost_per_cycle_ns, 0);
+    rb_define_singleton_method(gvl_clock, "cost_per_request_ns=", clock_set_cost_per_request_ns, 1);
 }

@@ -1,11 +1,12 @@
 /* The GVL clock: one hook for the process, adding up what each thread does with and without the GVL.
  *
  * The callbacks run with the scheduler's lock held (READY and RESUMED always, SUSPENDED nearly always), so their time is
- * everybody's time: they read the vDSO clock and add to the slot, allocate nothing, take no lock, make no system call. */
-#include "slot.h"
+ * everybody's time: they read a clock and add to the slot, allocate nothing, take no lock, make no system call. The sums
+ * are made in RESUMED, when the thread holds the GVL: READY may come from the thread that wakes it, and only leaves a
+ * stamp. */
+#include "ledger.h"
+#include <pthread.h>
 #include <ruby/debug.h>
-
-#define SLOTS_MAX 1024
 
 /* A release this short after a hold this long was the end of a time slice: the thread gave up the GVL and asked for it
  * again in one go, waking its successor in between. A poll of a socket is as short, but follows short holds.
@@ -19,24 +20,32 @@
  * (1 to 3 µs) and belong to the work around them. */
 #define IDLE_GAP_NS 50000u
 
-__thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+/* Shorter releases are system calls that did not wait (a poll takes 0.3 to 1 µs): io, without a look at the frame. */
+#define CLASSIFY_GAP_NS 1000u
 
-static struct slot *slots;
+/* Shorter waits for the GVL are the way through the scheduler (0.1 to 0.3 µs), and nobody's fault. */
+#define BLAME_WAIT_NS 1000u
+
+#define CLASSES_MAX 32
+
+__thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+struct slot *pt_slots;
+
+static bool live; /* false from a fork to the next start: the child must not write where its parent does */
 static rb_internal_thread_specific_key_t key;
 static rb_internal_thread_event_hook_t *hook;
-static uint64_t unobserved_threads_count;
+static uint64_t unobserved_threads_count, cost_per_cycle_ns;
 static ID id_sleep;
-static VALUE locking_classes[6];
-static size_t locking_classes_count;
+static VALUE locking_classes[CLASSES_MAX], computing_classes[CLASSES_MAX];
+static size_t locking_classes_count, computing_classes_count;
 
-/* Why the running thread releases the GVL: by the receiver of the method it is in.
- * Contract: own thread, GVL still held; reads the frame, allocates nothing. */
-static enum part reason_to_release(bool *awaits_work)
+/* Why the running thread released the GVL: by the receiver of the method it still is in.
+ * Contract: own thread, in RESUMED; reads the frame, allocates nothing. */
+static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
 {
-    VALUE frame;
+    VALUE frame, receiver_class;
     int line;
     ID method;
-    VALUE receiver_class;
 
     /* A thread that ends is suspended once more, without frames: the functions below would read through NULL. */
     if (rb_profile_frames(0, 1, &frame, &line) == 0) return IO_WAIT;
@@ -46,78 +55,100 @@ static enum part reason_to_release(bool *awaits_work)
     for (size_t i = 0; i < locking_classes_count; i++) {
         if (receiver_class == locking_classes[i]) {
             *awaits_work = method == id_sleep; /* ConditionVariable#wait is Mutex#sleep; Mutex#lock is contention */
-            return LOCK_WAIT;
+            return slot->in_checkout ? POOL_WAIT : LOCK_WAIT;
         }
     }
-    return method == id_sleep ? SLEEP : IO_WAIT;
+    if (method == id_sleep) return SLEEP;
+    for (size_t i = 0; i < computing_classes_count; i++) {
+        if (receiver_class == computing_classes[i]) return COMPUTE;
+    }
+    return IO_WAIT;
 }
 
 /* SUSPENDED. Own thread. Comes again without a RESUMED between (condition variables): only the first counts. */
-static inline void released(struct slot *slot, uint64_t now_ns, enum part reason, bool awaits_work)
+static inline void released(struct slot *slot, uint64_t now_ns)
 {
-    if (slot->state == RUNNING) {
-        uint64_t ns = spend(slot, HELD, now_ns);
-        slot->burst_ns += ns;
-        pt_window_step(slot, HELD, ns);
-    } else if (slot->state != UNKNOWN) {
-        return;
-    }
-    slot->since_ns = now_ns;
+    if (slot->state != RUNNING) return;
+    pt_window_hold(slot, now_ns);
+    if (slot->hold_ns >= LONG_HOLD_NS) slot->total.long_holds_count++;
+    slot->ready.at_ns = 0;
     slot->state = RELEASED;
-    slot->wait_part = reason;
-    slot->awaits_work = awaits_work;
+    pt_blame_hold((uint32_t)(slot - pt_slots), slot->serial, now_ns, pt_gc_clock_ns(now_ns));
 }
 
 /* READY. Own thread, or the one that wakes it. */
 static inline void ready(struct slot *slot, uint64_t now_ns)
 {
-    if (slot->state == RELEASED) {
-        uint64_t gap_ns = now_ns > slot->since_ns ? now_ns - slot->since_ns : 0;
+    if (slot->ready.at_ns) return;
+    slot->ready.gc_clock_ns = pt_gc_clock_ns(now_ns);
+    slot->ready.at_ns = now_ns;
+}
 
-        slot->slice_ended = gap_ns < SLICE_GAP_NS && slot->burst_ns >= SLICE_HOLD_NS;
-        if (slot->slice_ended) {
-            pt_window_step(slot, GVL_WAIT, spend(slot, GVL_WAIT, now_ns));
-        } else if (!slot->in_request && slot->awaits_work && gap_ns >= IDLE_GAP_NS) {
-            spend(slot, IDLE, now_ns);
-            pt_window_open(slot, now_ns);
-        } else {
-            pt_window_step(slot, slot->wait_part, spend(slot, slot->wait_part, now_ns));
-        }
-    } else if (slot->state == UNKNOWN) {
-        pt_window_open(slot, now_ns); /* a new thread */
+/* What the release that ends now was. */
+static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wait_ns)
+{
+    uint64_t gap_ns = ready_ns - slot->since_ns;
+    bool awaits_work = false;
+    enum part part;
+
+    if (gap_ns < SLICE_GAP_NS && slot->hold_ns >= SLICE_HOLD_NS) {
+        part = GVL_WAIT;
+        if (wait_ns >= SLICE_WAIT_NS) slot->total.slices_count++;
+    } else {
+        part = gap_ns < CLASSIFY_GAP_NS ? IO_WAIT : reason_of_release(slot, &awaits_work);
     }
-    slot->since_ns = now_ns;
-    slot->state = READY;
+    if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
+        slot->total.part_ns[IDLE] += gap_ns;
+        pt_window_idle(slot, ready_ns);
+    } else {
+        slot->total.part_ns[part] += gap_ns;
+        pt_window_step(slot, part, gap_ns);
+    }
 }
 
 /* RESUMED. Own thread; allocating here can deadlock, even one object. */
 static inline void resumed(struct slot *slot, uint64_t now_ns)
 {
-    if (slot->state == READY) {
-        uint64_t ns = spend(slot, GVL_WAIT, now_ns);
-        pt_window_step(slot, GVL_WAIT, ns);
-        if (slot->slice_ended && ns >= SLICE_WAIT_NS) slot->total.slices_count++;
+    uint64_t ready_ns = slot->ready.at_ns;
+
+    if (slot->state == RUNNING) return;
+    slot->cycles_count++;
+    if (ready_ns == 0 || ready_ns > now_ns) ready_ns = now_ns;
+    if (slot->state == RELEASED) {
+        uint64_t wait_ns;
+        if (ready_ns < slot->since_ns) ready_ns = slot->since_ns;
+        wait_ns = now_ns - ready_ns;
+        add_release(slot, ready_ns, wait_ns);
+        slot->total.part_ns[GVL_WAIT] += wait_ns;
+        pt_window_step(slot, GVL_WAIT, wait_ns);
+        if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
+    } else {
+        pt_window_open(slot, now_ns); /* a new thread */
     }
-    slot->slice_ended = false;
+    slot->woken_ns = ready_ns;
+    slot->ready.at_ns = 0;
     slot->since_ns = now_ns;
+    slot->hold_ns = 0;
     slot->state = RUNNING;
-    slot->burst_ns = 0;
 }
 
 /* STARTED: parent thread, GVL held. The slot comes from the pool, so nothing is allocated here either. */
-static void adopt(VALUE thread)
+static struct slot *adopt(VALUE thread)
 {
     for (size_t i = 0; i < SLOTS_MAX; i++) {
-        bool expected = false;
-        if (__atomic_compare_exchange_n(&slots[i].in_use, &expected, true, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-            struct slot *slot = &slots[i];
+        struct slot *slot = &pt_slots[i];
+        if (!slot->in_use) {
+            uint32_t serial = slot->serial; /* goes on, so that a hold of the slot's last thread is not taken for this one's */
             memset(slot, 0, offsetof(struct slot, steps));
+            slot->serial = serial + 1;
             slot->in_use = true;
+            slot->thread = thread;
             rb_internal_thread_specific_set(thread, key, slot);
-            return;
+            return slot;
         }
     }
-    __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
+    unobserved_threads_count++;
+    return NULL;
 }
 
 /* EXITED: own thread. Its slot may serve another thread from here on. */
@@ -125,33 +156,37 @@ static void dismiss(VALUE thread, struct slot *slot)
 {
     rb_internal_thread_specific_set(thread, key, NULL);
     pt_own_slot = NULL;
+    slot->thread = Qfalse;
     __atomic_store_n(&slot->in_use, false, __ATOMIC_RELEASE);
+}
+
+/* The slot of an event's thread: mostly the running one's, which is at hand. */
+static inline struct slot *slot_of_event(VALUE thread)
+{
+    struct slot *own = pt_own_slot;
+    return own && own->thread == thread ? own : rb_internal_thread_specific_get(thread, key);
 }
 
 static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused)
 {
-    struct slot *slot = rb_internal_thread_specific_get(data->thread, key);
+    struct slot *slot;
 
-    if (event == RUBY_INTERNAL_THREAD_EVENT_STARTED) {
-        if (!slot) adopt(data->thread);
+    if (!live) return;
+    slot = slot_of_event(data->thread);
+    if (!slot) {
+        if (event == RUBY_INTERNAL_THREAD_EVENT_STARTED) adopt(data->thread);
         return;
     }
-    if (!slot) return;
-    slot->events_count++;
-
     switch (event) {
-      case RUBY_INTERNAL_THREAD_EVENT_SUSPENDED: {
-        bool awaits_work = false;
-        enum part reason = pt_own_slot == slot ? reason_to_release(&awaits_work) : IO_WAIT;
-        released(slot, monotonic_ns(), reason, awaits_work);
+      case RUBY_INTERNAL_THREAD_EVENT_SUSPENDED:
+        released(slot, clock_ns());
         break;
-      }
       case RUBY_INTERNAL_THREAD_EVENT_READY:
-        ready(slot, monotonic_ns());
+        ready(slot, clock_ns());
         break;
       case RUBY_INTERNAL_THREAD_EVENT_RESUMED:
         pt_own_slot = slot;
-        resumed(slot, monotonic_ns());
+        resumed(slot, clock_ns());
         break;
       case RUBY_INTERNAL_THREAD_EVENT_EXITED:
         dismiss(data->thread, slot);
@@ -165,11 +200,31 @@ static void remember_locking_class(VALUE owner, const char *name)
     if (rb_const_defined(owner, id)) locking_classes[locking_classes_count++] = rb_const_get(owner, id);
 }
 
+/* Contract: ordinary Ruby code. A class whose methods release the GVL in order to compute (zlib, bcrypt).
+ * False when there are too many. */
+bool pt_computes(VALUE receiver_class)
+{
+    if (computing_classes_count == CLASSES_MAX) return false;
+    rb_gc_register_mark_object(receiver_class);
+    computing_classes[computing_classes_count++] = receiver_class;
+    return true;
+}
+
+/* Async-signal-safe, as it must be: Ruby's own threads may have held any lock at the fork. */
+static void stop_in_child(void)
+{
+    live = false;
+    pt_ledger_close();
+    pt_own_slot = NULL;
+}
+
 static void prepare_once(void)
 {
-    if (slots) return;
-    slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
-    if (!slots) return;
+    if (pt_slots) return;
+    pt_slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
+    if (!pt_slots) return;
+    pt_clock_prepare();
+    pthread_atfork(NULL, NULL, stop_in_child);
     key = rb_internal_thread_specific_key_create();
     id_sleep = rb_intern("sleep");
     remember_locking_class(rb_cThread, "Mutex");
@@ -180,63 +235,76 @@ static void prepare_once(void)
     locking_classes[locking_classes_count++] = rb_cThread; /* join, value */
 }
 
+/* Threads older than the clock: their CPU time so far is none of ours. */
+static void adopt_with_past(VALUE thread)
+{
+    struct slot *slot = adopt(thread);
+    VALUE id;
+
+    if (!slot) return;
+    id = rb_funcall(thread, rb_intern("native_thread_id"), 0);
+    slot->native_thread_id = NIL_P(id) ? 0 : NUM2LL(id);
+    slot->settled_cpu_ns = cpu_ns_of(slot->native_thread_id);
+}
+
+static void *nothing(void *unused) { return NULL; }
+
+/* The fastest of several rounds of empty GVL cycles, so that a neighbour's noise is left out. Takes about 5 ms. */
+static uint64_t fastest_cycle_ns(void)
+{
+    enum { ROUNDS = 20, CYCLES = 500 };
+    uint64_t fastest_ns = UINT64_MAX;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t began_ns = clock_ns(), ns;
+        for (int i = 0; i < CYCLES; i++) rb_thread_call_without_gvl(nothing, NULL, NULL, NULL);
+        ns = (clock_ns() - began_ns) / CYCLES;
+        if (ns < fastest_ns) fastest_ns = ns;
+    }
+    return fastest_ns;
+}
+
+/* What one GVL cycle costs more for being watched: Ruby's own lock around the hooks is part of it. */
+static void calibrate(uint64_t unwatched_cycle_ns)
+{
+    uint64_t watched_cycle_ns = fastest_cycle_ns();
+    cost_per_cycle_ns = watched_cycle_ns > unwatched_cycle_ns ? watched_cycle_ns - unwatched_cycle_ns : 0;
+}
+
 /* Contract: GVL held, ordinary Ruby code. Safe to call again; after a fork it must be, in the child, where only the
  * calling thread is left and the others' slots are free again. Returns false when there is no memory. */
 bool pt_gvl_clock_start(VALUE threads)
 {
-    static pid_t started_in;
+    uint64_t unwatched_cycle_ns = 0;
 
     prepare_once();
-    if (!slots) return false;
-    if (started_in == getpid()) return true;
-    started_in = getpid();
-    for (size_t i = 0; i < SLOTS_MAX; i++) slots[i].in_use = false;
-    for (long i = 0; i < RARRAY_LEN(threads); i++) adopt(RARRAY_AREF(threads, i));
+    if (!pt_slots) return false;
+    if (live) return true;
+    if (!hook) unwatched_cycle_ns = fastest_cycle_ns();
+    for (size_t i = 0; i < SLOTS_MAX; i++) pt_slots[i].in_use = false;
+    pt_blame_start();
+    for (long i = 0; i < RARRAY_LEN(threads); i++) adopt_with_past(RARRAY_AREF(threads, i));
 
+    live = true;
     pt_own_slot = pt_slot_of(rb_thread_current());
     pt_own_slot->state = RUNNING;
-    pt_own_slot->since_ns = monotonic_ns();
+    pt_own_slot->since_ns = clock_ns();
     pt_window_open(pt_own_slot, pt_own_slot->since_ns);
     if (!hook) {
         hook = rb_internal_thread_add_event_hook(on_event,
             RUBY_INTERNAL_THREAD_EVENT_STARTED | RUBY_INTERNAL_THREAD_EVENT_READY | RUBY_INTERNAL_THREAD_EVENT_RESUMED |
             RUBY_INTERNAL_THREAD_EVENT_SUSPENDED | RUBY_INTERNAL_THREAD_EVENT_EXITED, NULL);
+        if (hook) calibrate(unwatched_cycle_ns);
     }
     return hook != NULL;
 }
 
 struct slot *pt_slot_of(VALUE thread)
 {
-    return slots ? rb_internal_thread_specific_get(thread, key) : NULL;
+    return live ? rb_internal_thread_specific_get(thread, key) : NULL;
 }
 
-/* Events that threads still alive have seen. */
-uint64_t pt_events_count(void)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; slots && i < SLOTS_MAX; i++) count += slots[i].in_use ? slots[i].events_count : 0;
-    return count;
-}
+uint64_t pt_unobserved_threads_count(void) { return unobserved_threads_count; }
 
-uint64_t pt_unobserved_threads_count(void)
-{
-    return __atomic_load_n(&unobserved_threads_count, __ATOMIC_RELAXED);
-}
-
-/* What one event costs in this process: the three callbacks in turn, on a slot of nobody's. */
-uint64_t pt_cost_per_event_ns(uint64_t rounds)
-{
-    static struct slot scratch;
-    uint64_t began_ns;
-
-    memset(&scratch, 0, sizeof(scratch));
-    began_ns = monotonic_ns();
-    for (uint64_t i = 0; i < rounds; i++) {
-        bool awaits_work;
-        enum part reason = reason_to_release(&awaits_work);
-        released(&scratch, monotonic_ns(), reason, awaits_work);
-        ready(&scratch, monotonic_ns());
-        resumed(&scratch, monotonic_ns());
-    }
-    return rounds ? (monotonic_ns() - began_ns) / (rounds * 3) : 0;
-}
+/* Timed when the clock was started, here. */
+uint64_t pt_cost_per_cycle_ns(void) { return cost_per_cycle_ns; }

@@ -1,91 +1,120 @@
 /* One slot per Ruby thread: what the thread is doing now, and how long it has done each thing so far.
  *
- * Who writes: the thread itself, except that READY may come from the thread that wakes it. Both happen with the
- * scheduler's lock held, one after the other, so plain fields do. Readers (totals of another thread, with the GVL held)
- * may see a READY half written: a number a few microseconds off, never a crash. */
+ * Who writes: the thread itself, holding the GVL, except for `ready`, which may come from the thread that wakes it. All
+ * sums are made when it has the GVL again. So whoever holds the GVL may read every slot: the others stand still. */
 #ifndef PUMA_TUNER_SLOT_H
 #define PUMA_TUNER_SLOT_H
 
+#include "clock.h"
 #include <ruby.h>
 #include <ruby/thread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
 
-/* Where wall time goes. HELD: with the GVL. IDLE: waiting for a request. The names that Ruby sees are in bindings.c. */
-enum part { HELD, GVL_WAIT, IO_WAIT, LOCK_WAIT, SLEEP, IDLE, PARTS };
+/* Where wall time goes. HELD: with the GVL. POOL_WAIT: a lock wait inside a connection pool's checkout. COMPUTE: without
+ * the GVL, in code known to compute. IDLE: waiting for a request. */
+enum part { HELD, GVL_WAIT, IO_WAIT, LOCK_WAIT, POOL_WAIT, SLEEP, COMPUTE, IDLE, PARTS };
 
 enum state {
-    UNKNOWN,  /* not seen yet: the thread is older than the hook */
-    RUNNING,  /* has the GVL */
-    RELEASED, /* gave it up */
-    READY     /* wants it */
+    UNKNOWN, /* not seen yet: the thread is older than the hook, or new */
+    RUNNING, /* has the GVL */
+    RELEASED /* gave it up; wants it again when `ready.at_ns` is set */
 };
 
 struct totals {
     uint64_t part_ns[PARTS];
-    uint64_t gc_ns;        /* of HELD: spent in the garbage collector */
-    uint64_t slices_count; /* times the GVL was taken away at the end of a time slice */
+    uint64_t gc_ns;            /* of HELD: ran the garbage collector */
+    uint64_t gc_waited_ns;     /* of GVL_WAIT: while another thread ran it */
+    uint64_t slices_count;     /* times the GVL was taken away at the end of a time slice */
+    uint64_t long_holds_count; /* times it held the GVL for LONG_HOLD_NS or more */
 };
 
-/* A step of a trace: kind in the top byte, nanoseconds below. */
+/* A hold this long keeps everybody else waiting for a whole tick of the timer. */
+#define LONG_HOLD_NS 10000000u
+
+/* A step of a trace: part in the top byte, nanoseconds below. */
 #define STEPS_MAX 512
 #define STEP_NS_BITS 56
 
+/* Who held the GVL while this thread waited for it, in this window: a holder is a window of a slot. */
+#define BLAMED_MAX 24
+struct blamed { uint32_t slot, serial; uint64_t ns; };
+
+/* What others waited for this thread's current window, until it is known what to call it. */
+#define PENDING_MAX 24
+struct pending { uint32_t entry; uint64_t ns; };
+
+/* What the last windows of a slot turned out to be. */
+#define HISTORY_MAX 16
+struct past { uint32_t serial, entry; };
+
 struct slot {
-    struct totals total;
+    /* Touched in every GVL cycle, so kept together. */
     enum state state;
-    enum part wait_part;      /* what the current release is for */
-    bool awaits_work;         /* the current release may be a pool thread's wait for the next request */
-    bool slice_ended;         /* the current wait for the GVL began with the end of a time slice */
-    bool in_use;
     bool in_request;
-    uint64_t since_ns;        /* when the current state began */
-    uint64_t burst_ns;        /* length of the last uninterrupted hold */
-    uint64_t gc_since_ns;
-    uint64_t events_count;
+    bool in_checkout;             /* of a connection pool */
+    uint64_t since_ns;            /* when the current hold or release began */
+    uint64_t hold_ns;             /* of it, or of the last one */
+    struct { uint64_t at_ns, gc_clock_ns; } ready; /* 0: not asked for the GVL yet */
+    uint64_t woken_ns;            /* when it asked for the current hold */
+    uint64_t cycles_count;
+    VALUE thread;
+    struct totals total;
+    uint32_t steps_count;
+    uint32_t blamed_count;
+    uint32_t serial;              /* of the current window */
+
+    bool in_use;
+    bool introduced;              /* its name and id are known */
+    bool serves_requests;
+    uint32_t entry;               /* of this thread in the ledger */
+    uint32_t pending_count;
+    int64_t native_thread_id;
 
     /* The window of the current, or the next, request. */
     uint64_t window_since_ns;
     struct totals window_total;   /* the totals when it began */
     uint64_t begin_held_ns;       /* HELD when the request was handed to us */
     uint64_t begin_cpu_ns;        /* the thread's CPU clock then */
-    uint32_t steps_count;
+
+    /* Up to where the ledger has this thread. */
+    struct totals settled_total;
+    uint64_t settled_cpu_ns, settled_cycles_count;
+
+    struct past history[HISTORY_MAX];
+    struct blamed blamed[BLAMED_MAX];
+    struct pending pending[PENDING_MAX];
     uint64_t steps[STEPS_MAX];
 };
 
-/* vDSO: no system call. */
-static inline uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#define SLOTS_MAX 1024
 
-/* Adds the time since the last change to the part it belongs to. */
-static inline uint64_t spend(struct slot *slot, enum part part, uint64_t now_ns)
-{
-    uint64_t ns = now_ns > slot->since_ns ? now_ns - slot->since_ns : 0;
-    slot->total.part_ns[part] += ns;
-    slot->since_ns = now_ns;
-    return ns;
-}
+struct closed; /* ledger.h */
 
 /* gvl_clock.c */
 extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+extern struct slot *pt_slots;
 bool pt_gvl_clock_start(VALUE threads);
 struct slot *pt_slot_of(VALUE thread);
-uint64_t pt_events_count(void);
 uint64_t pt_unobserved_threads_count(void);
-uint64_t pt_cost_per_event_ns(uint64_t rounds);
+bool pt_computes(VALUE receiver_class);
+uint64_t pt_cost_per_cycle_ns(void);
 
 /* gc_clock.c */
 void pt_gc_clock_start(void);
+uint64_t pt_gc_clock_ns(uint64_t now_ns);
+
+/* blame.c */
+void pt_blame_hold(uint32_t slot, uint32_t serial, uint64_t end_ns, uint64_t gc_clock_ns);
+void pt_blame_wait(struct slot *slot, uint64_t now_ns);
+void pt_blame_window_ends(struct slot *slot, uint32_t entry);
+void pt_blame_settle(struct slot *slot, uint32_t entry);
+void pt_blame_start(void);
 
 /* window.c */
 void pt_window_open(struct slot *slot, uint64_t now_ns);
+void pt_window_idle(struct slot *slot, uint64_t now_ns);
+void pt_window_hold(struct slot *slot, uint64_t now_ns);
 void pt_window_step(struct slot *slot, enum part part, uint64_t ns);
-bool pt_request_begin(struct slot *slot);
-VALUE pt_request_end(struct slot *slot, VALUE numbers, bool with_trace);
+bool pt_request_begin(struct slot *slot, bool from_here);
+bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);
 
 #endif

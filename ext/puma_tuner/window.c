@@ -1,21 +1,28 @@
 /* A request's window on its thread: it opens when the thread is woken for the request (before Puma hands it to anyone,
  * and before the wait for the GVL that follows), or, when the thread had no time to rest, at the end of the request
  * before. It closes when the response is written. */
-#include "slot.h"
+#include "ledger.h"
+#include <string.h>
 
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* a system call: at the two ends of a request, never in a hook */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+/* Parts that miss the wall time by more than this share make a request "unclosed". */
+#define UNCLOSED_SHARE 100
 
-/* Contract: from READY as well as from Ruby code; touches the slot only. */
+/* Contract: from RESUMED as well as from Ruby code; touches the slot only. */
 void pt_window_open(struct slot *slot, uint64_t now_ns)
 {
     slot->window_since_ns = now_ns;
     slot->window_total = slot->total;
     slot->steps_count = 0;
+    slot->blamed_count = 0;
+    slot->serial++;
+}
+
+/* The thread has rested: what it did since its last request was Puma's business, and the next one begins here.
+ * Contract: RESUMED. */
+void pt_window_idle(struct slot *slot, uint64_t now_ns)
+{
+    pt_blame_window_ends(slot, slot->serves_requests ? ENTRY_PUMA : slot->entry);
+    pt_window_open(slot, now_ns);
 }
 
 /* Notes a step of the trace. A full trace goes on in its last steps of the same kind, so that its sums stay true. */
@@ -40,79 +47,128 @@ void pt_window_step(struct slot *slot, enum part part, uint64_t ns)
     }
 }
 
-/* Brings the totals of a running thread up to now, without a change of state. Contract: own thread, GVL held. */
-static void settle(struct slot *slot, uint64_t now_ns)
+/* Brings the totals of the running thread up to now. Contract: own thread, GVL held, also in SUSPENDED. */
+void pt_window_hold(struct slot *slot, uint64_t now_ns)
 {
-    uint64_t ns;
+    uint64_t ns = now_ns - slot->since_ns;
 
-    if (slot->state != RUNNING) return;
-    ns = spend(slot, HELD, now_ns);
-    slot->burst_ns += ns;
+    slot->total.part_ns[HELD] += ns;
+    slot->hold_ns += ns;
+    slot->since_ns = now_ns;
     pt_window_step(slot, HELD, ns);
 }
 
-/* Contract: own thread, GVL held. False when a request is under way already: then the outer call closes it. */
-bool pt_request_begin(struct slot *slot)
+/* Closes a budget: splits what a thread did between two moments into parts that sum to the wall time.
+ *
+ * Held time beyond the CPU clock was spent off the cores (preempted). CPU beyond held time was used with the GVL
+ * released: by code not known to compute, which counts as io until here, and by the kernel on the way into a wait and out
+ * of it (2 to 10 µs). More CPU than all of that leaves a negative residual. */
+void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed)
 {
+    static const enum part released[] = {IO_WAIT, SLEEP, LOCK_WAIT, POOL_WAIT};
+    uint64_t ns[PARTS], on_core_ns, cpu_ns, gc_ns, wall_ns = 0;
+
+    for (int i = 0; i < PARTS; i++) ns[i] = now->part_ns[i] - then->part_ns[i];
+    for (int i = 0; i < IDLE; i++) wall_ns += ns[i];
+    on_core_ns = ns[HELD] + ns[COMPUTE];
+    for (size_t i = 0; i < sizeof(released) / sizeof(*released) && cpu_clock_ns > on_core_ns; i++) {
+        uint64_t excess_ns = cpu_clock_ns - on_core_ns;
+        if (excess_ns > ns[released[i]]) excess_ns = ns[released[i]];
+        ns[released[i]] -= excess_ns;
+        on_core_ns += excess_ns;
+    }
+    gc_ns = now->gc_ns - then->gc_ns;
+    if (gc_ns > cpu_clock_ns) gc_ns = cpu_clock_ns;
+    cpu_ns = cpu_clock_ns - gc_ns;
+
+    memset(closed, 0, sizeof(*closed));
+    closed->sums[SUM_WALL] = wall_ns;
+    closed->sums[SUM_CPU] = cpu_ns;
+    closed->sums[SUM_PREEMPTED] = on_core_ns > cpu_clock_ns ? on_core_ns - cpu_clock_ns : 0;
+    closed->sums[SUM_GVL_WAIT] = ns[GVL_WAIT];
+    closed->sums[SUM_GC] = gc_ns;
+    closed->sums[SUM_IO] = ns[IO_WAIT];
+    closed->sums[SUM_LOCK] = ns[LOCK_WAIT] + ns[POOL_WAIT];
+    closed->sums[SUM_SLEEP] = ns[SLEEP];
+    closed->sums[SUM_IDLE] = ns[IDLE];
+    closed->sums[SUM_POOL_WAIT] = ns[POOL_WAIT];
+    closed->sums[SUM_GC_WAITED] = now->gc_waited_ns - then->gc_waited_ns;
+    closed->cpu_clock_ns = cpu_clock_ns;
+    closed->slices_count = now->slices_count - then->slices_count;
+    closed->long_holds_count = now->long_holds_count - then->long_holds_count;
+}
+
+static void judge(struct closed *closed, uint64_t wall_ns)
+{
+    int64_t residual_ns = (int64_t)wall_ns;
+
+    for (int i = SUM_CPU; i < HISTOGRAMS; i++) residual_ns -= (int64_t)closed->sums[i];
+    closed->unclosed = (uint64_t)llabs(residual_ns) * UNCLOSED_SHARE > wall_ns;
+    closed->sums[SUM_WALL] = wall_ns; /* by the clock, not by adding up */
+}
+
+/* `from_here`: the window opens now (a job); otherwise it has been open since the thread was woken.
+ * Contract: own thread, GVL held. False when a request is under way already: then the outer call closes it. */
+bool pt_request_begin(struct slot *slot, bool from_here)
+{
+    uint64_t now_ns = clock_ns();
+
     if (slot->in_request) return false;
-    settle(slot, monotonic_ns());
+    pt_window_hold(slot, now_ns);
+    if (from_here) {
+        pt_blame_window_ends(slot, slot->entry);
+        pt_window_open(slot, now_ns);
+    } else if (!slot->serves_requests) {
+        slot->serves_requests = true;
+        slot->introduced = false;
+    }
     slot->in_request = true;
     slot->begin_held_ns = slot->total.part_ns[HELD] - slot->window_total.part_ns[HELD];
     slot->begin_cpu_ns = thread_cpu_ns();
     return true;
 }
 
-/* [name, ns, …], the names as Ruby symbols. */
-static VALUE trace_of(const struct slot *slot)
+/* Recording is nobody's request: the time since the window closed goes into no step. */
+static void leave_out(struct slot *slot, uint64_t now_ns)
 {
-    static const char *const names[PARTS] = {"cpu", "gvl_wait", "io", "lock", "sleep", "idle"};
-    VALUE trace = rb_ary_new_capa(slot->steps_count * 2);
-
-    for (uint32_t i = 0; i < slot->steps_count; i++) {
-        rb_ary_push(trace, ID2SYM(rb_intern(names[slot->steps[i] >> STEP_NS_BITS])));
-        rb_ary_push(trace, ULL2NUM(slot->steps[i] & (((uint64_t)1 << STEP_NS_BITS) - 1)));
-    }
-    return trace;
+    slot->total.part_ns[HELD] += now_ns - slot->since_ns;
+    slot->hold_ns += now_ns - slot->since_ns;
+    slot->since_ns = now_ns;
 }
 
-/* Closes the window and stores its budget into `numbers`, in place:
- * [window_since, wall, cpu, preempted, gvl_wait, gc, io, lock, sleep, cpu_clock, slices]. The parts sum to the wall time.
+/* Closes the window and adds it to the ledger as a request of `entry`; ENTRY_OTHER discards it.
+ * queued_ns: when Puma put it on its list, by our clock; 0 when it never did. before_puma_ns: spent before that.
  *
- * Held time beyond the CPU clock was spent off the cores (preempted). CPU beyond held time was computed with the GVL
- * released (bcrypt, zlib), and is CPU, not IO.
- *
- * Contract: own thread, GVL held, ordinary Ruby code (the trace, when asked for, allocates). */
-VALUE pt_request_end(struct slot *slot, VALUE numbers, bool with_trace)
+ * Contract: own thread, GVL held, ordinary Ruby code. False when no request was under way. */
+bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed)
 {
-    uint64_t cpu_clock_ns, now_ns, held_ns, gc_ns, released_cpu_ns = 0, part_ns[PARTS];
-    VALUE trace = Qnil;
+    uint64_t cpu_ns, now_ns;
 
-    if (!slot->in_request) return Qfalse;
-    cpu_clock_ns = thread_cpu_ns() - slot->begin_cpu_ns + slot->begin_held_ns;
-    now_ns = monotonic_ns();
-    settle(slot, now_ns);
-    for (int i = 0; i < PARTS; i++) part_ns[i] = slot->total.part_ns[i] - slot->window_total.part_ns[i];
-    held_ns = part_ns[HELD];
-    gc_ns = slot->total.gc_ns - slot->window_total.gc_ns;
-
-    if (cpu_clock_ns > held_ns) {
-        released_cpu_ns = cpu_clock_ns - held_ns;
-        if (released_cpu_ns > part_ns[IO_WAIT]) released_cpu_ns = part_ns[IO_WAIT];
-        part_ns[IO_WAIT] -= released_cpu_ns;
-        cpu_clock_ns = held_ns + released_cpu_ns;
+    if (!slot->in_request) return false;
+    cpu_ns = thread_cpu_ns();
+    now_ns = clock_ns();
+    pt_window_hold(slot, now_ns);
+    if (slot->hold_ns >= LONG_HOLD_NS) {
+        slot->total.long_holds_count++;
+        slot->hold_ns = 0; /* counted for this request, not again when it is released */
     }
-    if (gc_ns > cpu_clock_ns) gc_ns = cpu_clock_ns;
+    pt_close(&slot->total, &slot->window_total, cpu_ns - slot->begin_cpu_ns + slot->begin_held_ns, closed);
+    judge(closed, now_ns - slot->window_since_ns);
+    closed->steps_count = slot->steps_count; /* they stay until the thread gives up the GVL */
+    if (queued_ns && queued_ns < slot->window_since_ns) closed->sums[SUM_QUEUE] = slot->window_since_ns - queued_ns;
+    closed->sums[SUM_WALL] += closed->sums[SUM_QUEUE];
+    closed->sums[SUM_BEFORE_PUMA] = before_puma_ns;
 
-    const uint64_t values[] = {
-        slot->window_since_ns, now_ns - slot->window_since_ns,
-        cpu_clock_ns - gc_ns, held_ns + released_cpu_ns - cpu_clock_ns, part_ns[GVL_WAIT], gc_ns,
-        part_ns[IO_WAIT], part_ns[LOCK_WAIT], part_ns[SLEEP],
-        cpu_clock_ns, slot->total.slices_count - slot->window_total.slices_count,
-    };
-    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) rb_ary_store(numbers, (long)i, ULL2NUM(values[i]));
-
-    if (with_trace) trace = trace_of(slot);
+    if (entry != ENTRY_OTHER) {
+        pt_ledger_add(entry, closed, true);
+        pt_ledger_trace(entry, slot, closed);
+        pt_blame_settle(slot, entry);
+    }
+    pt_blame_window_ends(slot, entry);
     slot->in_request = false;
-    pt_window_open(slot, now_ns);
-    return with_trace ? trace : Qtrue;
+    pt_ledger_settle(slot, cpu_ns);
+    pt_ledger_sweep(now_ns);
+    leave_out(slot, clock_ns());
+    pt_window_open(slot, slot->since_ns);
+    return true;
 }

@@ -13,5 +13,5 @@ require "puma_tuner"
 
 PumaTuner::Host::Launch.install
 if ENV["PUMA_TUNER_MEASURE"]
-  PumaTuner::Measure.start(agent_directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command")
+  PumaTuner::Measure.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command")
 end

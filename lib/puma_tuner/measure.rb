@@ -3,72 +3,99 @@
 module PumaTuner
   # A running app -> Observation. Numbers, no opinions.
   #
-  # What runs inside the server (the probe): gvl_clock, puma_hooks, recorder, agent, console.
-  # What runs in the command: collector, which asks the agents and makes the Observation.
+  # What runs inside the server (the probe): gvl_clock, puma_hooks, recording, recorder (or unaided), off_gvl, console.
+  # What they leave behind: a ledger per process. What reads them, in the command (collector) or the server (snapshot):
+  # ledgers, and account, which makes the Observation's values.
   module Measure
-    autoload :Agent, "puma_tuner/measure/agent"
+    autoload :Account, "puma_tuner/measure/account"
+    autoload :Blame, "puma_tuner/measure/observation"
     autoload :Budget, "puma_tuner/measure/budget"
     autoload :Collector, "puma_tuner/measure/collector"
     autoload :Console, "puma_tuner/measure/console"
+    autoload :Distribution, "puma_tuner/measure/observation"
     autoload :Endpoint, "puma_tuner/measure/endpoint"
     autoload :EndpointObservation, "puma_tuner/measure/observation"
+    autoload :Folding, "puma_tuner/measure/folding"
     autoload :GvlClock, "puma_tuner/measure/gvl_clock"
+    autoload :Ledger, "puma_tuner/measure/ledger"
+    autoload :Ledgers, "puma_tuner/measure/ledgers"
     autoload :LoadSummary, "puma_tuner/measure/observation"
     autoload :LoadedWindow, "puma_tuner/measure/loaded_window"
     autoload :Observation, "puma_tuner/measure/observation"
+    autoload :OffGvl, "puma_tuner/measure/off_gvl"
     autoload :ProbeCost, "puma_tuner/measure/observation"
     autoload :ProcessObservation, "puma_tuner/measure/observation"
-    autoload :ProcessSnapshot, "puma_tuner/measure/process_snapshot"
     autoload :PumaHooks, "puma_tuner/measure/puma_hooks"
     autoload :Recorder, "puma_tuner/measure/recorder"
+    autoload :Recording, "puma_tuner/measure/recording"
+    autoload :RequestStart, "puma_tuner/measure/request_start"
+    autoload :Snapshot, "puma_tuner/measure/snapshot"
     autoload :ThreadObservation, "puma_tuner/measure/observation"
-    autoload :ThreadBudget, "puma_tuner/measure/thread_budget"
-    autoload :ThreadWindow, "puma_tuner/measure/thread_window"
     autoload :Trace, "puma_tuner/measure/observation"
+    autoload :Unaided, "puma_tuner/measure/unaided"
+    autoload :Written, "puma_tuner/measure/written"
 
     # Puma's outermost middleware sets this (6 to 8). Where it is missing the client had gone before its turn, as clients do
     # who give up while they are queued: no work for the app, so no request.
     APP_WAS_CALLED = "puma.config"
 
+    # The recorder of a process that can't be watched.
+    module Unwatched
+      def self.begin(_client) = false
+
+      def self.job(_name) = yield
+    end
+
     class << self
-      # @return [Recorder] of this process
+      # @return [Recorder, Unaided, Unwatched] of this process
       attr_reader :recorder
+
+      # @return [#call, nil] the app's own names for endpoints, see PumaTuner.group_endpoints
+      attr_accessor :grouping
 
       # Looks at every Puma server of this process and of those forked from it, from its start on.
       #
       # @param way_in [String] "command", "plugin", "run" or "rack"
-      # @param agent_directory [String, nil] where the command that measures keeps its sockets
+      # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
-      def start(way_in:, agent_directory: nil, console: nil)
-        @ways ||= {way_in:, agent_directory: nil, console: nil}
-        @ways = @ways.merge({agent_directory:, console:}.compact)
-        PumaHooks.install { |server| server_starts(server) }
+      def start(way_in:, directory: nil, console: nil)
+        @ways ||= {way_in:, directory: nil, console: nil}
+        @ways = @ways.merge({directory:, console:}.compact)
+        PumaHooks.install { |_server| server_starts }
       end
 
-      # @api private
-      def finish_request(client)
-        queued_ns = client.puma_tuner_queued_ns
-        client.puma_tuner_queued_ns = nil
-        client.env.key?(APP_WAS_CALLED) ? recorder.finish(client.env, queued_ns) : recorder.discard
+      # @return [Recording] of this process, begun when there is none
+      def recording
+        return @recording if @recording&.pid == Process.pid
+        @snapshot = nil
+        @recording = Recording.new(way_in: @ways&.fetch(:way_in) || "jobs", directory: @ways&.fetch(:directory) || ENV["PUMA_TUNER_DIRECTORY"], grouping:)
+        @recorder = @recording.recorder
+        @recording
       end
+
+      # @return [Snapshot] of this process's server
+      def snapshot = @snapshot ||= Snapshot.new(recording)
 
       private
 
-      def server_starts(server)
-        return if @serving == Process.pid # a restart within the process
-        @serving = Process.pid
-        @recorder = Recorder.new
-        say_what_is_missing unless GvlClock.start
-        start_agent if @ways[:agent_directory]
-        Console.new(server:, **@ways[:console]).start if @ways[:console]
+      # Once per process: Puma restarts its server within one, too. What goes wrong here must not reach the app, which then
+      # serves unwatched.
+      def server_starts
+        return if @recording&.pid == Process.pid
+        say_what_is_missing if recording.why_not
+        Jobs.install
+        start_console if @ways[:console]
+      rescue => error
+        @recorder = Unwatched
+        warn "puma_tuner: this process can't be watched (#{error.class}: #{error.message})"
       end
 
-      def start_agent
-        Agent.new(directory: @ways[:agent_directory], snapshot: ProcessSnapshot.new(recorder:, way_in: @ways[:way_in])).start
+      def start_console
+        Console.new(ledger_path: recording.ledger_path, **@ways[:console]).start
       end
 
       def say_what_is_missing
-        warn "puma_tuner: GVL wait, IO and locks can't be told apart here: #{GvlClock.why_not || "no memory for the clock"}"
+        warn "puma_tuner: GVL wait, IO and locks can't be told apart here: #{recording.why_not}"
       end
     end
   end

@@ -10,7 +10,7 @@ module PumaTuner
     # @param out [IO] where the threads' lines go
     def initialize(app, interval_s: Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10")), out: $stdout)
       @app = app
-      Measure.start(way_in: "rack", agent_directory: ENV["PUMA_TUNER_DIRECTORY"], console: {interval_s:, out:})
+      Measure.start(way_in: "rack", directory: ENV["PUMA_TUNER_DIRECTORY"], console: {interval_s:, out:})
     end
 
     def call(env) = @app.call(env)

@@ -3,20 +3,26 @@
 # Goes through every function of the extension, on many threads. Run by memory_test.rb under Valgrind.
 
 $LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))
+require "fileutils"
+require "tmpdir"
 require "puma_tuner"
 
 Clock = PumaTuner::Measure::GvlClock
 abort(Clock.why_not) unless Clock.start
+folder = Dir.mktmpdir
+abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
 
-serve = lambda do |numbers, with_trace|
+serve = lambda do |entry|
   Clock.request_begin
   sleep 0.0005
   Mutex.new.synchronize { Array.new(500) { Object.new } }
   Queue.new.pop(timeout: 0.0005)
-  Clock.request_end(numbers, with_trace)
+  Clock.request_end(entry, Clock.now_ns, 1_000)
 end
 
-Array.new(4) { |i| Thread.new { 30.times { serve.call([], i.even?) } } }.each(&:join)
+entries = Array.new(6) { |i| Clock.entry(1, "GET /#{i}") }
+Array.new(4) { |i| Thread.new { 30.times { |turn| serve.call(entries[(i + turn) % 6]) } } }.each(&:join)
+500.times { |i| Clock.entry(1, "GET /#{i}" * 20) } # more than there is room for, longer than there is room for
 1_100.times { Thread.new {}.join } # more threads than there are slots, one after the other
 idle = Array.new(1_100) { Thread.new { sleep } } # and all at once
 Clock.totals(idle.last)
@@ -25,9 +31,17 @@ idle.each(&:kill).each(&:join)
 
 Clock.request_begin
 600.times { sleep 0.00001 } # more steps than a trace keeps
-Clock.request_end([], true)
+Clock.request_take(true)
+Clock.request_begin
+600.times { sleep 0.00001 }
+Clock.request_end(entries.first, nil, nil)
+3_000.times { Clock.job_begin && Clock.request_end(entries.sample, nil, nil) } # more traces than are kept
+Clock.sweep
 GC.start
 GC.compact
-Clock.cost_per_event_ns(100)
-Process.wait(fork { Clock.start && serve.call([], true) })
-puts "unobserved threads: #{Clock.unobserved_threads_count.positive?}"
+Process.wait(fork { serve.call(entries.first) }) # not started there: nothing is recorded
+Process.wait(fork { Clock.start && !Clock.open_ledger(File.join(folder, "two"), "{}") && serve.call(Clock.entry(1, "GET /")) })
+abort("no ledger of the child's") unless PumaTuner::Measure::Ledger.read(File.join(folder, "two")).entries.key?([:request, "GET /"])
+unobserved = Clock.unobserved_threads_count
+FileUtils.rm_rf(folder)
+puts "unobserved threads: #{unobserved.positive?}"

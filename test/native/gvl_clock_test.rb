@@ -15,11 +15,22 @@ class GvlClockTest < TunerTest
   # @return [Hash{Symbol => Integer}] the numbers of a request that does the block, on a thread of its own
   def numbers_of
     Thread.new {
-      numbers = []
       Clock.request_begin
       yield
-      Clock.request_end(numbers, false)
-      Clock::NUMBERS.zip(numbers).to_h
+      take
+    }.value
+  end
+
+  # @return [Hash{Symbol => Integer}] the numbers of this thread's request, which ends
+  def take = Clock::NUMBERS.zip(Clock.request_take(false).first).to_h
+
+  # @return [Array<Array(String, Integer)>] steps of a request that does the block, on a thread of its own; and its numbers
+  def steps_of
+    Thread.new {
+      Clock.request_begin
+      yield
+      numbers, steps = Clock.request_take(true)
+      [steps.each_slice(2).map { |kind, ns| [Clock::STEP_KINDS.fetch(kind), ns] }, Clock::NUMBERS.zip(numbers).to_h]
     }.value
   end
 
@@ -113,29 +124,21 @@ class GvlClockTest < TunerTest
   end
 
   test "the trace tells the steps in their order, and sums to the wall time" do
-    numbers = []
-    steps = Thread.new {
-      Clock.request_begin
+    steps, numbers = steps_of do
       sleep 0.01
       spin(0.01)
       IO.select(nil, nil, nil, 0.01)
-      Clock.request_end(numbers, true)
-    }.value
-    assert_equal numbers[Clock::NUMBERS.index(:wall)], steps.each_slice(2).sum(&:last)
-    kinds = steps.each_slice(2).map(&:first)
-    assert_operator kinds.index(:sleep), :<, kinds.rindex(:io)
-    assert_equal :cpu, kinds.last
+    end
+    assert_equal numbers[:wall], steps.sum(&:last)
+    kinds = steps.map(&:first)
+    assert_operator kinds.index("sleep"), :<, kinds.rindex("io")
+    assert_equal "cpu", kinds.last
   end
 
   test "a request with more steps than are kept loses none of its time" do
-    numbers = []
-    steps = Thread.new {
-      Clock.request_begin
-      1_000.times { sleep 0.00001 }
-      Clock.request_end(numbers, true)
-    }.value
-    assert_operator steps.size / 2, :<=, 512
-    assert_equal numbers[Clock::NUMBERS.index(:wall)], steps.each_slice(2).sum(&:last)
+    steps, numbers = steps_of { 1_000.times { sleep 0.00001 } }
+    assert_operator steps.size, :<=, 512
+    assert_equal numbers[:wall], steps.sum(&:last)
   end
 
   test "a request within a request is not counted twice" do
@@ -150,10 +153,8 @@ class GvlClockTest < TunerTest
     ready = ConditionVariable.new
     server = Thread.new {
       mutex.synchronize { ready.wait(mutex) } # as a pool thread waits for work
-      numbers = []
       Clock.request_begin
-      Clock.request_end(numbers, false)
-      queue << Clock::NUMBERS.zip(numbers).to_h
+      queue << take
     }
     sleep 0.02 until server.status == "sleep"
     mutex.synchronize { ready.signal }
@@ -163,11 +164,13 @@ class GvlClockTest < TunerTest
     assert_operator numbers[:lock], :<, 20_000_000
   end
 
-  test "a thread's totals hold what it does now, too" do
-    thread = Thread.new { sleep }
-    sleep 0.05
-    totals = PumaTuner::Measure::GvlClock::TOTALS.zip(Clock.totals(thread)).to_h
-    thread.kill.join
+  test "a thread's totals go up to when it last took the GVL" do
+    waker = Queue.new
+    thread = Thread.new { [sleep(0.05), waker.pop] }
+    sleep 0.02 until waker.num_waiting == 1
+    totals = Clock::TOTALS.zip(Clock.totals(thread)).to_h
+    waker << 1
+    thread.join
     assert_operator totals[:idle] + totals[:sleep], :>, 30_000_000
   end
 
@@ -175,17 +178,11 @@ class GvlClockTest < TunerTest
     reader, writer = IO.pipe
     pid = fork do
       Clock.start
-      numbers = []
-      Thread.new {
-        Clock.request_begin
-        sleep 0.02
-        Clock.request_end(numbers, false)
-      }.join
-      writer.write(Marshal.dump(numbers))
+      writer.write(Marshal.dump(numbers_of { sleep 0.02 }))
       exit!(0)
     end
     writer.close
-    numbers = Clock::NUMBERS.zip(Marshal.load(reader.read)).to_h # rubocop:disable Security/MarshalLoad
+    numbers = Marshal.load(reader.read) # rubocop:disable Security/MarshalLoad
     Process.wait(pid)
     assert_ms 20, numbers[:sleep]
   end
@@ -197,24 +194,86 @@ class GvlClockTest < TunerTest
   end
 
   test "it survives a collection at every allocation, and compaction" do
-    numbers = nil
-    Thread.new {
-      numbers = []
-      Clock.request_begin
+    numbers = numbers_of do
       GC.stress = true
       20.times { Object.new }
       Thread.new { Queue.new.pop(timeout: 0.001) }.join
-      steps = Clock.request_end(numbers, true)
       GC.stress = false
-      assert_kind_of Array, steps
-    }.join
+    end
     GC.compact if GC.respond_to?(:compact)
-    assert_operator numbers[Clock::NUMBERS.index(:gc)], :>, 0
+    assert_operator numbers[:gc], :>, 0
   ensure
     GC.stress = false
   end
 
-  test "it tells what an event costs" do
-    assert_includes 1..100_000, Clock.cost_per_event_ns(10_000)
+  test "requests back to back on one thread have their own time each" do
+    numbers = Thread.new {
+      [0.03, 0.01, 0.02].map do |seconds|
+        Clock.request_begin
+        sleep seconds
+        take
+      end
+    }.value
+    [30, 10, 20].zip(numbers) { |expected, each| assert_ms expected, each[:wall] }
+  end
+
+  test "what a thread does between two requests belongs to the later one, unless it rested" do
+    numbers = Thread.new {
+      Clock.request_begin
+      take
+      spin(0.02) # Puma looks for the next request on the connection, and finds one
+      Clock.request_begin
+      back_to_back = take
+      spin(0.02)
+      Queue.new.pop(timeout: 0.001) # contention for a lock is no rest
+      mutex = Mutex.new
+      mutex.synchronize { ConditionVariable.new.wait(mutex, 0.01) } # as a pool thread waits for work
+      Clock.request_begin
+      [back_to_back, take]
+    }.value
+    assert_ms 20, numbers.first[:cpu]
+    assert_operator numbers.last[:wall], :<, 5_000_000
+  end
+
+  test "waiting for a connection of a pool is told apart from other locks" do
+    numbers = numbers_of do
+      was_inside = Clock.checkout(true)
+      Queue.new.pop(timeout: 0.02)
+      Clock.checkout(was_inside)
+      Queue.new.pop(timeout: 0.01)
+    end
+    assert_ms 30, numbers[:lock]
+    assert_ms 20, numbers[:pool_wait]
+  end
+
+  test "native code that computes without the GVL is cpu" do
+    require "zlib"
+    text = Random.new(1).bytes(3_000_000)
+    numbers = numbers_of { 2.times { Zlib::Deflate.new.deflate(text, Zlib::FINISH) } }
+    assert_operator numbers[:cpu].fdiv(numbers[:wall] - numbers[:gvl_wait]), :>, 0.6
+    assert_operator numbers[:io], :<, numbers[:cpu] / 2
+  end
+
+  test "a collection by another thread is counted in the wait for the GVL" do
+    ready = Queue.new
+    waiter = Thread.new { numbers_of { ready << 1; sleep 0.02 } } # rubocop:disable Style/Semicolon
+    ready.pop
+    garbage = Array.new(300_000) { Object.new }
+    deadline = Clock.now_ns + 150_000_000
+    GC.start while Clock.now_ns < deadline
+    numbers = waiter.value
+    assert_operator garbage.size, :>, 0
+    assert_operator numbers[:gc_waited], :>, 0
+    assert_operator numbers[:gc_waited], :<=, numbers[:gvl_wait]
+    assert_equal 0, numbers[:gc]
+  end
+
+  test "a request's parts never miss its wall time by a percent" do
+    numbers = Array.new(4) { Thread.new { Array.new(10) { numbers_of { [spin(0.005), sleep(0.002), Mutex.new.synchronize { 1 }] } } } }.flat_map(&:value)
+    assert_equal [0], numbers.map { |each| each[:unclosed] }.uniq
+  end
+
+  test "it tells what a cycle costs" do
+    assert_includes 1..100_000, Clock.cost_per_cycle_ns
   end
 end

@@ -20,8 +20,9 @@ module Builders
 
   # @param budget [Hash] parts that are not zero
   def endpoint_observation(name: "GET /", traces: [trace("cpu", 2, "io", 8)] * 40, requests_count: traces.size, budget: {})
-    Measure::EndpointObservation.new(name:, requests_count:, budget: Measure::Budget.zero.with(**budget),
-      p50_ns: 10 * MS, p99_ns: 20 * MS, traces:)
+    Measure::EndpointObservation.new(name:, requests_count:, unclosed_count: 0, budget: Measure::Budget.zero.with(**budget),
+      latency: Stats::Histogram.of([10 * MS, 20 * MS]), p50_ns: 10 * MS, p99_ns: 20 * MS, distributions: [], slices_count: 0,
+      long_holds_count: 0, blame: [], traces:)
   end
 
   def process_observation(role: "single", worker_index: nil, cpu_ns: 0, pss_bytes: 80_000_000)
@@ -38,7 +39,8 @@ module Builders
     duration_ns: 10_000 * MS, timeslice_ms: 100, cores_count: 4, cpu_quota_cores: nil)
     Measure::Observation.new(started_at: "2026-01-01T00:00:00Z", duration_ns:, command: "bundle exec puma", way_in: "command",
       topology:, min_threads_count: topology.threads_count, server: server_facts(timeslice_ms),
-      machine: machine_facts(cores_count, cpu_quota_cores), load:, budget: Measure::Budget.zero, endpoints:, threads: [], processes:,
+      machine: machine_facts(cores_count, cpu_quota_cores), load:, budget: Measure::Budget.zero, endpoints:, jobs: [], threads: [],
+      background: [], processes:,
       probe: nil, unknown: {})
   end
 

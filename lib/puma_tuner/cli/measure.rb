@@ -43,7 +43,7 @@ module PumaTuner
           collector.begin_window
           err.puts("puma_tuner: measuring #{duration_s ? "for #{duration_s} s" : "until Ctrl-C"}")
           wait_for_end(server, duration_s)
-          server.alive? ? collector.end_window : collector.from_last_snapshots
+          collector.end_window
         end
       end
 

@@ -51,7 +51,7 @@ module PumaTuner
             ruby_version: RUBY_VERSION,
             ruby_description: RUBY_DESCRIPTION,
             yjit_enabled: defined?(RubyVM::YJIT) ? RubyVM::YJIT.enabled? : nil,
-            puma_version: Puma::Const::PUMA_VERSION,
+            puma_version: defined?(::Puma::Const) ? ::Puma::Const::PUMA_VERSION : nil,
             rack_version: (defined?(::Rack) && ::Rack.respond_to?(:release)) ? ::Rack.release : nil,
             thread_timeslice_ms: ENV.fetch("RUBY_THREAD_TIMESLICE", "100").to_i,
             rack_environment: ENV["RACK_ENV"]

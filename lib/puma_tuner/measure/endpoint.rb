@@ -19,7 +19,7 @@ module PumaTuner
       # Numbers, UUIDs and other long hexadecimal words stand for a parameter.
       VARIABLE_SEGMENT = %r{(?<=/)(?:\d+|\h{8}-\h{4}-\h{4}-\h{4}-\h{12}|\h{12,})(?=[/.]|\z)}
 
-      def initialize
+      def initialize(grouping: nil)
         @names = {}
       end
 

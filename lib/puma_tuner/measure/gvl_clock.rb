@@ -5,40 +5,89 @@ module PumaTuner
     # How long each thread has the GVL, wants it, and does without. The extension replaces the methods below where it can
     # be had; elsewhere they answer that they know nothing, and `why_not` says why.
     module GvlClock
-      # The places of a request's numbers, in the order the extension writes them; nanoseconds but for the last.
-      NUMBERS = %i[window_since wall cpu preempted gvl_wait gc io lock sleep cpu_clock slices_count].freeze
+      # The places of a request's numbers (`request_take`); nanoseconds but for the last two.
+      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma
+        cpu_clock slices_count unclosed].freeze
 
       # The places of a thread's totals; nanoseconds but for the last. `held` is time with the GVL, GC included.
-      TOTALS = %i[held gvl_wait io lock sleep idle gc slices_count].freeze
+      TOTALS = %i[held gvl_wait io lock pool_wait sleep compute idle gc slices_count].freeze
+
+      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "pool" waited for a
+      # connection of a pool; "compute" is without the GVL, in code known to compute.
+      STEP_KINDS = %w[cpu gvl_wait io lock pool sleep compute idle].freeze
 
       class << self
         # Starts the clock for all threads of this process; once more after a fork, in the child.
         # @return [Boolean] whether it runs
         def start = false
 
-        # Marks that this thread now serves a request.
+        # Makes the file in which requests are recorded from now on (see Ledger).
+        # @param path [String] of a file that is not there yet
+        # @param facts [String] JSON, up to 3,500 bytes
+        # @return [String, nil] why it could not be made; nil when it was
+        def open_ledger(path, facts) = nil
+
+        # @param kind [Integer] a place in Ledger::KINDS
+        # @param name [String]
+        # @return [Integer] the number of the ledger's entry of that name, for request_end
+        def entry(kind, name) = 0
+
+        # Marks that this thread now serves a request, for which it may have been woken a while ago.
         # @return [Boolean] false when it does already
         def request_begin = false
 
-        # Marks the end of the request that this thread serves.
-        # @param numbers [Array<Integer>] receives NUMBERS, so that nothing is allocated
-        # @param with_trace [Boolean] whether to return the steps
-        # @return [Array, true, false] [kind, ns, …] with a trace, true without; false when there was no request
-        def request_end(numbers, with_trace) = false
+        # The same for work that begins here and now.
+        # @return [Boolean] false when a request or job is under way
+        def job_begin = false
+
+        # Marks the end of the request or job, and records it.
+        # @param entry [Integer]
+        # @param queued_ns [Integer, nil] when Puma put it on its list, by now_ns; nil when it never did
+        # @param before_puma_ns [Integer, nil] how long it was under way before that
+        # @return [Boolean] false when there was none
+        def request_end(entry, queued_ns, before_puma_ns) = false
+
+        # The same without recording it.
+        # @param with_trace [Boolean]
+        # @return [Array(Array<Integer>, Array<Integer>), nil] NUMBERS; and the steps, kind and nanoseconds in turn
+        def request_take(with_trace) = nil
+
+        # The same, and forgets it.
+        def discard = false
+
+        # Brings the ledger up to date, as happens by itself once a second while there are requests.
+        def sweep = nil
+
+        # @return [Integer] nanoseconds, by the clock of the hooks; compares with nothing else
+        def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+        # @return [Integer] by the same clock, when this thread asked for the GVL that it now has
+        def woken_ns = now_ns
+
+        # Marks that this thread is inside a connection pool's checkout, where waiting for a lock is waiting for the pool.
+        # @param begins [Boolean]
+        # @return [Boolean] whether it was before
+        def checkout(begins) = false
+
+        # Names a class whose methods release the GVL in order to compute.
+        # @return [Boolean] false when there is no place for more
+        def computes(receiver_class) = false
 
         # @param thread [Thread]
-        # @return [Array<Integer>, nil] TOTALS of the thread since it began, or since the clock was started
+        # @return [Array<Integer>, nil] TOTALS of the thread since it began, or since the clock was started, up to when it
+        #   last took the GVL
         def totals(thread) = nil
-
-        # @return [Integer] GVL events seen so far, by threads that are still alive
-        def events_count = 0
 
         # @return [Integer] threads that found no place (there are 1,024)
         def unobserved_threads_count = 0
 
-        # @param rounds [Integer] how often to repeat
-        # @return [Integer] nanoseconds that one event costs, timed here and now
-        def cost_per_event_ns(rounds) = 0
+        # @return [Integer] nanoseconds that being watched adds to a release and re-acquisition of the GVL, timed here
+        #   when the clock was started
+        def cost_per_cycle_ns = 0
+
+        # @param ns [Integer] what recording adds to a request
+        def cost_per_request_ns=(ns)
+        end
 
         # @return [String, nil] why there is no clock; nil when there is
         attr_reader :why_not

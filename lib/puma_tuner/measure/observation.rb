@@ -4,23 +4,41 @@ module PumaTuner
   module Measure
     # One recorded request, as the steps its thread went through.
     #
-    # steps: alternating kind and nanoseconds: ["cpu", 81000, "io", 920000, "gvl_wait", 4000, "cpu", …];
-    #   "cpu" is time with the GVL, GC included; "gvl_wait", "io", "lock" and "sleep" as in Budget
+    # steps: alternating kind and nanoseconds: ["cpu", 81000, "io", 920000, "gvl_wait", 4000, "cpu", …]; kinds are those of
+    #   GvlClock::STEP_KINDS
     # wall_ns: their sum; queue_ns: in Puma's todo list before that
     # cpu_ns: by the thread's CPU clock, GC included; what exceeds the "cpu" steps was computed without the GVL
     # gc_ns: of the garbage collector, inside the "cpu" steps
     Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns)
 
-    # One endpoint: a route, never a raw path.
-    #
-    # requests_count: all requests in the window, of which `traces` holds a sample
-    # budget: the sum over all of them
-    # p50_ns, p99_ns: of the time from being queued in Puma to the end of the response
-    EndpointObservation = Document.define(:name, :requests_count, :budget, :p50_ns, :p99_ns, :traces,
-      nested: {budget: Budget, traces: [Trace]})
+    # How one part of the budget was spread over the requests. part: a name in Budget::PARTS
+    Distribution = Document.define(:part, :histogram, nested: {histogram: Stats::Histogram})
 
-    # One pool thread over the window. `worker_index` is nil in single mode.
-    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, nested: {budget: Budget})
+    # Who held the GVL while requests of an endpoint waited for it, and how long.
+    #
+    # kind: "request" or "job" (holder is the endpoint's or job's name), "thread" (of one that serves no requests), or
+    #   "special": "(gc)" garbage collection, "(puma)" pool threads between requests, "(other)" nobody that is known
+    Blame = Document.define(:kind, :holder, :wait_ns)
+
+    # One endpoint: a route, never a raw path. Or one kind of job.
+    #
+    # requests_count: all in the window, of which `traces` holds a sample
+    # unclosed_count: those whose parts miss their wall time by more than 1 %
+    # budget: the sum over all of them
+    # latency: of the time from being queued in Puma to the end of the response; p50_ns, p99_ns: of it
+    # distributions: of the parts
+    # slices_count: times a time slice ended in them; long_holds_count: times they held the GVL for 10 ms or more
+    # blame: for their gvl_wait_ns, longest first
+    EndpointObservation = Document.define(:name, :requests_count, :unclosed_count, :budget, :latency, :p50_ns, :p99_ns,
+      :distributions, :slices_count, :long_holds_count, :blame, :traces,
+      nested: {budget: Budget, latency: Stats::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]})
+
+    # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;
+    # requests_count is of requests for a pool thread, and meaningless for others.
+    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, nested: {budget: Budget}) do
+      # @param other [ThreadObservation] of the same name, in a worker that took the place of the other's
+      def +(other) = with(requests_count: requests_count + other.requests_count, budget: budget + other.budget)
+    end
 
     # One process of the server over the window.
     #
@@ -30,9 +48,10 @@ module PumaTuner
 
     # What measuring cost, by our own count.
     #
-    # events_count: GVL events seen in the window; cost_per_event_ns: of our callback, timed in this process
-    # cost_ratio: both, over the CPU time of the window
-    ProbeCost = Document.define(:events_count, :cost_per_event_ns, :cost_ratio)
+    # cycles_count: releases and re-acquisitions of the GVL in the window, by threads that were looked at
+    # cost_per_cycle_ns: added to each of them; cost_per_request_ns: added to each request; both timed in the process
+    # cost_ratio: all of it, over the CPU time of the window
+    ProbeCost = Document.define(:cycles_count, :cost_per_cycle_ns, :cost_per_request_ns, :cost_ratio)
 
     # What the window was filled with, when it was us who filled it; nil when the traffic was the user's own.
     #
@@ -46,13 +65,15 @@ module PumaTuner
 
     # A running app, measured over one window.
     #
-    # way_in: "command", "plugin", "run" or "rack"
+    # way_in: "command", "plugin", "run", "rack" or "jobs"
+    # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # unknown: names of fields that are nil, with the reason
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
-      :machine, :load, :budget, :endpoints, :threads, :processes, :probe, :unknown,
+      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
       kind: :observation,
       nested: {topology: Topology, server: Host::ServerFacts, machine: Host::MachineFacts, load: LoadSummary,
-               budget: Budget, endpoints: [EndpointObservation], threads: [ThreadObservation],
+               budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
+               threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost}) do
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)

@@ -14,7 +14,7 @@ module PumaTuner
           return if @installed
           @installed = true
           Host::PumaWatch.on(:Server) { |server| server.prepend(ServerStart, around_request) }
-          Host::PumaWatch.on(:Client) { |client| client.attr_accessor(:puma_tuner_queued_ns) }
+          Host::PumaWatch.on(:Client) { |client| client.attr_accessor(:puma_tuner_queued_ns, :puma_tuner_before_puma_ns) }
           Host::PumaWatch.on(:ThreadPool) { |pool| pool.prepend(Queueing) }
         end
 
@@ -34,27 +34,33 @@ module PumaTuner
         end
       end
 
+      # Puma writes the response and calls `rack.response_finished` inside: what follows the response still keeps the
+      # thread, and counts.
       module AroundRequest6
         def handle_request(client, requests)
-          begun = Measure.recorder.begin
+          recorder = Measure.recorder
+          begun = recorder.begin(client)
           super
         ensure
-          Measure.finish_request(client) if begun
+          recorder.finish(client) if begun
         end
       end
 
       module AroundRequest8
         def handle_request(processor, client, requests)
-          begun = Measure.recorder.begin
+          recorder = Measure.recorder
+          begun = recorder.begin(client)
           super
         ensure
-          Measure.finish_request(client) if begun
+          recorder.finish(client) if begun
         end
       end
 
+      # The acceptor and the reactor queue clients. Both may have waited for the GVL since the client was there, so the
+      # stamp is the moment at which they were woken for it.
       module Queueing
         def <<(work)
-          work.puma_tuner_queued_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) if work.respond_to?(:puma_tuner_queued_ns=)
+          work.puma_tuner_queued_ns = GvlClock.woken_ns if work.respond_to?(:puma_tuner_queued_ns=)
           super
         end
       end

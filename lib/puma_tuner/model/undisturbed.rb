@@ -7,7 +7,9 @@ module PumaTuner
     # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
     # and the two become one again. Waits stay as long as they were: a socket is taken to answer as fast under any topology.
     class Undisturbed
-      WAITS = %w[io lock sleep].freeze
+      # What each kind of step without the GVL is to the simulation. Native code that computes without the GVL takes a core,
+      # which is not simulated.
+      WAITS = {"io" => "io", "lock" => "lock", "pool" => "lock", "sleep" => "sleep", "compute" => "io"}.freeze
 
       # @param trace [Measure::Trace]
       # @return [Demand]
@@ -34,9 +36,9 @@ module PumaTuner
         case kind
         when "cpu" then @held_ns[-1] += ns
         when "gvl_wait" then nil
-        when *WAITS
+        when *WAITS.keys
           @waits_ns << ns
-          @wait_kinds << kind
+          @wait_kinds << WAITS[kind]
           @held_ns << 0
         else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"
         end

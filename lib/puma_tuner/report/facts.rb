@@ -64,8 +64,8 @@ module PumaTuner
       # @return [String] what measuring cost, by our own count
       def probe
         probe = @observation.probe
-        "#{Figures.count(probe.events_count)} GVL events of #{Units.duration(probe.cost_per_event_ns)} each" \
-          "#{", #{Units.percent(probe.cost_ratio)} of the server's CPU time" if probe.cost_ratio}"
+        "#{Units.duration(probe.cost_per_cycle_ns)} for each of #{Figures.count(probe.cycles_count)} GVL cycles, " \
+          "#{Units.duration(probe.cost_per_request_ns)} for each request#{": #{Units.percent(probe.cost_ratio)} of the server's CPU time" if probe.cost_ratio}"
       end
 
       private

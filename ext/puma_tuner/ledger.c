@@ -1,0 +1,255 @@
+/* The ledger's file, and what is added to it at the end of a request. See ledger.h. */
+#include "ledger.h"
+#include "traces.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ZERO_BYTE_AT_END 1
+
+static char *base;
+static int file = -1;
+
+static struct ledger_header *header(void) { return (struct ledger_header *)base; }
+
+static struct ledger_entry *entry_at(uint32_t index)
+{
+    return (struct ledger_entry *)(base + ENTRIES_OFFSET) + index;
+}
+
+static uint64_t *histogram(uint32_t entry, enum sum sum)
+{
+    return (uint64_t *)(base + HISTOGRAMS_OFFSET + entry * HISTOGRAM_BLOCK_BYTES) + (size_t)sum * BUCKETS;
+}
+
+bool pt_ledger_is_open(void) { return base != NULL; }
+
+/* Makes sure that there is memory behind a range of the file: to touch a page that a full disk can't provide would kill
+ * the process. */
+static bool reserve(size_t offset, size_t bytes) { return posix_fallocate(file, (off_t)offset, (off_t)bytes) == 0; }
+
+static void begin_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
+static void end_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
+
+/* Also in a forked child: the ledger is its parent's, which goes on writing. */
+void pt_ledger_close(void)
+{
+    if (base) munmap(base, LEDGER_BYTES);
+    if (file >= 0) close(file);
+    base = NULL;
+    file = -1;
+}
+
+/* Makes a new ledger. Returns NULL, or why it could not. */
+const char *pt_ledger_open(const char *path, const char *facts)
+{
+    static const char *const specials[SPECIAL_ENTRIES] = {"(other)", "(gc)", "(puma)", "(scratch)"};
+    void *mapping;
+
+    pt_ledger_close();
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) return strerror(errno);
+    if (ftruncate(file, LEDGER_BYTES) || !reserve(0, HISTOGRAMS_OFFSET)) goto failed;
+    mapping = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapping == MAP_FAILED) goto failed;
+    base = mapping;
+    pt_traces_start((uint64_t)getpid());
+    header()->layout = LEDGER_LAYOUT;
+    header()->pid = (uint64_t)getpid();
+    header()->began_at_ns = vdso_ns(CLOCK_REALTIME);
+    strncpy(header()->facts, facts, FACTS_BYTES - ZERO_BYTE_AT_END);
+    for (int i = 0; i < SPECIAL_ENTRIES; i++) pt_ledger_entry(KIND_SPECIAL, specials[i], strlen(specials[i]));
+    __atomic_store_n(&header()->magic, LEDGER_MAGIC, __ATOMIC_RELEASE); /* last: readers wait for it */
+    return NULL;
+failed:
+    {
+        const char *reason = strerror(errno ? errno : ENOSPC);
+        close(file);
+        file = -1;
+        unlink(path);
+        return reason;
+    }
+}
+
+/* The entry of that kind and name, made when there is none. ENTRY_OTHER when the ledger, or its disk, is full. */
+uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
+{
+    uint64_t count;
+    struct ledger_entry *entry;
+
+    if (!pt_ledger_is_open()) return ENTRY_OTHER;
+    if (length > NAME_BYTES - ZERO_BYTE_AT_END) length = NAME_BYTES - ZERO_BYTE_AT_END;
+    count = header()->entries_count;
+    for (uint32_t i = 0; i < count; i++) {
+        entry = entry_at(i);
+        if (entry->kind == kind && strncmp(entry->name, name, length) == 0 && entry->name[length] == 0) return i;
+    }
+    if (count == ENTRIES_MAX ||
+        ((kind == KIND_REQUEST || kind == KIND_JOB) && !reserve(HISTOGRAMS_OFFSET + count * HISTOGRAM_BLOCK_BYTES, HISTOGRAM_BLOCK_BYTES))) {
+        header()->unnamed_count++;
+        return ENTRY_OTHER;
+    }
+    entry = entry_at((uint32_t)count);
+    entry->kind = kind;
+    memcpy(entry->name, name, length);
+    __atomic_store_n(&header()->entries_count, count + 1, __ATOMIC_RELEASE);
+    return (uint32_t)count;
+}
+
+/* Where a value counts. Oracle: Stats::Histogram.bucket_of. */
+uint32_t pt_bucket_of(uint64_t ns)
+{
+    int octave;
+
+    if (ns >> FIRST_OCTAVE == 0) return (uint32_t)(ns >> (FIRST_OCTAVE - SUB_BUCKET_BITS));
+    octave = 63 - __builtin_clzll(ns);
+    if (octave > LAST_OCTAVE) return BUCKETS - 1;
+    return (uint32_t)(((uint64_t)(octave - FIRST_OCTAVE + 1) << SUB_BUCKET_BITS) +
+        ((ns >> (octave - SUB_BUCKET_BITS)) & ((1u << SUB_BUCKET_BITS) - 1)));
+}
+
+void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histograms)
+{
+    struct ledger_entry *entry;
+
+    if (!pt_ledger_is_open()) return;
+    entry = entry_at(index);
+    begin_turn(entry);
+    entry->counts[COUNT_ALL]++;
+    entry->counts[COUNT_UNCLOSED] += closed->unclosed;
+    entry->counts[COUNT_SLICES] += closed->slices_count;
+    entry->counts[COUNT_LONG_HOLDS] += closed->long_holds_count;
+    entry->counts[COUNT_STAMPED] += closed->sums[SUM_BEFORE_PUMA] > 0;
+    for (int i = 0; i < SUMS; i++) entry->sums[i] += closed->sums[i];
+    if (with_histograms && index >= SPECIAL_ENTRIES) {
+        for (int i = 0; i < HISTOGRAMS; i++) {
+            if (closed->sums[i]) histogram(index, i)[pt_bucket_of(closed->sums[i])]++;
+        }
+    }
+    end_turn(entry);
+}
+
+static bool reserve_traces(uint32_t first, uint32_t count)
+{
+    return reserve(TRACES_OFFSET + first * sizeof(struct ledger_trace), count * sizeof(struct ledger_trace));
+}
+
+/* Keeps the steps of the slot's window, if chance will have it. */
+void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct closed *closed)
+{
+    uint64_t epoch;
+    struct ledger_trace *trace;
+    int place;
+
+    if (!pt_ledger_is_open() || entry < SPECIAL_ENTRIES) return;
+    epoch = __atomic_load_n(&header()->epoch, __ATOMIC_ACQUIRE);
+    place = pt_traces_place(entry, epoch, reserve_traces);
+    if (place < 0) return;
+    trace = (struct ledger_trace *)(base + TRACES_OFFSET) + place;
+    __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
+    trace->entry = entry;
+    trace->epoch = epoch;
+    trace->queue_ns = closed->sums[SUM_QUEUE];
+    trace->wall_ns = closed->sums[SUM_WALL] - trace->queue_ns;
+    trace->cpu_ns = closed->cpu_clock_ns;
+    trace->gc_ns = closed->sums[SUM_GC];
+    trace->steps_count = slot->steps_count;
+    memcpy(trace->steps, slot->steps, slot->steps_count * sizeof(*slot->steps));
+    __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
+    if ((uint64_t)place >= header()->traces_count) header()->traces_count = (uint64_t)place + 1;
+}
+
+/* `holder` held the GVL for `ns` of what `waiter` waited. A full table counts the rest for (other). */
+void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns)
+{
+    struct blame *blames;
+
+    if (!base) return;
+    blames = entry_at(waiter)->blames;
+    for (int i = 1; i < BLAMES_MAX; i++) {
+        if (blames[i].ns == 0) blames[i].entry = holder;
+        if (blames[i].entry == holder) {
+            blames[i].ns += ns;
+            return;
+        }
+    }
+    blames[0].ns += ns; /* its entry is 0: ENTRY_OTHER */
+}
+
+/* Finds the thread's name and its id for the kernel. */
+static void introduce(struct slot *slot)
+{
+    VALUE name = rb_funcall(slot->thread, rb_intern("name"), 0);
+    VALUE id = rb_funcall(slot->thread, rb_intern("native_thread_id"), 0);
+    enum kind kind = slot->serves_requests ? KIND_POOL_THREAD : KIND_THREAD;
+
+    if (NIL_P(id)) return; /* it has not begun yet */
+    slot->native_thread_id = NUM2LL(id);
+    if (NIL_P(name)) {
+        slot->entry = pt_ledger_entry(kind, "(no name)", 9);
+    } else {
+        char text[NAME_BYTES];
+        size_t length = 0;
+        /* Background threads of a kind count together: "worker-1" and "worker-2" as "worker-#". */
+        for (const char *c = RSTRING_PTR(name); c < RSTRING_END(name) && length < sizeof(text) - 1; c++) {
+            bool digit = kind == KIND_THREAD && *c >= '0' && *c <= '9';
+            if (digit && length && text[length - 1] == '#') continue;
+            text[length++] = digit ? '#' : *c;
+        }
+        slot->entry = pt_ledger_entry(kind, text, length);
+    }
+    slot->introduced = true;
+}
+
+/* Adds what a thread did since it was last settled to the thread's own entry. `cpu_ns`: its CPU clock, now. */
+void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns)
+{
+    struct closed closed;
+
+    if (!pt_ledger_is_open()) return;
+    if (!slot->introduced) introduce(slot);
+    header()->cycles_count += slot->cycles_count - slot->settled_cycles_count;
+    slot->settled_cycles_count = slot->cycles_count;
+    pt_close(&slot->total, &slot->settled_total, cpu_ns > slot->settled_cpu_ns ? cpu_ns - slot->settled_cpu_ns : 0, &closed);
+    slot->settled_total = slot->total;
+    slot->settled_cpu_ns = cpu_ns;
+    pt_ledger_add(slot->entry, &closed, false);
+}
+
+/* Its CPU clock is ahead of its sums: it computes without the GVL, in a release that is not over. */
+static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
+{
+    uint64_t ns = 0;
+    for (int i = 0; i < PARTS; i++) ns += slot->total.part_ns[i] - slot->settled_total.part_ns[i];
+    return cpu_ns - slot->settled_cpu_ns > ns;
+}
+
+/* Settles the threads that serve no requests, and the process: when a second has passed since the last time. */
+void pt_ledger_sweep(uint64_t now_ns)
+{
+    static uint64_t swept_ns;
+
+    if (!pt_ledger_is_open()) return;
+    header()->gc_count = rb_gc_count();
+    if (now_ns - swept_ns < 1000000000u) return;
+    swept_ns = now_ns;
+    header()->process_cpu_ns = vdso_ns(CLOCK_PROCESS_CPUTIME_ID);
+    header()->unobserved_threads_count = pt_unobserved_threads_count();
+    for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+        struct slot *slot = &pt_slots[i];
+        uint64_t cpu_ns;
+        if (!slot->in_use || slot->serves_requests || slot->state == UNKNOWN) continue;
+        if (!slot->introduced) introduce(slot);
+        cpu_ns = cpu_ns_of(slot->native_thread_id);
+        if (cpu_ns && !computes_now(slot, cpu_ns)) pt_ledger_settle(slot, cpu_ns);
+    }
+}
+
+void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns)
+{
+    if (!pt_ledger_is_open()) return;
+    header()->cost_per_cycle_ns = per_cycle_ns;
+    header()->cost_per_request_ns = per_request_ns;
+}

@@ -1,0 +1,108 @@
+/* The ledger: what a process has recorded, in a file mapped into memory. Whoever ends, and however, the file stays; any
+ * process may read it at any time (lib/puma_tuner/measure/ledger.rb). One process writes, holding its GVL, so nobody
+ * locks; a reader sees by an entry's `turn` (odd: being written) that it must look again.
+ *
+ *   header | entries | histograms, a block per entry that has any | traces
+ *
+ * Everything is an unsigned 64-bit number in the machine's order, or text ended by zeros. Blocks that nobody uses take no
+ * memory. Numbers only grow, so two readings make a window; traces alone begin anew when a reader changes `epoch`. */
+#ifndef PUMA_TUNER_LEDGER_H
+#define PUMA_TUNER_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "slot.h"
+
+#define LEDGER_MAGIC 0x7265676465744c50u
+#define LEDGER_LAYOUT 1
+#define ENTRIES_MAX 384
+#define TRACES_MAX 2048
+#define TRACES_PER_ENTRY_MAX 300
+
+/* Log-linear histograms (like HdrHistogram): 32 buckets to each doubling, from 1 µs to 73 min, below that 32 ns wide.
+ * The middle of a bucket is at most 1/64 = 1.6 % away from any value in it. */
+#define SUB_BUCKET_BITS 5
+#define FIRST_OCTAVE 10
+#define LAST_OCTAVE 41
+#define BUCKETS ((LAST_OCTAVE - FIRST_OCTAVE + 2) << SUB_BUCKET_BITS)
+
+enum sum {
+    SUM_WALL, SUM_QUEUE, SUM_CPU, SUM_PREEMPTED, SUM_GVL_WAIT, SUM_GC, SUM_IO, SUM_LOCK, SUM_SLEEP,
+    HISTOGRAMS, /* each of the above has one; an instance of zero is not counted in it */
+    SUM_IDLE = HISTOGRAMS,
+    SUM_POOL_WAIT,   /* of lock */
+    SUM_GC_WAITED,   /* of gvl_wait */
+    SUM_BEFORE_PUMA, /* from the proxy's stamp to ours */
+    SUMS
+};
+
+enum count { COUNT_ALL, COUNT_UNCLOSED, COUNT_SLICES, COUNT_LONG_HOLDS, COUNT_STAMPED, COUNTS };
+
+enum kind { KIND_NONE, KIND_REQUEST, KIND_JOB, KIND_POOL_THREAD, KIND_THREAD, KIND_SPECIAL };
+
+/* Entries that every ledger begins with. */
+enum { ENTRY_OTHER, ENTRY_GC, ENTRY_PUMA, ENTRY_SCRATCH, SPECIAL_ENTRIES };
+
+#define NAME_BYTES 128
+#define BLAMES_MAX 32
+
+struct blame { uint64_t entry, ns; };
+
+struct ledger_entry {
+    uint64_t turn, kind;
+    uint64_t counts[COUNTS];
+    uint64_t sums[SUMS];
+    char name[NAME_BYTES];
+    struct blame blames[BLAMES_MAX]; /* whom its gvl_wait was spent on */
+};
+
+#define FACTS_BYTES 3584
+
+struct ledger_header {
+    uint64_t magic, layout, pid, epoch; /* epoch: the reader's */
+    uint64_t entries_count, traces_count;
+    uint64_t cycles_count, cost_per_cycle_ns, cost_per_request_ns;
+    uint64_t process_cpu_ns, gc_count, unobserved_threads_count, unnamed_count;
+    uint64_t began_at_ns; /* CLOCK_REALTIME */
+    char facts[FACTS_BYTES]; /* JSON */
+};
+
+struct ledger_trace {
+    uint64_t turn, entry, epoch;
+    uint64_t wall_ns, queue_ns, cpu_ns, gc_ns;
+    uint64_t steps_count;
+    uint64_t steps[STEPS_MAX];
+};
+
+#define ENTRIES_OFFSET 4096
+#define HISTOGRAMS_OFFSET (ENTRIES_OFFSET + ENTRIES_MAX * sizeof(struct ledger_entry))
+#define HISTOGRAM_BLOCK_BYTES (HISTOGRAMS * BUCKETS * sizeof(uint64_t))
+#define TRACES_OFFSET (HISTOGRAMS_OFFSET + ENTRIES_MAX * HISTOGRAM_BLOCK_BYTES)
+#define LEDGER_BYTES (TRACES_OFFSET + TRACES_MAX * sizeof(struct ledger_trace))
+
+/* A piece of a thread's time, closed: its parts sum to the wall time but for the residual. */
+struct closed {
+    uint64_t sums[SUMS];
+    uint64_t cpu_clock_ns, slices_count, long_holds_count;
+    uint32_t steps_count;
+    bool unclosed; /* the parts miss the wall time by more than 1 % */
+};
+
+/* Contract of all: GVL held, ordinary Ruby code, unless said otherwise. Without a ledger they do nothing. */
+const char *pt_ledger_open(const char *path, const char *facts);
+void pt_ledger_close(void);
+bool pt_ledger_is_open(void);
+uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length);
+void pt_ledger_add(uint32_t entry, const struct closed *closed, bool with_histograms);
+void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns); /* also in RESUMED */
+void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct closed *closed);
+void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns);
+void pt_ledger_sweep(uint64_t now_ns);
+void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns);
+uint32_t pt_bucket_of(uint64_t ns);
+
+/* window.c */
+void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed);
+
+#endif
