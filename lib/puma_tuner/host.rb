@@ -7,6 +7,7 @@ module PumaTuner
     autoload :Launch, "puma_tuner/host/launch"
     autoload :MachineFacts, "puma_tuner/host/machine_facts"
     autoload :Processes, "puma_tuner/host/processes"
+    autoload :ScratchFolder, "puma_tuner/host/scratch_folder"
     autoload :ServerFacts, "puma_tuner/host/server_facts"
     autoload :ServerLog, "puma_tuner/host/server_log"
     autoload :ServerProcess, "puma_tuner/host/server_process"

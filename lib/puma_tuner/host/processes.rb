@@ -37,6 +37,14 @@ module PumaTuner
         end
       end
 
+      # How long threads have waited for a core so far, by the kernel's count.
+      # @return [Hash{String => Integer}] thread name (its first 15 bytes) to nanoseconds; those of one name added up
+      def run_queue_wait_ns(pid)
+        Dir["/proc/#{pid}/task/*"].each_with_object(Hash.new(0)) do |task, waits|
+          waits[read("#{task}/comm").chomp] += read("#{task}/schedstat").split[1].to_i
+        end
+      end
+
       # @return [Boolean] whether the process is there and no zombie
       def alive?(pid)
         state = read("/proc/#{pid}/stat")[/\) (\S)/, 1]

@@ -45,7 +45,7 @@ module PumaTuner
 
       # @raise [ServerFailed] when it does not come up
       def start
-        @directory = Dir.mktmpdir("puma_tuner")
+        @directory = Dir.mktmpdir("puma_tuner", ScratchFolder.path)
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
         @pid = Process.spawn(environment, *@command.words, chdir: @command.directory, pgroup: true,
           in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)

@@ -20,15 +20,16 @@ module PumaTuner
       # @return [Array<EndpointObservation>] the same of jobs
       def jobs = @jobs ||= works(:job)
 
+      # @param run_queue_waits [Hash{Integer => Hash{String => Integer}}] by process id and thread name, of the same time
       # @return [Array<ThreadObservation>] pool threads
-      def threads
-        by_process { |ledger, entries| threads_of(ledger, entries, :pool_thread) }
+      def threads(run_queue_waits = {})
+        by_process { |ledger, entries| threads_of(ledger, entries, run_queue_waits.fetch(ledger.pid, {})) }
           .group_by { |thread| [thread.worker_index, thread.name] }.values.map { |same| same.reduce(:+) }
       end
 
       # @return [Array<ThreadObservation>] all other threads, of all processes, those with digits in their names together
       def background
-        gained.values.select { |entry| entry.kind == :thread }.map { |entry| thread_of(nil, entry) }.reject { |thread| thread.budget.wall_ns.zero? }
+        gained.values.select { |entry| entry.kind == :thread }.map { |entry| thread_of(entry) }.reject { |thread| thread.budget.wall_ns.zero? }
           .sort_by { |thread| -thread.budget.cpu_ns }
       end
 
@@ -83,13 +84,16 @@ module PumaTuner
           .flat_map { |path, ledger| yield(ledger, difference(path), @before[path]) }
       end
 
-      def threads_of(ledger, entries, kind)
-        entries.values.select { |entry| entry.kind == kind && entry.counts.first.positive? }
-          .map { |entry| thread_of(ledger.facts["worker_index"], entry) }.sort_by(&:name)
+      def threads_of(ledger, entries, run_queue_waits)
+        entries.values.select { |entry| entry.kind == :pool_thread && entry.counts.first.positive? }
+          .map { |entry|
+            thread_of(entry).with(worker_index: ledger.facts["worker_index"], requests_count: entry.counts.first,
+              run_queue_wait_ns: run_queue_waits[entry.name])
+          }.sort_by(&:name)
       end
 
-      def thread_of(worker_index, entry)
-        ThreadObservation.new(worker_index:, name: entry.name, requests_count: entry.counts.first,
+      def thread_of(entry)
+        ThreadObservation.new(worker_index: nil, name: entry.name, requests_count: nil, run_queue_wait_ns: nil,
           budget: Budget.of(Ledger::SUMS.zip(entry.sums).to_h).with(queue_ns: nil, before_puma_ns: nil))
       end
 

@@ -21,6 +21,7 @@ module PumaTuner
         @ledgers.begin_window
         @before = @ledgers.read
         @cpu_ns_before = cpu_ns_by_pid(@before)
+        @run_queue_waits_before = run_queue_waits(@before)
         @began_ns = now_ns
       end
 
@@ -38,7 +39,7 @@ module PumaTuner
           way_in: facts["way_in"], topology: @server.topology, min_threads_count: @server.announcement["min_threads_count"],
           server: Host::ServerFacts.from_document(facts["server"]), machine: @machine,
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
-          threads: account.threads, background: account.background, processes:,
+          threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
           probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account))
       end
 
@@ -76,6 +77,17 @@ module PumaTuner
 
       # Of a process that has ended: as of its last full second with requests.
       def cpu_ns(ledger) = Host::Processes.cpu_ns(ledger.pid) || ledger.process_cpu_ns
+
+      def run_queue_waits(ledgers)
+        ledgers.values.map(&:pid).select(&:positive?).to_h { |pid| [pid, Host::Processes.run_queue_wait_ns(pid)] }
+      end
+
+      def run_queue_waits_in_window
+        run_queue_waits(@after).to_h do |pid, waits|
+          before = @run_queue_waits_before.fetch(pid, {})
+          [pid, waits.to_h { |name, ns| [name, ns - before.fetch(name, 0)] }]
+        end
+      end
 
       def unknown(account)
         reasons = account.unknown

@@ -2,7 +2,6 @@
 
 require "fileutils"
 require "json"
-require "tmpdir"
 
 module PumaTuner
   module Measure
@@ -14,11 +13,10 @@ module PumaTuner
       # @param server_directory [String] a command's folder for one run of a server
       def self.of_run(server_directory) = new(File.join(server_directory, "ledgers")).tap(&:create)
 
-      # Where the ledgers go when no command has given a folder: by the process that leads the server, in memory if there
-      # is a place for it (a file on a disk would be written out again and again).
+      # Where the ledgers go when no command has given a folder: by the process that leads the server.
       # @param leader_pid [Integer]
       def self.of_server(leader_pid)
-        base = File.join(File.writable?("/dev/shm") ? "/dev/shm" : Dir.tmpdir, "puma_tuner-#{Process.uid}")
+        base = File.join(Host::ScratchFolder.path, "puma_tuner-#{Process.uid}")
         FileUtils.mkdir_p(base, mode: 0o700)
         remove_abandoned(base)
         new(File.join(base, leader_pid.to_s)).tap(&:create)

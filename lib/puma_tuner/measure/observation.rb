@@ -34,10 +34,15 @@ module PumaTuner
       nested: {budget: Budget, latency: Stats::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]})
 
     # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;
-    # requests_count is of requests for a pool thread, and meaningless for others.
-    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, nested: {budget: Budget}) do
+    # requests_count: of a pool thread, nil for others
+    # run_queue_wait_ns: in which it could have run and had no core, by the kernel's count, with the GVL and without it: at
+    #   least the budget's preempted_ns, by other means; nil where unknown
+    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, :run_queue_wait_ns, nested: {budget: Budget}) do
       # @param other [ThreadObservation] of the same name, in a worker that took the place of the other's
-      def +(other) = with(requests_count: requests_count + other.requests_count, budget: budget + other.budget)
+      def +(other)
+        with(requests_count: requests_count + other.requests_count, budget: budget + other.budget,
+          run_queue_wait_ns: run_queue_wait_ns && other.run_queue_wait_ns && run_queue_wait_ns + other.run_queue_wait_ns)
+      end
     end
 
     # One process of the server over the window.

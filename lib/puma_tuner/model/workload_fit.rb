@@ -33,6 +33,8 @@ module PumaTuner
         traces_count = @observation.endpoints.sum { |endpoint| endpoint.traces.size }
         missing_count = MINIMUM_TRACES_COUNT - traces_count
         return unless missing_count.positive?
+        why_not = @observation.unknown.find { |field, _| field.include?("traces, blame") }&.last
+        raise VoidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}" if why_not
         requests_per_trace = traces_count.zero? ? 1 : @observation.requests_count.fdiv(traces_count)
         raise VoidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
           "#{MINIMUM_TRACES_COUNT}. Measure longer or under more load: at least #{(missing_count * requests_per_trace).ceil} requests more."

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/watched_script"
+
+# Work that is no request, in a process without Puma.
+class JobsTest < TunerTest
+  test "a job is recorded under its name, with its budget" do
+    snapshot = WatchedScript.snapshot(<<~RUBY)
+      2.times { PumaTuner.measure("report") { sleep 0.02 } }
+      exit!(1) unless PumaTuner.measure("mail") { 7 } == 7
+    RUBY
+    assert_equal({"report" => 2, "mail" => 1}, snapshot.jobs.to_h { |job| [job.name, job.requests_count] })
+    assert_operator snapshot.jobs.find { |job| job.name == "report" }.budget.sleep_ns, :>=, 40_000_000
+    assert_empty snapshot.endpoints
+    assert_nil snapshot.topology
+  end
+
+  test "a job within a job is part of it" do
+    snapshot = WatchedScript.snapshot('PumaTuner.measure("outer") { PumaTuner.measure("inner") { sleep 0.01 } }')
+    assert_equal ["outer"], snapshot.jobs.map(&:name)
+  end
+
+  test "a job that fails is recorded, and its error goes on" do
+    snapshot = WatchedScript.snapshot(<<~RUBY)
+      begin
+        PumaTuner.measure("broken") { raise ArgumentError, "no" }
+      rescue ArgumentError => error
+        exit!(1) unless error.message == "no"
+      end
+    RUBY
+    assert_equal 1, snapshot.jobs.first.requests_count
+  end
+
+  test "Active Job's jobs are measured under their class" do
+    snapshot = WatchedScript.snapshot(<<~RUBY, gemfile: WatchedScript::LIBRARIES)
+      require "active_job"
+      require "puma_tuner/jobs"
+      ActiveJob::Base.logger = nil
+      PumaTuner::Jobs.install
+      class Report < ActiveJob::Base
+        def perform(seconds) = sleep(seconds)
+      end
+      3.times { Report.perform_now(0.01) }
+    RUBY
+    assert_equal [["Report", 3]], snapshot.jobs.map { |job| [job.name, job.requests_count] }
+  end
+
+  test "Sidekiq's jobs are measured under their class, those of Active Job under theirs" do
+    snapshot = WatchedScript.snapshot(<<~RUBY, gemfile: WatchedScript::LIBRARIES)
+      require "sidekiq"
+      require "sidekiq/cli" # what Sidekiq's own process loads: configure_server does nothing elsewhere
+      PumaTuner::Jobs.install
+      chain = Sidekiq.default_configuration.server_middleware
+      chain.invoke(nil, {"class" => "Mail"}, "default") { sleep 0.01 }
+      chain.invoke(nil, {"class" => "Sidekiq::ActiveJob::Wrapper", "wrapped" => "Invoice"}, "default") { sleep 0.01 }
+    RUBY
+    assert_equal %w[Invoice Mail], snapshot.jobs.map(&:name).sort
+  end
+end

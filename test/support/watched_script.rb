@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require "open3"
+require "support/served_app"
+
+# A script that watches itself, in a process of its own: without Puma, with the gems it names.
+module WatchedScript
+  LIBRARIES = "#{ServedApp::PROJECT}/gemfiles/libraries.gemfile"
+
+  module_function
+
+  # @param script [String] Ruby
+  # @param gemfile [String, nil]
+  # @return [PumaTuner::Measure::Observation] the snapshot that it takes at its end
+  def snapshot(script, gemfile: nil)
+    out, errors, status = Open3.capture3(environment(gemfile), RbConfig.ruby, *("-rbundler/setup" if gemfile), "-rpuma_tuner",
+      "-e", "#{script}\nprint PumaTuner::Document.dump(PumaTuner.snapshot)", unsetenv_others: true)
+    raise "the script failed:\n#{errors}\n#{out}" unless status.success?
+    PumaTuner::Document.parse(out, "snapshot", [:observation])
+  end
+
+  def environment(gemfile)
+    {**ENV.to_h, **ServedApp::BASE_ENVIRONMENT, "RUBYLIB" => File.join(ServedApp::PROJECT, "lib"), "BUNDLE_GEMFILE" => gemfile}.compact
+  end
+end
