@@ -54,7 +54,7 @@ class ArchitectureTest < TunerTest
 
   test "what runs in the serving process needs no gem" do
     script = "require 'puma_tuner'; PumaTuner::Measure.start(way_in: 'run'); " \
-             "[:GvlClock, :PumaHooks, :Recorder, :ThreadWindow, :ProcessSnapshot, :Agent, :Console, :ThreadBudget].each { |n| PumaTuner::Measure.const_get(n) }; " \
+             "[:GvlClock, :PumaHooks, :Recording, :Recorder, :Unaided, :Endpoint, :OffGvl, :RequestStart, :Console, :Snapshot, :Ledgers, :Account, :Written].each { |n| PumaTuner::Measure.const_get(n) }; " \
              "puts $LOADED_FEATURES.grep(%r{/gems/}), 'done'"
     output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../lib", __dir__), "-e", script, unsetenv_others: true], &:read)
     assert_equal "done\n", output
