@@ -116,7 +116,7 @@ static VALUE clock_totals(VALUE self, VALUE thread)
 
 static VALUE clock_unobserved_threads_count(VALUE self) { return ULL2NUM(pt_unobserved_threads_count()); }
 
-static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(pt_bucket_of(NUM2ULL(ns))); }
+static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(bucket_of(NUM2ULL(ns))); }
 
 /* The places of a ledger file, for the reader to be checked against. */
 static VALUE clock_layout(VALUE self)

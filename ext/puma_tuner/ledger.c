@@ -98,18 +98,6 @@ uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
     return (uint32_t)count;
 }
 
-/* Where a value counts. Oracle: Stats::Histogram.bucket_of. */
-uint32_t pt_bucket_of(uint64_t ns)
-{
-    int octave;
-
-    if (ns >> FIRST_OCTAVE == 0) return (uint32_t)(ns >> (FIRST_OCTAVE - SUB_BUCKET_BITS));
-    octave = 63 - __builtin_clzll(ns);
-    if (octave > LAST_OCTAVE) return BUCKETS - 1;
-    return (uint32_t)(((uint64_t)(octave - FIRST_OCTAVE + 1) << SUB_BUCKET_BITS) +
-        ((ns >> (octave - SUB_BUCKET_BITS)) & ((1u << SUB_BUCKET_BITS) - 1)));
-}
-
 void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histograms)
 {
     struct ledger_entry *entry;
@@ -125,7 +113,7 @@ void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histog
     for (int i = 0; i < SUMS; i++) entry->sums[i] += closed->sums[i];
     if (with_histograms && index >= SPECIAL_ENTRIES) {
         for (int i = 0; i < HISTOGRAMS; i++) {
-            if (closed->sums[i]) histogram(index, i)[pt_bucket_of(closed->sums[i])]++;
+            if (closed->sums[i]) histogram(index, i)[bucket_of(closed->sums[i])]++;
         }
     }
     end_turn(entry);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "buckets.h"
 #include "slot.h"
 
 #define LEDGER_MAGIC 0x7265676465744c50u
@@ -19,13 +20,6 @@
 #define ENTRIES_MAX 384
 #define TRACES_MAX 2048
 #define TRACES_PER_ENTRY_MAX 300
-
-/* Log-linear histograms (like HdrHistogram): 32 buckets to each doubling, from 1 µs to 73 min, below that 32 ns wide.
- * The middle of a bucket is at most 1/64 = 1.6 % away from any value in it. */
-#define SUB_BUCKET_BITS 5
-#define FIRST_OCTAVE 10
-#define LAST_OCTAVE 41
-#define BUCKETS ((LAST_OCTAVE - FIRST_OCTAVE + 2) << SUB_BUCKET_BITS)
 
 enum sum {
     SUM_WALL, SUM_QUEUE, SUM_CPU, SUM_PREEMPTED, SUM_GVL_WAIT, SUM_GC, SUM_IO, SUM_LOCK, SUM_SLEEP,
@@ -100,7 +94,6 @@ void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct close
 void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns);
 void pt_ledger_sweep(uint64_t now_ns);
 void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns);
-uint32_t pt_bucket_of(uint64_t ns);
 
 /* window.c */
 void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed);

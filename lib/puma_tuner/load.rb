@@ -7,12 +7,17 @@ module PumaTuner
   # Who sends: a generator, one file each; wrk_script and wrk_correction are wrk's.
   # What came of it: an outcome.
   module Load
+    autoload :Arrivals, "puma_tuner/load/arrivals"
     autoload :Child, "puma_tuner/load/child"
     autoload :Generator, "puma_tuner/load/generator"
     autoload :Mix, "puma_tuner/load/mix"
+    autoload :Native, "puma_tuner/load/native"
+    autoload :NativeOutcome, "puma_tuner/load/native_outcome"
     autoload :Outcome, "puma_tuner/load/outcome"
     autoload :Request, "puma_tuner/load/request"
     autoload :RequestFile, "puma_tuner/load/request_file"
+    autoload :SelfTest, "puma_tuner/load/self_test"
+    autoload :StallServer, "puma_tuner/load/stall_server"
     autoload :Traffic, "puma_tuner/load/traffic"
     autoload :Wrk, "puma_tuner/load/wrk"
     autoload :WrkCorrection, "puma_tuner/load/wrk_correction"

@@ -7,6 +7,9 @@ require "support/served_app"
 class ClusterTest < TunerTest
   include PumaTuner
 
+  # Puma looks after its workers every five seconds, when it has missed their end.
+  time_limit 120
+
   # @yieldparam server [Host::ServerProcess]
   # @yieldparam collector [Measure::Collector] with its window begun
   def cluster(*options, topology: "2x2", rackup: ServedApp::WORKING_APP, puma_rb: nil, environment: {})
@@ -26,7 +29,7 @@ class ClusterTest < TunerTest
     codes
   end
 
-  def eventually(what, limit_s: 15)
+  def eventually(what, limit_s: 40)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + limit_s
     until yield
       flunk "#{what} did not happen within #{limit_s} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
@@ -124,16 +127,16 @@ class ClusterTest < TunerTest
     end
   end
 
-  test "without the extension's clock wall time, queue and cpu are left, and the reason is given" do
+  test "without the extension's clock wall time and queue are left, and the reason is given" do
     cluster(topology: "1x2", environment: {"RUBY_MN_THREADS" => "1"}) do |server, collector|
       request(server)
       sleep 1.1 # the ledger is written once a second
       request(server, clients: 1, each: 2)
       observation = collector.end_window
       assert_operator observation.requests_count, :>=, 90
-      assert_operator observation.budget.cpu_ns, :>, 0
-      assert_operator observation.budget.wall_ns, :>, observation.budget.cpu_ns
-      assert_equal [nil], observation.budget.to_h.values_at(:gvl_wait_ns, :io_ns, :lock_ns, :sleep_ns, :gc_ns, :preempted_ns).uniq
+      assert_operator observation.budget.wall_ns, :>, 0
+      refute_nil observation.budget.queue_ns
+      assert_equal [nil], observation.budget.to_h.values_at(:cpu_ns, :gvl_wait_ns, :io_ns, :lock_ns, :sleep_ns, :gc_ns, :preempted_ns).uniq
       assert_match(/RUBY_MN_THREADS/, observation.unknown.values.join)
       assert_operator observation.endpoints.first.p99_ns, :>, 0
       assert_equal Document.dump(observation), Document.dump(Document.parse(Document.dump(observation), "again", [:observation]))

@@ -29,7 +29,7 @@ class GeneratorTest < TunerTest
   test "says which there are when the name is wrong" do
     ["siege", "mix", "../error", ""].each do |name|
       error = assert_raises(PumaTuner::UserMistake) { Load.generator(name) }
-      assert_match(/#{Regexp.escape(name.inspect)} is no load generator; there is: wrk/, error.message)
+      assert_match(/#{Regexp.escape(name.inspect)} is no load generator; there is: native, wrk/, error.message)
     end
   end
 
@@ -65,7 +65,7 @@ class GeneratorTest < TunerTest
     generator = Recording.new
     traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator:, connections_count: 3, seed: 9)
     traffic.insist_on_generator.send_to("http://127.0.0.1:80", duration_s: 2)
-    assert_equal({mix: traffic.mix, url_base: "http://127.0.0.1:80", connections_count: 3, duration_s: 2, seed: 9}, generator.sent)
+    assert_equal({mix: traffic.mix, url_base: "http://127.0.0.1:80", connections_count: 3, duration_s: 2, seed: 9, arrivals: Load::Arrivals.closed}, generator.sent)
     assert_equal "recording 1", traffic.generator_name
   end
 end

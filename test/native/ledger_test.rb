@@ -171,7 +171,9 @@ class LedgerTest < TunerTest
   test "whoever held the GVL is blamed for the wait" do
     slow = Clock.entry(REQUEST, "GET /slow")
     quick = Clock.entry(REQUEST, "GET /quick")
-    holder = Thread.new { request(slow) { spin(0.4) } }
+    begun = Queue.new
+    holder = Thread.new { request(slow) { (begun << 1) && spin(0.4) } }
+    begun.pop
     5.times { request(quick) { sleep 0.001 } }
     holder.join
     quick_blames = entry_of("GET /quick").blames

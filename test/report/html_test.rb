@@ -36,7 +36,8 @@ class ReportHtmlTest < TunerTest
       sweep: TuningFixture.sweep, large_sweep: TuningFixture.sweep(workers: 1..6, threads: 1..12), verdict: TuningFixture.verdict,
       advice: TuningFixture.advice_list, no_advice: PumaTuner::Advise::AdviceList.new(advice: []),
       no_pairs: TuningFixture.verdict.with(comparisons: [], trials: []),
-      nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], budget: PumaTuner::Measure::Budget.zero)
+      unaided: TuningFixture.unaided_observation, jobs_only: TuningFixture.jobs_observation,
+      nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Measure::Budget.zero)
     }
   end
 
@@ -46,7 +47,7 @@ class ReportHtmlTest < TunerTest
 
   test "all charts of a tuning are there, each with a line on how to read it" do
     page = markup(html)
-    %w[endpoint-budgets thread-budgets heat-map-throughput heat-map-p99 ratios rounds].each do |id|
+    %w[endpoint-budgets latencies job-budgets gvl-holders thread-budgets background heat-map-throughput heat-map-p99 ratios rounds].each do |id|
       figure = page[%r{<figure id="#{id}">.*?</figure>}m]
       assert figure, "no figure #{id}"
       assert_match(%r{<figcaption>How to read it: .{80,}</figcaption>}m, figure)
@@ -72,7 +73,7 @@ class ReportHtmlTest < TunerTest
 
   test "parts that claim too much are drawn in proportion" do
     rows = [["GET /", 10, 50.0, 1.0, 2.0, {cpu: 0.9, io: 0.6}]]
-    rects = html(TuningFixture.observation(endpoint_rows: rows, threads: [])).scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/)
+    rects = html(TuningFixture.observation(endpoint_rows: rows, jobs: [], threads: [])).scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/)
     assert_equal [["0.0", "60.0"], ["60.0", "40.0"]], rects
   end
 
@@ -135,21 +136,45 @@ class ReportHtmlTest < TunerTest
     assert_equal TuningFixture.verdict, document.verdict
     assert_empty document.observation.endpoints.flat_map(&:traces)
     assert_empty document.workload.endpoints.flat_map(&:demands)
-    assert_match(/the recorded requests are left out/, html)
+    assert_match(/the recorded requests and the spread of each part are left out/, html)
   end
 
   test "a report stays small, even of a large app" do
     rows = (1..60).map { |number| ["GET /a/rather/long/route/#{number}", 2_000, *TuningFixture::ENDPOINTS.first.drop(2)] }
     large = TuningFixture.tuning(sweep: TuningFixture.sweep(workers: 1..4, threads: 1..16),
       observation: TuningFixture.observation(endpoint_rows: rows, threads: TuningFixture.threads((0..7).to_a, 8)))
-    assert_operator html.bytesize, :<, 120_000
-    assert_operator html(large).bytesize, :<, 300_000
+    assert_operator html.bytesize, :<, 150_000
+    assert_operator html(large).bytesize, :<, 450_000
   end
 
   test "threads too many for a bar each are added up by worker" do
     page = html(TuningFixture.observation(threads: TuningFixture.threads((0..7).to_a, 8)))
     assert_includes page, "worker 7, 8 threads"
     assert_equal 8, page[%r{<figure id="thread-budgets">.*?</figure>}m].scan('class="bar"').size
+  end
+
+  test "who held the GVL is a matrix with shaded cells, and all of them together last" do
+    figure = markup(html)[%r{<figure id="gvl-holders">.*?</figure>}m]
+    assert_equal 8, figure.scan('<tr class="waiter').size
+    assert_match(%r{<tr class="waiter all">\s*<th scope="row">all</th>}, figure)
+    assert_match(%r{<td style="--heat:1.0" title="GET /articles held it for 17.7 ms \(40.7%\) of the 43.5 ms that GET /search waited">40.7</td>}, figure)
+  end
+
+  test "where nearly nobody waits for the GVL, nothing is said of who held it" do
+    rows = [["GET /", 10, 50.0, 1.0, 2.0, {cpu: 0.9, gvl_wait: 0.004}]]
+    refute_includes html(TuningFixture.observation(endpoint_rows: rows, jobs: [])), 'id="gvl-holders"'
+  end
+
+  test "the numbers tell what parts were made of only where there is something to tell" do
+    assert_match(/pool in lock.*gc in gvlwait.*before Puma ms/m, html)
+    health = TuningFixture.unaided_observation.endpoints.last(1)
+    refute_match(/pool in lock|gc in gvlwait|before Puma ms/, html(TuningFixture.unaided_observation.with(endpoints: health)))
+  end
+
+  test "that every request's parts sum to its wall time is said where it is so and was looked at" do
+    said = "every request’s parts sum to its wall time within 1%"
+    assert_includes html(TuningFixture.observation), said
+    [TuningFixture.cluster_observation, TuningFixture.unaided_observation].each { |value| refute_includes html(value), said }
   end
 
   test "parts that nobody could tell apart are called unknown" do

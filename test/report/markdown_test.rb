@@ -17,6 +17,14 @@ class ReportMarkdownTest < TunerTest
     assert_golden "tuning_without_verdict.md", markdown(TuningFixture.tuning(verdict: nil))
   end
 
+  test "an observation without the extension says why most of it is unknown" do
+    assert_golden "observation_unaided.md", markdown(TuningFixture.unaided_observation)
+  end
+
+  test "a snapshot of a process of jobs" do
+    assert_golden "observation_of_jobs.md", markdown(TuningFixture.jobs_observation)
+  end
+
   test "a verdict" do
     assert_golden "verdict.md", markdown(TuningFixture.verdict)
   end

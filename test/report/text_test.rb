@@ -30,6 +30,14 @@ class ReportTextTest < TunerTest
     assert_golden "observation_of_a_cluster.txt", text(TuningFixture.cluster_observation)
   end
 
+  test "an observation without the extension, most parts unknown" do
+    assert_golden "observation_unaided.txt", text(TuningFixture.unaided_observation)
+  end
+
+  test "a snapshot of a process of jobs, without Puma" do
+    assert_golden "observation_of_jobs.txt", text(TuningFixture.jobs_observation)
+  end
+
   test "many endpoints with long names" do
     assert_golden "observation_with_many_endpoints.txt", text(TuningFixture.observation(endpoint_rows: many_endpoints(20)))
   end
@@ -70,6 +78,7 @@ class ReportTextTest < TunerTest
     busy = [["GET /a/name/that/is/far/too/long", 1_234_567, 12_345, 12_345, 54_321, every_part]]
     many = TuningFixture.sweep(workers: 1..14, threads: 1..5)
     [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.cluster_observation, TuningFixture.verdict,
+      TuningFixture.unaided_observation, TuningFixture.jobs_observation,
       TuningFixture.observation(endpoint_rows: many_endpoints(20)), TuningFixture.observation(endpoint_rows: busy)].each do |value|
       assert_empty text(value).lines(chomp: true).select { |line| line.length > 100 }
     end
@@ -98,6 +107,20 @@ class ReportTextTest < TunerTest
     assert_includes text(PumaTuner::Advise::AdviceList.new(advice: [])), "Nothing to say"
   end
 
+  test "of many rows the busiest are shown, and how many are left out" do
+    output = text(TuningFixture.observation(endpoint_rows: many_endpoints(20)))
+    assert_includes output, "14 rows more in the JSON."
+    threads = (1..11).map { |number| TuningFixture.background.first.with(name: "thread #{number}") }
+    output = text(TuningFixture.observation(background: threads))
+    assert_equal 8, output.scan(/^  thread \d+ +2\.9/).size
+    assert_includes output, "3 threads more in the JSON."
+  end
+
+  test "requests whose parts do not sum to their wall time are counted in a note, and nothing is said when there are none" do
+    assert_includes text(TuningFixture.cluster_observation).gsub(/\s+/, " "), "80 of 7,502 requests (1.1%) have parts that miss their wall time by over 1%."
+    refute_includes text(TuningFixture.observation), "miss their wall time"
+  end
+
   test "names cannot steer the terminal" do
     rows = [["GET /\e]0;owned\a", *TuningFixture::ENDPOINTS.first.drop(1)]]
     output = text(TuningFixture.observation(endpoint_rows: rows))
@@ -113,8 +136,8 @@ class ReportTextTest < TunerTest
   end
 
   test "a window without a pool thread or an endpoint shows neither table" do
-    output = text(TuningFixture.observation.with(threads: [], endpoints: [], budget: PumaTuner::Measure::Budget.zero))
-    refute_match(/^Threads|^Endpoints/, output)
+    output = text(TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Measure::Budget.zero))
+    refute_match(/^Threads|^Endpoints|^Jobs|^GVL|^Background/, output)
     assert_includes output, "0 requests"
   end
 end

@@ -7,14 +7,29 @@ module TuningFixture
 
   MS = Units::NS_PER_MS
 
-  # Name, requests, wall time of a request in ms, p50 and p99 in ms, shares of the wall time.
+  # Name, requests, wall time of a request in ms, p50 and p99 in ms, shares of the wall time (pool_wait is in lock, gc_waited
+  # in gvl_wait), ms between the proxy and Puma.
   ENDPOINTS = [
-    ["GET /articles", 3_710, 84.0, 80.2, 205.0, {queue: 0.412, cpu: 0.163, preempted: 0.006, gvl_wait: 0.171, gc: 0.014, io: 0.231}],
-    ["GET /articles/:id", 2_680, 66.0, 63.1, 171.0, {queue: 0.618, cpu: 0.071, preempted: 0.002, gvl_wait: 0.094, gc: 0.003, io: 0.209}],
-    ["POST /orders", 620, 112.0, 108.0, 288.0, {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, lock: 0.182}],
-    ["GET /search", 420, 151.0, 144.0, 402.0, {queue: 0.187, cpu: 0.402, preempted: 0.013, gvl_wait: 0.288, gc: 0.062, io: 0.046}],
+    ["GET /articles", 3_710, 84.0, 80.2, 205.0, {queue: 0.412, cpu: 0.163, preempted: 0.006, gvl_wait: 0.171, gc: 0.014, io: 0.231, gc_waited: 0.011}, 3.1],
+    ["GET /articles/:id", 2_680, 66.0, 63.1, 171.0, {queue: 0.618, cpu: 0.071, preempted: 0.002, gvl_wait: 0.094, gc: 0.003, io: 0.209, gc_waited: 0.006}, 2.9],
+    ["POST /orders", 620, 112.0, 108.0, 288.0,
+      {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, lock: 0.182, pool_wait: 0.151, gc_waited: 0.012}, 3.4],
+    ["GET /search", 420, 151.0, 144.0, 402.0, {queue: 0.187, cpu: 0.402, preempted: 0.013, gvl_wait: 0.288, gc: 0.062, io: 0.046, gc_waited: 0.004}, 3.0],
     ["GET /health", 72, 42.0, 40.4, 96.0, {queue: 0.934, cpu: 0.011, gvl_wait: 0.052}]
   ].freeze
+
+  JOBS = [
+    ["OrderMailJob", 310, 95.0, 71.0, 410.0, {cpu: 0.221, preempted: 0.003, gvl_wait: 0.182, gc: 0.014, io: 0.578, gc_waited: 0.009}],
+    ["Reports::NightlyJob", 4, 2_150.0, 1_980.0, 2_600.0, {cpu: 0.612, preempted: 0.011, gvl_wait: 0.201, gc: 0.098, io: 0.077}]
+  ].freeze
+
+  # Name, and ms of cpu, gc, gvl_wait.
+  BACKGROUND = [["cable heartbeat", 842, 31, 410], ["puma reactor", 212, 0, 388], ["prometheus exporter", 61, 4, 22], ["puma stat pld", 3, 0, 1]].freeze
+
+  # Weights of those who hold the GVL: kind, name, weight.
+  HOLDERS = [["request", "GET /articles", 36], ["request", "GET /search", 22], ["request", "GET /articles/:id", 11], ["request", "POST /orders", 8],
+    ["job", "Reports::NightlyJob", 9], ["job", "OrderMailJob", 3], ["thread", "cable heartbeat", 2], ["special", "(gc)", 5], ["special", "(puma)", 2],
+    ["special", "(other)", 1]].freeze
 
   THREAD_SHARES = {cpu: 0.287, preempted: 0.009, gvl_wait: 0.263, gc: 0.021, io: 0.379, lock: 0.038, sleep: 0.0}.freeze
 
@@ -34,44 +49,115 @@ module TuningFixture
   def observation(**fields)
     rows = fields.delete(:endpoint_rows) || ENDPOINTS
     endpoints = rows.map { |row| endpoint(*row) }
+    jobs = JOBS.map { |row| job(*row) }
     Measure::Observation.new(started_at: "2026-03-02T10:15:00Z", duration_ns: 30_012 * MS, command: "bundle exec puma -t 5:5",
       way_in: "command", topology: topology("1x5"), min_threads_count: 5, server:, machine: machine_facts, load:,
-      budget: endpoints.map(&:budget).reduce(:+), endpoints:, threads: threads([nil], 5), processes: [process("single", nil)],
-      probe: Measure::ProbeCost.new(events_count: 412_060, cost_per_event_ns: 31, cost_ratio: 0.0016),
-      unknown: {"traces" => "a uniform sample: at most 60 per endpoint and thread"}, **fields)
+      budget: endpoints.map(&:budget).reduce(:+), endpoints:, jobs:, threads: threads([nil], 5), background:,
+      processes: [process("single", nil)],
+      probe: Measure::ProbeCost.new(cycles_count: 137_350, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: 0.0011),
+      unknown: {"traces" => "a uniform sample: at most 300 per endpoint and process"}, **fields)
   end
 
   # @return [PumaTuner::Measure::Observation] of a cluster without load of ours, with parts that nobody could tell apart
   def cluster_observation
-    unseen = ENDPOINTS.map { |row| endpoint(*row).then { |seen| seen.with(budget: seen.budget.with(queue_ns: nil, gc_ns: nil)) } }
-    observation(topology: topology("2x3"), min_threads_count: 0, load: nil, way_in: "rack", threads: threads([0, 1], 3),
+    holders = HOLDERS.reject { |kind, _, _| kind == "job" }
+    unseen = ENDPOINTS.map do |row|
+      endpoint(*row.first(6)).then do |seen|
+        seen.with(unclosed_count: seen.requests_count / 90, budget: seen.budget.with(queue_ns: nil, gc_ns: nil),
+          blame: blame(seen.name, seen.budget.gvl_wait_ns, holders))
+      end
+    end
+    observation(topology: topology("2x3"), min_threads_count: 0, load: nil, way_in: "rack", threads: threads([0, 1], 3), jobs: [],
       endpoints: unseen, budget: unseen.map(&:budget).reduce(:+),
       processes: [process("master", nil).with(requests_count: 0, cpu_ns: nil, gc_count: nil), process("worker", 0), process("worker", 1).with(pss_bytes: nil)],
       server: server.with(yjit_enabled: nil), machine: machine_facts.with(cpu_model: nil, load_average: nil, cpu_pressure_ratio: nil, memory_bytes: nil),
-      probe: Measure::ProbeCost.new(events_count: 9_001, cost_per_event_ns: 31, cost_ratio: nil),
+      probe: Measure::ProbeCost.new(cycles_count: 3_000, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: nil),
       unknown: {"endpoints.budget.queue_ns" => "a middleware is called after it"})
+  end
+
+  # @return [PumaTuner::Measure::Observation] without the extension
+  def unaided_observation
+    endpoints = ENDPOINTS.map { |row| unaided(endpoint(*row)) }
+    observation(endpoints:, budget: endpoints.map(&:budget).reduce(:+), jobs: [], threads: [], background: [],
+      probe: Measure::ProbeCost.new(cycles_count: 0, cost_per_cycle_ns: 0, cost_per_request_ns: 0, cost_ratio: 0.0),
+      unknown: {"budget.preempted_ns, gvl_wait_ns, gc_ns, io_ns, lock_ns, sleep_ns; threads, background, traces, blame" => "the extension is not built"})
+  end
+
+  # @return [PumaTuner::Measure::EndpointObservation] as told by Ruby alone
+  def unaided(endpoint)
+    nothing = %i[preempted gvl_wait gc io lock sleep pool_wait gc_waited].to_h { |part| [:"#{part}_ns", nil] }
+    queue = Measure::Distribution.new(part: "queue", histogram: endpoint.latency)
+    endpoint.with(unclosed_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],
+      budget: endpoint.budget.with(**nothing))
+  end
+
+  # @return [PumaTuner::Measure::Observation] a snapshot of a process of jobs, without Puma
+  def jobs_observation
+    holders = HOLDERS.reject { |kind, _, _| kind == "request" }
+    jobs = JOBS.map { |row| job(*row).then { |job| job.with(blame: blame(job.name, job.budget.gvl_wait_ns, holders)) } }
+    observation(command: nil, way_in: "jobs", topology: nil, min_threads_count: nil, load: nil, endpoints: [], jobs:, threads: [],
+      budget: jobs.map(&:budget).reduce(:+), server: server.with(puma_version: nil, rack_version: nil, rack_environment: nil),
+      processes: [process("single", nil).with(requests_count: 0)])
   end
 
   # @param shares [Hash{Symbol => Float}] the rest is the residual
   # @return [PumaTuner::Measure::EndpointObservation]
-  def endpoint(name, requests_count, wall_ms, p50_ms, p99_ms, shares)
+  def endpoint(name, requests_count, wall_ms, p50_ms, p99_ms, shares, before_puma_ms = nil)
     trace = Measure::Trace.new(steps: ["cpu", 3 * MS, "io", 9 * MS, "gvl_wait", 4 * MS, "cpu", 2 * MS], wall_ns: 18 * MS, queue_ns: 20 * MS,
       cpu_ns: 5 * MS, gc_ns: 0)
-    Measure::EndpointObservation.new(name:, requests_count:, budget: budget((requests_count * wall_ms * MS).round, shares),
-      p50_ns: (p50_ms * MS).round, p99_ns: (p99_ms * MS).round, traces: [trace] * [requests_count, 60].min)
+    wall_ns = (requests_count * wall_ms * MS).round
+    latency = latency(requests_count, p50_ms, p99_ms)
+    Measure::EndpointObservation.new(name:, requests_count:, unclosed_count: 0,
+      budget: budget(wall_ns, shares).with(before_puma_ns: before_puma_ms && (before_puma_ms * requests_count * MS).round),
+      latency:, p50_ns: latency.quantile_ns(0.5), p99_ns: latency.quantile_ns(0.99), distributions: [Measure::Distribution.new(part: "cpu", histogram: latency)],
+      slices_count: slices(name, requests_count), long_holds_count: slices(name, requests_count) * 7,
+      blame: blame(name, wall_ns * shares.fetch(:gvl_wait, 0)),
+      traces: [trace] * [requests_count, 60].min)
+  end
+
+  # @return [PumaTuner::Measure::EndpointObservation]
+  def job(*row) = endpoint(*row).then { |job| job.with(budget: job.budget.with(queue_ns: nil)) }
+
+  # Only what computes long meets the end of a time slice.
+  def slices(name, count) = {"GET /search" => count / 6, "Reports::NightlyJob" => count * 11}.fetch(name, 0)
+
+  # With that median and that p99: a logistic distribution of the logarithm.
+  # @return [PumaTuner::Stats::Histogram]
+  def latency(count, p50_ms, p99_ms)
+    spread = Math.log(p99_ms / p50_ms) / Math.log(99)
+    Stats::Histogram.of((1..count).map { |rank| (p50_ms * ((rank - 0.5) / (count - rank + 0.5))**spread * MS).round })
+  end
+
+  # Nearly all of the wait; the shortest waits are not looked into.
+  # @return [Array<PumaTuner::Measure::Blame>]
+  def blame(name, wait_ns, holders = HOLDERS)
+    weights = holders.to_h { |kind, holder, weight| [[kind, holder], (holder == name) ? weight / 2.0 : weight] }
+    weights.map { |(kind, holder), weight| Measure::Blame.new(kind:, holder:, wait_ns: (wait_ns * 0.994 * weight / weights.values.sum).round) }
+      .sort_by { |blame| -blame.wait_ns }
   end
 
   # @return [PumaTuner::Measure::Budget]
   def budget(wall_ns, shares, idle_ns: nil)
-    parts = Measure::Budget::PARTS.to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
-    Measure::Budget.new(wall_ns:, **parts, idle_ns:)
+    parts = [*Measure::Budget::PARTS, :pool_wait, :gc_waited].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
+    Measure::Budget.new(wall_ns:, **parts, idle_ns:, before_puma_ns: nil)
+  end
+
+  # @return [Array<PumaTuner::Measure::ThreadObservation>] that serve no requests, and mostly sleep
+  def background
+    BACKGROUND.map do |name, *ms|
+      cpu_ns, gc_ns, gvl_wait_ns = ms.map { |number| number * MS }
+      budget = Measure::Budget.zero.with(wall_ns: 30_000 * MS, queue_ns: nil, cpu_ns:, gc_ns:, gvl_wait_ns:, idle_ns: nil, before_puma_ns: nil,
+        sleep_ns: 30_000 * MS - cpu_ns - gc_ns - gvl_wait_ns)
+      Measure::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, budget:, run_queue_wait_ns: nil)
+    end
   end
 
   def threads(worker_indexes, count)
     worker_indexes.product((1..count).to_a).map do |worker_index, number|
       shares = THREAD_SHARES.merge(cpu: THREAD_SHARES[:cpu] + number * 0.004, io: THREAD_SHARES[:io] - number * 0.004)
       budget = budget(28_400 * MS, shares, idle_ns: 1_600 * MS).with(queue_ns: nil)
-      Measure::ThreadObservation.new(worker_index:, name: Kernel.format("puma srv tp %03d", number), requests_count: 1_497 + number, budget:)
+      Measure::ThreadObservation.new(worker_index:, name: Kernel.format("puma srv tp %03d", number), requests_count: 1_497 + number, budget:,
+        run_queue_wait_ns: 300 * MS)
     end
   end
 

@@ -6,12 +6,15 @@ module PumaTuner
     module Child
       # @param command [Array<String>]
       # @param limit_s [Numeric] then it is killed
+      # @param input [String] for its standard input
       # @return [Array(String, Process::Status), nil] what it printed, on either stream, and how it ended;
       #   nil when it took too long
-      def self.output_of(command, limit_s:)
+      def self.output_of(command, limit_s:, input: "")
         reader, writer = IO.pipe
-        pid = Process.spawn(*command, in: File::NULL, out: writer, err: writer)
-        writer.close
+        source, sink = IO.pipe(binmode: true)
+        pid = Process.spawn(*command, in: source, out: writer, err: writer)
+        [writer, source].each(&:close)
+        feed(sink, input)
         reading = Thread.new { reader.read }
         return unless reading.join(limit_s)
         status = wait(pid)
@@ -20,11 +23,20 @@ module PumaTuner
       ensure
         stop(pid) if pid
         reading&.kill&.join
-        [reader, writer].each { |io| io&.close }
+        [reader, writer, source, sink].each { |io| io&.close }
       end
 
       class << self
         private
+
+        # A child that does not read, or has ended, gets less.
+        def feed(sink, input)
+          sink.write(input)
+        rescue Errno::EPIPE
+          nil
+        ensure
+          sink.close
+        end
 
         def wait(pid) = Process.wait2(pid).last
 

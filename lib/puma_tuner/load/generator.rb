@@ -11,7 +11,7 @@ module PumaTuner
     #
     # Load goes to this machine only. What it would do to somebody else's is no experiment.
     class Generator
-      BUILT_IN = %w[wrk].freeze
+      BUILT_IN = %w[native wrk].freeze
 
       @registered = {}
 
@@ -47,28 +47,29 @@ module PumaTuner
       # @return [String] name and version
       def name = raise(NotImplementedError)
 
-      # Sends a closed loop: each connection sends its next request when the last one was answered. Warming up is the
-      # caller's. However it ends, nothing keeps running.
+      # Sends requests as `arrivals` says. Warming up is the caller's. However it ends, nothing keeps running.
       #
       # @param mix [Mix]
-      # @param url_base [String] "http://127.0.0.1:PORT"
-      # @param connections_count [Integer] 1 or more
+      # @param url_base [String] "http://127.0.0.1:PORT", or "unix:///path/of/socket" where the tool can do that
+      # @param connections_count [Integer] 1 or more; of an open loop, the most that may be open
       # @param duration_s [Numeric] above 0; rounded up to what the tool can do
-      # @param seed [Integer] of the order of requests
+      # @param seed [Integer] of the order of requests, and of arrivals
+      # @param arrivals [Arrivals]
       # @return [Outcome]
-      # @raise [UserMistake] for anything but this machine
+      # @raise [UserMistake] for anything but this machine, and for what the tool can't do
       # @raise [LoadToolFailed] when the tool is missing or gives no answer
-      def run(mix:, url_base:, connections_count:, duration_s:, seed:)
+      def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed)
         insist_on_loopback(url_base)
         raise UserMistake, "a load needs at least one connection, got #{connections_count}" unless connections_count.positive?
         raise UserMistake, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
         raise LoadToolFailed, why_not if why_not
-        send_load(mix:, url_base: url_base.delete_suffix("/"), connections_count:, duration_s:, seed:)
+        send_load(mix:, url_base: url_base.delete_suffix("/"), connections_count:, duration_s:, seed:, arrivals:)
       end
 
       private
 
       def insist_on_loopback(url_base)
+        return if url_base.start_with?("unix:")
         url = URI.parse(url_base)
         return if url.instance_of?(URI::HTTP) && ["", "/"].include?(url.path) && loopback?(url.hostname)
         raise UserMistake, "load is sent to this machine only, got #{url_base}; give a URL such as http://127.0.0.1:9292"

@@ -10,13 +10,14 @@ module PumaTuner
     # headers: {name => value}
     # body: bytes, or nil for none
     # expected_statuses: the statuses that are right, or nil for any 2xx or 3xx
-    Request = Data.define(:weight, :http_method, :path, :headers, :body, :expected_statuses) do
+    # expected_text: must occur in the answer's body (its first MiB); nil: anything may
+    Request = Data.define(:weight, :http_method, :path, :headers, :body, :expected_statuses, :expected_text) do
       # What may stand in a request line, so that a path cannot smuggle in a line of its own; "#" never leaves a browser.
       const_set(:PATH, %r{\A/[!-"$-~]*\z})
       const_set(:USUALLY_EXPECTED, 200..399)
 
-      def initialize(path:, weight: 1, http_method: "GET", headers: {}, body: nil, expected_statuses: nil)
-        fields = {weight:, http_method:, path:, headers:, body:, expected_statuses:}
+      def initialize(path:, weight: 1, http_method: "GET", headers: {}, body: nil, expected_statuses: nil, expected_text: nil)
+        fields = {weight:, http_method:, path:, headers:, body:, expected_statuses:, expected_text:}
         super(**Ractor.make_shareable(fields, copy: true))
       end
 

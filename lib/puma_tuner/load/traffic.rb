@@ -3,7 +3,9 @@
 module PumaTuner
   module Load
     # What is sent to a server: which requests, by what, from how many clients.
-    Traffic = Data.define(:mix, :generator, :connections_count, :seed) do
+    Traffic = Data.define(:mix, :generator, :connections_count, :seed, :arrivals) do
+      def initialize(arrivals: Arrivals.closed, **fields) = super
+
       # @return [Traffic] itself
       # @raise [LoadToolFailed] when the generator is not to be had
       def insist_on_generator
@@ -14,7 +16,7 @@ module PumaTuner
       # @param url [String] of the server, on loopback
       # @return [Outcome]
       def send_to(url, duration_s:)
-        generator.run(mix:, url_base: url, connections_count:, duration_s:, seed:)
+        generator.run(mix:, url_base: url, connections_count:, duration_s:, seed:, arrivals:)
       end
 
       # @return [String]

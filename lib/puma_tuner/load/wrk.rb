@@ -40,8 +40,9 @@ module PumaTuner
           .find { |file| File.file?(file) && File.executable?(file) }
       end
 
-      def send_load(mix:, url_base:, connections_count:, duration_s:, seed:)
+      def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
         refuse_head(mix)
+        refuse_arrivals(arrivals, url_base)
         whole_s = duration_s.ceil
         Dir.mktmpdir("puma_tuner") do |folder|
           script = File.join(folder, "mix.lua")
@@ -55,6 +56,12 @@ module PumaTuner
       def refuse_head(mix)
         return if mix.requests.none? { |request| request.http_method == "HEAD" }
         raise UserMistake, "wrk cannot send HEAD: it waits for a body that never comes. Leave those requests out of the mix."
+      end
+
+      def refuse_arrivals(arrivals, url_base)
+        return if arrivals == Arrivals.closed && !url_base.start_with?("unix:")
+        raise UserMistake, "wrk knows only a closed loop over TCP, without thought and without new connections. " \
+                           "Leave out --load-generator: our own does the rest."
       end
 
       def figures(command, limit_s)

@@ -52,7 +52,7 @@ module PumaTuner
         unobserved = newest.sum(&:unobserved_threads_count)
         reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
-        reasons["budget.preempted_ns, gvl_wait_ns, gc_ns, io_ns, lock_ns, sleep_ns; threads, background, traces, blame"] = why_not if why_not
+        reasons["all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame"] = why_not if why_not
         reasons
       end
 

@@ -1,55 +1,94 @@
 # frozen_string_literal: true
 
+require_relative "endpoint/memo"
+require_relative "endpoint/parameters"
+require_relative "endpoint/path"
+require_relative "endpoint/pattern"
+
 module PumaTuner
   module Measure
-    # Names the endpoint that a request matched: the route where the framework tells it, else the path with its variable
-    # parts taken out. Paths are looked at, never recorded.
+    # Names the endpoint that a request matched: what the app's owner calls it, else the route where the framework tells it,
+    # else the path with its variable parts taken out. Paths are looked at, never recorded.
     #
-    # One instance belongs to one thread.
+    # One instance serves a process; all its threads use it, without a lock. Under the GVL a plain Hash can be read and
+    # written by all of them, and a lost race only costs that a name is built twice, or that one more than the limit is kept.
     class Endpoint
       # Beyond so many names, a request counts for OTHER: a path scheme we can't see through must not fill the memory.
+      # Names made from paths leave some free, for routes that are first asked for after a scanner has been there.
       NAMES_MAX = 200
+      GUESSED_NAMES_MAX = 150
       OTHER = "(other)"
 
-      # Rails 8.1 and newer: a route object; 7.1 and 7.2: its pattern. Sinatra: a pattern with the method in front.
-      RAILS_ROUTE = "action_dispatch.route"
-      RAILS_PATTERN = "action_dispatch.route_uri_pattern"
-      SINATRA_ROUTE = "sinatra.route"
+      # The ways to find a route, in the order in which they are asked. Each has
+      # - key(env): what tells this request's route from others, nil where the way knows none; it must not allocate
+      # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for; nil: ask the next
+      # - guessed?: whether clients can make up routes
+      WAYS = []
 
-      # Numbers, UUIDs and other long hexadecimal words stand for a parameter.
-      VARIABLE_SEGMENT = %r{(?<=/)(?:\d+|\h{8}-\h{4}-\h{4}-\h{4}-\h{12}|\h{12,})(?=[/.]|\z)}
+      # @param way [Module]
+      def self.register(way) = WAYS << way
 
+      # @param grouping [#call, nil] env to an endpoint's name, or nil for the usual one
       def initialize(grouping: nil)
+        @grouping = grouping
         @names = {}
+        @ways = WAYS.map { |way| [way, Memo.new].freeze }.freeze
       end
 
       # @param env [Hash] the request's Rack environment, after the app has seen it
       # @return [String] e.g. "GET /articles/:id"
       def name(env)
-        key = env[RAILS_ROUTE] || env[RAILS_PATTERN] || env[SINATRA_ROUTE] || env["PATH_INFO"] || env["REQUEST_PATH"] || "/"
-        by_method = (@names[env["REQUEST_METHOD"]] ||= {})
-        by_method[key] || remember(by_method, key, env)
+        (@grouping && group(env)) || route(env)
       end
 
       private
 
-      def remember(by_method, key, env)
-        name = build(env)
-        return known?(name) ? name : OTHER if by_method.size >= NAMES_MAX
-        by_method[key.is_a?(String) ? key.dup.freeze : key] = name
+      # A while, as leaving an each early allocates.
+      def route(env)
+        index = -1
+        while (way, memo = @ways[index += 1])
+          next unless (key = way.key(env))
+          name = memo.fetch(env, key)
+          name = build(way, memo, key, env) if name.nil?
+          return name if name
+        end
+        OTHER
       end
 
-      def known?(name) = @names.any? { |_, names| names.value?(name) }
+      # A framework whose insides have changed must not reach the app: the next way names its requests.
+      def build(way, memo, key, env)
+        found, only_for = way.find(key, env)
+        names_max = way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX
+        memo.store(env, key, found ? admit("#{env["REQUEST_METHOD"]} #{found}", names_max) : false, only_for:)
+      rescue
+        memo.store(env, key, false)
+      end
 
-      def build(env)
-        if (pattern = env[RAILS_ROUTE]&.path&.spec&.to_s || env[RAILS_PATTERN])
-          "#{env["REQUEST_METHOD"]} #{env["SCRIPT_NAME"]}#{pattern.delete_suffix("(.:format)")}"
-        elsif (route = env[SINATRA_ROUTE])
-          route
-        else
-          "#{env["REQUEST_METHOD"]} #{env["PATH_INFO"].to_s.gsub(VARIABLE_SEGMENT, ":id")}"
-        end
+      def group(env)
+        name = @grouping.call(env) or return
+        @names[name] || admit(name.to_s, NAMES_MAX)
+      rescue => error
+        warn_once("puma_tuner: the app's own grouping of endpoints failed; routes are used (#{error.class}: #{error.message})")
+      end
+
+      def warn_once(message)
+        warn message unless @warned
+        @warned = true
+        nil
+      end
+
+      def admit(name, names_max)
+        name = Path.printable(name)
+        return @names[name] || OTHER if @names.size >= names_max
+        @names[name] ||= name
       end
     end
   end
 end
+
+# In the order in which they are asked.
+require_relative "endpoint/rails_route"
+require_relative "endpoint/sinatra_route"
+require_relative "endpoint/grape_route"
+require_relative "endpoint/roda_route"
+require_relative "endpoint/plain_path"

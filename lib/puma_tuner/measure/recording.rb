@@ -42,6 +42,7 @@ module PumaTuner
         @why_not = GvlClock.open_ledger(@ledger_path, JSON.generate(facts))&.then { |reason| "no ledger could be made in #{@ledgers.directory}: #{reason}" }
         return if @why_not
         OffGvl.look_for_libraries
+        GvlClock.sweep # the threads there are get their names in the ledger
         Recorder.new(@endpoint).tap { |recorder| calibrate(recorder) }
       end
 

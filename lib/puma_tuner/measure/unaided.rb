@@ -68,8 +68,9 @@ module PumaTuner
         end
       end
 
-      # Not every platform has a CPU clock for threads; then the part stays unknown.
-      CPU_CLOCK = defined?(Process::CLOCK_THREAD_CPUTIME_ID) ? Process::CLOCK_THREAD_CPUTIME_ID : nil
+      # Not every platform has a CPU clock for threads, and with M:N threads it is of whichever native thread they are on: then
+      # the part stays unknown.
+      CPU_CLOCK = (defined?(Process::CLOCK_THREAD_CPUTIME_ID) && ENV["RUBY_MN_THREADS"] != "1") ? Process::CLOCK_THREAD_CPUTIME_ID : nil
 
       def instant = [GvlClock.now_ns, CPU_CLOCK && Process.clock_gettime(CPU_CLOCK, :nanosecond)]
 

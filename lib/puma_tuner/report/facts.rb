@@ -6,7 +6,7 @@ module PumaTuner
     class Facts
       # How the probe came into the server.
       WAYS_IN = {"command" => "around the command", "plugin" => "plugin :puma_tuner", "run" => "PumaTuner.run",
-                 "rack" => "the middleware"}.freeze
+                 "rack" => "the middleware", "jobs" => "puma_tuner/jobs"}.freeze
 
       # @param observation [Measure::Observation]
       def initialize(observation)
@@ -21,7 +21,7 @@ module PumaTuner
         {
           "window" => "#{window}, from #{@observation.started_at}",
           "command" => @observation.command, "way in" => WAYS_IN.fetch(@observation.way_in, @observation.way_in),
-          "topology" => "#{@observation.topology}, #{Figures.topology(@observation.topology)}#{minimum}",
+          "topology" => topology,
           "server" => server, "Ruby" => @observation.server.ruby_description,
           "time slice" => (slice = @observation.server.thread_timeslice_ms) && "#{slice} ms",
           "environment" => @observation.server.rack_environment,
@@ -33,15 +33,21 @@ module PumaTuner
 
       # @return [String]
       def window
-        "#{Figures.counted(@observation.requests_count, "request")} in #{Units.duration(@observation.duration_ns)} " \
-          "(#{Units.rate(@observation.throughput_per_s)} requests/s) with #{@observation.topology}"
+        "#{counted} in #{Units.duration(@observation.duration_ns)} (#{rates.join(", ")})" \
+          "#{" with #{@observation.topology}" if @observation.topology}"
       end
+
+      # @return [String] "7,502 requests and 310 jobs"; a process of jobs only has no requests to speak of
+      def counted = Figures.list(counts.map { |noun, count| Figures.counted(count, noun) })
+
+      # @return [Array<String>] "250 requests/s"
+      def rates = counts.map { |noun, count| "#{Units.rate(count * Units::NS_PER_S / @observation.duration_ns.to_f)} #{noun}s/s" }
 
       # @return [String]
       def server
         facts = @observation.server
         yjit = {true => " with YJIT", false => " without YJIT"}.fetch(facts.yjit_enabled, "")
-        "Ruby #{facts.ruby_version}#{yjit}, Puma #{facts.puma_version}"
+        ["Ruby #{facts.ruby_version}#{yjit}", ("Puma #{facts.puma_version}" if facts.puma_version)].compact.join(", ")
       end
 
       # @return [String]
@@ -57,18 +63,33 @@ module PumaTuner
 
       # @return [String]
       def load
-        load = @observation.load or return "the app's own traffic"
+        load = @observation.load or return "the app's own #{jobs_only? ? "jobs" : "traffic"}"
         "#{Figures.counted(load.connections_count, "connection")} of #{load.generator}"
       end
 
       # @return [String] what measuring cost, by our own count
       def probe
         probe = @observation.probe
+        # Without the extension nothing is counted, and so nothing known.
+        return "not counted" unless probe&.cost_per_request_ns&.positive?
         "#{Units.duration(probe.cost_per_cycle_ns)} for each of #{Figures.count(probe.cycles_count)} GVL cycles, " \
-          "#{Units.duration(probe.cost_per_request_ns)} for each request#{": #{Units.percent(probe.cost_ratio)} of the server's CPU time" if probe.cost_ratio}"
+          "#{Units.duration(probe.cost_per_request_ns)} for each request" \
+          "#{": #{Units.percent(probe.cost_ratio)} of the server's CPU time" if probe.cost_ratio}"
       end
 
       private
+
+      def jobs_only? = @observation.endpoints.empty? && @observation.jobs.any?
+
+      def counts
+        jobs_count = @observation.jobs.sum(&:requests_count)
+        {**(jobs_only? ? {} : {"request" => @observation.requests_count}), **(jobs_count.positive? ? {"job" => jobs_count} : {})}
+      end
+
+      def topology
+        topology = @observation.topology or return
+        "#{topology}, #{Figures.topology(topology)}#{minimum}"
+      end
 
       def minimum
         minimum = @observation.min_threads_count

@@ -11,11 +11,14 @@ module PumaTuner
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
       autoload :Embedded, "puma_tuner/report/html/embedded"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
+      autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
+      autoload :LatencyChart, "puma_tuner/report/html/latency_chart"
       autoload :RatioChart, "puma_tuner/report/html/ratio_chart"
       autoload :RoundsChart, "puma_tuner/report/html/rounds_chart"
       autoload :Scale, "puma_tuner/report/html/scale"
       autoload :Templates, "puma_tuner/report/html/templates"
       autoload :View, "puma_tuner/report/html/view"
+      autoload :WorkFigure, "puma_tuner/report/html/work_figure"
 
       # @return [String]
       def call(value) = View.new(value).page

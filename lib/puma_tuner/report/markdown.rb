@@ -10,6 +10,8 @@ module PumaTuner
       # Endpoints or topologies in a table.
       ROWS_MAX = 12
 
+      autoload :Measured, "puma_tuner/report/markdown/measured"
+
       # @return [String]
       def call(value)
         @contents = Contents.of(value)
@@ -50,11 +52,16 @@ module PumaTuner
 
       # A value on its own is what was asked for, and stands open.
       def details
-        {"Why, what it costs, how to undo it" => advice, "Where the time went" => endpoints, "Predicted" => forecasts}
-          .filter_map do |title, text|
-            next unless text
-            @contents.whole? ? "<details><summary>#{title}</summary>\n\n#{text}\n\n</details>" : text
-          end
+        blocks = {"Why, what it costs, how to undo it" => advice, **measured, "Predicted" => forecasts}.compact
+        return blocks.map { |title, text| "<details><summary>#{title}</summary>\n\n#{text}\n\n</details>" } if @contents.whole?
+        (blocks.size > 1) ? blocks.map { |title, text| "**#{title}**\n\n#{text}" } : blocks.values
+      end
+
+      def measured
+        observation = @contents.observation or return {}
+        Measured.new(observation).tables.to_h do |table|
+          [table.title, "#{table(table.headings, table.rows)}\n\n#{escaped(table.notes.join(" "))}"]
+        end
       end
 
       def advice
@@ -69,17 +76,6 @@ module PumaTuner
           *facts.map { |label, text| "- #{label}: #{escaped(text)}" },
           *advice.evidence.map { |sentence| "- #{escaped(sentence)}" }
         ]
-      end
-
-      def endpoints
-        observation = @contents.observation or return
-        groups = EndpointGroups.of(observation, ROWS_MAX)
-        parts, = Parts.seen_and_unseen(groups.map(&:budget))
-        rows = groups.map do |group|
-          [group.name, Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns),
-            *parts.map { |part| Units.percent(Parts.ratio(group.budget, part)) }]
-        end
-        table(["endpoint", "requests", "p50", "p99", *parts.map(&:word)], rows)
       end
 
       def forecasts

@@ -19,7 +19,18 @@ module PumaTuner
 
       RESIDUAL = Part.new(:residual, "residual", "in no part that is known")
 
+      # Which parts a table needs: seen ones, those below what is printed in all rows, those unknown in all rows.
+      Sorted = Data.define(:seen, :unseen, :unknown)
+
       module_function
+
+      # @return [Part]
+      def find(name) = ALL.find { |part| part.name == name }
+
+      # Neither threads nor jobs wait in Puma's queue.
+      #
+      # @return [Array<Part>] with the residual
+      def possible(queue: true) = [*ALL, RESIDUAL].reject { |part| part.name == :queue && !queue }
 
       # @param budget [Measure::Budget]
       # @return [Float, nil]
@@ -29,11 +40,15 @@ module PumaTuner
       end
 
       # @param budgets [Array<Measure::Budget>]
-      # @return [Array(Array<Part>, Array<Part>)] what is seen in any of them or unknown in one, and what is not
-      def seen_and_unseen(budgets)
-        [*ALL, RESIDUAL].partition do |part|
-          budgets.any? { |budget| (ratio = ratio(budget, part)).nil? || ratio.abs >= ThreadLine::LEAST_PRINTED_RATIO }
+      # @param parts [Array<Part>] to be sorted
+      # @return [Sorted]
+      def sort(budgets, parts = possible)
+        ratios = parts.to_h { |part| [part, budgets.map { |budget| ratio(budget, part) }] }
+        unknown = parts.select { |part| ratios[part].all?(&:nil?) }
+        seen = (parts - unknown).select do |part|
+          ratios[part].any? { |ratio| ratio.nil? || ratio.abs >= ThreadLine::LEAST_PRINTED_RATIO }
         end
+        Sorted.new(seen:, unseen: parts - unknown - seen, unknown:)
       end
 
       # @return [Array<Array(Part, Float)>] the largest first, those of a percent and more

@@ -26,9 +26,10 @@ module PumaTuner
       def found
         observation = @contents.observation or return
         parts = Parts.largest(observation.budget, 3).map { |part, ratio| "#{Units.percent(ratio)} #{part.word} (#{part.meaning})" }
+        facts = Facts.new(observation)
         [
-          "#{Figures.counted(observation.requests_count, "request")} in #{Units.duration(observation.duration_ns)} " \
-            "at #{observation.topology}: #{Units.rate(observation.throughput_per_s)} requests/s.",
+          "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{" at #{observation.topology}" if observation.topology}: " \
+            "#{Figures.list(facts.rates)}.",
           ("Of their time, #{Figures.list(parts)}." if parts.any?),
           limit
         ].compact.join(" ")

@@ -2,6 +2,11 @@
 
 module PumaTuner
   module Report
+    autoload :Background, "puma_tuner/report/background"
+    autoload :GvlHolders, "puma_tuner/report/gvl_holders"
+    autoload :PartsInside, "puma_tuner/report/parts_inside"
+    autoload :WorkNotes, "puma_tuner/report/work_notes"
+
     # What a person reads in a terminal, in the order of the flow: what was measured, where the time went, what other
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
@@ -14,6 +19,9 @@ module PumaTuner
       autoload :Measured, "puma_tuner/report/text/measured"
       autoload :Threads, "puma_tuner/report/text/threads"
       autoload :Endpoints, "puma_tuner/report/text/endpoints"
+      autoload :Jobs, "puma_tuner/report/text/jobs"
+      autoload :Holders, "puma_tuner/report/text/holders"
+      autoload :BackgroundThreads, "puma_tuner/report/text/background_threads"
       autoload :Demands, "puma_tuner/report/text/demands"
       autoload :Forecasts, "puma_tuner/report/text/forecasts"
       autoload :Matrix, "puma_tuner/report/text/matrix"
@@ -30,7 +38,7 @@ module PumaTuner
       # @return [String]
       def call(value)
         contents = Contents.of(value)
-        [Measured, Threads, Endpoints, Demands, Forecasts, Recommendation, Proof, Footer, InShort]
+        [Measured, Threads, Endpoints, Jobs, Holders, BackgroundThreads, Demands, Forecasts, Recommendation, Proof, Footer, InShort]
           .filter_map { |section| section.new(contents, @paint).to_text }.join("\n\n") << "\n"
       end
 

@@ -32,6 +32,14 @@ class ReportHtmlScaleTest < TunerTest
     end
   end
 
+  test "over several decades there are round numbers, apart" do
+    {[0.3, 4_000] => [0.3, 1, 3, 10], [12, 700] => [10, 20, 50, 100], [60, 64] => [59, 60, 61, 62], [20, 90] => [20, 30, 40, 50]}.each do |numbers, named|
+      scale = Scale.new(numbers, 100..700, logarithmic: true)
+      assert_equal named, scale.decades.first(4).map { |number| number.to_f.round(1) }
+      assert_operator scale.decades.each_cons(2).map { |one, other| scale.place(other) - scale.place(one) }.min, :>=, Scale::LEAST_GAP
+    end
+  end
+
   test "on a logarithmic line equal ratios are equally far apart" do
     scale = Scale.new([0.5, 1, 2], 100..500, logarithmic: true)
     assert_in_delta scale.place(1) - scale.place(0.5), scale.place(2) - scale.place(1), 0.11

@@ -15,17 +15,19 @@ module PumaTuner
         LEAST_TEXT_RATIO = 0.055
 
         # More bars than these are added up.
-        ENDPOINTS_MAX = 16
+        WORKS_MAX = 16
         THREADS_MAX = 32
 
-        # @param observation [Measure::Observation]
-        # @return [Bars] one bar for each endpoint
-        def self.of_endpoints(observation)
-          groups = EndpointGroups.of(observation, ENDPOINTS_MAX)
-          rows = groups.map do |group|
-            [group.name, [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)], group.budget]
+        # @param works [Array<Measure::EndpointObservation>]
+        # @param headings [Array(String, String)] of their names, and of how many they were
+        # @param parts [Array<Parts::Part>] that there can be
+        # @return [Bars] one bar for each endpoint or kind of job
+        def self.of_works(works, headings, parts)
+          rows = EndpointGroups.of(works, WORKS_MAX).map do |group|
+            facts = [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)]
+            [group.name, facts, group.budget]
           end
-          new(["endpoint", "requests", "p50", "p99"], rows, [*Parts::ALL, Parts::RESIDUAL])
+          new([*headings, "p50", "p99"], rows, parts)
         end
 
         # @param observation [Measure::Observation]
@@ -35,9 +37,8 @@ module PumaTuner
           several = threads.map(&:worker_index).uniq.size > 1
           many = threads.size > THREADS_MAX
           groups = many ? threads.group_by(&:worker_index).values : threads.each_slice(1)
-          # A thread never waits in the queue: requests do, for a thread.
           new([many ? "worker" : "thread", "requests", "busy"], groups.map { |group| thread_row(group, several, many) },
-            [*Parts::ALL, Parts::RESIDUAL].reject { |part| part.name == :queue })
+            Parts.possible(queue: false))
         end
 
         def self.thread_row(threads, several, many)

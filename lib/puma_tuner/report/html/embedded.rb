@@ -3,8 +3,8 @@
 module PumaTuner
   module Report
     class Html
-      # The document as it stands in the page, for programs. The recorded requests are left out: they are nine tenths of
-      # it, and nobody reads them in a page.
+      # The document as it stands in the page, for programs. The recorded requests and how each part was spread are left out:
+      # they are nine tenths of it, and nobody reads them in a page.
       module Embedded
         module_function
 
@@ -21,12 +21,15 @@ module PumaTuner
           when Tuning
             value.with(observation: without_recorded_requests(value.observation), workload: without_recorded_requests(value.workload))
           when Measure::Observation
-            value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(traces: []) })
+            value.with(endpoints: short(value.endpoints), jobs: short(value.jobs))
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
           else value
           end
         end
+
+        def short(works) = works.map { |work| work.with(traces: [], distributions: []) }
+        private_class_method :short
       end
     end
   end

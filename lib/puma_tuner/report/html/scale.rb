@@ -11,6 +11,9 @@ module PumaTuner
         # Ratios worth naming on a logarithmic line.
         RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50, 100].freeze
 
+        # In a decade, from a narrow one to many.
+        DIGITS = [(10..99).map { |number| Rational(number, 10) }, (1..9).to_a, [1, 2, 5], [1, 3], [1]].freeze
+
         # Nearer to each other than this, names would touch.
         LEAST_GAP = 40
 
@@ -40,6 +43,14 @@ module PumaTuner
           apart([*(1 if covered.include?(1)), *below.reverse]).reverse | apart(above)
         end
 
+        # Of a logarithmic line over numbers that are no ratios: the same digits in each decade, as many as there is room for.
+        #
+        # @return [Array<Numeric>] 1, 2, 5, 10, 20, …
+        def decades
+          choices = DIGITS.map { |digits| multiples_of_ten(digits) }
+          choices.find { |numbers| apart(numbers) == numbers } || apart(choices.last)
+        end
+
         private
 
         def apart(numbers)
@@ -49,6 +60,12 @@ module PumaTuner
         end
 
         def transformed(number) = @logarithmic ? Math.log(number) : number.to_f
+
+        def multiples_of_ten(digits)
+          exponents = (@low / Math.log(10)).floor..(@high / Math.log(10)).ceil
+          exponents.flat_map { |exponent| digits.map { |digit| digit * 10r**exponent } }
+            .select { |number| transformed(number).between?(@low, @high) }
+        end
 
         def multiples = ((@low / step).ceil..(@high / step).floor).map { |count| count * step }
 

@@ -11,8 +11,8 @@ module PumaTuner
 
         ASSETS = File.join(__dir__, "assets")
 
-        # Endpoints in the table of numbers.
-        ENDPOINTS_MAX = 50
+        # Threads that serve no requests, in their table.
+        BACKGROUND_MAX = 32
 
         # A table of forecasts longer than this is folded.
         OPEN_ROWS_MAX = 24
@@ -73,14 +73,23 @@ module PumaTuner
         # @return [RoundsChart]
         def rounds_chart = @rounds_chart ||= RoundsChart.new(contents)
 
-        # @return [Array<EndpointGroups::Group>] for the table of numbers
-        def endpoint_groups = EndpointGroups.of(observation, ENDPOINTS_MAX)
+        # @return [Array<WorkFigure>] of the endpoints and of the jobs, as far as there are any
+        def work_figures = @work_figures ||= WorkFigure.of(observation)
 
-        # @return [Array<Parts::Part>] with the residual
-        def parts = [*Parts::ALL, Parts::RESIDUAL]
+        # @return [LatencyChart]
+        def latency_chart = @latency_chart ||= LatencyChart.new(observation.endpoints)
 
-        # @return [Integer] requests recorded step by step
-        def traces_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
+        # @return [HolderMatrix]
+        def holder_matrix = @holder_matrix ||= HolderMatrix.new(GvlHolders.new(observation))
+
+        # @return [Array<Background::Row>]
+        def background_rows = Background.rows(observation).first(BACKGROUND_MAX)
+
+        # @return [Boolean] whether it was looked at, and every request's parts sum to its wall time
+        def closed?
+          works = observation.endpoints + observation.jobs
+          works.any? && WorkNotes.new(works).closed?
+        end
 
         # @return [Boolean] whether there were any to leave out of the embedded document
         def recorded_requests? = observation || contents.workload

@@ -35,6 +35,16 @@ module PumaTuner
           end
         end
 
+        # Names take what the numbers beside them leave when these stand close.
+        #
+        # @param rows [Array<Array<String>>] headings and numbers
+        # @param least [Integer] less of a name would tell nothing
+        # @return [Integer]
+        def name_room(rows, least: 8)
+          taken = rows.transpose.sum { |cells| cells.map(&:length).max + 1 }
+          [WIDTH - Table::INDENT.length - taken, least].max
+        end
+
         # @return [Array<String>] small print
         def note(text) = paragraph(text).map { |line| @paint.call(line, :dim) }
 

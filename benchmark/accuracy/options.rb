@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require "optparse"
+
+module Accuracy
+  # What the command line asks for.
+  #
+  # tools, workloads, conditions: names; scale: of the workloads' usual length
+  Options = Data.define(:rounds_count, :quick, :tools, :workloads, :conditions, :write) do
+    const_set(:ROUNDS_COUNT, 3)
+    const_set(:QUICK_SCALE, 0.25)
+    const_set(:CONDITIONS, %w[idle loaded].freeze)
+
+    # @param words [Array<String>]
+    # @raise [OptionParser::ParseError]
+    def self.parse(words)
+      given = {rounds_count: nil, quick: false, tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS,
+               write: false}
+      left = parser(given).parse(words)
+      raise OptionParser::NeedlessArgument, left.join(" ") if left.any?
+      given[:rounds_count] ||= given[:quick] ? 1 : self::ROUNDS_COUNT
+      new(**given).tap(&:insist_on_a_whole_page)
+    end
+
+    def self.parser(given)
+      OptionParser.new("Usage: ruby -Ilib benchmark/accuracy.rb [options]") do |parser|
+        parser.on("--rounds N", Integer, "everything this often (default: #{self::ROUNDS_COUNT})") do |count|
+          given[:rounds_count] = positive(count)
+        end
+        parser.on("--quick", "one round of short work, to see whether it works") { given[:quick] = true }
+        {tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS}.each do |option, names|
+          parser.on("--#{option} A,B", Array, "some of #{names.join(",")}") { |some| given[option] = known(some, names) }
+        end
+        parser.on("--write", "write docs/accuracy.md") { given[:write] = true }
+      end
+    end
+    private_class_method :parser
+
+    def self.positive(count)
+      count.positive? ? count : raise(OptionParser::InvalidArgument, "at least one round, got #{count}")
+    end
+    private_class_method :positive
+
+    # In their usual order, whatever order they are asked for in.
+    def self.known(some, names)
+      unknown = some - names
+      unknown.empty? ? names & some : raise(OptionParser::InvalidArgument, "#{unknown.join(",")}; there is #{names.join(",")}")
+    end
+    private_class_method :known
+
+    def scale = quick ? self.class::QUICK_SCALE : 1.0
+
+    # The page is written whole, and people will quote it.
+    def insist_on_a_whole_page
+      whole = !quick && tools == Tools::NAMES && workloads == Workloads::NAMES && conditions == self.class::CONDITIONS
+      return if whole || !write
+      raise OptionParser::InvalidArgument, "--write needs all tools, workloads and conditions, and no --quick"
+    end
+  end
+end

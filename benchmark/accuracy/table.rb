@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require_relative "../support/markdown"
+
+module Accuracy
+  # Results as Markdown tables. Pure.
+  class Table
+    # @param results [Results]
+    # @param tools [Array<String>]
+    # @param workloads [Array<String>]
+    def initialize(results, tools:, workloads:)
+      @results = results
+      @tools = tools
+      @workloads = workloads
+    end
+
+    # @return [String] each tool's worst part, workload by workload
+    def overview(condition)
+      rows = @workloads.map { |workload| [workload, *@tools.map { |tool| brief(condition, workload, tool) }] }
+      Markdown.table(["worst part, % of wall", *@tools], rows)
+    end
+
+    # @return [String] the same with the range over the rounds
+    def details(condition)
+      rows = @workloads.product(@tools).map do |workload, tool|
+        worst = @results.spreads(condition, workload, tool).first
+        [workload, tool, worst ? worst.part.to_s : "-", *figures(worst), runs(condition, workload, tool)]
+      end
+      Markdown.table(["workload", "tool", "worst part", "median %", "min…max %", "runs"], rows, left_count: 3)
+    end
+
+    # @return [String] every part of ours: the truth in ms and the error in per cent of wall time
+    def ours(condition)
+      rows = @workloads.filter_map do |workload|
+        samples = @results.samples(condition, workload, Tools::OURS)
+        [workload, *own_cells(samples)] if samples.any?
+      end
+      headings = Truth::PARTS.map { |part| part.to_s.tr("_", " ") }
+      Markdown.table(["truth ms (error %)", *headings, "wall", "residual %", "doubt %"], rows)
+    end
+
+    # @param verdicts [Array<Judge::Verdict>]
+    # @return [String]
+    def self.verdicts(verdicts)
+      missed = verdicts.select(&:missed?)
+      return "All #{verdicts.size} targets are met." if missed.empty?
+      rows = missed.map do |verdict|
+        beyond = verdict.note || Markdown.signed(verdict.beyond_percent)
+        [verdict.condition, verdict.workload, verdict.what, beyond, verdict.target_percent.to_s]
+      end
+      "#{missed.size} of #{verdicts.size} targets are **missed**:\n\n" +
+        Markdown.table(["condition", "workload", "what", "best round, beyond doubt, %", "target %"], rows, left_count: 3)
+    end
+
+    # @return [Array<String>] a line per kind of failure
+    def failures
+      @results.all_failures.flat_map do |(condition, workload, tool), failures|
+        failures.tally.map { |failure, count| "#{tool} #{failure.kind} #{count}x in #{workload}, #{condition}: #{failure.reason}." }
+      end
+    end
+
+    private
+
+    def brief(condition, workload, tool)
+      worst = @results.spreads(condition, workload, tool).first
+      return "#{Markdown.signed(worst.median)} #{worst.part}" if worst
+      @results.failures(condition, workload, tool).first&.kind || "-"
+    end
+
+    def figures(spread)
+      return ["-", "-"] unless spread
+      [Markdown.signed(spread.median), "#{Markdown.signed(spread.min)}…#{Markdown.signed(spread.max)}"]
+    end
+
+    def runs(condition, workload, tool)
+      failed = @results.failures(condition, workload, tool).map(&:kind).tally.map { |kind, count| "#{count} #{kind}" }
+      [@results.samples(condition, workload, tool).size.to_s, *failed].join(", ")
+    end
+
+    def own_cells(samples)
+      parts = Truth::PARTS.map { |part| own_cell(samples.map { |sample| sample.truth[part] }, samples.map { |sample| sample.error_percent(part) }) }
+      doubt = Truth::PARTS.map { |part| middle(samples.map { |sample| sample.doubt_percent(part) }) }.max
+      [*parts, own_cell(samples.map(&:wall_ns), samples.map(&:wall_error_percent)),
+        Markdown.signed(middle(samples.map(&:residual_percent))), format("%.2f", doubt)]
+    end
+
+    def own_cell(truths_ns, errors_percent)
+      format("%.1f (%s)", middle(truths_ns) / 1e6, Markdown.signed(middle(errors_percent)))
+    end
+
+    # @return [Numeric, nil]
+    def middle(numbers) = PumaTuner::Stats::Quantile.of(numbers.compact.sort, 0.5)
+  end
+end

@@ -1,0 +1,30 @@
+/* The cheapest release and re-acquisition of the GVL there is: around a function that does nothing. */
+#define _GNU_SOURCE
+#include <ruby.h>
+#include <ruby/thread.h>
+#include <sched.h>
+
+static void *nothing(void *unused) { return NULL; }
+
+/* Without an unblocking function: nothing in there could be interrupted. */
+static VALUE cycle_run(VALUE self, VALUE count)
+{
+    for (long left = NUM2LONG(count); left > 0; left--) rb_thread_call_without_gvl(nothing, NULL, NULL, NULL);
+    return Qnil;
+}
+
+/* Keeps this process, and all that it starts, on the core where it is now; see suite.rb. */
+static VALUE cycle_stay(VALUE self)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    return sched_setaffinity(0, sizeof(one), &one) == 0 ? Qtrue : Qfalse;
+}
+
+void Init_overhead_cycle(void)
+{
+    VALUE module = rb_define_module("OverheadCycle");
+    rb_define_module_function(module, "run", cycle_run, 1);
+    rb_define_module_function(module, "stay", cycle_stay, 0);
+}

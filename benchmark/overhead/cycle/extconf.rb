@@ -1,0 +1,6 @@
+# frozen_string_literal: true
+
+require "mkmf"
+
+append_cflags("-O2")
+create_makefile("overhead_cycle")

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+module Overhead
+  # One of the things compared: a tool in one way of using it.
+  #
+  # key: its name here; tool: as in --tools, nil for the baselines; gem_name: nil without one
+  # parts: where it takes part; threads: in forms with as many threads or more
+  Variant = Data.define(:key, :tool, :label, :gem_name, :parts, :threads) do
+    def initialize(key:, label:, tool: nil, gem_name: nil, parts: %w[cycle request], threads: 1) = super
+
+    # @return [String, nil] of the gem; nil when it is not in this bundle
+    def version
+      (key == "ours") ? PumaTuner::VERSION : Gem::Specification.find_all_by_name(gem_name).first&.version&.to_s
+    end
+
+    # @return [Boolean] whether it can be measured here
+    def installed? = tool.nil? || !version.nil?
+
+    # @return [String]
+    def name = tool ? "#{label} #{version || "(not installed)"}" : label
+  end
+
+  class Variant
+    NONE = new(key: "none", label: "none")
+    # The A/A pair: what it differs by is noise.
+    AGAIN = new(key: "again", label: "none, again")
+    OURS = new(key: "ours", tool: "ours", label: "puma_tuner")
+
+    ALL = [
+      NONE, AGAIN, OURS,
+      new(key: "gvltools", tool: "gvltools", label: "gvltools", gem_name: "gvltools"),
+      new(key: "gvl_timing", tool: "gvl_timing", label: "gvl_timing", gem_name: "gvl_timing"),
+      # A timer for each thread that is at work, as its middleware does it.
+      new(key: "gvl_timing_each", tool: "gvl_timing", label: "gvl_timing, a timer per thread,", gem_name: "gvl_timing",
+        parts: %w[cycle], threads: 2),
+      new(key: "rperf", tool: "rperf", label: "rperf", gem_name: "rperf", parts: %w[request]),
+      new(key: "vernier", tool: "vernier", label: "vernier", gem_name: "vernier", parts: %w[request])
+    ].freeze
+
+    TOOLS = ALL.filter_map(&:tool).uniq.freeze
+
+    # @param part [String] "cycle" or "request"
+    # @param tools [Array<String>]
+    # @return [Array<Variant>] the baselines and those tools that can be measured here
+    def self.chosen(part, tools)
+      wanted = ALL.select { |variant| variant.tool.nil? || tools.include?(variant.tool) }
+      wanted.select { |variant| variant.parts.include?(part) && variant.installed? }
+    end
+
+    # @return [Array<String>] tools that were asked for and are not in this bundle
+    def self.missing(tools) = ALL.reject(&:installed?).filter_map(&:tool).uniq & tools
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+module Accuracy
+  # Tables for a page that a terminal shows well, too.
+  module Markdown
+    class << self
+      # @param headings [Array<String>]
+      # @param rows [Array<Array<String>>]
+      # @param left_count [Integer] columns of text, which stand left
+      # @return [String]
+      def table(headings, rows, left_count: 1)
+        cells = [headings, *rows.map { |row| row.map { |cell| cell.gsub("|", "\\|") } }]
+        widths = cells.transpose.map { |column| [*column.map(&:length), 2].max }
+        first, *others = cells.map do |row|
+          line(row.each_with_index.map { |cell, index| (index < left_count) ? cell.ljust(widths[index]) : cell.rjust(widths[index]) })
+        end
+        rule = widths.each_with_index.map { |width, index| (index < left_count) ? "-" * width : "#{"-" * (width - 1)}:" }
+        [first, line(rule), *others].join("\n")
+      end
+
+      # @param percent [Float, nil]
+      # @return [String] with as many digits as tell something
+      def signed(percent)
+        return "-" unless percent
+        rounded = percent.round((percent.abs < 10) ? 2 : 0)
+        format("%+.#{(percent.abs < 10) ? 2 : 0}f", rounded.zero? ? 0 : rounded)
+      end
+
+      private
+
+      def line(cells) = "| #{cells.join(" | ")} |"
+    end
+  end
+end

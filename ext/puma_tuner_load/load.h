@@ -1,0 +1,102 @@
+/* The load generator: one thread, one epoll, requests that leave when they are meant to leave.
+ *
+ * Open loop: each request has its intended instant, whatever the server does; a request that finds no idle connection
+ * opens another, up to `connections_max`, and waits for one beyond that. Its latency counts from the intended instant,
+ * its service time from when it was sent. Closed loop: so many connections, each sending `think_ns` after its answer.
+ *
+ * A load runs in a process of its own, which does nothing else; all of this is without the GVL. */
+#ifndef PUMA_TUNER_LOAD_H
+#define PUMA_TUNER_LOAD_H
+
+#include "../puma_tuner/buckets.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define STATUSES 600
+
+struct request {
+    const char *bytes;
+    size_t length;
+    bool head;                 /* its answer has no body */
+    uint8_t expected[STATUSES / 8 + 1];
+    const char *body_text;     /* must occur in the answer; NULL: anything may */
+    size_t body_text_length;
+};
+
+enum mode { CLOSED_LOOP, OPEN_EVEN, OPEN_POISSON };
+
+struct plan {
+    struct sockaddr_storage address;
+    socklen_t address_length;
+    struct request *requests;
+    uint32_t requests_count;
+    const uint32_t *order;     /* which request comes next, from the start again at the end */
+    uint32_t order_count;
+    enum mode mode;
+    double rate_per_s;
+    uint32_t connections_max;
+    uint32_t reuse_min, reuse_max; /* requests over one connection; 0: without end */
+    uint64_t duration_ns, think_ns, drain_ns;
+    uint64_t seed;
+    FILE *raw;                 /* NULL: none */
+};
+
+/* What is told apart by request. */
+struct request_tally {
+    uint64_t statuses[STATUSES];
+    uint64_t answered_count, unexpected_count, wrong_body_count;
+    uint64_t body_bytes, body_bytes_min, body_bytes_max;
+    uint64_t latency[BUCKETS];
+};
+
+struct tally {
+    struct request_tally *requests;
+    uint64_t latency[BUCKETS], service[BUCKETS], lag[BUCKETS];
+    uint64_t latency_sum_ns, service_sum_ns;
+    uint64_t intended_count;    /* requests that were due */
+    uint64_t answered_count;    /* and answered, in time to count */
+    uint64_t held_back_count;   /* and had to wait for a connection, all of them being busy */
+    uint64_t unanswered_count;  /* no answer at the end */
+    uint64_t broken_count;      /* connections refused, reset, or answering what is no HTTP */
+    uint64_t connections_count; /* made in all */
+    uint64_t in_flight_max;
+    uint64_t began_ns, ended_ns, cpu_ns;
+    char first_breakage[128];
+};
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* response.c: an answer, read as it comes. Zeroed before each. */
+enum reading { NEEDS_MORE, COMPLETE, NO_HTTP };
+
+#define HEAD_MAX 32768
+#define BODY_KEPT_MAX 1048576
+
+struct response {
+    char head[HEAD_MAX];
+    size_t head_length;
+    bool head_done, chunked, close, until_close;
+    int status;
+    int chunk_state;
+    uint64_t left;              /* of the body, or of its chunk */
+    uint64_t body_bytes;
+    char *body;                 /* kept only when it is to be looked at; the connection's own, BODY_KEPT_MAX long */
+    size_t body_length;
+};
+
+void load_response_begin(struct response *response);
+enum reading load_response_feed(struct response *response, const char *bytes, size_t length, bool head_only);
+
+/* loop.c: false when the load could not be begun (errno says why). `stop` ends it early. */
+bool load_run(const struct plan *plan, struct tally *tally, const volatile bool *stop);
+
+#endif

@@ -1,0 +1,165 @@
+/* HTTP/1.1 answers, as much of it as a load generator needs: where one ends. (RFC 9112, sections 4, 6 and 7.) */
+#include "load.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_DATA_END, TRAILER, TRAILER_LINE };
+
+void load_response_begin(struct response *response)
+{
+    char *body = response->body;
+    size_t head = offsetof(struct response, head_length);
+    memset((char *)response + head, 0, sizeof(*response) - head);
+    response->body = body;
+}
+
+static bool has_token(const char *value, size_t length, const char *token)
+{
+    size_t token_length = strlen(token);
+    for (size_t i = 0; i + token_length <= length; i++) {
+        if (strncasecmp(value + i, token, token_length) == 0) return true;
+    }
+    return false;
+}
+
+static void header_line(struct response *response, const char *line, size_t length, bool *has_length)
+{
+    const char *colon = memchr(line, ':', length);
+    size_t name_length;
+    const char *value;
+
+    if (!colon) return;
+    name_length = (size_t)(colon - line);
+    value = colon + 1;
+    length -= name_length + 1;
+    while (length && (*value == ' ' || *value == '\t')) value++, length--;
+    if (name_length == 14 && strncasecmp(line, "content-length", 14) == 0) {
+        response->left = strtoull(value, NULL, 10);
+        *has_length = true;
+    } else if (name_length == 17 && strncasecmp(line, "transfer-encoding", 17) == 0) {
+        response->chunked = has_token(value, length, "chunked");
+    } else if (name_length == 10 && strncasecmp(line, "connection", 10) == 0) {
+        response->close = has_token(value, length, "close");
+    }
+}
+
+/* The whole head is there. False when it is none. */
+static bool parse_head(struct response *response, size_t head_end, bool head_only)
+{
+    const char *at = response->head, *end = response->head + head_end;
+    bool has_length = false;
+
+    if (head_end < 12 || memcmp(at, "HTTP/1.", 7) != 0) return false;
+    response->status = atoi(at + 9);
+    if (response->status < 100 || response->status >= STATUSES) return false;
+    response->close = at[7] == '0';
+    while (at < end) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        if (!line_end) line_end = end;
+        header_line(response, at, (size_t)(line_end - at), &has_length);
+        at = line_end + 1;
+    }
+    response->head_done = true;
+    if (head_only || response->status == 204 || response->status == 304) {
+        response->left = 0;
+        response->chunked = false;
+    } else if (response->chunked) {
+        response->left = 0;
+    } else if (!has_length) {
+        response->until_close = true;
+        response->close = true;
+    }
+    return true;
+}
+
+static void body_bytes(struct response *response, const char *bytes, size_t length)
+{
+    response->body_bytes += length;
+    if (response->body && response->body_length < BODY_KEPT_MAX) {
+        size_t room = BODY_KEPT_MAX - response->body_length;
+        if (length > room) length = room;
+        memcpy(response->body + response->body_length, bytes, length);
+        response->body_length += length;
+    }
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static enum reading feed_chunks(struct response *response, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        char c = bytes[i];
+        switch (response->chunk_state) {
+          case CHUNK_SIZE:
+            if (hex(c) >= 0) response->left = response->left * 16 + (uint64_t)hex(c);
+            else if (c == '\n') response->chunk_state = response->left ? CHUNK_DATA : TRAILER;
+            else if (c == ';') response->chunk_state = CHUNK_EXTENSION;
+            else if (c != '\r' && c != ' ') return NO_HTTP;
+            i++;
+            break;
+          case CHUNK_EXTENSION:
+            if (c == '\n') response->chunk_state = response->left ? CHUNK_DATA : TRAILER;
+            i++;
+            break;
+          case CHUNK_DATA: {
+            size_t part = length - i < response->left ? length - i : (size_t)response->left;
+            body_bytes(response, bytes + i, part);
+            response->left -= part;
+            i += part;
+            if (response->left == 0) response->chunk_state = CHUNK_DATA_END;
+            break;
+          }
+          case CHUNK_DATA_END:
+            if (c == '\n') response->chunk_state = CHUNK_SIZE;
+            i++;
+            break;
+          case TRAILER:
+            i++;
+            if (c == '\n') return COMPLETE;
+            if (c != '\r') response->chunk_state = TRAILER_LINE;
+            break;
+          case TRAILER_LINE:
+            if (c == '\n') response->chunk_state = TRAILER;
+            i++;
+            break;
+        }
+    }
+    return NEEDS_MORE;
+}
+
+/* One request is under way on a connection, so whatever comes belongs to its answer. */
+enum reading load_response_feed(struct response *response, const char *bytes, size_t length, bool head_only)
+{
+    if (!response->head_done) {
+        size_t room = HEAD_MAX - response->head_length, taken = length < room ? length : room;
+        const char *end;
+        size_t head_end, before = response->head_length;
+
+        memcpy(response->head + before, bytes, taken);
+        response->head_length += taken;
+        end = memmem(response->head, response->head_length, "\r\n\r\n", 4);
+        if (!end) return response->head_length == HEAD_MAX ? NO_HTTP : NEEDS_MORE;
+        head_end = (size_t)(end - response->head) + 4;
+        if (!parse_head(response, head_end, head_only)) return NO_HTTP;
+        if (response->status < 200) { /* an interim answer: the real one follows */
+            size_t used = head_end - before;
+            load_response_begin(response);
+            return load_response_feed(response, bytes + used, length - used, head_only);
+        }
+        bytes += head_end - before;
+        length -= head_end - before;
+        if (!response->chunked && !response->until_close && response->left == 0) return length ? NO_HTTP : COMPLETE;
+    }
+    if (response->chunked) return feed_chunks(response, bytes, length);
+    body_bytes(response, bytes, length);
+    if (response->until_close) return NEEDS_MORE;
+    if (length > response->left) return NO_HTTP;
+    response->left -= length;
+    return response->left == 0 ? COMPLETE : NEEDS_MORE;
+}

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Html
+      # How the latency of the busiest endpoints is spread: a hill for each on one logarithmic line.
+      class LatencyChart
+        WIDTH = 860
+        LEFT = 250
+        RIGHT = 24
+        HILL_HEIGHT = 40
+        ROW_HEIGHT = 54
+        AXIS_HEIGHT = 42
+
+        ENDPOINTS_MAX = 4
+
+        # Of a name, beside the plot.
+        NAME_LENGTH = 34
+
+        # To each doubling: fine enough for two humps to stand apart, coarse enough for a thousand requests.
+        BINS_PER_OCTAVE = 6
+
+        # y: of the hill's foot; path: of its outline; marks: places and titles of p50 and p99
+        Row = Data.define(:y, :name, :facts, :title, :path, :marks)
+
+        # @param endpoints [Array<Measure::EndpointObservation>]
+        def initialize(endpoints)
+          seen = endpoints.select { |endpoint| endpoint.latency.counts.any? }
+          @endpoints = seen.sort_by { |endpoint| [-endpoint.requests_count, endpoint.name] }.first(ENDPOINTS_MAX)
+          @bins = @endpoints.to_h { |endpoint| [endpoint, bins(endpoint.latency)] }
+          edges = @bins.values.flat_map { |bins| [bins.keys.min, bins.keys.max + 1] }.map { |bin| edge_ms(bin) }
+          @scale = Scale.new(edges, LEFT..(WIDTH - RIGHT), logarithmic: true) if edges.any?
+        end
+
+        # @return [Boolean] whether there is anything to draw
+        def any? = !@scale.nil?
+
+        # @return [Integer]
+        def height = plot_bottom + AXIS_HEIGHT
+
+        # @return [Integer] where the last hill stands
+        def plot_bottom = @endpoints.size * ROW_HEIGHT
+
+        # @return [Array<Array(Float, String)>] places and names along the bottom
+        def ticks = @scale.decades.map { |ms| [@scale.place(ms), format((ms >= 100) ? "%d" : "%.3g", ms)] }
+
+        # @return [Array<Row>]
+        def rows = @endpoints.each_with_index.map { |endpoint, index| row(endpoint, (index + 1) * ROW_HEIGHT) }
+
+        private
+
+        def row(endpoint, y)
+          marks = {"p50" => endpoint.p50_ns, "p99" => endpoint.p99_ns}
+          facts = marks.map { |name, ns| "#{name} #{Units.duration(ns)}" }.join(", ")
+          Row.new(y:, name: shortened(endpoint.name),
+            title: "#{endpoint.name}: #{Figures.counted(endpoint.requests_count, "request")}, #{facts}",
+            facts: "of #{Figures.count(endpoint.requests_count)}: #{facts}", path: path(@bins[endpoint], y),
+            marks: marks.map { |name, ns| [@scale.place(ns.fdiv(Units::NS_PER_MS)), "#{name} #{Units.duration(ns)}"] })
+        end
+
+        # A bucket across an edge counts in both bins, by how much of it lies in each.
+        def bins(latency)
+          latency.counts.each_with_object(Hash.new(0.0)) do |(bucket, count), bins|
+            range = Stats::Histogram.range_of(bucket)
+            low, high = [[range.begin, 1].max, range.end].map { |ns| Math.log2(ns) * BINS_PER_OCTAVE }
+            (low.floor..(high.ceil - 1)).each { |bin| bins[bin] += count * ([high, bin + 1].min - [low, bin].max) / (high - low) }
+          end
+        end
+
+        def edge_ms(bin) = 2**bin.fdiv(BINS_PER_OCTAVE) / Units::NS_PER_MS
+
+        def path(bins, foot)
+          most = bins.values.max
+          first, last = bins.keys.minmax
+          steps = (first..last).map do |bin|
+            "V#{(foot - bins.fetch(bin, 0) / most * HILL_HEIGHT).round(1)}H#{@scale.place(edge_ms(bin + 1))}"
+          end
+          "M#{@scale.place(edge_ms(first))} #{foot}#{steps.join}V#{foot}Z"
+        end
+
+        def shortened(name)
+          text = Figures.printable(name)
+          (text.length > NAME_LENGTH) ? "#{text[0, NAME_LENGTH - 13]}…#{text[-12, 12]}" : text
+        end
+      end
+    end
+  end
+end

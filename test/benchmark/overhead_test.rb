@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../benchmark/overhead/suite"
+
+class OverheadTest < TunerTest
+  include Overhead
+
+  VARIANTS = [Variant::NONE, Variant::AGAIN, Variant::OURS].freeze
+
+  # @param samples [Array<Array>] of none, none again and ours, by round
+  def series(*samples, key: "c_alone", variants: VARIANTS)
+    Series.new(key:, title: key, unit: "ns", variants:).tap do |series|
+      variants.zip(samples).each do |variant, values|
+        values&.each_with_index do |value, round|
+          series.add(round, variant, value.is_a?(String) ? Failure.new(reason: value) : value)
+        end
+      end
+    end
+  end
+
+  # Ten rounds in which everything drifts, as machines do.
+  def drifting(ours_ns:, noise_ns: 2, key: "c_alone")
+    none = (0...10).map { |round| 100 + 5 * round }
+    wobble = [-1, 1].cycle.first(10)
+    series(none, none.zip(wobble).map { |value, sign| value + noise_ns * sign }, none.map { |value| value + ours_ns }, key:)
+  end
+
+  def outcomes(*all_series) = Judge.verdicts(all_series).map(&:outcome)
+
+  test "takes the difference within each round, so that a drift does not matter" do
+    estimate = drifting(ours_ns: 50).difference(Variant::OURS)
+    assert_equal [50.0, 50.0, 50.0], [estimate.value, estimate.low, estimate.high]
+    assert_operator estimate.level_ratio, :>=, 0.95
+  end
+
+  test "takes the middle of the Walsh averages and the exact signed-rank interval" do
+    # The averages of 0, 1 and 5 are 0, 0.5, 1, 2.5, 3, 5.
+    assert_in_delta 1.75, Difference.of([0, 1, 5]).value
+    assert_nil Difference.of([0, 1, 5]).level_ratio
+    six = Difference.of([3, 1, 2, 6, 5, 4])
+    assert_equal [1.0, 6.0], [six.low, six.high]
+    assert_in_delta 0.96875, six.level_ratio
+    assert_nil Difference.of([])
+  end
+
+  test "pairs only rounds in which both gave a number" do
+    found = series([10, "gone", 30], nil, [11, 22, 36])
+    assert_equal({0 => 1, 2 => 6}, found.differences(Variant::OURS))
+    assert_equal [["gone"], 2], [found.failures(Variant::NONE), found.values(Variant::NONE).size]
+  end
+
+  test "calls a target met, missed or not shown" do
+    assert_equal [:met], outcomes(drifting(ours_ns: 74))
+    assert_equal [:missed], outcomes(drifting(ours_ns: 90))
+    assert_equal [:not_shown], outcomes(drifting(ours_ns: 90, noise_ns: 20))
+    assert_equal [:not_shown], outcomes(series([100] * 6, [100] * 6, [150, 160, 170, 180, 190, 200]))
+  end
+
+  test "misses the target where only the probe crashed, and blames nobody where the baseline did, too" do
+    crashed = ["killed by SIGSEGV"] * 6
+    assert_equal [:missed], outcomes(series([100] * 6, [100] * 6, crashed))
+    assert_empty outcomes(series(crashed, crashed, crashed))
+    assert_empty outcomes(series([100] * 6, [100] * 6, variants: VARIANTS.first(2)))
+  end
+
+  test "holds 32 threads against one, each less its own baseline" do
+    assert_equal %i[met not_shown], outcomes(drifting(ours_ns: 50), drifting(ours_ns: 52, noise_ns: -2, key: "c_blocked"))
+    assert_equal %i[met missed], outcomes(drifting(ours_ns: 50), drifting(ours_ns: 80, key: "c_blocked"))
+    assert_equal %i[met met], outcomes(drifting(ours_ns: 50), drifting(ours_ns: 49, key: "c_blocked"))
+    assert_empty outcomes(drifting(ours_ns: 50, key: "c_busy"))
+  end
+
+  test "shows medians, differences, intervals and crashes in aligned columns" do
+    *lines, _, failure = Table.series(series([100, 101], [101, 100], [150.04, "killed by SIGSEGV"])).lines.map(&:chomp)
+    assert_equal 1, lines.map(&:length).uniq.size
+    assert_match(/^\| none +\| +100\.5 \| +100\.0 \| +- \| +- \| +- \| +2 \|$/, lines[2])
+    assert_match(/\+50\.0 \| \+50\.0 to \+50\.0 \| +\+50\.0 \| +1 of 2 \|$/, lines[4])
+    assert_equal "puma_tuner #{PumaTuner::VERSION} failed 1 time: killed by SIGSEGV.", failure
+  end
+
+  test "shows a variant that never gave a number" do
+    text = Table.series(series([1, 1], [1, 1], ["status 1, no such gem"] * 2))
+    assert_match(/\| +- \| +- \| +- \| +- \| +- \| +0 of 2 \|\n\n.* failed 2 times: status 1, no such gem\.$/, text)
+  end
+
+  test "tells how a child failed in one line, without folders of this machine" do
+    aborted, killed = ["abort %q(\n/some/where/app.rb:2: boom\nmore)", "Process.kill(:KILL, Process.pid)"].map do |program|
+      Failure.of_child(*PumaTuner::Load::Child.output_of([RbConfig.ruby, "-e", program], limit_s: 30)).reason
+    end
+    assert_equal ["status 1, app.rb:2: boom", "killed by SIGKILL"], [aborted, killed]
+  end
+
+  test "says which outcome came of each target" do
+    table = Table.verdicts(Judge.verdicts([drifting(ours_ns: 90)]))
+    assert_includes table, "c_alone: at most 75 ns more"
+    assert_match(/\+90\.0 ns \| \+90\.0 to \+90\.0 \| +2\.0 ns \| \*\*missed\*\* \|/, table)
+  end
+
+  test "writes a page that names no folder of this machine" do
+    part = Struct.new(:series).new([drifting(ours_ns: 50)])
+    part.class.const_set(:TITLE, "CPU")
+    part.class.const_set(:METHOD, "As said.\n")
+    machine = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
+      kernel: "Linux", load_average: 0.5, cpu_pressure_ratio: nil)
+    page = Page.new(machine:, parts: [part], verdicts: Judge.verdicts(part.series), at: Time.utc(2026, 1, 2)).to_s
+    ["2026-01-02", "load average before the run 0.5", "bin/exec rake overhead", "## CPU", "As said.", " met |"].each do |text|
+      assert_includes page, text
+    end
+    refute_includes page, File.expand_path("../..", __dir__)
+  end
+
+  test "gives each variant each place, and not always the same neighbour" do
+    orders = (0...8).map { |round| Rounds.order(%i[a b c d], round) }
+    assert_equal [%i[a a b b c c d d]] * 4, orders.transpose.map(&:sort)
+    assert_operator orders.flat_map { |order| order.each_cons(2).to_a }.uniq.size, :>, 4
+  end
+
+  test "asks for a timer per thread only where there are threads" do
+    cycle = Cycle.new(variants: Variant::ALL, rounds_count: 1, quick: true, folder: "/")
+    with, without = cycle.series.partition { |series| series.variants.map(&:key).include?("gvl_timing_each") }
+    assert_equal %w[c_blocked c_busy pipe_blocked pipe_busy], with.map(&:key).sort
+    assert_equal %w[c_alone pipe_alone], without.map(&:key).sort
+  end
+
+  test "takes its options, and refuses a page of half a run" do
+    options = Options.parse(%w[--rounds 3 --quick --only cycle --tools ours,gvltools])
+    assert_equal [3, true, ["cycle"], %w[ours gvltools], false], options.deconstruct
+    assert Options.parse(%w[--write]).write
+    [%w[--write --quick], %w[--write --only cycle], %w[--tools nosuch], %w[--rounds 0], %w[more]].each do |words|
+      assert_raises(OptionParser::ParseError, words.join(" ")) { Options.parse(words) }
+    end
+  end
+end

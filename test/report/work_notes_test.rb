@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/tuning_fixture"
+
+class ReportWorkNotesTest < TunerTest
+  def endpoint(shares = {cpu: 0.5}, name: "GET /", before_puma_ms: nil) = TuningFixture.endpoint(name, 100, 10.0, 9.0, 20.0, shares, before_puma_ms)
+
+  def notes(*endpoints) = PumaTuner::Report::WorkNotes.new(endpoints)
+
+  test "the quantiles come with their error" do
+    assert_equal ["p50 and p99 are of all requests, by a histogram: off by 1.6% at most."], notes(endpoint).all
+  end
+
+  test "a wait for a pool and for another's garbage collection is told from half a percent of the time" do
+    told = notes(endpoint({lock: 0.2, pool_wait: 0.05, gvl_wait: 0.1, gc_waited: 0.005})).facts
+    assert_equal ["Of lock: 25.0% waiting for a connection pool.", "Of gvlwait: 5.0% while another thread collected garbage."], told
+    assert_empty notes(endpoint({lock: 0.2, pool_wait: 0.004, gvl_wait: 0.1, gc_waited: 0.004})).facts
+  end
+
+  test "the time before Puma is the mean of those that a proxy stamped" do
+    told = notes(endpoint(before_puma_ms: 4.0), endpoint(name: "GET /health")).facts
+    assert_equal ["Before Puma: mean 4.00 ms per request (by the proxy's clock)."], told
+  end
+
+  test "requests that do not add up are counted" do
+    assert_equal ["3 of 200 requests (1.5%) have parts that miss their wall time by over 1%."], notes(endpoint.with(unclosed_count: 3), endpoint).facts
+    assert_equal [true, false, nil], [0, 1, nil].map { |unclosed_count| notes(endpoint, endpoint.with(unclosed_count:)).closed? }
+  end
+end
