@@ -44,7 +44,8 @@ module Accuracy
       # A crash is a miss, however many rounds went well.
       def failed(results, condition, workload)
         results.failures(condition, workload, Tools::OURS).map(&:kind).tally.map do |kind, count|
-          Verdict.new(condition:, workload:, what: "every run", target_percent: 0, beyond_percent: nil, note: "#{kind} #{count} times")
+          note = "#{kind} #{count} times"
+          Verdict.new(condition:, workload:, what: "every run", target_percent: 0, beyond_percent: nil, note:)
         end
       end
     end

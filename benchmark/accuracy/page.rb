@@ -80,7 +80,8 @@ module Accuracy
     def conditions
       shown = @options.conditions.flat_map do |condition|
         own = @options.tools.include?(Tools::OURS) ? ["### Every part of puma_tuner's budget", @table.ours(condition)] : []
-        ["## #{TITLES.fetch(condition)}", @table.overview(condition), *own, "### The spread over the rounds", @table.details(condition)]
+        title = "## #{TITLES.fetch(condition)}"
+        [title, @table.overview(condition), *own, "### The spread over the rounds", @table.details(condition)]
       end
       [*shown, *failures]
     end

@@ -55,7 +55,9 @@ module Accuracy
     # @return [Array<String>] a line per kind of failure
     def failures
       @results.all_failures.flat_map do |(condition, workload, tool), failures|
-        failures.tally.map { |failure, count| "#{tool} #{failure.kind} #{count}x in #{workload}, #{condition}: #{failure.reason}." }
+        failures.tally.map do |failure, count|
+          "#{tool} #{failure.kind} #{count}x in #{workload}, #{condition}: #{failure.reason}."
+        end
       end
     end
 
@@ -78,7 +80,9 @@ module Accuracy
     end
 
     def own_cells(samples)
-      parts = Truth::PARTS.map { |part| own_cell(samples.map { |sample| sample.truth[part] }, samples.map { |sample| sample.error_percent(part) }) }
+      parts = Truth::PARTS.map do |part|
+        own_cell(samples.map { |sample| sample.truth[part] }, samples.map { |sample| sample.error_percent(part) })
+      end
       doubt = Truth::PARTS.map { |part| middle(samples.map { |sample| sample.doubt_percent(part) }) }.max
       [*parts, own_cell(samples.map(&:wall_ns), samples.map(&:wall_error_percent)),
         Markdown.signed(middle(samples.map(&:residual_percent))), format("%.2f", doubt)]

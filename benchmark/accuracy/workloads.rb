@@ -27,7 +27,7 @@ module Accuracy
         truth: "GC.total_time (CPU of the collector in the whole process, in which one thread works); doubt: its " \
                "distance to the sum by phases"),
       Entry.new(name: "contention", file: "contention", constant: :Contention, title: "4 threads compute for one GVL",
-        truth: "wall less CPU clock; of it preempted: waiting for a core by the kernel's count (schedstat), which is also the doubt"),
+        truth: "wall less CPU clock; of it preempted: waiting for a core as the kernel counts it (schedstat), also the doubt"),
       Entry.new(name: "mixed", file: "contention", constant: :Mixed, title: "CPU, sleep, socket, beside a thread that computes",
         truth: "sleeps by what was asked for, answers by the peer's clock, the rest as above; doubt: 0.1 ms per wake-up")
     ].freeze

@@ -11,9 +11,7 @@ module Accuracy
       def table(headings, rows, left_count: 1)
         cells = [headings, *rows.map { |row| row.map { |cell| cell.gsub("|", "\\|") } }]
         widths = cells.transpose.map { |column| [*column.map(&:length), 2].max }
-        first, *others = cells.map do |row|
-          line(row.each_with_index.map { |cell, index| (index < left_count) ? cell.ljust(widths[index]) : cell.rjust(widths[index]) })
-        end
+        first, *others = cells.map { |row| line(padded(row, widths, left_count)) }
         rule = widths.each_with_index.map { |width, index| (index < left_count) ? "-" * width : "#{"-" * (width - 1)}:" }
         [first, line(rule), *others].join("\n")
       end
@@ -27,6 +25,10 @@ module Accuracy
       end
 
       private
+
+      def padded(row, widths, left_count)
+        row.each_with_index.map { |cell, index| (index < left_count) ? cell.ljust(widths[index]) : cell.rjust(widths[index]) }
+      end
 
       def line(cells) = "| #{cells.join(" | ")} |"
     end

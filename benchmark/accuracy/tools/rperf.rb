@@ -3,13 +3,15 @@
 module Accuracy
   # Sampling, with a stack at every release of the GVL. A label tells the watched thread from the others.
   class RperfTool < Tool
-    # Its clocks: wall includes being off a core, the thread's CPU clock doesn't.
+    # Its clocks: wall includes being off a core, the thread's CPU clock doesn't. A collection gets a sample of its own, and is
+    # part of the next one, too: method time includes it.
     COVERS = {
-      "wall" => {cpu: %i[cpu preempted], gvl_wait: %i[gvl_wait], gc: %i[gc], io: %i[io], lock: %i[lock], sleep: %i[sleep]}.freeze,
-      "cpu" => {cpu: %i[cpu], gc: %i[gc]}.freeze
+      "wall" => {cpu: %i[cpu preempted gc], gvl_wait: %i[gvl_wait], gc: %i[gc], io: %i[io], lock: %i[lock],
+                 sleep: %i[sleep]}.freeze,
+      "cpu" => {cpu: %i[cpu gc], gc: %i[gc]}.freeze
     }.freeze
     READING = "label %GC: gc; %GVL=wait: gvl_wait; %GVL=blocked: sleep or lock by the method, otherwise io, as its help says; " \
-              "no label: cpu"
+              "no label: cpu, gc included"
     STATES = {"wait" => :gvl_wait, "mark" => :gc, "sweep" => :gc}.freeze
 
     def prepare = require("rperf")

@@ -4,8 +4,8 @@ module Accuracy
   # Wall time, by samples at an interval of half a millisecond, its default.
   class VernierTool < Tool
     COVERS = {cpu: %i[cpu preempted], gvl_wait: %i[gvl_wait], gc: %i[gc], io: %i[io], lock: %i[lock], sleep: %i[sleep]}.freeze
-    READING = "category Stalled: gvl_wait; Idle: sleep or lock by the method, otherwise io; else cpu, less the GC pauses " \
-              "on the timeline, which are gc"
+    READING = "category Stalled: gvl_wait; Idle: sleep or lock by the method, otherwise io; else cpu (none are taken " \
+              "during a collection); GC pauses on the timeline: gc"
     INTERVAL_US = 500
     IDLE = 1
     STALLED = 2
@@ -18,9 +18,7 @@ module Accuracy
       yield
       result = collector.stop
       thread = result.threads.fetch(Thread.current.object_id)
-      sums = samples(thread, result.stack_table)
-      gc_ns = pauses_ns(thread)
-      sums.merge(gc: gc_ns, cpu: sums[:cpu] - gc_ns)
+      samples(thread, result.stack_table).merge(gc: pauses_ns(thread))
     end
 
     private

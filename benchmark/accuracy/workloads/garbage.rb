@@ -8,6 +8,8 @@ module Accuracy
   class Garbage < Workload
     def start_threads
       @live = Array.new(200_000) { |number| "live #{number}" }
+      # Leaves room in the heap, so that not every collection has to be one of everything.
+      Array.new(200_000) { |number| "spare #{number}" }
     end
 
     private

@@ -7,6 +7,7 @@
 #include <ruby.h>
 #include <ruby/thread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -78,26 +79,33 @@ static VALUE spin_closing(VALUE self)
 
 static cpu_set_t allowed;
 
-/* Keeps this thread on the last core that the process may use. */
-static VALUE spin_keep_last(VALUE self)
+static bool stay_on(int core)
 {
     cpu_set_t one;
-    int last = CPU_SETSIZE - 1;
-    while (last > 0 && !CPU_ISSET(last, &allowed)) last--;
     CPU_ZERO(&one);
-    CPU_SET(last, &one);
-    return sched_setaffinity(0, sizeof(one), &one) == 0 ? Qtrue : Qfalse;
+    CPU_SET(core, &one);
+    return sched_setaffinity(0, sizeof(one), &one) == 0;
 }
 
-/* Moves this thread to the first core, and lets it go again: what it starts later is bound to nothing. */
-static VALUE spin_go_first(VALUE self)
+/* Keeps this thread on the first core that the process may use. */
+static VALUE spin_keep_first(VALUE self)
 {
-    cpu_set_t one;
     int first = 0;
     while (first < CPU_SETSIZE - 1 && !CPU_ISSET(first, &allowed)) first++;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    return sched_setaffinity(0, sizeof(one), &one) == 0 && sched_setaffinity(0, sizeof(allowed), &allowed) == 0 ? Qtrue : Qfalse;
+    return stay_on(first) ? Qtrue : Qfalse;
+}
+
+static VALUE spin_keep_last(VALUE self)
+{
+    int last = CPU_SETSIZE - 1;
+    while (last > 0 && !CPU_ISSET(last, &allowed)) last--;
+    return stay_on(last) ? Qtrue : Qfalse;
+}
+
+/* Any core again; threads that are started from now on are bound to none. */
+static VALUE spin_roam(VALUE self)
+{
+    return sched_setaffinity(0, sizeof(allowed), &allowed) == 0 ? Qtrue : Qfalse;
 }
 
 void Init_accuracy_spin(void)
@@ -109,5 +117,6 @@ void Init_accuracy_spin(void)
     rb_define_module_function(module, "opening", spin_opening, 0);
     rb_define_module_function(module, "closing", spin_closing, 0);
     rb_define_module_function(module, "keep_last", spin_keep_last, 0);
-    rb_define_module_function(module, "go_first", spin_go_first, 0);
+    rb_define_module_function(module, "roam", spin_roam, 0);
+    rb_define_module_function(module, "keep_first", spin_keep_first, 0);
 }
