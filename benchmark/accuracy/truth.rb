@@ -14,9 +14,17 @@ module Accuracy
     # @param doubts [Hash{Symbol => Integer}]
     def self.from(watch, off_core:, doubts:)
       off_ns = watch.wall_ns - watch.cpu_clock_ns - watch.waits.values.sum
-      preempted_ns = (off_core == :contended) ? watch.run_queue_ns.clamp(0, [off_ns, 0].max) : off_ns
+      waits, off_ns = shortened(watch.waits, -off_ns), 0 if off_ns.negative?
+      preempted_ns = (off_core == :contended) ? watch.run_queue_ns.clamp(0, off_ns) : off_ns
       known = {cpu: watch.cpu_clock_ns - watch.gc_ns, gc: watch.gc_ns, preempted: preempted_ns, gvl_wait: off_ns - preempted_ns}
-      new(wall_ns: watch.wall_ns, parts: self::PARTS.to_h { |part| [part, 0] }.merge(known, watch.waits), doubts:)
+      new(wall_ns: watch.wall_ns, parts: self::PARTS.to_h { |part| [part, 0] }.merge(known, waits || watch.waits), doubts:)
     end
+
+    # Falling asleep takes CPU, which a wait that is timed by another thread's stamp counts once more.
+    def self.shortened(waits, ns)
+      longest = waits.key(waits.values.max)
+      longest ? waits.merge(longest => waits[longest] - ns) : waits
+    end
+    private_class_method :shortened
   end
 end

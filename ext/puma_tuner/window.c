@@ -77,7 +77,9 @@ void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_
         ns[released[i]] -= excess_ns;
         on_core_ns += excess_ns;
     }
+    /* Timed by the wall: what was preempted is taken to have hit the collector as it hit all the rest. */
     gc_ns = now->gc_ns - then->gc_ns;
+    if (cpu_clock_ns < on_core_ns) gc_ns = (uint64_t)((double)gc_ns * (double)cpu_clock_ns / (double)on_core_ns);
     if (gc_ns > cpu_clock_ns) gc_ns = cpu_clock_ns;
     cpu_ns = cpu_clock_ns - gc_ns;
 

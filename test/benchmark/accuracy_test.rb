@@ -50,6 +50,11 @@ class AccuracyTest < TunerTest
     assert_equal [1_000, 1_000], [alone, beside].map { |truth| truth.parts.values.sum }
   end
 
+  test "takes CPU that a wait counted once more from the wait" do
+    truth = Truth.from(Watch.new(1_000, 110, 0, 0, {lock: 700, sleep: 200}), off_core: :contended, doubts: {})
+    assert_equal({cpu: 110, preempted: 0, gvl_wait: 0, gc: 0, io: 0, lock: 690, sleep: 200}, truth.parts)
+  end
+
   test "reads what a child printed" do
     truth = Truth.from(Watch.new(1_000, 600, 0, 0, {lock: 400}), off_core: :contended, doubts: {lock: 10})
     text = JSON.generate({truth: truth.to_h, reported: {lock: 390}, extras: {residual_ns: 5}, version: "2.1"})
