@@ -65,7 +65,7 @@ void pt_window_hold(struct slot *slot, uint64_t now_ns)
  * of it (2 to 10 µs). More CPU than all of that leaves a negative residual. */
 void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed)
 {
-    static const enum part released[] = {IO_WAIT, SLEEP, LOCK_WAIT, POOL_WAIT};
+    static const enum part released[] = {IO_WAIT, SLEEP, LOCK_WAIT, POOL_WAIT, IDLE};
     uint64_t ns[PARTS], on_core_ns, cpu_ns, gc_ns, wall_ns = 0;
 
     for (int i = 0; i < PARTS; i++) ns[i] = now->part_ns[i] - then->part_ns[i];
@@ -76,6 +76,7 @@ void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_
         if (excess_ns > ns[released[i]]) excess_ns = ns[released[i]];
         ns[released[i]] -= excess_ns;
         on_core_ns += excess_ns;
+        if (released[i] == IDLE) wall_ns += excess_ns; /* to fall asleep and wake up is work, of the thread */
     }
     /* Timed by the wall: what was preempted is taken to have hit the collector as it hit all the rest. */
     gc_ns = now->gc_ns - then->gc_ns;
