@@ -83,7 +83,7 @@ static VALUE clock_discard(VALUE self)
 /* Brings this process's ledger up to date: threads that serve no requests, and the one that asks. */
 static VALUE clock_sweep(VALUE self)
 {
-    if (pt_own_slot) pt_ledger_sweep(UINT64_MAX);
+    if (pt_own_slot) pt_ledger_sweep(SWEEP_ANYWAY);
     return Qnil;
 }
 

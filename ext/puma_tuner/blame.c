@@ -1,9 +1,10 @@
 /* Blame: who held the GVL while a thread waited for it.
  *
  * Each hold leaves a record in a ring: when it ended, and which window of which slot it was. A thread that has waited
- * charges those that ended since it became ready. Which endpoint a window belongs to is known only when its request ends: until then the
- * charge waits in the holder's slot. */
+ * charges those that ended since it became ready. Which endpoint a window belongs to is known only when its request
+ * ends: until then the charge waits in the holder's slot. */
 #include "ledger.h"
+#include "random.h"
 #include <string.h>
 
 #define RING 1024
@@ -58,15 +59,6 @@ static uint64_t hold_at(uint64_t at_ns, uint64_t oldest)
     return low;
 }
 
-/* xorshift64* (Vigna 2016). */
-static uint64_t random_number(uint64_t below)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (random_state * 2685821657736338717u) % below;
-}
-
 /* The thread waited from `ready` until now. A hold's share reaches back to the end of the hold before it, as the way from
  * one to the other is the scheduler's. What of the wait was garbage collection is charged to that.
  *
@@ -87,8 +79,8 @@ void pt_blame_wait(struct slot *waiter, uint64_t now_ns)
     if (newest == oldest || ring[(newest - 1) % RING].end_ns <= ready_ns) return; /* nobody held it since */
     while (newest - exact > oldest && exact <= EXACT_MAX && ring[(newest - exact - 1) % RING].end_ns > ready_ns) exact++;
     if (exact > EXACT_MAX) {
-        const struct hold *hold = &ring[hold_at(ready_ns + random_number(wait_ns), oldest) % RING];
-        if (hold == &ring[holds_count % RING]) hold = &ring[(holds_count - 1) % RING];
+        uint64_t at = hold_at(ready_ns + random_below(&random_state, wait_ns), oldest);
+        const struct hold *hold = &ring[(at < newest ? at : newest - 1) % RING]; /* since the last one: the way to us */
         charge(waiter, hold->slot, hold->serial, wait_ns - gc_ns);
         return;
     }

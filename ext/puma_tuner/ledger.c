@@ -42,6 +42,19 @@ void pt_ledger_close(void)
     file = -1;
 }
 
+/* What slots know of entries is true of the ledger before. */
+static void forget_entries(void)
+{
+    for (uint32_t i = 0; pt_slots && i < SLOTS_MAX; i++) {
+        struct slot *slot = &pt_slots[i];
+        if (!slot->in_use) continue;
+        slot->introduced = false;
+        slot->entry = ENTRY_OTHER;
+        slot->pending_count = 0;
+        memset(slot->history, 0, sizeof(slot->history));
+    }
+}
+
 /* Makes a new ledger. Returns NULL, or why it could not. */
 const char *pt_ledger_open(const char *path, const char *facts)
 {
@@ -56,6 +69,7 @@ const char *pt_ledger_open(const char *path, const char *facts)
     if (mapping == MAP_FAILED) goto failed;
     base = mapping;
     pt_traces_start((uint64_t)getpid());
+    forget_entries();
     header()->layout = LEDGER_LAYOUT;
     header()->pid = (uint64_t)getpid();
     header()->began_at_ns = vdso_ns(CLOCK_REALTIME);
@@ -214,15 +228,16 @@ static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
     return cpu_ns - slot->settled_cpu_ns > ns;
 }
 
-/* Settles the threads that serve no requests, and the process: when a second has passed since the last time. */
+/* Settles the threads that serve no requests, and the process: when a second has passed since the last time, or
+ * `now_ns` is SWEEP_ANYWAY (after which the next sweep is due at once). */
 void pt_ledger_sweep(uint64_t now_ns)
 {
-    static uint64_t swept_ns;
+    static uint64_t due_ns;
 
     if (!pt_ledger_is_open()) return;
     header()->gc_count = rb_gc_count();
-    if (now_ns - swept_ns < 1000000000u) return;
-    swept_ns = now_ns;
+    if (now_ns < due_ns) return;
+    due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
     header()->process_cpu_ns = vdso_ns(CLOCK_PROCESS_CPUTIME_ID);
     header()->unobserved_threads_count = pt_unobserved_threads_count();
     for (uint32_t i = 0; i < SLOTS_MAX; i++) {

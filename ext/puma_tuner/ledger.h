@@ -92,6 +92,7 @@ void pt_ledger_add(uint32_t entry, const struct closed *closed, bool with_histog
 void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns); /* also in RESUMED */
 void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct closed *closed);
 void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns);
+#define SWEEP_ANYWAY UINT64_MAX
 void pt_ledger_sweep(uint64_t now_ns);
 void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns);
 

@@ -2,6 +2,7 @@
  * endpoint as likely to be kept as any other (Vitter's algorithm R). When the space is used up, an endpoint with few
  * traces takes a random one from the endpoint that has most, which leaves that one's sample as uniform as it was. */
 #include "ledger.h"
+#include "random.h"
 #include "traces.h"
 #include <string.h>
 
@@ -18,15 +19,7 @@ static uint64_t random_state;
 static uint64_t epoch_seen;
 static uint32_t used_count;
 
-/* xorshift64* (Vigna 2016). Seeded by the process id, so that workers keep different samples. */
-static uint64_t random_number(uint64_t below)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (random_state * 2685821657736338717u) % below;
-}
-
+/* Seeded by the process id, so that workers keep different samples. */
 void pt_traces_start(uint64_t seed)
 {
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
@@ -56,7 +49,7 @@ static int place_for(const struct reservoir *needy, bool (*reserve)(uint32_t fir
     }
     giver = richest();
     if (giver->count <= needy->count + 1) return -1;
-    index = (uint32_t)random_number(giver->count);
+    index = (uint32_t)random_below(&random_state, giver->count);
     place = giver->places[index];
     giver->places[index] = giver->places[--giver->count];
     return place;
@@ -81,6 +74,6 @@ int pt_traces_place(uint32_t entry, uint64_t epoch, bool (*reserve)(uint32_t fir
             return place;
         }
     }
-    if (reservoir->count == 0 || random_number(seen_count) >= reservoir->count) return -1;
-    return reservoir->places[random_number(reservoir->count)];
+    if (reservoir->count == 0 || random_below(&random_state, seen_count) >= reservoir->count) return -1;
+    return reservoir->places[random_below(&random_state, reservoir->count)];
 }

@@ -168,6 +168,25 @@ class LedgerTest < TunerTest
     assert_operator sums(thread)[:sleep], :>=, 15_000_000
   end
 
+  test "a new ledger knows its threads anew" do
+    Clock.entry(REQUEST, "GET /")
+    stop = Queue.new
+    heartbeat = Thread.new { stop.pop }
+    heartbeat.name = "heartbeat"
+    sleep 0.01
+    Clock.sweep
+    second = File.join(@folder, "two")
+    assert_nil Clock.open_ledger(second, "{}")
+    Array.new(8) { |i| Clock.entry(REQUEST, "GET /#{i}") }
+    Clock.sweep
+    entries = read(second).entries
+    assert_equal [0], entries.filter_map { |(kind, _), entry| entry.counts.first if kind == :request }.uniq
+    assert_includes entries.keys, [:thread, "heartbeat"]
+  ensure
+    stop << 1
+    heartbeat.join
+  end
+
   test "whoever held the GVL is blamed for the wait" do
     slow = Clock.entry(REQUEST, "GET /slow")
     quick = Clock.entry(REQUEST, "GET /quick")
