@@ -46,11 +46,19 @@ static void charge(struct slot *waiter, uint32_t slot, uint32_t serial, uint64_t
     }
 }
 
-/* The first hold that ended after that instant; holds_count when none did. */
+/* The first hold that ended after that instant; holds_count when none did. Looks back in growing steps first: a wait is a
+ * few tens of holds long, and the rest of the ring is not in the caches. */
 static uint64_t hold_at(uint64_t at_ns, uint64_t oldest)
 {
     uint64_t low = oldest, high = holds_count;
 
+    for (uint64_t step = 8; high - oldest > step; step *= 2) {
+        if (ring[(high - step) % RING].end_ns <= at_ns) {
+            low = high - step + 1;
+            break;
+        }
+        high -= step;
+    }
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (ring[middle % RING].end_ns <= at_ns) low = middle + 1;
