@@ -59,7 +59,8 @@ class OffGvlTest < TunerTest
       PumaTuner::Measure::OffGvl.look_for_libraries
       PumaTuner.measure("hash") { BCrypt::Password.create("secret", cost: 9) }
     RUBY
-    assert_operator budget.cpu_ns.fdiv(budget.wall_ns), :>, 0.5
+    # On a busy machine it has no core for some of the time, which is preempted, and no wait.
+    assert_operator (budget.cpu_ns + budget.preempted_ns).fdiv(budget.wall_ns), :>, 0.8
     assert_operator budget.io_ns, :<, budget.cpu_ns / 5
   end
 end
