@@ -5,7 +5,13 @@ module PumaTuner
   module Stats
     autoload :Estimate, "puma_tuner/stats/estimate"
     autoload :Histogram, "puma_tuner/stats/histogram"
+    autoload :Holm, "puma_tuner/stats/holm"
+    autoload :IncompleteBeta, "puma_tuner/stats/incomplete_beta"
     autoload :PairedRatio, "puma_tuner/stats/paired_ratio"
     autoload :Quantile, "puma_tuner/stats/quantile"
+    autoload :SignedRank, "puma_tuner/stats/signed_rank"
+    autoload :SmallestEffect, "puma_tuner/stats/smallest_effect"
+    autoload :StudentRatio, "puma_tuner/stats/student_ratio"
+    autoload :StudentT, "puma_tuner/stats/student_t"
   end
 end

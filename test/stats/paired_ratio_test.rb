@@ -101,6 +101,42 @@ class PairedRatioTest < TunerTest
     end
   end
 
+  test "its p-value and its interval say the same" do
+    random = Random.new(6)
+    [[6, 0.95], [9, 0.95], [12, 0.98], [20, 0.95]].each do |count, level_ratio|
+      100.times do
+        baseline = Array.new(count) { 1 + random.rand }
+        variant = baseline.map { |value| value * Math.exp(0.06 * (random.rand - 0.2)) }
+        estimate = PairedRatio.of(baseline, variant, level_ratio:)
+        assert_equal !estimate.covers?(1), PairedRatio.p_value(baseline, variant) <= 1 - estimate.level_ratio + 1e-12
+      end
+    end
+  end
+
+  test "equal ratios are ties, and equal values no difference, whatever their unit" do
+    assert_equal 1.0, PairedRatio.p_value([0.1, 0.7, 3.0] * 3, [0.1, 0.7, 3.0] * 3)
+    # Six of 2/3 and two of 3/2, all of mean rank 4.5: 2 or fewer of 8 coins.
+    one, other = [3, 0.3, 3_000, 0.33, 6, 9, 2, 0.2], [2, 0.2, 2_000, 0.22, 4, 6, 3, 0.3]
+    assert_in_delta 2 * 37 / 256.0, PairedRatio.p_value(one, other), 1e-12
+  end
+
+  test "its spread is the standard deviation of normal pairs" do
+    random = Random.new(7)
+    [4, 6, 12, 40].each do |count|
+      found = Array.new(200) do
+        logs = Array.new(count) { 0.05 * Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand) }
+        PairedRatio.sd([2] * count, logs.map { |log| 2 * Math.exp(log) })
+      end
+      assert_in_delta 0.05, found.sum / found.size, 0.005, "#{count} pairs"
+    end
+  end
+
+  test "its spread is that of two, none of one, and zero of equals" do
+    assert_in_delta Math.log(2) / Math.sqrt(2), PairedRatio.sd([1, 1], [1, 2]), 1e-9
+    assert_nil PairedRatio.sd([1], [2])
+    assert_equal 0, PairedRatio.sd([3] * 7, [4] * 7)
+  end
+
   test "refuses what is no pair of ratios" do
     assert_raises(ArgumentError) { PairedRatio.of([1, 2], [1]) }
     assert_raises(ArgumentError) { PairedRatio.of([], []) }

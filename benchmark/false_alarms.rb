@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# How often does each way of comparing call a difference where there is none? Simulated machines, no servers: the truth is
+# known. Ends with status 1 when ours does so more often than it promises, by more than chance in so many repeats.
+#
+#   bin/exec rake false_alarms    (a few minutes; the machine need not be quiet)
+
+require "puma_tuner"
+require_relative "false_alarms/suite"
+
+RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
+
+begin
+  options = FalseAlarms::Options.parse(ARGV)
+  exit FalseAlarms::Suite.new(options).run
+rescue PumaTuner::UserMistake, OptionParser::ParseError => error
+  warn "false_alarms: #{error.message}"
+  exit 2
+rescue Interrupt
+  warn "false_alarms: interrupted"
+  exit 130
+end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+module FalseAlarms
+  # What is printed, and docs/false_alarms.md. Generated; nothing in it is written by hand.
+  class Page
+    # @param options [Options]
+    # @param simulations [Array<Simulation>] that ran
+    # @param tails [Array<Tail>] that ran
+    # @param broken [Array<String>] promises that were not kept
+    def initialize(options:, simulations:, tails:, broken:)
+      @options = options
+      @simulations = simulations
+      @tails = tails
+      @broken = broken
+    end
+
+    # @return [String] the tables and what came of them
+    def results = [facts, *tables, outcome].join("\n\n")
+
+    # @return [String] the whole page
+    def to_s = "#{[INTRO.strip, facts, outcome, *tables, "## The methods", METHODS.strip].join("\n\n")}\n"
+
+    INTRO = <<~TEXT
+      # How often does it call a difference where there is none?
+
+      Written by `benchmark/false_alarms.rb`; not to be edited. To repeat it: `bin/exec rake false_alarms`, which takes a few
+      minutes (`--help` tells how to have less of it, `--write` writes this page).
+
+      All of it is simulated, as only there the truth is known: trials follow each other on a machine whose speed wanders, and
+      each fresh process is off by something of its own. Two equal variants are compared, over and over; whatever is then called
+      a difference is a false alarm, of which 5 in 100 are promised. Then one is made 3 % faster: *shows 3 %* is how often
+      that is seen, *holds it* how often the interval has the true 3 % in it, which should be 95 in 100. To see much is no
+      merit in who sees as much where there is nothing. How much a real machine wanders is its own affair:
+      `puma_tuner prove --calibrate` measures it.
+    TEXT
+
+    METHODS = <<~TEXT
+      A round is one trial of each variant, one after the other; which comes first is shuffled, each order followed by its
+      reverse. Ours takes the log of the ratio within each round, the middle of the mean of any two of them (Hodges-Lehmann), and
+      the interval of the exact signed-rank test. The other methods get the same trials. Blocks give the first half of them to one
+      variant, the second half to the other. One run each takes two trials, and of each as many samples as the rounds would have
+      given, which scatter by 2 % within their process: it mistakes what a process is off by for a difference.
+
+      Looks: a proof may end when the interval excludes "no difference", or lies within 1 ± 2 %. Ours looks three times, each time
+      with an interval of 98.3 % (a third of the 5 % each).
+
+      p99: ten rounds of 3,000 requests for each variant, whose latencies are exponential about what the process is good for.
+    TEXT
+    private_constant :INTRO, :METHODS
+
+    private
+
+    def facts
+      count = @options.repeats_count
+      "#{count} repeats of each (p99: #{count / Tail::REPEATS_SHARE}), seed #{@options.seed}; a figure near 5 % is known to about " \
+        "#{format("%.1f", 200 * Math.sqrt(0.05 * 0.95 / count))} %."
+    end
+
+    def tables
+      @simulations.zip(@tails).flat_map do |simulation, tail|
+        condition = simulation.condition
+        [
+          "## A #{condition.name} machine", "#{condition.description.sub(/\A./, &:upcase)}. Numbers are per cent.",
+          "### After a number of rounds fixed beforehand", Table.fixed(simulation), "### When to stop", Table.plans(simulation),
+          "### p99", Table.tail(tail)
+        ]
+      end
+    end
+
+    def outcome
+      return "Ours keeps its promise everywhere, but for what chance explains in so many repeats." if @broken.empty?
+      ["**Ours does not keep its promise:**", *@broken.map { |line| "- #{line}" }].join("\n")
+    end
+  end
+end
