@@ -6,16 +6,26 @@ module PumaTuner
   # One renderer to a file: a class with the kinds of document it can show in KINDS, whose instances turn a value into a
   # String with `call`. Its doc comment stands on top, its registration on the last line, its test beside it.
   module Report
+    autoload :Background, "puma_tuner/report/background"
+    autoload :Cause, "puma_tuner/report/cause"
+    autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"
+    autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"
     autoload :EndpointGroups, "puma_tuner/report/endpoint_groups"
     autoload :Facts, "puma_tuner/report/facts"
     autoload :Figures, "puma_tuner/report/figures"
+    autoload :Findings, "puma_tuner/report/findings"
     autoload :Glance, "puma_tuner/report/glance"
+    autoload :GvlHolders, "puma_tuner/report/gvl_holders"
+    autoload :HowMeasured, "puma_tuner/report/how_measured"
     autoload :Marks, "puma_tuner/report/marks"
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
+    autoload :PartsInside, "puma_tuner/report/parts_inside"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :Table, "puma_tuner/report/table"
+    autoload :WhatRan, "puma_tuner/report/what_ran"
+    autoload :WorkNotes, "puma_tuner/report/work_notes"
 
     # Our own, in the order in which they are named to people.
     RENDERERS = %i[text html markdown json].freeze

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/tuning_fixture"
+require "report/proof_fixture"
 require_relative "chromium"
 
 # The HTML report in a real browser.
@@ -33,13 +33,39 @@ class ReportInBrowserTest < TunerTest
     };
   JS
 
+  # The same of a proof on its own.
+  PROOF_FACTS = <<~JS
+    const size = (element) => { const box = element.getBoundingClientRect(); return [box.width, box.height]; };
+    const width = (elements) => [...elements].reduce((sum, element) => sum + size(element)[0], 0);
+    return {
+      dom: document.documentElement.outerHTML,
+      title: document.title,
+      figures: Object.fromEntries([...document.querySelectorAll("figure")].map((figure) => [figure.id, size(figure)])),
+      charts: [...document.querySelectorAll("svg.chart")].map((svg) => [svg.getAttribute("role"), svg.getAttribute("aria-label"), ...size(svg)]),
+      bars: [...document.querySelectorAll("#cause .bar svg")].map((svg) => width(svg.querySelectorAll("rect")) / size(svg)[0]),
+      dots: document.querySelectorAll("#rounds .round g[transform]").length,
+      lines: [...document.querySelectorAll("#memory, #warm-up")].map((figure) => [...figure.querySelectorAll("g > path.curve")].filter((path) => path.getTotalLength() > 100).length),
+      folded: [...document.querySelectorAll("details")].map((details) => [details.open, details.querySelector("summary").textContent.trim()]),
+      spilt: [...document.querySelectorAll("svg.chart text")].filter((text) => {
+        const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
+        // Small text is measured in whole pixels of the screen.
+        return box.x < -3 || box.x + box.width > view.width + 3 || box.y + box.height > view.height + 3;
+      }).map((text) => text.textContent),
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      images: document.images.length,
+      kind: JSON.parse(document.getElementById("puma_tuner-document").textContent).kind
+    };
+  JS
+
   def setup
     skip "no Chromium here: install chromium to test the report in a browser" unless Chromium.path
   end
 
-  def visit(value = TuningFixture.tuning, **)
-    Chromium.visit(PumaTuner::Report.render(value, format: :html), script: FACTS, **)
+  def visit(value = TuningFixture.tuning, script: FACTS, **)
+    Chromium.visit(PumaTuner::Report.render(value, format: :html), script:, **)
   end
+
+  def visit_proof(value = ProofFixture.gems, **) = visit(value, script: PROOF_FACTS, **)
 
   # The browser runs errands of its own, whatever it shows: an empty page tells which.
   def hosts_asked_by(visit) = visit.hosts - Chromium.visit("<!DOCTYPE html><title>empty</title>").hosts
@@ -109,5 +135,43 @@ class ReportInBrowserTest < TunerTest
     assert_equal 0, visit.facts["images"]
     assert_includes visit.facts["dom"], "onerror"
     assert_empty visit.complaints
+  end
+
+  test "a proof on its own opens without a complaint, asks nobody for anything, and shows its charts" do
+    visit = visit_proof
+    facts = visit.facts
+    assert_empty visit.complaints
+    assert_empty hosts_asked_by(visit)
+    assert_equal "verdict", facts["kind"]
+    assert_equal %w[ratios rounds cause memory warm-up], facts["figures"].keys
+    facts["figures"].each { |id, (width, height)| assert_operator [width, height].min, :>, 100, id }
+    facts["charts"].each { |role, label, *size| assert_equal ["img", true, true], [role, label.length > 20, size.min > 100] }
+    assert_empty facts["spilt"], "text leaves its chart"
+    assert_equal 0, facts["overflow"], "the page is wider than the window"
+  end
+
+  test "a proof has a dot for each trial, a line for each that counts, bars to one scale, and folds what is the same" do
+    facts = visit_proof.facts
+    assert_equal 26, facts["dots"]
+    assert_equal [24, 24], facts["lines"]
+    assert_in_delta 1, facts["bars"].first, 0.02
+    assert_in_delta 4_640 / 5_300.0, facts["bars"].last, 0.02
+    assert_equal [[true, "Part by part"], [false, "14 facts that are the same in all"]], facts["folded"]
+  end
+
+  test "proofs of blocks and of many variants open, too, in narrow windows and wide ones" do
+    [ProofFixture.blocks, ProofFixture.factorial, ProofFixture.gems].product([1200, 400]).each do |value, width|
+      visit = visit_proof(value, width:)
+      assert_equal [[], [], 0], [visit.complaints, visit.facts["spilt"], visit.facts["overflow"]], "#{value.baseline} at #{width}"
+    end
+  end
+
+  test "whatever a proof was given or has read is shown, and does nothing" do
+    visit = visit_proof(ProofFixture.nasty(NASTY))
+    refute_equal "owned", visit.facts["title"]
+    assert_equal 0, visit.facts["images"]
+    assert_includes visit.facts["dom"], "onerror"
+    assert_empty visit.complaints
+    assert_empty visit.facts["spilt"]
   end
 end

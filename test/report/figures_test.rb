@@ -41,11 +41,33 @@ class ReportFiguresTest < TunerTest
     assert_equal %w[0.0 100 65.1 -2.0], [-0.0001, 1.0, 0.651, -0.02].map { |ratio| Figures.share(ratio) }
   end
 
-  test "a cell without a measurement has no error" do
+  test "a narrow interval, and one that ends close to 1, is told with a digit more" do
+    assert_equal "1.004x (0.991–1.017)", Figures.ratio(estimate(1.004, 0.991, 1.017))
+    assert_equal "1.030x (1.003–1.058)", Figures.ratio(estimate(1.03, 1.003, 1.058))
+    assert_equal "1.05x (1.00–1.10)", Figures.ratio(estimate(1.05, 1, 1.1))
+  end
+
+  test "a number is read by its metric's unit" do
+    metrics = (PumaTuner::Prove::Metric::SERVED + PumaTuner::Prove::Metric::BLOCK).to_h { |metric| [metric.name, metric] }
+    read = {"throughput" => 1_868.2, "p99" => 41_100_000.0, "pss" => 74_448_896, "allocations_per_request" => 4_123.7, "allocations_per_iteration" => 3.14}
+      .map { |name, number| Figures.number(metrics.fetch(name), number) }
+    assert_equal ["1868", "41.1 ms", "71 MiB", "4,124", "3.14"], read
+    assert_equal "-", Figures.number(metrics.fetch("p99"), nil)
+    assert_equal "41.1 ms (40.8–42.0)", Figures.estimate(metrics.fetch("p99"), estimate(41_100_000, 40_800_000, 42_000_000))
+    assert_equal ["1868 requests/s", "p99 41.1 ms"], [Figures.labelled(metrics.fetch("throughput"), 1_868), Figures.labelled(metrics.fetch("p99"), 41_100_000)]
+  end
+
+  test "a change has its sign" do
+    assert_equal ["+1.20 µs", "-65.0 µs", "0 ns", "-"], [1_200, -65_000, 0, nil].map { |ns| Figures.change_ns(ns) }
+  end
+
+  test "a variant is told with what was declared of it, once" do
     cell = TuningFixture.cell("today", "1x5", 1)
-    assert_in_delta(-0.016, Figures.error_ratio(cell, :throughput), 0.001)
-    assert_nil Figures.error_ratio(cell.with(throughput_per_s: nil), :throughput)
-    assert_nil Figures.error_ratio(cell.with(predicted_p99_ns: nil), :p99)
+    told = {
+      "today" => {"topology" => "1x5"}, "new json" => {"gem.json" => "2.8.1"}, "1x5" => {"topology" => "1x5"}, "plain" => {},
+      "yjit=on threads=3" => {"yjit" => "on", "threads" => "3"}, "long" => {"env.A" => "a" * 30, "env.B" => "b" * 30}
+    }.map { |variant, factors| Figures.variant(cell.with(variant:, factors:)) }
+    assert_equal ["today (1x5)", "new json (gem.json=2.8.1)", "1x5", "plain", "yjit=on threads=3", "long (2 factors)"], told
   end
 
   test "nothing in a name steers a terminal or turns the text around" do

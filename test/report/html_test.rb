@@ -3,13 +3,22 @@
 require "test_helper"
 require "digest"
 require "json"
-require "support/tuning_fixture"
+require_relative "proof_fixture"
 
 class ReportHtmlTest < TunerTest
   TEMPLATES = Dir[File.expand_path("../../lib/puma_tuner/report/html/*.html.erb", __dir__)]
 
   # Elements without an end, in HTML and in the SVG here.
   VOID = %w[meta link br].freeze
+
+  NASTY = %(GET /"><script>alert(1)</script><img src=x onerror='alert(2)'>)
+
+  def assert_harmless(page)
+    assert_equal 2, page.scan(/<script\b/).size, "more scripts than the document and our own"
+    refute_match(/<img|<script>alert/, page)
+    assert_includes page, "&lt;script&gt;alert(1)&lt;/script&gt;"
+    assert_empty unbalanced(page)
+  end
 
   def html(value = TuningFixture.tuning) = PumaTuner::Report.render(value, format: :html)
 
@@ -35,7 +44,9 @@ class ReportHtmlTest < TunerTest
       stay: TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same),
       sweep: TuningFixture.sweep, large_sweep: TuningFixture.sweep(workers: 1..6, threads: 1..12), verdict: TuningFixture.verdict,
       advice: TuningFixture.advice_list, no_advice: PumaTuner::Advise::AdviceList.new(advice: []),
-      no_pairs: TuningFixture.verdict.with(comparisons: [], trials: []),
+      no_pairs: TuningFixture.verdict.with(comparisons: [], trials: []), gems: ProofFixture.gems, blocks: ProofFixture.blocks,
+      one_variant: TuningFixture.verdict.then { |verdict| verdict.with(cells: verdict.cells.first(1), comparisons: [], trials: []) },
+      factorial: ProofFixture.factorial,
       unaided: TuningFixture.unaided_observation, jobs_only: TuningFixture.jobs_observation,
       nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Measure::Budget.zero)
     }
@@ -90,24 +101,70 @@ class ReportHtmlTest < TunerTest
     assert_match(%r{<g class="round void"><title>void: 2 of 1552 answers had an unexpected status \(500: 2\)</title>}, page)
   end
 
+  test "a proof on its own tells what it found in its title, and shows its charts with a line on how to read each" do
+    page = markup(html(ProofFixture.gems))
+    assert_includes page, "<h1>json 2.8.1 is better than json 2.7.2 in requests/s</h1>"
+    ids = %w[ratios rounds cause memory warm-up]
+    assert_equal ids, page.scan(/<figure id="([\w-]+)">/).flatten
+    ids.each { |id| assert_match(%r{<figcaption>How to read it: .{80,}</figcaption>}m, page[%r{<figure id="#{id}">.*?</figure>}m]) }
+    page.scan(%r{<svg [^>]*viewBox="0 0 [^>]*>}).each { |svg| assert_match(/role="img" aria-label="[^"]{20,}"/, svg) }
+  end
+
+  test "the primary metric is marked, in the table and in the chart of rounds" do
+    page = markup(html(ProofFixture.blocks))
+    assert_match(%r{<tr class="primary">\s*<th scope="row">iterations/s\s*<small class="mark">primary</small></th>}, page)
+    assert_includes page, 'aria-label="iterations/s of every trial, a line for each round"'
+    refute_match(/requests served|per request|mean request/, page[%r{<section id="proof">.*?</section>}m])
+  end
+
+  test "both budgets are drawn to one scale" do
+    bars = markup(html(ProofFixture.gems))[%r{<figure id="cause">.*?</figure>}m].scan(%r{<td class="bar">.*?</td>}m)
+    ends = bars.map { |bar| bar.scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/).map { |pair| pair.sum(&:to_f) }.max }
+    assert_in_delta 100, ends.first, 0.2
+    assert_in_delta 100 * 4_640 / 5_300.0, ends.last, 0.2
+  end
+
+  test "what ran is told where it differs, and folded where it does not" do
+    page = markup(html(ProofFixture.gems))
+    assert_match(%r{<th scope="row">gem json</th>\s*<td>2.7.2</td>\s*<td>2.8.1</td>}, page)
+    assert_match(%r{<details>\s*<summary>14 facts that are the same in all</summary>}, page)
+    refute_match(%r{<dt>gem json</dt>}, page)
+    cells = ProofFixture.gems.cells.each_with_index.map { |cell, index| index.zero? ? cell : cell.with(fingerprint: cell.fingerprint.merge("gem bigdecimal" => "3.1.8")) }
+    assert_match(%r{<th scope="row">gem bigdecimal</th>\s*<td>-</td>\s*<td>3.1.8</td>}, html(ProofFixture.gems(cells:)))
+  end
+
+  test "each trial is a line in the curves of memory and warm-up, but no void one" do
+    page = markup(html(ProofFixture.gems))
+    %w[memory warm-up].each do |id|
+      assert_equal 24, page[%r{<figure id="#{id}">.*?</figure>}m].scan(/<path class="curve curve-\d" d="M[\d.]+ [\d.]+L/).size
+    end
+  end
+
+  test "the page of a proof leaves out the fingerprints of the trials, which are those of the variants" do
+    document = PumaTuner::Document.parse(embedded(html(ProofFixture.gems)), "report", [:verdict])
+    assert_equal ProofFixture.gems.cells, document.cells
+    assert_equal [{}], document.trials.map(&:fingerprint).uniq
+    assert_operator html(ProofFixture.gems).bytesize, :<, 150_000
+  end
+
   test "names from the app cannot become markup" do
-    name = %(GET /"><script>alert(1)</script><img src=x onerror='alert(2)'>)
-    observation = TuningFixture.observation(endpoint_rows: [[name, *TuningFixture::ENDPOINTS.first.drop(1)]])
-    advice = TuningFixture.remark.with(title: name, evidence: [name], change: name, cost: name, undo: name)
-    tuning = TuningFixture.tuning(observation: observation.with(command: name, unknown: {name => name}), command: name,
-      advice_list: PumaTuner::Advise::AdviceList.new(advice: [TuningFixture.go, advice]), verdict: TuningFixture.verdict(other: name))
-    page = html(tuning)
-    assert_equal 2, page.scan(/<script\b/).size, "more scripts than the document and our own"
-    refute_match(/<img|<script>alert/, page)
-    assert_includes page, "&lt;script&gt;alert(1)&lt;/script&gt;"
-    assert_empty unbalanced(page)
-    assert_equal name, JSON.parse(embedded(page)).dig("observation", "endpoints", 0, "name")
+    observation = TuningFixture.observation(endpoint_rows: [[NASTY, *TuningFixture::ENDPOINTS.first.drop(1)]])
+    advice = TuningFixture.remark.with(title: NASTY, evidence: [NASTY], change: NASTY, cost: NASTY, undo: NASTY)
+    tuning = TuningFixture.tuning(observation: observation.with(command: NASTY, unknown: {NASTY => NASTY}), command: NASTY,
+      advice_list: PumaTuner::Advise::AdviceList.new(advice: [TuningFixture.go, advice]), verdict: TuningFixture.verdict(other: NASTY))
+    assert_harmless html(tuning)
+    assert_equal NASTY, JSON.parse(embedded(html(tuning))).dig("observation", "endpoints", 0, "name")
+  end
+
+  test "nothing that a proof was given or has read can become markup" do
+    assert_harmless html(ProofFixture.nasty(NASTY))
+    assert_equal NASTY, JSON.parse(embedded(html(ProofFixture.nasty(NASTY)))).fetch("baseline")
   end
 
   test "every output tag of the templates escapes, or renders what does" do
-    safe = /\A(?:h[ (]|prose |number_cell\(|\w+_html\b|stylesheet\b|script\b|embedded_document\b|"[^"#<]*"(?: if |\z)|' class="outcome-word"' if |[\w.? ]+ \? "[^"#<]*" : "[^"#<]*"\z)/
+    safe = /\A(?:h[ (]|prose |number_cell\(|\w+_html\b|stylesheet\b|script\b|embedded_document\b|"[^"#<]*"(?: if |\z)|' class="[\w-]+"' if |[\w.? ]+ \? "[^"#<]*" : "[^"#<]*"\z)/
     TEMPLATES.each do |path|
-      File.read(path).scan(/<%=(.*?)-?%>/m).flatten.each { |code| assert_match safe, code.strip, File.basename(path) }
+      File.read(path, encoding: "UTF-8").scan(/<%=(.*?)-?%>/m).flatten.each { |code| assert_match safe, code.strip, File.basename(path) }
     end
     refute_empty TEMPLATES
   end

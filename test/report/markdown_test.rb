@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/tuning_fixture"
 require_relative "golden"
+require_relative "proof_fixture"
 
 class ReportMarkdownTest < TunerTest
   include Golden
@@ -29,6 +29,24 @@ class ReportMarkdownTest < TunerTest
     assert_golden "verdict.md", markdown(TuningFixture.verdict)
   end
 
+  test "a proof of two versions of a gem" do
+    assert_golden "proof_of_gems.md", markdown(ProofFixture.gems)
+  end
+
+  test "a proof of two blocks" do
+    assert_golden "proof_of_blocks.md", markdown(ProofFixture.blocks)
+  end
+
+  test "a proof of six variants has a table for each" do
+    assert_equal 5, markdown(ProofFixture.factorial).scan(/^\*\*yjit=.*\*\*$/).size
+  end
+
+  test "of a proof what it rests on is folded, and the comparisons are not" do
+    open = markdown(ProofFixture.gems).gsub(%r{<details>.*?</details>}m, "")
+    assert_includes open, "| requests/s (primary) | 1868 | 2133 | 1.142x (1.131–1.153) | 1.2% | better |"
+    refute_includes open, "machine"
+  end
+
   test "an observation, a sweep and advice on their own stand open" do
     [TuningFixture.cluster_observation, TuningFixture.sweep, TuningFixture.advice_list].each do |value|
       refute_includes markdown(value), "<details>"
@@ -38,11 +56,12 @@ class ReportMarkdownTest < TunerTest
 
   test "a tuning ends with the command that repeats it, on one line and unescaped" do
     assert_operator markdown(TuningFixture.tuning(command: "puma_tuner tune *\n.ru")), :end_with?, "To repeat it:\n\n    puma_tuner tune * .ru\n"
-    refute_includes markdown(TuningFixture.verdict), "To repeat it"
+    refute_includes markdown(TuningFixture.observation), "To repeat it"
   end
 
   test "all rows of a table have as many cells" do
-    markdown(TuningFixture.tuning).split("\n\n").select { |block| block.start_with?("| ") }.each do |table|
+    blocks = [TuningFixture.tuning, ProofFixture.gems, ProofFixture.factorial].flat_map { |value| markdown(value).split("\n\n") }
+    blocks.select { |block| block.start_with?("| ") }.each do |table|
       assert_equal 1, table.lines.map { |line| line.gsub("\\|", "").count("|") }.uniq.size, table
     end
   end
@@ -52,5 +71,11 @@ class ReportMarkdownTest < TunerTest
     output = markdown(TuningFixture.observation(endpoint_rows: rows))
     assert_includes output, "GET /&lt;img src=x&gt;\\|\\`@\u200beveryone\\`\\_\\*\\[a\\](b)"
     refute_includes output, "<img"
+  end
+
+  test "nothing that a proof was given or has read becomes markup" do
+    output = markdown(ProofFixture.nasty("<img src=x>|`@everyone`_*[a](b)"))
+    refute_match(/<img|@everyone/, output.lines.grep_v(/\A    /).join)
+    assert_equal 1, output.scan(/^    /).size, "more than the command stands as it is"
   end
 end

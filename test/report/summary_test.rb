@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/tuning_fixture"
+require_relative "proof_fixture"
 
 class ReportSummaryTest < TunerTest
   def points(value)
@@ -21,20 +21,36 @@ class ReportSummaryTest < TunerTest
   end
 
   test "the proof says whether the prediction held" do
-    assert_includes points(TuningFixture.tuning)["Proven"], "throughput 1.64x (1.60–1.69), better (predicted 1.68x, inside the 96% interval)"
+    assert_includes points(TuningFixture.tuning)["Proven"],
+      "in requests/s: 1.64x (1.60–1.69), 96% interval of 6 paired rounds; predicted was 1.68x, inside of it."
     far = TuningFixture.verdict.then { |verdict| verdict.with(comparisons: verdict.comparisons.map { |comparison| comparison.with(predicted_ratio: 3.0) }) }
-    assert_includes points(far)["Proven"], "predicted 3.00x, outside the 96% interval"
+    assert_includes points(far)["Proven"], "predicted was 3.00x, outside of it"
   end
 
   test "no difference shown is not called equivalent" do
-    assert_includes points(TuningFixture.tuning)["Proven"], "CPU per request 1.01x (0.99–1.03), no difference shown."
+    assert_includes points(TuningFixture.tuning)["Proven"], "no difference shown: CPU per request."
+  end
+
+  test "of several variants each expectation says of which, once" do
+    wanted = ["p50 better", "yjit=on threads=8: p50 better"].zip(["yjit=on threads=5", "yjit=on threads=8"])
+      .map { |text, variant| PumaTuner::Prove::Expectation.new(text:, variant:, shown: true, reason: nil) }
+    assert_equal "p50 better of yjit=on threads=5 is shown; yjit=on threads=8: p50 better is shown.",
+      points(ProofFixture.factorial.with(expectations: wanted))["Asked for"]
+  end
+
+  test "what was asked for is shown or not, with the reason, and the cause is told" do
+    told = points(ProofFixture.gems)
+    assert_equal ["Proven", "Asked for", "Cause"], told.keys
+    assert_equal "throughput >= 1.1 is shown; p99 <= 0.95 is not shown (the interval ends at 0.99).", told["Asked for"]
+    assert_match(/\AOf 660 µs saved per request/, told["Cause"])
   end
 
   test "to stay is recommended without a prediction, and the same settings tell the noise" do
     stay = points(TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same))
     assert_equal "Stay with 1x5 (a single process with 5 threads).", stay["Recommended"]
     refute_includes stay.keys, "Predicted"
-    assert_includes stay["Proven"], "today again (1x5) against today (1x5), the same settings, which tells the noise"
+    assert_includes stay["Proven"], "today again (1x5) and today (1x5) are equivalent in requests/s"
+    assert_includes stay["Proven"], "Both have the same settings, which tells the noise."
   end
 
   test "a proof that was left out is said of a tuning, and not of a value on its own" do
@@ -42,13 +58,15 @@ class ReportSummaryTest < TunerTest
     assert_empty points(TuningFixture.sweep)
   end
 
-  test "a verdict on its own tells of all its variants" do
-    other = TuningFixture.cell("2x5", "2x5", 1.9)
-    verdict = TuningFixture.verdict.then { |found| found.with(cells: [*found.cells, other], comparisons: found.comparisons + TuningFixture.comparisons("2x5", 1.9)) }
-    assert_match(/recommended \(2x3\) against today.*In 6 paired rounds, 2x5 against today/, points(verdict)["Proven"])
+  test "of several variants each has its primary metric told, and no more" do
+    proven = points(ProofFixture.factorial)["Proven"]
+    assert_equal 5, proven.scan("is better than yjit=on threads=3 in requests/s").size
+    refute_includes proven, "Beside it"
   end
 
-  test "a verdict without pairs says so" do
-    assert_equal "recommended could not be compared.", points(TuningFixture.verdict.with(comparisons: []))["Proven"]
+  test "a verdict without pairs, or with one variant, says so" do
+    assert_equal "recommended (2x3) could not be compared in requests/s.", points(TuningFixture.verdict.with(comparisons: []))["Proven"]
+    alone = TuningFixture.verdict.then { |verdict| verdict.with(cells: verdict.cells.first(1), comparisons: [], trials: []) }
+    assert_equal "Nothing: there was one variant only.", points(alone)["Proven"]
   end
 end

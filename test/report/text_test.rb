@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/tuning_fixture"
 require_relative "golden"
+require_relative "proof_fixture"
 
 class ReportTextTest < TunerTest
   include Golden
@@ -58,11 +58,24 @@ class ReportTextTest < TunerTest
     assert_golden "verdict.txt", text(TuningFixture.verdict)
   end
 
+  test "a proof of two versions of a gem" do
+    assert_golden "proof_of_gems.txt", text(ProofFixture.gems)
+  end
+
+  test "a proof of two blocks" do
+    assert_golden "proof_of_blocks.txt", text(ProofFixture.blocks)
+  end
+
+  test "a proof of six variants tells who has what" do
+    assert_golden "proof_of_six_variants.txt", text(ProofFixture.factorial)
+  end
+
   test "a verdict of so few rounds that nothing can be shown, without forecasts and without memory" do
     verdict = TuningFixture.verdict(voided: false)
-    cells = verdict.cells.map { |cell| cell.with(pss_bytes: nil, predicted_throughput_per_s: nil, predicted_p50_ns: nil, predicted_p99_ns: nil) }
+    cells = verdict.cells.map { |cell| cell.with(estimates: cell.estimates.except("pss"), predicted: {}) }
     comparisons = verdict.comparisons.map { |comparison|
-      comparison.with(ratio: comparison.ratio.with(level_ratio: nil, samples_count: 2), predicted_ratio: nil, outcome: "not shown")
+      comparison.with(ratio: comparison.ratio.with(level_ratio: nil, samples_count: 2), predicted_ratio: nil, smallest_effect_ratio: nil,
+        t_ratio: nil, p_value: nil, adjusted_p_value: nil, outcome: "not shown")
     }
     assert_golden "verdict_of_two_rounds.txt", text(verdict.with(cells:, comparisons:, trials: verdict.trials.first(4), rounds_count: 2))
   end
@@ -77,7 +90,9 @@ class ReportTextTest < TunerTest
     every_part = PumaTuner::Measure::Budget::PARTS.to_h { |part| [part, 0.1] }
     busy = [["GET /a/name/that/is/far/too/long", 1_234_567, 12_345, 12_345, 54_321, every_part]]
     many = TuningFixture.sweep(workers: 1..14, threads: 1..5)
-    [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.cluster_observation, TuningFixture.verdict,
+    nasty = ProofFixture.nasty("a name that goes on and on and on, and does not end where it should")
+    [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.cluster_observation, TuningFixture.verdict, nasty,
+      ProofFixture.gems, ProofFixture.blocks, ProofFixture.factorial,
       TuningFixture.unaided_observation, TuningFixture.jobs_observation,
       TuningFixture.observation(endpoint_rows: many_endpoints(20)), TuningFixture.observation(endpoint_rows: busy)].each do |value|
       assert_empty text(value).lines(chomp: true).select { |line| line.length > 100 }
@@ -99,8 +114,13 @@ class ReportTextTest < TunerTest
 
   test "a void trial's reason is told, and nothing where none was void" do
     told = text(TuningFixture.verdict).gsub(/\s+/, " ")
-    assert_includes told, "2 trials void and run again (2 of 1552 answers had an unexpected status (500: 2))."
-    assert_includes text(TuningFixture.verdict(voided: false)), "no trial was void."
+    assert_includes told, "Void and run again, in whole rounds: 2 trials."
+    assert_includes told, "round 3, recommended: 2 of 1552 answers had an unexpected status (500: 2)"
+    assert_includes text(TuningFixture.verdict(voided: false)), "No trial was void."
+  end
+
+  test "nothing that a proof was given or has read steers the terminal" do
+    refute_match(/[\e\a]/, text(ProofFixture.nasty("x\e]0;owned\a")))
   end
 
   test "no advice at all is said" do

@@ -265,10 +265,15 @@ module TuningFixture
   # @return [PumaTuner::Prove::Verdict]
   def verdict(other: "recommended", other_topology: "2x3", factor: 1.644, voided: true)
     trials = (0...6).flat_map { |round| (voided && round == 2) ? void_round(other) + round_of(round, other, factor) : round_of(round, other, factor) }
-    Prove::Verdict.new(baseline: "today", cells: [cell("today", "1x5", 1), cell(other, other_topology, factor)],
-      comparisons: comparisons(other, factor), trials:, rounds_count: 6, voided_count: voided ? 2 : 0, generator: "wrk 4.2.0",
-      duration_ns: 4_000 * MS, connections_count: 20, seed: 1)
+    Prove::Verdict.new(baseline: "today", primary: "throughput", metrics:, cells: [cell("today", "1x5", 1), cell(other, other_topology, factor)],
+      comparisons: comparisons(other, factor), noise: [], trials:, rounds_count: 6, voided_count: voided ? 2 : 0, looks: [6], level_ratio: 0.95,
+      equivalent_ratio: 0.02, stopped_because: "all 6 planned rounds were run", expectations: [], seed: 1, machine: machine_facts,
+      load: Prove::TrialLoad.new(generator: "wrk 4.2.0", connections_count: 20, arrivals: "closed loop", duration_ns: 4_000 * MS),
+      started_at: "2026-03-02T10:16:00Z", command: "puma_tuner tune config.ru --requests requests.txt --threads 1..8 --workers 1..2")
   end
+
+  # @return [Array<PumaTuner::Prove::Metric>] those that the rounds of a tuning had
+  def metrics = Prove::Metric::SERVED.select { |metric| %w[throughput p50 p99 cpu_per_request pss].include?(metric.name) }
 
   # @return [PumaTuner::Prove::Verdict] the same settings twice
   def verdict_of_the_same
@@ -289,19 +294,19 @@ module TuningFixture
   end
 
   def trial(variant, round, throughput_per_s)
-    Prove::Trial.new(variant:, round:, position: 0, throughput_per_s:, mean_ns: (20 / throughput_per_s * Units::NS_PER_S).round,
-      p50_ns: (18.8 / throughput_per_s * Units::NS_PER_S).round, p99_ns: (53 / throughput_per_s * Units::NS_PER_S).round,
-      cpu_per_request_ns: (3.9 * MS).round, pss_bytes: 133 * Units::MIB, requests_count: (throughput_per_s * 4).round,
-      cpu_pressure_ratio: 0.02, void_reason: nil)
+    Prove::Trial.new(variant:, round:, position: 0, requests_count: (throughput_per_s * 4).round, conditions: {"pressure_ratio" => 0.02},
+      values: {"throughput" => throughput_per_s, "p50" => (18.8 / throughput_per_s * Units::NS_PER_S).round,
+               "p99" => (53 / throughput_per_s * Units::NS_PER_S).round, "cpu_per_request" => (3.9 * MS).round, "pss" => 133 * Units::MIB})
   end
 
   def cell(variant, text, factor)
     forecast = forecast(*text.split("x").map(&:to_i))
     per_s = 251.0 * factor
-    Prove::Cell.new(variant:, topology: topology(text), throughput_per_s: estimate(per_s, 0.012, samples_count: 6),
-      p50_ns: estimate(18.8 / per_s * Units::NS_PER_S, 0.013, samples_count: 6), p99_ns: estimate(53 / per_s * Units::NS_PER_S, 0.04, samples_count: 6),
-      cpu_per_request_ns: estimate(3.9 * MS, 0.02, samples_count: 6), pss_bytes: estimate(133.0 * Units::MIB * ((text == "2x3") ? 1.7 : 1), 0.01, samples_count: 6),
-      predicted_throughput_per_s: forecast.throughput_per_s.value, predicted_p50_ns: forecast.p50_ns.value, predicted_p99_ns: forecast.p99_ns.value)
+    estimates = {"throughput" => [per_s, 0.012], "p50" => [18.8 / per_s * Units::NS_PER_S, 0.013], "p99" => [53 / per_s * Units::NS_PER_S, 0.04],
+                 "cpu_per_request" => [3.9 * MS, 0.02], "pss" => [133.0 * Units::MIB * ((text == "2x3") ? 1.7 : 1), 0.01]}
+    Prove::Cell.new(variant:, factors: {"topology" => text}, topology: topology(text), budget: nil, fingerprint: {}, unsteady_count: 0, remarks: [],
+      estimates: estimates.transform_values { |value, spread_ratio| estimate(value, spread_ratio, samples_count: 6) },
+      predicted: {"throughput" => forecast.throughput_per_s.value, "p50" => forecast.p50_ns.value, "p99" => forecast.p99_ns.value})
   end
 
   def comparisons(variant, factor)
@@ -311,9 +316,16 @@ module TuningFixture
     [["throughput", factor, spread_ratio, 1.681, different ? "better" : "equivalent"], ["p50", 1 / factor, spread_ratio, 0.595, latency],
       ["p99", 1 / factor, 0.05, 0.525, different ? "better" : "not shown"], ["cpu_per_request", 1.006, 0.02, nil, "not shown"]]
       .map do |metric, ratio, spread_ratio, predicted, outcome|
-        Prove::Comparison.new(variant:, metric:, ratio: estimate(ratio, spread_ratio, samples_count: 6, level_ratio: 0.96875),
-          predicted_ratio: predicted && (different ? predicted : 1.0), outcome:)
+        comparison(variant, metric, ratio, spread_ratio, outcome:, smallest_effect_ratio: spread_ratio * 1.2,
+          predicted_ratio: predicted && (different ? predicted : 1.0))
       end
+  end
+
+  # @return [PumaTuner::Prove::Comparison] in which both intervals say the same, unless told otherwise
+  def comparison(variant, metric, ratio, spread_ratio, **fields)
+    ratio = estimate(ratio, spread_ratio, samples_count: 6, level_ratio: 0.96875)
+    Prove::Comparison.new(variant:, metric:, ratio:, t_ratio: ratio.with(level_ratio: 0.95), p_value: 0.03125,
+      adjusted_p_value: (0.0625 unless metric == "throughput"), predicted_ratio: nil, **fields)
   end
 
   # @return [PumaTuner::Topology]

@@ -10,7 +10,8 @@ module PumaTuner
       def self.of(value)
         nothing = members.to_h { |member| [member, nil] }
         return new(**nothing, **value.to_h.slice(*members)) if value.is_a?(Tuning)
-        new(**nothing, value.class::KIND => value)
+        own = value.is_a?(Prove::Verdict) ? {command: value.command, recorded_at: value.started_at} : {}
+        new(**nothing, **own, value.class::KIND => value)
       end
 
       # @return [Boolean] whether it is more than one value on its own
@@ -39,11 +40,29 @@ module PumaTuner
 
       # @return [Prove::Cell, nil] what the proof measured of the recommendation
       def recommended_cell
-        recommendation && other_cells.find { |cell| cell.topology == recommendation.topology }
+        recommendation&.topology && other_cells.find { |cell| cell.topology == recommendation.topology }
       end
 
       # @return [Array<Prove::Cell>] all but the baseline
       def other_cells = verdict ? verdict.cells.reject { |cell| cell.variant == verdict.baseline } : []
+
+      # @return [Array<Prove::Cell>] the baseline first
+      def cells = [baseline_cell, *other_cells].compact
+
+      # @return [Prove::Metric] of the proof, by its name
+      def metric(name)
+        verdict.metrics.find { |metric| metric.name == name } ||
+          Prove::Metric.new(name:, label: name, unit: "count", more_is_better: false)
+      end
+
+      # @return [Prove::Metric] that was declared before
+      def primary = metric(verdict.primary)
+
+      # @return [Array<Prove::Metric>] the primary one first
+      def metrics = verdict.metrics.partition { |metric| metric.name == verdict.primary }.flatten
+
+      # @return [String] what is served or done, and counted: "request", or "iteration" of a block
+      def noun = (verdict.metrics.any? { |metric| metric.name == "iterations" }) ? "iteration" : "request"
 
       # @return [Hash{String => String}] what is not known, or not whole, with the reason
       def unknown

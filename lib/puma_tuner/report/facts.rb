@@ -8,6 +8,17 @@ module PumaTuner
       WAYS_IN = {"command" => "around the command", "plugin" => "plugin :puma_tuner", "run" => "PumaTuner.run",
                  "rack" => "the middleware", "jobs" => "puma_tuner/jobs"}.freeze
 
+      # @param facts [Host::MachineFacts]
+      # @return [String]
+      def self.machine(facts)
+        [
+          "#{Figures.counted(facts.cores_count, "core")}#{" (#{facts.cpu_model})" if facts.cpu_model}",
+          ("limited to #{Figures.cores(facts.cpu_quota_cores)}" if facts.cpu_quota_cores),
+          ("load average #{facts.load_average}" if facts.load_average),
+          ("CPU pressure #{Units.percent(facts.cpu_pressure_ratio)}" if facts.cpu_pressure_ratio)
+        ].compact.join(", ")
+      end
+
       # @param observation [Measure::Observation]
       def initialize(observation)
         @observation = observation
@@ -51,15 +62,7 @@ module PumaTuner
       end
 
       # @return [String]
-      def machine
-        facts = @observation.machine
-        [
-          "#{Figures.counted(facts.cores_count, "core")}#{" (#{facts.cpu_model})" if facts.cpu_model}",
-          ("limited to #{Figures.cores(facts.cpu_quota_cores)}" if facts.cpu_quota_cores),
-          ("load average #{facts.load_average}" if facts.load_average),
-          ("CPU pressure #{Units.percent(facts.cpu_pressure_ratio)}" if facts.cpu_pressure_ratio)
-        ].compact.join(", ")
-      end
+      def machine = Facts.machine(@observation.machine)
 
       # @return [String]
       def load

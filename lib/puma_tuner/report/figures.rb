@@ -4,11 +4,6 @@ module PumaTuner
   module Report
     # Numbers with what they rest on, the same in every format.
     module Figures
-      # What is compared, in words.
-      METRICS = {
-        "throughput" => "throughput", "p50" => "p50", "p99" => "p99", "cpu_per_request" => "CPU per request"
-      }.freeze
-
       # What a comparison showed, in words.
       OUTCOMES = {
         "better" => "better", "worse" => "worse", "equivalent" => "equivalent", "not shown" => "no difference shown"
@@ -48,13 +43,44 @@ module PumaTuner
         "#{value} (#{between(low, high).delete_suffix(unit(value) || " ")})"
       end
 
-      # @return [String] "3.22x (3.13–3.29)"
+      # @param metric [Prove::Metric]
+      # @return [String] "1,868", "41.1 ms", "133 MiB"; without "requests/s", which is the metric's label
+      def number(metric, number)
+        return "-" unless number
+        case metric.unit
+        when "per_s" then Units.rate(number)
+        when "ns" then Units.duration(number)
+        when "bytes" then Units.mebibytes(number)
+        else Units.significant(number).then { |text| text.include?(".") ? text : count(text) }
+        end
+      end
+
+      # @param estimate [Stats::Estimate, nil]
+      # @return [String] "41.1 ms (40.8–42.0)"
+      def estimate(metric, estimate) = with_range(estimate) { |number| number(metric, number) }
+
+      # @return [String] "251 requests/s", "p50 74.9 ms"
+      def labelled(metric, number)
+        (metric.unit == "per_s") ? "#{number(metric, number)} #{metric.label}" : "#{metric.label} #{number(metric, number)}"
+      end
+
+      # @return [String] "+1.20 µs"
+      def change_ns(ns) = ns ? "#{"+" if ns.positive?}#{Units.duration(ns)}" : "-"
+
+      # @return [String] "3.22x (3.13–3.29)", "1.004x (0.991–1.017)"
       def ratio(estimate)
-        estimate ? "#{Units.times(estimate.value)} (#{ratio_range(estimate)})" : "-"
+        estimate ? "#{format("%.*f", ratio_digits(estimate), estimate.value)}x (#{ratio_range(estimate)})" : "-"
       end
 
       # @return [String] "3.13–3.29"
-      def ratio_range(estimate) = range(estimate) { |number| format("%.2f", number) }
+      def ratio_range(estimate) = range(estimate) { |number| format("%.*f", ratio_digits(estimate), number) }
+
+      # Where two would hide how narrow the interval is, or on which side of 1 it ends, a third is told.
+      def ratio_digits(estimate)
+        bounds = [estimate.low, estimate.high]
+        close = bounds.any? { |bound| bound != 1 && format("%.2f", bound) == "1.00" }
+        (close || bounds.last - bounds.first < 0.03) ? 3 : 2
+      end
 
       # @return [String] what an estimate's range promises: "96% interval", or "range" when it is minimum to maximum
       def level(estimate) = estimate.level_ratio ? "#{(estimate.level_ratio * 100).floor}% interval" : "range"
@@ -89,11 +115,6 @@ module PumaTuner
       # @return [String] a relative error: "-3.7%"
       def error(ratio) = ratio ? format("%+.1f%%", ratio * 100) : "-"
 
-      # @return [Float, nil] signed, of a cell's forecast; nil when either side is missing
-      def error_ratio(cell, metric)
-        cell.public_send(:"#{metric}_error_ratio") if cell.public_send((metric == :throughput) ? :throughput_per_s : :"#{metric}_ns")
-      end
-
       # @return [String] "3.14"
       def cores(number) = number ? format("%.2f", number) : "-"
 
@@ -107,9 +128,28 @@ module PumaTuner
         name.to_s.scrub("?").gsub(/[\t\r\n]+/, " ").gsub(/[[:cntrl:]\u2028\u2029\u202a-\u202e\u2066-\u2069]/, "?")
       end
 
+      # @return [String] of at most that length, the middle left out: names differ at their ends
+      def shortened(name, length)
+        text = printable(name)
+        return text if text.length <= length
+        tail = (length - 1) / 3
+        "#{text[0, length - 1 - tail]}…#{text[-tail, tail]}"
+      end
+
+      # More of them are counted only.
+      FACTORS_LENGTH = 60
+
       # @param cell [Prove::Cell]
-      # @return [String] "recommended (2x3)"; a variant that is called after its topology says it once
-      def variant(cell) = (cell.variant == cell.topology.to_s) ? cell.variant : "#{cell.variant} (#{cell.topology})"
+      # @return [String] "recommended (2x3)", "new json (gem.json=2.8.1)"; a variant that is called after what it is says it
+      #   once
+      def variant(cell)
+        factors = factors(cell)
+        return cell.variant if factors.empty? || factors.delete(", ") == cell.variant.delete(", ")
+        "#{cell.variant} (#{(factors.length > FACTORS_LENGTH) ? counted(cell.factors.size, "factor") : factors})"
+      end
+
+      # @return [String] "2x3", "gem.json=2.8.1, yjit=on"; a topology is known by its form
+      def factors(cell) = cell.factors.map { |key, value| (key == "topology") ? value : "#{key}=#{value}" }.join(", ")
 
       # @return [String] "a single process with 5 threads", "2 workers with 3 threads each"
       def topology(topology)

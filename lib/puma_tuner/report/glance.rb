@@ -7,14 +7,11 @@ module PumaTuner
       # today, recommended: with their ranges; predicted, measured: ratios; outcome: in words; a dash where there is none
       Row = Data.define(:label, :today, :recommended, :predicted, :measured, :outcome)
 
-      # Label, a cell's and a forecast's field, and how its number is read.
-      METRICS = {
-        "throughput" => ["requests/s", :throughput_per_s, ->(number) { Units.rate(number) }],
-        "p50" => ["p50", :p50_ns, ->(number) { Units.duration(number) }],
-        "p99" => ["p99", :p99_ns, ->(number) { Units.duration(number) }],
-        "cpu_per_request" => ["CPU per request", :cpu_per_request_ns, ->(number) { Units.duration(number) }],
-        "memory" => ["memory (PSS)", :pss_bytes, ->(number) { Units.mebibytes(number) }]
-      }.freeze
+      # Of all metrics those that settings are chosen by.
+      METRICS = %w[throughput p50 p99 cpu_per_request pss].freeze
+
+      # Metric to a forecast's field, and the advice's of its ratio.
+      FORECAST = {"throughput" => %i[throughput_per_s throughput_ratio], "p50" => %i[p50_ns p50_ratio], "p99" => %i[p99_ns p99_ratio]}.freeze
 
       # @param contents [Contents]
       def initialize(contents)
@@ -32,34 +29,32 @@ module PumaTuner
 
       # @return [Array<Row>] empty when there is nothing to set side by side
       def rows
-        return [] unless measured? || predicted?
-        METRICS.filter_map do |metric, (label, field, words)|
-          measured? ? measured_row(metric, label, field, words) : predicted_row(metric, label, field, words)
-        end
+        return metrics.filter_map { |metric| measured_row(metric) } if measured?
+        predicted? ? metrics.filter_map { |metric| predicted_row(metric) } : []
       end
 
       private
 
+      def metrics = METRICS.map { |name| Prove::Metric::SERVED.find { |metric| metric.name == name } }
+
       # The recommended settings have a forecast, or a cell in the proof, only when something is recommended.
       def predicted? = !@contents.stay? && @contents.forecast_today && @contents.forecast_recommended
 
-      def measured_row(metric, label, field, words)
-        today, recommended = [@contents.baseline_cell, @contents.recommended_cell].map { |cell| cell.public_send(field) }
+      def measured_row(metric)
+        today, recommended = [@contents.baseline_cell, @contents.recommended_cell].map { |cell| cell.estimates[metric.name] }
         return unless today && recommended
-        comparison = @contents.verdict.comparison(@contents.recommended_cell.variant, metric)
-        Row.new(label:, today: Figures.with_range(today, &words), recommended: Figures.with_range(recommended, &words),
+        comparison = @contents.verdict.comparison(@contents.recommended_cell.variant, metric.name)
+        Row.new(label: metric.label, today: Figures.estimate(metric, today), recommended: Figures.estimate(metric, recommended),
           predicted: Units.times(comparison&.predicted_ratio), measured: Figures.ratio(comparison&.ratio),
           outcome: comparison ? Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome) : "-")
       end
 
-      def predicted_row(metric, label, field, words)
-        today, recommended = [@contents.forecast_today, @contents.forecast_recommended].map do |forecast|
-          forecast.public_send(field) if forecast.respond_to?(field)
-        end
-        return unless today && recommended
-        ratio = @contents.recommendation.public_send((metric == "throughput") ? :throughput_ratio : :"#{metric}_ratio")
-        Row.new(label:, today: Figures.with_range(today, &words), recommended: Figures.with_range(recommended, &words),
-          predicted: Figures.ratio(ratio), measured: "-", outcome: "-")
+      def predicted_row(metric)
+        field, ratio = FORECAST[metric.name]
+        return unless field
+        today, recommended = [@contents.forecast_today, @contents.forecast_recommended].map { |forecast| forecast.public_send(field) }
+        Row.new(label: metric.label, today: Figures.estimate(metric, today), recommended: Figures.estimate(metric, recommended),
+          predicted: Figures.ratio(@contents.recommendation.public_send(ratio)), measured: "-", outcome: "-")
       end
     end
   end

@@ -10,7 +10,11 @@ module PumaTuner
       # Endpoints or topologies in a table.
       ROWS_MAX = 12
 
+      # notes: sentences beneath it
+      Table = Data.define(:title, :headings, :rows, :notes)
+
       autoload :Measured, "puma_tuner/report/markdown/measured"
+      autoload :Proof, "puma_tuner/report/markdown/proof"
 
       # @return [String]
       def call(value)
@@ -21,7 +25,7 @@ module PumaTuner
       private
 
       def heading
-        title = @contents.recommendation&.title
+        title = @contents.recommendation&.title || Findings.title(@contents)
         "### PumaTuner#{": #{escaped(title)}" if title}"
       end
 
@@ -41,28 +45,28 @@ module PumaTuner
 
       # Of a proof on its own, which knows of no recommendation.
       def comparisons
-        verdict = @contents.verdict
-        return if verdict.nil? || verdict.comparisons.empty?
-        rows = verdict.comparisons.map do |comparison|
-          [comparison.variant, Figures::METRICS.fetch(comparison.metric, comparison.metric), Units.times(comparison.predicted_ratio),
-            Figures.ratio(comparison.ratio), Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)]
-        end
-        table(["against #{verdict.baseline}", "", "predicted ratio", "measured ratio", "outcome"], rows)
+        return unless @contents.verdict
+        tables = Proof.new(@contents).comparisons
+        blocks = tables.flat_map { |table| [*("**#{escaped(table.title)}**" if tables.size > 1), body(table)] }
+        [*blocks, *ComparisonNotes.new(@contents).all.join(" ").then { |text| escaped(text) unless text.empty? }].join("\n\n") if blocks.any?
       end
 
-      # A value on its own is what was asked for, and stands open.
+      # A value on its own is what was asked for, and stands open; what a proof rests on is long, and does not.
       def details
-        blocks = {"Why, what it costs, how to undo it" => advice, **measured, "Predicted" => forecasts}.compact
-        return blocks.map { |title, text| "<details><summary>#{title}</summary>\n\n#{text}\n\n</details>" } if @contents.whole?
+        blocks = {"Why, what it costs, how to undo it" => advice, **measured, **foundations, "Predicted" => forecasts}.compact
+        if @contents.whole? || @contents.verdict
+          return blocks.map { |title, text| "<details><summary>#{without_markup(title)}</summary>\n\n#{text}\n\n</details>" }
+        end
         (blocks.size > 1) ? blocks.map { |title, text| "**#{title}**\n\n#{text}" } : blocks.values
       end
 
-      def measured
-        observation = @contents.observation or return {}
-        Measured.new(observation).tables.to_h do |table|
-          [table.title, "#{table(table.headings, table.rows)}\n\n#{escaped(table.notes.join(" "))}"]
-        end
-      end
+      def measured = @contents.observation ? bodies(Measured.new(@contents.observation).tables) : {}
+
+      def foundations = @contents.verdict ? bodies(Proof.new(@contents).foundations) : {}
+
+      def bodies(tables) = tables.to_h { |table| [table.title, body(table)] }
+
+      def body(table) = [table(table.headings, table.rows), *(escaped(table.notes.join(" ")) if table.notes.any?)].join("\n\n")
 
       def advice
         list = @contents.advice_list&.advice
@@ -102,9 +106,11 @@ module PumaTuner
       end
 
       # Names come from the app: they must neither become markup nor call somebody by an @.
-      def escaped(text)
-        Figures.printable(text).gsub(/[&<>]/, "&" => "&amp;", "<" => "&lt;", ">" => "&gt;")
-          .gsub(/[\\`*_\[\]|#~]/) { |character| "\\#{character}" }.gsub("@", "@\u200b")
+      def escaped(text) = without_markup(text).gsub(/[\\`*_\[\]|#~]/) { |character| "\\#{character}" }
+
+      # Inside an element, where Markdown's own characters have no meaning.
+      def without_markup(text)
+        Figures.printable(text).gsub(/[&<>]/, "&" => "&amp;", "<" => "&lt;", ">" => "&gt;").gsub("@", "@\u200b")
       end
 
       Report.register :markdown, self

@@ -17,7 +17,7 @@ module PumaTuner
 
       # @return [Array<Point>] one for each stage that was reached
       def points
-        {"Found" => found, "Recommended" => recommended, "Predicted" => predicted, "Proven" => proven, "Remarks" => remarks}
+        {"Found" => found, "Recommended" => recommended, "Predicted" => predicted, "Proven" => proven, "Asked for" => expected, "Cause" => cause, "Remarks" => remarks}
           .filter_map { |label, text| Point.new(label:, text:) if text }
       end
 
@@ -58,27 +58,30 @@ module PumaTuner
       def proven
         verdict = @contents.verdict
         return ("Nothing: the proof was left out." if @contents.whole?) unless verdict
-        cells = [@contents.recommended_cell || @contents.other_cells].flatten
-        return "Nothing: there was one variant only." if cells.empty?
-        cells.map { |cell| compared(cell) }.join(" ")
+        return "Nothing: there was one variant only." if shown_cells.empty?
+        # Of several variants there is too much to tell of each.
+        findings = shown_cells.map { |cell| Findings.new(@contents, cell) }
+        [*findings.map(&:sentence), *(findings.first.others if findings.one?)].join(" ")
       end
 
-      def compared(cell)
-        baseline = @contents.baseline_cell
-        comparisons = @contents.verdict.comparisons.select { |comparison| comparison.variant == cell.variant }
-        return "#{cell.variant} could not be compared." if comparisons.empty?
-        same = (cell.topology == baseline.topology) ? ", the same settings, which tells the noise" : ""
-        "In #{Figures.counted(@contents.verdict.rounds_count, "paired round")}, #{Figures.variant(cell)} against #{Figures.variant(baseline)}#{same}: " \
-          "#{comparisons.map { |comparison| measured(comparison) }.join("; ")}."
+      def shown_cells = [@contents.recommended_cell || @contents.other_cells].flatten
+
+      # What the proof was asked to show.
+      def expected
+        expectations = @contents.verdict&.expectations.to_a
+        return if expectations.empty?
+        told = expectations.map do |expectation|
+          "#{expectation.text}#{" of #{expectation.variant}" if several? && !expectation.text.include?(expectation.variant)} is #{expectation.shown ? "shown" : "not shown"}" \
+            "#{" (#{expectation.reason})" if expectation.reason}"
+        end
+        "#{told.join("; ")}."
       end
 
-      # Throughput is what is recommended for; the others stand beside it.
-      def measured(comparison)
-        words = "#{Figures::METRICS.fetch(comparison.metric, comparison.metric)} #{Figures.ratio(comparison.ratio)}, " \
-          "#{Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)}"
-        return words unless comparison.metric == "throughput" && comparison.predicted_ratio
-        "#{words} (predicted #{Units.times(comparison.predicted_ratio)}, #{Figures.prediction_held(comparison)} the " \
-          "#{Figures.level(comparison.ratio)})"
+      def several? = @contents.other_cells.size > 1
+
+      def cause
+        causes = @contents.verdict ? Cause.of(@contents).select { |cause| shown_cells.include?(cause.cell) } : []
+        causes.map { |cause| "#{"#{cause.cell.variant}: " if causes.size > 1}#{cause.sentence}" }.join(" ") if causes.any?
       end
 
       def remarks

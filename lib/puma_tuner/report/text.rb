@@ -2,11 +2,6 @@
 
 module PumaTuner
   module Report
-    autoload :Background, "puma_tuner/report/background"
-    autoload :GvlHolders, "puma_tuner/report/gvl_holders"
-    autoload :PartsInside, "puma_tuner/report/parts_inside"
-    autoload :WorkNotes, "puma_tuner/report/work_notes"
-
     # What a person reads in a terminal, in the order of the flow: what was measured, where the time went, what other
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
@@ -27,6 +22,9 @@ module PumaTuner
       autoload :Matrix, "puma_tuner/report/text/matrix"
       autoload :Recommendation, "puma_tuner/report/text/recommendation"
       autoload :Proof, "puma_tuner/report/text/proof"
+      autoload :Causes, "puma_tuner/report/text/causes"
+      autoload :Ran, "puma_tuner/report/text/ran"
+      autoload :Rests, "puma_tuner/report/text/rests"
       autoload :Footer, "puma_tuner/report/text/footer"
       autoload :InShort, "puma_tuner/report/text/in_short"
 
@@ -38,7 +36,7 @@ module PumaTuner
       # @return [String]
       def call(value)
         contents = Contents.of(value)
-        [Measured, Threads, Endpoints, Jobs, Holders, BackgroundThreads, Demands, Forecasts, Recommendation, Proof, Footer, InShort]
+        [Measured, Threads, Endpoints, Jobs, Holders, BackgroundThreads, Demands, Forecasts, Recommendation, Proof, Causes, Ran, Rests, Footer, InShort]
           .filter_map { |section| section.new(contents, @paint).to_text }.join("\n\n") << "\n"
       end
 

@@ -41,6 +41,14 @@ module PumaTuner
             Parts.possible(queue: false))
         end
 
+        # @param contents [Contents] with a verdict
+        # @return [Bars] the mean request of each variant that has a budget, drawn to one scale
+        def self.of_variants(contents)
+          cells = contents.cells.select { |cell| cell.budget&.wall_ns&.positive? }
+          new(["variant", "mean #{contents.noun}"], cells.map { |cell| [Figures.variant(cell), [Units.duration(cell.budget.wall_ns)], cell.budget] },
+            Parts.possible, whole_ns: cells.map { |cell| cell.budget.wall_ns }.max)
+        end
+
         def self.thread_row(threads, several, many)
           budget = threads.map(&:budget).reduce(:+)
           worker = "worker #{threads.first.worker_index}" if several
@@ -53,11 +61,16 @@ module PumaTuner
 
         attr_reader :headings, :rows
 
+        # @return [String] what a bar's length means
+        def measure = @whole_ns ? "its time, to one scale" : "share of the time"
+
         # @param headings [Array<String>] of the name and the facts
         # @param rows [Array(String, Array<String>, Measure::Budget)]
         # @param parts [Array<Parts::Part>] that there can be
-        def initialize(headings, rows, parts)
+        # @param whole_ns [Numeric, nil] the wall time that fills the width; nil: each bar's own
+        def initialize(headings, rows, parts, whole_ns: nil)
           @headings = headings
+          @whole_ns = whole_ns
           @possible_parts = parts
           @budgets = rows.map(&:last)
           @rows = rows.map { |name, facts, budget| Row.new(name:, facts:, segments: segments(budget), label: label(name, budget)) }
@@ -79,14 +92,21 @@ module PumaTuner
             .select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }
           # Parts that claim too much are drawn in proportion.
           whole = [ratios.values.sum, 1.0].max
+          length = @whole_ns ? budget.wall_ns.fdiv(@whole_ns) : 1.0
           x = 0.0
-          ratios.map { |part, ratio| segment(part, ratio, x, whole).tap { x += ratio } }
+          ratios.map { |part, ratio| segment(part, budget, ratio, x, length / whole).tap { x += ratio * length / whole } }
         end
 
-        def segment(part, ratio, x, whole)
-          Segment.new(part:, x: percent(x / whole), width: percent(ratio / whole),
-            title: "#{part.word} #{Units.percent(ratio)}: #{part.meaning}",
-            text: ((ratio >= LEAST_TEXT_RATIO) ? (ratio * 100).round.to_s : nil))
+        # @param scale [Float] by which shares are drawn
+        def segment(part, budget, ratio, x, scale)
+          Segment.new(part:, x: percent(x), width: percent(ratio * scale), text: text(budget, ratio, ratio * scale),
+            title: "#{part.word} #{Units.duration(budget.wall_ns * ratio) + ", " if @whole_ns}#{Units.percent(ratio)}: #{part.meaning}")
+        end
+
+        # A time is longer than a number.
+        def text(budget, ratio, width)
+          return Units.duration(budget.wall_ns * ratio) if @whole_ns && width >= 2 * LEAST_TEXT_RATIO
+          (ratio * 100).round.to_s if !@whole_ns && ratio >= LEAST_TEXT_RATIO
         end
 
         def percent(ratio) = (ratio * 100).round(2)

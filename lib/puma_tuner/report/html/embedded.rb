@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     class Html
       # The document as it stands in the page, for programs. The recorded requests and how each part was spread are left out:
-      # they are nine tenths of it, and nobody reads them in a page.
+      # they are nine tenths of it, and nobody reads them in a page. So is each trial's fingerprint, which its variant has.
       module Embedded
         module_function
 
@@ -19,11 +19,14 @@ module PumaTuner
         def without_recorded_requests(value)
           case value
           when Tuning
-            value.with(observation: without_recorded_requests(value.observation), workload: without_recorded_requests(value.workload))
+            value.with(observation: without_recorded_requests(value.observation), workload: without_recorded_requests(value.workload),
+              verdict: without_recorded_requests(value.verdict))
           when Measure::Observation
             value.with(endpoints: short(value.endpoints), jobs: short(value.jobs))
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
+          when Prove::Verdict
+            value.with(trials: value.trials.map { |trial| trial.with(fingerprint: {}) })
           else value
           end
         end

@@ -43,7 +43,7 @@ module PumaTuner
         def cell(workers_count, threads_count)
           forecast = @sweep.at(Topology.new(workers_count:, threads_count:)) or return
           estimate = forecast.public_send(@field)
-          measured = @marks.measured(forecast.topology)&.public_send(@field)
+          measured = @marks.measured(forecast.topology)&.estimates&.fetch(metric.name, nil)
           Cell.new(text: @words.call(estimate.value), heat: heat(estimate.value), title: title(forecast, estimate, measured),
             marks: @marks.of(forecast.topology) - ["rule of thumb"], measured: measured && @words.call(measured.value))
         end

@@ -5,12 +5,12 @@ module PumaTuner
     class Html
       # How the latency of the busiest endpoints is spread: a hill for each on one logarithmic line.
       class LatencyChart
-        WIDTH = 860
+        include RowsOnScale
+
         LEFT = 250
-        RIGHT = 24
+        TOP = 0
         HILL_HEIGHT = 40
         ROW_HEIGHT = 54
-        AXIS_HEIGHT = 42
 
         ENDPOINTS_MAX = 4
 
@@ -29,30 +29,25 @@ module PumaTuner
           @endpoints = seen.sort_by { |endpoint| [-endpoint.requests_count, endpoint.name] }.first(ENDPOINTS_MAX)
           @bins = @endpoints.to_h { |endpoint| [endpoint, bins(endpoint.latency)] }
           edges = @bins.values.flat_map { |bins| [bins.keys.min, bins.keys.max + 1] }.map { |bin| edge_ms(bin) }
-          @scale = Scale.new(edges, LEFT..(WIDTH - RIGHT), logarithmic: true) if edges.any?
+          @scale = scale_over(edges, logarithmic: true)
         end
-
-        # @return [Boolean] whether there is anything to draw
-        def any? = !@scale.nil?
-
-        # @return [Integer]
-        def height = plot_bottom + AXIS_HEIGHT
 
         # @return [Integer] where the last hill stands
         def plot_bottom = @endpoints.size * ROW_HEIGHT
-
-        # @return [Array<Array(Float, String)>] places and names along the bottom
-        def ticks = @scale.decades.map { |ms| [@scale.place(ms), format((ms >= 100) ? "%d" : "%.3g", ms)] }
 
         # @return [Array<Row>]
         def rows = @endpoints.each_with_index.map { |endpoint, index| row(endpoint, (index + 1) * ROW_HEIGHT) }
 
         private
 
+        def tick_numbers = @scale.decades
+
+        def tick_name(ms) = format((ms >= 100) ? "%d" : "%.3g", ms)
+
         def row(endpoint, y)
           marks = {"p50" => endpoint.p50_ns, "p99" => endpoint.p99_ns}
           facts = marks.map { |name, ns| "#{name} #{Units.duration(ns)}" }.join(", ")
-          Row.new(y:, name: shortened(endpoint.name),
+          Row.new(y:, name: Figures.shortened(endpoint.name, NAME_LENGTH),
             title: "#{endpoint.name}: #{Figures.counted(endpoint.requests_count, "request")}, #{facts}",
             facts: "of #{Figures.count(endpoint.requests_count)}: #{facts}", path: path(@bins[endpoint], y),
             marks: marks.map { |name, ns| [@scale.place(ns.fdiv(Units::NS_PER_MS)), "#{name} #{Units.duration(ns)}"] })
@@ -76,11 +71,6 @@ module PumaTuner
             "V#{(foot - bins.fetch(bin, 0) / most * HILL_HEIGHT).round(1)}H#{@scale.place(edge_ms(bin + 1))}"
           end
           "M#{@scale.place(edge_ms(first))} #{foot}#{steps.join}V#{foot}Z"
-        end
-
-        def shortened(name)
-          text = Figures.printable(name)
-          (text.length > NAME_LENGTH) ? "#{text[0, NAME_LENGTH - 13]}…#{text[-12, 12]}" : text
         end
       end
     end

@@ -5,12 +5,18 @@ module PumaTuner
     class Html
       # Measured ratios with their intervals beside the predicted ones, on a logarithmic line around 1.
       class RatioChart
-        WIDTH = 860
-        LEFT = 140
+        include RowsOnScale
+
+        LEFT = 180
         RIGHT = 350
 
         # Where the columns beside the plot begin.
-        COLUMNS = {"measured" => 530, "predicted" => 655, "outcome" => 722}.freeze
+        COLUMNS = {"measured" => 520, "predicted" => 656, "outcome" => 724}.freeze
+        COLUMNS_WITHOUT_FORECAST = {"measured" => 540, "outcome" => 700}.freeze
+
+        # Of each of the two names above a group, and of a metric's beside the plot.
+        NAME_LENGTH = 40
+        LABEL_LENGTH = 22
 
         ROW_HEIGHT = 30
         HEADING_HEIGHT = 26
@@ -22,25 +28,19 @@ module PumaTuner
         # @param contents [Contents] with a verdict
         def initialize(contents)
           @verdict = contents.verdict
-          @groups = @verdict.comparisons.group_by(&:variant)
-          numbers = @verdict.comparisons.flat_map { |comparison| [comparison.ratio.low, comparison.ratio.high, comparison.predicted_ratio] }
-          @scale = Scale.new([*numbers.compact, 1], LEFT..(WIDTH - RIGHT), logarithmic: true)
+          @groups = contents.other_cells.to_h { |cell| [cell.variant, compared(contents, cell)] }.reject { |_, rows| rows.empty? }
+          numbers = @groups.values.flatten.map(&:comparison).flat_map { |comparison| [comparison.ratio.low, comparison.ratio.high, comparison.predicted_ratio] }
+          @scale = scale_over([*numbers.compact, 1], logarithmic: true) if @groups.any?
         end
 
-        # @return [Boolean] whether there is anything to draw
-        def any? = @groups.any?
-
         # @return [Integer] where the rows end and the axis begins
-        def plot_bottom = TOP + @groups.sum { |_, comparisons| HEADING_HEIGHT + comparisons.size * ROW_HEIGHT } + 4
-
-        # @return [Integer]
-        def height = plot_bottom + AXIS_HEIGHT
+        def plot_bottom = TOP + @groups.sum { |_, rows| HEADING_HEIGHT + rows.size * ROW_HEIGHT } + 4
 
         # @return [Float] where nothing would have changed
         def one = @scale.place(1)
 
-        # @return [Array<Array(Float, String)>] places and names along the bottom
-        def ticks = @scale.ticks.map { |ratio| [@scale.place(ratio), "#{ratio}x"] }
+        # @return [Hash{String => Integer}] headings of the texts beside the plot, and their places
+        def columns = predicted? ? COLUMNS : COLUMNS_WITHOUT_FORECAST
 
         # @return [Boolean] whether any forecast is shown
         def predicted? = @verdict.comparisons.any?(&:predicted_ratio)
@@ -48,26 +48,29 @@ module PumaTuner
         # @return [Array<Array(String, Float, Array<Row>)>] each variant's name, its place, its rows
         def groups
           y = TOP
-          @groups.map do |variant, comparisons|
+          @groups.map do |variant, compared|
             heading_y = y + 18
             y += HEADING_HEIGHT
-            rows = comparisons.map { |comparison| row(comparison, y + ROW_HEIGHT / 2).tap { y += ROW_HEIGHT } }
-            ["#{variant} over #{@verdict.baseline}", heading_y, rows]
+            rows = compared.map { |row| row(row, y + ROW_HEIGHT / 2).tap { y += ROW_HEIGHT } }
+            [[variant, @verdict.baseline].map { |name| Figures.shortened(name, NAME_LENGTH) }.join(" over "), heading_y, rows]
           end
         end
 
         private
 
-        def row(comparison, y)
-          ratio = comparison.ratio
-          predicted = comparison.predicted_ratio
-          name = Figures::METRICS.fetch(comparison.metric, comparison.metric)
-          outcome = Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)
-          Row.new(y:, name:, low: @scale.place(ratio.low), high: @scale.place(ratio.high), value: @scale.place(ratio.value),
-            predicted: predicted && @scale.place(predicted), outcome: comparison.outcome.tr(" ", "-"),
-            texts: [Figures.ratio(ratio), Units.times(predicted), outcome],
-            title: "#{name}: measured #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "round")}" \
-              "#{", predicted #{Units.times(predicted)}" if predicted}; #{outcome}")
+        def compared(contents, cell) = ComparisonRows.new(contents, cell).rows.select(&:comparison)
+
+        def tick_name(ratio) = "#{ratio}x"
+
+        def row(found, y)
+          ratio = found.comparison.ratio
+          predicted = found.comparison.predicted_ratio
+          Row.new(y:, name: "#{Figures.shortened(found.metric.label, LABEL_LENGTH)}#{" *" if found.primary}",
+            low: @scale.place(ratio.low), high: @scale.place(ratio.high), value: @scale.place(ratio.value),
+            predicted: predicted && @scale.place(predicted), outcome: found.outcome.tr(" ", "-"),
+            texts: [found.ratio, *(Units.times(predicted) if predicted?), found.words],
+            title: "#{found.label}: measured #{found.ratio}, #{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "round")}" \
+              "#{", predicted #{Units.times(predicted)}" if predicted}; #{found.words}")
         end
       end
     end

@@ -5,41 +5,32 @@ module PumaTuner
     class Html
       # Every attempt at a round as a line, every trial on it as a dot: what the proof rests on, nothing averaged.
       class RoundsChart
-        WIDTH = 860
-        LEFT = 140
-        RIGHT = 24
-        ROW_HEIGHT = 26
-        TOP = 8
-        AXIS_HEIGHT = 42
+        include RowsOnScale
 
-        # How many variants can be told apart; the baseline is the first.
-        SYMBOLS_COUNT = 5
+        LEFT = 140
+        TOP = 8
+        ROW_HEIGHT = 26
 
         Row = Data.define(:y, :name, :void, :title, :line, :dots)
         Dot = Data.define(:x, :symbol, :title)
 
         # @param contents [Contents] with a verdict
         def initialize(contents)
-          @cells = [contents.baseline_cell, *contents.other_cells].compact
+          @cells = contents.cells
+          @noun = contents.noun
+          @metric = contents.primary
           @attempts = contents.attempts
-          numbers = @attempts.flatten.filter_map(&:throughput_per_s).select(&:positive?)
-          @scale = Scale.new(numbers, LEFT..(WIDTH - RIGHT)) if numbers.any?
+          @scale = scale_over(@attempts.flatten.filter_map { |trial| value(trial) })
         end
 
-        # @return [Boolean] whether there is anything to draw
-        def any? = !@scale.nil?
-
-        # @return [Integer]
-        def height = plot_bottom + AXIS_HEIGHT
+        # @return [String] of the axis: what was declared beforehand
+        def axis_name = @metric.label
 
         # @return [Integer] where the rows end and the axis begins
         def plot_bottom = TOP + @attempts.size * ROW_HEIGHT
 
-        # @return [Array<Array(Float, String)>] places and names along the bottom
-        def ticks = @scale.ticks.map { |number| [@scale.place(number), Units.rate(number)] }
-
         # @return [Array<Array(Integer, String)>] symbol and name of each variant
-        def legend = @cells.each_with_index.map { |cell, index| [symbol(index), Figures.variant(cell)] }
+        def legend = @cells.each_with_index.map { |cell, index| [Symbols.number(index), Figures.variant(cell)] }
 
         # @return [Boolean] whether a round was tried again
         def void_any? = rows.any?(&:void)
@@ -49,7 +40,9 @@ module PumaTuner
 
         private
 
-        def symbol(index) = [index, SYMBOLS_COUNT - 1].min
+        def value(trial) = trial.values[@metric.name]&.then { |number| number if number.positive? }
+
+        def tick_name(number) = Figures.number(@metric, number)
 
         def row(trials, index)
           reason = trials.filter_map(&:void_reason).first
@@ -60,11 +53,11 @@ module PumaTuner
         end
 
         def dot(trial)
-          return unless trial.throughput_per_s&.positive?
+          number = value(trial) or return
           index = @cells.index { |cell| cell.variant == trial.variant } || 0
-          Dot.new(x: @scale.place(trial.throughput_per_s), symbol: symbol(index),
-            title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: " \
-              "#{Units.rate(trial.throughput_per_s)} requests/s, #{Figures.counted(trial.requests_count, "request")}#{", void: #{trial.void_reason}" if trial.void_reason}")
+          Dot.new(x: @scale.place(number), symbol: Symbols.number(index),
+            title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: #{Figures.labelled(@metric, number)}, " \
+              "#{Figures.counted(trial.requests_count || 0, @noun)}#{", void: #{trial.void_reason}" if trial.void_reason}")
         end
 
         def ordinal(position) = %w[first second third][position] || "#{position + 1}th"

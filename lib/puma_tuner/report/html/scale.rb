@@ -9,7 +9,7 @@ module PumaTuner
         STEPS = [1, 2, 2.5, 5, 10].freeze
 
         # Ratios worth naming on a logarithmic line.
-        RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50, 100].freeze
+        RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50, 100].freeze
 
         # In a decade, from a narrow one to many.
         DIGITS = [(10..99).map { |number| Rational(number, 10) }, (1..9).to_a, [1, 2, 5], [1, 3], [1]].freeze

@@ -8,6 +8,7 @@ module PumaTuner
       # What the templates see: the contents, the charts, and `h`, through which all text must go.
       class View
         include Templates
+        include ProofView
 
         ASSETS = File.join(__dir__, "assets")
 
@@ -38,16 +39,15 @@ module PumaTuner
         def prose(text) = h(text).gsub(/\([\d.]+–[^()\s]+( [^()\s]+)?\)/) { |range| %(<span class="together">#{range}</span>) }
 
         # @return [String] what the page is called
-        def title = contents.recommendation&.title || TITLES.fetch(@value.class::KIND, "What to change")
+        def title
+          contents.recommendation&.title || Findings.title(contents) || TITLES.fetch(@value.class::KIND, "What to change")
+        end
 
         # @return [Measure::Observation, nil]
         def observation = contents.observation
 
         # @return [Predict::Sweep, nil]
         def sweep = contents.sweep
-
-        # @return [Prove::Verdict, nil]
-        def verdict = contents.verdict
 
         # @return [Facts] of the observation
         def facts = @facts ||= Facts.new(observation)
@@ -66,12 +66,6 @@ module PumaTuner
 
         # @return [Boolean] whether the table of forecasts is short enough to stand open
         def forecasts_open? = sweep.forecasts.size <= OPEN_ROWS_MAX
-
-        # @return [RatioChart]
-        def ratio_chart = @ratio_chart ||= RatioChart.new(contents)
-
-        # @return [RoundsChart]
-        def rounds_chart = @rounds_chart ||= RoundsChart.new(contents)
 
         # @return [Array<WorkFigure>] of the endpoints and of the jobs, as far as there are any
         def work_figures = @work_figures ||= WorkFigure.of(observation)

@@ -5,9 +5,6 @@ module PumaTuner
     class Markdown
       # An observation's tables.
       class Measured
-        # notes: sentences beneath it
-        Table = Data.define(:title, :headings, :rows, :notes)
-
         HOLDERS_MAX = 4
 
         # @param observation [Measure::Observation]

@@ -32,7 +32,7 @@ module PumaTuner
             table << forecast_row(forecast, first)
             others.each { |name| table << [nil] * (HEADINGS.size - 1) + [name] }
             cell = marks.measured(forecast.topology)
-            table << measured_row(cell) if cell&.throughput_per_s
+            table << measured_row(cell) if cell&.estimates&.key?("throughput")
           end
           table.lines
         end
@@ -59,11 +59,11 @@ module PumaTuner
 
         # The errors of the latencies are in the proof's table.
         def measured_row(cell)
-          error = Figures.error_ratio(cell, :throughput)
+          error = cell.error_ratio("throughput")
+          p50, p99, pss = cell.estimates.values_at("p50", "p99", "pss").map { |estimate| estimate&.value }
           [
-            @paint.call(" measured", :cyan), rate(cell.throughput_per_s),
-            Units.milliseconds(cell.p50_ns&.value), Units.milliseconds(cell.p99_ns&.value), nil, nil, Figures.mib(cell.pss_bytes&.value),
-            nil, nil, nil, error && "error #{Figures.error(error)}"
+            @paint.call(" measured", :cyan), rate(cell.estimates["throughput"]), Units.milliseconds(p50), Units.milliseconds(p99), nil, nil,
+            Figures.mib(pss), nil, nil, nil, error && "error #{Figures.error(error)}"
           ]
         end
 

@@ -5,6 +5,9 @@ module PumaTuner
     class Text
       # What the rounds showed, beside what was predicted.
       class Proof < Section
+        # "objects per iteration *"
+        LABEL_LENGTH = 23
+
         private
 
         def shown? = @contents.verdict
@@ -13,61 +16,71 @@ module PumaTuner
 
         def heading = "Proof: measured against #{Figures.printable(verdict.baseline)}"
 
-        def lines = [*paragraph("#{conditions}."), *comparisons, "", *cells]
-
-        def conditions
-          "#{Figures.counted(verdict.rounds_count, "round")} of #{Figures.counted(verdict.cells.size, "variant")} in shuffled order (seed " \
-            "#{verdict.seed}), each in a fresh process and #{Units.duration(verdict.duration_ns)} under load by #{verdict.generator} with " \
-            "#{Figures.counted(verdict.connections_count, "connection")}; " \
-            "#{verdict.voided_count.zero? ? "no trial was void" : "#{Figures.counted(verdict.voided_count, "trial")} void and run again"}#{void_reasons}"
+        def lines
+          *tables, last_table = tables()
+          blocks = [[*claims, *asked], *tables, [*last_table, *how_to_read], *([errors] if forecast_metrics.any?)]
+          blocks.reject(&:empty?).inject { |lines, block| [*lines, "", *block] }
         end
 
-        # One void trial voids its round, so there are fewer reasons than void trials.
-        def void_reasons
-          reasons = verdict.trials.filter_map(&:void_reason).uniq
-          " (#{reasons.join("; ")})" if reasons.any?
+        def claims
+          cells = @contents.other_cells
+          cells.empty? ? paragraph("There was one variant only.") : cells.flat_map { |cell| sentences(cell) }
         end
 
-        def comparisons
-          return ["  Nothing could be compared."] if verdict.comparisons.empty?
-          table = table(["", "<", "ratio", "predicted", "<outcome"])
-          verdict.comparisons.each { |comparison| table << comparison_row(comparison) }
-          table.lines + note(level_note)
+        # A whole tuning says it at its end.
+        def asked
+          point = Summary.new(@contents).points.find { |found| found.label == "Asked for" } unless @contents.whole?
+          point ? paragraph("Asked for: #{point.text}") : []
         end
 
-        def comparison_row(comparison)
-          outcome = Figures::OUTCOMES.fetch(comparison.outcome, comparison.outcome)
-          predicted = [Units.times(comparison.predicted_ratio), Figures.prediction_held(comparison)].compact.join(", ")
+        def tables
+          cells = @contents.other_cells
+          cells.map do |cell|
+            [*(paragraph("#{cell.variant}:") if cells.size > 1), *table_of(ComparisonRows.new(@contents, cell))]
+          end
+        end
+
+        def sentences(cell)
+          findings = Findings.new(@contents, cell)
+          style = Paint::OUTCOMES.fetch(findings.outcome, :bold)
+          [*paragraph(findings.sentence).map { |line| @paint.call(line, style) }, *(paragraph(findings.others) if findings.others)]
+        end
+
+        def table_of(rows)
+          columns = ["", "baseline", "variant", "ratio", *("predicted" if rows.predicted?), "shows from", "<outcome"]
+          table = table(columns)
+          rows.rows.each { |row| table << cells(row, rows.predicted?) }
+          table.lines + note(rows.notes.join(" "))
+        end
+
+        def how_to_read = verdict.comparisons.any? ? note("* primary. #{ComparisonNotes.new(@contents).all.join(" ")}") : []
+
+        def cells(row, predicted)
           [
-            shortened(comparison.variant, 24), Figures::METRICS.fetch(comparison.metric, comparison.metric), Figures.ratio(comparison.ratio),
-            predicted, @paint.call(outcome, Paint::OUTCOMES.fetch(comparison.outcome, :bold))
+            shortened("#{row.metric.label}#{" *" if row.primary}", LABEL_LENGTH), row.baseline, row.variant, row.ratio, *(row.predicted if predicted), row.least,
+            row.outcome ? @paint.call(row.outcome, Paint::OUTCOMES.fetch(row.outcome, :bold)) : "-"
           ]
         end
 
-        def level_note
-          levels = verdict.comparisons.map { |comparison| Figures.level(comparison.ratio) }.uniq
-          return "Range of so few rounds: an interval of 95% needs six, so nothing is shown." if levels == ["range"]
-          "Variant over #{Figures.printable(verdict.baseline)}, with the #{Figures.list(levels)} over paired rounds, which the prediction is inside " \
-            "or outside of. Of latency and CPU, less is better."
+        def forecast_metrics
+          names = verdict.cells.flat_map { |cell| cell.predicted.keys }.uniq
+          @contents.metrics.select { |metric| names.include?(metric.name) }
         end
 
-        def cells
-          table = table(["", "<", "requests/s", "predicted", "p50 ms", "predicted", "p99 ms", "predicted", "CPU ms", "MiB"])
-          verdict.cells.each { |cell| table << cell_row(cell) }
+        # How far the forecasts missed.
+        def errors
+          table = table(["", *forecast_metrics.flat_map { |metric| [shortened(metric.label, LABEL_LENGTH), "predicted"] }])
+          @contents.cells.each { |cell| table << error_row(cell) }
           table.lines + note("Measured: middle and range of the rounds. Predicted: its error, predicted over measured.")
         end
 
-        def cell_row(cell)
-          [
-            shortened(cell.variant, 24), cell.topology.to_s,
-            Figures.with_range(cell.throughput_per_s) { |per_s| Units.rate(per_s) },
-            predicted(cell, :throughput), Units.milliseconds(cell.p50_ns&.value), predicted(cell, :p50),
-            Units.milliseconds(cell.p99_ns&.value), predicted(cell, :p99),
-            Units.milliseconds(cell.cpu_per_request_ns&.value), Figures.mib(cell.pss_bytes&.value)
-          ]
+        def error_row(cell)
+          numbers = forecast_metrics.each_with_index.flat_map do |metric, index|
+            estimate = cell.estimates[metric.name]
+            [index.zero? ? Figures.estimate(metric, estimate) : Figures.number(metric, estimate&.value), Figures.error(cell.error_ratio(metric.name))]
+          end
+          [shortened(Figures.variant(cell), 30), *numbers]
         end
-
-        def predicted(cell, metric) = Figures.error(Figures.error_ratio(cell, metric))
       end
     end
   end

@@ -48,13 +48,7 @@ module PumaTuner
         # @return [Array<String>] small print
         def note(text) = paragraph(text).map { |line| @paint.call(line, :dim) }
 
-        # @return [String] of at most that length, the middle left out
-        def shortened(name, length)
-          text = Figures.printable(name)
-          return text if text.length <= length
-          tail = (length - 1) / 3
-          "#{text[0, length - 1 - tail]}…#{text[-tail, tail]}"
-        end
+        def shortened(name, length) = Figures.shortened(name, length)
       end
     end
   end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # One variant against the baseline, a row for each metric, the primary one first: the same in every format.
+    class ComparisonRows
+      # baseline, variant: the middle of the rounds; predicted: "1.68x, inside", a dash without a forecast; least: the smallest
+      #   change that would have shown; outcome: as in the verdict, nil where nothing was compared; words: the same in words
+      Row = Data.define(:metric, :primary, :comparison, :baseline, :variant, :ratio, :predicted, :least, :outcome, :words) do
+        # @return [String]
+        def label = primary ? "#{metric.label} (primary)" : metric.label
+      end
+
+      # @param contents [Contents] with a verdict
+      # @param cell [Prove::Cell]
+      def initialize(contents, cell)
+        @contents = contents
+        @verdict = contents.verdict
+        @cell = cell
+      end
+
+      # @return [Array<Row>] what was measured, compared or not
+      def rows
+        @rows ||= @contents.metrics.filter_map do |metric|
+          comparison = @verdict.comparison(@cell.variant, metric.name)
+          row(metric, comparison) if comparison || @cell.estimates[metric.name]
+        end
+      end
+
+      # @return [Boolean] whether there was any forecast to hold against
+      def predicted? = compared.any?(&:predicted_ratio)
+
+      # @return [Array<String>] what is to be said of these rows alone
+      def notes
+        return ["Nothing could be compared."] if compared.empty?
+        [*by_chance, *disagreements]
+      end
+
+      private
+
+      def compared = rows.filter_map(&:comparison)
+
+      def label(comparison) = @contents.metric(comparison.metric).label
+
+      # One in twenty intervals is clear of 1 by chance, and there are many.
+      def by_chance
+        clear = compared.select { |comparison| comparison.outcome == "not shown" && comparison.ratio.level_ratio && !comparison.ratio.covers?(1) }
+        return if clear.empty?
+        p_values = clear.filter_map(&:adjusted_p_value).map { |p_value| format("%.2f", p_value) }
+        ["Nothing is shown in #{Figures.list(clear.map { |one| label(one) })} though the interval is clear of 1: of so many metrics one may " \
+          "be that by chance#{" (adjusted p #{p_values.minmax.uniq.join("–")})" if p_values.any?}."]
+      end
+
+      # Both are told, as one of them may be what people expect.
+      def disagreements
+        compared.select { |comparison| comparison.agreed? == false }.map do |comparison|
+          "#{label(comparison)}: by Student's t #{Figures.ratio(comparison.t_ratio)}, which #{comparison.t_ratio.covers?(1) ? "covers 1" : "does not cover 1"}."
+        end
+      end
+
+      def row(metric, comparison)
+        baseline = @contents.baseline_cell&.estimates&.fetch(metric.name, nil)
+        outcome = comparison&.outcome
+        Row.new(metric:, primary: metric.name == @verdict.primary, comparison:, baseline: Figures.number(metric, baseline&.value),
+          variant: Figures.number(metric, @cell.estimates[metric.name]&.value), ratio: Figures.ratio(comparison&.ratio),
+          predicted: [Units.times(comparison&.predicted_ratio), (Figures.prediction_held(comparison) if comparison)].compact.join(", "),
+          least: Units.percent(comparison&.smallest_effect_ratio), outcome:,
+          words: outcome ? Figures::OUTCOMES.fetch(outcome, outcome) : "not compared")
+      end
+    end
+  end
+end

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # What the rounds showed of one variant, in sentences.
+    class Findings
+      # @param contents [Contents]
+      # @return [String, nil] what to call a report on a proof; nil when there is none
+      def self.title(contents)
+        others = contents.other_cells
+        return if others.empty?
+        others.one? ? new(contents, others.first).title : "#{others.size} variants measured against #{contents.verdict.baseline}"
+      end
+
+      # @param contents [Contents] with a verdict
+      # @param cell [Prove::Cell]
+      def initialize(contents, cell)
+        @contents = contents
+        @verdict = contents.verdict
+        @cell = cell
+        @primary = @verdict.comparison(cell.variant, @verdict.primary)
+      end
+
+      # @return [String, nil] "better", "worse", "equivalent" or "not shown", in the primary metric
+      def outcome = @primary&.outcome
+
+      # @return [String] without any number
+      def title = claim(@cell.variant, @verdict.baseline)
+
+      # @return [String] on the primary metric
+      def sentence
+        claim = claim(*[@cell, @contents.baseline_cell].map { |cell| Figures.variant(cell) })
+        return "#{claim}." unless @primary
+        ratio = @primary.ratio
+        "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \
+          "#{afterthought}#{" Both have the same settings, which tells the noise." if same?}"
+      end
+
+      # @return [String, nil] on all other metrics
+      def others
+        comparisons = @verdict.comparisons.select { |comparison| comparison.variant == @cell.variant } - [@primary]
+        groups = Figures::OUTCOMES.filter_map do |outcome, words|
+          alike = comparisons.select { |comparison| comparison.outcome == outcome }
+          "#{words}: #{alike.map { |comparison| in_words(comparison) }.join(", ")}" if alike.any?
+        end
+        "Beside it, #{groups.join("; ")}." if groups.any?
+      end
+
+      private
+
+      def claim(variant, baseline)
+        label = @contents.primary.label
+        case outcome
+        when nil then "#{variant} could not be compared in #{label}"
+        when "equivalent" then "#{variant} and #{baseline} are equivalent in #{label}"
+        when "not shown" then "No difference shown between #{variant} and #{baseline} in #{label}"
+        else "#{variant} is #{outcome} than #{baseline} in #{label}"
+        end
+      end
+
+      def because
+        ", inside 1 ± #{Units.percent(@verdict.equivalent_ratio)}" if outcome == "equivalent" && @verdict.equivalent_ratio
+      end
+
+      def prediction
+        "; predicted was #{Units.times(@primary.predicted_ratio)}, #{Figures.prediction_held(@primary)} of it" if @primary.predicted_ratio
+      end
+
+      # What nothing shown is worth.
+      def afterthought
+        return unless outcome == "not shown"
+        return " #{ComparisonNotes.too_few(@verdict)}" unless @primary.ratio.level_ratio
+        least = @primary.smallest_effect_ratio or return
+        " A change of #{Units.percent(least)} is the smallest that they would have shown 8 times in 10."
+      end
+
+      def same? = @contents.baseline_cell.factors == @cell.factors && @contents.baseline_cell.topology == @cell.topology
+
+      # How large it is matters of a difference only.
+      def in_words(comparison)
+        label = @contents.metric(comparison.metric).label
+        %w[better worse].include?(comparison.outcome) ? "#{label} #{Figures.ratio(comparison.ratio)}" : label
+      end
+    end
+  end
+end

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "proof_fixture"
+
+class ReportWhatRanTest < TunerTest
+  Report = PumaTuner::Report
+
+  # @param fingerprints [Array<Hash>] of baseline and variant
+  def ran(*fingerprints)
+    verdict = ProofFixture.gems
+    cells = verdict.cells.zip(fingerprints).map { |cell, fingerprint| fingerprint ? cell.with(fingerprint:) : cell }
+    Report::WhatRan.new(Report::Contents.of(verdict.with(cells:)))
+  end
+
+  def table(rows) = rows.map { |row| [row.key, *row.values] }
+
+  test "what differs is told of each, and what does not once" do
+    assert_equal [%w[gem.json 2.7.2 2.8.1]], table(ran.factors)
+    assert_equal ["extension json/ext/generator", "extension json/ext/parser", "gem json"], ran.differing.map(&:key)
+    assert_equal "on", ran.same["yjit"]
+    assert_equal ProofFixture::FINGERPRINT.size, ran.differing.size + ran.same.size
+  end
+
+  test "what only one has differs" do
+    assert_equal [["gem bootsnap", nil, "1.18.0"]], table(ran({"ruby" => "3.4"}, {"ruby" => "3.4", "gem bootsnap" => "1.18.0"}).differing)
+  end
+
+  test "a program that is no Ruby is silent in what only Ruby can tell" do
+    assert_equal [%w[program ruby nginx]], table(ran({"ruby" => "3.4", "program" => "ruby", "yjit" => "on"}, {"program" => "nginx"}).differing)
+  end
+
+  test "of a variant that told nothing, nothing is known" do
+    found = ran({"ruby" => "3.4"}, {})
+    assert_equal ["json 2.8.1"], found.silent
+    assert_empty found.differing
+    assert_empty ran({}, {}).silent
+  end
+
+  test "without factors and fingerprints there is nothing to tell" do
+    cells = ProofFixture.gems.cells.map { |cell| cell.with(factors: {}, fingerprint: {}) }
+    refute_predicate Report::WhatRan.new(Report::Contents.of(ProofFixture.gems(cells:))), :any?
+  end
+end
