@@ -12,6 +12,13 @@ end
 require "puma_tuner"
 
 PumaTuner::Host::Launch.install
+if ENV["PUMA_TUNER_METER"]
+  # Read now, as a process that is asked must not load anything.
+  [PumaTuner::Host::Fingerprint, PumaTuner::Host::Gauges].each(&:read)
+  PumaTuner::Host::Meter.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),
+    "gauges" => PumaTuner::Host::Gauges.method(:read), "fingerprint" => PumaTuner::Host::Fingerprint.method(:read),
+    "probe" => -> { PumaTuner::Measure.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) })
+end
 if ENV["PUMA_TUNER_MEASURE"]
   PumaTuner::Measure.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command")
 end

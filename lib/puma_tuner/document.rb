@@ -11,14 +11,16 @@ module PumaTuner
     # The values that stand alone in a file, by the kind they carry there. Names, so that reading one loads only that.
     KINDS = {
       "observation" => "Measure::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
-      "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning"
+      "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
+      "load_outcome" => "Load::Outcome"
     }.freeze
 
     # Makes a value class.
     #
     # @param members [Array<Symbol>] the fields; units are in their names
     # @param kind [Symbol, nil] set for values that stand alone in a file; a key of KINDS
-    # @param nested [Hash{Symbol => Class, Array(Class)}] fields that hold other values, or lists of them
+    # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
+    #   them, or them by name
     # @return [Class] a subclass of Data
     def self.define(*members, kind: nil, nested: {}, &block)
       Data.define(*members) do
@@ -80,6 +82,7 @@ module PumaTuner
       def self.plain(field)
         case field
         when Array then field.map { |element| plain(element) }
+        when Hash then field.transform_values { |element| plain(element) }
         when Writing then field.to_document
         else field
         end
@@ -100,6 +103,7 @@ module PumaTuner
         case value_class = self::NESTED[member]
         when nil then Ractor.make_shareable(field)
         when Array then field&.map { |element| value_class.first.from_document(element) }.freeze
+        when Hash then field&.transform_values { |element| value_class.fetch(String).from_document(element) }.freeze
         else field && value_class.from_document(field)
         end
       end

@@ -4,8 +4,13 @@ module PumaTuner
   # The server process under our control, and the machine it runs on. No opinions about either.
   module Host
     autoload :Command, "puma_tuner/host/command"
+    autoload :Fingerprint, "puma_tuner/host/fingerprint"
+    autoload :Gauges, "puma_tuner/host/gauges"
     autoload :Launch, "puma_tuner/host/launch"
     autoload :MachineFacts, "puma_tuner/host/machine_facts"
+    autoload :MachineLoad, "puma_tuner/host/machine_load"
+    autoload :Meter, "puma_tuner/host/meter"
+    autoload :OtherServer, "puma_tuner/host/other_server"
     autoload :Processes, "puma_tuner/host/processes"
     autoload :ScratchFolder, "puma_tuner/host/scratch_folder"
     autoload :ServerFacts, "puma_tuner/host/server_facts"

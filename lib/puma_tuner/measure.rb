@@ -17,6 +17,7 @@ module PumaTuner
     autoload :EndpointObservation, "puma_tuner/measure/observation"
     autoload :Folding, "puma_tuner/measure/folding"
     autoload :GvlClock, "puma_tuner/measure/gvl_clock"
+    autoload :LateWindow, "puma_tuner/measure/late_window"
     autoload :Ledger, "puma_tuner/measure/ledger"
     autoload :Ledgers, "puma_tuner/measure/ledgers"
     autoload :LoadSummary, "puma_tuner/measure/observation"
@@ -62,6 +63,15 @@ module PumaTuner
         @ways ||= {way_in:, directory: nil, console: nil}
         @ways = @ways.merge({directory:, console:}.compact)
         PumaHooks.install { |_server| server_starts }
+      end
+
+      # The same in a server that serves already. Requests that are under way are left out.
+      #
+      # @return [String, nil] why less than everything can be seen
+      def start_late(directory:)
+        start(way_in: "command", directory:)
+        server_starts
+        recording.why_not
       end
 
       # @return [Recording] of this process, begun when there is none

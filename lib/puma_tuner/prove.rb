@@ -1,16 +1,55 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # Variants -> Verdict: real Puma processes, the same load, interleaved rounds.
+  # Variants -> Verdict: real processes, the same load, interleaved rounds, an honest interval.
+  #
+  # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
+  # What a proof does: proof, calibration; rounds (kept by journal) of trials, each by a trial_runner (of a served app) or
+  # a block_runner (of a block of Ruby).
+  # What happens in a trial: trial_run; warmup_run, readings, memory_curve, conditions, laws.
+  # What ran: what_ran, difference. What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks,
+  # noise_floor, expectations.
   module Prove
+    autoload :Block, "puma_tuner/prove/block"
+    autoload :BlockFile, "puma_tuner/prove/block_file"
+    autoload :BlockRunner, "puma_tuner/prove/block_runner"
+    autoload :Bundle, "puma_tuner/prove/bundle"
+    autoload :Calibration, "puma_tuner/prove/calibration"
     autoload :Cell, "puma_tuner/prove/verdict"
+    autoload :Cells, "puma_tuner/prove/cells"
     autoload :Comparison, "puma_tuner/prove/verdict"
+    autoload :Conditions, "puma_tuner/prove/conditions"
+    autoload :Declared, "puma_tuner/prove/declared"
+    autoload :Difference, "puma_tuner/prove/difference"
+    autoload :EqualMemory, "puma_tuner/prove/equal_memory"
+    autoload :Expectation, "puma_tuner/prove/verdict"
+    autoload :ExpectationCheck, "puma_tuner/prove/expectation_check"
+    autoload :Expectations, "puma_tuner/prove/expectations"
+    autoload :Factors, "puma_tuner/prove/factors"
+    autoload :Journal, "puma_tuner/prove/journal"
     autoload :Judge, "puma_tuner/prove/judge"
+    autoload :Laws, "puma_tuner/prove/laws"
+    autoload :Looks, "puma_tuner/prove/looks"
+    autoload :MemoryCurve, "puma_tuner/prove/memory_curve"
+    autoload :Metric, "puma_tuner/prove/metric"
+    autoload :Noise, "puma_tuner/prove/verdict"
+    autoload :NoiseFloor, "puma_tuner/prove/noise_floor"
+    autoload :Outcome, "puma_tuner/prove/outcome"
+    autoload :PairedValues, "puma_tuner/prove/paired_values"
+    autoload :Preload, "puma_tuner/prove/preload"
+    autoload :Preparation, "puma_tuner/prove/preparation"
     autoload :Proof, "puma_tuner/prove/proof"
+    autoload :Readings, "puma_tuner/prove/readings"
     autoload :Rounds, "puma_tuner/prove/rounds"
+    autoload :Rubies, "puma_tuner/prove/rubies"
     autoload :Trial, "puma_tuner/prove/verdict"
+    autoload :TrialLoad, "puma_tuner/prove/verdict"
+    autoload :TrialRun, "puma_tuner/prove/trial_run"
     autoload :TrialRunner, "puma_tuner/prove/trial_runner"
     autoload :Variant, "puma_tuner/prove/variant"
     autoload :Verdict, "puma_tuner/prove/verdict"
+    autoload :Warmup, "puma_tuner/prove/verdict"
+    autoload :WarmupRun, "puma_tuner/prove/warmup_run"
+    autoload :WhatRan, "puma_tuner/prove/what_ran"
   end
 end

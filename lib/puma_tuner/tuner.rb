@@ -48,10 +48,30 @@ module PumaTuner
 
     def prove(sweep, advice_list)
       return if @plan.rounds_count.zero?
-      proof = Prove::Proof.new(variants: variants_of(sweep, advice_list), command: @plan.command, traffic: @plan.traffic,
-        rounds_count: @plan.rounds_count, warmup_s: @plan.warmup_s, duration_s: @plan.trial_duration_s,
-        boot_limit_s: @plan.boot_limit_s, seed: @plan.seed)
+      variants = variants_of(sweep, advice_list)
+      proof = Prove::Proof.new(proof_plan(variants), trial_runner: trial_runner(variants))
       @progress.stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+    end
+
+    # Few metrics besides the primary one, as each makes it harder for the others to be shown.
+    METRICS = %w[throughput p50 p99 cpu_per_request gvl_wait_per_request pss].freeze
+    private_constant :METRICS
+
+    # The same app at other settings answers the same, whatever its pages look like.
+    def proof_plan(variants)
+      load = Prove::TrialLoad.new(generator: @plan.traffic.generator_name, connections_count: @plan.traffic.connections_count,
+        arrivals: @plan.traffic.arrivals.to_s, duration_ns: (@plan.trial_duration_s * Units::NS_PER_S).round)
+      Prove::Proof::Plan.new(variants:, metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) }, looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:, command: @plan.repeat_with,
+        bodies_may_differ: true)
+    end
+
+    def trial_runner(variants)
+      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Prove::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * 3,
+        duration_s: @plan.trial_duration_s, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
+      # Nothing is checked out or installed for topologies.
+      preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)
+      # A disturbed round is better than none, at the end of all this: it is remarked on.
+      Prove::TrialRunner.new(preparation:, traffic: @plan.traffic, times:, probe: Measure::LateWindow, busy_machine: true)
     end
 
     # Today's and the recommended topology; the same one twice tells the noise floor when nothing better was found.
@@ -59,7 +79,7 @@ module PumaTuner
       recommended = advice_list.recommendation.topology
       named = [["today", sweep.today], [(recommended == sweep.today) ? "today again" : "recommended", recommended]]
       named += (@plan.checked_topologies - [sweep.today, recommended]).map { |topology| [topology.to_s, topology] }
-      named.map { |name, topology| Prove::Variant.new(name:, topology:, forecast: sweep.at(topology)) }
+      named.map { |name, topology| Prove::Variant.new(name:, factors: {"topology" => topology.to_s}, forecast: sweep.at(topology)) }
     end
   end
 end

@@ -10,30 +10,45 @@ module Trials
   end
 
   VARIANTS = [
-    PumaTuner::Prove::Variant.new(name: "today", topology: PumaTuner::Topology.parse("1x5"), forecast: forecast(100)),
-    PumaTuner::Prove::Variant.new(name: "recommended", topology: PumaTuner::Topology.parse("2x3"), forecast: forecast(200))
+    PumaTuner::Prove::Variant.new(name: "today", factors: {"topology" => "1x5"}, forecast: forecast(100)),
+    PumaTuner::Prove::Variant.new(name: "recommended", factors: {"topology" => "2x3"}, forecast: forecast(200))
   ].freeze
 
   # Answers at once, with a percent of noise from a seed.
   class FakeRunner
     # @param factor [Numeric] throughput of what is not "today"
     # @param void_at [#include?] the calls whose trial is void
-    def initialize(factor: 1.0, void_at: [])
+    # @param noise_ratio [Float] values lie within this much of the truth
+    # @param facts [#call, nil] variant, round -> further fields of its trial
+    def initialize(factor: 1.0, void_at: [], noise_ratio: 0.005, seed: 7, facts: nil)
       @factor = factor
       @void_at = void_at
+      @noise_ratio = noise_ratio
+      @facts = facts || ->(_variant, _round) { {} }
       @calls = 0
-      @random = Random.new(7)
+      @random = Random.new(seed)
     end
 
     def expected_s = 0.0
 
     def call(variant, round:, position:)
-      throughput_per_s = 100.0 * ((variant.name == "today") ? 1 : @factor) * (1 + @random.rand(-0.005..0.005))
       void_reason = "2 of 10 answers had an unexpected status (500: 2)" if @void_at.include?(@calls)
       @calls += 1
-      PumaTuner::Prove::Trial.new(variant: variant.name, round:, position:, throughput_per_s:, mean_ns: 1e9 / throughput_per_s,
-        p50_ns: 1e9 / throughput_per_s, p99_ns: 2e9 / throughput_per_s, cpu_per_request_ns: 1_000, pss_bytes: 50_000_000,
-        requests_count: 1_000, cpu_pressure_ratio: 0.0, void_reason:)
+      PumaTuner::Prove::Trial.new(variant: variant.name, round:, position:, values: values(variant), requests_count: 1_000, void_reason:,
+        **@facts.call(variant, round))
     end
+
+    private
+
+    # What is quicker takes less of everything; memory it takes as much.
+    def values(variant)
+      speed = (variant.name == "today") ? 1 : @factor
+      {
+        "throughput" => noisy(100.0 * speed), "p50" => noisy(1e7 / speed), "p99" => noisy(2e7 / speed),
+        "cpu_per_request" => noisy(1e6 / speed), "pss" => noisy(5e7)
+      }
+    end
+
+    def noisy(truth) = truth * (1 + @random.rand(-@noise_ratio..@noise_ratio))
   end
 end

@@ -19,13 +19,23 @@ module PumaTuner
         raise UserMistake, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from 1 to 256"
       end
 
-      # @return [Float] more than zero
-      def seconds(option, text, limit: 3600)
+      # @param least [Numeric, nil] the least that will do; nil: anything more than zero
+      # @return [Float]
+      def seconds(option, text, limit: 3600, least: nil)
         number = Float(text)
-        raise ArgumentError unless number.positive? && number <= limit
+        raise ArgumentError unless (least ? number >= least : number.positive?) && number <= limit
         number
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write seconds, more than 0 and at most #{limit}"
+        raise UserMistake, "#{option} #{text}: write seconds, #{least ? "from #{least}" : "more than 0"} and at most #{limit}"
+      end
+
+      # @return [Float] 0.02 of "2" or "2%"
+      def percent(option, text)
+        number = Float(text.delete_suffix("%"))
+        raise ArgumentError unless number.between?(0, 50)
+        number / 100
+      rescue ArgumentError, TypeError
+        raise UserMistake, "#{option} #{text}: write percent, from 0 to 50"
       end
 
       # @return [Integer]

@@ -1,43 +1,83 @@
 # frozen_string_literal: true
 
+require "shellwords"
+require "tmpdir"
+
 module PumaTuner
   module CLI
-    # puma_tuner prove: two or more topologies of one app, measured against each other.
+    # puma_tuner prove: two or more variants of an app, or of a block of Ruby, measured against each other.
     class Prove < Dry::CLI::Command
       include AppOptions
 
-      desc "Measure topologies of an app against each other, under load, in interleaved rounds"
-      option :topologies, desc: "what to compare, the baseline first, such as 1x5,2x3"
-      option :rounds, default: "6", desc: "how often each is measured; an interval needs 6"
+      desc "Measure variants of an app against each other, under load, in interleaved rounds"
+      option :variant, desc: "name:key=value,key=value; give it again for each, the baseline first (docs/prove.md lists the keys)"
+      option :factor, desc: "key=value,value; give it again: every combination is a variant"
+      option :variants, desc: "Ruby file that declares them"
+      option :topologies, desc: "the same for workers x threads, such as 1x5,2x3"
+      option :block, desc: "Ruby file with blocks to compare, instead of an app"
+      option :primary, desc: "metric that decides, default: throughput; p99 with --rate; iterations of a block"
+      option :rounds, default: "12", desc: "how often each is measured; an interval needs 6"
+      option :looks, desc: "numbers of rounds after which it may be decided, such as 10,20,40, instead of --rounds"
+      option :noise_rounds, default: "4", desc: "rounds of the baseline against itself beforehand, 0: none"
+      option :equivalent, default: "2", desc: "percent: a difference that matters to nobody"
+      option :rate, desc: "requests per second, sent whether or not there are answers (open loop), instead of --connections"
+      option :arrivals, default: "poisson", desc: "of an open loop: poisson or even"
       option :duration, default: "4", desc: "seconds of load in each trial"
-      option :warmup, default: "2", desc: "seconds of load before that"
-      option :output, default: "verdict.json", desc: "file for the verdict"
+      option :warmup, default: "0.7", desc: "seconds of each window of warming up; three at least"
+      option :warmup_limit, default: "20", desc: "seconds after which a trial begins though it is not steady"
+      option :probe_duration, default: "1.2", desc: "seconds of load with the probe after each trial, for the cause, 0: none"
+      option :expect, desc: "what must be shown, such as \"throughput >= 1.2\" or \"p99 not worse\"; exit code 1 when it is not"
+      option :allow, desc: "what may differ though it is not declared: the beginning of a fingerprint's key, such as \"gem rack\""
+      option :bodies_may_differ, type: :flag, default: false, desc: "compare though the answers differ in length"
+      option :busy_machine, type: :flag, default: false, desc: "count rounds though others use the machine"
+      option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended"
+      option :calibrate, desc: "run so many proofs of the baseline against itself, short, and tell how many called a difference"
+      option :output, default: "verdict.json", desc: "file for the verdict; rounds are kept beside it as they are made"
       option :html, desc: "file for an HTML report"
-      example ["config.ru --topologies 1x5,2x3 --path /articles"]
+      option :markdown, desc: "file for a summary, as for a pull request"
+      example [
+        "config.ru --topologies 1x5,2x3 --path /articles",
+        "config.ru --variant old:gem.json=2.7.2 --variant new:gem.json=2.8.1",
+        "config.ru --factor yjit=off,on --primary cpu_per_request --expect \"cpu_per_request better\"",
+        "a.ru b.ru --rate 200 --looks 10,20,40",
+        "--block encode.rb"
+      ]
 
-      def call(app: [], output: nil, html: nil, **options)
-        Output.check_writable(output, html)
-        verdict = verdict_of(command_of(app:, **options), traffic_of(**options), **options)
-        Output.keep(verdict, output, out:, err:, html:)
+      def call(output: nil, html: nil, markdown: nil, calibrate: nil, **options)
+        Output.check_writable(output, html, markdown)
+        Dir.mktmpdir("puma_tuner", Host::ScratchFolder.path) do |folder|
+          plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })
+          next calibrated(plan, calibrate) if calibrate
+          finish(proven(plan, journal_path(output), **options), output, html:, markdown:)
+        end
       end
 
       private
 
-      def verdict_of(command, traffic, rounds:, duration:, warmup:, topologies: nil, **options)
-        proof = PumaTuner::Prove::Proof.new(variants: variants_of(topologies), command:, traffic:, seed: traffic.seed,
-          rounds_count: Parse.count("--rounds", rounds, 1..200), warmup_s: Parse.seconds("--warmup", warmup),
-          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options))
-        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+      def journal_path(output) = "#{output}.rounds"
+
+      def proven(plan, path, resume:, **)
+        proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
+        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what, done_ratio| stage.note(what) || done_ratio } }
+      rescue Interrupt
+        err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume")
+        exit(130)
       end
 
-      def variants_of(topologies)
-        list = Parse.topologies(topologies)
-        raise UserMistake, "--topologies: name at least two, the baseline first, such as 1x5,2x3" if list.size < 2
-        seen = Hash.new(0)
-        list.map do |topology|
-          name = ((seen[topology] += 1) > 1) ? "#{topology} again" : topology.to_s
-          PumaTuner::Prove::Variant.new(name:, topology:, forecast: nil)
+      def finish(verdict, output, html:, markdown:)
+        Output.keep(verdict, output, out:, err:, html:)
+        if markdown
+          Output.write_file(markdown, PumaTuner::Report.render(verdict, format: :markdown))
+          err.puts("summary: #{File.expand_path(markdown)}")
         end
+        raise Ending.new(1) unless verdict.as_expected?
+      end
+
+      def calibrated(plan, text)
+        count = Parse.count("--calibrate", text, 2..1_000)
+        calibration = PumaTuner::Prove::Calibration.new(plan, proofs_count: count)
+        result = Progress.new(err).stage("calibrate", calibration.expected_s) { |stage| calibration.call { |what| stage.note(what) } }
+        out.puts(result.to_s)
       end
     end
   end

@@ -14,7 +14,7 @@ module PumaTuner
       option :check, desc: "topologies to measure too, such as 1x1,2x5, to see how good the predictions are"
       option :duration, default: "8", desc: "seconds of load for the measurement"
       option :warmup, default: "2", desc: "seconds of load before each measurement"
-      option :rounds, default: "6", desc: "rounds of the proof, 0: no proof; an interval needs 6"
+      option :rounds, default: "8", desc: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
       option :json, desc: "file for all values; - for standard output, instead of text"
       option :html, default: "puma_tuner-report.html", desc: "file for the HTML report"

@@ -11,8 +11,9 @@ module PumaTuner
     #   PUMA_TUNER_DIRECTORY  where the announcement goes
     #   PUMA_TUNER_TOPOLOGY   "2x3"; unset: the user's own
     #   PUMA_TUNER_BIND       "tcp://127.0.0.1:0"; unset: the user's own
+    #   PUMA_TUNER_OPTIONS    more of Puma's options, a "name=value" a line; threads=1:5 for both bounds; config=FILE
     module Launch
-      ANNOUNCEMENT = "announcement.json"
+      ANNOUNCEMENT = "announcement"
 
       # Set only when we choose the address: files and sockets that belong to a server the user may be running now.
       OTHER_SERVERS_OPTIONS = %i[pidfile state control_url].freeze
@@ -25,6 +26,7 @@ module PumaTuner
         # @api private
         def override(configuration)
           options = (configuration.respond_to?(:_options) ? configuration._options : configuration.options).user_options
+          ENV["PUMA_TUNER_OPTIONS"].to_s.each_line(chomp: true) { |line| set(options, *line.split("=", 2)) }
           if (topology = ENV["PUMA_TUNER_TOPOLOGY"])
             workers, threads = topology.split("x").map { |number| Integer(number) }
             options[:workers] = (workers == 1) ? 0 : workers
@@ -38,10 +40,10 @@ module PumaTuner
 
         # @api private
         def announce(launcher)
-          require "json"
           directory = ENV.fetch("PUMA_TUNER_DIRECTORY")
           partial = File.join(directory, "#{ANNOUNCEMENT}.partial")
-          File.write(partial, JSON.generate(facts(launcher)))
+          # Not as JSON: to load that would choose its version before the app does.
+          File.binwrite(partial, Marshal.dump(facts(launcher)))
           File.rename(partial, File.join(directory, ANNOUNCEMENT))
         end
 
@@ -60,16 +62,45 @@ module PumaTuner
 
         private
 
+        def set(options, name, value)
+          case name
+          when "config" then options[:config_files] = [value]
+          when "threads" then options[:min_threads], options[:max_threads] = value.split(":").map { |number| Integer(number) }.values_at(0, -1)
+          else options[name.to_sym] = option_value(value)
+          end
+        end
+
+        def option_value(text)
+          case text
+          when /\A\d+\z/ then text.to_i
+          when /\A\d*\.\d+\z/ then text.to_f
+          when "true", "false" then text == "true"
+          else text
+          end
+        end
+
+        # Of one run only, or no setting.
+        PLACES = %i[binds config_files pidfile state control_url control_auth_token tag directory rackup log_writer logger].freeze
+        private_constant :PLACES
+
+        # Puma's options in effect that are plain values.
+        def plain_options(options)
+          all = options.respond_to?(:final_options) ? options.final_options : options.to_h
+          all.except(*PLACES).select { |_, value| [Integer, Float, true, false, String, Symbol].any? { |kind| kind === value } }
+            .to_h { |name, value| [name.to_s, value.to_s] }
+        end
+
         def facts(launcher)
           options = launcher.options
           {
-            pid: Process.pid,
-            ports: launcher.connected_ports,
-            binds: options[:binds],
-            workers_count: options[:workers].to_i,
-            min_threads_count: options[:min_threads].to_i,
-            max_threads_count: options[:max_threads].to_i,
-            server: server_facts
+            "pid" => Process.pid,
+            "ports" => launcher.connected_ports,
+            "binds" => options[:binds],
+            "workers_count" => options[:workers].to_i,
+            "min_threads_count" => options[:min_threads].to_i,
+            "max_threads_count" => options[:max_threads].to_i,
+            "options" => plain_options(options),
+            "server" => server_facts.transform_keys(&:to_s)
           }
         end
       end

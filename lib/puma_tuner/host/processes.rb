@@ -21,6 +21,9 @@ module PumaTuner
         Dir["/proc/#{pid}/task/*/children"].flat_map { |path| read(path).split.map(&:to_i) }
       end
 
+      # @return [Array<Integer>] the process and all that descend from it
+      def tree_of(pid) = [pid, *children_of(pid).flat_map { |child| tree_of(child) }]
+
       # @return [Integer, nil] CPU time of all threads, also those that have ended; nil when the process has gone.
       #   Linux makes the clock's id from the process id.
       def cpu_ns(pid)

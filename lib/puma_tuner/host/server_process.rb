@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "json"
 require "tmpdir"
 
 module PumaTuner
@@ -19,6 +18,9 @@ module PumaTuner
       # @return [String] folder for this run's sockets and files, gone after stop
       attr_reader :directory
 
+      # @return [Integer] nanoseconds from its start until it served
+      attr_reader :boot_ns
+
       # Runs the block with a server that serves, and stops it whatever happens.
       # @yieldparam server [ServerProcess]
       def self.run(...)
@@ -33,9 +35,13 @@ module PumaTuner
       # @param topology [Topology, nil] nil: the command's own
       # @param bind [String, nil] where to listen; nil: the command's own
       # @param measure [Boolean] whether to load the probe
+      # @param meter [Boolean] whether its processes can be asked, see Meter
+      # @param puma_options [Hash{String => String}] over the user's own, see Launch
       # @param echo [IO, nil] where the server's output goes besides the log
-      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, boot_limit_s: BOOT_LIMIT_S, echo: nil)
+      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, meter: false, puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
         @command = command
+        @meter = meter
+        @puma_options = puma_options
         @topology = topology
         @bind = bind
         @measure = measure
@@ -47,10 +53,12 @@ module PumaTuner
       def start
         @directory = Dir.mktmpdir("puma_tuner", ScratchFolder.path)
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
-        @pid = Process.spawn(environment, *@command.words, chdir: @command.directory, pgroup: true,
+        began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        @pid = Process.spawn(environment, *words, chdir: @command.directory, pgroup: true,
           in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
         @log.writer.close
-        wait_for_announcement
+        wait_until_it_serves
+        @boot_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
         @log.release
       rescue SystemCallError => error
         raise ServerFailed.new("#{@command} could not be started: #{error.message}", advice: "Is it installed, and spelled right?")
@@ -116,6 +124,8 @@ module PumaTuner
           "PUMA_TUNER_TOPOLOGY" => @topology&.to_s,
           "PUMA_TUNER_BIND" => @bind,
           "PUMA_TUNER_MEASURE" => @measure ? "1" : nil,
+          "PUMA_TUNER_METER" => @meter ? "1" : nil,
+          "PUMA_TUNER_OPTIONS" => (@puma_options.map { |name, value| "#{name}=#{value}" }.join("\n") if @puma_options.any?),
           "RUBYOPT" => [@command.environment["RUBYOPT"], "-rpuma_tuner/autorun"].compact.join(" "),
           "RUBYLIB" => [LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")
         }.compact
@@ -124,19 +134,27 @@ module PumaTuner
       LIBRARY_FOLDER = File.expand_path("../..", __dir__)
       private_constant :LIBRARY_FOLDER
 
-      def wait_for_announcement
-        path = File.join(@directory, Launch::ANNOUNCEMENT)
+      def words = @command.words
+
+      def wait_until_it_serves
         deadline = now_s + @boot_limit_s
-        until File.exist?(path)
+        until serves?
           raise_boot_failure if ended?
           if now_s > deadline
-            raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:,
-              advice: "Does #{@command} start Puma? Give more time with --boot-limit.")
+            raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:, advice: slow_boot_advice)
           end
           sleep 0.02
         end
-        @announcement = JSON.parse(File.read(path))
       end
+
+      def serves?
+        path = File.join(@directory, Launch::ANNOUNCEMENT)
+        return false unless File.exist?(path)
+        @announcement = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by our own code, in our own folder
+        true
+      end
+
+      def slow_boot_advice = "Does #{@command} start Puma? Give more time with --boot-limit."
 
       def raise_boot_failure
         @log.finish

@@ -3,82 +3,86 @@
 module PumaTuner
   module Prove
     # Trials -> Verdict: paired ratios with intervals, and what may be said of them.
+    #
+    # The primary metric was declared beforehand: its interval alone decides, at a level corrected for looks and variants.
+    # All others are many, and were not: their intervals are shown at 95 %, but a difference in one of them is said to be
+    # shown only when its p-value holds out against their number, after Holm.
     class Judge
-      # A difference that matters to nobody: an interval inside it counts as equivalent.
-      EQUIVALENT_RATIO = 0.02
-
-      # Metrics by name: the trial's field, the forecast's, and whether more is better.
-      METRICS = {
-        "throughput" => [:throughput_per_s, :throughput_per_s, true],
-        "p50" => [:p50_ns, :p50_ns, false],
-        "p99" => [:p99_ns, :p99_ns, false],
-        "cpu_per_request" => [:cpu_per_request_ns, nil, false]
-      }.freeze
+      LEVEL_RATIO = 0.95
 
       # @param variants [Array<Variant>] the first is the baseline
-      # @param trials [Array<Trial>]
-      def initialize(variants:, trials:)
+      # @param trials [Array<Trial>] see PairedValues
+      # @param primary [String] name of one of the metrics
+      # @param looks [Looks] as planned
+      # @param equivalent_ratio [Float] see Verdict
+      def initialize(variants:, trials:, primary:, looks:, metrics: Metric::SERVED, equivalent_ratio: 0.02)
         @variants = variants
+        @baseline, *@others = variants
         @trials = trials
-        # One void trial voids its round: the others of it lack their pair. Attempts follow each other in `trials`.
-        void, valid = trials.each_slice(variants.size).partition { |attempt| attempt.any?(&:void_reason) }
-        @void = void.flatten
-        @valid = valid.flatten
+        @values = PairedValues.new(trials, variants.size)
+        @metrics = metrics
+        @primary = metrics.find { |metric| metric.name == primary } or raise ArgumentError, "#{primary} is none of the metrics"
+        @looks = looks
+        @equivalent_ratio = equivalent_ratio
       end
 
-      # @param facts [Hash] the remaining fields of Verdict: generator, duration_ns, connections_count, seed
+      # @param facts [Hash] the remaining fields of Verdict: noise, load, seed, machine, started_at, command, stopped_because,
+      #   expectations
       # @return [Verdict]
       def call(**facts)
-        baseline, *others = @variants
-        Verdict.new(baseline: baseline.name, cells: @variants.map { |variant| cell(variant) },
-          comparisons: others.flat_map { |variant| comparisons(baseline, variant) },
-          trials: @trials, rounds_count: @valid.size / @variants.size, voided_count: @void.size, **facts)
+        Verdict.new(
+          baseline: @baseline.name, primary: @primary.name, metrics: @metrics,
+          cells: @variants.map { |variant| Cells.of(variant, @values, @metrics) }, comparisons:, trials: @trials,
+          rounds_count: @values.rounds_count, voided_count: @values.voided_count, looks: @looks.rounds_counts,
+          level_ratio: primary_level_ratio, equivalent_ratio: @equivalent_ratio, **facts
+        )
+      end
+
+      # @return [Boolean] whether the primary metric says something of every variant, so that rounds may end at a look
+      def primary_decided?
+        @others.all? do |variant|
+          pairs = pairs(variant, @primary)
+          @looks.decided?(pairs && Stats::PairedRatio.of(*pairs, level_ratio: primary_level_ratio), @equivalent_ratio)
+        end
       end
 
       private
 
-      def values(variant, field)
-        @valid.select { |trial| trial.variant == variant.name }.sort_by(&:round).map(&field)
+      def primary_level_ratio = @looks.level_ratio(@others.size)
+
+      def pairs(variant, metric) = @values.pairs(@baseline.name, variant.name, metric.name)
+
+      def comparisons
+        drafts = @others.product(@metrics).filter_map { |variant, metric| [metric, draft(variant, metric)] if pairs(variant, metric) }
+        adjusted = adjusted_p_values(drafts.filter_map { |metric, comparison| comparison unless metric == @primary })
+        drafts.map { |metric, comparison| with_outcome(metric, comparison, adjusted[comparison]) }
       end
 
-      def comparisons(baseline, variant)
-        METRICS.filter_map do |metric, (field, forecast_field, more_is_better)|
-          before = values(baseline, field)
-          after = values(variant, field)
-          next if (before + after).include?(nil) || (before + after).any?(&:zero?)
-          ratio = Stats::PairedRatio.of(before, after)
-          Comparison.new(variant: variant.name, metric:, ratio:, outcome: outcome(ratio, more_is_better),
-            predicted_ratio: forecast_field && predicted_ratio(baseline, variant, forecast_field))
-        end
-      end
-
-      def predicted_ratio(baseline, variant, field)
-        return unless baseline.forecast && variant.forecast
-        variant.forecast.public_send(field).value.fdiv(baseline.forecast.public_send(field).value)
-      end
-
-      # Without an interval of stated coverage (fewer than six rounds) nothing is shown.
-      def outcome(ratio, more_is_better)
-        return "not shown" unless ratio.level_ratio
-        return "equivalent" if ratio.low >= 1 - EQUIVALENT_RATIO && ratio.high <= 1 + EQUIVALENT_RATIO
-        return "not shown" if ratio.covers?(1)
-        ((ratio.low > 1) == more_is_better) ? "better" : "worse"
-      end
-
-      def cell(variant)
-        forecast = variant.forecast
-        Cell.new(
-          variant: variant.name, topology: variant.topology,
-          throughput_per_s: estimate(variant, :throughput_per_s), p50_ns: estimate(variant, :p50_ns), p99_ns: estimate(variant, :p99_ns),
-          cpu_per_request_ns: estimate(variant, :cpu_per_request_ns), pss_bytes: estimate(variant, :pss_bytes),
-          predicted_throughput_per_s: forecast&.throughput_per_s&.value, predicted_p50_ns: forecast&.p50_ns&.value,
-          predicted_p99_ns: forecast&.p99_ns&.value
+      def draft(variant, metric)
+        pairs = pairs(variant, metric)
+        level_ratio = (metric == @primary) ? primary_level_ratio : LEVEL_RATIO
+        Comparison.new(
+          variant: variant.name, metric: metric.name, ratio: Stats::PairedRatio.of(*pairs, level_ratio:),
+          t_ratio: Stats::StudentRatio.of(*pairs, level_ratio:), p_value: Stats::PairedRatio.p_value(*pairs), adjusted_p_value: nil,
+          smallest_effect_ratio: Stats::SmallestEffect.of(sd: Stats::PairedRatio.sd(*pairs), pairs_count: pairs.first.size, level_ratio:),
+          predicted_ratio: predicted_ratio(variant, metric), outcome: nil
         )
       end
 
-      def estimate(variant, field)
-        samples = values(variant, field)
-        Stats::Estimate.of_range(samples) unless samples.empty? || samples.include?(nil)
+      # With several looks, the others have as many chances as the primary metric, whose decision they follow.
+      def adjusted_p_values(comparisons)
+        Stats::Holm.adjust(comparisons.to_h { |comparison| [comparison, comparison.p_value * @looks.rounds_counts.size] })
+      end
+
+      def with_outcome(metric, comparison, adjusted_p_value)
+        outcome = Outcome.of(comparison.ratio, more_is_better: metric.more_is_better, equivalent_ratio: @equivalent_ratio)
+        by_chance = adjusted_p_value && adjusted_p_value > 1 - LEVEL_RATIO && outcome != "equivalent"
+        comparison.with(adjusted_p_value:, outcome: by_chance ? "not shown" : outcome)
+      end
+
+      def predicted_ratio(variant, metric)
+        before, after = [@baseline, variant].map { |one| Cells.predicted(one)[metric.name] }
+        after.fdiv(before) if before && after
       end
     end
   end

@@ -3,37 +3,56 @@
 module PumaTuner
   module Prove
     # The rounds: every variant once in each, in shuffled order, so that neither drift of the machine nor position favours
-    # one of them. A round with a void trial is thrown out whole and run again.
+    # one of them. A round with a void trial is thrown out whole and run again. How many there are was fixed before: one
+    # number, or a few looks at which the primary metric may decide.
     class Rounds
-      # After so many void rounds it is the app, not chance.
+      # After so many void rounds in a row it is the app, not chance; and in all, as a share of those that count.
       VOID_ROUNDS_MAX = 3
 
       # @param variants [Array<Variant>] the first is the baseline
-      # @param rounds_count [Integer] fixed beforehand
+      # @param looks [Looks]
+      # @param trial_runner [#call, #expected_s]
       # @param random [Random] for the order
-      def initialize(variants:, rounds_count:, trial_runner:, random:)
+      # @param kept [#trials, #keep] what an interrupted run has left, and where attempts are kept; see Journal
+      # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
+      # @param law [#call] trials of an attempt -> why it is void as a whole, or nil
+      def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, law: ->(_) {})
         @variants = variants
-        @rounds_count = rounds_count
+        @looks = looks
         @trial_runner = trial_runner
-        @random = random
+        @order = balanced_order(random)
+        @kept = kept
+        @decided = decided
+        @law = law
       end
 
-      # @return [Float] seconds it should take, when no round is void
-      def expected_s = @rounds_count * @variants.size * @trial_runner.expected_s
+      # Nothing is left, and nothing kept.
+      module Nothing
+        def self.trials = []
+
+        def self.keep(_attempt) = nil
+      end
+
+      # @return [Float] seconds that the rest should take, when no round is void
+      def expected_s = (@looks.rounds_max - valid_count(@kept.trials)) * @variants.size * @trial_runner.expected_s
+
+      # @return [String] why there were no more rounds
+      attr_reader :stopped_because
 
       # @yieldparam what [String] is about to run
+      # @yieldparam done_ratio [Float] of all that may be needed
       # @return [Array<Trial>] void ones included
-      # @raise [VoidMeasurement] after VOID_ROUNDS_MAX void rounds
+      # @raise [VoidMeasurement] after VOID_ROUNDS_MAX void rounds in a row
       def call(&progress)
-        trials = []
-        void_rounds = 0
-        order = balanced_order
-        @rounds_count.times do |round|
-          attempt = run_round(round, order[round], &progress)
+        trials = @kept.trials.dup
+        void_count = 0
+        until (@stopped_because = enough(trials))
+          attempt = run_round(valid_count(trials), &progress)
+          @kept.keep(attempt)
           trials.concat(attempt)
-          next unless (void = attempt.find(&:void_reason))
-          raise VoidMeasurement, give_up_message(void) if (void_rounds += 1) >= VOID_ROUNDS_MAX
-          redo
+          void = attempt.find(&:void_reason)
+          void_count = void ? void_count + 1 : 0
+          raise VoidMeasurement, give_up_message(void) if void_count >= VOID_ROUNDS_MAX
         end
         trials
       end
@@ -41,21 +60,53 @@ module PumaTuner
       private
 
       # Each shuffled order is followed by its reverse: no variant comes first more often than its fellow.
-      def balanced_order
-        Array.new((@rounds_count + 1) / 2) { @variants.shuffle(random: @random) }.flat_map { |order| [order, order.reverse] }
+      def balanced_order(random)
+        Array.new((@looks.rounds_max + 1) / 2) { @variants.shuffle(random:) }.flat_map { |order| [order, order.reverse] }
       end
 
-      def run_round(round, order)
-        order.each_with_index.map do |variant, position|
-          yield "round #{round + 1} of #{@rounds_count}, #{variant.name} (#{variant.topology})" if block_given?
-          @trial_runner.call(variant, round:, position:)
+      def valid_count(trials) = trials.each_slice(@variants.size).count { |attempt| attempt.none?(&:void_reason) }
+
+      def enough(trials)
+        count = valid_count(trials)
+        return unless @looks.at?(count)
+        reason = @decided.call(trials)
+        return "#{reason}, after #{count} rounds" if reason && count < @looks.rounds_max
+        "all #{count} planned rounds were run" if count >= @looks.rounds_max
+      end
+
+      def run_round(round, &progress)
+        attempt = @order[round].each_with_index.map do |variant, position|
+          progress&.call("round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}, #{variant.name}",
+            (round * @variants.size + position).fdiv(@looks.rounds_max * @variants.size))
+          trial(variant, round, position)
         end
+        reason = @law.call(attempt) unless attempt.any?(&:void_reason)
+        reason ? attempt.map { |trial| trial.with(void_reason: reason) } : attempt
+      end
+
+      def trial(variant, round, position)
+        @trial_runner.call(variant, round:, position:)
+      rescue ServerFailed, LoadToolFailed, VoidMeasurement => error
+        raise error.exception("#{variant.name}, round #{round + 1}: #{error.message}")
       end
 
       def give_up_message(trial)
-        "#{VOID_ROUNDS_MAX} rounds were void; the last because, with #{trial.variant}, #{trial.void_reason}. " \
-          "A proof needs answers with the expected status; mend the app or the request file."
+        "#{VOID_ROUNDS_MAX} rounds in a row were void; the last because, with #{trial.variant}, #{trial.void_reason}. " \
+          "#{Advice.for(trial.void_reason)}"
       end
+
+      # What to do about it.
+      module Advice
+        ADVICE = {
+          /unexpected status|answers|closed before|never answered/ => "A proof needs the same right answers from all; mend the app or the request file.",
+          /machine|core|hypervisor|quota/ => "Wait until the machine is quiet, or move to a quieter one.",
+          /generator|Little/ => "Send less: a lower --rate, or fewer --connections.",
+          /went away/ => "Its log says why; a server that leaks or crashes can't be measured."
+        }.freeze
+
+        def self.for(reason) = ADVICE.find { |pattern, _| pattern.match?(reason) }&.last || "Run it again."
+      end
+      private_constant :Advice
     end
   end
 end

@@ -2,53 +2,106 @@
 
 module PumaTuner
   module Prove
+    # How a trial's process was warmed up, window by window.
+    #
+    # steady: whether CPU per request was flat, and neither compiled code nor heap grew, over the last windows
+    # reason: what still moved, when it was not
+    # cpu_per_request_ns: of each window; nil entries where unknown
+    Warmup = Document.define(:steady, :reason, :windows_count, :duration_ns, :requests_count, :cpu_per_request_ns)
+
     # One variant under load in one round, in a process of its own.
     #
     # variant: its name; position: 0 for the first in its round
-    # cpu_per_request_ns: server CPU, all processes; pss_bytes: at the end of the load
+    # values: {Metric#name => number}; what could not be told is not in it
+    # requests_count: counted (of a block: iterations)
+    # memory: [[requests served so far, PSS bytes, RSS bytes], …] from boot to the end of the load, all processes together
+    # conditions: {name => number} on the machine meanwhile, such as "run_queue_wait_ratio"; see Conditions
+    # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
+    # fingerprint: of what ran, see Fingerprint
+    # remarks: what a reader must know, though it voids nothing
     # void_reason: nil, or why the round must not be counted
-    Trial = Document.define(:variant, :round, :position, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns,
-      :cpu_per_request_ns, :pss_bytes, :requests_count, :cpu_pressure_ratio, :void_reason)
+    Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory, :conditions, :budget,
+      :fingerprint, :remarks, :void_reason, nested: {warmup: Warmup, budget: Measure::Budget}) do
+      def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void_reason: nil, **fields)
+        super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void_reason:, **fields}, copy: true))
+      end
+
+      # @return [Float, nil]
+      def throughput_per_s = values["throughput"]
+    end
 
     # One variant against the baseline, in one metric, over paired rounds.
     #
-    # metric: "throughput", "p50", "p99" or "cpu_per_request"; ratio: an Estimate, variant over baseline
+    # ratio: variant over baseline, Hodges-Lehmann with the signed-rank interval; t_ratio: the same by Student's t, a second
+    #   opinion (nil of fewer than two pairs)
+    # p_value: two-sided, exact signed-rank; adjusted_p_value: after Holm, over all that is not the primary metric (nil of
+    #   the primary one, whose level is corrected beforehand)
+    # smallest_effect_ratio: the smallest change that so many pairs, as noisy as these, would have shown 8 times in 10
     # predicted_ratio: the forecast's, nil where none was made
     # outcome: "better", "worse", "equivalent" or "not shown"; a ratio's direction is the metric's (latency: lower is better)
-    Comparison = Document.define(:variant, :metric, :ratio, :predicted_ratio, :outcome, nested: {ratio: Stats::Estimate})
-
-    # A variant's measured means beside its forecast.
-    #
-    # throughput_per_s, p50_ns, p99_ns: Estimates over rounds (median, minimum to maximum); predicted_*: nil without forecast
-    Cell = Document.define(:variant, :topology, :throughput_per_s, :p50_ns, :p99_ns, :cpu_per_request_ns, :pss_bytes,
-      :predicted_throughput_per_s, :predicted_p50_ns, :predicted_p99_ns,
-      nested: {topology: Topology, throughput_per_s: Stats::Estimate, p50_ns: Stats::Estimate, p99_ns: Stats::Estimate,
-               cpu_per_request_ns: Stats::Estimate, pss_bytes: Stats::Estimate}) do
-      # @return [Float, nil] signed relative error of the predicted throughput
-      def throughput_error_ratio = error_ratio(predicted_throughput_per_s, throughput_per_s)
-
-      # @return [Float, nil] of the predicted median latency
-      def p50_error_ratio = error_ratio(predicted_p50_ns, p50_ns)
-
-      # @return [Float, nil] of the predicted 99th percentile
-      def p99_error_ratio = error_ratio(predicted_p99_ns, p99_ns)
-
-      private
-
-      def error_ratio(predicted, measured) = predicted && predicted.fdiv(measured.value) - 1
+    Comparison = Document.define(:variant, :metric, :ratio, :t_ratio, :p_value, :adjusted_p_value, :smallest_effect_ratio,
+      :predicted_ratio, :outcome, nested: {ratio: Stats::Estimate, t_ratio: Stats::Estimate}) do
+      # @return [Boolean, nil] whether both intervals say the same of 1; nil when there is only one
+      def agreed?
+        t_ratio && ratio.covers?(1) == t_ratio.covers?(1)
+      end
     end
+
+    # A variant, and what the rounds measured of it.
+    #
+    # factors: what was declared of it, {"yjit" => "on"}
+    # topology: nil when it is no Puma, or not the same in all rounds
+    # estimates: {Metric#name => Estimate} over rounds (median, minimum to maximum); predicted: {Metric#name => number}
+    # budget: the mean request's over all rounds; nil without it
+    # fingerprint: of what ran, the same in all rounds
+    # unsteady_count: trials that never became steady; remarks: of its trials, each once
+    Cell = Document.define(:variant, :factors, :topology, :estimates, :predicted, :budget, :fingerprint, :unsteady_count, :remarks,
+      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Measure::Budget}) do
+      # @param metric [String]
+      # @return [Float, nil] signed relative error of the forecast
+      def error_ratio(metric)
+        predicted[metric].fdiv(estimates[metric].value) - 1 if predicted[metric] && estimates[metric]
+      end
+    end
+
+    # How far apart two equal variants came, before the rounds.
+    #
+    # metric; ratio: again over first; sd_ratio: of one pair's log-ratio
+    # smallest_effect_ratio: what the planned rounds can show, by that spread
+    Noise = Document.define(:metric, :ratio, :sd_ratio, :smallest_effect_ratio, nested: {ratio: Stats::Estimate})
+
+    # What was asked to hold, and whether it was shown.
+    Expectation = Document.define(:text, :variant, :shown, :reason)
+
+    # What was sent, how often and how long; a block's: iterations.
+    #
+    # generator: what sent the load; arrivals: as people read it; duration_ns: of the load in each trial
+    TrialLoad = Document.define(:generator, :connections_count, :arrivals, :duration_ns)
 
     # What the rounds showed.
     #
     # baseline: name of the variant that the others are held against
-    # generator: what sent the load; duration_ns: of the load in each trial; voided_count: trials thrown out and run again
-    Verdict = Document.define(:baseline, :cells, :comparisons, :trials, :rounds_count, :voided_count, :generator,
-      :duration_ns, :connections_count, :seed, kind: :verdict,
-      nested: {cells: [Cell], comparisons: [Comparison], trials: [Trial]}) do
+    # primary: the metric that was declared before; metrics: all that were looked at
+    # looks: after how many rounds the primary metric was allowed to decide; level_ratio: of its interval at each look
+    # equivalent_ratio: an interval inside 1 ± this counts as equivalent
+    # stopped_because: why no more rounds were run
+    # voided_count: trials thrown out and run again; noise: of A/A pairs beforehand, empty without them
+    Verdict = Document.define(:baseline, :primary, :metrics, :cells, :comparisons, :noise, :trials, :rounds_count, :voided_count,
+      :looks, :level_ratio, :equivalent_ratio, :stopped_because, :expectations, :load, :seed, :machine, :started_at, :command, kind: :verdict,
+      nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial],
+               expectations: [Expectation], load: TrialLoad, machine: Host::MachineFacts}) do
       # @return [Comparison, nil]
       def comparison(variant, metric)
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
       end
+
+      # @return [Array<Trial>] those that count
+      def valid_trials
+        trials.each_slice(cells.size).reject { |round| round.any?(&:void_reason) }.flatten
+      end
+
+      # @return [Boolean] whether all that was asked for was shown; true when nothing was
+      def as_expected? = expectations.all?(&:shown)
     end
   end
 end

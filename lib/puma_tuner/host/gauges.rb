@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Host
+    # What a Ruby process tells of its own heap and compiler, since it began. Needs no gem; read inside it.
+    module Gauges
+      module_function
+
+      # @return [Hash{Symbol => Integer, nil}] allocated_count: objects; gc_ns, gc_count; heap_pages_count; compiled_count:
+      #   methods and blocks that YJIT has compiled, code_bytes: their machine code, yjit_bytes: with what YJIT keeps beside it
+      def read
+        {
+          allocated_count: GC.stat(:total_allocated_objects), gc_ns: GC.respond_to?(:total_time) ? GC.total_time : nil, gc_count: GC.count,
+          heap_pages_count: GC.stat(:heap_allocated_pages), **yjit
+        }
+      end
+
+      def yjit
+        stats = (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) ? RubyVM::YJIT.runtime_stats : {}
+        code_bytes = stats[:code_region_size]
+        {compiled_count: stats[:compiled_iseq_count], code_bytes:, yjit_bytes: code_bytes && code_bytes + stats.fetch(:yjit_alloc_size, 0)}
+      end
+    end
+  end
+end

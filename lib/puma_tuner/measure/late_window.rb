@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Measure
+    # A window of a server that was started without the probe: it is put in now, after all that must not be touched by it
+    # has been measured.
+    module LateWindow
+      # @param server [Host::ServerProcess] whose processes can be asked
+      # @param meter [Host::Meter::Asking]
+      # @yield sends load
+      # @return [Observation, nil] nil of a server that is no Puma, or can't be looked into
+      def self.call(server, meter)
+        return unless server.topology
+        answers = meter.call("probe", server.serving_pids.keys)
+        return if answers.size < server.serving_pids.size || answers.values.any?
+        collector = Collector.new(server, command: "")
+        collector.begin_window
+        yield
+        collector.end_window
+      rescue VoidMeasurement
+        nil # no request was seen: then there is nothing to tell
+      end
+    end
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require "digest"
+require "etc"
+
+module PumaTuner
+  module Prove
+    # Runs one trial of a block of Ruby: a fresh process, a warm-up, the repetitions that count, and what the process says
+    # of them.
+    class BlockRunner
+      # Beyond warm-up and counting: for an iteration under way at the end of either.
+      GRACE_S = 10
+
+      # To start, to load a file, and to be judged steady at the earliest: for the guess of how long it takes.
+      START_S = 0.7
+      SHORTEST_WARMUP_S = 1.6
+
+      # Fewer iterations than these are remarked on.
+      FEW_ITERATIONS = 20
+
+      # An empty loop makes one or two per nanosecond, with YJIT.
+      IMPOSSIBLE_PER_NS = 10
+
+      # @param file [String] see BlockFile
+      # @param commands [#call] Variant to a Host::Command that ends in a Ruby
+      # @param warmup_limit_s [Numeric] what is not steady then is measured all the same, and said to be so
+      # @param duration_s [Numeric] that counts, more than 0
+      # @param boot_limit_s [Numeric] to load the file, and to run the block once
+      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: BlockFile::BOOT_LIMIT_S, grace_s: GRACE_S)
+        @file = file
+        @commands = commands
+        @warmup_limit_s = warmup_limit_s
+        @duration_s = duration_s
+        @boot_limit_s = boot_limit_s
+        @grace_s = grace_s
+      end
+
+      # @return [Float] about how long one trial takes, of a block that is soon steady
+      def expected_s = START_S + [SHORTEST_WARMUP_S, @warmup_limit_s].min + @duration_s.to_f
+
+      # @param variant [Variant] its factor "block" chooses the block; without it the file must have only one
+      # @return [Trial]
+      # @raise [UserMistake] when the file can't be loaded, or the block can't be run once
+      def call(variant, round:, position:)
+        ending = run(variant)
+        raise UserMistake, "with #{variant.name}, #{BlockFile.complaint(@file, ending.mistake)}" if ending.mistake
+        reason = ending.void_reason
+        Trial.new(variant: variant.name, round:, position:, **measured(ending.counted),
+          void_reason: reason && BlockFile.complaint(@file, reason))
+      end
+
+      private
+
+      def run(variant)
+        words = ["run", @warmup_limit_s.to_s, @duration_s.to_s, *variant.factors["block"]]
+        Block::ChildProcess.call(@commands.call(variant), @file, words, boot_limit_s: @boot_limit_s,
+          run_limit_s: @warmup_limit_s + @duration_s + @grace_s)
+      end
+
+      def measured(counted)
+        return {requests_count: 0} unless counted
+        {
+          values: values(counted), requests_count: counted[:iterations_count], warmup: Warmup.new(**counted[:warmup]), memory: counted[:memory],
+          conditions: conditions(counted), fingerprint: {**counted[:fingerprint], "file block" => Digest::SHA256.file(@file).hexdigest[0, 12]},
+          remarks: remarks(counted)
+        }
+      end
+
+      # @return [Hash] of those Metric::BLOCK that can be told
+      def values(counted)
+        count = counted[:iterations_count]
+        {
+          "iterations" => count * Units::NS_PER_S.fdiv(counted[:duration_ns]), "cpu_per_iteration" => counted[:cpu_ns].fdiv(count),
+          "gc_per_iteration" => counted[:gc_ns]&.fdiv(count), "allocations_per_iteration" => counted[:allocated_count].fdiv(count),
+          "rss" => counted[:rss_bytes]
+        }.compact
+      end
+
+      # Named and meant as Conditions' are, as far as they apply. What the block's own child processes use is foreign here.
+      def conditions(counted)
+        duration_ns, cpu_ns = counted.values_at(:duration_ns, :cpu_ns)
+        # What threads waited that have ended since is in neither count.
+        wait_ns = [counted[:run_queue_wait_ns], 0].max
+        machine_ns = duration_ns * Etc.nprocessors
+        {
+          "run_queue_wait_ratio" => wait_ns.fdiv([wait_ns + cpu_ns, 1].max), "pressure_ratio" => counted[:pressure_ns]&.fdiv(duration_ns),
+          "foreign_cpu_ratio" => counted[:busy_ns]&.then { |busy_ns| (busy_ns - cpu_ns).fdiv(machine_ns).clamp(0.0, 1.0) },
+          "stolen_ratio" => counted[:stolen_ns]&.fdiv(machine_ns), "throttled_count" => counted[:throttled_count]
+        }.compact
+      end
+
+      def remarks(counted)
+        count, duration_ns = counted.values_at(:iterations_count, :duration_ns)
+        [
+          ("only #{count} iteration#{"s" unless count == 1} of the block fitted into #{@duration_s} s; give it longer trials" if count < FEW_ITERATIONS),
+          ("an iteration took next to no time; does the block run as often as its argument says?" if count > duration_ns * IMPOSSIBLE_PER_NS)
+        ].compact
+      end
+    end
+  end
+end

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "digest"
+require "fileutils"
+require "open3"
+
+module PumaTuner
+  module Prove
+    # A variant's gems: a Gemfile and a lockfile of its own, installed into a folder of its own, kept for the next time. All
+    # such folders have names of the same length, as the length of a path can change how long a program takes.
+    class Bundle
+      # @param gemfile [String, nil] the app's; nil: none, then Puma and Rack as they run here
+      # @param gems [Hash{String => String}] versions that are to differ
+      # @param ruby [String, nil] that they are for; nil: ours
+      # @param environment [Hash] of the app
+      def initialize(gemfile:, gems:, ruby:, environment:, say:)
+        @gemfile = gemfile
+        @gems = gems
+        @ruby = ruby || Gem.ruby
+        @environment = environment
+        @say = say
+      end
+
+      # @return [Bundle] itself, ready to be used
+      # @raise [UserMistake] when the gems can't be had
+      def install
+        FileUtils.mkdir_p(folder)
+        File.open(File.join(folder, "lock"), "w") do |lock|
+          lock.flock(File::LOCK_EX)
+          write_files
+          next if run("check").last.success?
+          @say.call("installing gems (#{@gems.map { |name, version| "#{name} #{version}" }.join(", ").then { |text| text.empty? ? File.basename(@gemfile.to_s) : text }})")
+          output, status = run("install")
+          raise UserMistake, "the gems of a variant can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
+        end
+        self
+      end
+
+      # @return [Array(Hash, Array<String>)] environment and words of a command that runs with these gems
+      def around(environment, words)
+        words = words.drop(2) if words.first(2) == ["bundle", "exec"]
+        words = words.drop(2) if words.first(2) == [Gem.ruby, "-S"]
+        words = words.map { |word| (word == Gem.ruby) ? @ruby : word }
+        [without_bundler(environment).merge(variables), [@ruby, "-S", "bundle", "exec", *words]]
+      end
+
+      private
+
+      # Beside the user's caches: gems are large, and the same next time.
+      def folder
+        @folder ||= begin
+          parts = [@gemfile && File.expand_path(@gemfile), @gemfile && File.read(@gemfile), lockfile && File.read(lockfile), @gems.sort, @ruby]
+          cache = ENV.fetch("PUMA_TUNER_CACHE") { File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "puma_tuner") }
+          File.join(cache, "variants", Digest::SHA256.hexdigest(parts.inspect)[0, 16])
+        end
+      end
+
+      def lockfile
+        path = @gemfile && "#{@gemfile}.lock"
+        path if path && File.file?(path)
+      end
+
+      def write_files
+        text = gemfile_text
+        path = File.join(folder, "Gemfile")
+        return if File.file?(path) && File.read(path) == text
+        File.write(path, text)
+        lockfile ? FileUtils.cp(lockfile, "#{path}.lock") : FileUtils.rm_f("#{path}.lock")
+      end
+
+      # The app's own lines, then ours over them.
+      def gemfile_text
+        base = @gemfile ? "eval_gemfile #{File.expand_path(@gemfile).dump}" : "source Gem.sources.to_a.first\n#{own_gems.map { |name, version| "gem #{name.dump}, #{version.dump}" }.join("\n")}"
+        "#{base}\n@dependencies.reject! { |dependency| #{@gems.keys.inspect}.include?(dependency.name) }\n" \
+          "#{@gems.map { |name, version| "gem #{name.dump}, #{version.dump}" }.join("\n")}\n"
+      end
+
+      def own_gems = %w[puma rack].filter_map { |name| [name, Gem.loaded_specs[name] || newest(name)] }.to_h { |name, spec| [name, spec.version.to_s] }
+
+      def newest(name)
+        Gem::Specification.find_all_by_name(name).max_by(&:version) or
+          raise UserMistake, "#{name} is not installed here, and the app has no Gemfile; give it one"
+      end
+
+      def variables
+        {"BUNDLE_GEMFILE" => File.join(folder, "Gemfile"), "BUNDLE_PATH" => File.join(folder, "gems"),
+         "BUNDLE_APP_CONFIG" => File.join(folder, "config"), "BUNDLE_FROZEN" => nil}.compact
+      end
+
+      # Without what another Bundler, or that of another Ruby, has left.
+      def without_bundler(environment)
+        flags = environment["RUBYOPT"].to_s.gsub(/\s*-r\S*bundler\/setup/, "").strip
+        environment.reject { |name, _| name.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }.merge(flags.empty? ? {} : {"RUBYOPT" => flags})
+      end
+
+      def run(word)
+        environment = without_bundler(@environment).except("RUBYOPT", "LD_PRELOAD").merge(variables)
+        Open3.capture2e(environment, @ruby, "-S", "bundle", word, unsetenv_others: true)
+      end
+    end
+  end
+end

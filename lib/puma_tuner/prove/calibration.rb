@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # How often this machine, with this app and load, makes a proof call a difference where there is none: proofs of the
+    # baseline against itself, each by the whole method, and short.
+    class Calibration
+      # The fewest that can reach 95 %.
+      ROUNDS_COUNT = 6
+
+      # outcomes: of the primary metric, one for each proof; level_ratio: what the method promises
+      Result = Data.define(:primary, :outcomes, :rounds_count, :level_ratio) do
+        def differences_count = outcomes.count { |comparison| %w[better worse].include?(comparison.outcome) }
+
+        def to_s
+          ratios = outcomes.map { |comparison| "  #{Units.times(comparison.ratio.value)} (#{Units.times(comparison.ratio.low)} to #{Units.times(comparison.ratio.high)}), #{comparison.outcome}" }
+          "#{differences_count} of #{outcomes.size} proofs of equal variants called a difference in #{primary}; at most #{((1 - level_ratio) * 100).round(1)} in 100 " \
+            "should, in the long run (#{rounds_count} rounds each).\n#{ratios.join("\n")}"
+        end
+      end
+
+      # @param plan [#proof, #variants] what would be proven; CLI::ProofPlan
+      # @param proofs_count [Integer]
+      def initialize(plan, proofs_count:)
+        first = plan.variants.first
+        # Proofs after another: so many rounds each, in an order of its own.
+        @proofs = Array.new(proofs_count) do |index|
+          plan.proof(variants: [first, first.with(name: "#{first.name} again")], looks: Looks.fixed(ROUNDS_COUNT), noise_rounds_count: 0, seed: index + 1)
+        end
+      end
+
+      # @return [Float] seconds
+      def expected_s = @proofs.sum(&:expected_s)
+
+      # @yieldparam what [String] is about to run
+      # @return [Result]
+      def call
+        verdicts = @proofs.each_with_index.map do |proof, index|
+          yield("proof #{index + 1} of #{@proofs.size}") if block_given?
+          proof.call
+        end
+        primary = verdicts.first.primary
+        Result.new(primary:, rounds_count: ROUNDS_COUNT, level_ratio: verdicts.first.level_ratio,
+          outcomes: verdicts.map { |verdict| verdict.comparisons.find { |comparison| comparison.metric == primary } })
+      end
+    end
+  end
+end

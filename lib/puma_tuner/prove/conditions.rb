@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # What went on beside a trial's load: whether the figures can be trusted, not what they are. {name => number}
+    #
+    # run_queue_wait_ratio: of the time that the server's threads could run, the share in which they had no core
+    # pressure_ratio: of the time, the share in which somebody waited for a core (PSI)
+    # foreign_cpu_ratio: of the machine, what neither server, generator nor we used; stolen_ratio: taken by the hypervisor
+    # throttled_count: times the control group's quota was used up
+    # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome; in_flight_ratio: mean requests in flight, of the connections
+    # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
+    module Conditions
+      # --yjit-exec-mem-size of 3.3 is over machine code alone; --yjit-mem-size of 3.4 over what is kept beside it, too.
+      # Defaults: ruby/ruby v3_3_1 and v3_4_0, yjit/src/options.rs.
+      YJIT_LIMIT_BYTES = {"3.3" => [:code_bytes, 48 * Units::MIB], "3.4" => [:yjit_bytes, 128 * Units::MIB]}.freeze
+      YJIT_FLAG = /--yjit-(exec-)?mem-size=(\d+)/
+
+      module_function
+
+      # @param own_cpu_ns [Integer] that this process used meanwhile
+      # @return [Hash{String => Numeric}]
+      def of(before:, after:, outcome:, own_cpu_ns:, cores_count:, fingerprint:)
+        duration_ns = after.at_ns - before.at_ns
+        machine_ns = (duration_ns * cores_count).to_f
+        cpu_ns = after.cpu_ns && before.cpu_ns && after.cpu_ns - before.cpu_ns
+        wait_ns = after.run_queue_wait_ns - before.run_queue_wait_ns
+        {
+          "run_queue_wait_ratio" => cpu_ns && wait_ns.fdiv([cpu_ns + wait_ns, 1].max),
+          "pressure_ratio" => grown(after, before, :pressure_ns)&.fdiv(duration_ns),
+          "foreign_cpu_ratio" => foreign_ns(before, after, cpu_ns, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
+          "stolen_ratio" => grown(after, before, :stolen_ns)&.then { |ns| ns / machine_ns },
+          "throttled_count" => grown(after, before, :throttled_count),
+          "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.duration_ns), "lag_p99_ns" => outcome.lag_p99_ns,
+          "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(after, fingerprint)
+        }.compact
+      end
+
+      def grown(after, before, name)
+        now, then_ = after.public_send(name), before.public_send(name)
+        now && then_ && now - then_
+      end
+
+      def foreign_ns(before, after, cpu_ns, outcome, own_cpu_ns)
+        busy_ns = grown(after, before, :busy_ns)
+        busy_ns && cpu_ns && outcome.generator_cpu_ns && busy_ns - cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
+      end
+
+      # By the generator's own samples; a mean that comes from Little's law would prove itself.
+      def in_flight_ratio(outcome)
+        return unless outcome.latency && outcome.mean_ns
+        outcome.mean_ns.fdiv(outcome.duration_ns) * outcome.requests_count / outcome.connections_count
+      end
+
+      def yjit_code_ratio(readings, fingerprint)
+        return unless fingerprint["yjit"] == "on"
+        gauge, limit_bytes = YJIT_LIMIT_BYTES.fetch(fingerprint["ruby"].to_s[/\d+\.\d+/]) { YJIT_LIMIT_BYTES.fetch("3.4") }
+        flag = fingerprint["ruby flags"].to_s.match(YJIT_FLAG)
+        gauge, limit_bytes = [flag[1] ? :code_bytes : :yjit_bytes, flag[2].to_i * Units::MIB] if flag
+        readings.gauges.values.filter_map { |gauges| gauges[gauge] }.max&.fdiv(limit_bytes)
+      end
+    end
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # Holds what ran against what was declared. Variants that differ in something that nobody declared prove nothing about
+    # what was; nor do those whose declared difference did not take effect.
+    class Difference
+      # @param baseline [Variant]
+      # @param fingerprints [Hash{Variant => Hash{String => String}}] of what ran, the baseline's too
+      # @param allowed [Array<String>] keys of a fingerprint, or their beginnings, that may differ all the same
+      def initialize(baseline, fingerprints, allowed: [])
+        @baseline = baseline
+        @fingerprints = fingerprints
+        @allowed = allowed
+      end
+
+      # @raise [UserMistake] naming the variant and the difference
+      def insist
+        (@fingerprints.keys - [@baseline]).each do |variant|
+          keys = changed_keys(variant)
+          declared = declared_keys(variant)
+          refuse_undeclared(variant, keys.reject { |key| declared.any? { |factor| Factors.covers(factor).match?(key) } || allowed?(key) })
+          refuse_without_effect(variant, declared.reject { |factor| keys.any? { |key| Factors.covers(factor).match?(key) } })
+        end
+        nil
+      end
+
+      # @return [Array<String>] what is not the same in that variant and the baseline
+      def changed_keys(variant)
+        one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
+        # What only one process can tell (it is no Ruby) is no difference but a silence.
+        silent = one.empty? || other.empty? || one.key?("ruby") != other.key?("ruby")
+        keys = silent ? one.keys & other.keys : one.keys | other.keys
+        keys.reject { |key| one[key] == other[key] }
+      end
+
+      private
+
+      def declared_keys(variant)
+        (variant.factors.keys | @baseline.factors.keys).reject { |key| variant.factors[key] == @baseline.factors[key] }
+      end
+
+      def allowed?(key) = @allowed.any? { |beginning| key.start_with?(beginning) }
+
+      def refuse_undeclared(variant, keys)
+        return if keys.empty?
+        one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
+        lines = keys.first(12).map { |key| "  #{key}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}" }
+        raise UserMistake, "#{@baseline.name} and #{variant.name} differ in what nobody declared:\n#{lines.join("\n")}\n" \
+          "Make it the same, declare it as a factor, or let it differ: --allow #{keys.first.inspect}."
+      end
+
+      def refuse_without_effect(variant, factors)
+        return if factors.empty?
+        factor = factors.first
+        seen = @fingerprints.fetch(variant).slice(*@fingerprints.fetch(variant).keys.grep(Factors.covers(factor))).first(3)
+        raise UserMistake, "#{factor}=#{variant.factors[factor] || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
+          "#{" (#{seen.map { |key, value| "#{key}: #{value}" }.join(", ")} in both)" if seen.any?}. Compare something that differs."
+      end
+    end
+  end
+end

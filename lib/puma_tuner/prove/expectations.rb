@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # What somebody expects of a proof, in words, and whether it was shown. Several must all be shown, so each keeps the level
+    # of its interval: no correction for their number is needed (Berger, "Multiparameter hypothesis testing and acceptance
+    # sampling", 1982).
+    class Expectations
+      UNDERSTOOD = <<~TEXT.chomp
+        Understood is, of a METRIC, "METRIC >= 1.2" and "METRIC <= 0.9" (the variant's over the baseline's), "METRIC better",
+        "METRIC worse", "METRIC equivalent" and "METRIC not worse"; with "NAME: " before it, of that variant only.
+      TEXT
+
+      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*(?<claim>(?:>=|<=)\s*\d*\.?\d+|\b(?:better|worse|equivalent|not\s+worse))\z/
+
+      # variant: nil for every one; claim: "better", ">= 1.2", …
+      Wanted = Data.define(:text, :variant, :metric, :claim)
+
+      # @param texts [Array<String>]
+      # @param metrics [Array<Metric>] that there can be
+      # @return [Expectations]
+      # @raise [UserMistake] on the first that is not understood
+      def self.parse(texts, metrics: Metric::SERVED | Metric::BLOCK)
+        names = metrics.map(&:name).uniq
+        new(texts.map do |text|
+          match = PATTERN.match(text.strip) or raise UserMistake, "#{text.inspect} is no expectation. #{UNDERSTOOD}"
+          insist_on_metric(text, match[:metric], names)
+          Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: match[:claim].split.join(" "))
+        end)
+      end
+
+      def self.insist_on_metric(text, name, names)
+        return if names.include?(name)
+        raise UserMistake, "#{text.inspect} expects something of #{name}, which is not measured; there is #{names.join(", ")}."
+      end
+
+      # @param wanted [Array<Wanted>]
+      def initialize(wanted)
+        @wanted = wanted
+      end
+
+      # To be asked before the rounds: a name that nobody bears is found out too late after them.
+      #
+      # @param variant_names [Array<String>] but for the baseline's
+      # @param metrics [Array<Metric>] that are measured
+      # @raise [UserMistake]
+      def insist_on(variant_names:, metrics:)
+        @wanted.each do |wanted|
+          self.class.insist_on_metric(wanted.text, wanted.metric, metrics.map(&:name))
+          next if wanted.variant.nil? || variant_names.include?(wanted.variant)
+          raise UserMistake, "#{wanted.text.inspect}: #{wanted.variant} is not held against the baseline; there is #{variant_names.join(", ")}."
+        end
+      end
+
+      # @param verdict [Verdict]
+      # @return [Array<Expectation>] one for each text and variant that it is about
+      def judge(verdict)
+        others = verdict.cells.map(&:variant) - [verdict.baseline]
+        @wanted.flat_map do |wanted|
+          (wanted.variant ? [wanted.variant] : others).map do |variant|
+            reason = ExpectationCheck.new(wanted, verdict).objection(variant)
+            Expectation.new(text: wanted.text, variant:, shown: reason.nil?, reason:)
+          end
+        end
+      end
+    end
+  end
+end

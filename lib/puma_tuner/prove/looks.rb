@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # After how many rounds the primary metric may decide, fixed before the first.
+    #
+    # Whoever looks after every round and stops when it pleases him calls a difference where there is none several times as
+    # often as he says (docs/false_alarms.md). So the looks are few, and share the 5 % among them, and among the variants
+    # (Bonferroni): simple, and exact whatever the metric.
+    #
+    # rounds_counts: ascending
+    Looks = Data.define(:rounds_counts) do
+      # @return [Looks] one, after all the rounds
+      def self.fixed(rounds_count) = new(rounds_counts: [rounds_count])
+
+      # @param rounds_counts [Array<Integer>] such as 10, 20, 40
+      # @raise [UserMistake] unless they ascend
+      def self.stepwise(rounds_counts)
+        ascending = rounds_counts.any? && rounds_counts.first.positive? && rounds_counts.each_cons(2).all? { |one, two| one < two }
+        return new(rounds_counts:) if ascending
+        raise UserMistake, "looks are numbers of rounds that ascend, such as 10,20,40; got #{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
+      end
+
+      def initialize(rounds_counts:) = super(rounds_counts: rounds_counts.dup.freeze)
+
+      # @return [Integer] rounds, unless it is decided before
+      def rounds_max = rounds_counts.last
+
+      def several? = rounds_counts.size > 1
+
+      # @param rounds_done [Integer]
+      def at?(rounds_done) = rounds_counts.include?(rounds_done)
+
+      # @param variants_count [Integer] held against the baseline
+      # @return [Float] of each interval at each look, so that all together mislead 5 times in 100
+      def level_ratio(variants_count = 1) = 1 - self.class::ERROR_RATIO / (rounds_counts.size * [variants_count, 1].max)
+
+      # @return [Integer] the fewest rounds whose interval can have that level
+      def least_rounds_count(variants_count = 1) = (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio(variants_count)).last }
+
+      # @param ratio [Stats::Estimate, nil] at level_ratio
+      # @param equivalent_ratio [Float] see Verdict
+      # @return [Boolean] whether it says anything: a difference, or that there is none that matters
+      def decided?(ratio, equivalent_ratio)
+        return false unless ratio&.level_ratio
+        !ratio.covers?(1) || Outcome.equivalent?(ratio, equivalent_ratio)
+      end
+
+      # @return [String] "10, 20, 40"
+      def to_s = rounds_counts.join(", ")
+    end
+
+    class Looks
+      # Of calling a difference where there is none.
+      ERROR_RATIO = 0.05
+    end
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # The numbers of the rounds that count: one for each variant, metric and round.
+    class PairedValues
+      # A round in which nobody collected garbage, or waited, is no mistake; it has no ratio, and is left out of these.
+      MAY_BE_ZERO = %w[gc_per_request gvl_wait_per_request gc_per_iteration].freeze
+
+      # The fewest that show anything at 95 %.
+      PAIRS_MIN = 6
+
+      # @param trials [Array<Trial>] the rounds' attempts after each other. One void trial voids its attempt: the others of
+      #   it lack their pair
+      # @param variants_count [Integer] trials of an attempt
+      def initialize(trials, variants_count)
+        @void, valid = trials.each_slice(variants_count).partition { |attempt| attempt.any?(&:void_reason) }
+        @rounds = valid.sort_by { |attempt| attempt.first.round }
+        @values = @rounds.map do |attempt|
+          memory = EqualMemory.of(attempt)
+          attempt.to_h { |trial| [trial.variant, trial.values.merge(memory.fetch(trial.variant))] }
+        end
+      end
+
+      # @return [Integer]
+      def rounds_count = @rounds.size
+
+      # @return [Integer] trials thrown away, with those that were void
+      def voided_count = @void.sum(&:size)
+
+      # @return [Array<Trial>] of a variant, by round
+      def trials(variant_name) = @rounds.flatten.select { |trial| trial.variant == variant_name }
+
+      # @return [Array<Numeric, nil>] by round
+      def values(variant_name, metric_name) = @values.map { |round| round.fetch(variant_name)[metric_name] }
+
+      # @return [Array(Array<Numeric>, Array<Numeric>), nil] the baseline's and the variant's, above zero, in the same order;
+      #   nil when any is missing: to leave out the rounds that could not tell would let results decide what counts
+      def pairs(baseline_name, variant_name, metric_name)
+        pairs = values(baseline_name, metric_name).zip(values(variant_name, metric_name))
+        return if pairs.empty? || pairs.flatten.include?(nil)
+        with_ratio = pairs.select { |pair| pair.all?(&:positive?) }
+        return if with_ratio.size < pairs.size && !(MAY_BE_ZERO.include?(metric_name) && with_ratio.size >= PAIRS_MIN)
+        with_ratio.transpose
+      end
+    end
+  end
+end

@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require "digest"
+require "fileutils"
+require "open3"
+require "shellwords"
+
+module PumaTuner
+  module Prove
+    # Makes variants ready to run, before the first of them does: a checkout, gems in a folder of its own, another Ruby.
+    # Nothing of the user's is changed.
+    class Preparation
+      # How a variant is started.
+      #
+      # command: Host::Command; topology: nil for the command's own; puma_options: see Host::Launch
+      # other_server: whether it is no Puma; facts: of the files behind it, for the fingerprint
+      Ready = Data.define(:command, :topology, :puma_options, :other_server, :facts)
+
+      # @param variants [Array<Variant>] all of them: when one needs gems of its own, all get theirs the same way
+      # @param command [Host::Command] what all have in common
+      # @param rackup [String, nil] the config.ru that it serves, when it serves one
+      # @param folder [String] for checkouts; gone when the proof is over
+      # @param say [#call] told what takes long
+      def initialize(variants:, command:, folder:, rackup: nil, say: ->(_) {})
+        @bundled = variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
+        @command = command
+        @rackup = rackup
+        @folder = folder
+        @say = say
+        @ready = {}
+      end
+
+      # @param variant [Variant]
+      # @return [Ready]
+      # @raise [UserMistake] when it can't be had
+      def call(variant) = @ready[variant.factors] ||= prepare(variant)
+
+      private
+
+      def prepare(variant)
+        factors = variant.factors
+        directory, checkout = directory_of(factors)
+        environment = environment_of(factors)
+        words = words_of(factors, directory)
+        ruby = factors["ruby"] && Rubies.find(factors["ruby"])
+        bundle = bundle_of(factors, directory, environment, ruby)
+        environment, words = bundle.around(environment, words) if bundle
+        environment, words = with_ruby(environment, words, ruby) if ruby
+        run_setup(factors["setup"], directory, environment)
+        Ready.new(command: @command.with(words:, directory:, environment:), topology: variant.topology,
+          puma_options: puma_options(factors, directory), other_server: words.any? { |word| word.include?(Host::OtherServer::PLACE) },
+          facts: facts(factors, directory, checkout))
+      end
+
+      # A checkout of its own for a commit: a clone that shares the objects, so that the user's repository stays as it is.
+      def directory_of(factors)
+        return [@command.directory, nil] unless (ref = factors["git"])
+        root = git("rev-parse", "--show-toplevel", at: @command.directory)
+        commit = git("rev-parse", "--verify", "--quiet", "#{ref}^{commit}", at: root)
+        checkout = File.join(@folder, commit[0, 12])
+        unless File.directory?(checkout)
+          @say.call("checking out #{ref}")
+          git("clone", "--quiet", "--shared", "--no-checkout", root, checkout, at: root)
+          git("checkout", "--quiet", "--detach", commit, at: checkout)
+        end
+        directory = File.join(checkout, File.realpath(@command.directory).delete_prefix(File.realpath(root)))
+        raise UserMistake, "git=#{ref}: #{@command.directory} is not there at that commit" unless File.directory?(directory)
+        [directory, commit]
+      end
+
+      def git(*words, at:)
+        output, status = Open3.capture2e("git", "-C", at, *words)
+        return output.strip if status.success?
+        raise UserMistake, "git #{words.first} failed in #{at}: #{output.lines.first&.strip || "no such commit"}. A variant's git= names a commit, branch or tag."
+      end
+
+      def environment_of(factors)
+        environment = @command.environment.dup
+        factors.each { |key, value| environment[key.delete_prefix("env.")] = value if key.start_with?("env.") }
+        environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
+        environment["RUBY_YJIT_ENABLE"] = (factors["yjit"] == "on") ? "1" : nil if factors["yjit"]
+        environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
+        environment.compact
+      end
+
+      def words_of(factors, directory)
+        return factors["command"].shellsplit if factors["command"]
+        return @command.words unless factors["app"]
+        raise UserMistake, "app=#{factors["app"]} takes the place of a config.ru, but the app is started by a command; use command=" unless @rackup
+        existing!("app", factors["app"], directory)
+        @command.words.map { |word| (word == File.basename(@rackup)) ? File.expand_path(factors["app"], @command.directory) : word }
+      end
+
+      def bundle_of(factors, directory, environment, ruby)
+        gems = factors.filter_map { |key, value| [key.delete_prefix("gem."), value] if key.start_with?("gem.") }.to_h
+        # The command's own. One that runs with our gems (a config.ru without a Gemfile) has none.
+        own = File.join(directory, "Gemfile").then { |path| path if File.file?(path) }
+        gemfile = factors["gemfile"] ? existing!("gemfile", factors["gemfile"], directory) : own
+        needed = @bundled || (factors["git"] && own)
+        return unless needed
+        Bundle.new(gemfile:, gems:, ruby:, environment:, say: @say).install
+      end
+
+      def with_ruby(environment, words, ruby)
+        environment = environment.merge("PATH" => "#{File.dirname(ruby)}:#{environment["PATH"]}")
+        [environment.except("GEM_HOME", "GEM_PATH"), words.map { |word| (word == Gem.ruby) ? ruby : word }]
+      end
+
+      def run_setup(setup, directory, environment)
+        return unless setup
+        @say.call("running #{setup}")
+        output, status = Open3.capture2e(environment, *setup.shellsplit, chdir: directory, unsetenv_others: true)
+        raise UserMistake, "setup=#{setup} failed:\n#{output.lines.last(8).map { |line| "  | #{line}" }.join}" unless status.success?
+      rescue SystemCallError => error
+        raise UserMistake, "setup=#{setup} could not be started: #{error.message}"
+      end
+
+      def puma_options(factors, directory)
+        options = factors.filter_map { |key, value| [key.delete_prefix("puma."), value] if key.start_with?("puma.") }.to_h
+        options["workers"] = factors["workers"] if factors["workers"]
+        options["threads"] = factors["threads"] if factors["threads"]
+        options["config"] = existing!("config", factors["config"], directory) if factors["config"]
+        options
+      end
+
+      # What is behind a variant's names. The commit: also what has been changed since.
+      def facts(factors, directory, checkout)
+        files = {"app" => factors["app"] || @rackup, "config" => factors["config"], "gemfile" => factors["gemfile"]}.compact
+        facts = files.to_h { |name, path| ["file #{name}", Digest::SHA256.file(File.expand_path(path, directory)).hexdigest[0, 12]] }
+        facts["commit"] = checkout || commit_of(directory)
+        facts.compact
+      end
+
+      def commit_of(directory)
+        head, status = Open3.capture2("git", "-C", directory, "rev-parse", "HEAD", err: File::NULL)
+        return unless status.success?
+        changes, = Open3.capture2("git", "-C", directory, "status", "--porcelain", "--", ".", err: File::NULL)
+        changes.empty? ? head.strip : "#{head.strip} with changes"
+      rescue SystemCallError
+        nil # no git here
+      end
+
+      def existing!(key, path, directory)
+        full = [directory, Dir.pwd].map { |folder| File.expand_path(path, folder) }.find { |file| File.file?(file) }
+        full or raise UserMistake, "#{key}=#{path}: there is no such file in #{directory}"
+      end
+    end
+  end
+end

@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # What server and machine have spent up to a moment; two of them make a window.
+    #
+    # at_ns; cpu_ns: of all processes of the server, nil when one went away; run_queue_wait_ns: for which their threads could
+    #   have run and had no core
+    # gauges: {pid => Host::Gauges}; busy_ns, stolen_ns: of the whole machine, all cores together
+    # pressure_ns: for which somebody waited for a core (PSI); throttled_count: by the control group's quota
+    Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count) do
+      # @param server [Host::ServerProcess]
+      # @param meter [Host::Meter::Asking, nil]
+      def self.take(server, meter)
+        pids = server.pids
+        clocks = pids.map { |pid| Host::Processes.cpu_ns(pid) }
+        new(at_ns: Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
+          run_queue_wait_ns: pids.sum { |pid| Host::Processes.run_queue_wait_ns(pid).values.sum },
+          gauges: meter ? meter.call("gauges", server.serving_pids.keys) : {}, **Host::MachineLoad.read)
+      end
+
+      # @return [Integer, nil] what a gauge has grown by since an earlier reading, all processes together
+      def grown(earlier, name)
+        pairs = gauges.map { |pid, now| [now[name], earlier.gauges.dig(pid, name)] }
+        pairs.sum { |now, before| now - before } unless pairs.empty? || pairs.flatten.include?(nil)
+      end
+
+      # @return [Integer, nil] a gauge now, all processes together
+      def total(name)
+        values = gauges.values.map { |now| now[name] }
+        values.sum unless values.empty? || values.include?(nil)
+      end
+    end
+  end
+end

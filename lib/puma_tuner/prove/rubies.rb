@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # Where Rubies are, for variants that name a version.
+    module Rubies
+      PLACES = ["%{cache}/ruby-%{version}", "%{home}/.rbenv/versions/%{version}", "%{home}/.rubies/ruby-%{version}",
+        "%{home}/.asdf/installs/ruby/%{version}", "%{home}/.local/share/mise/installs/ruby/%{version}",
+        "%{home}/.rvm/rubies/ruby-%{version}", "/opt/rubies/ruby-%{version}", "/usr/local/ruby-%{version}"].freeze
+
+      # @param name [String] "3.3.8", the path of a ruby, or of the folder above its bin/
+      # @return [String] path of the executable
+      # @raise [UserMistake]
+      def self.find(name)
+        candidates = name.include?("/") ? [name, File.join(name, "bin/ruby")] : places(name).map { |folder| File.join(folder, "bin/ruby") }
+        found = candidates.map { |path| File.expand_path(path) }.find { |path| File.file?(path) && File.executable?(path) }
+        found or raise UserMistake, "ruby=#{name}: there is no such Ruby; looked for #{candidates.join(", ")}. Give the path of one."
+      end
+
+      def self.places(version)
+        values = {version:, home: Dir.home, cache: ENV.fetch("PUMA_TUNER_CACHE") { File.join(Dir.home, ".cache/puma_tuner") }}
+        PLACES.map { |place| format(place, values) }
+      end
+      private_class_method :places
+    end
+  end
+end

@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # What happens in one trial, once its server serves.
+    class TrialRun
+      # outcome: Load::Outcome of the load that counts; conditions: see Conditions; facts: fields of Trial
+      # gone: why the server is not what it was, as a clause
+      Served = Data.define(:outcome, :conditions, :gone, :facts)
+
+      # Percentiles of fewer requests than this are left out, or said to be coarse.
+      P99_LEAST_COUNT = 200
+      P99_GOOD_COUNT = 1_000
+      P999_LEAST_COUNT = 10_000
+
+      # @param server [Host::ServerProcess]
+      # @param ready [Preparation::Ready]
+      # @param traffic [Load::Traffic]
+      # @param times [TrialRunner::Times]
+      # @param probe [#call, nil] see TrialRunner
+      def initialize(server, ready, traffic:, times:, probe:, cores_count:)
+        @server = server
+        @ready = ready
+        @traffic = traffic
+        @times = times
+        @probe = probe
+        @cores_count = cores_count
+        @meter = Host::Meter::Asking.new(server.directory)
+      end
+
+      # @return [Served]
+      def call
+        @curve = MemoryCurve.new(@server)
+        warmup = WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
+        load_it
+        fingerprint = WhatRan.of(@server, @meter, @ready)
+        conditions = Conditions.of(before: @before, after: @after, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
+        gone = gone_reason
+        budget = mean_budget unless gone || @outcome.complaint
+        Served.new(outcome: @outcome, conditions:, gone:, facts: {values: values(budget), warmup:, memory: @curve.points, conditions:, budget:,
+                                                                  fingerprint:, remarks: remarks(warmup, conditions)})
+      end
+
+      private
+
+      def window(seconds)
+        before = Readings.take(@server, @meter)
+        outcome = @curve.during { @traffic.send_to(@server.url, duration_s: seconds) }
+        after = Readings.take(@server, @meter)
+        count = outcome.requests_count
+        insist_on_answers(outcome)
+        WarmupRun::Window.new(requests_count: count, cpu_per_request_ns: per_request(after.cpu_ns && before.cpu_ns && after.cpu_ns - before.cpu_ns, count),
+          compiled_count: after.total(:compiled_count), heap_pages_count: after.total(:heap_pages_count))
+      end
+
+      # Nothing is gained by going on with a server that does not answer at all.
+      def insist_on_answers(outcome)
+        return if outcome.requests_count.positive?
+        raise ServerFailed.new("The server answered nothing while it was warmed up (#{outcome.complaint})", log_tail: @server.log_tail,
+          advice: @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below.")
+      end
+
+      def load_it
+        @before = Readings.take(@server, @meter)
+        own_cpu_ns = own_cpu
+        @outcome = @curve.during { @traffic.send_to(@server.url, duration_s: @times.duration_s) }
+        @own_cpu_ns = own_cpu - own_cpu_ns
+        @after = Readings.take(@server, @meter)
+      end
+
+      def own_cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+
+      def gone_reason
+        return if @server.alive? && @after.cpu_ns && @before.pids == @after.pids
+        "a process of the server went away under load#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}"
+      end
+
+      def mean_budget
+        return unless @probe && @times.probe_s.positive?
+        observation = @probe.call(@server, @meter) { @traffic.send_to(@server.url, duration_s: @times.probe_s) }
+        count = observation&.requests_count.to_i
+        return if count.zero?
+        Measure::Budget.new(**observation.budget.to_h.transform_values { |ns| ns && (ns / count) })
+      end
+
+      def values(budget)
+        count = @outcome.requests_count
+        {
+          "throughput" => @outcome.throughput_per_s, **latencies(count),
+          "cpu_per_request" => per_request(@after.cpu_ns && @before.cpu_ns && @after.cpu_ns - @before.cpu_ns, count),
+          "gc_per_request" => per_request(@after.grown(@before, :gc_ns), count),
+          "allocations_per_request" => per_request(@after.grown(@before, :allocated_count), count),
+          "gvl_wait_per_request" => budget&.gvl_wait_ns, "pss" => @curve.points.last&.at(1), "rss" => @curve.points.last&.at(2), "boot" => @server.boot_ns
+        }.compact
+      end
+
+      def latencies(count)
+        {"p50" => @outcome.p50_ns, "p90" => @outcome.p90_ns, "p99" => (@outcome.p99_ns if count >= P99_LEAST_COUNT),
+         "p999" => (@outcome.p999_ns if count >= P999_LEAST_COUNT)}
+      end
+
+      def per_request(amount, count) = (amount.fdiv(count) if amount && count.positive?)
+
+      def remarks(warmup, conditions)
+        full = conditions["yjit_code_ratio"]
+        [
+          ("not steady: #{warmup.reason}" unless warmup.steady),
+          ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.requests_count < P99_GOOD_COUNT),
+          ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Laws::YJIT_FULL_RATIO),
+          ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)
+        ].compact
+      end
+    end
+  end
+end

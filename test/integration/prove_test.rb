@@ -1,0 +1,183 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require "support/command_line"
+
+# `puma_tuner prove` as its user meets it: real servers, real load, short.
+class ProveTest < TunerTest
+  include CommandLine
+
+  time_limit 150
+
+  APP = File.expand_path("../fixtures/prove/config.ru", __dir__)
+  SERVER = File.expand_path("../fixtures/prove/server.rb", __dir__)
+  SHORT = %w[--duration 0.4 --warmup 0.15 --warmup-limit 0.5 --probe-duration 0.3 --noise-rounds 0 --connections 4 --busy-machine].freeze
+
+  def setup
+    @folder = Dir.mktmpdir("puma_tuner-test")
+  end
+
+  # Nothing keeps running, and nothing is left but what was asked for.
+  def teardown
+    assert_empty processes_in(File.dirname(APP)), "a server was left running"
+    assert_empty folders_of_the_dead, "a folder was left"
+    FileUtils.rm_rf(@folder)
+  end
+
+  # Temporary folders have their maker's process id in their name; other tests' commands may be running.
+  def folders_of_the_dead
+    Dir["/dev/shm/puma_tuner2*"].reject { |path| PumaTuner::Host::Processes.alive?(path[/-(\d+)-\w+\z/, 1].to_i) }
+  end
+
+  def prove(*words, app: [APP], options: SHORT) = puma_tuner("prove", *app, *options, *words, folder: @folder)
+
+  def verdict = PumaTuner::Document.read(File.join(@folder, "verdict.json"), :verdict)
+
+  # The machine may be busy while tests run; that is no matter here.
+  def trials_of(name) = verdict.trials.select { |trial| trial.variant == name }
+
+  test "variants by environment: measured, compared, explained" do
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=2", "--variant", "slow:env.PROVE_SLEEP_MS=8", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
+    assert_equal 0, result.code, result.err
+    comparison = verdict.comparison("slow", "throughput")
+    assert_equal "worse", comparison.outcome
+    assert_in_delta 0.27, comparison.ratio.value, 0.15
+    quick, slow = verdict.cells
+    assert_operator slow.budget.sleep_ns - quick.budget.sleep_ns, :>, 4_000_000
+    assert_equal({"env.PROVE_SLEEP_MS" => "8"}, slow.factors)
+    assert_operator trials_of("slow").first.values.fetch("cpu_per_request"), :>, 0
+    assert_operator trials_of("slow").first.values.fetch("allocations_per_request"), :>, 5
+    assert_operator trials_of("slow").first.values.fetch("boot"), :>, 10_000_000
+    assert_operator trials_of("slow").first.memory.size, :>=, 4
+    assert_equal quick.fingerprint.keys, slow.fingerprint.keys
+    assert_equal ["env PROVE_SLEEP_MS"], quick.fingerprint.keys.select { |key| quick.fingerprint[key] != slow.fingerprint[key] }
+    assert_match(/worse/i, File.read(File.join(@folder, "summary.md")))
+    assert_match(/<html/, File.read(File.join(@folder, "page.html")))
+    assert_match(/worse/, result.out)
+  end
+
+  test "what is asked for decides the exit code" do
+    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=8", "--variant", "quick:env.PROVE_SLEEP_MS=2", "--rounds", "6",
+      "--expect", "throughput >= 1.5", "--expect", "throughput better", "--expect", "throughput >= 50")
+    assert_equal 1, result.code, result.err
+    assert_equal [true, true, false], verdict.expectations.map(&:shown)
+    assert_match(/throughput >= 50/, result.out)
+  end
+
+  test "an undeclared difference is refused before any round" do
+    # YJIT comes with the environment, and was declared as an environment only.
+    result = prove("--variant", "one:", "--variant", "two:env.PROVE_YJIT_LATE=1", "--rounds", "6")
+    assert_mistake(/differ in what nobody declared.*yjit: off with one, on with two/m, result)
+    refute_path_exists File.join(@folder, "verdict.json")
+  end
+
+  test "a difference without effect is refused" do
+    assert_mistake(/yjit=off of b had no effect/, prove("--variant", "a:", "--variant", "b:yjit=off"))
+  end
+
+  test "another body is refused, unless it is meant" do
+    words = ["--variant", "a:env.PROVE_BODY=short", "--variant", "b:env.PROVE_BODY=#{"long" * 100}", "--rounds", "1"]
+    assert_mistake(/answers to request 1 are of 5 bytes with a, and of 400 bytes with b.*--bodies-may-differ/m, prove(*words))
+    assert_equal 0, prove(*words, "--bodies-may-differ").code
+  end
+
+  test "a variant that answers with an error is refused" do
+    assert_mistake(/puma_tuner: b: .*unexpected status \(500: \d+\)/m, prove("--variant", "a:", "--variant", "b:env.PROVE_STATUS=500"))
+  end
+
+  test "a variant that does not boot is named, with the end of its log" do
+    assert_mistake(/b: .*ended before it served.*PROVE_FAIL_BOOT is set/m, prove("--variant", "a:", "--variant", "b:env.PROVE_FAIL_BOOT=1"))
+  end
+
+  test "a variant that goes away half way ends the proof, and what was measured stays" do
+    # Enough for the first look, not for the round.
+    result = prove("--variant", "a:env.PROVE_SLEEP_MS=5", "--variant", "b:env.PROVE_SLEEP_MS=5,env.PROVE_EXIT_AFTER=400", "--rounds", "6",
+      options: [*SHORT, "--duration", "3"])
+    assert_equal 2, result.code
+    assert_match(/with b|b, round 1/, result.err)
+    assert_match(/went away|answered nothing|broke|ended/, result.err)
+    assert_path_exists File.join(@folder, "verdict.json.rounds")
+  end
+
+  test "an interrupted proof goes on where it was" do
+    words = ["--topologies", "1x1,1x2", "--rounds", "2"]
+    out = File.join(@folder, "out")
+    pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "prove", APP, *SHORT, *words, chdir: @folder, out:, err: out)
+    rounds = File.join(@folder, "verdict.json.rounds")
+    wait_until("the first round", limit_s: 60) { File.file?(rounds) && File.readlines(rounds).size >= 2 }
+    Process.kill(:INT, pid)
+    assert_equal 130, Process.wait2(pid).last.exitstatus
+    assert_match(/kept in .*verdict.json.rounds; go on with: puma_tuner prove .*--resume/, File.read(out))
+    first = File.readlines(rounds)[1]
+    result = prove(*words, "--resume")
+    assert_equal 0, result.code, result.err
+    assert_equal PumaTuner::Prove::Trial.from_document(JSON.parse(first).first), verdict.trials.first
+    assert_mistake(/begun with another plan/, prove("--topologies", "1x1,1x3", "--rounds", "2", "--resume"))
+  end
+
+  test "another server, that is no Puma, is a variant like others" do
+    result = prove("--variant", "puma:", "--variant", "plain:command=#{RbConfig.ruby} #{SERVER} {port}", "--rounds", "1")
+    assert_equal 0, result.code, result.err
+    plain = trials_of("plain").last
+    assert_operator plain.values.fetch("throughput"), :>, 10
+    assert_operator plain.values.fetch("allocations_per_request"), :>, 1
+    assert_nil plain.budget
+    assert_equal "ruby 3", plain.fingerprint.fetch("ruby")[0, 6]
+  end
+
+  test "several config.ru are variants by themselves" do
+    copy = File.join(@folder, "other.ru")
+    File.write(copy, "require #{File.join(File.dirname(APP), "work").dump}; run(->(_) { [200, {\"content-type\" => \"text/plain\"}, [\"fine\"]] })")
+    result = prove("--rounds", "1", app: [APP, copy])
+    assert_equal 0, result.code, result.err
+    assert_equal [APP, copy], verdict.cells.map(&:variant)
+  end
+
+  test "two commits of an app are checked out, compared, and the repository is left alone" do
+    repository = File.join(@folder, "app")
+    Dir.mkdir(repository)
+    git = ->(*words) { system("git", "-C", repository, "-c", "user.name=a", "-c", "user.email=a@b", *words, out: File::NULL, err: File::NULL) || flunk("git #{words}") }
+    git.call("init", "-q")
+    {"one" => 1, "two" => 12}.each do |tag, ms|
+      File.write(File.join(repository, "config.ru"), "run(->(_) { sleep(#{ms / 1000.0}); [200, {\"content-type\" => \"text/plain\"}, [\"fine\"]] })")
+      git.call("add", ".")
+      git.call("commit", "-qm", tag)
+      git.call("tag", tag)
+    end
+    before = Dir.glob("**/*", base: repository, flags: File::FNM_DOTMATCH).sort
+    result = prove("--variant", "before:git=one", "--variant", "after:git=two", "--rounds", "1", app: [File.join(repository, "config.ru")])
+    assert_equal 0, result.code, result.err
+    assert_operator trials_of("after").last.values.fetch("p50"), :>, 10_000_000
+    assert_operator trials_of("before").last.values.fetch("p50"), :<, 10_000_000
+    assert_equal before, Dir.glob("**/*", base: repository, flags: File::FNM_DOTMATCH).sort
+    assert_mistake(/git rev-parse failed/, prove("--variant", "a:git=none", "--variant", "b:git=two", app: [File.join(repository, "config.ru")]))
+  end
+
+  test "an open loop, and looks at which it may be decided" do
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=20", "--rate", "100", "--looks", "6,8", "--primary", "p50",
+      options: [*SHORT, "--connections", "50"])
+    # A busy machine may make the generator late, which voids rounds, as it should.
+    return assert_match(/late|busy|machine/, result.err) if result.code == 2
+    assert_equal 0, result.code, result.err
+    assert_match(/primary metric was decided, after 6 rounds/, verdict.stopped_because)
+    assert_match(/poisson/, verdict.load.arrivals)
+  end
+
+  MISTAKES = {
+    %w[--variant a:] => /needs two variants/,
+    %w[--variant a: --variant b:yjit=on --primary speed] => /--primary speed: there is throughput/,
+    %w[--topologies 1x1,1x2 --expect fast] => /fast/,
+    %w[--topologies 1x1,1x2 --rate 0] => /--rate 0/,
+    %w[--variant a: --variant b:ruby=9.9.9] => /ruby=9.9.9: there is no such Ruby/,
+    %w[--variant a: --variant b:preload=libnone.so] => /no such library/,
+    %w[--variant a: --variant b:config=none.rb] => /no such file/,
+    %w[--topologies 1x1,1x2 --resume] => /nothing to go on with/
+  }.freeze
+
+  MISTAKES.each do |words, message|
+    test "#{words.join(" ")} is a mistake" do
+      assert_mistake(message, prove(*words))
+    end
+  end
+end

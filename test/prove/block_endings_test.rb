@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "block_trials"
+
+class BlockEndingsTest < TunerTest
+  include BlockTrials
+
+  # A block that does something at its 50th call.
+  def at_fifty(text) = "$calls = 0\nblock do\n  #{text} if ($calls += 1) == 50\n  sleep 0.001\nend\n"
+
+  PID = 'File.write(File.join(__dir__, "pid"), Process.pid.to_s);'
+
+  def pid = read("pid").to_i
+
+  def children = Dir["/proc/#{Process.pid}/task/*/children"].flat_map { |path| File.read(path).split }
+
+  test "a block that can't run once is the user's mistake" do
+    text = mistake { trial("\nblock do\n  raise ArgumentError, \"boom\"\nend", variant("two")) }
+    assert_match(/\Awith two, .*bench\.rb: ArgumentError: boom \(.*bench\.rb:3\)\z/, text)
+  end
+
+  test "a block that raises later voids the trial" do
+    trial = trial(at_fifty('raise KeyError, "boom"'))
+    assert_match(/raised, having run before: KeyError: boom \(.*bench\.rb:3\)/, trial.void_reason)
+    assert_equal [{}, 0, nil], [trial.values, trial.requests_count, trial.warmup]
+  end
+
+  test "the line is the user's, wherever it is raised" do
+    assert_match(/bench\.rb:3\)/, trial(at_fifty('Integer("x")')).void_reason)
+  end
+
+  test "errors that are no StandardErrors void it, too" do
+    assert_match(/NotImplementedError/, trial(at_fifty("raise NotImplementedError")).void_reason)
+    assert_match(/SystemStackError/, trial(at_fifty("(loop_for_ever = -> { loop_for_ever.call }).call")).void_reason)
+  end
+
+  test "a block that exits voids it with its status" do
+    assert_match(/called exit, with status 3/, trial(at_fifty("exit 3")).void_reason)
+    assert_match(/ended by itself, with status 4, in the middle.*bye/m, trial(at_fifty("($stderr.puts(\"bye\"); exit! 4)")).void_reason)
+  end
+
+  test "a process that is killed voids it with the signal" do
+    assert_match(/killed by SIGKILL \(as the kernel does when memory runs out\)/, trial(at_fifty("Process.kill(:KILL, $$)")).void_reason)
+    assert_match(/killed by SIGTERM/, trial(at_fifty("Process.kill(:TERM, $$)")).void_reason)
+  end
+
+  test "a process that is killed at once is void as well" do
+    assert_match(/killed by SIGKILL/, trial("Process.kill(:KILL, $$); block { 1 }").void_reason)
+  end
+
+  test "a block that hangs is stopped" do
+    began_s = monotonic_s
+    trial = trial(PID + at_fifty("sleep"), grace_s: 0.5)
+    assert_match(/the block took longer than 0\.7 s, and was stopped/, trial.void_reason)
+    assert_operator monotonic_s - began_s, :<, 20
+    refute alive?(pid)
+  end
+
+  test "a first iteration that hangs is stopped" do
+    runner = Prove::BlockRunner.new(file: write("#{PID} block { sleep }"), commands: ->(_) { command }, warmup_limit_s: 0.1, duration_s: 0.1, boot_limit_s: 3)
+    assert_match(/first iteration took longer than 3 s/, runner.call(variant, round: 0, position: 0).void_reason)
+    refute alive?(pid)
+  end
+
+  test "a process that can't be told to end is stopped" do
+    trial = trial("trap(:TERM) {}; trap(:INT) {}; #{PID}#{at_fifty("loop { sleep }")}", grace_s: 0.3)
+    assert_match(/was stopped/, trial.void_reason)
+    refute alive?(pid)
+  end
+
+  test "what it started does not outlive it" do
+    trial = trial('pid = spawn("sleep", "60"); File.write(File.join(__dir__, "pid"), pid.to_s); block { sleep 0.01 }')
+    assert_nil trial.void_reason
+    wait_until("the end of what it started") { !alive?(pid) }
+  end
+
+  test "what it started keeps nobody waiting when it is killed" do
+    began_s = monotonic_s
+    trial = trial("fork { sleep 60 }\n#{at_fifty("Process.kill(:KILL, $$)")}", grace_s: 30)
+    assert_match(/SIGKILL/, trial.void_reason)
+    assert_operator monotonic_s - began_s, :<, 20
+  end
+
+  test "an at_exit that hangs costs two seconds, and not the trial" do
+    trial = trial("#{PID} at_exit { sleep }; block { sleep 0.01 }")
+    assert_nil trial.void_reason
+    refute alive?(pid)
+  end
+
+  test "an interruption leaves nothing behind" do
+    before = children
+    open_before = Dir["/proc/self/fd/*"].size
+    running = Thread.new { trial("block { sleep 0.01 }", warmup_limit_s: 30) }
+    running.report_on_exception = false
+    wait_until("the child's start") { (children - before).any? }
+    running.raise(Interrupt)
+    assert_raises(Interrupt) { running.value }
+    assert_equal [before, open_before], [children, Dir["/proc/self/fd/*"].size]
+  end
+
+  test "trials leave nothing open" do
+    runner = runner("block { sleep 0.01 }")
+    runner.call(variant, round: 0, position: 0)
+    open_before = Dir["/proc/self/fd/*"].size
+    runner.call(variant, round: 1, position: 0)
+    assert_raises(PumaTuner::UserMistake) { trial("block { 1 }", commands: ->(_) { command("/nowhere/ruby") }) }
+    assert_equal open_before, Dir["/proc/self/fd/*"].size
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class DifferenceTest < TunerTest
+  include PumaTuner::Prove
+
+  SAME = {"ruby" => "ruby 3.4.5", "yjit" => "off", "gem json" => "2.7.2", "puma max_threads" => "5", "env A" => "1"}.freeze
+
+  # @param factors [Hash] of the second variant
+  # @param changed [Hash] what ran otherwise in it
+  def difference(factors, changed, baseline: {}, allowed: [])
+    one = Variant.new(name: "one", factors: baseline)
+    other = Variant.new(name: "other", factors:)
+    Difference.new(one, {one => SAME, other => SAME.merge(changed).compact}, allowed:)
+  end
+
+  def refused(...) = assert_raises(PumaTuner::UserMistake) { difference(...).insist }.message
+
+  test "what was declared may differ" do
+    assert_nil difference({"yjit" => "on"}, {"yjit" => "on"}).insist
+    assert_nil difference({"gem.json" => "2.8.1"}, {"gem json" => "2.8.1", "extension json/ext/parser.so" => "json-2.8.1"}).insist
+    assert_nil difference({"topology" => "1x3"}, {"puma max_threads" => "3"}).insist
+    assert_nil difference({"env.A" => "2"}, {"env A" => "2"}).insist
+  end
+
+  test "YJIT on in one and off in the other, undeclared, is refused" do
+    message = refused({"gem.json" => "2.8.1"}, {"gem json" => "2.8.1", "yjit" => "on"})
+    assert_match(/differ in what nobody declared.*yjit: off with one, on with other/m, message)
+    assert_match(/--allow "yjit"/, message)
+  end
+
+  test "a change of app, commit or configuration does not cover YJIT either" do
+    %w[git app config].each { |key| assert_match(/nobody declared/, refused({key => "x"}, {"yjit" => "on", "file app" => "2", "commit" => "2", "file config" => "2"})) }
+  end
+
+  test "what is there in one only is a difference" do
+    assert_match(/gem rack/, refused({"yjit" => "on"}, {"yjit" => "on", "gem rack" => "3.2.8"}))
+  end
+
+  test "a declared difference without effect is refused" do
+    assert_match(/yjit=on of other had no effect.*yjit: off in both/, refused({"yjit" => "on"}, {}))
+    assert_match(/gem.json=2.8.1 of other had no effect/, refused({"gem.json" => "2.8.1", "yjit" => "on"}, {"yjit" => "on"}))
+  end
+
+  test "the same declared twice is an A/A pair, and fine" do
+    assert_nil difference({"yjit" => "off"}, {}, baseline: {"yjit" => "off"}).insist
+  end
+
+  test "what is allowed may differ" do
+    assert_nil difference({"yjit" => "on"}, {"yjit" => "on", "gem rack" => "3"}, allowed: ["gem rack"]).insist
+  end
+
+  test "a server that tells nothing of Ruby is compared in what both tell" do
+    one = Variant.new(name: "one")
+    other = Variant.new(name: "other", factors: {"command" => "server {port}"})
+    assert_nil Difference.new(one, {one => SAME.merge("program" => "ruby"), other => {"program" => "server"}}).insist
+  end
+end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/trials"
+
+class ExpectationsTest < TunerTest
+  include Trials
+
+  Expectations = PumaTuner::Prove::Expectations
+
+  FACTS = {noise: [], load: nil, seed: 1, machine: nil, started_at: nil, command: nil, stopped_because: nil, expectations: []}.freeze
+
+  def verdict(factor: 1.5, rounds: 8, variants: VARIANTS)
+    looks = PumaTuner::Prove::Looks.fixed(rounds)
+    trials = PumaTuner::Prove::Rounds.new(variants:, looks:, trial_runner: FakeRunner.new(factor:), random: Random.new(1)).call
+    PumaTuner::Prove::Judge.new(variants:, trials:, primary: "throughput", looks:).call(**FACTS)
+  end
+
+  def judged(*texts, **options) = Expectations.parse(texts).judge(verdict(**options))
+
+  def shown(*texts, **options) = judged(*texts, **options).map(&:shown)
+
+  test "a bound is shown when the whole interval is beyond it" do
+    assert_equal [true, false, true, false], shown("throughput >= 1.4", "throughput >= 1.5", "p99 <= 0.7", "p99 <= .66")
+    assert_equal [true], shown("throughput>=1.4")
+  end
+
+  test "the reason is the interval" do
+    expectation = judged("p99 <= 0.5").first
+    assert_match(/\Athe 96% interval is 0\.66\d to 0\.6\d\d\z/, expectation.reason)
+    assert_equal ["p99 <= 0.5", "recommended"], [expectation.text, expectation.variant]
+    assert_nil judged("p99 <= 0.9").first.reason
+  end
+
+  test "outcomes are shown as they are" do
+    assert_equal [true, true, false, true], shown("throughput better", "p50 better", "p50 worse", "pss equivalent")
+    assert_equal [true, false], shown("throughput worse", "throughput better", factor: 0.5)
+    assert_match(/\Ait is worse; the .* interval is/, judged("throughput better", factor: 0.5).first.reason)
+  end
+
+  test "not worse is equivalent, better, or worse by nothing that matters" do
+    assert_equal [true, true, true], shown("throughput not worse", "p50  not worse", "pss not worse")
+    assert_equal [true, true], shown("throughput not worse", "p50 not worse", factor: 0.995)
+    assert_equal [false, false], shown("throughput not worse", "p50 not worse", factor: 0.97)
+  end
+
+  test "a metric clear of 1 by itself, but not among so many, says so" do
+    found = verdict
+    comparisons = found.comparisons.map { |one| (one.metric == "p50") ? one.with(outcome: "not shown", adjusted_p_value: 0.12) : one }
+    assert_match(/\Ano difference is shown; the .*, but .*adjusted p 0\.12/, Expectations.parse(["p50 better"]).judge(found.with(comparisons:)).first.reason)
+  end
+
+  test "it must hold of all variants, or of the one that is named" do
+    third = PumaTuner::Prove::Variant.new(name: "a.ru: old", factors: {"topology" => "1x1"})
+    expectations = judged("throughput >= 1.4", "a.ru: old: throughput better", rounds: 12, variants: [*VARIANTS, third])
+    assert_equal [["recommended", true], ["a.ru: old", true], ["a.ru: old", true]], expectations.map { |one| [one.variant, one.shown] }
+  end
+
+  test "few rounds, and what was not measured, show nothing" do
+    assert_match(/5 rounds are too few/, judged("throughput better", rounds: 5).first.reason)
+    assert_match(/gc_per_request of recommended could not be compared/, judged("gc_per_request better").first.reason)
+  end
+
+  test "what is not understood is refused with what is" do
+    ["throughput", "throughput > 1.2", "throughput >= fast", "p99better", ""].each do |text|
+      assert_match(/METRIC not worse/, assert_raises(PumaTuner::UserMistake) { Expectations.parse([text]) }.message)
+    end
+    assert_match(/speed, which is not measured; there is throughput, p50/, assert_raises(PumaTuner::UserMistake) { Expectations.parse(["speed better"]) }.message)
+  end
+
+  test "names that nobody bears are refused beforehand" do
+    metrics = PumaTuner::Prove::Metric::SERVED
+    Expectations.parse(["recommended: p99 better"]).insist_on(variant_names: ["recommended"], metrics:)
+    insist = ->(text) { assert_raises(PumaTuner::UserMistake) { Expectations.parse([text]).insist_on(variant_names: ["recommended"], metrics:) }.message }
+    assert_match(/today is not held against the baseline; there is recommended/, insist["today: p99 better"])
+    assert_match(/iterations, which is not measured; there is throughput/, insist["iterations better"])
+  end
+
+  test "nothing expected is nothing to judge" do
+    assert_empty judged
+  end
+end

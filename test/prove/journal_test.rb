@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+class JournalTest < TunerTest
+  Journal = PumaTuner::Prove::Journal
+
+  def setup
+    @folder = Dir.mktmpdir
+    @path = File.join(@folder, "verdict.json.rounds")
+  end
+
+  def teardown = FileUtils.rm_rf(@folder)
+
+  def attempt(round, void_reason: nil)
+    %w[a b].map { |name| PumaTuner::Prove::Trial.new(variant: name, round:, position: 0, requests_count: 3, values: {"throughput" => 1.5}, void_reason:) }
+  end
+
+  def journal(plan: {"seed" => 1}, resume: false) = Journal.new(@path, plan:, resume:)
+
+  test "what was kept comes back as it was" do
+    first = journal
+    first.keep(attempt(0, void_reason: "no"))
+    first.keep(attempt(0))
+    assert_equal attempt(0, void_reason: "no") + attempt(0), journal(resume: true).trials
+  end
+
+  test "a run that goes on adds to what there is" do
+    journal.keep(attempt(0))
+    journal(resume: true).keep(attempt(1))
+    assert_equal [0, 0, 1, 1], journal(resume: true).trials.map(&:round)
+  end
+
+  test "a line cut short is left out" do
+    journal.keep(attempt(0))
+    File.write(@path, File.read(@path) + '[{"variant":"a","rou')
+    assert_equal attempt(0), journal(resume: true).trials
+  end
+
+  test "another plan can't go on, and is told what differs" do
+    journal.keep(attempt(0))
+    error = assert_raises(PumaTuner::UserMistake) { journal(plan: {"seed" => 2}, resume: true) }
+    assert_match(/begun with another plan \(seed: 1, now 2\)/, error.message)
+  end
+
+  test "nothing to go on with is a mistake" do
+    assert_match(/nothing to go on with/, assert_raises(PumaTuner::UserMistake) { journal(resume: true) }.message)
+    File.write(@path, "{}\n[{\"variant\": 1}]\n")
+    assert_raises(PumaTuner::UserMistake) { journal(plan: {}, resume: true) }
+  end
+end

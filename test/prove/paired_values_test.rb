@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class PairedValuesTest < TunerTest
+  # @param rounds [Array<Array>] the values of "a" and "b", by attempt
+  def values(metric, rounds, void_at: [])
+    trials = rounds.each_with_index.flat_map do |numbers, round|
+      %w[a b].zip(numbers).each_with_index.map do |(variant, number), position|
+        PumaTuner::Prove::Trial.new(variant:, round:, position:, requests_count: 1, values: number ? {metric => number} : {},
+          void_reason: ("it fell" if void_at.include?([round, position])))
+      end
+    end
+    PumaTuner::Prove::PairedValues.new(trials, 2)
+  end
+
+  def pairs(metric, rounds) = values(metric, rounds).pairs("a", "b", metric)
+
+  test "pairs are of one round" do
+    assert_equal [[1, 3], [2, 4]], pairs("p50", [[1, 2], [3, 4]])
+  end
+
+  test "the order within and of the rounds does not matter" do
+    trials = [[1, "b", 4], [1, "a", 3], [0, "a", 1], [0, "b", 2]].map do |round, variant, number|
+      PumaTuner::Prove::Trial.new(variant:, round:, position: 0, requests_count: 1, values: {"p50" => number})
+    end
+    assert_equal [[1, 3], [2, 4]], PumaTuner::Prove::PairedValues.new(trials, 2).pairs("a", "b", "p50")
+  end
+
+  test "a void trial voids its round" do
+    found = values("p50", [[1, 2], [3, 4], [5, 6]], void_at: [[1, 1]])
+    assert_equal [[1, 5], [2, 6]], found.pairs("a", "b", "p50")
+    assert_equal [2, 2], [found.rounds_count, found.voided_count]
+    assert_equal [0, 2], found.trials("a").map(&:round)
+  end
+
+  test "what one trial could not tell is not compared" do
+    assert_nil pairs("p50", [[1, 2], [3, nil]])
+    assert_nil pairs("p50", [])
+    assert_equal [2, nil], values("p50", [[1, 2], [3, nil]]).values("b", "p50")
+  end
+
+  test "zeros are left out where they may be, while enough is left" do
+    rounds = [[1, 2]] * 6 + [[0, 1], [2, 0]]
+    assert_equal [[1] * 6, [2] * 6], pairs("gc_per_request", rounds)
+    assert_nil pairs("gc_per_request", rounds.drop(1))
+    assert_nil pairs("cpu_per_request", rounds)
+  end
+end
