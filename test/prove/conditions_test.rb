@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class ConditionsTest < TunerTest
+  include PumaTuner
+
+  S = 1_000_000_000
+
+  def readings(at_s, **fields)
+    Prove::Readings.new(at_ns: at_s * S, pids: [1], cpu_ns: 0, run_queue_wait_ns: 0, gauges: {}, busy_ns: 0, stolen_ns: 0, pressure_ns: 0, throttled_count: 0, **fields)
+  end
+
+  def outcome(**fields)
+    Load::Outcome.new(generator: "fake", connections_count: 10, duration_ns: 10 * S, requests_count: 1_000, throughput_per_s: 100.0, mean_ns: 95_000_000,
+      p50_ns: 1, p90_ns: 1, p99_ns: 1, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: {},
+      latency: Stats::Histogram.empty, generator_cpu_ns: S, **fields)
+  end
+
+  def conditions(after, before: readings(0), outcome: self.outcome, own_cpu_ns: 0, fingerprint: {})
+    Prove::Conditions.of(before:, after:, outcome:, own_cpu_ns:, cores_count: 2, fingerprint:)
+  end
+
+  test "what the machine did beside server, generator and us" do
+    found = conditions(readings(10, cpu_ns: 6 * S, run_queue_wait_ns: 2 * S, busy_ns: 12 * S, stolen_ns: S, pressure_ns: 5 * S), own_cpu_ns: S)
+    assert_in_delta 0.25, found["run_queue_wait_ratio"]
+    assert_in_delta 0.2, found["foreign_cpu_ratio"] # 12 - 6 - 1 - 1 of 20
+    assert_in_delta 0.05, found["stolen_ratio"]
+    assert_in_delta 0.5, found["pressure_ratio"]
+    assert_in_delta 0.1, found["generator_cpu_ratio"]
+  end
+
+  test "requests in flight, of the connections, by the generator's own samples" do
+    assert_in_delta 0.95, conditions(readings(10))["in_flight_ratio"]
+    refute_includes conditions(readings(10), outcome: outcome(latency: nil)), "in_flight_ratio"
+  end
+
+  test "what the machine does not tell is left out" do
+    found = conditions(readings(10, cpu_ns: nil, stolen_ns: nil, pressure_ns: nil, throttled_count: nil))
+    assert_empty found.keys & %w[run_queue_wait_ratio foreign_cpu_ratio stolen_ratio pressure_ratio throttled_count]
+  end
+
+  def yjit(ruby, flags, gauges) = conditions(readings(10, gauges: {1 => gauges}), fingerprint: {"yjit" => "on", "ruby" => "ruby #{ruby}", "ruby flags" => flags})["yjit_code_ratio"]
+
+  test "how full YJIT's memory is, by version and flag" do
+    mib = Units::MIB
+    assert_in_delta 0.9, yjit("3.3.8", "", {code_bytes: 43.2 * mib, yjit_bytes: 200 * mib}), 0.001
+    assert_in_delta 0.5, yjit("3.4.5", "", {code_bytes: 20 * mib, yjit_bytes: 64 * mib}), 0.001
+    assert_in_delta 0.5, yjit("3.4.5", "--yjit --yjit-mem-size=32", {code_bytes: 10 * mib, yjit_bytes: 16 * mib}), 0.001
+    assert_in_delta 0.5, yjit("3.4.5", "--yjit-exec-mem-size=32", {code_bytes: 16 * mib, yjit_bytes: 60 * mib}), 0.001
+    refute_includes conditions(readings(10), fingerprint: {"yjit" => "off"}), "yjit_code_ratio"
+  end
+end
