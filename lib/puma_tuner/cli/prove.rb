@@ -58,7 +58,7 @@ module PumaTuner
 
       def proven(plan, path, resume:, **)
         proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
-        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what, done_ratio| stage.note(what) || done_ratio } }
+        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what, _| stage.note(what) } }
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume")
         exit(130)

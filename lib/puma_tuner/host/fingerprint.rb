@@ -41,7 +41,7 @@ module PumaTuner
       end
 
       def gc_settings
-        GC.respond_to?(:config) ? GC.config.reject { |name, _| name == :implementation }.map { |name, value| "#{name}=#{value}" }.join(" ") : ""
+        GC.respond_to?(:config) ? GC.config.except(:implementation).map { |name, value| "#{name}=#{value}" }.join(" ") : ""
       end
 
       def variables

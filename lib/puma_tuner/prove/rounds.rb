@@ -53,6 +53,7 @@ module PumaTuner
           void = attempt.find(&:void_reason)
           void_count = void ? void_count + 1 : 0
           raise VoidMeasurement, give_up_message(void) if void_count >= VOID_ROUNDS_MAX
+          progress&.call("void, and once more: with #{void.variant}, #{void.void_reason}", nil) if void
         end
         trials
       end
