@@ -6,8 +6,8 @@ require_relative "block_trials"
 class BlockEndingsTest < TunerTest
   include BlockTrials
 
-  # A block that does something at its 50th call.
-  def at_fifty(text) = "$calls = 0\nblock do\n  #{text} if ($calls += 1) == 50\n  sleep 0.001\nend\n"
+  # A block that does something at its tenth call.
+  def at_tenth(text) = "$calls = 0\nblock do\n  #{text} if ($calls += 1) == 10\n  sleep 0.001\nend\n"
 
   PID = 'File.write(File.join(__dir__, "pid"), Process.pid.to_s);'
 
@@ -21,28 +21,28 @@ class BlockEndingsTest < TunerTest
   end
 
   test "a block that raises later voids the trial" do
-    trial = trial(at_fifty('raise KeyError, "boom"'))
+    trial = trial(at_tenth('raise KeyError, "boom"'))
     assert_match(/raised, having run before: KeyError: boom \(.*bench\.rb:3\)/, trial.void_reason)
     assert_equal [{}, 0, nil], [trial.values, trial.requests_count, trial.warmup]
   end
 
   test "the line is the user's, wherever it is raised" do
-    assert_match(/bench\.rb:3\)/, trial(at_fifty('Integer("x")')).void_reason)
+    assert_match(/bench\.rb:3\)/, trial(at_tenth('Integer("x")')).void_reason)
   end
 
   test "errors that are no StandardErrors void it, too" do
-    assert_match(/NotImplementedError/, trial(at_fifty("raise NotImplementedError")).void_reason)
-    assert_match(/SystemStackError/, trial(at_fifty("(loop_for_ever = -> { loop_for_ever.call }).call")).void_reason)
+    assert_match(/NotImplementedError/, trial(at_tenth("raise NotImplementedError")).void_reason)
+    assert_match(/SystemStackError/, trial(at_tenth("(loop_for_ever = -> { loop_for_ever.call }).call")).void_reason)
   end
 
   test "a block that exits voids it with its status" do
-    assert_match(/called exit, with status 3/, trial(at_fifty("exit 3")).void_reason)
-    assert_match(/ended by itself, with status 4, in the middle.*bye/m, trial(at_fifty("($stderr.puts(\"bye\"); exit! 4)")).void_reason)
+    assert_match(/called exit, with status 3/, trial(at_tenth("exit 3")).void_reason)
+    assert_match(/ended by itself, with status 4, in the middle.*bye/m, trial(at_tenth("($stderr.puts(\"bye\"); exit! 4)")).void_reason)
   end
 
   test "a process that is killed voids it with the signal" do
-    assert_match(/killed by SIGKILL \(as the kernel does when memory runs out\)/, trial(at_fifty("Process.kill(:KILL, $$)")).void_reason)
-    assert_match(/killed by SIGTERM/, trial(at_fifty("Process.kill(:TERM, $$)")).void_reason)
+    assert_match(/killed by SIGKILL \(as the kernel does when memory runs out\)/, trial(at_tenth("Process.kill(:KILL, $$)")).void_reason)
+    assert_match(/killed by SIGTERM/, trial(at_tenth("Process.kill(:TERM, $$)")).void_reason)
   end
 
   test "a process that is killed at once is void as well" do
@@ -51,7 +51,7 @@ class BlockEndingsTest < TunerTest
 
   test "a block that hangs is stopped" do
     began_s = monotonic_s
-    trial = trial(PID + at_fifty("sleep"), grace_s: 0.5)
+    trial = trial(PID + at_tenth("sleep"), grace_s: 0.5)
     assert_match(/the block took longer than 0\.7 s, and was stopped/, trial.void_reason)
     assert_operator monotonic_s - began_s, :<, 20
     refute alive?(pid)
@@ -64,7 +64,7 @@ class BlockEndingsTest < TunerTest
   end
 
   test "a process that can't be told to end is stopped" do
-    trial = trial("trap(:TERM) {}; trap(:INT) {}; #{PID}#{at_fifty("loop { sleep }")}", grace_s: 0.3)
+    trial = trial("trap(:TERM) {}; trap(:INT) {}; #{PID}#{at_tenth("loop { sleep }")}", grace_s: 0.3)
     assert_match(/was stopped/, trial.void_reason)
     refute alive?(pid)
   end
@@ -77,7 +77,7 @@ class BlockEndingsTest < TunerTest
 
   test "what it started keeps nobody waiting when it is killed" do
     began_s = monotonic_s
-    trial = trial("fork { sleep 60 }\n#{at_fifty("Process.kill(:KILL, $$)")}", grace_s: 30)
+    trial = trial("fork { sleep 60 }\n#{at_tenth("Process.kill(:KILL, $$)")}", grace_s: 30)
     assert_match(/SIGKILL/, trial.void_reason)
     assert_operator monotonic_s - began_s, :<, 20
   end

@@ -31,9 +31,9 @@ class BlockWarmUpTest < TunerTest
   end
 
   test "new code all the time is never steady with YJIT" do
-    trial = trial(<<~'RUBY', warmup_limit_s: 2, commands: ->(_) { command(RbConfig.ruby, "--yjit") })
+    trial = trial(<<~'RUBY', warmup_limit_s: 4, commands: ->(_) { command(RbConfig.ruby, "--yjit") })
       $number = 0
-      block { eval("def m#{$number += 1} = #{$number}; 40.times { m#{$number} }"); sleep 0.005 }
+      block { eval("def m#{$number += 1} = #{$number}; 40.times { m#{$number} }"); sleep 0.001 }
     RUBY
     refute trial.warmup.steady
     assert_match(/YJIT still compiled/, trial.warmup.reason)

@@ -125,7 +125,7 @@ module PumaTuner
       def block_runner(variants)
         preparation = PumaTuner::Prove::Preparation.new(variants:, command: block_command, folder: @folder, say: @say)
         PumaTuner::Prove::BlockRunner.new(file: File.expand_path(option(:block)), commands: ->(variant) { preparation.call(variant).command },
-          warmup_limit_s: times.warmup_limit_s, duration_s: times.duration_s, boot_limit_s: times.boot_limit_s)
+          warmup_limit_s: times.warmup_limit_s, duration_s: times.duration_s, boot_limit_s: times.boot_limit_s, busy_machine: option(:busy_machine))
       end
 
       # The folder of the file: its Gemfile counts.

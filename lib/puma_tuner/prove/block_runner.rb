@@ -26,7 +26,10 @@ module PumaTuner
       # @param warmup_limit_s [Numeric] what is not steady then is measured all the same, and said to be so
       # @param duration_s [Numeric] that counts, more than 0
       # @param boot_limit_s [Numeric] to load the file, and to run the block once
-      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: BlockFile::BOOT_LIMIT_S, grace_s: GRACE_S)
+      # @param busy_machine [Boolean] see TrialRunner
+      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: BlockFile::BOOT_LIMIT_S, grace_s: GRACE_S, busy_machine: false)
+        @busy_machine = busy_machine
+        @earlier = Hash.new { |trials, name| trials[name] = [] }
         @file = file
         @commands = commands
         @warmup_limit_s = warmup_limit_s
@@ -45,25 +48,44 @@ module PumaTuner
         ending = run(variant)
         raise UserMistake, "with #{variant.name}, #{BlockFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
-        Trial.new(variant: variant.name, round:, position:, **measured(ending.counted),
-          void_reason: reason && BlockFile.complaint(@file, reason))
+        judged(Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void_reason: reason && BlockFile.complaint(@file, reason)))
       end
 
       private
 
+      def judged(trial)
+        earlier = @earlier[trial.variant]
+        disturbed = Laws.disturbed(trial.conditions, earlier) unless trial.void_reason || @busy_machine
+        return trial.with(void_reason: disturbed) if disturbed
+        earlier << trial unless trial.void_reason
+        trial
+      end
+
       def run(variant)
+        command = @commands.call(variant)
         words = ["run", @warmup_limit_s.to_s, @duration_s.to_s, *variant.factors["block"]]
-        Block::ChildProcess.call(@commands.call(variant), @file, words, boot_limit_s: @boot_limit_s,
+        Block::ChildProcess.call(command, file_of(command), words, boot_limit_s: @boot_limit_s,
           run_limit_s: @warmup_limit_s + @duration_s + @grace_s)
       end
 
       def measured(counted)
         return {requests_count: 0} unless counted
         {
-          values: values(counted), requests_count: counted[:iterations_count], warmup: Warmup.new(**counted[:warmup]), memory: counted[:memory],
+          values: values(counted), requests_count: counted[:iterations_count], warmup: Warmup.new(**counted[:warmup]), memory: memory(counted),
           conditions: conditions(counted), fingerprint: {**counted[:fingerprint], "file block" => Digest::SHA256.file(@file).hexdigest[0, 12]},
           remarks: remarks(counted)
         }
+      end
+
+      # A checkout of another commit has its own.
+      def file_of(command)
+        own = File.join(command.directory, File.basename(@file))
+        File.file?(own) ? own : @file
+      end
+
+      def memory(counted)
+        end_point = [counted[:warmup][:requests_count] + counted[:iterations_count], counted[:pss_bytes], counted[:rss_bytes]]
+        end_point.include?(nil) ? counted[:memory] : [*counted[:memory], end_point]
       end
 
       # @return [Hash] of those Metric::BLOCK that can be told

@@ -8,7 +8,7 @@ module PumaTuner
         module_function
 
         # @param repetition [Repetition]
-        # @return [Hash{Symbol => Numeric, nil}] sums over the stretch; rss_bytes at its end
+        # @return [Hash{Symbol => Numeric, nil}] sums over the stretch; rss_bytes and pss_bytes at its end
         def call(repetition, duration_ns:)
           # Once without an iteration: at its first call Ruby allocates what it caches of the call.
           stretch(repetition, 0)
@@ -27,7 +27,7 @@ module PumaTuner
           gc_after_ns = gc_ns
           {
             allocated_count:, gc_ns: gc_after_ns && gc_after_ns - gc_before_ns, cpu_ns: cpu_ns - cpu_before_ns, duration_ns: took_ns,
-            iterations_count: repetition.iterations_count - iterations_before, rss_bytes: Host::Processes.memory("self")[:rss_bytes],
+            iterations_count: repetition.iterations_count - iterations_before, **Host::Processes.memory("self"),
             **machine.to_h { |name, value| [name, value && machine_before[name] && value - machine_before[name]] }
           }
         end
