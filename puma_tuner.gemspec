@@ -19,6 +19,7 @@ Gem::Specification.new do |spec|
   spec.require_paths = ["lib"]
 
   # The command's; the serving process loads none of them.
+  spec.add_dependency "csv", "~> 3.2"
   spec.add_dependency "dry-cli", "~> 1.4"
   spec.add_dependency "ruby-progressbar", "~> 1.13"
 end

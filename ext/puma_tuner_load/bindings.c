@@ -1,9 +1,11 @@
-/* What Ruby sees: PumaTuner::Load::Loop.run, whose options lib/puma_tuner/load/native.rb makes. */
+/* What Ruby sees: PumaTuner::Load::Loop.run, whose options lib/puma_tuner/load/native_plan.rb makes. It runs in a process of
+ * its own, which ends with it: what an exception leaves behind is not freed. */
 #include "load.h"
 #include "stall.h"
 #include <errno.h>
 #include <ruby.h>
 #include <ruby/thread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,27 +61,41 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "service", buckets(tally->service));
     set(hash, "lag", buckets(tally->lag));
     set(hash, "latency_sum_ns", ULL2NUM(tally->latency_sum_ns));
+    set(hash, "latency_max_ns", ULL2NUM(tally->latency_max_ns));
     set(hash, "service_sum_ns", ULL2NUM(tally->service_sum_ns));
     set(hash, "intended_count", ULL2NUM(tally->intended_count));
     set(hash, "answered_count", ULL2NUM(tally->answered_count));
     set(hash, "held_back_count", ULL2NUM(tally->held_back_count));
     set(hash, "unanswered_count", ULL2NUM(tally->unanswered_count));
-    set(hash, "broken_count", ULL2NUM(tally->broken_count));
+    set(hash, "failed_count", ULL2NUM(tally->failed_count));
     set(hash, "connections_count", ULL2NUM(tally->connections_count));
     set(hash, "in_flight_max", ULL2NUM(tally->in_flight_max));
     set(hash, "elapsed_ns", ULL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "cpu_ns", ULL2NUM(tally->cpu_ns));
-    set(hash, "first_breakage", tally->first_breakage[0] ? rb_utf8_str_new_cstr(tally->first_breakage) : Qnil);
+    set(hash, "first_failure", tally->first_failure[0] ? rb_utf8_str_new_cstr(tally->first_failure) : Qnil);
     return hash;
 }
 
-/* `source`: {bytes:, head:, expected: [statuses], body_text: nil or String}. The strings stay referenced by the caller. */
+static void *zeroed(size_t count, size_t bytes)
+{
+    void *memory = calloc(count, bytes);
+    if (!memory) rb_raise(rb_eNoMemError, "no memory for the load");
+    return memory;
+}
+
+/* `source`: {messages: [String], head:, expected: [statuses], body_text: nil or String}. The strings stay referenced by the
+ * caller. */
 static void fill_request(struct request *request, VALUE source)
 {
-    VALUE bytes = fetch(source, "bytes"), expected = fetch(source, "expected"), body_text = fetch(source, "body_text");
+    VALUE texts = fetch(source, "messages"), expected = fetch(source, "expected"), body_text = fetch(source, "body_text");
+    struct message *messages = zeroed((size_t)RARRAY_LEN(texts), sizeof(*messages));
 
-    request->bytes = RSTRING_PTR(bytes);
-    request->length = (size_t)RSTRING_LEN(bytes);
+    for (long i = 0; i < RARRAY_LEN(texts); i++) {
+        VALUE text = RARRAY_AREF(texts, i);
+        messages[i] = (struct message){RSTRING_PTR(text), (size_t)RSTRING_LEN(text)};
+    }
+    request->messages = messages;
+    request->messages_count = (uint32_t)RARRAY_LEN(texts);
     request->head = RTEST(fetch(source, "head"));
     for (long i = 0; i < RARRAY_LEN(expected); i++) {
         int status = NUM2INT(RARRAY_AREF(expected, i));
@@ -91,50 +107,82 @@ static void fill_request(struct request *request, VALUE source)
     }
 }
 
-static VALUE loop_run(VALUE self, VALUE options)
+/* This thread only, which is the one that sends. */
+static void stay_on(VALUE core)
 {
-    VALUE sources = fetch(options, "requests"), order = fetch(options, "order"), address = fetch(options, "address");
-    VALUE raw_path = fetch(options, "raw_path"), result = Qnil;
-    uint32_t requests_count = (uint32_t)RARRAY_LEN(sources);
-    struct tally *tally = calloc(1, sizeof(*tally));
-    struct request *requests = calloc(requests_count, sizeof(*requests));
+    cpu_set_t cores;
+
+    if (NIL_P(core)) return;
+    CPU_ZERO(&cores);
+    CPU_SET(NUM2UINT(core), &cores);
+    if (sched_setaffinity(0, sizeof(cores), &cores)) rb_sys_fail("the core it is to stay on");
+}
+
+#define RAW_BUFFER_BYTES 1048576
+
+static FILE *open_raw(VALUE path)
+{
+    FILE *raw;
+
+    if (NIL_P(path)) return NULL;
+    raw = fopen(StringValueCStr(path), "w");
+    if (!raw) rb_sys_fail_str(path);
+    setvbuf(raw, NULL, _IOFBF, RAW_BUFFER_BYTES); /* to write takes time in which nothing is sent */
+    fputs("request,intended_ns,sent_ns,answered_ns,status,body_bytes\n", raw);
+    return raw;
+}
+
+static struct plan plan_of(VALUE options, struct request *requests, uint32_t requests_count)
+{
+    VALUE order = fetch(options, "order"), address = fetch(options, "address");
     struct plan plan = {
         .requests = requests, .requests_count = requests_count,
-        .order = (const uint32_t *)RSTRING_PTR(order), .order_count = (uint32_t)(RSTRING_LEN(order) / sizeof(uint32_t)),
+        .order = (const uint32_t *)RSTRING_PTR(order), .order_count = (uint32_t)((size_t)RSTRING_LEN(order) / sizeof(uint32_t)),
         .mode = (enum mode)NUM2INT(fetch(options, "mode")), .rate_per_s = NUM2DBL(fetch(options, "rate_per_s")),
         .connections_max = NUM2UINT(fetch(options, "connections_count")),
         .reuse_min = NUM2UINT(fetch(options, "reuse_min")), .reuse_max = NUM2UINT(fetch(options, "reuse_max")),
         .duration_ns = NUM2ULL(fetch(options, "duration_ns")), .think_ns = NUM2ULL(fetch(options, "think_ns")),
         .drain_ns = NUM2ULL(fetch(options, "drain_ns")), .seed = NUM2ULL(fetch(options, "seed")),
+        .address_length = (socklen_t)RSTRING_LEN(address), .raw = open_raw(fetch(options, "raw_path")),
     };
+
+    if ((size_t)RSTRING_LEN(address) > sizeof(plan.address)) rb_raise(rb_eArgError, "no address of a socket");
+    memcpy(&plan.address, RSTRING_PTR(address), (size_t)RSTRING_LEN(address));
+    return plan;
+}
+
+/* @param options [Hash] as lib/puma_tuner/load/native_plan.rb makes it
+ * @return [Hash] the tally; an interruption ends the load early, and what there is by then is returned */
+static VALUE loop_run(VALUE self, VALUE options)
+{
+    VALUE sources = fetch(options, "requests"), result;
+    uint32_t requests_count = (uint32_t)RARRAY_LEN(sources);
+    struct request *requests = zeroed(requests_count, sizeof(*requests));
+    struct tally *tally = zeroed(1, sizeof(*tally));
+    struct plan plan = plan_of(options, requests, requests_count);
     struct call call = {&plan, tally, false, false, 0};
 
-    if (tally) tally->requests = calloc(requests_count, sizeof(*tally->requests));
-    if (!tally || !requests || !tally->requests) rb_raise(rb_eNoMemError, "no memory for the load");
+    tally->requests = zeroed(requests_count, sizeof(*tally->requests));
     for (uint32_t i = 0; i < requests_count; i++) fill_request(&requests[i], RARRAY_AREF(sources, i));
-    memcpy(&plan.address, RSTRING_PTR(address), (size_t)RSTRING_LEN(address));
-    plan.address_length = (socklen_t)RSTRING_LEN(address);
-    if (!NIL_P(raw_path)) {
-        plan.raw = fopen(StringValueCStr(raw_path), "w");
-        if (plan.raw) fputs("request,intended_ns,sent_ns,answered_ns,status,body_bytes\n", plan.raw);
-        else call.error = errno;
-    }
-    if (!call.error) rb_thread_call_without_gvl(run_without_gvl, &call, stop, &call);
-    if (call.done) result = tally_hash(tally, requests_count);
-    if (plan.raw) fclose(plan.raw);
+    stay_on(fetch(options, "core"));
+    rb_thread_call_without_gvl(run_without_gvl, &call, stop, &call);
+    if (!call.done) rb_syserr_fail(call.error, "the load could not be begun");
+    if (plan.raw && (ferror(plan.raw) | fclose(plan.raw))) rb_sys_fail("the raw file");
+    result = tally_hash(tally, requests_count);
+    for (uint32_t i = 0; i < requests_count; i++) free((void *)requests[i].messages);
     free(tally->requests);
     free(tally);
     free(requests);
     RB_GC_GUARD(options);
-    if (!call.done) rb_syserr_fail(call.error, "the load could not be begun");
     return result;
 }
 
-/* In a process of its own: nothing but a signal ends it. */
+/* In a process of its own: nothing but SIGTERM ends it. Returns how late it was itself: [answers' p99, standstill], ns. */
 static VALUE loop_serve_stall(VALUE self, VALUE listener, VALUE service_ns, VALUE stall_ns, VALUE stall_after_ns)
 {
-    stall_serve(NUM2INT(listener), NUM2ULL(service_ns), NUM2ULL(stall_ns), NUM2ULL(stall_after_ns));
-    return Qnil;
+    struct stall_lateness lateness = stall_serve(NUM2INT(listener),
+        (struct stall_plan){NUM2ULL(service_ns), NUM2ULL(stall_ns), NUM2ULL(stall_after_ns)});
+    return rb_assoc_new(ULL2NUM(lateness.answers_p99_ns), ULL2NUM(lateness.standstill_ns));
 }
 
 RUBY_FUNC_EXPORTED void Init_puma_tuner_load(void)

@@ -4,7 +4,10 @@
  * opens another, up to `connections_max`, and waits for one beyond that. Its latency counts from the intended instant,
  * its service time from when it was sent. Closed loop: so many connections, each sending `think_ns` after its answer.
  *
- * A load runs in a process of its own, which does nothing else; all of this is without the GVL. */
+ * A load runs in a process of its own, which does nothing else; all of this is without the GVL.
+ *
+ * loop.c: who sends what when. connection.c: how one request comes to its answer. response.c: where an answer ends.
+ * tally.c: what is counted. bindings.c: what Ruby sees. stall.c: the server that all of it is tested against. */
 #ifndef PUMA_TUNER_LOAD_H
 #define PUMA_TUNER_LOAD_H
 
@@ -18,9 +21,12 @@
 
 #define STATUSES 600
 
+/* A request's bytes, as they go over the wire. */
+struct message { const char *bytes; size_t length; };
+
 struct request {
-    const char *bytes;
-    size_t length;
+    const struct message *messages; /* one; or one for each row of the data file, sent in turn */
+    uint32_t messages_count;
     bool head;                 /* its answer has no body */
     uint8_t expected[STATUSES / 8 + 1];
     const char *body_text;     /* must occur in the answer; NULL: anything may */
@@ -53,19 +59,20 @@ struct request_tally {
     uint64_t latency[BUCKETS];
 };
 
+/* Open loop: intended_count = answered_count + unanswered_count + failed_count. */
 struct tally {
     struct request_tally *requests;
     uint64_t latency[BUCKETS], service[BUCKETS], lag[BUCKETS];
-    uint64_t latency_sum_ns, service_sum_ns;
+    uint64_t latency_sum_ns, latency_max_ns, service_sum_ns;
     uint64_t intended_count;    /* requests that were due */
     uint64_t answered_count;    /* and answered, in time to count */
     uint64_t held_back_count;   /* and had to wait for a connection, all of them being busy */
-    uint64_t unanswered_count;  /* no answer at the end */
-    uint64_t broken_count;      /* connections refused, reset, or answering what is no HTTP */
+    uint64_t unanswered_count;  /* no answer at the end, or not sent for want of a connection */
+    uint64_t failed_count;      /* connections refused, reset, or answering what is no HTTP; each cost one request */
     uint64_t connections_count; /* made in all */
     uint64_t in_flight_max;
     uint64_t began_ns, ended_ns, cpu_ns;
-    char first_breakage[128];
+    char first_failure[128];
 };
 
 static inline uint64_t now_ns(void)
@@ -75,7 +82,7 @@ static inline uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* response.c: an answer, read as it comes. Zeroed before each. */
+/* response.c: an answer, read as it comes. */
 enum reading { NEEDS_MORE, COMPLETE, NO_HTTP };
 
 #define HEAD_MAX 32768
@@ -83,20 +90,28 @@ enum reading { NEEDS_MORE, COMPLETE, NO_HTTP };
 
 struct response {
     char head[HEAD_MAX];
-    size_t head_length;
+    char *body;                 /* what is kept of it, for `body_length` bytes; grows, and stays for the next answer */
+    size_t body_room;
+    /* From here on of this one answer. */
+    size_t head_length, body_length;
     bool head_done, chunked, close, until_close;
+    bool keeps_body;            /* it is to be looked at */
     int status;
     int chunk_state;
     uint64_t left;              /* of the body, or of its chunk */
     uint64_t body_bytes;
-    char *body;                 /* kept only when it is to be looked at; the connection's own, BODY_KEPT_MAX long */
-    size_t body_length;
 };
 
-void load_response_begin(struct response *response);
+/* Before each answer; `response` was zeroed once, at the very beginning. */
+void load_response_begin(struct response *response, bool keeps_body);
+
+/* One request is under way on a connection, so whatever comes belongs to its answer. `head_only`: the request was HEAD.
+ * After COMPLETE and NO_HTTP nothing more may be fed. An answer whose end is that of the connection (`until_close`) stays
+ * at NEEDS_MORE. */
 enum reading load_response_feed(struct response *response, const char *bytes, size_t length, bool head_only);
 
-/* loop.c: false when the load could not be begun (errno says why). `stop` ends it early. */
+/* loop.c: runs the plan to its end, or until `stop` is set by another thread or a signal. `tally` is zeroed but for
+ * `requests`, one for each of the plan. False when the load could not be begun (errno says why). */
 bool load_run(const struct plan *plan, struct tally *tally, const volatile bool *stop);
 
 #endif

@@ -6,23 +6,42 @@
 
 enum { CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_DATA_END, TRAILER, TRAILER_LINE };
 
-void load_response_begin(struct response *response)
+void load_response_begin(struct response *response, bool keeps_body)
 {
-    char *body = response->body;
-    size_t head = offsetof(struct response, head_length);
-    memset((char *)response + head, 0, sizeof(*response) - head);
-    response->body = body;
+    size_t kept = offsetof(struct response, head_length);
+    memset((char *)response + kept, 0, sizeof(*response) - kept);
+    response->keeps_body = keeps_body;
 }
 
+/* Whether a list of tokens has this one. */
 static bool has_token(const char *value, size_t length, const char *token)
 {
     size_t token_length = strlen(token);
-    for (size_t i = 0; i + token_length <= length; i++) {
-        if (strncasecmp(value + i, token, token_length) == 0) return true;
+    while (length) {
+        const char *comma = memchr(value, ',', length);
+        size_t word = comma ? (size_t)(comma - value) : length, skipped = comma ? word + 1 : length;
+        const char *at = value;
+        while (word && strchr(" \t", *at)) at++, word--;
+        while (word && strchr(" \t\r", at[word - 1])) word--;
+        if (word == token_length && strncasecmp(at, token, word) == 0) return true;
+        value += skipped;
+        length -= skipped;
     }
     return false;
 }
 
+/* The decimal number that a value begins with; false when it begins with none. */
+static bool number(const char *value, size_t length, uint64_t *number)
+{
+    size_t digits = 0;
+
+    for (*number = 0; digits < length && digits < 18 && value[digits] >= '0' && value[digits] <= '9'; digits++) {
+        *number = *number * 10 + (uint64_t)(value[digits] - '0');
+    }
+    return digits > 0;
+}
+
+/* The few header lines that tell where the answer ends. */
 static void header_line(struct response *response, const char *line, size_t length, bool *has_length)
 {
     const char *colon = memchr(line, ':', length);
@@ -35,13 +54,25 @@ static void header_line(struct response *response, const char *line, size_t leng
     length -= name_length + 1;
     while (length && (*value == ' ' || *value == '\t')) value++, length--;
     if (name_length == 14 && strncasecmp(line, "content-length", 14) == 0) {
-        response->left = strtoull(value, NULL, 10);
-        *has_length = true;
+        *has_length = number(value, length, &response->left);
     } else if (name_length == 17 && strncasecmp(line, "transfer-encoding", 17) == 0) {
         response->chunked = has_token(value, length, "chunked");
     } else if (name_length == 10 && strncasecmp(line, "connection", 10) == 0) {
         response->close = has_token(value, length, "close");
     }
+}
+
+/* "HTTP/1.1 200 …": the status; 0 when it is none. */
+static int status_of(const char *head, size_t length)
+{
+    int status = 0;
+
+    if (length < 12 || memcmp(head, "HTTP/1.", 7) != 0 || head[8] != ' ') return 0;
+    for (int i = 9; i < 12; i++) {
+        if (head[i] < '0' || head[i] > '9') return 0;
+        status = status * 10 + head[i] - '0';
+    }
+    return status >= 100 && status < STATUSES ? status : 0;
 }
 
 /* The whole head is there. False when it is none. */
@@ -50,9 +81,8 @@ static bool parse_head(struct response *response, size_t head_end, bool head_onl
     const char *at = response->head, *end = response->head + head_end;
     bool has_length = false;
 
-    if (head_end < 12 || memcmp(at, "HTTP/1.", 7) != 0) return false;
-    response->status = atoi(at + 9);
-    if (response->status < 100 || response->status >= STATUSES) return false;
+    response->status = status_of(at, head_end);
+    if (!response->status) return false;
     response->close = at[7] == '0';
     while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
@@ -73,15 +103,29 @@ static bool parse_head(struct response *response, size_t head_end, bool head_onl
     return true;
 }
 
+/* Without memory for it less is kept, and the text that is looked for may be missed: no answer is taken for right. */
+static void keep_body(struct response *response, const char *bytes, size_t length)
+{
+    size_t needed = response->body_length + length;
+
+    if (needed > BODY_KEPT_MAX) needed = BODY_KEPT_MAX;
+    if (needed > response->body_room) {
+        size_t room = response->body_room ? response->body_room : 4096;
+        char *body;
+        while (room < needed) room *= 2;
+        body = realloc(response->body, room);
+        if (!body) return;
+        response->body = body;
+        response->body_room = room;
+    }
+    memcpy(response->body + response->body_length, bytes, needed - response->body_length);
+    response->body_length = needed;
+}
+
 static void body_bytes(struct response *response, const char *bytes, size_t length)
 {
     response->body_bytes += length;
-    if (response->body && response->body_length < BODY_KEPT_MAX) {
-        size_t room = BODY_KEPT_MAX - response->body_length;
-        if (length > room) length = room;
-        memcpy(response->body + response->body_length, bytes, length);
-        response->body_length += length;
-    }
+    if (response->keeps_body && length) keep_body(response, bytes, length);
 }
 
 static int hex(char c)
@@ -91,13 +135,14 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* RFC 9112, section 7.1. */
 static enum reading feed_chunks(struct response *response, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length;) {
         char c = bytes[i];
         switch (response->chunk_state) {
           case CHUNK_SIZE:
-            if (hex(c) >= 0) response->left = response->left * 16 + (uint64_t)hex(c);
+            if (hex(c) >= 0 && response->left >> 56 == 0) response->left = response->left * 16 + (uint64_t)hex(c);
             else if (c == '\n') response->chunk_state = response->left ? CHUNK_DATA : TRAILER;
             else if (c == ';') response->chunk_state = CHUNK_EXTENSION;
             else if (c != '\r' && c != ' ') return NO_HTTP;
@@ -133,7 +178,6 @@ static enum reading feed_chunks(struct response *response, const char *bytes, si
     return NEEDS_MORE;
 }
 
-/* One request is under way on a connection, so whatever comes belongs to its answer. */
 enum reading load_response_feed(struct response *response, const char *bytes, size_t length, bool head_only)
 {
     if (!response->head_done) {
@@ -149,7 +193,7 @@ enum reading load_response_feed(struct response *response, const char *bytes, si
         if (!parse_head(response, head_end, head_only)) return NO_HTTP;
         if (response->status < 200) { /* an interim answer: the real one follows */
             size_t used = head_end - before;
-            load_response_begin(response);
+            load_response_begin(response, response->keeps_body);
             return load_response_feed(response, bytes + used, length - used, head_only);
         }
         bytes += head_end - before;

@@ -3,7 +3,12 @@
 
 #include <stdint.h>
 
-/* Returns only when epoll fails. */
-void stall_serve(int listener, uint64_t service_ns, uint64_t stall_ns, uint64_t stall_after_ns);
+struct stall_plan { uint64_t service_ns, stall_ns, stall_after_ns; };
+
+/* How late the server itself was: with its answers, by their 99th percentile, and with the first one after the standstill. */
+struct stall_lateness { uint64_t answers_p99_ns, standstill_ns; };
+
+/* Serves until SIGTERM, or until epoll fails. `listener` does not block. A stall_ns of 0: no standstill. */
+struct stall_lateness stall_serve(int listener, struct stall_plan plan);
 
 #endif

@@ -3,19 +3,23 @@
 require "dry/cli"
 
 module PumaTuner
-  # The command `puma_tuner`. Exit codes: 0 done, 2 the user can mend it, 1 our bug, 130 interrupted.
+  # The command `puma_tuner`. Exit codes: 0 done, 2 the user can mend it, 130 interrupted, 1 our bug; or what was asked for
+  # was not shown (prove --expect, load).
   module CLI
     autoload :Advise, "puma_tuner/cli/advise"
     autoload :AppOptions, "puma_tuner/cli/app_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
+    autoload :LoadText, "puma_tuner/cli/load_text"
     autoload :Measure, "puma_tuner/cli/measure"
     autoload :Model, "puma_tuner/cli/model"
     autoload :Output, "puma_tuner/cli/output"
     autoload :Parse, "puma_tuner/cli/parse"
     autoload :Predict, "puma_tuner/cli/predict"
     autoload :Progress, "puma_tuner/cli/progress"
+    autoload :ProofPlan, "puma_tuner/cli/proof_plan"
     autoload :Prove, "puma_tuner/cli/prove"
     autoload :Report, "puma_tuner/cli/report"
+    autoload :SendLoad, "puma_tuner/cli/load"
     autoload :Tune, "puma_tuner/cli/tune"
 
     HELP = <<~TEXT
@@ -30,11 +34,17 @@ module PumaTuner
         model      observation           -> workload       puma_tuner model observation.json
         predict    observation, workload -> sweep          puma_tuner predict observation.json --threads 1..8
         advise     observation           -> advice         puma_tuner advise observation.json
-        prove      topologies            -> verdict        puma_tuner prove config.ru --topologies 1x5,2x3
+        prove      variants of an app    -> verdict        puma_tuner prove config.ru --topologies 1x5,2x3
         report     any of them           -> text, HTML …   puma_tuner report tuning.json --format html
+
+      Beside them:
+        load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
 
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
     TEXT
+
+    # Ends a command that did its work with another code than 0.
+    class Ending < SystemExit; end
 
     # Prints the version.
     class Version < Dry::CLI::Command
@@ -52,6 +62,7 @@ module PumaTuner
       register "advise", CLI::Advise
       register "prove", CLI::Prove
       register "report", CLI::Report
+      register "load", CLI::SendLoad
       register "tune", CLI::Tune
       register "version", Version, aliases: ["--version", "-v"]
     end
@@ -63,16 +74,19 @@ module PumaTuner
         out.puts(HELP)
         return 0
       end
-      # SIGTERM ends us as Ctrl-C does: with everything we started stopped.
-      trap("TERM") { Thread.main.raise(Interrupt) }
+      # SIGTERM ends us as Ctrl-C does: with everything we started stopped. Raised like this, and not by Ruby itself, an
+      # interruption can be put off (Thread.handle_interrupt) where it would lose a process that is just being started.
+      %w[INT TERM].each { |signal| trap(signal) { Thread.main.raise(Interrupt) } }
       run(arguments, out, err)
     end
 
     def self.run(arguments, out, err)
       # The simulator runs three times as fast with it.
       RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
-      Dry::CLI.new(Commands).call(arguments: with_json_place(arguments), out:, err:)
+      Dry::CLI.new(Commands).call(arguments: with_repetitions(with_json_place(arguments)), out:, err:)
       0
+    rescue Ending => ending
+      ending.status
     rescue SystemExit => exit
       err.puts("\npuma_tuner: interrupted; everything it started is stopped") if exit.status == 130
       # The CLI library's code for words it can't parse is 1, which is ours for bugs.
@@ -87,6 +101,21 @@ module PumaTuner
       1
     end
     private_class_method :run
+
+    # Options that may be given again; the CLI library would take the last. They arrive joined by line ends.
+    REPEATED = %w[--variant --factor --expect --allow].freeze
+
+    def self.with_repetitions(arguments)
+      ours, users = arguments.partition.with_index { |_, index| index < (arguments.index("--") || arguments.size) }
+      values = REPEATED.to_h { |name| [name, []] }
+      others = []
+      while (word = ours.shift)
+        name, value = word.split("=", 2)
+        values.key?(name) ? values[name] << (value || ours.shift.to_s) : others << word
+      end
+      others + values.flat_map { |name, texts| texts.empty? ? [] : ["#{name}=#{texts.join("\n")}"] } + users
+    end
+    private_class_method :with_repetitions
 
     # `--json` without a file means standard output; the CLI library knows no options with a value that may be left out.
     def self.with_json_place(arguments)

@@ -3,21 +3,29 @@
 module PumaTuner
   # Requests to send, and generators that send them. Knows no stage; the stages say when, how much and to whom.
   #
-  # What to send: request_file makes requests, a mix is several of them with weights, traffic adds how to send it.
-  # Who sends: a generator, one file each; wrk_script and wrk_correction are wrk's.
+  # What to send: request_file makes requests, a mix is several of them with weights, whose {{names}} a template fills in from
+  # a data_file; arrivals say when, traffic adds how to send it.
+  # Who sends: a generator, one file each. Native is our own (native_plan, native_outcome); a program is another's; wrk_script
+  # and wrk_correction are wrk's. Whether it tells the truth: self_test, of a stall_server.
   # What came of it: an outcome.
   module Load
     autoload :Arrivals, "puma_tuner/load/arrivals"
     autoload :Child, "puma_tuner/load/child"
+    autoload :DataFile, "puma_tuner/load/data_file"
     autoload :Generator, "puma_tuner/load/generator"
+    autoload :H2load, "puma_tuner/load/h2load"
+    autoload :Hey, "puma_tuner/load/hey"
     autoload :Mix, "puma_tuner/load/mix"
     autoload :Native, "puma_tuner/load/native"
     autoload :NativeOutcome, "puma_tuner/load/native_outcome"
+    autoload :NativePlan, "puma_tuner/load/native_plan"
     autoload :Outcome, "puma_tuner/load/outcome"
+    autoload :Program, "puma_tuner/load/program"
     autoload :Request, "puma_tuner/load/request"
     autoload :RequestFile, "puma_tuner/load/request_file"
     autoload :SelfTest, "puma_tuner/load/self_test"
     autoload :StallServer, "puma_tuner/load/stall_server"
+    autoload :Template, "puma_tuner/load/template"
     autoload :Traffic, "puma_tuner/load/traffic"
     autoload :Wrk, "puma_tuner/load/wrk"
     autoload :WrkCorrection, "puma_tuner/load/wrk_correction"

@@ -53,7 +53,7 @@ class MistakesTest < TunerTest
 
   test "a load tool that is not there" do
     ServedApp.open do |app|
-      result = tune(app, environment: {"PATH" => File.dirname(RbConfig.ruby)})
+      result = tune(app, "--load-generator", "wrk", environment: {"PATH" => File.dirname(RbConfig.ruby)})
       assert_mistake(/wrk is not on PATH.*[Ii]nstall/m, result)
       assert_nothing_left(app)
     end

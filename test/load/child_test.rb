@@ -5,7 +5,14 @@ require "test_helper"
 class ChildTest < TunerTest
   Child = PumaTuner::Load::Child
 
-  def children = Dir["/proc/#{Process.pid}/task/*/children"].flat_map { |path| File.read(path).split }
+  # Threads may end while they are asked.
+  def children
+    Dir["/proc/#{Process.pid}/task/*/children"].flat_map do |path|
+      File.read(path).split
+    rescue SystemCallError
+      []
+    end
+  end
 
   test "gives what it printed on both streams, and how it ended" do
     output, status = Child.output_of(["sh", "-c", "echo out; echo err >&2; exit 3"], limit_s: 5)
@@ -27,6 +34,23 @@ class ChildTest < TunerTest
     wait_until("the child's start") { (children - before).any? }
     waiting.raise(Interrupt)
     assert_raises(Interrupt) { waiting.value }
+    assert_equal before, children
+  end
+
+  test "may say what it has when the wait is interrupted" do
+    program = "trap 'echo so far; exit' INT; echo begun; while :; do sleep 0.05; done"
+    before = children
+    waiting = Thread.new { Child.output_of(["sh", "-c", program], limit_s: 60, stop_signal: :INT) }
+    wait_until("the child's start") { (children - before).any? }
+    sleep 0.3 # until it has set its trap
+    waiting.raise(Interrupt)
+    assert_equal "begun\nso far\n", waiting.value.first
+    assert_equal before, children
+    silent = Thread.new { Child.output_of(["sleep", "30"], limit_s: 60, stop_signal: :INT) }
+    silent.report_on_exception = false
+    wait_until("the child's start") { (children - before).any? }
+    silent.raise(Interrupt)
+    assert_raises(Interrupt) { silent.value }
     assert_equal before, children
   end
 

@@ -17,19 +17,22 @@ class GeneratorTest < TunerTest
     def send_load(**sent) = @sent = sent
   end
 
-  def run_against(url, generator: Recording.new, connections_count: 1, duration_s: 1)
-    generator.run(mix: Load::Mix.of_paths(["/"]), url_base: url, connections_count:, duration_s:, seed: 1)
+  def run_against(url, generator: Recording.new, connections_count: 1, duration_s: 1, **)
+    generator.run(mix: Load::Mix.of_paths(["/"]), url_base: url, connections_count:, duration_s:, seed: 1, **)
     generator.sent
   end
 
   test "is found by name, and has registered itself" do
-    assert_instance_of Load::Wrk, Load.generator("wrk")
+    {"native" => Load::Native, "wrk" => Load::Wrk, "hey" => Load::Hey, "h2load" => Load::H2load}.each do |name, generator_class|
+      assert_instance_of generator_class, Load.generator(name)
+    end
+    assert_equal %w[native wrk hey h2load], Load::Generator::BUILT_IN
   end
 
   test "says which there are when the name is wrong" do
     ["siege", "mix", "../error", ""].each do |name|
       error = assert_raises(PumaTuner::UserMistake) { Load.generator(name) }
-      assert_match(/#{Regexp.escape(name.inspect)} is no load generator; there is: native, wrk/, error.message)
+      assert_match(/#{Regexp.escape(name.inspect)} is no load generator; there is: native, wrk, hey, h2load/, error.message)
     end
   end
 
@@ -44,6 +47,13 @@ class GeneratorTest < TunerTest
       "http://0.0.0.0:80", "127.0.0.1:80", "not a url", ""].each do |url|
       error = assert_raises(PumaTuner::UserMistake, url) { run_against(url) }
       assert_match(/give .*http:\/\/127\.0\.0\.1:9292/, error.message)
+    end
+  end
+
+  test "sends to another machine when that is said, and still only what is a plain address" do
+    assert_equal "http://10.0.0.1:80", run_against("http://10.0.0.1:80", anywhere: true)[:url_base]
+    ["https://10.0.0.1", "http://10.0.0.1/path", "http://user@10.0.0.1", "http://10.0.0.1?a=b", "not a url", "http:"].each do |url|
+      assert_raises(PumaTuner::UserMistake, url) { run_against(url, anywhere: true) }
     end
   end
 

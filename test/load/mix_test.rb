@@ -41,6 +41,16 @@ class MixTest < TunerTest
     assert_equal [200, 201, 302], [200, 201, 302, 404, 500].select { |status| usual.expects?(status) }
   end
 
+  test "fills in rows in an order that the seed gives, the same in each request" do
+    data = Load::DataFile.new(path: "data.csv", columns: ["id"], rows: (1..20).map { |id| {"id" => id.to_s} })
+    made = Load::Mix.new(requests: %w[/a/{{id}} /b/{{id}} /c].map { |path| Load::Request.new(path:) }, data:)
+    a, b, c = made.requests.map { |request| made.filled(request, 3).map(&:path).to_a }
+    assert_equal (1..20).map { |id| "/a/#{id}" }.sort, a.sort
+    assert_equal a.map { |path| path.sub("a", "b") }, b
+    assert_equal ["/c"], c
+    refute_equal a, made.filled(made.requests.first, 4).map(&:path).to_a
+  end
+
   test "is frozen through and through" do
     headers = {"A" => +"b"}
     assert Ractor.shareable?(Load::Request.new(path: +"/", headers:))

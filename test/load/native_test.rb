@@ -12,16 +12,56 @@ class NativeTest < TunerTest
     flunk Load::Native.why_not if Load::Native.why_not
   end
 
-  def run_native(url, *requests, arrivals: Load::Arrivals.closed, connections_count: 4, duration_s: 1, generator: Load::Native.new)
+  def run_native(url, *requests, arrivals: Load::Arrivals.closed, connections_count: 4, duration_s: 1, generator: Load::Native.new, data: nil)
     requests = [Request.new(path: "/")] if requests.empty?
-    generator.run(mix: Load::Mix.new(requests:), url_base: url, connections_count:, duration_s:, seed: 1, arrivals:)
+    generator.run(mix: Load::Mix.new(requests:, data:), url_base: url, connections_count:, duration_s:, seed: 1, arrivals:)
+  end
+
+  # An answer as it goes over the wire, to whoever asks; the connection ends with it.
+  def with_bytes(*parts)
+    listener = TCPServer.new("127.0.0.1", 0)
+    serving = Thread.new do
+      loop do
+        socket = listener.accept
+        socket.setsockopt(:TCP, :NODELAY, true)
+        socket.readpartial(4_096)
+        parts.each { |part| socket.write(part) && (sleep(0.002) if parts.size > 1) }
+        socket.close
+      rescue SystemCallError, EOFError
+        nil
+      end
+    end
+    yield "http://127.0.0.1:#{listener.local_address.ip_port}"
+  ensure
+    serving&.kill&.join
+    listener&.close
+  end
+
+  def answer_all(socket)
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") while socket.readpartial(4_096)
+  rescue EOFError
+    socket.close
+  end
+
+  # Threads may end while they are asked.
+  def children
+    Dir["/proc/#{Process.pid}/task/*/children"].flat_map do |path|
+      File.read(path).split
+    rescue SystemCallError
+      []
+    end
   end
 
   test "tells the truth about a server that stands still" do
     result = Load::SelfTest.new.call
+    # Once more only if the machine kept one of the two from its core, which both tell themselves.
+    if !result.right? && result.disturbance
+      warn "the self-test is run again: #{result.disturbance}"
+      result = Load::SelfTest.new.call
+    end
     assert_equal [1_200, 1_200], [result.intended_count, result.answered_count]
-    # On a machine shared with others the server itself is late at times; the benchmark (rake stall) judges by 2 %.
-    result.lines.each { |line| assert_in_delta line.true_ns, line.reported_ns, [line.true_ns * 0.15, 30_000_000].max, line.name }
+    result.lines.each { |line| assert_in_delta line.true_ns, line.reported_ns, [line.true_ns * 0.02, 1_000_000].max, "#{line.name}; #{result.disturbance}" }
+    assert_predicate result, :right?
   end
 
   test "a closed loop obeys Little's law" do
@@ -29,7 +69,16 @@ class NativeTest < TunerTest
     assert_nil outcome.complaint
     assert_in_delta 4, outcome.throughput_per_s * outcome.mean_ns / 1e9, 0.3
     assert_operator outcome.p50_ns, :>=, 5_000_000
+    assert_operator outcome.max_ns, :>=, outcome.p99_ns * 63 / 64
     assert_equal outcome.requests_count, outcome.latency.count
+    assert_equal 4, outcome.connections_made_count
+  end
+
+  test "clients of a closed loop think between two requests, and not all at once" do
+    arrivals = Load::Arrivals.closed(think_s: 0.1)
+    outcome = ScriptedServer.serve(->(*) { 200 }) { |server| run_native(server.url, arrivals:, connections_count: 20) }
+    assert_nil outcome.complaint
+    assert_in_delta 20, outcome.throughput_per_s * (outcome.mean_ns / 1e9 + 0.1), 5
   end
 
   test "an open loop sends at its rate, however slow the server is" do
@@ -39,6 +88,7 @@ class NativeTest < TunerTest
     assert_in_delta 100, outcome.intended_count, 2
     assert_equal outcome.intended_count, outcome.requests_count
     assert_operator outcome.lag_p99_ns, :>, 0
+    assert_equal outcome.intended_count, outcome.lag.count
   end
 
   test "requests that find no connection wait for one, and their latency tells it" do
@@ -49,6 +99,17 @@ class NativeTest < TunerTest
     assert_operator outcome.latency.quantile_ns(0.9), :>, outcome.service.quantile_ns(0.9) * 5
   end
 
+  test "every request of an open loop is accounted for, whatever the server does" do
+    troubles = ->(_, number) { (number == 0 && rand < 0.5) ? raise(Errno::EPIPE) : sleep(rand / 50) && 200 }
+    {troubles => /broke or were refused.*closed before/, ->(*) { sleep(60) } => /no request was answered/}.each do |answer, said|
+      outcome = ScriptedServer.serve(answer) do |server|
+        run_native(server.url, arrivals: Load::Arrivals.open(300), connections_count: 20, duration_s: 0.5, generator: Load::Native.new(drain_s: 0.5))
+      end
+      assert_equal outcome.intended_count, outcome.requests_count + outcome.unanswered_count + outcome.socket_errors_count
+      assert_match said, outcome.complaint
+    end
+  end
+
   test "Poisson arrivals are the same with the same seed" do
     counts = Array.new(2) do
       ScriptedServer.serve(->(*) { 200 }) do |server|
@@ -57,6 +118,48 @@ class NativeTest < TunerTest
     end
     assert_equal 1, counts.uniq.size
     assert_in_delta 100, counts.first, 40
+  end
+
+  test "connections are used as often as was said, and then made anew" do
+    outcome = ScriptedServer.serve(->(*) { 200 }) do |server|
+      run_native(server.url, arrivals: Load::Arrivals.open(200, kind: "even", reuse: 1..3), duration_s: 1)
+    end
+    assert_nil outcome.complaint
+    assert_in_delta outcome.requests_count / 2.0, outcome.connections_made_count, outcome.requests_count * 0.15
+  end
+
+  test "a connection that the server closes between two requests costs a new one, and no complaint" do
+    closing = ->(_, number) { (number == 3) ? raise(Errno::EPIPE) : 200 }
+    [Load::Arrivals.closed, Load::Arrivals.open(200), Load::Arrivals.closed(think_s: 0.01)].each do |arrivals|
+      outcome = ScriptedServer.serve(closing) { |server| run_native(server.url, arrivals:, duration_s: 0.5) }
+      assert_nil outcome.complaint, arrivals.to_s
+      assert_operator outcome.connections_made_count, :>=, outcome.requests_count / 3, arrivals.to_s
+    end
+  end
+
+  test "answers end where HTTP says so" do
+    {
+      ["HTTP/1.1 200 OK\r\n\r\nuntil the end"] => 13, ["HTTP/1.0 200 OK\r\n", "\r\nunt", "il the end"] => 13,
+      ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le", "ngth: 5\r\n\r\nhe", "llo"] => 5,
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, wor", "ld!!!\r\n0\r\nTrailer: x\r\n\r\n"] => 15,
+      ["HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"] => 0
+    }.each do |parts, length|
+      with_bytes(*parts) do |url|
+        outcome = run_native(url, connections_count: 1, duration_s: 0.2)
+        assert_nil outcome.complaint, parts.inspect
+        assert_equal [[length, length]], outcome.body_bytes_ranges, parts.inspect
+      end
+    end
+  end
+
+  test "what is no HTTP, or is cut short, is an error" do
+    [["SSH-2.0-OpenSSH\r\n\r\n"], ["HTTP/1.1 2x0 OK\r\n\r\n"], ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nmore than two"],
+      ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless"], ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"], [""]].each do |parts|
+      with_bytes(*parts) do |url|
+        outcome = run_native(url, connections_count: 1, duration_s: 0.1)
+        assert_match(/no request was answered; the first to fail: (the answer is no HTTP|closed before)/, outcome.complaint, parts.inspect)
+      end
+    end
   end
 
   test "answers are told apart by request" do
@@ -70,6 +173,65 @@ class NativeTest < TunerTest
     end
   end
 
+  test "an answer must contain the text that is asked for" do
+    long = "x" * 300_000
+    answer = ->(received, _) { ScriptedServer::Reply.new(200, {}, (received.path == "/late") ? "#{long}Welcome" : "#{long}Sorry") }
+    ScriptedServer.serve(answer) do |server|
+      right = run_native(server.url, Request.new(path: "/late", expected_text: "Welcome"), Request.new(path: "/sorry"), duration_s: 0.3)
+      assert_nil right.complaint
+      wrong = run_native(server.url, Request.new(path: "/sorry", expected_text: "Welcome"), duration_s: 0.3)
+      assert_equal [wrong.requests_count] * 2, [wrong.unexpected_count, wrong.wrong_body_count]
+      assert_match(/had not the text/, wrong.complaint)
+    end
+  end
+
+  test "HEAD's answer has no body, whatever its length says" do
+    outcome = ScriptedServer.serve(->(*) { ScriptedServer::Reply.new(200, {"Content-Length" => "2000"}, "") }) do |server|
+      run_native(server.url, Request.new(path: "/", http_method: "HEAD"), duration_s: 0.2)
+    end
+    assert_nil outcome.complaint
+  end
+
+  test "each request takes the next row of the data file, and begins again after the last" do
+    rows = Array.new(7) { |number| {"id" => "a/#{number}", "name" => "é#{number}"} }
+    data = Load::DataFile.new(path: "data.csv", columns: %w[id name], rows:)
+    received = Queue.new
+    outcome = ScriptedServer.serve(->(request, _) { received << request && 200 }) do |server|
+      run_native(server.url, Request.new(path: "/items/{{id}}", http_method: "POST", body: "name={{name}}"), Request.new(path: "/plain"), data:,
+        connections_count: 1, duration_s: 0.5)
+    end
+    all = Array.new(received.size) { received.pop }
+    filled = all.select(&:body)
+    assert_nil outcome.complaint
+    assert_operator filled.size, :>, 14
+    assert_includes all.map(&:path), "/plain"
+    assert_equal(rows.map { |row| ["/items/#{row["id"].sub("/", "%2F")}", "name=#{row["name"]}".b] }.sort, filled.first(7).map { |request| [request.path, request.body.b] }.sort)
+    assert_equal filled.first(7).map(&:path), filled[7, 7].map(&:path)
+    assert_equal [[2, 2], [2, 2]], outcome.body_bytes_ranges
+  end
+
+  test "refuses to prepare more than memory should hold" do
+    data = Load::DataFile.new(path: "data.csv", columns: ["id"], rows: Array.new(300) { |number| {"id" => number.to_s} })
+    error = assert_raises(PumaTuner::UserMistake) { run_native("http://127.0.0.1:9", Request.new(path: "/{{id}}", body: "x" * 2**20), data:) }
+    assert_match(/more than 256 MiB; use fewer rows/, error.message)
+  end
+
+  test "sends over a unix socket" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "it.sock")
+      server = UNIXServer.new(path)
+      serving = Thread.new { loop { Thread.new(server.accept) { |socket| answer_all(socket) } } }
+      assert_nil run_native("unix://#{path}", duration_s: 0.3).complaint
+      serving.kill.join
+      server.close
+      assert_match(/refused/, run_native("unix://#{path}", duration_s: 0.1).complaint)
+    end
+  end
+
+  test "finds out on which of its addresses localhost listens" do
+    ScriptedServer.serve(->(*) { 200 }) { |server| assert_nil run_native(server.url.sub("127.0.0.1", "localhost"), duration_s: 0.2).complaint }
+  end
+
   test "a raw file holds every answer" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "raw.csv")
@@ -80,11 +242,59 @@ class NativeTest < TunerTest
     end
   end
 
+  test "a raw file that can't be written is an error, and no figures without it" do
+    ScriptedServer.serve(->(*) { 200 }) do |server|
+      error = assert_raises(PumaTuner::LoadToolFailed) { run_native(server.url, generator: Load::Native.new(raw_path: "/dev/full"), duration_s: 0.2) }
+      assert_match(/No space left/, error.message)
+    end
+  end
+
+  test "stays on the core that it is told" do
+    core = Load::Native.cores.last
+    ScriptedServer.serve(->(*) { 200 }) do |server|
+      assert_nil run_native(server.url, generator: Load::Native.new(core:), duration_s: 0.2).complaint
+      error = assert_raises(PumaTuner::LoadToolFailed) { run_native(server.url, generator: Load::Native.new(core: 1_023), duration_s: 0.2) }
+      assert_match(/core it is to stay on/, error.message)
+    end
+  end
+
+  test "an interruption ends the load, and everything with it" do
+    before = children
+    ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
+      running = Thread.new { run_native(server.url, duration_s: 30) }
+      running.report_on_exception = false
+      wait_until("the load's start") { server.latencies_ns.any? }
+      running.raise(Interrupt)
+      assert_raises(Interrupt) { running.value }
+      assert_equal before, children
+    end
+  end
+
+  test "what was measured before an interruption is kept where that is wanted" do
+    ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
+      running = Thread.new { run_native(server.url, duration_s: 30, generator: Load::Native.new(stoppable: true)) }
+      wait_until("some answers") { server.latencies_ns.size > 50 }
+      running.raise(Interrupt)
+      outcome = running.value
+      assert_operator outcome.requests_count, :>, 40
+      assert_operator outcome.duration_ns, :<, 20_000_000_000
+      assert_in_delta 4, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
+    end
+  end
+
   test "nobody there is a complaint, and no endless loop" do
     port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
-    outcome = run_native("http://127.0.0.1:#{port}", duration_s: 0.3)
-    assert_equal 0, outcome.requests_count
-    assert_match(/no request was answered/, outcome.complaint)
+    [Load::Arrivals.closed, Load::Arrivals.open(2_000)].each do |arrivals|
+      outcome = run_native("http://127.0.0.1:#{port}", duration_s: 0.3, arrivals:)
+      assert_equal [0, 0], [outcome.requests_count, outcome.connections_made_count]
+      assert_match(/no request was answered; the first to fail: connecting: Connection refused/, outcome.complaint)
+    end
+  end
+
+  test "refuses more connections than the system lets it open" do
+    most = Load::Native.open_files_max
+    error = assert_raises(PumaTuner::UserMistake) { run_native("http://127.0.0.1:9", connections_count: most) }
+    assert_match(/#{most} connections are more than.*ulimit -n/, error.message)
   end
 
   test "load goes to this machine only" do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "tmpdir"
 
 class OutcomeTest < TunerTest
   Outcome = PumaTuner::Load::Outcome
@@ -19,7 +20,10 @@ class OutcomeTest < TunerTest
   test "complains of wrong answers, broken connections and silence" do
     {
       {unexpected_count: 3, statuses: {"200" => 397, "500" => 3}} => /3 of 400 answers had an unexpected status \(200: 397, 500: 3\)/,
+      {unexpected_count: 3, wrong_body_count: 3} => /3 of 400 answers had not the text/,
       {socket_errors_count: 2} => /2 connections broke or were refused, beside 400 answers/,
+      {socket_errors_count: 2, first_failure: "connecting: refused"} => /beside 400 answers; the first to fail: connecting: refused/,
+      {unanswered_count: 5} => /5 requests were never answered, beside 400 that were/,
       {requests_count: 0, mean_ns: nil, statuses: {}} => /no request was answered/
     }.each do |changes, said|
       assert_match said, outcome(**changes).complaint
@@ -29,6 +33,15 @@ class OutcomeTest < TunerTest
 
   test "goes through JSON and back" do
     assert_equal outcome, Outcome.from_document(JSON.parse(JSON.generate(outcome.to_document)))
+  end
+
+  test "is a document of its own" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "load.json")
+      full = outcome(latency: PumaTuner::Stats::Histogram.of([1_000, 2_000]), lag: PumaTuner::Stats::Histogram.of([5]), statuses: {"200" => 400})
+      PumaTuner::Document.write(full, path)
+      assert_equal full, PumaTuner::Document.read(path, :load_outcome)
+    end
   end
 
   test "is frozen through and through" do

@@ -6,20 +6,20 @@ require "tmpdir"
 class RequestFileTest < TunerTest
   Load = PumaTuner::Load
 
-  def requests(text, beside: {})
+  def requests(text, beside: {}, data: nil)
     Dir.mktmpdir do |folder|
       beside.each { |name, bytes| File.binwrite(File.join(folder, name), bytes) }
       file = File.join(folder, "requests.txt")
       File.binwrite(file, text)
-      Load::RequestFile.new(file).requests
+      Load::RequestFile.new(file, data:).requests
     end
   end
 
   def request(line, **) = requests(line, **).fetch(0)
 
   # What is said of a bad line, without the path and the pointer to the format.
-  def complaint(text)
-    error = assert_raises(PumaTuner::InvalidRequestFile) { requests(text) }
+  def complaint(text, **)
+    error = assert_raises(PumaTuner::InvalidRequestFile) { requests(text, **) }
     assert_match(/requests\.txt, line \d+: .*docs\/formats\/requests\.md\.\z/m, error.message)
     error.message[/line \d+: .*(?=\. The format)/m]
   end
@@ -33,9 +33,9 @@ class RequestFileTest < TunerTest
   end
 
   test "takes everything a line can say" do
-    line = %q(12 POST /reports header:Accept=text/html "header:X-Note=a = b" body:'{"a": 1}' expect:201,422)
+    line = %q(12 POST /reports header:Accept=text/html "header:X-Note=a = b" body:'{"a": 1}' expect:201,422 'has:Well done')
     wanted = Load::Request.new(weight: 12, http_method: "POST", path: "/reports",
-      headers: {"Accept" => "text/html", "X-Note" => "a = b"}, body: '{"a": 1}', expected_statuses: [201, 422])
+      headers: {"Accept" => "text/html", "X-Note" => "a = b"}, body: '{"a": 1}', expected_statuses: [201, 422], expected_text: "Well done")
     assert_equal wanted, request(line)
   end
 
@@ -72,7 +72,11 @@ class RequestFileTest < TunerTest
       "GET /a#b" => /"\/a#b" is no path/,
       "GET '/a b'" => /"\/a b" is no path; .*percent-encoded/,
       "GET /café" => /is no path; .*percent-encoded/,
-      "GET / HTTP/1.1" => /"HTTP\/1.1" is not understood; .*header:Name=value, body:… and expect:…/,
+      "GET / HTTP/1.1" => /"HTTP\/1.1" is not understood; .*header:Name=value, body:…, expect:… and has:…/,
+      "GET / has:" => /has: names no text/,
+      "GET / has:a has:b" => /has: is given 2 times/,
+      "HEAD / has:a" => /answer to HEAD has no body/,
+      "GET /{{id}}" => /{{id}} stands for a value of a data file, and none is given; name one with --data/,
       "GET / header:Accept" => /header:Accept is no header; write header:Name=value/,
       "GET / 'header:A b=c'" => /is no header/,
       "GET / header:A=1 header:a=2" => /the header A is given twice/,
@@ -85,6 +89,33 @@ class RequestFileTest < TunerTest
       "GET / expect:99" => /is no list of statuses/,
       "POST / body:'x" => /a quotation mark is never closed/
     }.each { |line, said| assert_match said, complaint(line), line }
+  end
+
+  DATA = Load::DataFile.new(path: "users.csv", columns: %w[id token], rows: [{"id" => "1", "token" => "abc"}, {"id" => "2", "token" => "d\r\nX: y"}])
+
+  test "takes names of a data file's columns, in path, headers and body" do
+    request = request("POST /{{id}} header:X-Id={{id}} 'body:{{token}} {{ id }}'", data: DATA)
+    assert_equal ["/{{id}}", "{{id}}", "{{token}} {{ id }}"], [request.path, request.headers["X-Id"], request.body]
+  end
+
+  test "names a column that is not there, and those that are" do
+    assert_equal "line 2: {{name}} is no column of users.csv; its columns are id, token", complaint("GET /{{id}}\nGET /{{name}}", data: DATA)
+  end
+
+  test "refuses a value that would smuggle in a header" do
+    assert_match(/line 1: the header X-Token would get the value "d\\r\\nX: y" from users\.csv; .*one line of ASCII/,
+      complaint("GET / header:X-Token={{token}}", data: DATA))
+  end
+
+  test "reads a data file with the requests" do
+    Dir.mktmpdir do |folder|
+      requests, data = %w[requests.txt data.csv].map { |name| File.join(folder, name) }
+      File.write(requests, "GET /{{id}}")
+      File.write(data, "id\n7\n")
+      mix = Load::Mix.read(requests, data_path: data)
+      assert_predicate mix, :templated?
+      assert_equal ["/7"], mix.filled(mix.requests.first, 1).map(&:path).to_a
+    end
   end
 
   test "refuses what is no text" do
@@ -109,6 +140,8 @@ class RequestFileTest < TunerTest
     text = File.read(File.expand_path("../../docs/formats/requests.md", __dir__))
     examples = text.scan(/^```text\n(.*?)^```/m).flatten
     refute_empty examples
-    examples.each { |example| refute_empty requests(example, beside: {"report.json" => "{}"}) }
+    columns = text[/^```csv\n(.*?)\n/m, 1].split(",")
+    data = Load::DataFile.new(path: "data.csv", columns:, rows: [columns.to_h { |name| [name, "1"] }])
+    examples.each { |example| refute_empty requests(example, beside: {"report.json" => "{}"}, data:) }
   end
 end

@@ -7,8 +7,8 @@ class ConditionsTest < TunerTest
 
   S = 1_000_000_000
 
-  def readings(at_s, **fields)
-    Prove::Readings.new(at_ns: at_s * S, pids: [1], cpu_ns: 0, run_queue_wait_ns: 0, gauges: {}, busy_ns: 0, stolen_ns: 0, pressure_ns: 0, throttled_count: 0, **fields)
+  def spent(**fields)
+    Prove::Spent.new(duration_ns: 10 * S, cpu_ns: 0, run_queue_wait_ns: 0, gc_ns: 0, allocated_count: 0, busy_ns: 0, stolen_ns: 0, pressure_ns: 0, throttled_count: 0, **fields)
   end
 
   def outcome(**fields)
@@ -17,12 +17,12 @@ class ConditionsTest < TunerTest
       latency: Stats::Histogram.empty, generator_cpu_ns: S, **fields)
   end
 
-  def conditions(after, before: readings(0), outcome: self.outcome, own_cpu_ns: 0, fingerprint: {})
-    Prove::Conditions.of(before:, after:, outcome:, own_cpu_ns:, cores_count: 2, fingerprint:)
+  def conditions(spent = self.spent, gauges: [], outcome: self.outcome, own_cpu_ns: 0, fingerprint: {})
+    Prove::Conditions.of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count: 2, fingerprint:)
   end
 
   test "what the machine did beside server, generator and us" do
-    found = conditions(readings(10, cpu_ns: 6 * S, run_queue_wait_ns: 2 * S, busy_ns: 12 * S, stolen_ns: S, pressure_ns: 5 * S), own_cpu_ns: S)
+    found = conditions(spent(cpu_ns: 6 * S, run_queue_wait_ns: 2 * S, busy_ns: 12 * S, stolen_ns: S, pressure_ns: 5 * S), own_cpu_ns: S)
     assert_in_delta 0.25, found["run_queue_wait_ratio"]
     assert_in_delta 0.2, found["foreign_cpu_ratio"] # 12 - 6 - 1 - 1 of 20
     assert_in_delta 0.05, found["stolen_ratio"]
@@ -31,16 +31,16 @@ class ConditionsTest < TunerTest
   end
 
   test "requests in flight, of the connections, by the generator's own samples" do
-    assert_in_delta 0.95, conditions(readings(10))["in_flight_ratio"]
-    refute_includes conditions(readings(10), outcome: outcome(latency: nil)), "in_flight_ratio"
+    assert_in_delta 0.95, conditions["in_flight_ratio"]
+    refute_includes conditions(outcome: outcome(latency: nil)), "in_flight_ratio"
   end
 
   test "what the machine does not tell is left out" do
-    found = conditions(readings(10, cpu_ns: nil, stolen_ns: nil, pressure_ns: nil, throttled_count: nil))
+    found = conditions(spent(cpu_ns: nil, stolen_ns: nil, pressure_ns: nil, throttled_count: nil))
     assert_empty found.keys & %w[run_queue_wait_ratio foreign_cpu_ratio stolen_ratio pressure_ratio throttled_count]
   end
 
-  def yjit(ruby, flags, gauges) = conditions(readings(10, gauges: {1 => gauges}), fingerprint: {"yjit" => "on", "ruby" => "ruby #{ruby}", "ruby flags" => flags})["yjit_code_ratio"]
+  def yjit(ruby, flags, gauges) = conditions(gauges: [gauges], fingerprint: {"yjit" => "on", "ruby" => "ruby #{ruby}", "ruby flags" => flags})["yjit_code_ratio"]
 
   test "how full YJIT's memory is, by version and flag" do
     mib = Units::MIB
@@ -48,6 +48,6 @@ class ConditionsTest < TunerTest
     assert_in_delta 0.5, yjit("3.4.5", "", {code_bytes: 20 * mib, yjit_bytes: 64 * mib}), 0.001
     assert_in_delta 0.5, yjit("3.4.5", "--yjit --yjit-mem-size=32", {code_bytes: 10 * mib, yjit_bytes: 16 * mib}), 0.001
     assert_in_delta 0.5, yjit("3.4.5", "--yjit-exec-mem-size=32", {code_bytes: 16 * mib, yjit_bytes: 60 * mib}), 0.001
-    refute_includes conditions(readings(10), fingerprint: {"yjit" => "off"}), "yjit_code_ratio"
+    refute_includes conditions(fingerprint: {"yjit" => "off"}), "yjit_code_ratio"
   end
 end

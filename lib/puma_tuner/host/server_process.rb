@@ -54,8 +54,11 @@ module PumaTuner
         @directory = Dir.mktmpdir("puma_tuner", ScratchFolder.path)
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
         began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        @pid = Process.spawn(environment, *words, chdir: @command.directory, pgroup: true,
-          in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
+        # An interruption in between would leave a server that nobody knows of.
+        Thread.handle_interrupt(Interrupt => :never) do
+          @pid = Process.spawn(environment, *words, chdir: @command.directory, pgroup: true,
+            in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
+        end
         @log.writer.close
         wait_until_it_serves
         @boot_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
@@ -97,10 +100,9 @@ module PumaTuner
       # Asks it to end, then makes sure. Safe to call again, and when it never started.
       def stop
         terminate if @pid
-        kill_group
-        @log&.finish
-        FileUtils.remove_entry(@directory) if @directory
-        @pid = @directory = nil
+      ensure
+        # A second Ctrl-C cuts the waiting short, and not this.
+        Thread.handle_interrupt(Interrupt => :never) { clear_away }
       end
 
       # Asks it to end and waits, leaving its files in place until `stop`.
@@ -160,6 +162,13 @@ module PumaTuner
         @log.finish
         advice = log_tail.join.include?("Address already in use") ? "Another process listens there; stop it or give another port." : "Mend what its output says, then run this again."
         raise ServerFailed.new("#{@command} ended before it served a request", log_tail:, advice:)
+      end
+
+      def clear_away
+        kill_group
+        @log&.finish
+        FileUtils.remove_entry(@directory) if @directory
+        @pid = @directory = nil
       end
 
       # The group may outlive its leader: workers, an app's own children.

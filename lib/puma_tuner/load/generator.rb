@@ -7,11 +7,12 @@ module PumaTuner
   module Load
     # What every load generator is: a subclass in a file of its own, lib/puma_tuner/load/NAME.rb, which registers itself
     # on its last line. It says whether it can work here (`why_not`), what it is (`name`, with its version) and sends a
-    # closed loop (`send_load`).
+    # load (`send_load`), or refuses one that it can't send.
     #
-    # Load goes to this machine only. What it would do to somebody else's is no experiment.
+    # Load goes to this machine only, unless it is said that another is meant. What it would do to somebody else's is no
+    # experiment.
     class Generator
-      BUILT_IN = %w[native wrk].freeze
+      BUILT_IN = %w[native wrk hey h2load].freeze
 
       @registered = {}
 
@@ -55,11 +56,12 @@ module PumaTuner
       # @param duration_s [Numeric] above 0; rounded up to what the tool can do
       # @param seed [Integer] of the order of requests, and of arrivals
       # @param arrivals [Arrivals]
+      # @param anywhere [Boolean] whether another machine may be meant
       # @return [Outcome]
       # @raise [UserMistake] for anything but this machine, and for what the tool can't do
       # @raise [LoadToolFailed] when the tool is missing or gives no answer
-      def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed)
-        insist_on_loopback(url_base)
+      def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed, anywhere: false)
+        insist_on_address(url_base, anywhere)
         raise UserMistake, "a load needs at least one connection, got #{connections_count}" unless connections_count.positive?
         raise UserMistake, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
         raise LoadToolFailed, why_not if why_not
@@ -68,13 +70,19 @@ module PumaTuner
 
       private
 
-      def insist_on_loopback(url_base)
+      def insist_on_address(url_base, anywhere)
         return if url_base.start_with?("unix:")
         url = URI.parse(url_base)
-        return if url.instance_of?(URI::HTTP) && ["", "/"].include?(url.path) && loopback?(url.hostname)
-        raise UserMistake, "load is sent to this machine only, got #{url_base}; give a URL such as http://127.0.0.1:9292"
+        raise UserMistake, "load can't be sent to #{url_base}; give a URL without a path, such as http://127.0.0.1:9292" unless plain?(url)
+        return if anywhere || loopback?(url.hostname)
+        raise UserMistake, "load is sent to this machine only, got #{url_base}; give a URL such as http://127.0.0.1:9292. " \
+                           "`puma_tuner load --anywhere` sends it elsewhere: only to what is yours"
       rescue URI::InvalidURIError
         raise UserMistake, "#{url_base.inspect} is no URL; give one such as http://127.0.0.1:9292"
+      end
+
+      def plain?(url)
+        url.instance_of?(URI::HTTP) && url.hostname && ["", "/"].include?(url.path) && [url.userinfo, url.query, url.fragment].none?
       end
 
       def loopback?(host)

@@ -3,10 +3,16 @@
 module PumaTuner
   module Load
     # Several requests, each sent as often as its weight says. Frozen.
-    Mix = Data.define(:requests) do
+    #
+    # data: DataFile whose values stand for {{names}} in requests, or nil
+    Mix = Data.define(:requests, :data) do
       # @param path [String] of a request file: docs/formats/requests.md
+      # @param data_path [String, nil] of a data file, where requests have {{names}}
       # @raise [InvalidRequestFile] naming the line
-      def self.read(path) = new(requests: RequestFile.new(path).requests)
+      def self.read(path, data_path: nil)
+        data = data_path && DataFile.read(data_path)
+        new(requests: RequestFile.new(path, data:).requests, data:)
+      end
 
       # @param paths [Array<String>] fetched with GET, all equally often
       def self.of_paths(paths)
@@ -16,7 +22,7 @@ module PumaTuner
         new(requests: paths.map { |path| Request.new(path:) })
       end
 
-      def initialize(requests:) = super(requests: requests.dup.freeze)
+      def initialize(requests:, data: nil) = super(requests: requests.dup.freeze, data:)
 
       # Blocks that each hold the exact mix, shuffled apart: a short run has the right proportions too, and no request
       # keeps meeting the same neighbours.
@@ -29,6 +35,18 @@ module PumaTuner
         divisor = requests.map(&:weight).inject(:gcd)
         block = requests.each_with_index.flat_map { |request, index| [index] * (request.weight / divisor) }
         Array.new((1_000.0 / block.size).ceil) { block.shuffle(random:) }.flatten
+      end
+
+      # @return [Boolean] whether any request has values of a data file
+      def templated? = !data.nil? && requests.any?(&:templated?)
+
+      # @param request [Request] of this mix
+      # @param seed [Integer] the same one gives the same order of rows, in all requests
+      # @return [Enumerator::Lazy<Request>] what is sent for it, in turn: itself, or one for each row
+      def filled(request, seed)
+        return [request].lazy unless data && request.templated?
+        template = Template.new(request)
+        data.rows.shuffle(random: Random.new(seed)).lazy.map { |row| template.filled(row) }
       end
 
       # @param status [Integer] of an answer to an unknown request of this mix

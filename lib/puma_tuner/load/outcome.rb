@@ -4,38 +4,46 @@ module PumaTuner
   module Load
     # What came of one load, as the client saw it.
     #
-    # generator: name and version
+    # generator: name and version; arrivals: closed or open loop, in words
     # duration_ns: from the first connection to the last answer that counts
     # requests_count: answered; throughput_per_s: of these
     # statuses: {"200" => count}
-    # unexpected_count: answers with a status that no request of the mix expects
-    # socket_errors_count: connections that broke or were refused; their requests are in no other figure
-    # mean_ns: latency by Little's law, connections x duration / requests: it needs no sample, so none can mislead it
-    # p50_ns, p90_ns, p99_ns, p999_ns: latency, in an open loop from the intended instant; latency: all of it
+    # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must have;
+    #   wrong_body_count: the latter alone
+    # socket_errors_count: connections that broke or were refused; their requests are in no other figure; first_failure: why
+    #   the first did
+    # connections_count: clients of a closed loop; of an open one, the most that may be open; connections_made_count: in all
+    # mean_ns: latency; of a generator that does not tell, by Little's law: connections x duration / requests
+    # p50_ns, p90_ns, p99_ns, p999_ns, max_ns: latency, in an open loop from the intended instant; latency: all of it
     # service: from when a request was really sent
-    # lag_p99_ns: the generator's own lateness, of requests that had a connection at their instant
+    # lag: the generator's own lateness, of requests that had a connection at their instant; lag_p99_ns: of these
     # intended_count: due in an open loop; held_back_count: of them, those that had to wait for a connection;
     #   unanswered_count: those without an answer in the end
     # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its answers
     # generator_cpu_ns: that the generator took itself
     # unknown: {name of a field that is nil => why}
-    Outcome = Document.define(:generator, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
-      :p50_ns, :p90_ns, :p99_ns, :p999_ns, :latency, :service, :lag_p99_ns, :intended_count, :held_back_count, :unanswered_count,
-      :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :socket_errors_count, :unknown,
-      nested: {latency: Stats::Histogram, service: Stats::Histogram}) do
+    Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
+      :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
+      :unanswered_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
+      :socket_errors_count, :first_failure, :unknown, kind: :load_outcome,
+      nested: {latency: Stats::Histogram, service: Stats::Histogram, lag: Stats::Histogram}) do
       # What only our own generator tells; other tools leave it out.
-      const_set(:OWN, %i[p999_ns latency service lag_p99_ns intended_count held_back_count unanswered_count body_bytes_ranges
-        generator_cpu_ns].to_h { |field| [field, nil] }.freeze)
+      const_set(:SUMMED, %i[duration_ns requests_count intended_count held_back_count unanswered_count connections_made_count generator_cpu_ns
+        unexpected_count wrong_body_count socket_errors_count].freeze)
+      const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count
+        connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 
       # @return [String, nil] why this load must not be counted, as a clause
       def complaint
-        if requests_count.zero? then "no request was answered"
+        if requests_count.zero? then "no request was answered#{reason}"
+        elsif wrong_status_count.positive?
+          "#{wrong_status_count} of #{requests_count} answers had an unexpected status (#{unwelcome})"
         elsif unexpected_count.positive?
-          "#{unexpected_count} of #{requests_count} answers had an unexpected status (#{unwelcome})"
+          "#{unexpected_count} of #{requests_count} answers had not the text that they must have"
         elsif socket_errors_count.positive?
-          "#{socket_errors_count} connections broke or were refused, beside #{requests_count} answers"
+          "#{socket_errors_count} connections broke or were refused, beside #{requests_count} answers#{reason}"
         elsif unanswered_count&.positive?
           "#{unanswered_count} requests were never answered, beside #{requests_count} that were"
         end
@@ -49,7 +57,31 @@ module PumaTuner
           "its log. Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
       end
 
+      # Both together, as one load in two parts: percentiles of all answers.
+      # @param other [Outcome] of the same generator, which tells histograms
+      def +(other)
+        both = latency + other.latency
+        Outcome.new(
+          **to_h, **summed(other), statuses: statuses.merge(other.statuses) { |_, one, two| one + two },
+          latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag, max_ns: [max_ns, other.max_ns].compact.max,
+          p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99), p999_ns: both.quantile_ns(0.999),
+          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, first_failure: first_failure || other.first_failure,
+          body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges).map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
+        )
+      end
+
       private
+
+      def summed(other)
+        sums = self.class::SUMMED.to_h { |name| [name, public_send(name) && other.public_send(name) && public_send(name) + other.public_send(name)] }
+        count = sums.fetch(:requests_count)
+        total_ns = mean_ns.to_i * requests_count + other.mean_ns.to_i * other.requests_count
+        {**sums, throughput_per_s: count.fdiv(sums.fetch(:duration_ns)) * Units::NS_PER_S, mean_ns: (total_ns / count if count.positive?)}
+      end
+
+      def wrong_status_count = unexpected_count - wrong_body_count.to_i
+
+      def reason = first_failure && "; the first to fail: #{first_failure}"
 
       # The mix is not known here any more, so all of them are named.
       def unwelcome = statuses.map { |status, count| "#{status}: #{count}" }.join(", ")

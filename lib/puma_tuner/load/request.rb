@@ -21,6 +21,9 @@ module PumaTuner
         super(**Ractor.make_shareable(fields, copy: true))
       end
 
+      # @return [Boolean] whether it has {{names}}, for which values of a data file stand
+      def templated? = [path, *headers.values, *body].any? { |text| Template.in?(text) }
+
       # @param status [Integer] of an answer
       def expects?(status) = (expected_statuses || self.class::USUALLY_EXPECTED).include?(status)
     end

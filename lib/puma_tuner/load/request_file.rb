@@ -18,8 +18,10 @@ module PumaTuner
       class Problem < StandardError; end
 
       # @param path [String]
-      def initialize(path)
+      # @param data [DataFile, nil] whose columns stand for {{names}}
+      def initialize(path, data: nil)
         @path = path
+        @data = data
       end
 
       # @return [Array<Request>] at least one
@@ -39,7 +41,7 @@ module PumaTuner
       end
 
       def numbered_request(line, number)
-        request(line)
+        request(line).tap { |request| check_names(request) if request.templated? }
       rescue Problem => problem
         raise InvalidRequestFile.new(@path, number, problem.message)
       end
@@ -51,7 +53,21 @@ module PumaTuner
         path = path(words.shift)
         options = words.group_by { |word| kind(word) }
         Request.new(weight:, http_method:, path:, headers: headers(options.fetch("header", [])),
-          body: only(options["body"]) { |text| body(text) }, expected_statuses: only(options["expect"]) { |text| statuses(text) })
+          body: only(options["body"]) { |text| body(text) }, expected_statuses: only(options["expect"]) { |text| statuses(text) },
+          expected_text: only(options["has"]) { |text| expected_text(text, http_method) })
+      end
+
+      def check_names(request)
+        template = Template.new(request)
+        problem("{{#{template.names.first}}} stands for a value of a data file, and none is given; name one with --data") unless @data
+        unknown = template.names - @data.columns
+        problem("{{#{unknown.first}}} is no column of #{@data.path}; its columns are #{@data.columns.join(", ")}") if unknown.any?
+        @data.rows.each { |row| check_header_values(template.headers(row)) } if request.headers.values.any? { |value| Template.in?(value) }
+      end
+
+      def check_header_values(headers)
+        name, value = headers.find { |_, value| !value.match?(HEADER_VALUE) }
+        problem("the header #{name} would get the value #{value.dump} from #{@data.path}; a header holds one line of ASCII") if name
       end
 
       def split(line)
@@ -62,8 +78,8 @@ module PumaTuner
       end
 
       def kind(word)
-        word[/\A(header|body|expect):/, 1] or
-          problem("#{word.inspect} is not understood; after the path come header:Name=value, body:… and expect:…")
+        word[/\A(header|body|expect|has):/, 1] or
+          problem("#{word.inspect} is not understood; after the path come header:Name=value, body:…, expect:… and has:…")
       end
 
       def weight(word)
@@ -117,6 +133,12 @@ module PumaTuner
         words = text.split(",", -1)
         return words.map(&:to_i) if words.any? && words.all? { |word| word.match?(/\A\d{3}\z/) && STATUSES.cover?(word.to_i) }
         problem("expect:#{text} is no list of statuses; write such as expect:200,404")
+      end
+
+      def expected_text(text, http_method)
+        problem("has: names no text; write such as has:Welcome") if text.empty?
+        problem("the answer to HEAD has no body in which a text could be") if http_method == "HEAD"
+        text
       end
 
       def problem(text) = raise(Problem, text)

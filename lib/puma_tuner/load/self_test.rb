@@ -12,6 +12,7 @@ module PumaTuner
     class SelfTest
       RATE_PER_S = 200
       DURATION_S = 6
+      REQUESTS_COUNT = RATE_PER_S * DURATION_S
       RATIOS = {p50: 0.5, p90: 0.9, p99: 0.99}.freeze
 
       # Within 2 %, or 1 ms where that is more.
@@ -20,29 +21,40 @@ module PumaTuner
 
       # One percentile: what it is, and what the generator says.
       Line = Data.define(:name, :true_ns, :reported_ns) do
-        def right? = (reported_ns - true_ns).abs <= [true_ns * TOLERANCE_RATIO, TOLERANCE_NS].max
+        def right? = !reported_ns.nil? && (reported_ns - true_ns).abs <= [true_ns * TOLERANCE_RATIO, TOLERANCE_NS].max
       end
 
       # lines: one per percentile; intended_count, answered_count: of the same requests, when nothing is lost
-      Result = Data.define(:lines, :intended_count, :answered_count, :lag_p99_ns) do
-        def right? = lines.all?(&:right?) && intended_count == DURATION_S * RATE_PER_S && answered_count == intended_count
+      # lag_p99_ns: the generator's lateness; server_late_ns: the server's; nil where unknown
+      Result = Data.define(:lines, :intended_count, :answered_count, :lag_p99_ns, :server_late_ns) do
+        def right? = lines.all?(&:right?) && complete?
+
+        # @return [Boolean] whether every request is accounted for
+        def complete? = intended_count == REQUESTS_COUNT && answered_count == intended_count
+
+        # @return [String, nil] what kept the machine from doing as it was meant to, be the generator right or wrong
+        def disturbance
+          late = {"the generator" => lag_p99_ns, "the server" => server_late_ns}.select { |_, ns| ns && ns > TOLERANCE_NS }
+          late.map { |who, ns| "#{who} was #{Units.duration(ns)} late" }.join(", ") if late.any?
+        end
       end
 
       # @param ratio [Float]
       # @return [Float] nanoseconds
       def self.true_quantile_ns(ratio)
         stalled_ratio = StallServer::STALL_S / DURATION_S
-        stall_ns = [(ratio - (1 - stalled_ratio)) / stalled_ratio, 0].max * StallServer::STALL_S * Units::NS_PER_S
-        [stall_ns, StallServer::SERVICE_S * Units::NS_PER_S].max
+        stall_s = (ratio - (1 - stalled_ratio)) / stalled_ratio * StallServer::STALL_S
+        [stall_s, StallServer::SERVICE_S].max * Units::NS_PER_S
       end
 
-      # @return [Result]
+      # @return [Result] of our own generator
       def call
         Dir.mktmpdir("puma_tuner") do |folder|
           raw_path = File.join(folder, "answers.csv")
-          outcome = StallServer.run { |url| send_to(url, Native.new(raw_path:)) }
-          Result.new(lines: lines(latencies(raw_path)), intended_count: outcome.intended_count, answered_count: outcome.requests_count,
-            lag_p99_ns: outcome.lag_p99_ns)
+          StallServer.run do |server|
+            outcome = send_to(server.url, Native.new(raw_path:))
+            result(latencies(raw_path), outcome, server.finish_ns)
+          end
         end
       end
 
@@ -60,10 +72,12 @@ module PumaTuner
           .map { |intended_ns, answered_ns| answered_ns - intended_ns }.sort
       end
 
-      def lines(latencies)
-        RATIOS.map do |name, ratio|
+      def result(latencies, outcome, server_late_ns)
+        lines = RATIOS.map do |name, ratio|
           Line.new(name: name.to_s, true_ns: self.class.true_quantile_ns(ratio), reported_ns: Stats::Quantile.of(latencies, ratio))
         end
+        Result.new(lines:, intended_count: outcome.intended_count, answered_count: outcome.requests_count, lag_p99_ns: outcome.lag_p99_ns,
+          server_late_ns:)
       end
     end
   end

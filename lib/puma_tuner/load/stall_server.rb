@@ -6,39 +6,81 @@ require "socket"
 module PumaTuner
   module Load
     # A server whose latencies are known beforehand (ext/puma_tuner_load/stall.c): each request is answered SERVICE_S after it
-    # came; once the server stands still for STALL_S, after which it answers all that has gathered.
-    module StallServer
+    # came; once it answers nothing for STALL_S, and then all that has gathered.
+    class StallServer
       SERVICE_S = 0.0025
       STALL_S = 1.0
 
       # When it stands still, after its first request.
       STALL_AFTER_S = 2.0
 
+      # To end, when asked.
+      ENDING_LIMIT_S = 5
+
       # Runs the block beside such a server, in a process of its own.
-      # @yieldparam url [String]
-      def self.run
+      # @yieldparam server [StallServer]
+      # @return what the block returns
+      def self.run(...)
+        server = new(...)
+        server.start
+        yield server
+      ensure
+        server&.kill
+      end
+
+      # @param service_s [Float]
+      # @param stall_s [Float] 0: never
+      def initialize(service_s: SERVICE_S, stall_s: STALL_S)
+        @plan = [service_s, stall_s, STALL_AFTER_S].map { |seconds| (seconds * Units::NS_PER_S).round }
+      end
+
+      # @return [String]
+      attr_reader :url
+
+      # @return [Integer] of its process
+      attr_reader :pid
+
+      # @raise [LoadToolFailed] when the extension is not there
+      def start
         raise LoadToolFailed, Native.why_not if Native.why_not
         listener = TCPServer.new("127.0.0.1", 0)
         listener.listen(1_000)
-        pid = fork { serve(listener) }
-        port = listener.local_address.ip_port
-        listener.close
-        yield "http://127.0.0.1:#{port}"
+        @url = "http://127.0.0.1:#{listener.local_address.ip_port}"
+        @said, saying = IO.pipe
+        @pid = fork { serve(listener, saying) }
       ensure
-        if pid
-          Process.kill(:KILL, pid)
-          Process.wait(pid)
-        end
+        [listener, saying].each { |io| io&.close }
       end
 
-      def self.serve(listener)
+      # Ends it.
+      # @return [Integer, nil] how late the server was itself, with its answers (by their 99th percentile) or with the first one
+      #   after the standstill, whichever is more; nil when it did not say
+      def finish_ns
+        Process.kill(:TERM, @pid)
+        @said.read.split.map(&:to_i).max if @said.wait_readable(ENDING_LIMIT_S)
+      ensure
+        kill
+      end
+
+      def kill
+        return unless @pid
+        Process.kill(:KILL, @pid)
+        Process.wait(@pid)
+      ensure
+        @pid = nil
+        @said&.close
+      end
+
+      private
+
+      def serve(listener, saying)
+        @said.close
         listener.nonblock = true
-        nanoseconds = [SERVICE_S, STALL_S, STALL_AFTER_S].map { |seconds| (seconds * Units::NS_PER_S).round }
-        Loop.serve_stall(listener.fileno, *nanoseconds)
+        saying.puts(Loop.serve_stall(listener.fileno, *@plan))
+        saying.close
       ensure
         exit!(1)
       end
-      private_class_method :serve
     end
   end
 end

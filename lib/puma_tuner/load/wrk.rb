@@ -15,18 +15,9 @@ module PumaTuner
     # - Being a closed loop, it sends less while the server is slow. That is the load; it is not corrected for.
     # - Answers cannot be told apart by request, so one is unexpected when no request of the mix expects its status.
     # - HEAD is refused: wrk waits for a body that never comes.
-    class Wrk < Generator
+    class Wrk < Program
+      PROGRAM = "wrk"
       INSTALL = "wrk is not on PATH. Install it: sudo apt-get install wrk (Debian, Ubuntu), brew install wrk (macOS)"
-      # To read out the histogram and to end, on a busy machine.
-      ENDING_LIMIT_S = 30
-
-      # @param search_path [String] folders, as in PATH
-      def initialize(search_path: ENV.fetch("PATH", ""))
-        @search_path = search_path
-      end
-
-      def why_not = (INSTALL unless executable)
-
       # @return [String] name and version, as the distribution calls it: "wrk debian/4.1.0-3"
       def name
         return "wrk" unless available?
@@ -35,13 +26,10 @@ module PumaTuner
 
       private
 
-      def executable
-        @executable ||= @search_path.split(File::PATH_SEPARATOR).map { |folder| File.join(folder, "wrk") }
-          .find { |file| File.file?(file) && File.executable?(file) }
-      end
-
       def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
         refuse_head(mix)
+        refuse_data(mix)
+        refuse_text(mix)
         refuse_arrivals(arrivals, url_base)
         whole_s = duration_s.ceil
         Dir.mktmpdir("puma_tuner") do |folder|
@@ -49,7 +37,7 @@ module PumaTuner
           File.binwrite(script, WrkScript.new(mix, seed).to_s)
           # No answer can take longer than the run, so with this limit none is dropped from the histogram.
           command = [executable, "-t1", "-c#{connections_count}", "-d#{whole_s}", "-T#{whole_s + 1}", "-s", script, url_base]
-          outcome(figures(command, whole_s + ENDING_LIMIT_S), mix, connections_count)
+          outcome(figures(output_of(command, whole_s)), mix, connections_count)
         end
       end
 
@@ -59,18 +47,14 @@ module PumaTuner
       end
 
       def refuse_arrivals(arrivals, url_base)
-        return if arrivals == Arrivals.closed && !url_base.start_with?("unix:")
-        raise UserMistake, "wrk knows only a closed loop over TCP, without thought and without new connections. " \
-                           "Leave out --load-generator: our own does the rest."
+        refuse_unix(url_base)
+        refuse_reuse(arrivals)
+        refuse("knows only a closed loop") if arrivals.open?
       end
 
-      def figures(command, limit_s)
-        output, status = Child.output_of(command, limit_s:)
-        raise LoadToolFailed, "wrk did not end within #{limit_s} s and was stopped. Try fewer connections." unless output
+      def figures(output)
         line = output.lines.find { |text| text.start_with?(WrkScript::MARK) }
-        return JSON.parse(line.delete_prefix(WrkScript::MARK)) if line
-        said = output.lines.last(5).map { |text| "\n  | #{text.chomp}" }.join
-        raise LoadToolFailed, "wrk gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). Is the server still there? It said:#{said}"
+        line ? JSON.parse(line.delete_prefix(WrkScript::MARK)) : no_figures(output)
       end
 
       def outcome(figures, mix, connections_count)
@@ -78,7 +62,7 @@ module PumaTuner
         samples, reason = samples_and_reason(figures, connections_count)
         statuses = figures["statuses"].sort.to_h
         Outcome.new(
-          generator: name, connections_count:, duration_ns:, requests_count:, statuses:,
+          generator: name, arrivals: Arrivals.closed.to_s, connections_count:, duration_ns:, requests_count:, statuses:,
           throughput_per_s: requests_count.fdiv(duration_ns) * Units::NS_PER_S,
           mean_ns: (connections_count * duration_ns / requests_count if requests_count.positive?),
           **{p50_ns: 0.5, p90_ns: 0.9, p99_ns: 0.99}.transform_values { |ratio| quantile_ns(samples, ratio) },

@@ -18,32 +18,24 @@ module PumaTuner
 
       module_function
 
+      # @param spent [Spent] while the load was sent
+      # @param gauges [Array<Hash>] of the server's processes at its end, see Host::Gauges
       # @param own_cpu_ns [Integer] that this process used meanwhile
       # @return [Hash{String => Numeric}]
-      def of(before:, after:, outcome:, own_cpu_ns:, cores_count:, fingerprint:)
-        duration_ns = after.at_ns - before.at_ns
-        machine_ns = (duration_ns * cores_count).to_f
-        cpu_ns = after.cpu_ns && before.cpu_ns && after.cpu_ns - before.cpu_ns
-        wait_ns = after.run_queue_wait_ns - before.run_queue_wait_ns
+      def of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count:, fingerprint:)
+        machine_ns = (spent.duration_ns * cores_count).to_f
         {
-          "run_queue_wait_ratio" => cpu_ns && wait_ns.fdiv([cpu_ns + wait_ns, 1].max),
-          "pressure_ratio" => grown(after, before, :pressure_ns)&.fdiv(duration_ns),
-          "foreign_cpu_ratio" => foreign_ns(before, after, cpu_ns, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
-          "stolen_ratio" => grown(after, before, :stolen_ns)&.then { |ns| ns / machine_ns },
-          "throttled_count" => grown(after, before, :throttled_count),
+          "run_queue_wait_ratio" => spent.cpu_ns && spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
+          "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
+          "foreign_cpu_ratio" => foreign_ns(spent, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
+          "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
           "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.duration_ns), "lag_p99_ns" => outcome.lag_p99_ns,
-          "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(after, fingerprint)
+          "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(gauges, fingerprint)
         }.compact
       end
 
-      def grown(after, before, name)
-        now, then_ = after.public_send(name), before.public_send(name)
-        now && then_ && now - then_
-      end
-
-      def foreign_ns(before, after, cpu_ns, outcome, own_cpu_ns)
-        busy_ns = grown(after, before, :busy_ns)
-        busy_ns && cpu_ns && outcome.generator_cpu_ns && busy_ns - cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
+      def foreign_ns(spent, outcome, own_cpu_ns)
+        spent.busy_ns && spent.cpu_ns && outcome.generator_cpu_ns && spent.busy_ns - spent.cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
       end
 
       # By the generator's own samples; a mean that comes from Little's law would prove itself.
@@ -52,12 +44,12 @@ module PumaTuner
         outcome.mean_ns.fdiv(outcome.duration_ns) * outcome.requests_count / outcome.connections_count
       end
 
-      def yjit_code_ratio(readings, fingerprint)
+      def yjit_code_ratio(gauges, fingerprint)
         return unless fingerprint["yjit"] == "on"
         gauge, limit_bytes = YJIT_LIMIT_BYTES.fetch(fingerprint["ruby"].to_s[/\d+\.\d+/]) { YJIT_LIMIT_BYTES.fetch("3.4") }
         flag = fingerprint["ruby flags"].to_s.match(YJIT_FLAG)
         gauge, limit_bytes = [flag[1] ? :code_bytes : :yjit_bytes, flag[2].to_i * Units::MIB] if flag
-        readings.gauges.values.filter_map { |gauges| gauges[gauge] }.max&.fdiv(limit_bytes)
+        gauges.filter_map { |one| one[gauge] }.max&.fdiv(limit_bytes)
       end
     end
   end

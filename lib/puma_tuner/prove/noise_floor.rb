@@ -17,7 +17,7 @@ module PumaTuner
         @planned_rounds_count = planned_rounds_count
         @level_ratio = level_ratio
         @rounds = Rounds.new(variants: @variants, looks: Looks.fixed(rounds_count), random: Random.new(seed),
-          trial_runner: ->(twin, **place) { trial_runner.call(variant, **place).with(variant: twin.name) })
+          trial_runner: trial_runner.respond_to?(:together) ? trial_runner : ->(twin, **place) { trial_runner.call(variant, **place).with(variant: twin.name) })
       end
 
       # @yieldparam what [String] is about to run

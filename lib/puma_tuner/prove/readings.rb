@@ -19,10 +19,11 @@ module PumaTuner
           gauges: meter ? meter.call("gauges", server.serving_pids.keys) : {}, **Host::MachineLoad.read)
       end
 
-      # @return [Integer, nil] what a gauge has grown by since an earlier reading, all processes together
-      def grown(earlier, name)
-        pairs = gauges.map { |pid, now| [now[name], earlier.gauges.dig(pid, name)] }
-        pairs.sum { |now, before| now - before } unless pairs.empty? || pairs.flatten.include?(nil)
+      # @param other [Readings] before
+      # @return [Spent]
+      def -(other)
+        Spent.new(duration_ns: at_ns - other.at_ns, gc_ns: grown(other, :gc_ns), allocated_count: grown(other, :allocated_count),
+          **%i[cpu_ns run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count].to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
       end
 
       # @return [Integer, nil] a gauge now, all processes together
@@ -30,6 +31,22 @@ module PumaTuner
         values = gauges.values.map { |now| now[name] }
         values.sum unless values.empty? || values.include?(nil)
       end
+
+      private
+
+      def difference(now, before) = now && before && now - before
+
+      # What a gauge has grown by, all processes together.
+      def grown(earlier, name)
+        pairs = gauges.map { |pid, now| [now[name], earlier.gauges.dig(pid, name)] }
+        pairs.sum { |now, before| now - before } unless pairs.empty? || pairs.flatten.include?(nil)
+      end
+    end
+
+    # What was spent between two readings; or in several such windows together. nil: unknown.
+    Spent = Data.define(:duration_ns, :cpu_ns, :run_queue_wait_ns, :gc_ns, :allocated_count, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count) do
+      # @param other [Spent]
+      def +(other) = with(**to_h { |name, value| [name, (value && other.public_send(name)) ? value + other.public_send(name) : nil] })
     end
   end
 end

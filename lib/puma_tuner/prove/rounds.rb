@@ -11,7 +11,7 @@ module PumaTuner
 
       # @param variants [Array<Variant>] the first is the baseline
       # @param looks [Looks]
-      # @param trial_runner [#call, #expected_s]
+      # @param trial_runner [#together or #call, #expected_s] of a whole round, or of a trial
       # @param random [Random] for the order
       # @param kept [#trials, #keep] what an interrupted run has left, and where attempts are kept; see Journal
       # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
@@ -76,20 +76,26 @@ module PumaTuner
       end
 
       def run_round(round, &progress)
-        attempt = @order[round].each_with_index.map do |variant, position|
-          progress&.call("round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}, #{variant.name}",
-            (round * @variants.size + position).fdiv(@looks.rounds_max * @variants.size))
-          trial(variant, round, position)
-        end
+        attempt = @trial_runner.respond_to?(:together) ? together(round, &progress) : one_by_one(round, &progress)
         reason = @law.call(attempt) unless attempt.any?(&:void_reason)
         reason ? attempt.map { |trial| trial.with(void_reason: reason) } : attempt
       end
 
-      def trial(variant, round, position)
-        @trial_runner.call(variant, round:, position:)
-      rescue ServerFailed, LoadToolFailed, VoidMeasurement => error
-        raise error.exception("#{variant.name}, round #{round + 1}: #{error.message}")
+      def together(round, &progress)
+        progress&.call("#{name_of(round)}: #{@order[round].map(&:name).join(", ")}", done_ratio(round, 0))
+        @trial_runner.together(@order[round], round:)
       end
+
+      def one_by_one(round, &progress)
+        @order[round].each_with_index.map do |variant, position|
+          progress&.call("#{name_of(round)}, #{variant.name}", done_ratio(round, position))
+          Named.by(variant, round) { @trial_runner.call(variant, round:, position:) }
+        end
+      end
+
+      def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}"
+
+      def done_ratio(round, position) = (round * @variants.size + position).fdiv(@looks.rounds_max * @variants.size)
 
       def give_up_message(trial)
         "#{VOID_ROUNDS_MAX} rounds in a row were void; the last because, with #{trial.variant}, #{trial.void_reason}. " \

@@ -28,17 +28,33 @@ module PumaTuner
         @meter = Host::Meter::Asking.new(server.directory)
       end
 
-      # @return [Served]
-      def call
+      # Sends load until the process is steady.
+      def warm_up
         @curve = MemoryCurve.new(@server)
-        warmup = WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
-        load_it
+        @warmup = WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
+        @before = Readings.take(@server, @meter)
+      end
+
+      # Sends a part of the load that counts.
+      # @param number [Integer] of the part: the same for all variants, another order of requests for each
+      def load_part(seconds, number)
+        before = Readings.take(@server, @meter)
+        own_cpu_ns = own_cpu
+        outcome = @curve.during { @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds) }
+        @own_cpu_ns = @own_cpu_ns.to_i + own_cpu - own_cpu_ns
+        @after = Readings.take(@server, @meter)
+        @spent = @spent ? @spent + (@after - before) : @after - before
+        @outcome = @outcome ? @outcome + outcome : outcome
+      end
+
+      # @return [Served] after the last part
+      def finish
         fingerprint = WhatRan.of(@server, @meter, @ready)
-        conditions = Conditions.of(before: @before, after: @after, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
+        conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
         gone = gone_reason
         budget = mean_budget unless gone || @outcome.complaint
-        Served.new(outcome: @outcome, conditions:, gone:, facts: {values: values(budget), warmup:, memory: @curve.points, conditions:, budget:,
-                                                                  fingerprint:, remarks: remarks(warmup, conditions)})
+        Served.new(outcome: @outcome, conditions:, gone:, facts: {values: values(budget), warmup: @warmup, memory: @curve.points, conditions:, budget:,
+                                                                  fingerprint:, remarks: remarks(conditions)})
       end
 
       private
@@ -46,10 +62,10 @@ module PumaTuner
       def window(seconds)
         before = Readings.take(@server, @meter)
         outcome = @curve.during { @traffic.send_to(@server.url, duration_s: seconds) }
+        insist_on_answers(outcome)
         after = Readings.take(@server, @meter)
         count = outcome.requests_count
-        insist_on_answers(outcome)
-        WarmupRun::Window.new(requests_count: count, cpu_per_request_ns: per_request(after.cpu_ns && before.cpu_ns && after.cpu_ns - before.cpu_ns, count),
+        WarmupRun::Window.new(requests_count: count, cpu_per_request_ns: per_request((after - before).cpu_ns, count),
           compiled_count: after.total(:compiled_count), heap_pages_count: after.total(:heap_pages_count))
       end
 
@@ -58,14 +74,6 @@ module PumaTuner
         return if outcome.requests_count.positive?
         raise ServerFailed.new("The server answered nothing while it was warmed up (#{outcome.complaint})", log_tail: @server.log_tail,
           advice: @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below.")
-      end
-
-      def load_it
-        @before = Readings.take(@server, @meter)
-        own_cpu_ns = own_cpu
-        @outcome = @curve.during { @traffic.send_to(@server.url, duration_s: @times.duration_s) }
-        @own_cpu_ns = own_cpu - own_cpu_ns
-        @after = Readings.take(@server, @meter)
       end
 
       def own_cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
@@ -87,9 +95,8 @@ module PumaTuner
         count = @outcome.requests_count
         {
           "throughput" => @outcome.throughput_per_s, **latencies(count),
-          "cpu_per_request" => per_request(@after.cpu_ns && @before.cpu_ns && @after.cpu_ns - @before.cpu_ns, count),
-          "gc_per_request" => per_request(@after.grown(@before, :gc_ns), count),
-          "allocations_per_request" => per_request(@after.grown(@before, :allocated_count), count),
+          "cpu_per_request" => per_request(@spent.cpu_ns, count), "gc_per_request" => per_request(@spent.gc_ns, count),
+          "allocations_per_request" => per_request(@spent.allocated_count, count),
           "gvl_wait_per_request" => budget&.gvl_wait_ns, "pss" => @curve.points.last&.at(1), "rss" => @curve.points.last&.at(2), "boot" => @server.boot_ns
         }.compact
       end
@@ -101,10 +108,10 @@ module PumaTuner
 
       def per_request(amount, count) = (amount.fdiv(count) if amount && count.positive?)
 
-      def remarks(warmup, conditions)
+      def remarks(conditions)
         full = conditions["yjit_code_ratio"]
         [
-          ("not steady: #{warmup.reason}" unless warmup.steady),
+          ("not steady: #{@warmup.reason}" unless @warmup.steady),
           ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.requests_count < P99_GOOD_COUNT),
           ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Laws::YJIT_FULL_RATIO),
           ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)

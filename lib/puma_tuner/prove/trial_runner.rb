@@ -2,16 +2,23 @@
 
 module PumaTuner
   module Prove
-    # Runs one trial: a fresh server, warmed up until it is steady, then the load that counts, without the probe; then, in
-    # the same process, a shorter load with the probe, which tells where the time goes.
+    # Runs the trials of a round: a fresh server for each variant, warmed up until it is steady, then the load that counts,
+    # without the probe; then, in the same process, a shorter load with the probe, which tells where the time goes.
+    #
+    # The load comes in parts, and the variants take turns at them: what the neighbours of a shared machine do to one, they
+    # do to the other, too (after Bulej and others, "Duet benchmarking", 2020, who run both at once). A server whose turn it is
+    # not is idle.
     class TrialRunner
       # What starting and stopping a server takes, about.
       BOOT_S = 1.5
 
-      # Seconds: window and limit of the warm-up; the load; the load with the probe, 0 for none.
-      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :probe_s, :boot_limit_s) do
+      # And starting the generator, for each part.
+      PART_S = 0.15
+
+      # Seconds: window and limit of the warm-up; the load, in so many parts; the load with the probe, 0 for none.
+      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :parts_count, :probe_s, :boot_limit_s) do
         # @return [Float] about how long one trial takes
-        def expected_s = BOOT_S + WarmupRun::WINDOWS_COUNT * (warmup_window_s + 0.15) + duration_s + probe_s + 0.5
+        def expected_s = BOOT_S + WarmupRun::WINDOWS_COUNT * (warmup_window_s + PART_S) + duration_s + parts_count * PART_S + probe_s + 0.5
       end
 
       # @param preparation [#call] Variant -> Preparation::Ready
@@ -35,11 +42,11 @@ module PumaTuner
       # @return [Hash{String => Load::Outcome}] of each variant's last trial
       def outcomes = (@outcomes ||= {})
 
-      # @return [Trial]
-      def call(variant, round:, position:)
-        served = serve(variant) { |server, ready| TrialRun.new(server, ready, traffic: @traffic, times: @times, probe: @probe, cores_count: @cores_count).call }
-        outcomes[variant.name] = served.outcome
-        finished(served, variant, round, position).tap { |trial| @earlier[variant.name] << trial unless trial.void_reason }
+      # @param order [Array<Variant>]
+      # @return [Array<Trial>]
+      def together(order, round:)
+        return order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } if @times.parts_count == 1
+        trials(order, round, 0)
       end
 
       # A short look at a variant before the rounds.
@@ -53,12 +60,38 @@ module PumaTuner
 
       private
 
+      # Of servers that are up at the same time.
+      def trials(variants, round, first_position)
+        serving(variants, round) do |runs|
+          runs.each { |variant, run| Named.by(variant, round) { run.warm_up } }
+          @times.parts_count.times do |number|
+            (number.odd? ? runs.reverse : runs).each { |variant, run| Named.by(variant, round) { run.load_part(@times.duration_s.fdiv(@times.parts_count), number) } }
+          end
+          runs.each_with_index.map { |(variant, run), index| Named.by(variant, round) { finished(run.finish, variant, round, first_position + index) } }
+        end
+      end
+
+      def serving(variants, round, runs = [], &block)
+        return yield(runs) if variants.empty?
+        variant, *others = variants
+        Named.by(variant, round, boot: true) do |booted|
+          serve(variant) do |server, ready|
+            booted.call
+            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, probe: @probe, cores_count: @cores_count)
+            serving(others, round, [*runs, [variant, run]], &block)
+          end
+        end
+      end
+
       def finished(served, variant, round, position)
+        outcomes[variant.name] = served.outcome
         disturbed = Laws.disturbed(served.conditions, @earlier[variant.name])
         reason = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals) || (disturbed unless @busy_machine)
         remarks = (disturbed && @busy_machine) ? ["trials were disturbed by other work on the machine, and count all the same"] : []
-        Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void_reason: reason,
+        trial = Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void_reason: reason,
           **served.facts, remarks: served.facts.fetch(:remarks) + remarks)
+        @earlier[variant.name] << trial unless reason
+        trial
       end
 
       def serve(variant)

@@ -1,0 +1,188 @@
+/* One request over one connection, from being sent to its answer. See loop.h. */
+#include "loop.h"
+#include "../puma_tuner/random.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static void close_connection(struct loop *loop, struct connection *connection)
+{
+    if (connection->fd >= 0) close(connection->fd);
+    connection->fd = -1;
+    connection->generation++;
+    connection->phase = CLOSED;
+}
+
+static void lost(struct loop *loop, struct connection *connection, const char *what, int error);
+
+/* Epoll tells when it is there; then the request is sent. */
+static void open_connection(struct loop *loop, struct connection *connection)
+{
+    const struct plan *plan = loop->plan;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP};
+    int one = 1;
+
+    connection->phase = CONNECTING;
+    connection->written = 0;
+    connection->hung_up = false;
+    connection->served_count = 0;
+    connection->reuse_limit = plan->reuse_max == 0 ? 0
+        : plan->reuse_min + (uint32_t)random_below(&loop->random_state, plan->reuse_max - plan->reuse_min + 1);
+    connection->fd = socket(plan->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (connection->fd < 0) return lost(loop, connection, "no socket", errno);
+    if (plan->address.ss_family != AF_UNIX) setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    if (connect(connection->fd, (const struct sockaddr *)&plan->address, plan->address_length) && errno != EINPROGRESS) {
+        return lost(loop, connection, "connecting", errno);
+    }
+    event.data.u64 = (uint64_t)connection->generation << 32 | index_of(loop, connection);
+    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, connection->fd, &event)) lost(loop, connection, "epoll", errno);
+}
+
+static void send_rest(struct loop *loop, struct connection *connection)
+{
+    const struct message *message = &request_of(loop, connection)->messages[connection->pick.message];
+
+    while (connection->written < message->length) {
+        ssize_t sent = send(connection->fd, message->bytes + connection->written, message->length - connection->written, MSG_NOSIGNAL);
+        if (sent < 0) {
+            if (errno == EAGAIN) return;
+            if (errno == EINTR) continue;
+            return lost(loop, connection, "sending", errno);
+        }
+        connection->written += (size_t)sent;
+    }
+    connection->phase = RECEIVING;
+}
+
+void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool held_back)
+{
+    connection->pick = pick;
+    connection->intended_ns = intended_ns;
+    connection->held_back = held_back;
+    connection->retried = false;
+    connection->written = 0;
+    if (++loop->in_flight_count > loop->tally->in_flight_max) loop->tally->in_flight_max = loop->in_flight_count;
+    load_response_begin(&connection->response, request_of(loop, connection)->body_text != NULL);
+    connection->sent_ns = now_ns();
+    load_count_lag(loop, connection);
+    if (connection->fd < 0) {
+        open_connection(loop, connection);
+    } else {
+        connection->phase = SENDING;
+        send_rest(loop, connection);
+    }
+}
+
+/* A request got no answer. A kept-alive connection may be closed by the server in the very moment we use it: then the
+ * request is sent again, once, over a new one, its latency going on. */
+static void lost(struct loop *loop, struct connection *connection, const char *what, int error)
+{
+    bool reused = connection->served_count > 0 && connection->response.head_length == 0 && !connection->retried;
+
+    close_connection(loop, connection);
+    if (reused) {
+        connection->retried = true;
+        open_connection(loop, connection);
+        return;
+    }
+    load_count_failure(loop, what, error);
+    loop->in_flight_count--;
+    load_free_again(loop, connection, now_ns());
+}
+
+static void answered(struct loop *loop, struct connection *connection)
+{
+    uint64_t now = now_ns();
+    bool last;
+
+    loop->in_flight_count--;
+    /* Closed loop: what is answered after the end would count time in which less was sent. */
+    if (loop->plan->mode != CLOSED_LOOP || now <= loop->end_ns) load_count_answer(loop, connection, now);
+    connection->served_count++;
+    last = connection->response.close || connection->hung_up ||
+        (connection->reuse_limit && connection->served_count >= connection->reuse_limit);
+    if (last) close_connection(loop, connection);
+    else connection->phase = IDLE;
+    load_free_again(loop, connection, now);
+}
+
+/* Reads all there is, as an edge is told once. A short read means that more will be told of; but the server's hanging up
+ * has been told already when it came together with the last bytes. */
+static void receive(struct loop *loop, struct connection *connection)
+{
+    bool head_only = request_of(loop, connection)->head;
+
+    for (;;) {
+        ssize_t length = recv(connection->fd, loop->buffer, READ_BYTES, 0);
+
+        if (length < 0) {
+            if (errno == EAGAIN) return;
+            if (errno == EINTR) continue;
+            return lost(loop, connection, "receiving", errno);
+        }
+        if (length == 0) {
+            if (connection->response.until_close) return answered(loop, connection);
+            return lost(loop, connection, "closed before the answer was complete", 0);
+        }
+        switch (load_response_feed(&connection->response, loop->buffer, (size_t)length, head_only)) {
+          case COMPLETE:
+            return answered(loop, connection);
+          case NO_HTTP:
+            connection->retried = true; /* it is no matter of timing */
+            return lost(loop, connection, "the answer is no HTTP", 0);
+          case NEEDS_MORE:
+            if (length < READ_BYTES && !connection->hung_up) return;
+        }
+    }
+}
+
+static void connected(struct loop *loop, struct connection *connection, uint32_t events)
+{
+    int error = 0;
+    socklen_t length = sizeof(error);
+
+    getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error) return lost(loop, connection, "connecting", error);
+    if (!(events & EPOLLOUT)) return;
+    loop->tally->connections_count++;
+    connection->phase = SENDING;
+    send_rest(loop, connection);
+}
+
+/* Between two requests the server may hang up. In a closed loop the connection keeps its place among those that think,
+ * and is opened anew when its time comes. */
+static void hung_up_at_rest(struct loop *loop, struct connection *connection)
+{
+    bool was_idle = connection->phase == IDLE;
+
+    close_connection(loop, connection);
+    if (was_idle) load_forget_idle(loop, connection);
+}
+
+void load_handle(struct loop *loop, uint64_t which, uint32_t events)
+{
+    struct connection *connection = &loop->connections[(uint32_t)which];
+    bool hung_up = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+
+    if (connection->generation != which >> 32) return; /* told of a connection that has been closed since */
+    if (hung_up) connection->hung_up = true;
+    switch (connection->phase) {
+      case CONNECTING:
+        connected(loop, connection, events);
+        break;
+      case SENDING:
+        send_rest(loop, connection);
+        break;
+      case RECEIVING:
+        break;
+      case IDLE:
+      case THINKING:
+        if (hung_up) hung_up_at_rest(loop, connection);
+        return;
+      case CLOSED:
+        return;
+    }
+    if (connection->phase == RECEIVING && (hung_up || events & EPOLLIN)) receive(loop, connection);
+}

@@ -1,0 +1,74 @@
+/* What loop.c, connection.c and tally.c share. */
+#ifndef PUMA_TUNER_LOOP_H
+#define PUMA_TUNER_LOOP_H
+
+#include "load.h"
+#include "ring.h"
+
+#define READ_BYTES 65536
+
+/* In an open loop an IDLE connection stands in `idle`, a CLOSED one in `closed`, and no other does. In a closed loop each
+ * connection keeps to itself; one that thinks stands in `thinking`, whether it is THINKING or, its server having hung up
+ * meanwhile, CLOSED. */
+enum phase { CLOSED, CONNECTING, SENDING, RECEIVING, IDLE, THINKING };
+
+struct connection {
+    int fd;
+    uint32_t generation;        /* one more with each connection that is made here */
+    enum phase phase;
+    struct pick pick;
+    bool retried, held_back;
+    bool hung_up;               /* by the server: what has come is all there will be */
+    uint64_t intended_ns, sent_ns;
+    size_t written;
+    uint32_t served_count, reuse_limit;
+    struct response response;
+};
+
+struct loop {
+    const struct plan *plan;
+    struct tally *tally;
+    struct connection *connections;
+    int epoll, timer;
+    uint64_t random_state, began_ns, end_ns, next_ns;
+    uint64_t timer_ns;          /* when the timer rings next, or has rung; 0: never set */
+    double next_at;             /* of the schedule, nanoseconds since began_ns */
+    uint64_t order_at, row;
+    struct ring waiting;        /* open loop: due, and no connection free */
+    struct ring thinking;       /* closed loop: all think equally long, so first in, first out */
+    uint32_t *idle;             /* open loop: a ring of idle connections, longest idle first */
+    size_t idle_first, idle_count;
+    uint32_t *closed;           /* open loop: a stack */
+    size_t closed_count;
+    uint32_t in_flight_count;
+    char buffer[READ_BYTES];
+};
+
+static inline uint32_t index_of(const struct loop *loop, const struct connection *connection)
+{
+    return (uint32_t)(connection - loop->connections);
+}
+
+static inline const struct request *request_of(const struct loop *loop, const struct connection *connection)
+{
+    return &loop->plan->requests[connection->pick.request];
+}
+
+/* loop.c: the connection's request has come to its end, answered or failed; its phase is IDLE or CLOSED. */
+void load_free_again(struct loop *loop, struct connection *connection, uint64_t now);
+
+/* loop.c: the server has closed an IDLE connection; its phase is CLOSED. */
+void load_forget_idle(struct loop *loop, struct connection *connection);
+
+/* connection.c: begins a request on a connection that is free. */
+void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool held_back);
+
+/* connection.c: does what an event of epoll makes possible. `which`: generation << 32 | index, as it was registered. */
+void load_handle(struct loop *loop, uint64_t which, uint32_t events);
+
+/* tally.c */
+void load_count_lag(struct loop *loop, const struct connection *connection);
+void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now);
+void load_count_failure(struct loop *loop, const char *what, int error);
+
+#endif

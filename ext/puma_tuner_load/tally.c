@@ -1,0 +1,59 @@
+/* What is counted of a request and its answer. */
+#include "loop.h"
+#include <string.h>
+
+/* Of a request that is being sent: how late we ourselves are. One that was held back is late by the server's doing. */
+void load_count_lag(struct loop *loop, const struct connection *connection)
+{
+    if (connection->held_back || loop->plan->mode == CLOSED_LOOP) return;
+    loop->tally->lag[bucket_of(connection->sent_ns - connection->intended_ns)]++;
+}
+
+static bool has_text(const struct request *request, const struct response *response)
+{
+    if (!request->body_text) return true;
+    return response->body_length && memmem(response->body, response->body_length, request->body_text, request->body_text_length);
+}
+
+static bool expects(const struct request *request, int status) { return request->expected[status / 8] >> (status % 8) & 1; }
+
+static void count_by_request(struct request_tally *tally, const struct request *request, const struct response *response, uint64_t latency_ns)
+{
+    tally->latency[bucket_of(latency_ns)]++;
+    tally->statuses[response->status]++;
+    tally->body_bytes += response->body_bytes;
+    if (!tally->answered_count++ || response->body_bytes < tally->body_bytes_min) tally->body_bytes_min = response->body_bytes;
+    if (response->body_bytes > tally->body_bytes_max) tally->body_bytes_max = response->body_bytes;
+    if (!expects(request, response->status)) tally->unexpected_count++;
+    else if (!has_text(request, response)) tally->wrong_body_count++;
+}
+
+static void write_raw(const struct loop *loop, const struct connection *connection, uint64_t now)
+{
+    fprintf(loop->plan->raw, "%u,%llu,%llu,%llu,%d,%llu\n", connection->pick.request,
+        (unsigned long long)(connection->intended_ns - loop->began_ns), (unsigned long long)(connection->sent_ns - loop->began_ns),
+        (unsigned long long)(now - loop->began_ns), connection->response.status, (unsigned long long)connection->response.body_bytes);
+}
+
+void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now)
+{
+    struct tally *tally = loop->tally;
+    uint64_t latency_ns = now - connection->intended_ns, service_ns = now - connection->sent_ns;
+
+    tally->answered_count++;
+    tally->latency[bucket_of(latency_ns)]++;
+    tally->service[bucket_of(service_ns)]++;
+    tally->latency_sum_ns += latency_ns;
+    tally->service_sum_ns += service_ns;
+    if (latency_ns > tally->latency_max_ns) tally->latency_max_ns = latency_ns;
+    count_by_request(&tally->requests[connection->pick.request], request_of(loop, connection), &connection->response, latency_ns);
+    if (loop->plan->raw) write_raw(loop, connection, now);
+}
+
+/* A request that ended without an answer. The first one's reason is kept. */
+void load_count_failure(struct loop *loop, const char *what, int error)
+{
+    struct tally *tally = loop->tally;
+    if (tally->failed_count++) return;
+    snprintf(tally->first_failure, sizeof(tally->first_failure), "%s%s%s", what, error ? ": " : "", error ? strerror(error) : "");
+}

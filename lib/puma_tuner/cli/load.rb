@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # puma_tuner load: requests to a server that is running already, and what came of them. (Not `Load`: that is what the
+    # other commands call PumaTuner::Load.)
+    class SendLoad < Dry::CLI::Command
+      desc "Send requests to a running server, and tell how it answered"
+      argument :url, required: false, desc: "http://127.0.0.1:9292, or unix:///path/of/socket"
+      option :path, type: :array, default: ["/"], desc: "path(s) to request"
+      option :requests, desc: "file with requests and weights (docs/formats/requests.md), instead of --path"
+      option :data, desc: "CSV file whose columns stand for the {{names}} in --requests"
+      option :rate, desc: "requests per second, sent whether or not there are answers (open loop)"
+      option :arrivals, default: "poisson", desc: "of an open loop: poisson or even"
+      option :connections, desc: "clients that each send their next request when the answer is there (closed loop), default: 20; " \
+                                 "with --rate: the most that may be open, default: 1000"
+      option :think, desc: "seconds that each client waits before its next request, default: none"
+      option :duration, default: "10", desc: "seconds"
+      option :reuse, desc: "requests over one connection, such as 1:100: each connection draws its own number; default: no end"
+      option :raw, desc: "file for a line of CSV per answer"
+      option :json, desc: "file for all values; - for standard output, instead of text"
+      option :core, desc: "number of the core that the generator is bound to"
+      option :load_generator, default: "native", desc: "what sends the requests: native, or for cross-checks wrk, hey, h2load"
+      option :seed, default: "1", desc: "of the order of requests, and of arrivals"
+      option :anywhere, type: :flag, default: false, desc: "send to another machine, too: only to what is yours"
+      option :self_test, type: :flag, default: false, desc: "needs no URL: does the generator tell the truth of a server that stands still?"
+      example [
+        "http://127.0.0.1:9292 --rate 200 --path /articles     # latency at 200 requests/s",
+        "http://127.0.0.1:9292 --connections 50                # what can it take?",
+        "unix:///tmp/puma.sock --requests requests.txt --data users.csv",
+        "--self-test"
+      ]
+
+      def call(url: nil, self_test: false, **options)
+        return tell_truth if self_test
+        raise UserMistake, "no URL given: name a server that is running, such as http://127.0.0.1:9292" unless url
+        send_load(url, **options)
+      end
+
+      private
+
+      def tell_truth
+        result = Progress.new(err).stage("self-test", PumaTuner::Load::SelfTest::DURATION_S) { PumaTuner::Load::SelfTest.new.call }
+        out.puts(LoadText.self_test(result))
+        raise Ending.new(1) unless result.right?
+      end
+
+      def send_load(url, duration:, raw: nil, json: nil, **options)
+        Output.check_writable(raw, json)
+        duration_s = Parse.seconds("--duration", duration)
+        traffic = traffic_of(raw:, **options)
+        outcome = Progress.new(err).stage("load", duration_s) do
+          traffic.generator.run(url_base: url, duration_s:, anywhere: options[:anywhere], **traffic.to_h.except(:generator))
+        end
+        tell(outcome, LoadText.new(outcome, url:, traffic:), json)
+        finish(outcome, duration_s)
+      end
+
+      def traffic_of(path:, arrivals:, seed:, requests: nil, data: nil, connections: nil, rate: nil, think: nil, reuse: nil, **options)
+        raise UserMistake, "--data fills in a file of requests; name one with --requests" if data && !requests
+        PumaTuner::Load::Traffic.new(
+          mix: requests ? PumaTuner::Load::Mix.read(requests, data_path: data) : PumaTuner::Load::Mix.of_paths(path),
+          generator: generator_of(**options), arrivals: arrivals_of(arrivals, rate, think, reuse),
+          connections_count: Parse.count("--connections", connections || (rate ? "1000" : "20"), 1..10_000), seed: Parse.count("--seed", seed, 0..2**31)
+        ).insist_on_generator
+      end
+
+      def generator_of(load_generator:, raw: nil, core: nil, **)
+        core &&= core_of(core)
+        return PumaTuner::Load::Native.new(raw_path: raw, core:, stoppable: true) if load_generator == "native"
+        raise UserMistake, "--raw and --core are our own generator's; leave out --load-generator" if raw || core
+        PumaTuner::Load.generator(load_generator)
+      end
+
+      def core_of(text)
+        raise LoadToolFailed, PumaTuner::Load::Native.why_not if PumaTuner::Load::Native.why_not
+        allowed = PumaTuner::Load::Native.cores
+        number = Parse.count("--core", text, 0..1_023)
+        return number if allowed.include?(number)
+        raise UserMistake, "--core #{number}: this process may use #{allowed.join(", ")}"
+      end
+
+      def arrivals_of(kind, rate, think, reuse)
+        raise UserMistake, "--arrivals #{kind}: there is poisson and even" unless %w[poisson even].include?(kind)
+        raise UserMistake, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
+        reuse &&= reuse_of(reuse)
+        return PumaTuner::Load::Arrivals.open(Parse.count("--rate", rate, 1..200_000), kind:, reuse:) if rate
+        PumaTuner::Load::Arrivals.closed(think_s: think ? Parse.seconds("--think", think) : 0, reuse:)
+      end
+
+      def reuse_of(text)
+        least, most = text.split(":", 2).map { |number| Parse.count("--reuse", number, 1..1_000_000) }
+        return least..most if most && least <= most
+        raise UserMistake, "--reuse #{text}: write the fewest and the most requests over one connection, such as 1:100"
+      end
+
+      def tell(outcome, text, json)
+        (json == "-") ? out.puts(Document.dump(outcome)) : out.puts(text.to_s)
+        return unless json && json != "-"
+        Document.write(outcome, json)
+        err.puts("values: #{File.expand_path(json)}")
+      end
+
+      # Stopped early, the last requests had no chance to be answered.
+      def finish(outcome, duration_s)
+        exit(130) if outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999
+        return unless outcome.complaint
+        err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
+        raise Ending.new(1)
+      end
+    end
+  end
+end

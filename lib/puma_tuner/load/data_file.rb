@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "csv"
+
+module PumaTuner
+  module Load
+    # Values that stand for {{names}} in requests: CSV, whose first line names the columns (docs/formats/requests.md).
+    #
+    # path: named in errors; columns: names; rows: [{column => value}], none longer than its columns
+    DataFile = Data.define(:path, :columns, :rows) do
+      const_set(:ROWS_MAX, 100_000)
+
+      # @param path [String]
+      # @raise [UserMistake] naming the line
+      def self.read(path)
+        columns = nil
+        rows = []
+        lines_of(path) do |cells, number|
+          columns ? rows << row_of(columns, cells, path, number) : columns = columns_of(cells, path)
+          problem(path, number, "there are more than #{self::ROWS_MAX} rows; leave some out") if rows.size > self::ROWS_MAX
+        end
+        problem(path, 1, "it holds no values; write a line with the columns' names, and one for each row") if rows.empty?
+        new(path:, columns:, rows:)
+      end
+
+      def self.lines_of(path)
+        csv = CSV.new(text_of(path), skip_blanks: true)
+        while (cells = csv.shift)
+          yield cells.map(&:to_s), csv.lineno
+        end
+      rescue CSV::MalformedCSVError => error
+        problem(path, error.line_number, error.message.sub(/ in line \d+\.?\z/, ""))
+      end
+
+      def self.text_of(path)
+        File.read(path, mode: "r:BOM|UTF-8").tap do |text|
+          problem(path, text.lines.index { |line| !line.valid_encoding? }.succ, "it is not UTF-8 text") unless text.valid_encoding?
+        end
+      rescue SystemCallError => error
+        raise UserMistake, "cannot read #{path}: #{error.message}. Give the path of a CSV file whose first line names its columns."
+      end
+
+      def self.columns_of(cells, path)
+        names = cells.map(&:strip)
+        problem(path, 1, "a column has no name") if names.include?("")
+        twice = names.tally.key(names.tally.values.find { |count| count > 1 })
+        problem(path, 1, "the column #{twice} is there twice") if twice
+        names.freeze
+      end
+
+      def self.row_of(columns, cells, path, number)
+        return columns.zip(cells).to_h.freeze if cells.size == columns.size
+        problem(path, number, "it has #{cells.size} values for #{columns.size} columns")
+      end
+
+      def self.problem(path, number, text) = raise(UserMistake, "#{path}, line #{number}: #{text}. The format is described in docs/formats/requests.md.")
+      private_class_method :lines_of, :text_of, :columns_of, :row_of, :problem
+
+      def initialize(path:, columns:, rows:) = super(path:, columns:, rows: rows.freeze)
+    end
+  end
+end

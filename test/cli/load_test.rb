@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "load/scripted_server"
+require "tmpdir"
+
+class LoadTest < TunerTest
+  include CommandLine
+
+  def fine = ->(*) { sleep(0.002) && 200 }
+
+  def load(*words, answer: fine, **) = ScriptedServer.serve(answer) { |server| puma_tuner("load", server.url, "--duration", "0.5", *words, **) }
+
+  test "a closed loop: latencies, statuses, Little's law" do
+    result = load("--connections", "4")
+    assert_equal 0, result.code, result.err
+    assert_match(/^http:\/\/127\.0\.0\.1:\d+: [\d,]+ answers in 500 ms, [\d,]+\/s\n  closed loop, 4 connections, seed 1; puma_tuner \d/, result.out)
+    assert_match(/^ +p50 +p90 +p99 +p99\.9 +max\n  latency  .* ms .* - +[\d.]+ ms\n  service time/, result.out)
+    assert_match(/^  statuses +200: [\d,]+$/, result.out)
+    assert_match(/^  connections +4 made$/, result.out)
+    assert_match(/^  generator +[\d.]+ µs of CPU per request/, result.out)
+    assert_match(/^  Little's law +[\d,]+\/s x [\d.]+ ms = [34]\.\d+ of 4 connections$/, result.out)
+    assert_match(/^load … \(about 1 s\)\nload: done/, result.err)
+    refute_match(/own lateness|  due /, result.out)
+  end
+
+  test "an open loop: what was due, and how late we were ourselves" do
+    result = load("--rate", "100", "--arrivals", "even", "--reuse", "1:3")
+    assert_equal 0, result.code, result.err
+    assert_match(/even arrivals, 100\/s, connections reused 1 to 3 times, at most 1,000 connections/, result.out)
+    assert_match(/^  own lateness +[\d.]+ /, result.out)
+    assert_match(/^  due +(49|50), of which 0 found/, result.out)
+    assert_match(/p99 of so few answers says little/, result.out)
+    refute_match(/Little/, result.out)
+  end
+
+  test "requests from a file, with values from another, and what answers must contain" do
+    answer = ->(received, _) { ScriptedServer::Reply.new(200, {}, "Hello #{received.path}") }
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "requests.txt"), "GET /users/{{id}} has:Hello\n")
+      File.write(File.join(folder, "users.csv"), "id\n1\n2\n")
+      assert_equal 0, load("--requests", "requests.txt", "--data", "users.csv", answer:, folder:).code
+      assert_mistake(/--data fills in a file of requests/, load("--data", "users.csv", folder:))
+      assert_mistake(/requests\.txt, line 1: {{id}} stands for/, load("--requests", "requests.txt", folder:))
+    end
+  end
+
+  test "values go to files where that is asked for, or to standard output" do
+    Dir.mktmpdir do |folder|
+      result = load("--raw", "raw.csv", "--json", "load.json", "--seed", "5", folder:)
+      outcome = PumaTuner::Document.read(File.join(folder, "load.json"), :load_outcome)
+      assert_equal outcome.requests_count, File.readlines(File.join(folder, "raw.csv")).size - 1
+      assert_includes result.err, File.join(File.realpath(folder), "load.json")
+      assert_equal outcome.requests_count, outcome.latency.count
+      assert_equal "load_outcome", JSON.parse(load("--json", folder:).out).fetch("kind")
+    end
+  end
+
+  test "wrong answers are told first, and end with 1" do
+    result = load("--path", "/", answer: ->(*) { 500 })
+    assert_equal 1, result.code
+    assert_match(/these figures mean nothing: [\d,]+ of [\d,]+ answers had an unexpected status \(500: \d+\)/, result.err)
+    assert_match(/^  unexpected +[\d,]+ answers$/, result.out)
+  end
+
+  test "nobody there" do
+    port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
+    result = puma_tuner("load", "http://127.0.0.1:#{port}", "--duration", "0.2")
+    assert_equal 1, result.code
+    assert_match(/no request was answered; the first to fail: connecting: Connection refused/, result.err)
+  end
+
+  test "Ctrl-C prints what was measured by then" do
+    Dir.mktmpdir do |folder|
+      out, err = %w[out err].map { |name| File.join(folder, name) }
+      ScriptedServer.serve(fine) do |server|
+        pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "load", server.url, "--duration", "60", chdir: folder, out:, err:)
+        wait_until("some answers") { server.latencies_ns.size > 50 }
+        Process.kill(:INT, pid)
+        assert_equal 130, Process.wait2(pid).last.exitstatus
+      end
+      assert_match(/^  latency +[\d.]+ ms/, File.read(out))
+      assert_match(/interrupted; everything it started is stopped/, File.read(err))
+      assert_empty processes_in(folder)
+    end
+  end
+
+  test "options that can't be understood are named with what would be" do
+    {
+      [] => /no URL given/, %w[http://example.com] => /this machine only.*--anywhere/, %w[https://127.0.0.1 --anywhere] => /URL without a path/,
+      %w[URL --rate 0] => /--rate 0: write a whole number from 1 to 200000/, %w[URL --rate 200001] => /--rate 200001/,
+      %w[URL --connections 10001] => /--connections 10001/, %w[URL --duration 3601] => /at most 3600/, %w[URL --arrivals odd] => /poisson and even/,
+      %w[URL --rate 5 --think 1] => /--think is of a closed loop/, %w[URL --reuse 5] => /--reuse 5: write the fewest and the most/,
+      %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900: this process may use 0/, %w[URL --think -1] => /--think -1/,
+      %w[URL --load-generator wrk --core 0] => /--raw and --core are our own generator's/, %w[URL --load-generator wrk --rate 5] => /wrk knows only a closed loop/,
+      %w[URL --load-generator siege] => /there is: native, wrk, hey, h2load/, %w[URL --json /nowhere/a.json] => /cannot write/,
+      %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is no path/
+    }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
+  end
+
+  test "help names the options, and the first page the command" do
+    assert_match(/--self-test/, puma_tuner("load", "--help").out)
+    assert_match(/^  load +requests to a server that runs already/, puma_tuner("--help").out)
+  end
+end
