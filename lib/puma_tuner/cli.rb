@@ -20,6 +20,7 @@ module PumaTuner
     autoload :Prove, "puma_tuner/cli/prove"
     autoload :Report, "puma_tuner/cli/report"
     autoload :SendLoad, "puma_tuner/cli/load"
+    autoload :TrafficOptions, "puma_tuner/cli/traffic_options"
     autoload :Tune, "puma_tuner/cli/tune"
 
     HELP = <<~TEXT

@@ -155,12 +155,12 @@ class ProveTest < TunerTest
   end
 
   test "an open loop, and looks at which it may be decided" do
-    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=20", "--rate", "100", "--looks", "6,8", "--primary", "p50",
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=20", "--rate", "100", "--looks", "7,9", "--primary", "p50",
       options: [*SHORT, "--connections", "50"])
     # A busy machine may make the generator late, which voids rounds, as it should.
     return assert_match(/late|busy|machine/, result.err) if result.code == 2
     assert_equal 0, result.code, result.err
-    assert_match(/primary metric was decided, after 6 rounds/, verdict.stopped_because)
+    assert_match(/primary metric was decided, after 7 rounds/, verdict.stopped_because)
     assert_match(/poisson/, verdict.load.arrivals)
   end
 

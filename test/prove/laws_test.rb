@@ -34,6 +34,12 @@ class LawsTest < TunerTest
     assert_nil broken({"in_flight_ratio" => 0.3}, arrivals: OPEN)
   end
 
+  test "what is under way at the end of each part is missing from Little's law, and allowed for" do
+    assert_nil Prove::Laws.broken(outcome(mean_ns: 100_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED)
+    assert_match(/Little/, Prove::Laws.broken(outcome(mean_ns: 10_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED))
+    assert_nil Prove::Laws.broken(outcome(mean_ns: 10_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED, parts_count: 10)
+  end
+
   test "a generator that is busy all the time, or late" do
     assert_match(/bottleneck/, broken({"generator_cpu_ratio" => 0.95}))
     assert_match(/sent 3.00 ms late/, broken({"lag_p99_ns" => 3_000_000}, arrivals: OPEN))

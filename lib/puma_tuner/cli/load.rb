@@ -5,23 +5,15 @@ module PumaTuner
     # puma_tuner load: requests to a server that is running already, and what came of them. (Not `Load`: that is what the
     # other commands call PumaTuner::Load.)
     class SendLoad < Dry::CLI::Command
+      include TrafficOptions
+
       desc "Send requests to a running server, and tell how it answered"
       argument :url, required: false, desc: "http://127.0.0.1:9292, or unix:///path/of/socket"
-      option :path, type: :array, default: ["/"], desc: "path(s) to request"
-      option :requests, desc: "file with requests and weights (docs/formats/requests.md), instead of --path"
-      option :data, desc: "CSV file whose columns stand for the {{names}} in --requests"
-      option :rate, desc: "requests per second, sent whether or not there are answers (open loop)"
-      option :arrivals, default: "poisson", desc: "of an open loop: poisson or even"
-      option :connections, desc: "clients that each send their next request when the answer is there (closed loop), default: 20; " \
-                                 "with --rate: the most that may be open, default: 1000"
-      option :think, desc: "seconds that each client waits before its next request, default: none"
+      TrafficOptions.declare(self, :path, :requests, :data, :rate, :arrivals, :connections, :think, :reuse, :load_generator, :seed)
       option :duration, default: "10", desc: "seconds"
-      option :reuse, desc: "requests over one connection, such as 1:100: each connection draws its own number; default: no end"
       option :raw, desc: "file for a line of CSV per answer"
       option :json, desc: "file for all values; - for standard output, instead of text"
       option :core, desc: "number of the core that the generator is bound to"
-      option :load_generator, default: "native", desc: "what sends the requests: native, or for cross-checks wrk, hey, h2load"
-      option :seed, default: "1", desc: "of the order of requests, and of arrivals"
       option :anywhere, type: :flag, default: false, desc: "send to another machine, too: only to what is yours"
       option :self_test, type: :flag, default: false, desc: "needs no URL: does the generator tell the truth of a server that stands still?"
       example [
@@ -48,21 +40,12 @@ module PumaTuner
       def send_load(url, duration:, raw: nil, json: nil, **options)
         Output.check_writable(raw, json)
         duration_s = Parse.seconds("--duration", duration)
-        traffic = traffic_of(raw:, **options)
+        traffic = traffic_of(generator: generator_of(raw:, **options), **options)
         outcome = Progress.new(err).stage("load", duration_s) do
           traffic.generator.run(url_base: url, duration_s:, anywhere: options[:anywhere], **traffic.to_h.except(:generator))
         end
         tell(outcome, LoadText.new(outcome, url:, traffic:), json)
         finish(outcome, duration_s)
-      end
-
-      def traffic_of(path:, arrivals:, seed:, requests: nil, data: nil, connections: nil, rate: nil, think: nil, reuse: nil, **options)
-        raise UserMistake, "--data fills in a file of requests; name one with --requests" if data && !requests
-        PumaTuner::Load::Traffic.new(
-          mix: requests ? PumaTuner::Load::Mix.read(requests, data_path: data) : PumaTuner::Load::Mix.of_paths(path),
-          generator: generator_of(**options), arrivals: arrivals_of(arrivals, rate, think, reuse),
-          connections_count: Parse.count("--connections", connections || (rate ? "1000" : "20"), 1..10_000), seed: Parse.count("--seed", seed, 0..2**31)
-        ).insist_on_generator
       end
 
       def generator_of(load_generator:, raw: nil, core: nil, **)
@@ -78,20 +61,6 @@ module PumaTuner
         number = Parse.count("--core", text, 0..1_023)
         return number if allowed.include?(number)
         raise UserMistake, "--core #{number}: this process may use #{allowed.join(", ")}"
-      end
-
-      def arrivals_of(kind, rate, think, reuse)
-        raise UserMistake, "--arrivals #{kind}: there is poisson and even" unless %w[poisson even].include?(kind)
-        raise UserMistake, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
-        reuse &&= reuse_of(reuse)
-        return PumaTuner::Load::Arrivals.open(Parse.count("--rate", rate, 1..200_000), kind:, reuse:) if rate
-        PumaTuner::Load::Arrivals.closed(think_s: think ? Parse.seconds("--think", think) : 0, reuse:)
-      end
-
-      def reuse_of(text)
-        least, most = text.split(":", 2).map { |number| Parse.count("--reuse", number, 1..1_000_000) }
-        return least..most if most && least <= most
-        raise UserMistake, "--reuse #{text}: write the fewest and the most requests over one connection, such as 1:100"
       end
 
       def tell(outcome, text, json)

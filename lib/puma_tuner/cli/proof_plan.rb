@@ -33,7 +33,7 @@ module PumaTuner
       # @return [Hash{String => Object}] what must be the same for a run to go on
       def same
         {"variants" => variants.map { |variant| [variant.name, variant.factors] }, "app" => @apps, "primary" => plan.primary, "looks" => plan.looks.to_s,
-         **@options.slice(:path, :requests, :connections, :rate, :arrivals, :duration, :seed, :load_generator, :block).transform_keys(&:to_s)}
+         **@options.slice(:path, :requests, :data, :connections, :rate, :arrivals, :think, :reuse, :duration, :seed, :load_generator, :block).transform_keys(&:to_s)}
       end
 
       private

@@ -20,8 +20,7 @@ module PumaTuner
       option :looks, desc: "numbers of rounds after which it may be decided, such as 10,20,40, instead of --rounds"
       option :noise_rounds, default: "4", desc: "rounds of the baseline against itself beforehand, 0: none"
       option :equivalent, default: "2", desc: "percent: a difference that matters to nobody"
-      option :rate, desc: "requests per second, sent whether or not there are answers (open loop), instead of --connections"
-      option :arrivals, default: "poisson", desc: "of an open loop: poisson or even"
+      TrafficOptions.declare(self, :rate, :arrivals, :think, :reuse)
       option :duration, default: "4", desc: "seconds of load in each trial"
       option :parts, default: "8", desc: "parts of that load, at which the variants take turns; 1: one server at a time"
       option :warmup, default: "0.7", desc: "seconds of each window of warming up; three at least"

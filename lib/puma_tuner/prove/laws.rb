@@ -17,7 +17,11 @@ module PumaTuner
 
       # Little's law, of a closed loop without thought: connections = throughput x latency. What is missing, the generator spent
       # between an answer and the next request; more than there is cannot be.
-      IN_FLIGHT_RATIOS = 0.8..1.02
+      IN_FLIGHT_RATIOS = 0.85..1.02
+
+      # But what was under way at the end is in neither factor: of each connection the age of a request, whose mean is latency x
+      # (1 + cv^2) / 2 (renewal theory; Cox, "Renewal Theory", 1962). This allows for a coefficient of variation of 1.4.
+      UNFINISHED_RATIO = 1.5
 
       # Threads of a server wait for cores more than usual: this much more than the variant's own median so far.
       RUN_QUEUE_RATIO = 0.15
@@ -31,9 +35,10 @@ module PumaTuner
       class << self
         # @param outcome [Load::Outcome]
         # @param conditions [Hash{String => Numeric, nil}]
+        # @param parts_count [Integer] of the load
         # @return [String, nil] why the trial must not count whoever else uses the machine, as a clause
-        def broken(outcome, conditions, arrivals:)
-          outcome.complaint || broken_by_generator(outcome, conditions, arrivals)
+        def broken(outcome, conditions, arrivals:, parts_count: 1)
+          outcome.complaint || broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, parts_count) unless arrivals.open? || arrivals.think_s.positive?)
         end
 
         # @param earlier [Array<Trial>] of the same variant, valid
@@ -58,14 +63,19 @@ module PumaTuner
 
         private
 
-        def broken_by_generator(outcome, conditions, arrivals)
-          busy, lag_ns, in_flight = conditions.values_at("generator_cpu_ratio", "lag_p99_ns", "in_flight_ratio")
+        def broken_by_generator(outcome, conditions)
+          busy, lag_ns = conditions.values_at("generator_cpu_ratio", "lag_p99_ns")
           if busy && busy > GENERATOR_CPU_RATIO then "the load generator used #{percent(busy)} of a core: it, not the server, was the bottleneck"
           elsif lag_ns && lag_ns > [LAG_NS, outcome.p50_ns.to_i * LAG_RATIO].max
             "the load generator sent #{Units.duration(lag_ns)} late (p99): the machine is too busy for this rate"
-          elsif in_flight && !arrivals.open? && arrivals.think_s.zero? && !IN_FLIGHT_RATIOS.cover?(in_flight)
-            "Little's law does not hold: throughput x latency make #{percent(in_flight)} of the connections"
           end
+        end
+
+        def broken_by_little(outcome, conditions, parts_count)
+          in_flight = conditions["in_flight_ratio"] or return
+          unfinished = UNFINISHED_RATIO * outcome.mean_ns * parts_count / outcome.duration_ns
+          return if in_flight.between?(IN_FLIGHT_RATIOS.min - unfinished, IN_FLIGHT_RATIOS.max)
+          "Little's law does not hold: throughput x latency make #{percent(in_flight)} of the connections"
         end
 
         def broken_by_machine(conditions)

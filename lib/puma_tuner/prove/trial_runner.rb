@@ -45,8 +45,18 @@ module PumaTuner
       # @param order [Array<Variant>]
       # @return [Array<Trial>]
       def together(order, round:)
-        return order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } if @times.parts_count == 1
+        return order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } if parts_count == 1
         trials(order, round, 0)
+      end
+
+      # A part must be long beside a request, for what is under way when it ends does not count.
+      PART_IN_LATENCIES = 20
+
+      # @return [Integer] as many as were asked for, or as the slowest variant allows
+      def parts_count
+        longest_ns = outcomes_looked_at.filter_map(&:mean_ns).max
+        return @times.parts_count unless longest_ns
+        (@times.duration_s * Units::NS_PER_S / (PART_IN_LATENCIES * longest_ns)).floor.clamp(1, @times.parts_count)
       end
 
       # A short look at a variant before the rounds.
@@ -54,18 +64,21 @@ module PumaTuner
       def look(variant)
         serve(variant) do |server, ready|
           outcome = @traffic.send_to(server.url, duration_s: [@times.warmup_window_s, 0.5].min)
+          outcomes_looked_at << outcome
           [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]
         end
       end
 
       private
 
+      def outcomes_looked_at = (@outcomes_looked_at ||= [])
+
       # Of servers that are up at the same time.
       def trials(variants, round, first_position)
         serving(variants, round) do |runs|
           runs.each { |variant, run| Named.by(variant, round) { run.warm_up } }
-          @times.parts_count.times do |number|
-            (number.odd? ? runs.reverse : runs).each { |variant, run| Named.by(variant, round) { run.load_part(@times.duration_s.fdiv(@times.parts_count), number) } }
+          parts_count.times do |number|
+            (number.odd? ? runs.reverse : runs).each { |variant, run| Named.by(variant, round) { run.load_part(@times.duration_s.fdiv(parts_count), number) } }
           end
           runs.each_with_index.map { |(variant, run), index| Named.by(variant, round) { finished(run.finish, variant, round, first_position + index) } }
         end
@@ -86,7 +99,7 @@ module PumaTuner
       def finished(served, variant, round, position)
         outcomes[variant.name] = served.outcome
         disturbed = Laws.disturbed(served.conditions, @earlier[variant.name])
-        reason = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals) || (disturbed unless @busy_machine)
+        reason = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, parts_count:) || (disturbed unless @busy_machine)
         remarks = (disturbed && @busy_machine) ? ["trials were disturbed by other work on the machine, and count all the same"] : []
         trial = Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void_reason: reason,
           **served.facts, remarks: served.facts.fetch(:remarks) + remarks)
