@@ -5,17 +5,7 @@
 #
 #   bin/exec rake accuracy    (half an hour; of any use only on a machine with nothing else to do)
 
-require "puma_tuner"
+require_relative "support/script"
 require_relative "accuracy/suite"
 
-begin
-  options = Accuracy::Options.parse(ARGV)
-  exit Accuracy::Suite.new(options).run
-rescue PumaTuner::UserMistake, OptionParser::ParseError => error
-  warn "accuracy: #{error.message}"
-  exit 2
-rescue Interrupt
-  # Whatever was started has been ended on the way here.
-  warn "accuracy: interrupted"
-  exit 130
-end
+Script.run("accuracy") { Accuracy::Suite.new(Accuracy::Options.parse(ARGV)).run }

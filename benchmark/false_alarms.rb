@@ -5,18 +5,9 @@
 #
 #   bin/exec rake false_alarms    (a few minutes; the machine need not be quiet)
 
-require "puma_tuner"
+require_relative "support/script"
 require_relative "false_alarms/suite"
 
 RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
 
-begin
-  options = FalseAlarms::Options.parse(ARGV)
-  exit FalseAlarms::Suite.new(options).run
-rescue PumaTuner::UserMistake, OptionParser::ParseError => error
-  warn "false_alarms: #{error.message}"
-  exit 2
-rescue Interrupt
-  warn "false_alarms: interrupted"
-  exit 130
-end
+Script.run("false_alarms") { FalseAlarms::Suite.new(FalseAlarms::Options.parse(ARGV)).run }

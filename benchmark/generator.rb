@@ -5,17 +5,7 @@
 #
 #   bin/exec rake generator    (9 minutes; of any use only on a machine with nothing else to do)
 
-require "puma_tuner"
+require_relative "support/script"
 require_relative "generator/suite"
 
-begin
-  options = GeneratorBenchmark::Options.parse(ARGV)
-  exit GeneratorBenchmark::Suite.new(options).run
-rescue PumaTuner::UserMistake, OptionParser::ParseError => error
-  warn "generator: #{error.message}"
-  exit 2
-rescue Interrupt
-  # Whatever was started has been ended on the way here.
-  warn "generator: interrupted"
-  exit 130
-end
+Script.run("generator") { GeneratorBenchmark::Suite.new(GeneratorBenchmark::Options.parse(ARGV)).run }

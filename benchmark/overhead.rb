@@ -5,17 +5,7 @@
 #
 #   bin/exec rake overhead    (15 minutes; of any use only on a machine with nothing else to do)
 
-require "puma_tuner"
+require_relative "support/script"
 require_relative "overhead/suite"
 
-begin
-  options = Overhead::Options.parse(ARGV)
-  exit Overhead::Suite.new(options).run
-rescue PumaTuner::UserMistake, OptionParser::ParseError => error
-  warn "overhead: #{error.message}"
-  exit 2
-rescue Interrupt
-  # Whatever was started has been ended on the way here.
-  warn "overhead: interrupted"
-  exit 130
-end
+Script.run("overhead") { Overhead::Suite.new(Overhead::Options.parse(ARGV)).run }

@@ -4,20 +4,12 @@
 #
 #   bin/exec rake stall    (half a minute)
 
-require "optparse"
-require "puma_tuner"
+require_relative "support/script"
 require_relative "stall/suite"
 
-begin
+Script.run("stall") do
   write = false
   left = OptionParser.new("Usage: ruby -Ilib benchmark/stall.rb [--write]") { |parser| parser.on("--write", "write docs/stall.md") { write = true } }.parse(ARGV)
   raise OptionParser::NeedlessArgument, left.join(" ") if left.any?
-  exit StallBenchmark::Suite.new(write:).run
-rescue PumaTuner::UserMistake, OptionParser::ParseError => error
-  warn "stall: #{error.message}"
-  exit 2
-rescue Interrupt
-  # Whatever was started has been ended on the way here.
-  warn "stall: interrupted"
-  exit 130
+  StallBenchmark::Suite.new(write:).run
 end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "optparse"
+require_relative "../support/script"
 
 module Accuracy
   # What the command line asks for.
@@ -11,16 +11,10 @@ module Accuracy
     const_set(:QUICK_SCALE, 0.25)
     const_set(:CONDITIONS, %w[idle loaded].freeze)
 
-    # @param words [Array<String>]
-    # @raise [OptionParser::ParseError]
-    def self.parse(words)
-      given = {rounds_count: nil, quick: false, tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS,
-               write: false}
-      left = parser(given).parse(words)
-      raise OptionParser::NeedlessArgument, left.join(" ") if left.any?
-      given[:rounds_count] ||= given[:quick] ? 1 : self::ROUNDS_COUNT
-      new(**given).tap(&:insist_on_a_whole_page)
-    end
+    extend Script::Options
+
+    def self.defaults = {rounds_count: nil, quick: false, tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS, write: false}
+    private_class_method :defaults
 
     def self.parser(given)
       OptionParser.new("Usage: ruby -Ilib benchmark/accuracy.rb [options]") do |parser|
@@ -36,17 +30,9 @@ module Accuracy
     end
     private_class_method :parser
 
-    def self.positive(count)
-      count.positive? ? count : raise(OptionParser::InvalidArgument, "at least one round, got #{count}")
+    def initialize(rounds_count:, quick:, **others)
+      super(rounds_count: rounds_count || (quick ? 1 : self.class::ROUNDS_COUNT), quick:, **others)
     end
-    private_class_method :positive
-
-    # In their usual order, whatever order they are asked for in.
-    def self.known(some, names)
-      unknown = some - names
-      unknown.empty? ? names & some : raise(OptionParser::InvalidArgument, "#{unknown.join(",")}; there is #{names.join(",")}")
-    end
-    private_class_method :known
 
     def scale = quick ? self.class::QUICK_SCALE : 1.0
 

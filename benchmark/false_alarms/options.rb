@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "optparse"
+require_relative "../support/script"
 
 module FalseAlarms
   # What the command line asks for.
@@ -9,14 +9,10 @@ module FalseAlarms
   Options = Data.define(:repeats_count, :seed, :write) do
     const_set(:REPEATS_COUNT, 3_000)
 
-    # @param words [Array<String>]
-    # @raise [OptionParser::ParseError]
-    def self.parse(words)
-      given = {repeats_count: self::REPEATS_COUNT, seed: 1, write: false}
-      left = parser(given).parse(words)
-      raise OptionParser::NeedlessArgument, left.join(" ") if left.any?
-      new(**given).tap(&:insist_on_a_whole_page)
-    end
+    extend Script::Options
+
+    def self.defaults = {repeats_count: self::REPEATS_COUNT, seed: 1, write: false}
+    private_class_method :defaults
 
     def self.parser(given)
       OptionParser.new("Usage: ruby -Ilib benchmark/false_alarms.rb [options]") do |parser|
@@ -28,11 +24,6 @@ module FalseAlarms
       end
     end
     private_class_method :parser
-
-    def self.positive(count)
-      count.positive? ? count : raise(OptionParser::InvalidArgument, "at least one repeat, got #{count}")
-    end
-    private_class_method :positive
 
     # The page is written whole, and people will quote it.
     def insist_on_a_whole_page

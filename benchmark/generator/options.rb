@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "optparse"
+require_relative "../support/script"
 
 module GeneratorBenchmark
   # What the command line asks for.
@@ -9,19 +9,15 @@ module GeneratorBenchmark
   Options = Data.define(:rounds_count, :quick, :parts, :write) do
     const_set(:PARTS, %w[cost lag].freeze)
 
-    # @param words [Array<String>]
-    # @raise [OptionParser::ParseError]
-    def self.parse(words)
-      given = {rounds_count: nil, quick: false, parts: self::PARTS, write: false}
-      left = parser(given).parse(words)
-      raise OptionParser::NeedlessArgument, left.join(" ") if left.any?
-      new(**given).tap(&:insist_on_a_whole_page)
-    end
+    extend Script::Options
+
+    def self.defaults = {rounds_count: nil, quick: false, parts: self::PARTS, write: false}
+    private_class_method :defaults
 
     def self.parser(given)
       OptionParser.new("Usage: ruby -Ilib benchmark/generator.rb [options]") do |parser|
         parser.on("--rounds N", Integer, "every variant this often (default: cost #{Cost::ROUNDS_COUNT}, lag #{Lag::ROUNDS_COUNT})") do |count|
-          given[:rounds_count] = count.positive? ? count : raise(OptionParser::InvalidArgument, "at least one round, got #{count}")
+          given[:rounds_count] = positive(count)
         end
         parser.on("--quick", "a few short rounds, to see whether it works; its numbers mean nothing") { given[:quick] = true }
         parser.on("--only PART", self::PARTS, "cost or lag") { |part| given[:parts] = [part] }

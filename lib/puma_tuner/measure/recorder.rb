@@ -15,8 +15,7 @@ module PumaTuner
       # @return [Boolean] false when this thread serves a request already
       def begin(client)
         return false unless GvlClock.request_begin
-        header = client.env[RequestStart::HEADER]
-        client.puma_tuner_before_puma_ns = RequestStart.before_ns(header, client) if header
+        RequestStart.stamp(client)
         true
       end
 

@@ -19,6 +19,13 @@ module PumaTuner
 
       module_function
 
+      # Notes with the client how long it was under way, when a proxy tells.
+      # @param client [Puma::Client]
+      def stamp(client)
+        header = client.env[HEADER]
+        client.puma_tuner_before_puma_ns = before_ns(header, client) if header
+      end
+
       # @param header [String]
       # @param client [Puma::Client]
       # @return [Integer, nil] nanoseconds, 0 when the proxy's clock is ahead; nil when the header makes no sense

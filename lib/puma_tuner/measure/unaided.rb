@@ -28,8 +28,7 @@ module PumaTuner
       def begin(client)
         return false if Thread.current[:puma_tuner_began]
         Thread.current[:puma_tuner_began] = instant
-        header = client.env[RequestStart::HEADER]
-        client.puma_tuner_before_puma_ns = RequestStart.before_ns(header, client) if header
+        RequestStart.stamp(client)
         true
       end
 
