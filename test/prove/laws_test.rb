@@ -34,10 +34,10 @@ class LawsTest < TunerTest
     assert_nil broken({"in_flight_ratio" => 0.3}, arrivals: OPEN)
   end
 
-  test "what is under way at the end of each part is missing from Little's law, and allowed for" do
+  test "what is under way at the end of each turn is missing from Little's law, and allowed for" do
     assert_nil Prove::Laws.broken(outcome(mean_ns: 100_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED)
     assert_match(/Little/, Prove::Laws.broken(outcome(mean_ns: 10_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED))
-    assert_nil Prove::Laws.broken(outcome(mean_ns: 10_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED, parts_count: 10)
+    assert_nil Prove::Laws.broken(outcome(mean_ns: 10_000_000), {"in_flight_ratio" => 0.72}, arrivals: CLOSED, turns_count: 10)
   end
 
   test "a generator that is busy all the time, or late" do

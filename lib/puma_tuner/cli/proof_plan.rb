@@ -111,14 +111,14 @@ module PumaTuner
       def times
         PumaTuner::Prove::TrialRunner::Times.new(
           warmup_window_s: Parse.seconds("--warmup", option(:warmup)), warmup_limit_s: Parse.seconds("--warmup-limit", option(:warmup_limit)),
-          duration_s: Parse.seconds("--duration", option(:duration)), parts_count:, probe_s: Parse.seconds("--probe-duration", option(:probe_duration), least: 0),
+          duration_s: Parse.seconds("--duration", option(:duration)), turns_count:, probe_s: Parse.seconds("--probe-duration", option(:probe_duration), least: 0),
           boot_limit_s: boot_limit_s(**@options)
         )
       end
 
-      # Other generators tell no histograms, by which parts are put together.
-      def parts_count
-        count = Parse.count("--parts", option(:parts), 1..100)
+      # Other generators tell no histograms, by which turns are put together.
+      def turns_count
+        count = Parse.count("--turns", option(:turns), 1..100)
         (option(:load_generator) == "native") ? count : 1
       end
 

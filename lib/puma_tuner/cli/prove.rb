@@ -22,7 +22,7 @@ module PumaTuner
       option :equivalent, default: "2", desc: "percent: a difference that matters to nobody"
       TrafficOptions.declare(self, :rate, :arrivals, :think, :reuse)
       option :duration, default: "4", desc: "seconds of load in each trial"
-      option :parts, default: "8", desc: "parts of that load, at which the variants take turns; 1: one server at a time"
+      option :turns, default: "8", desc: "how often the variants take turns at that load; 1: one server up at a time"
       option :warmup, default: "0.7", desc: "seconds of each window of warming up; three at least"
       option :warmup_limit, default: "20", desc: "seconds after which a trial begins though it is not steady"
       option :probe_duration, default: "1.2", desc: "seconds of load with the probe after each trial, for the cause, 0: none"

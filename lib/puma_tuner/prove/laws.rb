@@ -35,10 +35,10 @@ module PumaTuner
       class << self
         # @param outcome [Load::Outcome]
         # @param conditions [Hash{String => Numeric, nil}]
-        # @param parts_count [Integer] of the load
+        # @param turns_count [Integer] of the load
         # @return [String, nil] why the trial must not count whoever else uses the machine, as a clause
-        def broken(outcome, conditions, arrivals:, parts_count: 1)
-          outcome.complaint || broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, parts_count) unless arrivals.open? || arrivals.think_s.positive?)
+        def broken(outcome, conditions, arrivals:, turns_count: 1)
+          outcome.complaint || broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, turns_count) unless arrivals.open? || arrivals.think_s.positive?)
         end
 
         # @param earlier [Array<Trial>] of the same variant, valid
@@ -71,9 +71,9 @@ module PumaTuner
           end
         end
 
-        def broken_by_little(outcome, conditions, parts_count)
+        def broken_by_little(outcome, conditions, turns_count)
           in_flight = conditions["in_flight_ratio"] or return
-          unfinished = UNFINISHED_RATIO * outcome.mean_ns * parts_count / outcome.duration_ns
+          unfinished = UNFINISHED_RATIO * outcome.mean_ns * turns_count / outcome.duration_ns
           return if in_flight.between?(IN_FLIGHT_RATIOS.min - unfinished, IN_FLIGHT_RATIOS.max)
           "Little's law does not hold: throughput x latency make #{percent(in_flight)} of the connections"
         end

@@ -35,9 +35,9 @@ module PumaTuner
         @before = Readings.take(@server, @meter)
       end
 
-      # Sends a part of the load that counts.
-      # @param number [Integer] of the part: the same for all variants, another order of requests for each
-      def load_part(seconds, number)
+      # Sends what of the counted load falls to one turn.
+      # @param number [Integer] of the turn: the same for all variants, another order of requests for each
+      def take_turn(seconds, number)
         before = Readings.take(@server, @meter)
         own_cpu_ns = own_cpu
         outcome = @curve.during { @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds) }
@@ -47,7 +47,7 @@ module PumaTuner
         @outcome = @outcome ? @outcome + outcome : outcome
       end
 
-      # @return [Served] after the last part
+      # @return [Served] after the last turn
       def finish
         fingerprint = WhatRan.of(@server, @meter, @ready)
         conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)

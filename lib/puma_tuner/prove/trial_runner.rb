@@ -5,20 +5,20 @@ module PumaTuner
     # Runs the trials of a round: a fresh server for each variant, warmed up until it is steady, then the load that counts,
     # without the probe; then, in the same process, a shorter load with the probe, which tells where the time goes.
     #
-    # The load comes in parts, and the variants take turns at them: what the neighbours of a shared machine do to one, they
+    # The variants take turns at the load: what the neighbours of a shared machine do to one, they
     # do to the other, too (after Bulej and others, "Duet benchmarking", 2020, who run both at once). A server whose turn it is
     # not is idle.
     class TrialRunner
       # What starting and stopping a server takes, about.
       BOOT_S = 1.5
 
-      # And starting the generator, for each part.
-      PART_S = 0.15
+      # And starting the generator, for each turn.
+      TURN_S = 0.15
 
-      # Seconds: window and limit of the warm-up; the load, in so many parts; the load with the probe, 0 for none.
-      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :parts_count, :probe_s, :boot_limit_s) do
+      # Seconds: window and limit of the warm-up; the load, in so many turns; the load with the probe, 0 for none.
+      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s) do
         # @return [Float] about how long one trial takes
-        def expected_s = BOOT_S + WarmupRun::WINDOWS_COUNT * (warmup_window_s + PART_S) + duration_s + parts_count * PART_S + probe_s + 0.5
+        def expected_s = BOOT_S + WarmupRun::WINDOWS_COUNT * (warmup_window_s + TURN_S) + duration_s + turns_count * TURN_S + probe_s + 0.5
       end
 
       # @param preparation [#call] Variant -> Preparation::Ready
@@ -45,18 +45,18 @@ module PumaTuner
       # @param order [Array<Variant>]
       # @return [Array<Trial>]
       def together(order, round:)
-        return order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } if parts_count == 1
+        return order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } if turns_count == 1
         trials(order, round, 0)
       end
 
-      # A part must be long beside a request, for what is under way when it ends does not count.
-      PART_IN_LATENCIES = 20
+      # A turn must be long beside a request, for what is under way when it ends does not count.
+      TURN_IN_LATENCIES = 20
 
       # @return [Integer] as many as were asked for, or as the slowest variant allows
-      def parts_count
+      def turns_count
         longest_ns = outcomes_looked_at.filter_map(&:mean_ns).max
-        return @times.parts_count unless longest_ns
-        (@times.duration_s * Units::NS_PER_S / (PART_IN_LATENCIES * longest_ns)).floor.clamp(1, @times.parts_count)
+        return @times.turns_count unless longest_ns
+        (@times.duration_s * Units::NS_PER_S / (TURN_IN_LATENCIES * longest_ns)).floor.clamp(1, @times.turns_count)
       end
 
       # A short look at a variant before the rounds.
@@ -77,8 +77,8 @@ module PumaTuner
       def trials(variants, round, first_position)
         serving(variants, round) do |runs|
           runs.each { |variant, run| Named.by(variant, round) { run.warm_up } }
-          parts_count.times do |number|
-            (number.odd? ? runs.reverse : runs).each { |variant, run| Named.by(variant, round) { run.load_part(@times.duration_s.fdiv(parts_count), number) } }
+          turns_count.times do |number|
+            (number.odd? ? runs.reverse : runs).each { |variant, run| Named.by(variant, round) { run.take_turn(@times.duration_s.fdiv(turns_count), number) } }
           end
           runs.each_with_index.map { |(variant, run), index| Named.by(variant, round) { finished(run.finish, variant, round, first_position + index) } }
         end
@@ -99,7 +99,7 @@ module PumaTuner
       def finished(served, variant, round, position)
         outcomes[variant.name] = served.outcome
         disturbed = Laws.disturbed(served.conditions, @earlier[variant.name])
-        reason = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, parts_count:) || (disturbed unless @busy_machine)
+        reason = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:) || (disturbed unless @busy_machine)
         remarks = (disturbed && @busy_machine) ? ["trials were disturbed by other work on the machine, and count all the same"] : []
         trial = Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void_reason: reason,
           **served.facts, remarks: served.facts.fetch(:remarks) + remarks)
