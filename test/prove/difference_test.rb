@@ -24,6 +24,11 @@ class DifferenceTest < TunerTest
     assert_nil difference({"env.A" => "2"}, {"env A" => "2"}).insist
   end
 
+  test "another Puma has other options, which are no difference of their own" do
+    assert_nil difference({"gem.puma" => "6.6.1"}, {"gem puma" => "6.6.1", "puma max_threads" => nil, "puma version" => "6.6.1"}).insist
+    assert_match(/puma max_threads/, refused({"gem.json" => "2.8.1"}, {"gem json" => "2.8.1", "puma max_threads" => nil}))
+  end
+
   test "YJIT on in one and off in the other, undeclared, is refused" do
     message = refused({"gem.json" => "2.8.1"}, {"gem json" => "2.8.1", "yjit" => "on"})
     assert_match(/differ in what nobody declared.*yjit: off with one, on with other/m, message)

@@ -53,7 +53,8 @@ module PumaTuner
         name = key.split(".", 2).last
         case kind(key)
         when "env." then [/\Aenv #{Regexp.escape(name)}\z/, *CONSEQUENCES.filter_map { |variable, keys| keys if variable.match?(name) }].then { |all| Regexp.union(all) }
-        when "gem." then %r{\A(gem #{Regexp.escape(name)}\z|extension .*|puma version)}
+        # Another Puma has other options.
+        when "gem." then /\A(gem #{Regexp.escape(name)}\z|extension #{"|puma " if name == "puma"})/
         else KINDS.fetch(kind(key)).last
         end
       end
