@@ -29,7 +29,7 @@ module PumaTuner
           lock.flock(File::LOCK_EX)
           write_files
           next if run("check").last.success?
-          @say.call("installing gems (#{@gems.map { |name, version| "#{name} #{version}" }.join(", ").then { |text| text.empty? ? File.basename(@gemfile.to_s) : text }})")
+          @say.call("installing gems (#{description})")
           output, status = run("install")
           raise UserMistake, "the gems of a variant can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
         end
@@ -68,12 +68,15 @@ module PumaTuner
         lockfile ? FileUtils.cp(lockfile, "#{path}.lock") : FileUtils.rm_f("#{path}.lock")
       end
 
+      def description = @gems.empty? ? File.basename(@gemfile.to_s) : @gems.map { |gem| gem.join(" ") }.join(", ")
+
       # The app's own lines, then ours over them.
       def gemfile_text
-        base = @gemfile ? "eval_gemfile #{File.expand_path(@gemfile).dump}" : "source Gem.sources.to_a.first\n#{own_gems.map { |name, version| "gem #{name.dump}, #{version.dump}" }.join("\n")}"
-        "#{base}\n@dependencies.reject! { |dependency| #{@gems.keys.inspect}.include?(dependency.name) }\n" \
-          "#{@gems.map { |name, version| "gem #{name.dump}, #{version.dump}" }.join("\n")}\n"
+        base = @gemfile ? "eval_gemfile #{File.expand_path(@gemfile).dump}" : "source Gem.sources.to_a.first\n#{lines(own_gems)}"
+        "#{base}\n@dependencies.reject! { |dependency| #{@gems.keys.inspect}.include?(dependency.name) }\n#{lines(@gems)}\n"
       end
+
+      def lines(gems) = gems.map { |name, version| "gem #{name.dump}, #{version.dump}" }.join("\n")
 
       def own_gems = %w[puma rack].filter_map { |name| [name, Gem.loaded_specs[name] || newest(name)] }.to_h { |name, spec| [name, spec.version.to_s] }
 

@@ -13,9 +13,15 @@ module PumaTuner
         def differences_count = outcomes.count { |comparison| %w[better worse].include?(comparison.outcome) }
 
         def to_s
-          ratios = outcomes.map { |comparison| "  #{Units.times(comparison.ratio.value)} (#{Units.times(comparison.ratio.low)} to #{Units.times(comparison.ratio.high)}), #{comparison.outcome}" }
           "#{differences_count} of #{outcomes.size} proofs of equal variants called a difference in #{primary}; at most #{((1 - level_ratio) * 100).round(1)} in 100 " \
-            "should, in the long run (#{rounds_count} rounds each).\n#{ratios.join("\n")}"
+            "should, in the long run (#{rounds_count} rounds each).\n#{outcomes.map { |comparison| line(comparison) }.join("\n")}"
+        end
+
+        private
+
+        def line(comparison)
+          ratio = comparison.ratio
+          "  #{Units.times(ratio.value)} (#{Units.times(ratio.low)} to #{Units.times(ratio.high)}), #{comparison.outcome}"
         end
       end
 

@@ -38,7 +38,8 @@ module PumaTuner
         # @param turns_count [Integer] of the load
         # @return [String, nil] why the trial must not count whoever else uses the machine, as a clause
         def broken(outcome, conditions, arrivals:, turns_count: 1)
-          outcome.complaint || broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, turns_count) unless arrivals.open? || arrivals.think_s.positive?)
+          busy_clients = !arrivals.open? && arrivals.think_s.zero?
+          outcome.complaint || broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, turns_count) if busy_clients)
         end
 
         # @param earlier [Array<Trial>] of the same variant, valid

@@ -15,6 +15,9 @@ module PumaTuner
       # And starting the generator, for each turn.
       TURN_S = 0.15
 
+      # A turn must be long beside a request, for what is under way when it ends does not count.
+      TURN_IN_LATENCIES = 20
+
       # Seconds: window and limit of the warm-up; the load, in so many turns; the load with the probe, 0 for none.
       Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s) do
         # @return [Float] about how long one trial takes
@@ -49,9 +52,6 @@ module PumaTuner
         trials(order, round, 0)
       end
 
-      # A turn must be long beside a request, for what is under way when it ends does not count.
-      TURN_IN_LATENCIES = 20
-
       # @return [Integer] as many as were asked for, or as the slowest variant allows
       def turns_count
         longest_ns = outcomes_looked_at.filter_map(&:mean_ns).max
@@ -77,11 +77,13 @@ module PumaTuner
       def trials(variants, round, first_position)
         serving(variants, round) do |runs|
           runs.each { |variant, run| Named.by(variant, round) { run.warm_up } }
-          turns_count.times do |number|
-            (number.odd? ? runs.reverse : runs).each { |variant, run| Named.by(variant, round) { run.take_turn(@times.duration_s.fdiv(turns_count), number) } }
-          end
+          turns_count.times { |number| take_turns(number.odd? ? runs.reverse : runs, round, number) }
           runs.each_with_index.map { |(variant, run), index| Named.by(variant, round) { finished(run.finish, variant, round, first_position + index) } }
         end
+      end
+
+      def take_turns(runs, round, number)
+        runs.each { |variant, run| Named.by(variant, round) { run.take_turn(@times.duration_s.fdiv(turns_count), number) } }
       end
 
       def serving(variants, round, runs = [], &block)
