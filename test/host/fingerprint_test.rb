@@ -30,6 +30,11 @@ class FingerprintTest < TunerTest
     assert_empty facts.keys.grep(/puma_tuner.*so/)
   end
 
+  test "a gem that comes with Ruby, when it is loaded, and is not loaded for it" do
+    refute_includes of_ruby("--disable-gems"), "gem json"
+    assert_match(/\A\d+\.\d+/, of_ruby("--disable-gems", script: "require 'json'").fetch("gem json"))
+  end
+
   test "a variable that may be a secret is told apart, not told" do
     one, two = %w[secret-1 secret-2].map { |text| of_ruby(environment: {"API_KEY" => text, "MALLOC_ARENA_MAX" => "2"}) }
     refute_equal one.fetch("env API_KEY"), two.fetch("env API_KEY")

@@ -49,9 +49,22 @@ module PumaTuner
           .to_h { |name, value| ["env #{name}", name.match?(OPEN_VARIABLES) ? value : "(#{check_number(value)})"] }
       end
 
+      # Gems that come with Ruby and often are newer elsewhere. Under Bundler they are not among the loaded ones when Ruby's
+      # own is used, which is just what must not go unseen.
+      DEFAULT_GEMS = {"json" => :JSON, "psych" => :Psych, "openssl" => :OpenSSL, "bigdecimal" => :BigDecimal, "stringio" => :StringIO,
+                      "zlib" => :Zlib, "date" => :Date, "erb" => :ERB}.freeze
+
       def gems
-        return {} unless defined?(::Gem.loaded_specs)
-        ::Gem.loaded_specs.to_h { |name, spec| ["gem #{name}", spec.version.to_s] }
+        loaded = defined?(::Gem.loaded_specs) ? ::Gem.loaded_specs.to_h { |name, spec| ["gem #{name}", spec.version.to_s] } : {}
+        {**default_gems, **loaded}
+      end
+
+      # What is not loaded must stay so.
+      def default_gems
+        DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }.filter_map { |name, constant|
+          owner = Object.const_get(constant)
+          ["gem #{name}", owner::VERSION.to_s] if owner.const_defined?(:VERSION, false)
+        }.to_h
       end
 
       # Of gems, each by the folder it comes from, which has the version in its name: install folders differ, and mean nothing.

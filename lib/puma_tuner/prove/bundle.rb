@@ -68,7 +68,10 @@ module PumaTuner
         lockfile ? FileUtils.cp(lockfile, "#{path}.lock") : FileUtils.rm_f("#{path}.lock")
       end
 
-      def description = @gems.empty? ? File.basename(@gemfile.to_s) : @gems.map { |gem| gem.join(" ") }.join(", ")
+      def description
+        return File.basename(@gemfile) if @gems.empty? && @gemfile
+        (@gems.empty? ? own_gems : @gems).map { |gem| gem.join(" ") }.join(", ")
+      end
 
       # The app's own lines, then ours over them.
       def gemfile_text
