@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-class OutcomeTest < TunerTest
+class ProveOutcomeTest < TunerTest
   def outcome(low, high, more_is_better: true, level_ratio: 0.95)
     ratio = PumaTuner::Stats::Estimate.new(value: (low + high) / 2, low:, high:, level_ratio:, samples_count: 10)
     PumaTuner::Prove::Outcome.of(ratio, more_is_better:, equivalent_ratio: 0.02)
