@@ -31,7 +31,7 @@ class MeasureTest < TunerTest
         endpoint = observation.endpoints.first
         assert_equal "GET /work", endpoint.name
         assert_equal 0, endpoint.budget.residual_ns
-        assert_operator endpoint.budget.sleep_ns, :>=, 90 * 5_000_000
+        assert_operator endpoint.budget.sleep_ns, :>=, 90 * 4_950_000
         assert_operator endpoint.budget.cpu_ns, :>, 0
         assert_equal Topology.parse(topology), observation.topology
         assert_equal 90, observation.threads.sum(&:requests_count)

@@ -11,7 +11,7 @@ class JobsTest < TunerTest
       exit!(1) unless PumaTuner.measure("mail") { 7 } == 7
     RUBY
     assert_equal({"report" => 2, "mail" => 1}, snapshot.jobs.to_h { |job| [job.name, job.requests_count] })
-    assert_operator snapshot.jobs.find { |job| job.name == "report" }.budget.sleep_ns, :>=, 40_000_000
+    assert_operator snapshot.jobs.find { |job| job.name == "report" }.budget.sleep_ns, :>=, 39_600_000
     assert_empty snapshot.endpoints
     assert_nil snapshot.topology
   end

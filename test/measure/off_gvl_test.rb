@@ -25,7 +25,8 @@ class OffGvlTest < TunerTest
     assert_operator budget.pool_wait_ns, :>=, 25_000_000
     assert_operator budget.lock_ns, :>=, budget.pool_wait_ns
     assert_operator budget.io_ns, :<, 10_000_000
-    assert_operator budget.sleep_ns, :>=, 10_000_000
+    # Less the microseconds of CPU that falling asleep and waking up take.
+    assert_operator budget.sleep_ns, :>=, 9_900_000
   end
 
   test "waiting for a connection of the connection_pool gem" do

@@ -29,9 +29,15 @@ class ReportTest < TunerTest
     assert_equal Report.render(TuningFixture.tuning, format: :json), Report.render(TuningFixture.tuning, format: "json")
   end
 
+  # @return [PumaTuner::Load::Outcome]
+  def outcome
+    PumaTuner::Load::Outcome.new(generator: "wrk 4.2.0", connections_count: 20, duration_ns: 1, requests_count: 0, throughput_per_s: 0.0, mean_ns: nil,
+      p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: {})
+  end
+
   test "every format shows every kind that it names" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
-              advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning}
+              advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome}
     {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
       renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end
