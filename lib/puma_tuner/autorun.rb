@@ -13,8 +13,7 @@ require "puma_tuner"
 
 PumaTuner::Host::Launch.install
 if ENV["PUMA_TUNER_METER"]
-  # Read now, as a process that is asked must not load anything.
-  [PumaTuner::Host::Fingerprint, PumaTuner::Host::Gauges].each(&:read)
+  # Named here, and so loaded now: a process that is asked must not load anything.
   PumaTuner::Host::Meter.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),
     "gauges" => PumaTuner::Host::Gauges.method(:read), "fingerprint" => PumaTuner::Host::Fingerprint.method(:read),
     "probe" => -> { PumaTuner::Measure.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) })

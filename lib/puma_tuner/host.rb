@@ -11,6 +11,7 @@ module PumaTuner
     autoload :MachineLoad, "puma_tuner/host/machine_load"
     autoload :Meter, "puma_tuner/host/meter"
     autoload :OtherServer, "puma_tuner/host/other_server"
+    autoload :Placement, "puma_tuner/host/placement"
     autoload :Processes, "puma_tuner/host/processes"
     autoload :ScratchFolder, "puma_tuner/host/scratch_folder"
     autoload :ServerFacts, "puma_tuner/host/server_facts"

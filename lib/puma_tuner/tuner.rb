@@ -68,7 +68,7 @@ module PumaTuner
 
     def trial_runner(variants)
       times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Prove::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * 3,
-        duration_s: @plan.trial_duration_s, turns_count: @plan.traffic.generator.is_a?(Load::Native) ? TURNS_COUNT : 1, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
+        duration_s: @plan.trial_duration_s, turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
       # Nothing is checked out or installed for topologies.
       preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)
       # A disturbed round is better than none, at the end of all this: it is remarked on.

@@ -16,18 +16,19 @@ class ProveTest < TunerTest
 
   def setup
     @folder = Dir.mktmpdir("puma_tuner-test")
+    @abandoned_before = folders_of_the_dead
   end
 
   # Nothing keeps running, and nothing is left but what was asked for.
   def teardown
     assert_empty processes_in(File.dirname(APP)), "a server was left running"
-    assert_empty folders_of_the_dead, "a folder was left"
+    assert_empty folders_of_the_dead - @abandoned_before, "a folder was left"
     FileUtils.rm_rf(@folder)
   end
 
   # Temporary folders have their maker's process id in their name; other tests' commands may be running.
   def folders_of_the_dead
-    Dir["/dev/shm/puma_tuner2*"].reject { |path| PumaTuner::Host::Processes.alive?(path[/-(\d+)-\w+\z/, 1].to_i) }
+    Dir["/dev/shm/puma_tuner-run-*"].reject { |path| PumaTuner::Host::Processes.alive?(path[/-(\d+)-\w+\z/, 1].to_i) }
   end
 
   def prove(*words, app: [APP], options: SHORT) = puma_tuner("prove", *app, *options, *words, folder: @folder)
@@ -124,6 +125,19 @@ class ProveTest < TunerTest
     assert_operator plain.values.fetch("allocations_per_request"), :>, 1
     assert_nil plain.budget
     assert_equal "ruby 3", plain.fingerprint.fetch("ruby")[0, 6]
+  end
+
+  test "on a machine with cores enough the generator has one to itself, or where it is asked for" do
+    first, *others = PumaTuner::Host::Placement.allowed_cores
+    next if others.empty?
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=2", "--rounds", "1", "--core", first.to_s)
+    assert_equal 0, result.code, result.err
+    assert_match(/on core #{first}\z/, verdict.load.generator)
+    assert_equal [others.to_s], verdict.trials.map { |trial| cores_in(trial.fingerprint.fetch("cores")).to_s }.uniq
+  end
+
+  def cores_in(list)
+    list.split(",").flat_map { |span| Range.new(*span.split("-").map(&:to_i).minmax).to_a }
   end
 
   test "several config.ru are variants by themselves" do

@@ -250,7 +250,7 @@ class NativeTest < TunerTest
   end
 
   test "stays on the core that it is told" do
-    core = Load::Native.cores.last
+    core = PumaTuner::Host::Placement.allowed_cores.last
     ScriptedServer.serve(->(*) { 200 }) do |server|
       assert_nil run_native(server.url, generator: Load::Native.new(core:), duration_s: 0.2).complaint
       error = assert_raises(PumaTuner::LoadToolFailed) { run_native(server.url, generator: Load::Native.new(core: 1_023), duration_s: 0.2) }

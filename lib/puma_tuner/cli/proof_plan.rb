@@ -99,7 +99,20 @@ module PumaTuner
         looks
       end
 
-      def traffic = @traffic ||= traffic_of(**@options)
+      def traffic = @traffic ||= traffic_of(**@options, generator:)
+
+      # Other generators are theirs to bind.
+      def generator = (PumaTuner::Load::Native.new(core: placement.generator_core) if option(:load_generator) == "native")
+
+      def placement
+        @placement ||= if option(:load_generator) == "native"
+          Host::Placement.of(option(:core) && Parse.count("--core", option(:core), 0..1_023))
+        elsif option(:core)
+          raise UserMistake, "--core is our own generator's; leave out --load-generator"
+        else
+          Host::Placement.none
+        end
+      end
 
       def trial_load
         return PumaTuner::Prove::TrialLoad.new(generator: nil, connections_count: nil, arrivals: nil, duration_ns: duration_ns) if option(:block)
@@ -111,21 +124,15 @@ module PumaTuner
       def times
         PumaTuner::Prove::TrialRunner::Times.new(
           warmup_window_s: Parse.seconds("--warmup", option(:warmup)), warmup_limit_s: Parse.seconds("--warmup-limit", option(:warmup_limit)),
-          duration_s: Parse.seconds("--duration", option(:duration)), turns_count:, probe_s: Parse.seconds("--probe-duration", option(:probe_duration), least: 0),
+          duration_s: Parse.seconds("--duration", option(:duration)), turns_count: Parse.count("--turns", option(:turns), 1..100), probe_s: Parse.seconds("--probe-duration", option(:probe_duration), least: 0),
           boot_limit_s: boot_limit_s(**@options)
         )
-      end
-
-      # Other generators tell no histograms, by which turns are put together.
-      def turns_count
-        count = Parse.count("--turns", option(:turns), 1..100)
-        (option(:load_generator) == "native") ? count : 1
       end
 
       def runner(variants)
         return block_runner(variants) if option(:block)
         preparation = PumaTuner::Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, say: @say)
-        PumaTuner::Prove::TrialRunner.new(preparation:, traffic:, times:, probe: PumaTuner::Measure::LateWindow, busy_machine: option(:busy_machine))
+        PumaTuner::Prove::TrialRunner.new(preparation:, traffic:, times:, probe: PumaTuner::Measure::LateWindow, busy_machine: option(:busy_machine), placement:)
       end
 
       def block_runner(variants)

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "shellwords"
-require "tmpdir"
 
 module PumaTuner
   module CLI
@@ -23,6 +22,7 @@ module PumaTuner
       TrafficOptions.declare(self, :rate, :arrivals, :think, :reuse)
       option :duration, default: "4", desc: "seconds of load in each trial"
       option :turns, default: "8", desc: "how often the variants take turns at that load; 1: one server up at a time"
+      option :core, desc: "number of the core that the generator has to itself; default: the last of four or more, else none"
       option :warmup, default: "0.7", desc: "seconds of each window of warming up; three at least"
       option :warmup_limit, default: "20", desc: "seconds after which a trial begins though it is not steady"
       option :probe_duration, default: "1.2", desc: "seconds of load with the probe after each trial, for the cause, 0: none"
@@ -45,7 +45,7 @@ module PumaTuner
 
       def call(output: nil, html: nil, markdown: nil, calibrate: nil, **options)
         Output.check_writable(output, html, markdown)
-        Dir.mktmpdir("puma_tuner", Host::ScratchFolder.path) do |folder|
+        Host::ScratchFolder.open do |folder|
           plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })
           next calibrated(plan, calibrate) if calibrate
           finish(proven(plan, journal_path(output), **options), output, html:, markdown:)
@@ -58,7 +58,7 @@ module PumaTuner
 
       def proven(plan, path, resume:, **)
         proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
-        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what, _| stage.note(what) } }
+        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume")
         exit(130)

@@ -22,8 +22,16 @@ module PumaTuner
       def read
         {
           "ruby" => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}", "ruby flags" => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
-          "yjit" => yjit, "allocator" => allocator, "gc settings" => gc_settings, **variables, **gems, **extensions
+          "cores" => cores, "yjit" => yjit, "allocator" => allocator, "gc settings" => gc_settings, **variables, **gems, **extensions
         }
+      end
+
+      # That this process may use, as numbers and spans.
+      def cores
+        File.foreach("/proc/self/status") { |line| return line.split.last if line.start_with?("Cpus_allowed_list:") }
+        "unknown"
+      rescue SystemCallError
+        "unknown"
       end
 
       def yjit

@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-require "fileutils"
-require "tmpdir"
-
 module PumaTuner
   module Host
     # One run of the user's command, as a child of ours in a process group of its own: started, waited for, stopped, and
@@ -51,7 +48,7 @@ module PumaTuner
 
       # @raise [ServerFailed] when it does not come up
       def start
-        @directory = Dir.mktmpdir("puma_tuner", ScratchFolder.path)
+        @directory = ScratchFolder.make
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
         began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
         # An interruption in between would leave a server that nobody knows of.
@@ -167,7 +164,7 @@ module PumaTuner
       def clear_away
         kill_group
         @log&.finish
-        FileUtils.remove_entry(@directory) if @directory
+        ScratchFolder.remove(@directory) if @directory
         @pid = @directory = nil
       end
 

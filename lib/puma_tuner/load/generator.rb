@@ -45,6 +45,9 @@ module PumaTuner
 
       def available? = why_not.nil?
 
+      # @return [Boolean] whether its outcomes add up: what comes of several loads is what would have come of one
+      def adds_up? = false
+
       # @return [String] name and version
       def name = raise(NotImplementedError)
 

@@ -39,14 +39,6 @@ module PumaTuner
         # @return [Integer] that a process of ours may open
         def open_files_max = Process.getrlimit(:NOFILE).last
 
-        # @return [Array<Integer>] numbers of the cores that this process may use
-        def cores
-          File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].split(",").flat_map do |part|
-            first, last = part.split("-").map(&:to_i)
-            (first..(last || first)).to_a
-          end
-        end
-
         private
 
         def allow_open_files = Process.setrlimit(:NOFILE, open_files_max, open_files_max)
@@ -77,7 +69,9 @@ module PumaTuner
 
       def why_not = self.class.why_not
 
-      def name = "puma_tuner #{VERSION}"
+      def name = @core ? "puma_tuner #{VERSION} on core #{@core}" : "puma_tuner #{VERSION}"
+
+      def adds_up? = true
 
       private
 

@@ -26,7 +26,7 @@ module PumaTuner
           raise UserMistake, "--factor #{text}: write key=value,value" if values.to_s.empty?
           [key.strip, values.split(",", -1)]
         end
-        checked(combinations(levels).map { |factors| Variant.new(name: factors.map { |key, value| "#{key}=#{value}" }.join(" "), factors:) })
+        checked(every_combination(levels))
       end
 
       # @param path [String] of a file that calls `variant` and `factorial`
@@ -60,8 +60,7 @@ module PumaTuner
         # Every combination: factorial yjit: ["on", "off"], threads: [3, 5]
         def factorial(**levels)
           names = flat(levels, &:itself)
-          @variants.concat(Declared.combinations(names.transform_values { |values| Array(values).map(&:to_s) })
-            .map { |factors| Variant.new(name: factors.map { |key, value| "#{key}=#{value}" }.join(" "), factors:) })
+          @variants.concat(Declared.every_combination(names.transform_values { |values| Array(values).map(&:to_s) }))
         end
 
         private
@@ -74,6 +73,12 @@ module PumaTuner
             end
           end
         end
+      end
+
+      # @param levels [Hash{String => Array<String>}]
+      # @return [Array<Variant>] called after their factors
+      def every_combination(levels)
+        combinations(levels).map { |factors| Variant.new(name: factors.map { |key, value| "#{key}=#{value}" }.join(" "), factors:) }
       end
 
       # @param levels [Hash{String => Array<String>}]

@@ -21,11 +21,10 @@ module PumaTuner
       end
 
       # @yieldparam what [String] is about to run
-      # @yieldparam done_ratio [nil] it is none of the rounds that count
       # @return [Array<Noise>] of each metric that could be told
       # @raise [VoidMeasurement] see Rounds
       def call
-        values = PairedValues.new(@rounds.call { |what, _| yield("noise: #{what}", nil) if block_given? }, 2)
+        values = PairedValues.new(@rounds.call { |what| yield("noise: #{what}") if block_given? }, 2)
         @metrics.filter_map do |metric|
           pairs = values.pairs(*@variants.map(&:name), metric.name)
           noise(metric, pairs) if pairs

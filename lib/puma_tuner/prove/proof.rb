@@ -36,7 +36,6 @@ module PumaTuner
       end
 
       # @yieldparam what [String] is about to run
-      # @yieldparam done_ratio [Float, nil] of the rounds
       # @return [Verdict]
       def call(&progress)
         started_at = Time.now.utc.iso8601
@@ -61,7 +60,7 @@ module PumaTuner
       def look_at_variants
         return unless @trial_runner.respond_to?(:look)
         looked = @plan.variants.to_h do |variant|
-          yield("a look at #{variant.name}", nil) if block_given?
+          yield("a look at #{variant.name}") if block_given?
           [variant, looked_at(variant)]
         end
         Difference.new(@plan.variants.first, looked.transform_values(&:first), allowed: @plan.allowed).insist
@@ -69,11 +68,7 @@ module PumaTuner
       end
 
       def looked_at(variant)
-        fingerprint, outcome = @trial_runner.look(variant)
-        outcome.insist_on_expected_answers
-        [fingerprint, outcome]
-      rescue ServerFailed, LoadToolFailed, VoidMeasurement => error
-        raise error.exception("#{variant.name}: #{error.message}")
+        Named.by(variant) { @trial_runner.look(variant).tap { |_, outcome| outcome.insist_on_expected_answers } }
       end
 
       def insist_on_equal_bodies(outcomes)
@@ -90,10 +85,7 @@ module PumaTuner
 
       def insist_on_declared(attempt)
         return if @declared
-        fingerprints = @plan.variants.to_h do |variant|
-          told = attempt.find { |trial| trial.variant == variant.name }.fingerprint
-          [variant, variant.factors["block"] ? told.merge("block" => variant.factors["block"]) : told]
-        end
+        fingerprints = @plan.variants.to_h { |variant| [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint] }
         Difference.new(@plan.variants.first, fingerprints, allowed: @plan.allowed).insist
         @declared = true
         nil

@@ -40,7 +40,6 @@ module PumaTuner
       attr_reader :stopped_because
 
       # @yieldparam what [String] is about to run
-      # @yieldparam done_ratio [Float] of all that may be needed
       # @return [Array<Trial>] void ones included
       # @raise [VoidMeasurement] after VOID_ROUNDS_MAX void rounds in a row
       def call(&progress)
@@ -53,7 +52,7 @@ module PumaTuner
           void = attempt.find(&:void_reason)
           void_count = void ? void_count + 1 : 0
           raise VoidMeasurement, give_up_message(void) if void_count >= VOID_ROUNDS_MAX
-          progress&.call("void, and once more: with #{void.variant}, #{void.void_reason}", nil) if void
+          progress&.call("void, and once more: with #{void.variant}, #{void.void_reason}") if void
         end
         trials
       end
@@ -82,20 +81,18 @@ module PumaTuner
       end
 
       def together(round, &progress)
-        progress&.call("#{name_of(round)}: #{@order[round].map(&:name).join(", ")}", done_ratio(round, 0))
+        progress&.call("#{name_of(round)}: #{@order[round].map(&:name).join(", ")}")
         @trial_runner.together(@order[round], round:)
       end
 
       def one_by_one(round, &progress)
         @order[round].each_with_index.map do |variant, position|
-          progress&.call("#{name_of(round)}, #{variant.name}", done_ratio(round, position))
+          progress&.call("#{name_of(round)}, #{variant.name}")
           Named.by(variant, round) { @trial_runner.call(variant, round:, position:) }
         end
       end
 
       def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}"
-
-      def done_ratio(round, position) = (round * @variants.size + position).fdiv(@looks.rounds_max * @variants.size)
 
       def give_up_message(trial)
         "#{VOID_ROUNDS_MAX} rounds in a row were void; the last because, with #{trial.variant}, #{trial.void_reason}. " \

@@ -32,7 +32,7 @@ module PumaTuner
       def warm_up
         @curve = MemoryCurve.new(@server)
         @warmup = WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
-        @before = Readings.take(@server, @meter)
+        @pids = @server.pids
       end
 
       # Sends what of the counted load falls to one turn.
@@ -79,7 +79,7 @@ module PumaTuner
       def own_cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def gone_reason
-        return if @server.alive? && @after.cpu_ns && @before.pids == @after.pids
+        return if @server.alive? && @after.cpu_ns && @pids == @after.pids
         "a process of the server went away under load#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}"
       end
 

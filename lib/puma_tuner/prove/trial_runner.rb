@@ -29,8 +29,10 @@ module PumaTuner
       # @param times [Times]
       # @param probe [#call, nil] server, meter and a block that sends load -> Measure::Observation of it, or nil
       # @param busy_machine [Boolean] whether trials count though others use the machine; that is remarked
-      def initialize(preparation:, traffic:, times:, probe: nil, busy_machine: false)
+      # @param placement [Host::Placement] which cores are the servers'
+      def initialize(preparation:, traffic:, times:, probe: nil, busy_machine: false, placement: Host::Placement.none)
         @busy_machine = busy_machine
+        @placement = placement
         @preparation = preparation
         @traffic = traffic
         @times = times
@@ -52,11 +54,11 @@ module PumaTuner
         trials(order, round, 0)
       end
 
-      # @return [Integer] as many as were asked for, or as the slowest variant allows
+      # @return [Integer] as many as were asked for, or as the slowest variant and the generator allow
       def turns_count
-        longest_ns = outcomes_looked_at.filter_map(&:mean_ns).max
-        return @times.turns_count unless longest_ns
-        (@times.duration_s * Units::NS_PER_S / (TURN_IN_LATENCIES * longest_ns)).floor.clamp(1, @times.turns_count)
+        return 1 unless @traffic.generator.adds_up?
+        return @times.turns_count unless @slowest_ns
+        (@times.duration_s * Units::NS_PER_S / (TURN_IN_LATENCIES * @slowest_ns)).floor.clamp(1, @times.turns_count)
       end
 
       # A short look at a variant before the rounds.
@@ -64,14 +66,12 @@ module PumaTuner
       def look(variant)
         serve(variant) do |server, ready|
           outcome = @traffic.send_to(server.url, duration_s: [@times.warmup_window_s, 0.5].min)
-          outcomes_looked_at << outcome
+          @slowest_ns = [@slowest_ns, outcome.mean_ns].compact.max
           [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]
         end
       end
 
       private
-
-      def outcomes_looked_at = (@outcomes_looked_at ||= [])
 
       # Of servers that are up at the same time.
       def trials(variants, round, first_position)
@@ -112,7 +112,7 @@ module PumaTuner
       def serve(variant)
         ready = @preparation.call(variant)
         kind = ready.other_server ? Host::OtherServer : Host::ServerProcess
-        kind.run(ready.command, topology: ready.topology, puma_options: ready.puma_options, meter: true, boot_limit_s: @times.boot_limit_s) do |server|
+        kind.run(@placement.keep_off(ready.command), topology: ready.topology, puma_options: ready.puma_options, meter: true, boot_limit_s: @times.boot_limit_s) do |server|
           yield server, ready
         end
       end

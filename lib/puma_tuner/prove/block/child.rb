@@ -14,8 +14,6 @@ module PumaTuner
       #   counted, Hash        of Counting, with warmup, memory and fingerprint
       #   failed, String       what the user's Ruby raised
       class Child
-        NS_PER_S = 1_000_000_000
-
         # @param words [Array<String>] "list" or "run", number of the pipe, file; to run: seconds of warm-up at most, seconds to
         #   count, and the block's name unless it is the only one
         def self.main(words)
@@ -51,9 +49,9 @@ module PumaTuner
             repetition = Repetition.new(declaration.body)
             repetition.repeat(1)
             report("called")
-            settling = Settling.new(repetition, limit_ns: (Float(warmup_limit_s) * NS_PER_S).round)
+            settling = Settling.new(repetition, limit_ns: (Float(warmup_limit_s) * Units::NS_PER_S).round)
             warmup = settling.call
-            counted = Counting.call(repetition, duration_ns: (Float(duration_s) * NS_PER_S).round)
+            counted = Counting.call(repetition, duration_ns: (Float(duration_s) * Units::NS_PER_S).round)
             report("counted", {**counted, warmup:, memory: settling.memory, fingerprint: {**Host::Fingerprint.read, "block" => declaration.name}})
           end
         end

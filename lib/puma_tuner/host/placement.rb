@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Host
+    # Which core the load generator has to itself, and which are left for the servers.
+    #
+    # generator_core: Integer, nil when nothing is bound; server_cores: numbers of all that servers may use
+    Placement = Data.define(:generator_core, :server_cores) do
+      # With fewer, a core taken from the server changes what is measured more than a generator that moves about.
+      # (A judgement: of four a server keeps three quarters.)
+      def self.cores_wanted = 4
+
+      # @return [Array<Integer>] numbers of the cores that this process may use
+      def self.allowed_cores
+        Processes.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].to_s.split(",").flat_map do |part|
+          first, last = part.split("-").map(&:to_i)
+          (first..(last || first)).to_a
+        end
+      end
+
+      # @return [Placement] that binds nothing
+      def self.none(cores: allowed_cores) = new(generator_core: nil, server_cores: cores)
+
+      # @param core [Integer, nil] the generator's; nil: the last, where there are enough
+      # @param cores [Array<Integer>] to share out
+      # @raise [UserMistake] when there is no such core, or none would be left
+      def self.of(core = nil, cores: allowed_cores)
+        return none(cores:) if core.nil? && (cores.size < cores_wanted || !taskset?)
+        core ||= cores.last
+        raise UserMistake, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)
+        raise UserMistake, "core #{core} is the only one there is; the servers need another" if cores.one?
+        raise UserMistake, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it" unless taskset?
+        new(generator_core: core, server_cores: cores - [core])
+      end
+
+      def self.taskset? = ENV.fetch("PATH", "").split(":").any? { |folder| File.executable?(File.join(folder, "taskset")) }
+      private_class_method :taskset?
+
+      # @param command [Command]
+      # @return [Command] the same, kept off the generator's core
+      def keep_off(command)
+        generator_core ? command.with(words: ["taskset", "--cpu-list", server_cores.join(","), *command.words]) : command
+      end
+    end
+  end
+end
