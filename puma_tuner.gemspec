@@ -15,7 +15,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"]
   spec.bindir = "exe"
   spec.executables = ["puma_tuner"]
-  spec.extensions = ["ext/puma_tuner/extconf.rb", "ext/puma_tuner_load/extconf.rb"]
+  spec.extensions = ["ext/puma_tuner/extconf.rb", "ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]
   spec.require_paths = ["lib"]
 
   # The command's; the serving process loads none of them.

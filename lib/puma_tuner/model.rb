@@ -3,7 +3,8 @@
 module PumaTuner
   # Observation -> Workload and Machine: what the app demands, with today's contention taken out.
   module Model
-    autoload :Arrivals, "puma_tuner/model/workload"
+    autoload :Arrivals, "puma_tuner/model/arrivals"
+    autoload :Calibrated, "puma_tuner/model/machine"
     autoload :Demand, "puma_tuner/model/workload"
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :Fit, "puma_tuner/model/fit"

@@ -1,27 +1,34 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # Workload x Machine x Topology -> Forecast. Pure: no clock, and all chance from a seeded Random.
+  # Workload x Machine x Scenario -> Forecast. Pure: no clock, and all chance from a seed.
   #
-  # A simulation is made of: clients (who send), workers (each with a todo list, pool threads and a GVL), and the timeline
-  # they share (what happens next: an event, or the end of a burst on the cores).
+  # sweeper: many scenarios; plan: one simulation as plain numbers; engine: runs it, by the core in C (ext/puma_tuner_sim) or by its
+  # twin in Ruby (reference); outcome: what it showed.
   module Predict
-    autoload :Clients, "puma_tuner/predict/clients"
+    autoload :Capacity, "puma_tuner/predict/capacity"
+    autoload :CapacitySearch, "puma_tuner/predict/capacity_search"
+    autoload :Check, "puma_tuner/predict/check"
     autoload :ClosedForm, "puma_tuner/predict/closed_form"
     autoload :ClosedForms, "puma_tuner/predict/forecast"
-    autoload :Cores, "puma_tuner/predict/cores"
-    autoload :EventQueue, "puma_tuner/predict/event_queue"
+    autoload :Engine, "puma_tuner/predict/engine"
     autoload :Forecast, "puma_tuner/predict/forecast"
-    autoload :Gvl, "puma_tuner/predict/gvl"
+    autoload :ForecastBudget, "puma_tuner/predict/forecast"
+    autoload :Goal, "puma_tuner/predict/capacity"
+    autoload :Limits, "puma_tuner/predict/limits"
     autoload :Outcome, "puma_tuner/predict/outcome"
-    autoload :PoolThread, "puma_tuner/predict/pool_thread"
-    autoload :Request, "puma_tuner/predict/request"
-    autoload :RequestMix, "puma_tuner/predict/request_mix"
-    autoload :Simulation, "puma_tuner/predict/simulation"
+    autoload :Plan, "puma_tuner/predict/plan"
+    autoload :Queueing, "puma_tuner/predict/queueing"
+    autoload :Reference, "puma_tuner/predict/reference"
+    autoload :Rules, "puma_tuner/predict/rules"
+    autoload :Scenario, "puma_tuner/predict/scenario"
+    autoload :Station, "puma_tuner/predict/station"
     autoload :Sweep, "puma_tuner/predict/forecast"
     autoload :Sweeper, "puma_tuner/predict/sweeper"
-    autoload :Tally, "puma_tuner/predict/tally"
-    autoload :Timeline, "puma_tuner/predict/timeline"
-    autoload :Worker, "puma_tuner/predict/worker"
+    autoload :TrackRecord, "puma_tuner/predict/track_record"
+    autoload :Uncertainty, "puma_tuner/predict/uncertainty"
+    autoload :Usl, "puma_tuner/predict/usl"
+    autoload :UslFit, "puma_tuner/predict/usl"
+    autoload :WhatIf, "puma_tuner/predict/what_if"
   end
 end

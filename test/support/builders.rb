@@ -31,7 +31,7 @@ module Builders
   end
 
   def load_summary(connections_count: 10)
-    Measure::LoadSummary.new(generator: "wrk", connections_count:, duration_ns: 10_000 * MS, requests_count: 1_000,
+    Measure::LoadSummary.new(generator: "wrk", arrivals: "closed", rate_per_s: nil, think_ns: 0, reuse_count: nil, connections_count:, duration_ns: 10_000 * MS, requests_count: 1_000,
       unexpected_count: 0, throughput_per_s: 100.0, mean_ns: 30 * MS, p50_ns: 28 * MS, p99_ns: 60 * MS)
   end
 
@@ -72,15 +72,19 @@ module Builders
   def workload(endpoints: [endpoint_demand(demand([2, 3, 1], [5, 10]))], connections_count: 10, think_ms: 0, overhead_cpu_ns: 0,
     observed_topology: topology("1x5"), memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: nil),
     ruby_version: "3.4.5")
-    Model::Workload.new(endpoints:, overhead_cpu_ns:, memory:, observed_topology:, observed_throughput_per_s: nil,
-      arrivals: Model::Arrivals.new(kind: "closed", connections_count:, think_ns: (think_ms * MS).round),
+    Model::Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns: 0, timeslice_ms: 100, memory:, observed_topology:, observed_throughput_per_s: nil,
+      arrivals: Model::Arrivals.closed(connections_count, think_ns: (think_ms * MS).round),
       observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, unknown: {})
   end
 
   # Cores enough, no hand-off and no client, unless the test is about them.
-  def machine(cores_count: 64.0, quantum_ms: 100, handoff_ns: 0, client_cpu_ns: 0)
-    Model::Machine.new(cores_count:, tick_ns: 10 * MS, quantum_ns: quantum_ms * MS, handoff_ns:, client_cpu_ns:)
+  def machine(cores_count: 64, effective_cores: (1..cores_count).map(&:to_f), handoff_ns: 0, client_cpu_ns: 0, **others)
+    Model::Machine.new(cores_count:, effective_cores:, quota_ns: nil, period_ns: nil, tick_ns: 10 * MS, handoff_ns:, wakeup_idle_ns: [0],
+      wakeup_loaded_ns: [0], acceptor_cpu_ns: 0, reactor_wakeup_cpu_ns: 0, reactor_register_cpu_ns: 0, tail_cpu_ns: 0,
+      client_send_cpu_ns: client_cpu_ns / 2, client_receive_cpu_ns: client_cpu_ns / 2, calibrated: nil, **others)
   end
+
+  def scenario(text, arrivals = Model::Arrivals.closed(10), **others) = Predict::Scenario.of(topology(text), arrivals, **others)
 
   # --- what predict gives
 
@@ -88,15 +92,21 @@ module Builders
     Stats::Estimate.new(value:, low: value * (1 - spread_ratio), high: value * (1 + spread_ratio), level_ratio: nil, samples_count: 5)
   end
 
-  def forecast(text, throughput_per_s, p99_ms: 100, memory_bytes: nil, bottleneck: "threads")
-    Predict::Forecast.new(topology: topology(text), throughput_per_s: estimate(throughput_per_s), mean_ns: estimate(50.0 * MS),
-      p50_ns: estimate(50.0 * MS), p99_ns: estimate(p99_ms * MS), gvl_wait_ns: 0.0, queue_ns: 0.0, cores_used: 1.0, memory_bytes:, bottleneck:,
-      closed_forms: Predict::ClosedForms.new(bound_per_s: throughput_per_s, amdahl_per_s: throughput_per_s, mva_per_s: throughput_per_s))
+  def forecast(text, throughput_per_s, p99_ms: 100, memory_bytes: nil, bottleneck: "threads", arrivals: Model::Arrivals.closed(10))
+    Predict::Forecast.new(scenario: scenario(text, arrivals), unsteady: nil, throughput_per_s: estimate(throughput_per_s), mean_ns: estimate(50.0 * MS),
+      p50_ns: estimate(50.0 * MS), p90_ns: estimate([70.0, p99_ms].min * MS), p99_ns: estimate(p99_ms * MS), budget: forecast_budget,
+      gvl_wait_ns: 0.0, queue_ns: 0.0, slices_per_request: 0.0, cores_used: 1.0, memory_bytes:, bottleneck:,
+      closed_forms: Predict::ClosedForms.new(bound_per_s: throughput_per_s, amdahl_per_s: throughput_per_s, mva_per_s: throughput_per_s,
+        flow_equivalent_per_s: throughput_per_s, flow_equivalent_mean_ns: 50.0 * MS, cpu_share_per_s: throughput_per_s))
+  end
+
+  def forecast_budget(**parts)
+    Predict::ForecastBudget.new(**Predict::ForecastBudget.members.to_h { |part| [part, 0.0] }, **parts)
   end
 
   # @param forecasts [Array<Predict::Forecast>] the first is today's unless told otherwise
   def sweep(*forecasts, today: forecasts.first.topology, rule_of_thumb_threads_count: 4)
-    Predict::Sweep.new(forecasts:, today:, rule_of_thumb_threads_count:, connections_count: 10, seed: 1, seeds_count: 5,
-      requests_count: 2_000)
+    Predict::Sweep.new(forecasts:, today:, rule_of_thumb_threads_count:, arrivals: forecasts.first.scenario.arrivals, what_if: [], seed: 1,
+      seeds_count: 5, requests_count: 2_000, past_error: nil, remarks: [])
   end
 end

@@ -30,7 +30,7 @@ module PumaTuner
           send_for(@warmup_s, server)
           collector.begin_window
           outcome = send_for(@duration_s, server)
-          collector.end_window(load: LoadSummary.of(outcome))
+          collector.end_window(load: LoadSummary.of(outcome, @traffic.arrivals))
         end
       end
 

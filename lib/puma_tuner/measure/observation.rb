@@ -62,10 +62,16 @@ module PumaTuner
     #
     # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them
     # unexpected_count: answers with a status outside the expected ones
-    LoadSummary = Document.define(:generator, :connections_count, :duration_ns, :requests_count, :unexpected_count,
-      :throughput_per_s, :mean_ns, :p50_ns, :p99_ns) do
+    # arrivals: "closed", "poisson" or "even"; rate_per_s: of an open loop, else nil; think_ns: of a closed one, else nil
+    # reuse_count: mean number of requests over one connection; nil: no end
+    LoadSummary = Document.define(:generator, :arrivals, :rate_per_s, :think_ns, :reuse_count, :connections_count, :duration_ns,
+      :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns) do
       # @param outcome [Load::Outcome]
-      def self.of(outcome) = new(**outcome.to_h.slice(*members))
+      # @param arrivals [Load::Arrivals]
+      def self.of(outcome, arrivals)
+        new(**outcome.to_h.slice(*members), arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
+          think_ns: (arrivals.think_s * 1_000_000_000).round, reuse_count: arrivals.reuse && (arrivals.reuse.sum.fdiv(arrivals.reuse.size)).round)
+      end
     end
 
     # A running app, measured over one window.

@@ -10,8 +10,9 @@ module PumaTuner
       def self.workload(observation) = WorkloadFit.new(observation).workload
 
       # @param observation [Measure::Observation]
+      # @param calibrated [Machine, nil] of `puma_tuner calibrate`; nil: typical figures stand in
       # @return [Machine]
-      def self.machine(observation) = MachineFit.new(observation).machine
+      def self.machine(observation, calibrated: nil) = MachineFit.new(observation, calibrated:).machine
     end
   end
 end

@@ -2,46 +2,49 @@
 
 module PumaTuner
   module Model
-    # What the observation tells about the machine, and constants of Ruby where it tells nothing.
+    # What an app ran on, for the simulation: as calibrated, or typical figures where nothing was; and what the observation
+    # itself tells of it.
     class MachineFit
-      # Ruby source: the timer that counts slices polls every 10 ms, in 3.3, 3.4 and 4.0.
-      TICK_NS = 10_000_000
-      TICK_MS = TICK_NS / Units::NS_PER_MS
+      US = Units::NS_PER_MS / 1_000
+      QUOTA_PERIOD_NS = 100 * Units::NS_PER_MS # the kernel's default
 
-      # Ruby source: a slice, unless RUBY_THREAD_TIMESLICE says otherwise (read by Ruby 3.4 and newer).
-      DEFAULT_TIMESLICE_MS = 100
+      # Measured by us on two cores of a shared server (AMD EPYC, Linux 6.18), Ruby 3.4.5, Puma 8.0.2, rounded; a calibration on
+      # the machine itself replaces them. Ruby source for the tick: 10 ms in 3.3, 3.4 and 4.0; measured 10.06 to 10.1.
+      TYPICAL = Machine.new(
+        cores_count: 1, effective_cores: [1.0].freeze, quota_ns: nil, period_ns: nil, tick_ns: 10_080 * US, handoff_ns: 8 * US,
+        wakeup_idle_ns: [40 * US, 50 * US, 60 * US, 80 * US].freeze, wakeup_loaded_ns: [50 * US, 100 * US, 500 * US, 2_000 * US].freeze,
+        acceptor_cpu_ns: 40 * US, reactor_wakeup_cpu_ns: 20 * US, reactor_register_cpu_ns: 10 * US, tail_cpu_ns: 15 * US,
+        client_send_cpu_ns: 8 * US, client_receive_cpu_ns: 8 * US, calibrated: nil
+      )
 
-      # From one thread's release of the GVL to the next one's first instruction. Measured with two threads passing it to
-      # each other: 8 to 13 µs on Ruby 3.3 and 3.4, 4 to 9 µs on 4.0.
-      HANDOFF_NS = 8_000
-
-      # Assumed, not measured: to write one request and read one answer, for a load generator on the same cores.
-      # A calibration on the machine itself is to replace it.
-      CLIENT_CPU_NS = 20_000
-
-      def initialize(observation)
+      # @param calibrated [Machine, nil]
+      def initialize(observation, calibrated: nil)
         @observation = observation
+        @base = calibrated || TYPICAL
       end
 
+      # @return [Machine]
       def machine
-        Machine.new(cores_count:, tick_ns: TICK_NS, quantum_ns:, handoff_ns: HANDOFF_NS, client_cpu_ns:)
+        @base.with(cores_count:, effective_cores:, **quota, **client)
       end
 
       private
 
-      def cores_count
-        facts = @observation.machine
-        [facts.cpu_quota_cores, facts.cores_count].compact.min.to_f
+      def cores_count = @observation.machine.cores_count
+
+      # A list that was measured on as many cores holds; else cores are taken to add up.
+      def effective_cores
+        return @base.effective_cores if @base.calibrated && @base.cores_count == cores_count
+        (1..cores_count).map(&:to_f).freeze
       end
 
-      # Whole ticks only: with RUBY_THREAD_TIMESLICE=15 a slice was measured to last 20 ms, with 1 it lasted 10.
-      def quantum_ns
-        slice_ms = @observation.server.thread_timeslice_ms || DEFAULT_TIMESLICE_MS
-        [slice_ms.fdiv(TICK_MS).ceil, 1].max * TICK_NS
+      def quota
+        cores = @observation.machine.cpu_quota_cores
+        {quota_ns: cores && (cores * QUOTA_PERIOD_NS).round, period_ns: cores && QUOTA_PERIOD_NS}
       end
 
       # Load of our own came from this machine; the user's traffic is taken to come from elsewhere.
-      def client_cpu_ns = @observation.load ? CLIENT_CPU_NS : 0
+      def client = @observation.load ? {} : {client_send_cpu_ns: 0, client_receive_cpu_ns: 0}
     end
   end
 end

@@ -7,9 +7,7 @@ module PumaTuner
     # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
     # and the two become one again. Waits stay as long as they were: a socket is taken to answer as fast under any topology.
     class Undisturbed
-      # What each kind of step without the GVL is to the simulation. Native code that computes without the GVL takes a core,
-      # which is not simulated.
-      WAITS = {"io" => "io", "lock" => "lock", "pool" => "lock", "sleep" => "sleep", "compute" => "io"}.freeze
+      WAITS = %w[io lock pool sleep compute].freeze
 
       # @param trace [Measure::Trace]
       # @return [Demand]
@@ -36,9 +34,9 @@ module PumaTuner
         case kind
         when "cpu" then @held_ns[-1] += ns
         when "gvl_wait" then nil
-        when *WAITS.keys
+        when *WAITS
           @waits_ns << ns
-          @wait_kinds << WAITS[kind]
+          @wait_kinds << kind
           @held_ns << 0
         else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"
         end

@@ -5,7 +5,8 @@ module PumaTuner
     # What one recorded request demands when nobody is in its way: bursts with the GVL, and between them waits without it.
     #
     # bursts_ns: CPU time of each burst, GC included; one more than waits_ns; 0 for a mere visit to the GVL
-    # waits_ns: duration of each wait; wait_kinds: "io", "lock" or "sleep" for each
+    # waits_ns: duration of each wait; wait_kinds: "io", "lock", "sleep", "pool" (a connection pool's) or "compute" (native code
+    #   that takes a core without the GVL) for each
     # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts; nil where it was not timed
     Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
       # @return [Integer] nanoseconds that need the GVL
@@ -14,8 +15,11 @@ module PumaTuner
       # @return [Integer] nanoseconds without it
       def wait_ns = waits_ns.sum
 
-      # @return [Integer] nanoseconds of them that waited for a lock
-      def lock_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "lock") ? ns : 0 }
+      # @return [Integer] nanoseconds of them that waited for a lock, a connection pool's included
+      def lock_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| %w[lock pool].include?(kind) ? ns : 0 }
+
+      # @return [Integer] nanoseconds of them that computed
+      def compute_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "compute") ? ns : 0 }
     end
 
     # One endpoint's part in the traffic, and its recorded requests.
@@ -23,9 +27,6 @@ module PumaTuner
     # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_cpu_ns, :mean_wait_ns, :mean_lock_ns,
       :mean_gc_ns, :demands, nested: {demands: [Demand]})
-
-    # How requests arrive. Closed: `connections_count` clients, each sending its next request `think_ns` after the answer.
-    Arrivals = Document.define(:kind, :connections_count, :think_ns)
 
     # Memory by process, from PSS.
     #
@@ -36,10 +37,12 @@ module PumaTuner
 
     # What the app demands, independent of the settings it was recorded with.
     #
-    # overhead_cpu_ns: Puma's own CPU per request, outside the recorded requests (accept, reactor, hand-over)
+    # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over), background threads
+    # tail_cpu_ns: the pool threads' part of it, after an answer has been sent; nil where unknown
+    # timeslice_ms: the recorded server's time slice
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
-    Workload = Document.define(:endpoints, :overhead_cpu_ns, :arrivals, :memory, :observed_topology,
+    Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
       :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :unknown,
       kind: :workload,
       nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology}) do

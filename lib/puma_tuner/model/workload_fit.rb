@@ -11,6 +11,11 @@ module PumaTuner
       # Measured with an empty app on Puma 8: 33 to 37 µs of CPU per request. Stands in where it could not be measured.
       TYPICAL_OVERHEAD_CPU_NS = 35_000
 
+      # Judgements: of so many requests whose parts miss their wall time (by over 1 %), a model may say something, and should
+      # say nothing.
+      UNCLOSED_REMARK_RATIO = 0.05
+      UNCLOSED_REFUSED_RATIO = 0.5
+
       SERVING_ROLES = %w[single worker].freeze
 
       def initialize(observation)
@@ -22,7 +27,8 @@ module PumaTuner
       # @raise [VoidMeasurement]
       def workload
         refuse_too_few_traces
-        Workload.new(endpoints:, overhead_cpu_ns:, arrivals:, memory:, **observed,
+        refuse_unclosed_budget
+        Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms, arrivals:, memory:, **observed,
           puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version,
           unknown: @unknown.freeze)
       end
@@ -38,6 +44,17 @@ module PumaTuner
         requests_per_trace = traces_count.zero? ? 1 : @observation.requests_count.fdiv(traces_count)
         raise VoidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
           "#{MINIMUM_TRACES_COUNT}. Measure longer or under more load: at least #{(missing_count * requests_per_trace).ceil} requests more."
+      end
+
+      # Without the extension they are not counted, and there are no traces either.
+      def refuse_unclosed_budget
+        unclosed_count = @observation.endpoints.sum { |endpoint| endpoint.unclosed_count.to_i }
+        ratio = unclosed_count.fdiv(@observation.requests_count)
+        return unless ratio > UNCLOSED_REMARK_RATIO
+        found = "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %"
+        return @unknown["budget"] = "#{found}: what is made of it is as unsure" if ratio <= UNCLOSED_REFUSED_RATIO
+        raise VoidMeasurement, "#{found}, so this recording does not tell where their time went, and no model is made of it. Measure again, " \
+          "with nothing else on the machine; if it stays so, please report it with the observation."
       end
 
       def endpoints
@@ -76,23 +93,27 @@ module PumaTuner
         TYPICAL_OVERHEAD_CPU_NS
       end
 
+      # What pool threads computed outside of requests.
+      def tail_cpu_ns
+        threads = @observation.threads
+        used_ns = total(threads.flat_map { |thread| [thread.budget.cpu_ns, thread.budget.gc_ns] }) if threads.any?
+        counted_ns = total(@observation.endpoints.flat_map { |endpoint| [endpoint.budget.cpu_ns, endpoint.budget.gc_ns] })
+        return [(used_ns - counted_ns).fdiv(@observation.requests_count).round, 0].max if used_ns && counted_ns
+        @unknown["tail_cpu_ns"] = "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken"
+        nil
+      end
+
       def serving_processes = @observation.processes.select { |process| SERVING_ROLES.include?(process.role) }
 
       # @return [Integer, nil] nil when there is nothing to add up, or a part is unknown
       def total(parts_ns) = (parts_ns.sum unless parts_ns.empty? || parts_ns.include?(nil))
 
       def arrivals
-        connections_count = @observation.load&.connections_count || connections_by_littles_law
-        Arrivals.new(kind: "closed", connections_count:, think_ns: 0)
-      end
-
-      # Little's law: requests inside = throughput x time inside, which is the sum of their wall times over the window.
-      def connections_by_littles_law
-        wall_ns = total(@observation.endpoints.map { |endpoint| endpoint.budget.wall_ns })
-        count = wall_ns ? [wall_ns.fdiv(@observation.duration_ns).ceil, 1].max : 1
-        @unknown["arrivals"] = "the load was not ours; the mean number of requests inside Puma, #{count} (rounded up), " \
-          "stands for connections without think time"
-        count
+        load = @observation.load
+        return Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count) if load && !load.rate_per_s
+        return Arrivals.open(load.rate_per_s, kind: load.arrivals, reuse_count: load.reuse_count) if load
+        @unknown["arrivals"] = "the load was not ours; as many requests as were served, arriving by chance (Poisson), stand for it"
+        Arrivals.open(@observation.throughput_per_s)
       end
 
       # RSS would count pages shared by the processes once for each, so it is no substitute.

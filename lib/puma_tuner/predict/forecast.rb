@@ -2,31 +2,54 @@
 
 module PumaTuner
   module Predict
-    # What simple formulas say of the same topology, so that a reader sees where they fail.
+    # What simple formulas say of the same scenario, so that a reader sees where they fail. Requests per second; nil where a
+    # formula has no answer (an open loop that is not saturated has its own rate as throughput).
     #
     # bound_per_s: min(slots over service time, workers over CPU, cores over CPU, connections over service and think time);
-    # amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers
-    ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s)
+    # amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers;
+    # flow_equivalent_per_s: admission by threads in front of it; cpu_share_per_s: 100 / CPU % threads per worker are all that
+    #   count
+    # flow_equivalent_mean_ns: mean latency by the same
+    ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s, :flow_equivalent_per_s, :flow_equivalent_mean_ns, :cpu_share_per_s)
 
-    # What would happen with one topology.
+    # Where the time of a mean simulated request goes, as the client sees it; ns, mean per request. Their sum is mean_ns.
     #
-    # throughput_per_s, mean_ns, p50_ns, p99_ns: Estimates over the seeds; latency as the client sees it
-    # gvl_wait_ns, queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
-    # memory_bytes: PSS of all processes, nil where it can't be told from the recording
-    # bottleneck: "threads", "gvl", "cores" or "clients", whichever sets the lowest bound
-    Forecast = Document.define(:topology, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :gvl_wait_ns, :queue_ns,
-      :cores_used, :memory_bytes, :bottleneck, :closed_forms,
-      nested: {topology: Topology, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
-               p99_ns: Stats::Estimate, closed_forms: ClosedForms})
+    # client: not sent yet, on its way, or not read yet; queue: in Puma before a thread takes it; preempted: with the GVL, not on
+    # a core; gc is inside cpu
+    ForecastBudget = Document.define(:client_ns, :queue_ns, :gvl_wait_ns, :cpu_ns, :gc_ns, :preempted_ns, :io_ns, :lock_ns, :sleep_ns)
 
-    # Forecasts over a grid of topologies, all for the same workload, machine and arrivals.
+    # What would happen in one scenario.
+    #
+    # unsteady: why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
+    # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
+    # gvl_wait_ns, queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
+    # slices_per_request: time slices that ended in a mean request
+    # memory_bytes: PSS of all processes, nil where it can't be told from the recording
+    # bottleneck: "threads", "gvl", "cores", "clients" or "none" (an open loop with room), whichever sets the lowest bound
+    Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget, :gvl_wait_ns, :queue_ns,
+      :slices_per_request, :cores_used, :memory_bytes, :bottleneck, :closed_forms,
+      nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
+               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, budget: ForecastBudget, closed_forms: ClosedForms}) do
+      def topology = scenario.topology
+
+      def steady? = unsteady.nil?
+    end
+
+    # Forecasts over a grid of scenarios, all for the same workload and machine.
     #
     # today: the topology the recording was made with; rule_of_thumb_threads_count: 100 / CPU %
-    # seed: of the first simulation; seeds_count: simulations per topology; requests_count: counted in each
-    Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :connections_count, :seed, :seeds_count,
-      :requests_count, kind: :sweep, nested: {forecasts: [Forecast], today: Topology}) do
-      # @return [Forecast, nil]
-      def at(topology) = forecasts.find { |forecast| forecast.topology == topology }
+    # arrivals: those of the recording; what_if: Array<String>, changes to the app that are assumed, as they were written
+    # seed: of the first simulation; seeds_count: simulations per scenario; requests_count: counted in each
+    # past_error: Hash, by metric: typical ratio by which earlier forecasts of this app missed (see TrackRecord), and
+    #   "checks_count"; nil without any
+    # remarks: Array<String>, what limits these forecasts
+    Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
+      :requests_count, :past_error, :remarks, kind: :sweep, nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals}) do
+      # @return [Forecast, nil] of the topology, with the arrivals of the recording when there are several
+      def at(topology)
+        of_topology = forecasts.select { |forecast| forecast.topology == topology }
+        of_topology.find { |forecast| forecast.scenario.arrivals == arrivals } || of_topology.first
+      end
     end
   end
 end

@@ -4,15 +4,30 @@ module PumaTuner
   module Predict
     # What one simulation showed, after its warm-up.
     #
-    # latencies_ns: of every request counted, ascending; gvl_wait_ns, queue_ns: mean per request
-    # cores_used: mean number of cores that the workers kept busy
+    # latencies_ns: of every request counted, ascending
+    # means: Hash, mean per request of each part of ForecastBudget (without "_ns"), of "slices" and of "server_cpu"
     # worker_ratios: each worker's share of the requests counted
-    Outcome = Data.define(:duration_ns, :latencies_ns, :gvl_wait_ns, :queue_ns, :cores_used, :worker_ratios) do
+    # growth_ratio: by how many requests more were under way at the end than at the beginning, over those counted
+    # events_count, hash: steps taken, and a check number of them
+    Outcome = Data.define(:duration_ns, :latencies_ns, :means, :worker_ratios, :growth_ratio, :events_count, :hash_number) do
+      # @param result [Hash] of Core.run or Reference::Simulation
+      def self.of(result)
+        count = result.fetch(:count)
+        new(duration_ns: result.fetch(:duration_ns), latencies_ns: result.fetch(:latencies).unpack("q*").sort!.freeze,
+          means: result.fetch(:totals).transform_values { |total| total.fdiv(count) },
+          worker_ratios: result.fetch(:worker_counts).unpack("q*").map { |served| served.fdiv(count) }.freeze,
+          growth_ratio: (result.fetch(:in_flight) - result.fetch(:began_in_flight)).fdiv(count),
+          events_count: result.fetch(:events_count), hash_number: result.fetch(:hash))
+      end
+
       # @return [Float]
       def throughput_per_s = latencies_ns.size.fdiv(duration_ns) * Units::NS_PER_S
 
       # @return [Float]
       def mean_ns = latencies_ns.sum.fdiv(latencies_ns.size)
+
+      # @return [Float] mean number of cores that the server kept busy
+      def cores_used = means.fetch(:server_cpu) * latencies_ns.size / duration_ns
 
       # @param ratio [Float] 0..1
       # @return [Numeric]

@@ -1,66 +1,133 @@
 # frozen_string_literal: true
 
+require "etc"
+
 module PumaTuner
   module Predict
-    # Simulates a workload on one topology after the other, each with the same seeds.
+    # Simulates a workload in one scenario after the other, each with the same seeds, so that they meet the same requests and
+    # their differences are their own. As many simulations run at a time as there are cores.
     class Sweeper
-      DEFAULT_SEEDS_COUNT = 5
+      DEFAULT_SEEDS_COUNT = 10
       DEFAULT_REQUESTS_COUNT = 2_000
+
+      # Two, as the interval needs a spread.
+      LEAST_SEEDS_COUNT = 2
 
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]
       # @param seed [Integer] of the first simulation; the others count up from it
-      # @param seeds_count [Integer] simulations for each topology
+      # @param seeds_count [Integer] simulations of each scenario
       # @param requests_count [Integer] counted in each simulation
-      def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT, requests_count: DEFAULT_REQUESTS_COUNT)
+      # @param past_error [Hash, nil] of this app's earlier forecasts, see TrackRecord
+      # @param what_if [Array<String>] changes that the workload has been given, to be told
+      # @param remarks [Array<String>] what limits the forecasts, to be told
+      # @param stations [Array<Station>]
+      def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT, requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [],
+        remarks: [], stations: [])
         @workload = workload
         @machine = machine
         @seed = seed
-        @seeds_count = seeds_count
+        @seeds_count = [seeds_count, LEAST_SEEDS_COUNT].max
         @requests_count = requests_count
+        @past_error = past_error
+        @what_if = what_if
+        @remarks = remarks
+        @stations = stations
+        @uncertainty = Uncertainty.new(past_error)
       end
 
-      # @param topologies [Array<Topology>] today's is added when it is not among them
-      # @yield [done_count, total_count] after each simulation
-      # @return [Sweep] forecasts by workers, then threads
-      def call(topologies, &progress)
-        all = (topologies | [@workload.observed_topology]).sort_by { |topology| [topology.workers_count, topology.threads_count] }
-        done_count = 0
-        forecasts = all.map do |topology|
-          forecast(topology) { progress&.call(done_count += 1, all.size * @seeds_count) }
-        end
-        Sweep.new(forecasts: forecasts.freeze, today: @workload.observed_topology,
-          rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio),
-          connections_count: @workload.arrivals.connections_count,
-          seed: @seed, seeds_count: @seeds_count, requests_count: @requests_count)
+      # @param scenarios [Array<Scenario>] today's is added when its topology is not among them
+      # @yield [done_count, total_count] after each scenario
+      # @return [Sweep] forecasts by load, then workers, then threads
+      def call(scenarios, &progress)
+        all = with_today(scenarios)
+        Sweep.new(forecasts: forecasts(all, &progress).freeze, today: @workload.observed_topology, arrivals: @workload.arrivals,
+          rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
+          requests_count: @requests_count, past_error: @past_error, remarks: @remarks)
       end
+
+      # @param scenario [Scenario]
+      # @return [Forecast]
+      def forecast(scenario) = forecasts([scenario]).first
 
       private
 
-      def forecast(topology)
-        outcomes = (@seed...@seed + @seeds_count).map { |seed| simulate(topology, seed).tap { yield } }
-        closed_form = ClosedForm.new(@workload, @machine, topology)
-        Forecast.new(topology:, **estimates(outcomes), **means(outcomes), memory_bytes: memory_bytes(topology),
-          bottleneck: closed_form.bottleneck, closed_forms: closed_form.forms)
+      def with_today(scenarios)
+        today = @workload.observed_topology
+        scenarios += [Scenario.of(today, @workload.arrivals)] if scenarios.none? { |scenario| scenario.topology == today }
+        loads = scenarios.map(&:arrivals).uniq
+        scenarios.uniq.sort_by { |scenario| [loads.index(scenario.arrivals), scenario.timeslice_ms || 0, scenario.io_threads_count, scenario.topology.workers_count, scenario.topology.threads_count] }
       end
 
-      def simulate(topology, seed)
-        Simulation.new(workload: @workload, machine: @machine, topology:, seed:, requests_count: @requests_count).call
+      def forecasts(scenarios)
+        done_count = 0
+        lock = Mutex.new
+        in_parallel(scenarios) do |scenario|
+          forecast_of(scenario).tap { lock.synchronize { yield(done_count += 1, scenarios.size) } if block_given? }
+        end
       end
 
-      def estimates(outcomes)
-        {
-          throughput_per_s: outcomes.map(&:throughput_per_s),
-          mean_ns: outcomes.map(&:mean_ns),
-          p50_ns: outcomes.map { |outcome| outcome.quantile_ns(0.5) },
-          p99_ns: outcomes.map { |outcome| outcome.quantile_ns(0.99) }
-        }.transform_values { |samples| Stats::Estimate.of_range(samples) }
+      # The core lets go of the GVL, so threads do.
+      def in_parallel(scenarios)
+        left = scenarios.each_with_index.to_a
+        results = Array.new(scenarios.size)
+        lock = Mutex.new
+        threads = Array.new([Etc.nprocessors, scenarios.size].min) do
+          Thread.new do
+            Thread.current.report_on_exception = false
+            while (scenario, index = lock.synchronize { left.shift })
+              results[index] = yield(scenario)
+            end
+          end
+        end
+        threads.each(&:join)
+        results
+      ensure
+        threads&.each(&:kill)&.each { |thread| thread.join unless thread.status.nil? }
+      end
+
+      def forecast_of(scenario)
+        closed_form = ClosedForm.new(@workload, @machine, scenario)
+        fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck, closed_forms: closed_form.forms}
+        return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s))) if beyond?(scenario, closed_form.capacity_per_s)
+        outcomes = simulate(scenario)
+        reason = growing(scenario, outcomes)
+        Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **@uncertainty.estimates(outcomes), **means(outcomes)}))
+      end
+
+      def simulate(scenario)
+        (@seed...@seed + @seeds_count).map do |seed|
+          Engine.call(Plan.new(workload: @workload, machine: @machine, scenario:, seed:, requests_count: @requests_count, stations: @stations))
+        end
+      end
+
+      def unsteady(reason)
+        {unsteady: reason, **%i[throughput_per_s mean_ns p50_ns p90_ns p99_ns budget gvl_wait_ns queue_ns slices_per_request cores_used].to_h { |name| [name, nil] }}
+      end
+
+      # The formulas' bound is an upper one: what is beyond it can't be served whatever the rest.
+      def beyond?(scenario, capacity_per_s) = scenario.arrivals.open? && scenario.arrivals.rate_per_s >= capacity_per_s
+
+      def hopeless(scenario, capacity_per_s)
+        "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive and at most #{Units.rate(capacity_per_s)}/s can be served: the queue grows for ever"
+      end
+
+      # More are under way at the end than at the beginning, in run after run: by over three standard errors, and at least one for
+      # each hundred served. (A judgement; a queue near its limit grows for long before it is steady.)
+      def growing(scenario, outcomes)
+        return unless scenario.arrivals.open?
+        growth = outcomes.map(&:growth_ratio)
+        mean = growth.sum / growth.size
+        error = Math.sqrt(growth.sum { |ratio| (ratio - mean)**2 } / (growth.size - 1) / growth.size)
+        return if mean < 0.01 || mean < 3 * error
+        "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, #{(mean * 100).round} % find no room in time: the queue grows for ever"
       end
 
       def means(outcomes)
-        %i[gvl_wait_ns queue_ns cores_used].to_h do |name|
-          [name, outcomes.sum(&name).fdiv(outcomes.size)]
-        end
+        mean = ->(name) { outcomes.sum { |outcome| outcome.means.fetch(name) } / outcomes.size }
+        budget = ForecastBudget.new(**ForecastBudget.members.to_h { |part| [part, mean.call(part.to_s.delete_suffix("_ns").to_sym)] })
+        {budget:, gvl_wait_ns: budget.gvl_wait_ns, queue_ns: budget.queue_ns, slices_per_request: mean.call(:slices),
+         cores_used: outcomes.sum(&:cores_used) / outcomes.size}
       end
 
       # A single process cannot be told from a recorded cluster, nor a cluster from a single process: what a master and its

@@ -1,0 +1,187 @@
+/* What Ruby sees: PumaTuner::Predict::Core.run, whose argument lib/puma_tuner/predict/plan.rb makes. It holds no GVL while it
+ * runs, so that one sweep uses all cores. */
+#include "sim.h"
+#include <ruby.h>
+#include <ruby/thread.h>
+#include <stdlib.h>
+
+struct call { struct sim *sim; const struct plan *plan; volatile bool stop; bool done; };
+
+static void *run_without_gvl(void *data)
+{
+    struct call *call = data;
+    call->done = sim_run(call->sim, call->plan, &call->stop);
+    return NULL;
+}
+
+/* An Interrupt, or the thread is killed. */
+static void stop(void *data) { ((struct call *)data)->stop = true; }
+
+static VALUE fetch(VALUE options, const char *name) { return rb_hash_fetch(options, ID2SYM(rb_intern(name))); }
+
+/* Whole numbers as Array#pack("q*") writes them, checked for their count. The String must outlive the run. */
+static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_item, int64_t *count)
+{
+    VALUE bytes = fetch(options, name);
+
+    StringValue(bytes);
+    if (RSTRING_LEN(bytes) % (8 * per_item)) rb_raise(rb_eArgError, "%s: %ld bytes", name, RSTRING_LEN(bytes));
+    *count = RSTRING_LEN(bytes) / (8 * per_item);
+    if (*count == 0) rb_raise(rb_eArgError, "%s: empty", name);
+    return (const int64_t *)RSTRING_PTR(bytes);
+}
+
+static void read_numbers(VALUE options, struct plan *plan)
+{
+#define READ(name) plan->name = NUM2LL(fetch(options, #name))
+    READ(seed); READ(requests_count); READ(warm_up_count);
+    READ(workers_count); READ(threads_min); READ(threads_max); READ(io_threads_max);
+    READ(gvl_rule); READ(tick_ns); READ(ticks_per_slice); READ(handoff_ns);
+    READ(after_answer); READ(park_ns); READ(inline_max); READ(gate); READ(busy_delay_ns); READ(overload_delay_ns); READ(overload_factor);
+    READ(acceptor_cpu_ns); READ(reactor_wakeup_cpu_ns); READ(reactor_register_cpu_ns); READ(tail_cpu_ns);
+    READ(cores_count); READ(quota_ns); READ(period_ns);
+    READ(arrivals); READ(connections_count); READ(think_ns); READ(reuse_count); READ(send_cpu_ns); READ(receive_cpu_ns);
+#undef READ
+    plan->gap_ns = NUM2DBL(fetch(options, "gap_ns"));
+    plan->group_count = NUM2DBL(fetch(options, "group_count"));
+}
+
+static void read_stations(VALUE options, struct plan *plan)
+{
+    VALUE stations = fetch(options, "stations");
+    Check_Type(stations, T_ARRAY);
+    for (int i = 0; i < WAIT_KINDS; i++) plan->stations[i] = NUM2LL(rb_ary_entry(stations, i));
+}
+
+static void refuse(const struct plan *plan, int64_t pieces_count, int64_t demands_count, int64_t picks_count)
+{
+    if (plan->requests_count < 1 || plan->requests_count > 100000000 || plan->workers_count < 1 || plan->workers_count > 10000 || plan->threads_max < 1
+        || plan->threads_max + plan->io_threads_max > 10000 || plan->threads_min < 0 || plan->threads_min > plan->threads_max || plan->connections_count < 1
+        || plan->connections_count > 10000000 || plan->tick_ns < 1 || plan->ticks_per_slice < 1 || (plan->quota_ns && plan->period_ns < 1)) {
+        rb_raise(rb_eArgError, "a number is out of range");
+    }
+    for (int64_t i = 0; i < demands_count; i++) {
+        if (plan->demands[i] < 0 || plan->demands[i] >= pieces_count) rb_raise(rb_eArgError, "a demand begins outside of the pieces");
+    }
+    for (int64_t i = 0; i < picks_count; i++) {
+        if (plan->picks[i] < 0 || plan->picks[i] >= demands_count) rb_raise(rb_eArgError, "a pick is no demand");
+    }
+    if (plan->pieces[pieces_count - 1].wait_ns >= 0) rb_raise(rb_eArgError, "the last demand has no end");
+    for (int64_t i = 0; i < pieces_count; i++) {
+        if (plan->pieces[i].wait_kind < 0 || plan->pieces[i].wait_kind >= WAIT_KINDS) rb_raise(rb_eArgError, "a wait of an unknown kind");
+    }
+}
+
+static void read_endpoints(VALUE options, struct plan *plan, struct endpoint *endpoints, int64_t picks_count)
+{
+    VALUE list = fetch(options, "endpoints");
+
+    for (int64_t i = 0; i < plan->endpoints_count; i++) {
+        VALUE entry = rb_ary_entry(list, (long)i);
+        Check_Type(entry, T_ARRAY);
+        endpoints[i] = (struct endpoint){NUM2DBL(rb_ary_entry(entry, 0)), NUM2LL(rb_ary_entry(entry, 1)), NUM2LL(rb_ary_entry(entry, 2)), NUM2LL(rb_ary_entry(entry, 3))};
+        if (endpoints[i].first_pick < 0 || endpoints[i].picks_count < 1 || endpoints[i].first_pick + endpoints[i].picks_count > picks_count) {
+            rb_raise(rb_eArgError, "an endpoint has no picks");
+        }
+    }
+    plan->endpoints = endpoints;
+}
+
+static void set(VALUE hash, const char *name, VALUE value) { rb_hash_aset(hash, ID2SYM(rb_intern(name)), value); }
+
+static VALUE totals_hash(const struct totals *totals)
+{
+    VALUE hash = rb_hash_new();
+#define SET(name) set(hash, #name, LL2NUM(totals->name))
+    SET(latency); SET(client); SET(queue); SET(gvl_wait); SET(cpu); SET(gc); SET(preempted); SET(io); SET(lock); SET(sleep); SET(slices); SET(server_cpu);
+#undef SET
+    return hash;
+}
+
+static VALUE result_hash(const struct sim *sim)
+{
+    const struct tally *tally = &sim->tally;
+    VALUE hash = rb_hash_new();
+
+    set(hash, "count", LL2NUM(tally->count));
+    set(hash, "duration_ns", LL2NUM(tally->ended_ns - tally->began_ns));
+    set(hash, "latencies", rb_str_new((const char *)tally->latencies, (long)tally->count * 8));
+    set(hash, "worker_counts", rb_str_new((const char *)tally->worker_counts, (long)sim->plan->workers_count * 8));
+    set(hash, "totals", totals_hash(&tally->totals));
+    set(hash, "began_in_flight", LL2NUM(tally->began_in_flight));
+    set(hash, "in_flight", LL2NUM(tally->in_flight));
+    set(hash, "events_count", ULL2NUM(sim->events_count));
+    set(hash, "hash", ULL2NUM(sim->hash));
+    return hash;
+}
+
+struct results { VALUE hash; struct call *call; };
+
+static VALUE run_and_tell(VALUE data)
+{
+    struct results *results = (struct results *)data;
+    struct call *call = results->call;
+
+    do {
+        rb_thread_call_without_gvl(run_without_gvl, call, stop, call);
+        rb_thread_check_ints(); /* raises when it was stopped for that */
+        if (!call->stop) break;
+        sim_free(call->sim);
+        call->stop = false;
+    } while (true);
+    if (!call->done) rb_raise(rb_eNoMemError, "no memory for a simulation");
+    results->hash = result_hash(call->sim);
+    return Qnil;
+}
+
+static VALUE clean_up(VALUE data)
+{
+    struct call *call = ((struct results *)data)->call;
+
+    if (call->sim->plan) sim_free(call->sim);
+    free(call->sim);
+    return Qnil;
+}
+
+/* @param options [Hash] of Plan
+ * @return [Hash] what came of it */
+static VALUE core_run(VALUE self, VALUE options)
+{
+    struct plan plan = {0};
+    struct call call = {.plan = &plan};
+    struct results results = {.hash = Qnil, .call = &call};
+    int64_t pieces_count, demands_count, picks_count;
+    VALUE buffer;
+
+    Check_Type(options, T_HASH);
+    read_numbers(options, &plan);
+    read_stations(options, &plan);
+    plan.wakeup_idle_ns = numbers_of(options, "wakeup_idle_ns", 1, &plan.wakeup_idle_count);
+    plan.wakeup_loaded_ns = numbers_of(options, "wakeup_loaded_ns", 1, &plan.wakeup_loaded_count);
+    plan.rates = numbers_of(options, "rates", 1, &plan.rates_count);
+    plan.picks = numbers_of(options, "picks", 1, &picks_count);
+    plan.demands = numbers_of(options, "demands", 1, &demands_count);
+    plan.pieces = (const struct piece *)numbers_of(options, "pieces", 4, &pieces_count);
+    if (plan.arrivals == REPLAYED) plan.times_ns = numbers_of(options, "times_ns", 1, &plan.times_count);
+    if (plan.arrivals == REPLAYED && plan.times_count < 2) rb_raise(rb_eArgError, "times_ns: two at least");
+    refuse(&plan, pieces_count, demands_count, picks_count);
+    Check_Type(fetch(options, "endpoints"), T_ARRAY);
+    plan.endpoints_count = RARRAY_LEN(fetch(options, "endpoints"));
+    if (!plan.endpoints_count) rb_raise(rb_eArgError, "endpoints: empty");
+    read_endpoints(options, &plan, ALLOCV_N(struct endpoint, buffer, plan.endpoints_count), picks_count);
+    call.sim = calloc(1, sizeof(*call.sim));
+    if (!call.sim) rb_raise(rb_eNoMemError, "no memory for a simulation");
+    rb_ensure(run_and_tell, (VALUE)&results, clean_up, (VALUE)&results);
+    ALLOCV_END(buffer);
+    RB_GC_GUARD(options);
+    return results.hash;
+}
+
+__attribute__((visibility("default"))) void Init_puma_tuner_sim(void)
+{
+    VALUE core = rb_define_module_under(rb_define_module_under(rb_define_module("PumaTuner"), "Predict"), "Core");
+#ifdef HAVE_RB_EXT_RACTOR_SAFE
+    rb_ext_ractor_safe(true);
+#endif
+    rb_define_module_function(core, "run", core_run, 1);
+}

@@ -1,0 +1,141 @@
+/* The cores, as a fluid that busy tasks share evenly: cores.rb has the reasons.
+ *
+ * All is in whole numbers, a nanosecond of CPU being 65,536 units, so that both twins round alike. */
+#include "sim.h"
+
+#define UNIT 65536
+
+/* Ends never lie in the past, so the quotient is exact. */
+static int64_t ceiling(int64_t amount, int64_t rate) { return (amount + rate - 1) / rate; }
+
+static void read_total(struct sim *sim)
+{
+    struct cores *cores = &sim->cores;
+    int64_t grown = (sim->now_ns - cores->read_ns) * cores->rate;
+
+    cores->read_ns = sim->now_ns;
+    if (!grown) return;
+    cores->total += grown;
+    if (sim->plan->quota_ns) cores->tokens -= grown * (int64_t)cores->count;
+}
+
+static void share_out(struct sim *sim)
+{
+    struct cores *cores = &sim->cores;
+    int64_t last = sim->plan->rates_count - 1;
+
+    if (!cores->count || cores->frozen) cores->rate = 0;
+    else if ((int64_t)cores->count - 1 <= last) cores->rate = sim->plan->rates[cores->count - 1];
+    else cores->rate = sim->plan->rates[last] * (last + 1) / (int64_t)cores->count;
+}
+
+void cores_start(struct sim *sim, struct task *task, int64_t cpu_ns)
+{
+    struct cores *cores = &sim->cores;
+
+    read_total(sim);
+    if (cores->count == TASKS_MAX) { sim->failed = true; return; }
+    task->end = cores->total + cpu_ns * UNIT;
+    task->running = true;
+    cores->tasks[cores->count++] = task;
+    share_out(sim);
+}
+
+static void take_off(struct sim *sim, struct task *task)
+{
+    struct cores *cores = &sim->cores;
+    size_t at = 0;
+
+    while (cores->tasks[at] != task) at++;
+    cores->count--;
+    for (; at < cores->count; at++) cores->tasks[at] = cores->tasks[at + 1];
+    task->running = false;
+    share_out(sim);
+}
+
+/* Nanoseconds of CPU that it still needs. */
+int64_t cores_left_ns(struct sim *sim, const struct task *task)
+{
+    int64_t left;
+
+    read_total(sim);
+    left = task->end - sim->cores.total;
+    return left > 0 ? ceiling(left, UNIT) : 0;
+}
+
+int64_t cores_stop(struct sim *sim, struct task *task)
+{
+    int64_t left_ns = cores_left_ns(sim, task);
+    take_off(sim, task);
+    return left_ns;
+}
+
+static struct task *first_task(const struct cores *cores)
+{
+    struct task *first = cores->tasks[0];
+    for (size_t i = 1; i < cores->count; i++) {
+        if (cores->tasks[i]->end < first->end) first = cores->tasks[i];
+    }
+    return first;
+}
+
+/* When the next task will be done, or the quota spent, if nothing changes. */
+int64_t cores_due_ns(const struct sim *sim)
+{
+    const struct cores *cores = &sim->cores;
+    int64_t left, due_ns, spent_ns;
+
+    if (!cores->rate) return NEVER_NS;
+    left = first_task(cores)->end - cores->total;
+    due_ns = cores->read_ns + (left > 0 ? ceiling(left, cores->rate) : 0);
+    if (!sim->plan->quota_ns) return due_ns;
+    spent_ns = cores->read_ns + (cores->tokens > 0 ? ceiling(cores->tokens, cores->rate * (int64_t)cores->count) : 0);
+    return spent_ns < due_ns ? spent_ns : due_ns;
+}
+
+/* Takes the task that is done off the cores, of several the one that started first; NULL: the quota is spent instead. */
+struct task *cores_finish(struct sim *sim)
+{
+    struct task *task;
+
+    read_total(sim);
+    task = first_task(&sim->cores);
+    if (task->end > sim->cores.total) {
+        sim->cores.frozen = true;
+        share_out(sim);
+        return NULL;
+    }
+    take_off(sim, task);
+    return task;
+}
+
+void cores_renew_quota(struct sim *sim)
+{
+    read_total(sim);
+    sim->cores.tokens = sim->plan->quota_ns * UNIT;
+    sim->cores.frozen = false;
+    share_out(sim);
+    queue_add(sim, sim->plan->period_ns, QUOTA_RENEWED, 0, 0);
+}
+
+static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
+{
+    return sample[random_below(&sim->wakeups_random, (uint64_t)count)];
+}
+
+/* How late a sleeping thread gets a core. */
+int64_t wakeup_ns(struct sim *sim)
+{
+    const struct plan *plan = sim->plan;
+    return cores_busy(sim) ? drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count) : drawn(sim, plan->wakeup_idle_ns, plan->wakeup_idle_count);
+}
+
+/* What of it a recorded wait does not contain already. */
+int64_t wakeup_extra_ns(struct sim *sim)
+{
+    int64_t extra_ns;
+
+    if (!cores_busy(sim)) return 0;
+    extra_ns = drawn(sim, sim->plan->wakeup_loaded_ns, sim->plan->wakeup_loaded_count) - sim->wakeup_median_ns;
+    return extra_ns > 0 ? extra_ns : 0;
+}

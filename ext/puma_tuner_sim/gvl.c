@@ -1,0 +1,143 @@
+/* Who has the GVL of a worker; gvl.rb has the rules and their sources. */
+#include "sim.h"
+
+static struct gvl *gvl_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker].gvl; }
+
+static void line_up(struct gvl *gvl, struct thread *thread)
+{
+    thread->next = NULL;
+    if (gvl->first) gvl->last->next = thread;
+    else gvl->first = thread;
+    gvl->last = thread;
+}
+
+static void line_up_in_front(struct gvl *gvl, struct thread *thread)
+{
+    thread->next = gvl->first;
+    gvl->first = thread;
+    if (!thread->next) gvl->last = thread;
+}
+
+static struct thread *next_in_line(struct gvl *gvl)
+{
+    struct thread *thread = gvl->first;
+    if (thread) gvl->first = thread->next;
+    return thread;
+}
+
+/* An owner's slice goes on while nobody else has run. */
+static void take(struct sim *sim, struct gvl *gvl, struct thread *thread)
+{
+    gvl->owner = thread;
+    if (gvl->last_owner != thread) gvl->ticks = 0;
+    gvl->last_owner = thread;
+    thread_run(sim, thread);
+}
+
+/* Barging: the first in line waits for one slice, and then asks the owner to go. */
+static void start_timer(struct sim *sim, struct gvl *gvl, uint32_t worker)
+{
+    const struct plan *plan = sim->plan;
+
+    if (gvl->ticking) return;
+    gvl->ticking = true;
+    queue_add(sim, plan->gvl_rule == BARGING ? plan->tick_ns * plan->ticks_per_slice : plan->tick_ns, TICK, worker, ++gvl->timer_generation);
+}
+
+static void hand_over(struct sim *sim, struct gvl *gvl, uint32_t worker)
+{
+    queue_add(sim, sim->plan->handoff_ns, HANDED_OVER, worker, ++gvl->generation);
+}
+
+/* Hot: it is back before its successor has begun. */
+static bool may_return(const struct sim *sim, const struct gvl *gvl, const struct thread *thread)
+{
+    return sim->plan->gvl_rule == HOT && gvl->handing_over && gvl->returning == thread;
+}
+
+void gvl_want(struct sim *sim, struct thread *thread)
+{
+    struct gvl *gvl = gvl_of(sim, thread);
+
+    thread->wanted_ns = sim->now_ns;
+    if (may_return(sim, gvl, thread)) {
+        gvl->handing_over = false;
+        gvl->generation++;
+        line_up_in_front(gvl, gvl->owner);
+        take(sim, gvl, thread);
+    } else if (!gvl->owner) {
+        take(sim, gvl, thread);
+    } else {
+        line_up(gvl, thread);
+        start_timer(sim, gvl, thread->worker);
+    }
+}
+
+/* By the owner. blocking: for a call that may come back at once, as opposed to a sleep, a lock or the end of a slice. */
+void gvl_release(struct sim *sim, struct thread *thread, bool blocking)
+{
+    struct gvl *gvl = gvl_of(sim, thread);
+
+    gvl->returning = blocking ? thread : NULL;
+    gvl->owner = NULL;
+    if (!gvl->first) return;
+    if (sim->plan->gvl_rule != BARGING) {
+        gvl->owner = next_in_line(gvl);
+        gvl->handing_over = true;
+    }
+    hand_over(sim, gvl, thread->worker);
+}
+
+/* False when it is in the middle of what nothing interrupts. */
+static bool end_slice(struct sim *sim, struct gvl *gvl)
+{
+    struct thread *owner = gvl->owner;
+
+    if (!owner->task.running || cores_left_ns(sim, &owner->task) <= owner->gc_ns) return false;
+    owner->left_ns = thread_stop(sim, owner);
+    owner->wanted_ns = sim->now_ns;
+    if (owner->kind == POOL && owner->state == BURST) sim->connections[owner->connection].slices++;
+    line_up(gvl, owner);
+    gvl_release(sim, owner, false);
+    return true;
+}
+
+void gvl_handed_over(struct sim *sim, uint32_t worker, uint32_t generation)
+{
+    struct gvl *gvl = &sim->workers[worker].gvl;
+
+    if (generation != gvl->generation) return;
+    gvl->handing_over = false;
+    if (sim->plan->gvl_rule != BARGING) {
+        take(sim, gvl, gvl->owner);
+    } else if (!gvl->owner) {
+        gvl->ticking = false;
+        gvl->timer_generation++;
+        struct thread *next = next_in_line(gvl);
+        if (gvl->first) start_timer(sim, gvl, worker);
+        take(sim, gvl, next);
+    } else {
+        end_slice(sim, gvl); /* a thief, who goes at once */
+    }
+}
+
+static void tick_of_waiter(struct sim *sim, struct gvl *gvl, uint32_t worker)
+{
+    gvl->ticking = false;
+    if (!gvl->first) return;
+    if (gvl->owner) end_slice(sim, gvl);
+    start_timer(sim, gvl, worker);
+}
+
+void gvl_tick(struct sim *sim, uint32_t worker, uint32_t generation)
+{
+    struct gvl *gvl = &sim->workers[worker].gvl;
+
+    if (generation != gvl->timer_generation) return;
+    if (sim->plan->gvl_rule == BARGING) { tick_of_waiter(sim, gvl, worker); return; }
+    gvl->ticking = false;
+    if (!gvl->first) return;
+    start_timer(sim, gvl, worker);
+    if (gvl->handing_over) return;
+    if (++gvl->ticks >= sim->plan->ticks_per_slice) end_slice(sim, gvl);
+}

@@ -1,0 +1,67 @@
+/* A worker's reactor: it watches the connections that no thread has. reactor.rb has the rules and their sources. */
+#include "sim.h"
+
+static void wake(struct sim *sim, struct worker *worker)
+{
+    if (worker->reactor.state != ASLEEP) return;
+    worker->reactor.state = WAKING;
+    queue_add(sim, wakeup_ns(sim), REACTOR_WOKE, worker->reactor.worker, 0);
+}
+
+/* Data has come for a connection that it watches. */
+void reactor_notice(struct sim *sim, struct worker *worker, uint32_t connection)
+{
+    sim->connections[connection].registered = false;
+    numbers_push(sim, &worker->ready, connection);
+    wake(sim, worker);
+}
+
+/* By a pool thread. */
+void reactor_add(struct sim *sim, struct worker *worker, uint32_t connection)
+{
+    numbers_push(sim, &worker->input, connection);
+    wake(sim, worker);
+}
+
+static void collect(struct sim *sim, struct worker *worker)
+{
+    while (worker->ready.count) numbers_push(sim, &worker->batch, numbers_shift(&worker->ready));
+    worker->reactor.state = LOOKING;
+    gvl_want(sim, &worker->reactor);
+}
+
+void reactor_woke(struct sim *sim, struct worker *worker) { collect(sim, worker); }
+
+/* It has the GVL. */
+void reactor_run(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = &sim->workers[thread->worker];
+    const struct plan *plan = sim->plan;
+
+    if (thread->state == LOOKING) {
+        worker->registering = worker->input.count;
+        thread->left_ns = (int64_t)worker->batch.count * plan->reactor_wakeup_cpu_ns + (int64_t)worker->registering * plan->reactor_register_cpu_ns;
+        thread->gc_ns = 0;
+        thread->state = WORKING;
+    }
+    thread_compute(sim, thread);
+}
+
+static void watch(struct sim *sim, struct worker *worker, uint32_t index)
+{
+    struct connection *connection = &sim->connections[index];
+
+    if (connection->data_ready) numbers_push(sim, &worker->ready, index);
+    else connection->registered = true;
+}
+
+void reactor_burst_ended(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = &sim->workers[thread->worker];
+
+    while (worker->batch.count) pool_add(sim, worker, numbers_shift(&worker->batch));
+    for (; worker->registering; worker->registering--) watch(sim, worker, numbers_shift(&worker->input));
+    gvl_release(sim, thread, true);
+    if (worker->ready.count || worker->input.count) collect(sim, worker);
+    else thread->state = ASLEEP;
+}

@@ -1,0 +1,208 @@
+/* Set-up, loop and end of a simulation; and threads of any kind. */
+#include "sim.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Looked at this often for a wish to stop. */
+#define STOP_CHECK_EVENTS 65536u
+
+void thread_run(struct sim *sim, struct thread *thread)
+{
+    if (thread->kind == POOL) pool_run(sim, thread);
+    else if (thread->kind == ACCEPTOR) acceptor_run(sim, thread);
+    else reactor_run(sim, thread);
+}
+
+void thread_compute(struct sim *sim, struct thread *thread)
+{
+    thread->began_ns = sim->now_ns;
+    cores_start(sim, &thread->task, thread->left_ns);
+}
+
+/* What a burst has cost so far goes to the request that it is of. */
+static void account(struct sim *sim, struct thread *thread, int64_t cpu_ns)
+{
+    sim->server_cpu_ns += cpu_ns;
+    if (thread->kind == POOL && thread->state == BURST) {
+        struct connection *connection = &sim->connections[thread->connection];
+        connection->cpu_ns += cpu_ns;
+        connection->held_ns += sim->now_ns - thread->began_ns;
+    }
+}
+
+int64_t thread_stop(struct sim *sim, struct thread *thread)
+{
+    int64_t left_ns = cores_stop(sim, &thread->task);
+    account(sim, thread, thread->left_ns - left_ns);
+    return left_ns;
+}
+
+static void computed(struct sim *sim, struct thread *thread)
+{
+    if (thread->kind == POOL && thread->state == COMPUTING) {
+        struct connection *connection = &sim->connections[thread->connection];
+        sim->server_cpu_ns += thread->piece->wait_ns;
+        connection->cpu_ns += thread->piece->wait_ns;
+    } else {
+        account(sim, thread, thread->left_ns);
+        if (thread->kind == POOL && thread->state == BURST) sim->connections[thread->connection].gc_ns += thread->piece->gc_ns;
+    }
+}
+
+static void burst_ended(struct sim *sim, struct task *task)
+{
+    struct thread *thread = (struct thread *)task;
+
+    if (task->is_client) { clients_burst_ended(sim); return; }
+    computed(sim, thread);
+    if (thread->kind == POOL) pool_burst_ended(sim, thread);
+    else if (thread->kind == ACCEPTOR) acceptor_burst_ended(sim, thread);
+    else reactor_burst_ended(sim, thread);
+}
+
+static struct thread *thread_of(struct sim *sim, uint32_t number)
+{
+    uint32_t pool = pool_size(sim->plan);
+    return &sim->workers[number / pool].pool[number % pool];
+}
+
+static void happen(struct sim *sim, const struct event *event)
+{
+    switch (event->kind) {
+    case TICK: gvl_tick(sim, event->subject, event->generation); break;
+    case HANDED_OVER: gvl_handed_over(sim, event->subject, event->generation); break;
+    case WAIT_ENDED: pool_wait_ended(sim, thread_of(sim, event->subject)); break;
+    case ARRIVAL: clients_arrival(sim); break;
+    case THOUGHT: clients_thought(sim, event->subject); break;
+    case CLIENT_WOKE: clients_woke(sim); break;
+    case ACCEPTOR_WOKE: acceptor_woke(sim, &sim->workers[event->subject]); break;
+    case ACCEPTOR_DELAYED: acceptor_delayed(sim, &sim->workers[event->subject], event->generation); break;
+    case REACTOR_WOKE: reactor_woke(sim, &sim->workers[event->subject]); break;
+    case PARK_ENDED: pool_park_ended(sim, thread_of(sim, event->subject), event->generation, true); break;
+    case UNPARKED: pool_park_ended(sim, thread_of(sim, event->subject), event->generation, false); break;
+    case QUOTA_RENEWED: cores_renew_quota(sim); break;
+    }
+}
+
+/* FNV-1a over what happened and when: two runs that agree in it took the same steps. */
+static void note(struct sim *sim, uint32_t kind)
+{
+    sim->events_count++;
+    sim->hash = (sim->hash ^ (uint64_t)sim->now_ns) * 0x100000001b3u;
+    sim->hash = (sim->hash ^ kind) * 0x100000001b3u;
+}
+
+/* Moves to what happens next. Of a burst's end and an event at the same time the burst's end comes first: a thread that is
+ * just done is not interrupted. */
+static void step(struct sim *sim)
+{
+    int64_t event_ns = queue_due_ns(&sim->queue), burst_ns = cores_due_ns(sim);
+
+    if (burst_ns <= event_ns) {
+        sim->now_ns = burst_ns;
+        struct task *task = cores_finish(sim);
+        note(sim, task ? BURST_ENDED : QUOTA_SPENT);
+        if (task) burst_ended(sim, task);
+    } else {
+        struct event event = queue_take(&sim->queue);
+        sim->now_ns = event.at_ns;
+        note(sim, event.kind);
+        happen(sim, &event);
+    }
+}
+
+static void name(struct thread *thread, enum thread_kind kind, int state, uint32_t worker, uint32_t index)
+{
+    thread->kind = kind;
+    thread->state = state;
+    thread->worker = worker;
+    thread->index = index;
+    thread->connection = -1;
+}
+
+static bool set_up_worker(struct sim *sim, uint32_t number)
+{
+    struct worker *worker = &sim->workers[number];
+
+    worker->pool = calloc(pool_size(sim->plan), sizeof(*worker->pool));
+    if (!worker->pool) return false;
+    name(&worker->acceptor, ACCEPTOR, ASLEEP, number, 0);
+    name(&worker->reactor, REACTOR, ASLEEP, number, 0);
+    for (uint32_t i = 0; i < pool_size(sim->plan); i++) {
+        bool there = i < sim->plan->threads_min;
+        name(&worker->pool[i], POOL, there ? IDLE : GONE, number, i);
+        if (there) numbers_push(sim, &worker->idle, i);
+    }
+    worker->spawned = worker->waiting = sim->plan->threads_min;
+    return true;
+}
+
+static int64_t median(const int64_t *sorted, int64_t count) { return sorted[count / 2]; }
+
+static uint64_t stream(const struct plan *plan, uint64_t purpose)
+{
+    return ((uint64_t)plan->seed * 3 + purpose) * 0x9e3779b97f4a7c15u + 1;
+}
+
+static bool set_up(struct sim *sim)
+{
+    const struct plan *plan = sim->plan;
+
+    sim->workers = calloc((size_t)plan->workers_count, sizeof(*sim->workers));
+    sim->connections = calloc((size_t)plan->connections_count, sizeof(*sim->connections));
+    sim->tally.latencies = calloc((size_t)plan->requests_count, sizeof(int64_t));
+    sim->tally.worker_counts = calloc((size_t)plan->workers_count, sizeof(int64_t));
+    if (!sim->workers || !sim->connections || !sim->tally.latencies || !sim->tally.worker_counts) return false;
+    for (int64_t i = 0; i < plan->workers_count; i++) {
+        if (!set_up_worker(sim, (uint32_t)i)) return false;
+    }
+    for (int64_t i = 0; i < plan->connections_count; i++) {
+        sim->connections[i].worker = sim->connections[i].parked_thread = -1;
+    }
+    sim->arrivals_random = stream(plan, 0);
+    sim->picks_random = stream(plan, 1);
+    sim->wakeups_random = stream(plan, 2);
+    sim->wakeup_median_ns = median(plan->wakeup_idle_ns, plan->wakeup_idle_count);
+    sim->tally.left_to_warm_up = plan->warm_up_count;
+    sim->client.task.is_client = true;
+    sim->hash = 0xcbf29ce484222325u;
+    return true;
+}
+
+bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop)
+{
+    memset(sim, 0, sizeof(*sim));
+    sim->plan = plan;
+    if (!set_up(sim)) return false;
+    if (plan->quota_ns) cores_renew_quota(sim);
+    clients_begin(sim);
+    while (!tally_full(sim) && !sim->failed) {
+        step(sim);
+        if (sim->events_count % STOP_CHECK_EVENTS == 0 && *stop) break;
+    }
+    return !sim->failed;
+}
+
+void sim_free(struct sim *sim)
+{
+    for (int64_t i = 0; sim->workers && i < sim->plan->workers_count; i++) {
+        struct worker *worker = &sim->workers[i];
+        free(worker->pool);
+        free(worker->idle.items);
+        free(worker->todo.items);
+        free(worker->ready.items);
+        free(worker->batch.items);
+        free(worker->input.items);
+    }
+    for (int i = 0; i < WAIT_KINDS; i++) free(sim->stations[i].line.items);
+    free(sim->workers);
+    free(sim->connections);
+    free(sim->queue.events);
+    free(sim->client.items.items);
+    free(sim->backlog.items);
+    free(sim->idle_connections.items);
+    free(sim->closed_connections.items);
+    free(sim->held_back.intended);
+    free(sim->tally.latencies);
+    free(sim->tally.worker_counts);
+}

@@ -1,0 +1,224 @@
+/* The simulation of clients, Puma's workers and the cores they share: the fast twin of lib/puma_tuner/predict/reference.
+ *
+ * Pure: no clock, no Ruby, no system call but malloc; all chance comes from the plan's seeds. One run belongs to one thread,
+ * which need not have the GVL. The twin in Ruby says why each rule is what it is, and where it is from; both must take the
+ * same steps in the same order, to the nanosecond, which test/predict/twin_test.rb holds them to.
+ *
+ *   queue.c    what happens when          worker.c    pool threads, todo list, Puma's rules after an answer
+ *   cores.c    who computes how fast      acceptor.c, reactor.c
+ *   gvl.c      who has the GVL            clients.c   who sends what when
+ *   tally.c    what came of it            run.c       set-up, loop, end
+ */
+#ifndef PUMA_TUNER_SIM_H
+#define PUMA_TUNER_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+#include "../puma_tuner/random.h"
+
+#define NEVER_NS INT64_MAX
+
+/* Codes of what happens; the Ruby twin has the same. */
+enum event_kind {
+    BURST_ENDED = 0, TICK, HANDED_OVER, WAIT_ENDED, ARRIVAL, THOUGHT, CLIENT_WOKE, ACCEPTOR_WOKE, ACCEPTOR_DELAYED, REACTOR_WOKE, PARK_ENDED,
+    UNPARKED, QUOTA_RENEWED, QUOTA_SPENT
+};
+
+enum gvl_rule { FIFO, BARGING, HOT };
+enum after_answer { PARK, POLL_TODO, POLL_INLINE };
+enum wait_kind { WAIT_IO, WAIT_LOCK, WAIT_SLEEP, WAIT_POOL, WAIT_COMPUTE, WAIT_KINDS };
+enum arrivals_kind { CLOSED, POISSON, EVEN, BURSTY, REPLAYED };
+
+/* wait_ns: after the burst; -1 after the last */
+struct piece { int64_t burst_ns, gc_ns, wait_ns, wait_kind; };
+
+struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound; };
+
+struct plan {
+    int64_t seed, requests_count, warm_up_count;
+    int64_t workers_count, threads_min, threads_max, io_threads_max;
+    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns;
+    int64_t after_answer, park_ns, inline_max, gate, busy_delay_ns, overload_delay_ns, overload_factor;
+    int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
+    int64_t cores_count, quota_ns, period_ns;
+    int64_t arrivals, connections_count, think_ns, reuse_count;
+    double gap_ns, group_count;
+    int64_t send_cpu_ns, receive_cpu_ns;
+    int64_t stations[WAIT_KINDS];               /* servers; 0: no queue */
+    const int64_t *wakeup_idle_ns, *wakeup_loaded_ns, *rates, *times_ns, *picks, *demands;
+    int64_t wakeup_idle_count, wakeup_loaded_count, rates_count, times_count;
+    const struct piece *pieces;                 /* of a demand: from pieces[demands[i]] until wait_ns is -1 */
+    const struct endpoint *endpoints;
+    int64_t endpoints_count;
+};
+
+/* Threads that a worker can have. */
+static inline uint32_t pool_size(const struct plan *plan) { return (uint32_t)(plan->threads_max + plan->io_threads_max); }
+
+struct event { int64_t at_ns; uint64_t serial; uint32_t kind, subject, generation; };
+
+struct queue { struct event *events; size_t count, room; uint64_t serial; };
+
+/* Something that computes. */
+struct task { int64_t end; bool running; bool is_client; };
+
+#define TASKS_MAX 4096
+
+struct cores {
+    struct task *tasks[TASKS_MAX];
+    size_t count;
+    int64_t total, read_ns, rate;               /* CPU per task in units of ns / 65536; 65536 is a core of its own */
+    int64_t tokens;                             /* of the quota, same units */
+    bool frozen;
+};
+
+enum thread_kind { POOL, ACCEPTOR, REACTOR };
+enum pool_state { IDLE, TAKING, FRESH, BURST, WAITING, COMPUTING, TAIL, POLLED, PARKED, UNPARKING, GONE };
+enum watcher_state { ASLEEP, WAKING, LOOKING, GATED, DELAYED, ACCEPTING, WORKING };
+
+struct thread {
+    struct task task;                           /* first: a task of a thread is the thread */
+    enum thread_kind kind;
+    int state;
+    uint32_t index, worker;
+    int32_t connection;                         /* that it serves; -1 */
+    struct thread *next;                        /* in line for the GVL */
+    int64_t left_ns, gc_ns, wanted_ns, began_ns; /* gc_ns: the end of the burst, which nothing interrupts */
+    const struct piece *piece;
+    int64_t wait_began_ns;
+    uint32_t generation;
+    bool io_bound, readable, timed_out, signalled, late, closing;
+};
+
+struct gvl {
+    struct thread *owner, *first, *last, *last_owner, *returning;
+    int64_t ticks;
+    uint32_t generation, timer_generation;
+    bool ticking, handing_over;
+};
+
+/* A ring of numbers that grows. */
+struct numbers { uint32_t *items; size_t first, count, room; };
+
+struct worker {
+    struct gvl gvl;
+    struct thread *pool, acceptor, reactor;
+    int64_t spawned, waiting, io_bound;
+    struct numbers idle, todo, ready, batch, input;
+    size_t registering;                         /* of input, in this pass of the reactor */
+    uint32_t delay_generation;
+};
+
+struct connection {
+    int32_t worker;                             /* -1: not accepted */
+    bool open, fresh, registered, data_ready, closing;
+    int32_t parked_thread;
+    int64_t served_count, inline_count;         /* inline: without a pass through the reactor */
+    /* its request */
+    uint32_t demand, endpoint;
+    int64_t intended_ns, ready_ns, answered_ns;
+    int64_t queue_ns, gvl_wait_ns, cpu_ns, gc_ns, held_ns, waited_ns[WAIT_KINDS], slices;
+};
+
+struct station { struct numbers line; int64_t busy; };
+
+struct client { struct task task; struct numbers items; bool waking, busy, sending; uint32_t connection; };
+
+struct totals { int64_t latency, client, queue, gvl_wait, cpu, gc, preempted, io, lock, sleep, slices, server_cpu; };
+
+struct tally {
+    int64_t left_to_warm_up, count, began_ns, ended_ns, began_server_cpu_ns, in_flight, began_in_flight;
+    int64_t *latencies;
+    int64_t *worker_counts;
+    struct totals totals;
+};
+
+struct sim {
+    const struct plan *plan;
+    int64_t now_ns;
+    struct queue queue;
+    struct cores cores;
+    struct worker *workers;
+    struct connection *connections;
+    struct station stations[WAIT_KINDS];
+    struct client client;
+    struct numbers backlog, idle_connections, closed_connections;
+    struct { int64_t *intended; size_t first, count, room; } held_back;
+    struct tally tally;
+    uint64_t arrivals_random, picks_random, wakeups_random;
+    int64_t server_cpu_ns, next_arrival_ns, group_left, replayed_at, replayed_base_ns, wakeup_median_ns;
+    uint64_t events_count, hash;
+    bool failed;                                /* no memory */
+};
+
+/* Ends well with true; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
+bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop);
+void sim_free(struct sim *sim);
+
+/* queue.c */
+void queue_add(struct sim *sim, int64_t delay_ns, enum event_kind kind, uint32_t subject, uint32_t generation);
+static inline int64_t queue_due_ns(const struct queue *queue) { return queue->count ? queue->events[0].at_ns : NEVER_NS; }
+struct event queue_take(struct queue *queue);
+void numbers_push(struct sim *sim, struct numbers *numbers, uint32_t number);
+void numbers_push_front(struct sim *sim, struct numbers *numbers, uint32_t number);
+uint32_t numbers_shift(struct numbers *numbers);
+
+/* cores.c */
+void cores_start(struct sim *sim, struct task *task, int64_t cpu_ns);
+int64_t cores_stop(struct sim *sim, struct task *task);
+int64_t cores_left_ns(struct sim *sim, const struct task *task);
+int64_t cores_due_ns(const struct sim *sim);
+struct task *cores_finish(struct sim *sim);
+void cores_renew_quota(struct sim *sim);
+static inline bool cores_busy(const struct sim *sim) { return (int64_t)sim->cores.count >= sim->plan->cores_count; }
+int64_t wakeup_ns(struct sim *sim);
+int64_t wakeup_extra_ns(struct sim *sim);
+
+/* gvl.c */
+void gvl_want(struct sim *sim, struct thread *thread);
+void gvl_release(struct sim *sim, struct thread *thread, bool blocking);
+void gvl_handed_over(struct sim *sim, uint32_t worker, uint32_t generation);
+void gvl_tick(struct sim *sim, uint32_t worker, uint32_t generation);
+
+/* run.c: threads of any kind */
+void thread_run(struct sim *sim, struct thread *thread);
+void thread_compute(struct sim *sim, struct thread *thread);
+int64_t thread_stop(struct sim *sim, struct thread *thread);
+
+/* worker.c */
+void pool_run(struct sim *sim, struct thread *thread);
+void pool_burst_ended(struct sim *sim, struct thread *thread);
+void pool_wait_ended(struct sim *sim, struct thread *thread);
+void pool_park_ended(struct sim *sim, struct thread *thread, uint32_t generation, bool timed_out);
+void pool_add(struct sim *sim, struct worker *worker, uint32_t connection);
+int64_t pool_busy(const struct worker *worker);
+
+/* acceptor.c */
+void acceptor_notice(struct sim *sim, struct worker *worker);
+void acceptor_woke(struct sim *sim, struct worker *worker);
+void acceptor_delayed(struct sim *sim, struct worker *worker, uint32_t generation);
+void acceptor_thread_free(struct sim *sim, struct worker *worker);
+void acceptor_run(struct sim *sim, struct thread *thread);
+void acceptor_burst_ended(struct sim *sim, struct thread *thread);
+
+/* reactor.c */
+void reactor_notice(struct sim *sim, struct worker *worker, uint32_t connection);
+void reactor_add(struct sim *sim, struct worker *worker, uint32_t connection);
+void reactor_woke(struct sim *sim, struct worker *worker);
+void reactor_run(struct sim *sim, struct thread *thread);
+void reactor_burst_ended(struct sim *sim, struct thread *thread);
+
+/* clients.c */
+void clients_begin(struct sim *sim);
+void clients_arrival(struct sim *sim);
+void clients_thought(struct sim *sim, uint32_t connection);
+void clients_woke(struct sim *sim);
+void clients_burst_ended(struct sim *sim);
+void clients_answered(struct sim *sim, uint32_t connection);
+
+/* tally.c */
+void tally_count(struct sim *sim, const struct connection *connection);
+static inline bool tally_full(const struct sim *sim) { return sim->tally.count >= sim->plan->requests_count; }
+
+#endif

@@ -1,0 +1,313 @@
+/* A worker's pool threads and its todo list; pool.rb has the rules and their sources. */
+#include "sim.h"
+
+static struct worker *worker_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker]; }
+
+static uint32_t number_of(const struct sim *sim, const struct thread *thread) { return thread->worker * pool_size(sim->plan) + thread->index; }
+
+static struct connection *connection_of(struct sim *sim, const struct thread *thread) { return &sim->connections[thread->connection]; }
+
+/* Puma's own figure: threads that are busy, and what waits for one. */
+int64_t pool_busy(const struct worker *worker) { return worker->spawned - worker->waiting + (int64_t)worker->todo.count; }
+
+static bool may_spawn(const struct sim *sim, const struct worker *worker)
+{
+    int64_t extra = worker->io_bound > sim->plan->io_threads_max ? worker->io_bound - sim->plan->io_threads_max : 0;
+    return worker->spawned - worker->io_bound < sim->plan->threads_max - extra;
+}
+
+static void spawn_if_needed(struct sim *sim, struct worker *worker)
+{
+    if (worker->waiting >= (int64_t)worker->todo.count || !may_spawn(sim, worker)) return;
+    for (uint32_t i = 0; i < pool_size(sim->plan); i++) {
+        struct thread *thread = &worker->pool[i];
+        if (thread->state != GONE) continue;
+        worker->spawned++;
+        thread->state = TAKING;
+        thread->signalled = false;
+        gvl_want(sim, thread);
+        return;
+    }
+}
+
+void pool_add(struct sim *sim, struct worker *worker, uint32_t connection)
+{
+    numbers_push(sim, &worker->todo, connection);
+    spawn_if_needed(sim, worker);
+    if (worker->idle.count) {
+        struct thread *thread = &worker->pool[numbers_shift(&worker->idle)];
+        thread->state = TAKING;
+        thread->signalled = true; /* and counted as waiting until it runs */
+        gvl_want(sim, thread);
+    }
+}
+
+static void go_idle(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+
+    thread->state = IDLE;
+    thread->connection = -1;
+    worker->waiting++;
+    numbers_push(sim, &worker->idle, thread->index);
+    acceptor_thread_free(sim, worker);
+    gvl_release(sim, thread, false);
+}
+
+static void begin_burst(struct sim *sim, struct thread *thread)
+{
+    thread->state = BURST;
+    thread->left_ns = thread->piece->burst_ns;
+    thread->gc_ns = thread->piece->gc_ns;
+    thread_compute(sim, thread);
+}
+
+static void mark_io_bound(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+
+    if (!sim->plan->io_threads_max || thread->io_bound || !sim->plan->endpoints[connection_of(sim, thread)->endpoint].io_bound) return;
+    thread->io_bound = true;
+    worker->io_bound++;
+    spawn_if_needed(sim, worker);
+}
+
+static void begin_request(struct sim *sim, struct thread *thread)
+{
+    const struct plan *plan = sim->plan;
+
+    thread->piece = &plan->pieces[plan->demands[connection_of(sim, thread)->demand]];
+    mark_io_bound(sim, thread);
+    begin_burst(sim, thread);
+}
+
+/* A request's window opens when its thread was woken for it: what it then waited for the GVL is the request's. */
+static void serve(struct sim *sim, struct thread *thread, uint32_t index, int64_t waited_ns)
+{
+    struct connection *connection = &sim->connections[index];
+    int64_t since_ready_ns = sim->now_ns - connection->ready_ns;
+
+    thread->connection = (int32_t)index;
+    connection->gvl_wait_ns = waited_ns < since_ready_ns ? waited_ns : since_ready_ns;
+    connection->queue_ns = since_ready_ns - connection->gvl_wait_ns;
+    connection->data_ready = false;
+    if (!connection->fresh) { begin_request(sim, thread); return; }
+    connection->fresh = false;
+    thread->state = FRESH;
+    gvl_release(sim, thread, true);
+    gvl_want(sim, thread);
+}
+
+/* With io threads: one more than may be there ends. */
+static bool leave(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+
+    if (!thread->io_bound) return false;
+    thread->io_bound = false;
+    worker->io_bound--;
+    if (worker->spawned - worker->io_bound <= sim->plan->threads_max) return false;
+    worker->spawned--;
+    thread->state = GONE;
+    thread->connection = -1;
+    gvl_release(sim, thread, false);
+    return true;
+}
+
+static void next_for(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+
+    if (leave(sim, thread)) return;
+    if (worker->todo.count) serve(sim, thread, numbers_shift(&worker->todo), 0);
+    else go_idle(sim, thread);
+}
+
+static void give_to_reactor(struct sim *sim, struct thread *thread)
+{
+    connection_of(sim, thread)->inline_count = 0;
+    reactor_add(sim, worker_of(sim, thread), (uint32_t)thread->connection);
+    next_for(sim, thread);
+}
+
+static void after_poll(struct sim *sim, struct thread *thread, int64_t waited_ns)
+{
+    struct worker *worker = worker_of(sim, thread);
+
+    if (!thread->readable) { give_to_reactor(sim, thread); return; }
+    if (sim->plan->after_answer == PARK || (sim->plan->after_answer == POLL_INLINE && worker->waiting > 0)) {
+        serve(sim, thread, (uint32_t)thread->connection, waited_ns);
+        return;
+    }
+    pool_add(sim, worker, (uint32_t)thread->connection);
+    next_for(sim, thread);
+}
+
+/* It has got the GVL, after a wait or at once. */
+void pool_run(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+    int64_t waited_ns = sim->now_ns - thread->wanted_ns;
+
+    switch (thread->state) {
+    case TAKING:
+        if (thread->signalled) worker->waiting--;
+        if (worker->todo.count) serve(sim, thread, numbers_shift(&worker->todo), waited_ns);
+        else go_idle(sim, thread);
+        break;
+    case FRESH:
+        connection_of(sim, thread)->gvl_wait_ns += waited_ns;
+        begin_request(sim, thread);
+        break;
+    case BURST:
+        connection_of(sim, thread)->gvl_wait_ns += waited_ns;
+        thread_compute(sim, thread);
+        break;
+    case WAITING:
+        connection_of(sim, thread)->gvl_wait_ns += waited_ns;
+        begin_burst(sim, thread);
+        break;
+    case TAIL:
+        thread_compute(sim, thread);
+        break;
+    case POLLED:
+        after_poll(sim, thread, waited_ns);
+        break;
+    case UNPARKING:
+        if (thread->timed_out) give_to_reactor(sim, thread);
+        else serve(sim, thread, (uint32_t)thread->connection, waited_ns);
+        break;
+    }
+}
+
+static void begin_wait(struct sim *sim, struct thread *thread)
+{
+    const struct piece *piece = thread->piece;
+    struct station *station = &sim->stations[piece->wait_kind];
+
+    thread->wait_began_ns = sim->now_ns;
+    thread->state = WAITING;
+    gvl_release(sim, thread, piece->wait_kind == WAIT_IO || piece->wait_kind == WAIT_COMPUTE);
+    if (piece->wait_kind == WAIT_COMPUTE) {
+        thread->state = COMPUTING;
+        cores_start(sim, &thread->task, piece->wait_ns);
+    } else if (sim->plan->stations[piece->wait_kind] && station->busy >= sim->plan->stations[piece->wait_kind]) {
+        numbers_push(sim, &station->line, number_of(sim, thread));
+    } else {
+        station->busy++;
+        queue_add(sim, piece->wait_ns, WAIT_ENDED, number_of(sim, thread), 0);
+    }
+}
+
+static void leave_station(struct sim *sim, int64_t kind)
+{
+    struct station *station = &sim->stations[kind];
+    uint32_t pool = pool_size(sim->plan);
+
+    station->busy--;
+    if (station->line.count) {
+        uint32_t number = numbers_shift(&station->line);
+        station->busy++;
+        queue_add(sim, sim->workers[number / pool].pool[number % pool].piece->wait_ns, WAIT_ENDED, number, 0);
+    }
+}
+
+static void wait_over(struct sim *sim, struct thread *thread)
+{
+    struct connection *connection = connection_of(sim, thread);
+
+    connection->waited_ns[thread->piece->wait_kind] += sim->now_ns - thread->wait_began_ns;
+    thread->piece++;
+    gvl_want(sim, thread);
+}
+
+/* The first time the wait itself is over, the second time the thread has a core. */
+void pool_wait_ended(struct sim *sim, struct thread *thread)
+{
+    int64_t extra_ns;
+
+    if (!thread->late) {
+        leave_station(sim, thread->piece->wait_kind);
+        extra_ns = wakeup_extra_ns(sim);
+        if (extra_ns) {
+            thread->late = true;
+            queue_add(sim, extra_ns, WAIT_ENDED, number_of(sim, thread), 0);
+            return;
+        }
+    }
+    thread->late = false;
+    wait_over(sim, thread);
+}
+
+/* The client has made enough of it; or Puma 6 wants others to have their turn. */
+static bool closes(const struct sim *sim, const struct worker *worker, const struct connection *connection)
+{
+    const struct plan *plan = sim->plan;
+
+    if (plan->reuse_count && connection->served_count >= plan->reuse_count) return true;
+    return plan->after_answer == PARK && connection->inline_count >= plan->inline_max && pool_busy(worker) >= plan->threads_max && sim->backlog.count;
+}
+
+/* The answer leaves; the thread has the GVL. */
+static void answer(struct sim *sim, struct thread *thread)
+{
+    struct connection *connection = connection_of(sim, thread);
+
+    connection->answered_ns = sim->now_ns;
+    connection->served_count++;
+    connection->inline_count++;
+    connection->closing = closes(sim, worker_of(sim, thread), connection);
+    thread->closing = connection->closing;
+    clients_answered(sim, (uint32_t)thread->connection);
+    thread->state = TAIL;
+    thread->left_ns = sim->plan->tail_cpu_ns;
+    thread->gc_ns = 0;
+    thread_compute(sim, thread);
+}
+
+static void park(struct sim *sim, struct thread *thread)
+{
+    struct connection *connection = connection_of(sim, thread);
+
+    thread->state = PARKED;
+    connection->parked_thread = (int32_t)thread->index;
+    gvl_release(sim, thread, true);
+    queue_add(sim, sim->plan->park_ns, PARK_ENDED, number_of(sim, thread), ++thread->generation);
+}
+
+static void tail_ended(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+    struct connection *connection = connection_of(sim, thread);
+    const struct plan *plan = sim->plan;
+
+    if (thread->closing) { next_for(sim, thread); return; }
+    if (plan->after_answer == PARK && connection->inline_count >= plan->inline_max && worker->todo.count) {
+        give_to_reactor(sim, thread);
+        return;
+    }
+    if (plan->after_answer == PARK && !connection->data_ready) { park(sim, thread); return; }
+    thread->readable = connection->data_ready;
+    thread->state = POLLED;
+    gvl_release(sim, thread, true);
+    gvl_want(sim, thread);
+}
+
+void pool_burst_ended(struct sim *sim, struct thread *thread)
+{
+    if (thread->state == TAIL) { tail_ended(sim, thread); return; }
+    if (thread->state == COMPUTING) { thread->state = WAITING; wait_over(sim, thread); return; }
+    if (thread->piece->wait_ns < 0) answer(sim, thread);
+    else begin_wait(sim, thread);
+}
+
+/* Data has come for a parked thread, or its time is over. */
+void pool_park_ended(struct sim *sim, struct thread *thread, uint32_t generation, bool timed_out)
+{
+    if (generation != thread->generation) return;
+    thread->generation++;
+    connection_of(sim, thread)->parked_thread = -1;
+    thread->timed_out = timed_out;
+    thread->state = UNPARKING;
+    gvl_want(sim, thread);
+}

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Model
+    # How requests arrive.
+    #
+    # kind: "closed": connections_count clients, each sending its next request think_ns after the answer; open, whatever the
+    #   server does: "poisson" and "even" at rate_per_s; "bursty": groups of burst_count requests on average (geometric), the
+    #   groups by chance, rate_per_s requests altogether; "replayed": at times_ns, over and over
+    # connections_count: of an open loop: the most that may be open
+    # reuse_count: requests over one connection before it is made anew; nil: no end
+    # Fields that do not belong to the kind are nil.
+    Arrivals = Document.define(:kind, :connections_count, :think_ns, :rate_per_s, :burst_count, :times_ns, :reuse_count) do
+      const_set(:OPEN_CONNECTIONS_COUNT, 1_000)
+
+      # @return [Arrivals] a closed loop
+      def self.closed(connections_count, think_ns: 0, reuse_count: nil)
+        new(kind: "closed", connections_count:, think_ns:, rate_per_s: nil, burst_count: nil, times_ns: nil, reuse_count:)
+      end
+
+      # @param rate_per_s [Numeric]
+      # @return [Arrivals] an open loop
+      def self.open(rate_per_s, kind: "poisson", burst_count: nil, connections_count: self::OPEN_CONNECTIONS_COUNT, reuse_count: nil)
+        new(kind:, connections_count:, think_ns: nil, rate_per_s: rate_per_s.to_f, burst_count:, times_ns: nil, reuse_count:)
+      end
+
+      # @param times_ns [Array<Integer>] ascending, from 0; the gap between the last two stands before the first is repeated
+      def self.replayed(times_ns, connections_count: self::OPEN_CONNECTIONS_COUNT, reuse_count: nil)
+        span_ns = times_ns.last - times_ns.first
+        new(kind: "replayed", connections_count:, think_ns: nil, rate_per_s: (times_ns.size - 1) * Units::NS_PER_S.fdiv(span_ns), burst_count: nil,
+          times_ns:, reuse_count:)
+      end
+
+      def open? = kind != "closed"
+
+      # @return [Arrivals] so many times the traffic: the rate of an open loop, the connections of a closed one
+      def times(factor)
+        return with(connections_count: [(connections_count * factor).round, 1].max) unless open?
+        with(rate_per_s: rate_per_s * factor, times_ns: times_ns&.map { |ns| (ns / factor).round })
+      end
+
+      def to_s
+        return "#{connections_count} #{(connections_count == 1) ? "connection" : "connections"}#{", #{Units.duration(think_ns)} of thought" if think_ns.positive?}" unless open?
+        "#{Units.rate(rate_per_s)}/s#{", #{kind}" unless kind == "poisson"}"
+      end
+    end
+  end
+end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # One simulation to run, as plain numbers: what both the core in C and its twin in Ruby take.
+    class Plan
+      # Requests answered first and not counted, as a share of those counted, and for each connection of a closed loop: the queues
+      # start empty, which is nothing like the state they settle in.
+      WARM_UP_RATIO = 0.25
+      WARM_UP_PER_CONNECTION_COUNT = 3
+
+      # Codes as in ext/puma_tuner_sim/sim.h.
+      ARRIVALS = {"closed" => 0, "poisson" => 1, "even" => 2, "bursty" => 3, "replayed" => 4}.freeze
+      WAITS = {"io" => 0, "lock" => 1, "sleep" => 2, "pool" => 3, "compute" => 4}.freeze
+
+      # A core to itself, as a task's rate.
+      WHOLE_RATE = 65_536
+
+      # What marks a request as I/O-bound is in the app's code, which is not seen; taken to be marked are those whose CPU is under
+      # this share of their time. A judgement.
+      IO_BOUND_CPU_RATIO = 0.1
+
+      # @param workload [Model::Workload]
+      # @param machine [Model::Machine]
+      # @param scenario [Scenario]
+      # @param seed [Integer] of all that is left to chance; the same seed gives other scenarios the same requests
+      # @param requests_count [Integer] to be counted
+      # @param stations [Array<Station>]
+      # @param resample [Boolean] whether the recorded requests are drawn from as they are, or from a resample of them with
+      #   replacement, different for each seed: then the spread over seeds holds the recording's sampling error, too (bootstrap)
+      def initialize(workload:, machine:, scenario:, seed:, requests_count:, stations: [], resample: true)
+        @workload = workload
+        @machine = machine
+        @scenario = scenario
+        @seed = seed
+        @requests_count = requests_count
+        @stations = stations
+        @resample = resample
+      end
+
+      # @return [Hash{Symbol => Object}] see struct plan in ext/puma_tuner_sim/sim.h; lists are packed as 64-bit numbers
+      def to_h
+        {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **arrivals, **requests, stations:}
+      end
+
+      private
+
+      def warm_up_count
+        connections_count = @scenario.arrivals.open? ? 0 : @scenario.arrivals.connections_count
+        [@requests_count * WARM_UP_RATIO, connections_count * WARM_UP_PER_CONNECTION_COUNT].max.ceil
+      end
+
+      def server
+        topology = @scenario.topology
+        {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
+         threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: @workload.tail_cpu_ns || @machine.tail_cpu_ns,
+         **Rules.puma(@workload.puma_version)}
+      end
+
+      def ruby
+        {gvl_rule: Rules.gvl(@workload.ruby_version), tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns,
+         ticks_per_slice: Rules.ticks_per_slice(@scenario.timeslice_ms || @workload.timeslice_ms, @workload.ruby_version)}
+      end
+
+      def machine
+        {cores_count: @machine.cores_count, quota_ns: @machine.quota_ns || 0, period_ns: @machine.period_ns || 0, rates: packed(rates),
+         wakeup_idle_ns: packed(@machine.wakeup_idle_ns.sort), wakeup_loaded_ns: packed(@machine.wakeup_loaded_ns.sort),
+         acceptor_cpu_ns: @machine.acceptor_cpu_ns, reactor_wakeup_cpu_ns: @machine.reactor_wakeup_cpu_ns,
+         reactor_register_cpu_ns: @machine.reactor_register_cpu_ns, send_cpu_ns: @machine.client_send_cpu_ns, receive_cpu_ns: @machine.client_receive_cpu_ns}
+      end
+
+      # Of each task when so many are busy.
+      def rates
+        @machine.effective_cores.each.with_index(1).map { |cores, tasks_count| [(WHOLE_RATE * cores / tasks_count).floor, WHOLE_RATE].min }
+      end
+
+      def arrivals
+        arrivals = @scenario.arrivals
+        {arrivals: ARRIVALS.fetch(arrivals.kind), connections_count: arrivals.connections_count, think_ns: arrivals.think_ns || 0,
+         reuse_count: arrivals.reuse_count || 0, gap_ns: arrivals.open? ? Units::NS_PER_S / arrivals.rate_per_s : 0.0,
+         group_count: (arrivals.burst_count || 1).to_f, times_ns: packed(arrivals.times_ns || [])}
+      end
+
+      def requests
+        demands = @workload.endpoints.flat_map(&:demands)
+        pieces = demands.map { |demand| pieces_of(demand) }
+        first = 0
+        begins = pieces.map { |list| first.tap { first += list.size / 4 } }
+        {pieces: packed(pieces.flatten), demands: packed(begins), picks: packed(picks), endpoints:}
+      end
+
+      # Burst, the part of it that is garbage collection, wait, kind of wait. Where the garbage was collected is not recorded by
+      # burst; it is put at the end of the longest, as that is where most is allocated.
+      def pieces_of(demand)
+        longest = demand.bursts_ns.each_index.max_by { |index| demand.bursts_ns[index] }
+        demand.bursts_ns.each_with_index.flat_map do |burst_ns, index|
+          gc_ns = (index == longest) ? [demand.gc_ns || 0, burst_ns].min : 0
+          [burst_ns, gc_ns, demand.waits_ns[index] || -1, WAITS.fetch(demand.wait_kinds[index] || "io")]
+        end
+      end
+
+      def picks
+        random = Random.new(@seed)
+        first = 0
+        @workload.endpoints.flat_map do |endpoint|
+          count = endpoint.demands.size
+          (@resample ? Array.new(count) { first + random.rand(count) } : (first...first + count).to_a).tap { first += count }
+        end
+      end
+
+      # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound.
+      def endpoints
+        total = @workload.endpoints.sum(&:weight_ratio)
+        upper = 0.0
+        first = 0
+        @workload.endpoints.map do |endpoint|
+          upper += endpoint.weight_ratio / total
+          count = endpoint.demands.size
+          [upper, first, count, io_bound?(endpoint) ? 1 : 0].tap { first += count }
+        end
+      end
+
+      def io_bound?(endpoint) = endpoint.mean_cpu_ns < IO_BOUND_CPU_RATIO * (endpoint.mean_cpu_ns + endpoint.mean_wait_ns)
+
+      def stations = WAITS.keys.map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
+
+      def packed(numbers) = numbers.pack("q*")
+    end
+  end
+end

@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    module Reference
+      # A worker's acceptor: a thread that wants the GVL for very little, like everyone else (Puma source, server.rb).
+      #
+      # All workers sleep on the same listening socket. A connection wakes every acceptor that sleeps; the first to get the GVL of
+      # its worker takes it, the others look in vain. A worker whose GVL is held by CPU work so loses the race by itself.
+      # Puma 6 waits before it accepts while no thread is free, and in a cluster up to 5 ms while any is busy; 7.0.4 and newer in
+      # a cluster sleep the longer, the more requests they have.
+      class Acceptor
+        attr_accessor :wanted_ns
+
+        def initialize(simulation, worker)
+          @simulation = simulation
+          @settings = simulation.settings
+          @worker = worker
+          @state = :asleep
+          @delay_number = 0
+        end
+
+        # A connection is waiting.
+        def notice
+          return unless @state == :asleep
+          @state = :waking
+          @simulation.after(@simulation.wakeups.lateness_ns, :acceptor_woke, self)
+        end
+
+        # A pool thread has gone idle: Puma 6 waits for that.
+        def thread_free
+          if @state == :gated
+            @state = :looking
+            @worker.gvl.want(self)
+          elsif @state == :delayed && @settings.busy_delay_ns.positive?
+            acceptor_delayed(@delay_number)
+          end
+        end
+
+        # Called by the GVL: look whether to accept now.
+        def run
+          return compute if @state == :working
+          return accept if @state == :accepting
+          busy_count = @worker.pool.busy_count
+          if @settings.gate == 1 && busy_count >= @settings.threads_max
+            @state = :gated
+            @worker.gvl.release(self, blocking: false)
+          elsif @settings.workers_count > 1 && busy_count.positive? && delay_ns(busy_count).positive?
+            delay(delay_ns(busy_count))
+          else
+            accept
+          end
+        end
+
+        def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self).positive?
+
+        def interrupt
+          left_ns = @simulation.cores.stop(self)
+          @simulation.tally.server_cpu_ns += @left_ns - left_ns
+          @left_ns = left_ns
+        end
+
+        # Called by the cores: the connection is accepted.
+        def burst_ended
+          @simulation.tally.server_cpu_ns += @left_ns
+          @accepted.worker = @worker
+          @worker.pool.add(@accepted)
+          sleep_until_noticed
+        end
+
+        # Events.
+
+        def acceptor_woke(_)
+          @state = :looking
+          @worker.gvl.want(self)
+        end
+
+        def acceptor_delayed(number)
+          return unless number == @delay_number && @state == :delayed
+          @state = :accepting
+          @worker.gvl.want(self)
+        end
+
+        private
+
+        def delay_ns(busy_count)
+          return @settings.busy_delay_ns if @settings.busy_delay_ns.positive?
+          most = @settings.overload_factor * @settings.threads_max
+          @settings.overload_delay_ns * [busy_count, most].min / most
+        end
+
+        def delay(ns)
+          @state = :delayed
+          @worker.gvl.release(self, blocking: false)
+          @simulation.after(ns, :acceptor_delayed, self, @delay_number += 1)
+        end
+
+        def accept
+          @accepted = @simulation.backlog.shift
+          return sleep_until_noticed unless @accepted
+          @state = :working
+          @left_ns = @settings.acceptor_cpu_ns
+          compute
+        end
+
+        def compute = @simulation.cores.start(self, @left_ns)
+
+        def sleep_until_noticed
+          @state = @simulation.backlog.any? ? :looking : :asleep
+          @worker.gvl.release(self, blocking: true)
+          @worker.gvl.want(self) if @state == :looking
+        end
+      end
+    end
+  end
+end

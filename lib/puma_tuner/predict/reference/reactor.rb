@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    module Reference
+      # A worker's reactor: the thread that watches the connections no pool thread has (Puma source, reactor.rb, server.rb).
+      #
+      # It sleeps until one of them has data, or a pool thread gives it another and wakes it. What had data when it woke is read
+      # once it has the GVL, and goes to the todo list; connections that came meanwhile are registered in the same pass; what had
+      # data by then is for the next.
+      class Reactor
+        attr_accessor :wanted_ns
+
+        def initialize(simulation, worker)
+          @simulation = simulation
+          @settings = simulation.settings
+          @worker = worker
+          @state = :asleep
+          @ready = []
+          @batch = []
+          @input = []
+        end
+
+        # Data has come for a connection that it watches.
+        def notice(connection)
+          connection.registered = false
+          @ready << connection
+          wake
+        end
+
+        # By a pool thread.
+        def add(connection)
+          @input << connection
+          wake
+        end
+
+        # Called by the GVL.
+        def run
+          if @state == :looking
+            @registering_count = @input.size
+            @left_ns = @batch.size * @settings.reactor_wakeup_cpu_ns + @registering_count * @settings.reactor_register_cpu_ns
+            @state = :working
+          end
+          @simulation.cores.start(self, @left_ns)
+        end
+
+        def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self).positive?
+
+        def interrupt
+          left_ns = @simulation.cores.stop(self)
+          @simulation.tally.server_cpu_ns += @left_ns - left_ns
+          @left_ns = left_ns
+        end
+
+        # Called by the cores: the pass is over.
+        def burst_ended
+          @simulation.tally.server_cpu_ns += @left_ns
+          @worker.pool.add(@batch.shift) until @batch.empty?
+          @input.shift(@registering_count).each { |connection| watch(connection) }
+          @worker.gvl.release(self, blocking: true)
+          (@ready.any? || @input.any?) ? collect : @state = :asleep
+        end
+
+        # Event.
+        def reactor_woke(_) = collect
+
+        private
+
+        def wake
+          return unless @state == :asleep
+          @state = :waking
+          @simulation.after(@simulation.wakeups.lateness_ns, :reactor_woke, self)
+        end
+
+        def collect
+          @batch.concat(@ready)
+          @ready.clear
+          @state = :looking
+          @worker.gvl.want(self)
+        end
+
+        def watch(connection)
+          connection.data_ready ? @ready << connection : connection.registered = true
+        end
+      end
+    end
+  end
+end

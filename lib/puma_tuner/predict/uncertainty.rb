@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # How sure forecasts are: the scatter over seeds, which holds chance and the recording's sampling error; and what the model
+    # itself gets wrong, by what it got wrong before.
+    class Uncertainty
+      # By how much forecasts miss (standard deviation of the logarithm), as `rake validate` found it: docs/validation.md.
+      MODEL_ERROR_RATIOS = {"throughput" => 0.02, "mean" => 0.04, "p50" => 0.04, "p90" => 0.06, "p99" => 0.1}.freeze
+
+      # How many checks of an app's own forecasts weigh as much as that. A judgement.
+      PRIOR_CHECKS_COUNT = 5
+
+      # The metrics whose own error is not recorded go by another's.
+      STANDS_IN = {"mean" => "p50", "p90" => "p99"}.freeze
+
+      # @param past_error [Hash, nil] see TrackRecord
+      def initialize(past_error)
+        @past_error = past_error || {}
+      end
+
+      # @param outcomes [Array<Outcome>] of several seeds
+      # @return [Hash{Symbol => Stats::Estimate}]
+      def estimates(outcomes)
+        {
+          throughput_per_s: estimate("throughput", outcomes, &:throughput_per_s), mean_ns: estimate("mean", outcomes, &:mean_ns),
+          p50_ns: estimate("p50", outcomes) { |outcome| outcome.quantile_ns(0.5) }, p90_ns: estimate("p90", outcomes) { |outcome| outcome.quantile_ns(0.9) },
+          p99_ns: estimate("p99", outcomes) { |outcome| outcome.quantile_ns(0.99) }
+        }
+      end
+
+      # @param metric [String]
+      # @return [Float] standard deviation of the logarithm
+      def error_ratio(metric)
+        typical = MODEL_ERROR_RATIOS.fetch(metric)
+        own = @past_error[metric] || @past_error[STANDS_IN[metric]]
+        return typical unless own
+        count = @past_error.fetch("checks_count")
+        Math.sqrt((PRIOR_CHECKS_COUNT * typical**2 + count * own**2) / (PRIOR_CHECKS_COUNT + count))
+      end
+
+      private
+
+      def estimate(metric, outcomes, &) = Stats::Estimate.of_prediction(outcomes.map(&), error_ratio: error_ratio(metric))
+    end
+  end
+end
