@@ -81,10 +81,9 @@ void gvl_release(struct sim *sim, struct thread *thread, bool blocking)
     gvl->returning = blocking ? thread : NULL;
     gvl->owner = NULL;
     if (!gvl->first) return;
-    if (sim->plan->gvl_rule != BARGING) {
-        gvl->owner = next_in_line(gvl);
-        gvl->handing_over = true;
-    }
+    if (sim->plan->gvl_rule != BARGING) gvl->owner = next_in_line(gvl);
+    else if (gvl->handing_over) return; /* woken already */
+    gvl->handing_over = true;
     hand_over(sim, gvl, thread->worker);
 }
 

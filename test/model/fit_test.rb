@@ -38,6 +38,14 @@ class FitTest < TunerTest
     assert_match(/only 0 requests.*at least 30 requests more/, assert_raises(VoidMeasurement) { fitted(endpoints: none) }.message)
   end
 
+  test "requests whose parts miss their wall time are remarked on when they are some, and refused when they are most" do
+    unclosed = ->(count) { fitted(endpoints: [endpoint_observation(requests_count: 100).with(unclosed_count: count)]) }
+    refute unclosed.call(5).unknown.key?("budget")
+    assert_match(/the parts of 20.0% of the requests miss/, unclosed.call(20).unknown["budget"])
+    assert_match(/60.0% of the requests.*Measure again/, assert_raises(VoidMeasurement) { unclosed.call(60) }.message)
+    refute unclosed.call(nil).unknown.key?("budget")
+  end
+
   test "overhead is what the serving processes computed beyond the requests" do
     endpoints = [endpoint_observation(requests_count: 100, budget: {cpu_ns: 150 * MS, gc_ns: 50 * MS})]
     processes = [process_observation(role: "master", cpu_ns: 900 * MS), process_observation(role: "worker", worker_index: 0, cpu_ns: 104 * MS),

@@ -6,40 +6,83 @@ require "support/builders"
 class SweeperTest < TunerTest
   include Builders
 
-  def sweep_over(*texts, of: workload, requests_count: 200, seeds_count: 3, &)
-    Predict::Sweeper.new(workload: of, machine: machine(cores_count: 2.0), seed: 7, seeds_count:, requests_count:)
-      .call(texts.map { |text| topology(text) }, &)
+  def sweeper(of: workload, on: machine(cores_count: 2), requests_count: 200, seeds_count: 3, **options)
+    Predict::Sweeper.new(workload: of, machine: on, seed: 7, seeds_count:, requests_count:, **options)
   end
+
+  def sweep_over(*texts, arrivals: Model::Arrivals.closed(10), **options, &)
+    sweeper(**options).call(texts.map { |text| scenario(text, arrivals) }, &)
+  end
+
+  def names(sweep) = sweep.forecasts.map { |forecast| forecast.topology.to_s }
 
   test "today's topology is always there, once, and the cells are in order" do
-    assert_equal %w[1x2 1x5 2x1], sweep_over("2x1", "1x2").forecasts.map { |forecast| forecast.topology.to_s }
-    assert_equal %w[1x5], sweep_over("1x5").forecasts.map { |forecast| forecast.topology.to_s }
+    assert_equal %w[1x2 1x5 2x1], names(sweep_over("2x1", "1x2"))
+    assert_equal %w[1x5], names(sweep_over("1x5"))
   end
 
-  test "progress is told after each simulation" do
+  test "progress is told after each scenario" do
     seen = []
     sweep_over("1x2") { |done_count, total_count| seen << [done_count, total_count] }
-    assert_equal (1..6).map { |done_count| [done_count, 6] }, seen
+    assert_equal [[1, 2], [2, 2]], seen
   end
 
-  test "the same seed gives the same sweep" do
-    assert_equal sweep_over("2x2", "1x1"), sweep_over("2x2", "1x1")
+  test "the same seed gives the same sweep, whichever thread was first" do
+    assert_equal sweep_over("2x2", "1x1", "3x3"), sweep_over("2x2", "1x1", "3x3")
   end
 
-  test "an estimate is the middle and the range over the seeds" do
+  test "an estimate is the mean of the seeds' logarithms, and its interval holds them" do
     forecast = sweep_over("2x3").at(topology("2x3"))
-    samples = [7, 8, 9].map do |seed|
-      Predict::Simulation.new(workload:, machine: machine(cores_count: 2.0), topology: topology("2x3"), seed:, requests_count: 200).call
+    outcomes = [7, 8, 9].map do |seed|
+      Predict::Engine.call(Predict::Plan.new(workload:, machine: machine(cores_count: 2), scenario: scenario("2x3"), seed:, requests_count: 200))
     end
-    assert_equal samples.map(&:throughput_per_s).minmax, [forecast.throughput_per_s.low, forecast.throughput_per_s.high]
-    assert_equal samples.map { |outcome| outcome.quantile_ns(0.99) }.sort[1], forecast.p99_ns.value
-    assert_equal 3, forecast.mean_ns.samples_count
-    assert_in_delta samples.sum(&:cores_used) / 3, forecast.cores_used, 1e-9
+    geometric_mean = Math.exp(outcomes.sum { |outcome| Math.log(outcome.quantile_ns(0.99)) } / 3)
+    assert_in_epsilon geometric_mean, forecast.p99_ns.value, 1e-9
+    outcomes.each { |outcome| assert forecast.throughput_per_s.covers?(outcome.throughput_per_s) }
+    assert_equal [3, 0.95], [forecast.mean_ns.samples_count, forecast.mean_ns.level_ratio]
+    assert_in_delta outcomes.sum(&:cores_used) / 3, forecast.cores_used, 1e-9
+  end
+
+  test "the parts of a forecast add up to its mean" do
+    forecast = sweep_over("2x3").at(topology("2x3"))
+    parts = forecast.budget.to_h.except(:gc_ns).values.sum
+    assert_in_epsilon forecast.mean_ns.value, parts, 0.001
+  end
+
+  test "what earlier forecasts got wrong makes the interval wider, many checks more than few" do
+    wide = ->(count) { forecast_with("throughput" => 0.3, "checks_count" => count).throughput_per_s }
+    plain = forecast_with(nil).throughput_per_s
+    widths = [plain, wide.call(1), wide.call(50)].map { |estimate| estimate.high / estimate.low }
+    assert_equal widths.sort, widths
+    assert_operator widths[1], :>, widths[0] * 1.1
+    # 30 % wrong, at two standard deviations to both sides.
+    assert_in_delta 2 * 1.96 * 0.3, Math.log(widths[2]), 0.12
+  end
+
+  def forecast_with(past_error) = sweeper(past_error:).forecast(scenario("1x5"))
+
+  test "an open load beyond what can be served has no steady state, and no figures" do
+    # 6 ms of CPU each: 166 a second at most.
+    forecast = sweeper.forecast(scenario("1x5", Model::Arrivals.open(200)))
+    refute forecast.steady?
+    assert_match(/200 requests\/s arrive and at most 16[67]/, forecast.unsteady)
+    assert_nil forecast.p99_ns
+  end
+
+  test "nor has one that the formulas' bound lets pass and the queue does not" do
+    # Bursts and waits by chance: five threads serve 152 of the 166 a second that the bound allows.
+    random = Random.new(5)
+    by_chance = ->(mean_ms) { -Math.log(1 - random.rand) * mean_ms }
+    demands = Array.new(2_000) { demand([2, 2, 2].map(&by_chance), [7.5, 7.5].map(&by_chance)) }
+    long = sweeper(of: workload(endpoints: [endpoint_demand(*demands)]), requests_count: 4_000, seeds_count: 6)
+    assert_match(/find no room/, long.forecast(scenario("1x5", Model::Arrivals.open(160))).unsteady)
+    assert long.forecast(scenario("1x5", Model::Arrivals.open(100))).steady?
   end
 
   test "the sweep says under what it was made" do
-    sweep = sweep_over("1x1", of: workload(connections_count: 12))
-    assert_equal [topology("1x5"), 12, 7, 3, 200], [sweep.today, sweep.connections_count, sweep.seed, sweep.seeds_count, sweep.requests_count]
+    sweep = sweep_over("1x1", of: workload(connections_count: 12), what_if: ["cpu*0.7"], remarks: ["not calibrated"])
+    assert_equal [topology("1x5"), 12, 7, 3, 200], [sweep.today, sweep.arrivals.connections_count, sweep.seed, sweep.seeds_count, sweep.requests_count]
+    assert_equal [["cpu*0.7"], ["not calibrated"]], [sweep.what_if, sweep.remarks]
     assert_equal 4, sweep.rule_of_thumb_threads_count # 6 of 21 ms are CPU
   end
 

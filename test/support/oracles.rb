@@ -20,6 +20,7 @@ module Oracles
   # @return [Array<Float>] exponential samples whose mean is exactly the one asked for
   def self.exponential(count, mean, random)
     samples = Array.new(count) { -Math.log(1 - random.rand) }
-    samples.map { |sample| sample * mean * count / samples.sum }
+    total = samples.sum
+    samples.map { |sample| sample * mean * count / total }
   end
 end

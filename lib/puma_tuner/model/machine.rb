@@ -30,7 +30,7 @@ module PumaTuner
       def client_cpu_ns = client_send_cpu_ns + client_receive_cpu_ns
 
       # @return [Float] cores that may be used in the long run
-      def usable_cores = [effective_cores.max, (quota_ns.fdiv(period_ns) if quota_ns)].compact.min
+      def usable_cores = [effective_cores.max, quota_ns&.fdiv(period_ns)].compact.min
     end
   end
 end

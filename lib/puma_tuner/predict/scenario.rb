@@ -16,7 +16,7 @@ module PumaTuner
       end
 
       def to_s
-        ["#{topology}", ("+#{io_threads_count} I/O threads" if io_threads_count.positive?), ("slice #{timeslice_ms} ms" if timeslice_ms), arrivals.to_s].compact.join(", ")
+        [topology.to_s, ("+#{io_threads_count} I/O threads" if io_threads_count.positive?), ("slice #{timeslice_ms} ms" if timeslice_ms), arrivals.to_s].compact.join(", ")
       end
     end
   end

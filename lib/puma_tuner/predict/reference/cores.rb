@@ -65,8 +65,8 @@ module PumaTuner
           nil
         end
 
-        # Called at the beginning of each period.
-        def renew_quota(_ = nil)
+        # Event, and the beginning: a period of the quota begins.
+        def quota_renewed(_ = nil)
           read_total
           @tokens = @settings.quota_ns * UNIT
           @frozen = false

@@ -52,10 +52,9 @@ module PumaTuner
           @returning = (contender if blocking)
           @owner = nil
           return if @waiting.empty?
-          unless barging?
-            @owner = @waiting.shift
-            @handing_over = true
-          end
+          return if barging? && @handing_over # woken already
+          @owner = @waiting.shift unless barging?
+          @handing_over = true
           @simulation.after(@settings.handoff_ns, :handed_over, self, @generation += 1)
         end
 

@@ -28,7 +28,7 @@ module PumaTuner
 
         # @return [Hash] see Tally#result
         def call
-          @cores.renew_quota if @settings.quota_ns.positive?
+          @cores.quota_renewed if @settings.quota_ns.positive?
           @clients.begin
           step until @tally.full?
           @tally.result
@@ -59,11 +59,7 @@ module PumaTuner
           event = @queue.take
           @now_ns = event_ns
           note(event.kind)
-          happen(event)
-        end
-
-        def happen(event)
-          (event.kind == :quota_renewed) ? @cores.renew_quota : event.receiver.public_send(event.kind, event.argument)
+          event.receiver.public_send(event.kind, event.argument)
         end
 
         def end_burst(burst_ns)

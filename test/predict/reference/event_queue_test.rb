@@ -3,25 +3,27 @@
 require "test_helper"
 
 class EventQueueTest < TunerTest
-  EventQueue = PumaTuner::Predict::EventQueue
+  EventQueue = PumaTuner::Predict::Reference::EventQueue
+
+  def add(queue, time_ns, name) = queue.add(time_ns, :tick, name, nil)
 
   def drain(queue)
     popped = []
-    popped << [queue.due_ns, queue.pop] until queue.due_ns == EventQueue::NEVER_NS
+    popped << [queue.due_ns, queue.take.receiver] until queue.due_ns == EventQueue::NEVER_NS
     popped
   end
 
   test "the soonest event comes first" do
     queue = EventQueue.new
-    [30, 10, 20].each { |time_ns| queue.schedule(time_ns, time_ns.to_s) }
+    [30, 10, 20].each { |time_ns| add(queue, time_ns, time_ns.to_s) }
     assert_equal [[10, "10"], [20, "20"], [30, "30"]], drain(queue)
   end
 
   test "of events at the same time the one scheduled first comes first" do
     queue = EventQueue.new
-    %w[a b c].each { |name| queue.schedule(5, name) }
-    queue.schedule(4, "before")
-    %w[d e].each { |name| queue.schedule(5, name) }
+    %w[a b c].each { |name| add(queue, 5, name) }
+    add(queue, 4, "before")
+    %w[d e].each { |name| add(queue, 5, name) }
     assert_equal %w[before a b c d e], drain(queue).map(&:last)
   end
 
@@ -32,9 +34,9 @@ class EventQueueTest < TunerTest
     popped = []
     2_000.times do |serial|
       entry = [(popped.last || [0]).first + random.rand(20), serial]
-      queue.schedule(*entry)
+      add(queue, *entry)
       expected << entry
-      popped << [queue.due_ns, queue.pop] if random.rand < 0.4
+      popped << [queue.due_ns, queue.take.receiver] if random.rand < 0.4
     end
     assert_equal expected.sort, popped + drain(queue)
   end
@@ -42,6 +44,5 @@ class EventQueueTest < TunerTest
   test "without events nothing is ever due" do
     queue = EventQueue.new
     assert_equal EventQueue::NEVER_NS, queue.due_ns
-    assert_nil queue.pop
   end
 end

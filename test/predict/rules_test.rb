@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class RulesTest < TunerTest
+  Rules = PumaTuner::Predict::Rules
+
+  test "Puma's versions fall into three families" do
+    park, poll_todo, poll_inline = Rules::AFTER_ANSWER.values
+    {"5.6.9" => park, "6.6.1" => park, "7.0.4" => poll_todo, "7.1.0" => poll_inline, "7.2.1" => poll_inline, "8.0.2" => poll_inline, nil => poll_inline}.each do |version, after_answer|
+      assert_equal after_answer, Rules.puma(version)[:after_answer], version.to_s
+    end
+    assert_equal [1, 0], [Rules.puma("6.0.0")[:gate], Rules.puma("7.0.0")[:gate]]
+  end
+
+  test "the GVL is thrown, handed over, or taken back" do
+    {"3.1.2" => :barging, "3.2.8" => :barging, "3.3.0" => :fifo, "3.4.5" => :fifo, "4.0.5" => :fifo, "4.1.0" => :hot, "4.1.0dev" => :hot}.each do |version, rule|
+      assert_equal Rules::GVL.fetch(rule), Rules.gvl(version), version
+    end
+  end
+
+  # Measured: 50 ms gives 50.4, 25 gives 30.5, 15 gives 20.3, 10, 5 and 1 give 10.1.
+  test "a time slice is a whole number of ticks; Ruby before 3.4 has no choice" do
+    assert_equal [10, 5, 3, 2, 1, 1, 1], [nil, 50, 25, 15, 10, 5, 1].map { |timeslice_ms| Rules.ticks_per_slice(timeslice_ms, "3.4.5") }
+    assert_equal 10, Rules.ticks_per_slice(10, "3.3.8")
+  end
+end

@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class WhatIfTest < TunerTest
+  include Builders
+
+  # 6 ms of CPU and 15 ms of io; 10 ms of CPU, 4 of them garbage collection, 8 ms of a lock and 2 ms of io.
+  def articles = endpoint_demand(demand([2, 3, 1], [5, 10]), name: "GET /articles", weight_ratio: 0.75)
+
+  def orders = endpoint_demand(demand([1, 8, 1], [8, 2], wait_kinds: %w[lock io], gc_ms: 4), name: "POST /orders/:id", weight_ratio: 0.25)
+
+  def app(**fields) = workload(endpoints: [articles, orders], **fields)
+
+  def changed(*texts, of: app, on: machine) = Predict::WhatIf.parse(texts).apply(of, on)
+
+  def workload_after(*texts, of: app) = changed(*texts, of:).first
+
+  def endpoint_after(text, name) = workload_after(text).endpoints.find { |endpoint| endpoint.name == name }
+
+  def mistake(*texts, of: app) = assert_raises(UserMistake) { changed(*texts, of:) }.message
+
+  test "nothing asked changes nothing" do
+    assert_equal [app, machine], changed
+    assert_empty Predict::WhatIf.parse([]).remarks
+  end
+
+  test "less CPU of one endpoint, and of no other" do
+    assert_equal [4.2 * MS, 15 * MS], endpoint_after("cpu(/articles)*0.7", "GET /articles").then { |endpoint| [endpoint.mean_cpu_ns, endpoint.mean_wait_ns] }
+    assert_equal orders, endpoint_after("cpu(/articles)*0.7", "POST /orders/:id")
+    assert_in_delta app.mean_cpu_ns - 0.75 * 0.3 * 6 * MS, workload_after("cpu(/articles)*0.7").mean_cpu_ns, 10
+  end
+
+  test "less CPU of all is less of the mean" do
+    assert_in_delta 0.5 * app.mean_cpu_ns, workload_after("cpu*50%").mean_cpu_ns, 10
+  end
+
+  test "an endpoint is named with its verb, without it, or by a pattern" do
+    ["GET /articles", "/articles", "/art*", "GET *"].each do |selector|
+      assert_equal 3 * MS, endpoint_after("cpu(#{selector})*0.5", "GET /articles").mean_cpu_ns, selector
+      assert_equal orders, endpoint_after("cpu(#{selector})*0.5", "POST /orders/:id"), selector
+    end
+    route = "GET /files/*path(.:format)"
+    odd = workload(endpoints: [endpoint_demand(demand([4]), name: route, weight_ratio: 0.5), endpoint_demand(demand([4]), name: "GET /files/*path(.:format)/x", weight_ratio: 0.5)])
+    assert_equal [2 * MS, 4 * MS], workload_after("cpu(/files/*path(.:format))*0.5", of: odd).endpoints.map(&:mean_cpu_ns)
+  end
+
+  test "CPU taken away leaves the longest burst first, and none goes below nothing" do
+    assert_equal [2 * MS, 1 * MS, 1 * MS], endpoint_after("cpu(/articles)-2ms", "GET /articles").demands.first.bursts_ns
+    assert_equal [1 * MS, 0, 1 * MS], endpoint_after("cpu(/articles)-4ms", "GET /articles").demands.first.bursts_ns
+    assert_equal 0, endpoint_after("cpu(/articles)-1s", "GET /articles").mean_cpu_ns
+    assert_equal [2 * MS, 3.5 * MS, 1 * MS], endpoint_after("cpu(/articles)+500us", "GET /articles").demands.first.bursts_ns
+  end
+
+  test "waits of one kind, by a factor or a time from the longest first" do
+    assert_equal [2.5 * MS, 5 * MS], endpoint_after("io*0.5", "GET /articles").demands.first.waits_ns
+    assert_equal [5 * MS, 2 * MS], endpoint_after("io-8ms", "GET /articles").demands.first.waits_ns
+    assert_equal [3 * MS, 0], endpoint_after("io-12ms", "GET /articles").demands.first.waits_ns
+    assert_equal [5 * MS, 30 * MS], endpoint_after("io(/articles)+20ms", "GET /articles").demands.first.waits_ns
+    orders_after = endpoint_after("io=0", "POST /orders/:id")
+    assert_equal [[8 * MS, 0], %w[lock io], 8 * MS], [orders_after.demands.first.waits_ns, orders_after.demands.first.wait_kinds, orders_after.mean_wait_ns]
+    assert_equal [4 * MS, 6 * MS], endpoint_after("lock*0.5", "POST /orders/:id").then { |endpoint| [endpoint.mean_lock_ns, endpoint.mean_wait_ns] }
+  end
+
+  test "garbage collection goes with the CPU time it took" do
+    without = endpoint_after("gc=0", "POST /orders/:id")
+    assert_equal [6 * MS, 0, [1 * MS, 4 * MS, 1 * MS]], [without.mean_cpu_ns, without.mean_gc_ns, without.demands.first.bursts_ns]
+    assert_equal [8 * MS, 2 * MS], endpoint_after("gc(/orders/*)*0.5", "POST /orders/:id").then { |endpoint| [endpoint.mean_cpu_ns, endpoint.mean_gc_ns] }
+    assert_equal [9 * MS, 3 * MS], endpoint_after("gc-1ms", "POST /orders/:id").then { |endpoint| [endpoint.mean_cpu_ns, endpoint.mean_gc_ns] }
+  end
+
+  test "YJIT speeds up Ruby, in Puma too, and not the garbage collector" do
+    after = workload_after("yjit*2", of: app(overhead_cpu_ns: 40_000))
+    assert_equal [3 * MS, 7 * MS, 20_000], [*after.endpoints.map(&:mean_cpu_ns), after.overhead_cpu_ns]
+    assert_equal 4 * MS, after.endpoints.last.mean_gc_ns
+    assert_match(/prove --factor yjit=off,on/, Predict::WhatIf.parse(["yjit*2"]).remarks.first)
+  end
+
+  test "a share of an endpoint, and the others fitted into the rest" do
+    three = workload(endpoints: %w[a b c].zip([0.5, 0.3, 0.2]).map { |name, weight_ratio| endpoint_demand(demand([1]), name: "GET /#{name}", weight_ratio:) })
+    weights = ->(*texts) { workload_after(*texts, of: three).endpoints.map { |endpoint| endpoint.weight_ratio.round(6) } }
+    assert_equal [0.2, 0.48, 0.32], weights.call("mix(/a)=0.2")
+    assert_equal [0.2, 0.7, 0.1], weights.call("mix(/a)=20%", "mix(/b)=0.7")
+    assert_equal [0.375, 0.225, 0.4], weights.call("mix(/[ab])=60%")
+    assert_equal [0.666667, 0.2, 0.133333], weights.call("weight(/a)*2")
+    assert_match(%r{sum up to 1\.20}, mistake("mix(/a)=0.6", "mix(/b)=0.6", of: three))
+    assert_match(%r{GET /a has a share by two}, mistake("mix(/a)=0.2", "mix(/*)=0.6", of: three))
+    assert_match(/nothing is left for the other 40.0%/, mistake("mix(/*)=0.6", of: three))
+  end
+
+  test "more traffic, another rate, other connections" do
+    assert_equal Model::Arrivals.closed(20), workload_after("traffic*2").arrivals
+    assert_equal Model::Arrivals.open(300), workload_after("rate=300").arrivals
+    assert_equal Model::Arrivals.closed(50, think_ns: 7 * MS), workload_after("connections=50", of: app(think_ms: 7)).arrivals
+    open = app.with(arrivals: Model::Arrivals.open(100, kind: "bursty", burst_count: 5))
+    assert_equal Model::Arrivals.open(150, kind: "bursty", burst_count: 5), workload_after("traffic*1.5", of: open).arrivals
+    assert_equal Model::Arrivals.open(40, kind: "bursty", burst_count: 5), workload_after("rate=40", of: open).arrivals
+    assert_predicate Predict::WhatIf.parse(["rate=40"]), :load?
+    refute_predicate Predict::WhatIf.parse(["cpu*2"]), :load?
+  end
+
+  test "more cores do in proportion what the measured ones do" do
+    two = machine(cores_count: 2, effective_cores: [1.0, 1.6])
+    assert_equal [4, [1.0, 1.6, 2.4, 3.2]], changed("cores=4", on: two).last.then { |after| [after.cores_count, after.effective_cores.map { |cores| cores.round(9) }] }
+    assert_equal [1, [1.0]], changed("cores=1", on: two).last.then { |after| [after.cores_count, after.effective_cores] }
+  end
+
+  test "other versions, and another overhead" do
+    after = workload_after("puma=6.6", "ruby=3.2", "overhead*0.5", of: app(overhead_cpu_ns: 40_000))
+    assert_equal ["6.6", "3.2", 20_000], [after.puma_version, after.ruby_version, after.overhead_cpu_ns]
+  end
+
+  test "expressions follow one another, and say themselves" do
+    what_if = Predict::WhatIf.parse(["cpu*0.5", " cpu(/articles)-1ms ", ""])
+    assert_equal ["cpu*0.5", "cpu(/articles)-1ms"], what_if.to_a
+    assert_equal 2 * MS, what_if.apply(app, machine).first.endpoints.first.mean_cpu_ns
+  end
+
+  test "what is given stays as it was, and what comes out is as frozen" do
+    before = app
+    Ractor.make_shareable(before)
+    after, = changed("cpu*0.5", "io-1ms", "gc=0", "mix(/articles)=0.1", of: before)
+    assert_equal app, before
+    assert_predicate after.endpoints, :frozen?
+    assert(after.endpoints.flat_map(&:demands).all? { |demand| demand.bursts_ns.frozen? && demand.waits_ns.frozen? })
+  end
+
+  test "mistakes are told with what there is" do
+    {
+      "cpu(/nope)*0.7" => %r{there is no endpoint /nope; there is GET /articles, POST /orders/:id}, "disk*2" => /there is no disk to change; there is cpu, io/,
+      "cpu" => /write such as/, "cpu*fast" => /write a number above 0/, "cpu*0" => /above 0/, "cpu=5ms" => /cpu is changed by \* or - or \+/,
+      "io-20" => /write a time after - with its unit/, "io=5" => /write =0/, "pool*0.5" => /no recorded request has a wait of the kind pool; there is io, lock/,
+      "lock(/articles)*0.5" => %r{of /articles has a wait of the kind lock}, "mix(/articles)=2" => /share from 0 to 1/, "mix=0.5" => /write the share/,
+      "weight*2" => /name an endpoint/, "yjit(/articles)*1.2" => /no endpoint's own/, "rate=0" => /above 0/, "rate*2" => /rate=300/,
+      "connections=0" => /from 1 to 10000/, "cores=0" => /from 1 to 256/, "cores=half" => /whole number/, "puma=5.6" => /from 6.0 to 8.x/, "ruby=new" => /from 3.0/,
+      "gc*2" => /at most 1/
+    }.each { |text, pattern| assert_match(/\A--what-if #{Regexp.escape(text)}: .*#{pattern.source}/, mistake(text), text) }
+    untimed = workload(endpoints: [endpoint_demand(demand([2], gc_ms: nil))])
+    assert_match(%r{not timed in GET /}, mistake("gc=0", of: untimed))
+    assert_equal 1 * MS, workload_after("yjit*2", of: untimed).endpoints.first.mean_cpu_ns
+  end
+end
