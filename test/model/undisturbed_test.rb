@@ -39,6 +39,10 @@ class UndisturbedTest < TunerTest
     assert_equal demand([2, 3], [20]), undisturbed("cpu", 2, "io", 20, "cpu", 3, cpu_ms: 22)
   end
 
+  test "what was computed without the GVL is not in the bursts' CPU time" do
+    assert_equal demand([2, 3], [20], wait_kinds: ["compute"]), undisturbed("cpu", 4, "compute", 20, "cpu", 6, cpu_ms: 25)
+  end
+
   test "an unknown CPU time leaves the bursts as they were" do
     assert_equal demand([2, 3], [20]),
       Model::Undisturbed.demand(trace("cpu", 2, "io", 20, "cpu", 3).with(cpu_ns: nil))

@@ -29,6 +29,8 @@ module PumaTuner
 
       private
 
+      def computed_ns = @waits_ns.zip(@wait_kinds).sum { |ns, kind| (kind == "compute") ? ns : 0 }
+
       # Two waits in a row get a burst of nothing between them: the thread had come back for the GVL in between.
       def add(kind, ns)
         case kind
@@ -43,11 +45,11 @@ module PumaTuner
       end
 
       # Time with the GVL, less the share in which the operating system ran somebody else. Which burst lost how much is
-      # not recorded, so all shrink alike; rounding the running total keeps their sum exact. More CPU time than time with
-      # the GVL was spent by native code without it, and already lies in the waits.
+      # not recorded, so all shrink alike; rounding the running total keeps their sum exact. What native code computed without
+      # the GVL is none of it, and CPU time beyond all that lies in the waits already.
       def on_core
         total_ns = @held_ns.sum
-        cpu_ns = @trace.cpu_ns
+        cpu_ns = @trace.cpu_ns && @trace.cpu_ns - computed_ns
         return @held_ns.freeze if cpu_ns.nil? || cpu_ns >= total_ns
         held_ns = given_ns = 0
         @held_ns.map do |ns|
