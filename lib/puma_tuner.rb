@@ -13,6 +13,7 @@ module PumaTuner
   autoload :Report, "puma_tuner/report"   # any of them           -> bytes
 
   # The ground the stages stand on.
+  autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
   autoload :CLI, "puma_tuner/cli"           # the command
   autoload :Document, "puma_tuner/document" # values to and from JSON
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on

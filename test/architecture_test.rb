@@ -24,11 +24,20 @@ class ArchitectureTest < TunerTest
     end
   end
 
-  # @return [Array<String>] "Stage::Name" for each use of a stage's constant in the file
-  def uses_in(path)
+  def paths_in(path)
     visitor = ConstantPaths.new
     Prism.parse_file(path).value.accept(visitor)
-    visitor.paths.filter_map { |name| name.delete_prefix("PumaTuner::")[/\A(?:#{STAGES.join("|")})::\w+/] }
+    visitor.paths
+  end
+
+  # @return [Array<String>] the first word of each constant's path
+  def constants_in(path)
+    paths_in(path).map { |name| name.delete_prefix("PumaTuner::")[/\w+/] }
+  end
+
+  # @return [Array<String>] "Stage::Name" for each use of a stage's constant in the file
+  def uses_in(path)
+    paths_in(path).filter_map { |name| name.delete_prefix("PumaTuner::")[/\A(?:#{STAGES.join("|")})::\w+/] }
   end
 
   def value?(name) = PumaTuner.const_get(name).then { |constant| constant.is_a?(Class) && constant < PumaTuner::Document::Writing }
@@ -49,7 +58,18 @@ class ArchitectureTest < TunerTest
   test "the ground knows no stage's workings" do
     Dir["#{LIBRARY}/{host,load,stats}/**/*.rb"].each do |path|
       assert_empty uses_in(path), path
+      refute_includes constants_in(path), "Calibrate", path
     end
+  end
+
+  # It has a server observed, as the Tuner does, and makes one of the model's values.
+  CALIBRATE_MAY_USE = %w[Measure::LoadedWindow Model::Machine Model::Calibrated].freeze
+
+  test "calibrate stands beside the stages: it uses values and one way in, and no stage uses it" do
+    files = Dir["#{LIBRARY}/calibrate/**/*.rb"] + ["#{LIBRARY}/calibrate.rb"]
+    assert_operator files.size, :>, 10
+    assert_empty files.flat_map { |path| uses_in(path) }.uniq - CALIBRATE_MAY_USE
+    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Calibrate", path }
   end
 
   test "what runs in the serving process needs no gem" do

@@ -6,7 +6,7 @@ require "tmpdir"
 class DocumentTest < TunerTest
   include PumaTuner
 
-  MACHINE = PumaTuner::Model::Machine.new(cores_count: 2.0, tick_ns: 10, quantum_ns: 100, handoff_ns: 8, client_cpu_ns: 0)
+  MACHINE = PumaTuner::Model::MachineFit::TYPICAL
 
   def with_file(text)
     Dir.mktmpdir do |folder|
@@ -49,7 +49,7 @@ class DocumentTest < TunerTest
   end
 
   test "a missing field is named" do
-    assert_invalid(Document.dump(MACHINE).sub('"tick_ns":10,', ""), /tick_ns/)
+    assert_invalid(Document.dump(MACHINE).sub('"tick_ns":10080000,', ""), /tick_ns/)
   end
 
   test "a file that is not there is the user's mistake" do

@@ -8,6 +8,7 @@ module PumaTuner
     autoload :Advisor, "puma_tuner/advise/advisor"
     autoload :Choice, "puma_tuner/advise/choice"
     autoload :Constraints, "puma_tuner/advise/constraints"
+    autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Rule, "puma_tuner/advise/rule"
   end
 end

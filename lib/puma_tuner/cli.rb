@@ -8,8 +8,12 @@ module PumaTuner
   module CLI
     autoload :Advise, "puma_tuner/cli/advise"
     autoload :AppOptions, "puma_tuner/cli/app_options"
+    autoload :CalibrateMachine, "puma_tuner/cli/calibrate"
+    autoload :CapacityText, "puma_tuner/cli/capacity_text"
+    autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
     autoload :LoadText, "puma_tuner/cli/load_text"
+    autoload :Loads, "puma_tuner/cli/loads"
     autoload :Measure, "puma_tuner/cli/measure"
     autoload :Model, "puma_tuner/cli/model"
     autoload :Output, "puma_tuner/cli/output"
@@ -18,7 +22,9 @@ module PumaTuner
     autoload :Progress, "puma_tuner/cli/progress"
     autoload :ProofPlan, "puma_tuner/cli/proof_plan"
     autoload :Prove, "puma_tuner/cli/prove"
+    autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Report, "puma_tuner/cli/report"
+    autoload :Scenarios, "puma_tuner/cli/scenarios"
     autoload :SendLoad, "puma_tuner/cli/load"
     autoload :TrafficOptions, "puma_tuner/cli/traffic_options"
     autoload :Tune, "puma_tuner/cli/tune"
@@ -40,6 +46,7 @@ module PumaTuner
 
       Beside them:
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
+        calibrate  what this machine costs, measured once      puma_tuner calibrate
 
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
     TEXT
@@ -64,6 +71,7 @@ module PumaTuner
       register "prove", CLI::Prove
       register "report", CLI::Report
       register "load", CLI::SendLoad
+      register "calibrate", CLI::CalibrateMachine
       register "tune", CLI::Tune
       register "version", Version, aliases: ["--version", "-v"]
     end
@@ -104,7 +112,7 @@ module PumaTuner
     private_class_method :run
 
     # Options that may be given again; the CLI library would take the last. They arrive joined by line ends.
-    REPEATED = %w[--variant --factor --expect --allow].freeze
+    REPEATED = %w[--variant --factor --expect --allow --what-if --station].freeze
 
     def self.with_repetitions(arguments)
       ours, users = arguments.partition.with_index { |_, index| index < (arguments.index("--") || arguments.size) }

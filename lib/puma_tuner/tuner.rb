@@ -4,9 +4,14 @@ module PumaTuner
   # The whole arrow on one app: measure -> model -> predict -> advise -> prove.
   class Tuner
     # What to do. Durations in seconds; topologies: the grid to predict; checked_topologies: cells to measure besides
-    # today's and the recommended one; rounds_count 0 leaves the proof out.
+    # today's and the recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it
+    # has not been; track_record: a Predict::TrackRecord, of how forecasts did.
     Plan = Data.define(:command, :traffic, :topologies, :today, :checked_topologies, :constraints, :warmup_s, :duration_s,
-      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with)
+      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record)
+
+    # About how long it takes.
+    CALIBRATION_S = 20
+    private_constant :CALIBRATION_S
 
     # @param plan [Plan]
     # @param progress [#stage] see CLI::Progress
@@ -15,16 +20,19 @@ module PumaTuner
       @plan = plan
       @progress = progress
       @kept = kept
+      @remarks = []
     end
 
     # @return [Tuning]
     def call
       observation = keep(measure)
       workload = Model::Fit.workload(observation)
-      machine = Model::Fit.machine(observation)
+      machine = Model::Fit.machine(observation, calibrated: calibrated(observation))
+      @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
       sweep = keep(predict(workload, machine, observation.topology))
       advice_list = keep(Advise::Advisor.new(@plan.constraints).call(workload, sweep))
       verdict = prove(sweep, advice_list)
+      remember(verdict, sweep, machine) if verdict
       Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:, workload:, sweep:,
         advice_list:, verdict:)
     end
@@ -39,11 +47,34 @@ module PumaTuner
       @progress.stage("measure today's settings", window.expected_s) { window.call }
     end
 
+    # @return [Model::Machine, nil] measured earlier, or now
+    def calibrated(observation)
+      found = Calibrate::Lookup.new.call(observation)
+      return found.machine if found
+      return unless @plan.calibrate
+      machine = @progress.stage("calibrate", CALIBRATION_S) { Calibrate.call { |remark| @remarks << "while calibrating: #{remark}" } }
+      Calibrate::Store.new.write(machine)
+      machine
+    rescue UserMistake => mistake
+      @remarks << "calibrating: #{mistake.message}"
+      machine
+    end
+
     def predict(workload, machine, today)
-      sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed)
-      @progress.stage("predict", nil) do |stage|
-        sweeper.call(@plan.topologies | @plan.checked_topologies | [today]) { |done, total| stage.done(done, total) }
+      sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, past_error: @plan.track_record.past_error(@app_key),
+        remarks: [*@remarks, *Predict::Limits.of(workload, machine)])
+      scenarios = (@plan.topologies | @plan.checked_topologies | [today]).map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
+      @progress.stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
+    end
+
+    # What was forecast and has now been measured tells how good this app's next forecasts are. The same topology twice, for the
+    # noise floor, is one check.
+    def remember(verdict, sweep, machine)
+      checks = verdict.cells.select(&:topology).uniq(&:topology).flat_map do |cell|
+        forecast = sweep.at(cell.topology)
+        forecast ? Predict::Check.all(forecast, cell.estimates) : []
       end
+      @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key)
     end
 
     def prove(sweep, advice_list)
@@ -77,7 +108,7 @@ module PumaTuner
 
     # Today's and the recommended topology; the same one twice tells the noise floor when nothing better was found.
     def variants_of(sweep, advice_list)
-      recommended = advice_list.recommendation.topology
+      recommended = advice_list.recommendation&.topology || sweep.today
       named = [["today", sweep.today], [(recommended == sweep.today) ? "today again" : "recommended", recommended]]
       named += (@plan.checked_topologies - [sweep.today, recommended]).map { |topology| [topology.to_s, topology] }
       named.map { |name, topology| Prove::Variant.new(name:, factors: {"topology" => topology.to_s}, forecast: sweep.at(topology)) }

@@ -76,7 +76,7 @@ class ReportInBrowserTest < TunerTest
     assert_empty visit.complaints
     assert_empty hosts_asked_by(visit)
     assert_equal "tuning", facts["kind"]
-    assert_equal %w[endpoint-budgets latencies job-budgets gvl-holders thread-budgets background heat-map-throughput heat-map-p99 ratios rounds],
+    assert_equal %w[endpoint-budgets latencies job-budgets gvl-holders thread-budgets background heat-map-throughput heat-map-p99 simulated-budgets ratios rounds],
       facts["figures"].keys
     facts["figures"].each { |id, (width, height)| assert_operator [width, height].min, :>, 100, id }
     assert_equal 0, facts["overflow"], "the page is wider than the window"

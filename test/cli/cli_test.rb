@@ -48,7 +48,8 @@ class CliTest < TunerTest
   test "tune measures, predicts, recommends, proves and reports, and writes every value" do
     ServedApp.open do |app|
       result = puma_tuner("tune", "--path", "/work", *QUICK, "--trial-duration", "1", "--rounds", "2", "--threads", "1..3", "--workers", "1..2",
-        "--check", "1x1", "--json", "values.json", "--html", "report.html", "config.ru", folder: app.folder)
+        "--check", "1x1", "--no-calibrate", "--json", "values.json", "--html", "report.html", "config.ru", folder: app.folder,
+        environment: {"XDG_STATE_HOME" => File.join(app.folder, "state")})
       assert_done result
       assert_match(/^puma srv tp \d{3}: cpu: [\d.]+% io: [\d.]+% gc: [\d.]+% gvlwait: [\d.]+%$/, result.out)
       assert_includes result.err, File.join(File.realpath(app.folder), "report.html")
@@ -57,12 +58,30 @@ class CliTest < TunerTest
       assert_equal 2, tuning.verdict.rounds_count
       assert(tuning.verdict.cells.any? { |cell| cell.topology == PumaTuner::Topology.parse("1x1") && cell.error_ratio("throughput") })
       assert_empty processes_in(app.folder)
+      assert_checks_kept(tuning, File.join(app.folder, "state/puma_tuner/forecasts.json"))
+    end
+  end
+
+  # What was measured of what was forecast, for the next forecasts of the same app.
+  def assert_checks_kept(tuning, path)
+    key = PumaTuner::Predict::TrackRecord.app_key(tuning.observation.command, tuning.workload.endpoints.map(&:name))
+    checks = JSON.parse(File.read(path)).fetch("apps").fetch(key)
+    assert_nil tuning.sweep.past_error
+    assert_equal tuning.verdict.cells.map(&:topology).uniq.size, checks.count { |check| check.fetch("metric") == "throughput" }
+  end
+
+  test "measure sends an open loop, too" do
+    ServedApp.open do |app|
+      assert_done puma_tuner("measure", "--load", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "1", "--duration", "2", "config.ru", folder: app.folder)
+      load = PumaTuner::Document.read(File.join(app.folder, "observation.json"), :observation).load
+      assert_equal ["even", 40, 5], [load.arrivals, load.rate_per_s, load.reuse_count]
+      assert_mistake(/add --load/, puma_tuner("measure", "--rate", "40", "config.ru", folder: app.folder))
     end
   end
 
   test "--json without a file writes the values to standard output" do
     ServedApp.open do |app|
-      result = puma_tuner("tune", *QUICK, "--rounds", "0", "--threads", "1..2", "--workers", "1", "--html", "r.html", "config.ru", "--json", folder: app.folder)
+      result = puma_tuner("tune", *QUICK, "--no-calibrate", "--rounds", "0", "--threads", "1..2", "--workers", "1", "--html", "r.html", "config.ru", "--json", folder: app.folder)
       assert_done result
       assert_equal "tuning", JSON.parse(result.out).fetch("kind")
     end

@@ -9,7 +9,7 @@ class MistakesTest < TunerTest
   include CommandLine
 
   # Short, for what must fail before it counts.
-  QUICK = %w[--warmup 1 --duration 1 --rounds 0 --html report.html].freeze
+  QUICK = %w[--warmup 1 --duration 1 --rounds 0 --no-calibrate --html report.html].freeze
 
   def tune(app, *words, **options) = puma_tuner("tune", *words, *QUICK, "config.ru", folder: app.folder, **options)
 
@@ -109,7 +109,7 @@ class MistakesTest < TunerTest
 
   test "Ctrl-C half way stops the servers and keeps what was measured" do
     ServedApp.open do |app|
-      words = %w[tune --warmup 1 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html config.ru]
+      words = %w[tune --no-calibrate --warmup 1 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html config.ru]
       pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
       log = File.join(app.folder, "err.log")
       wait_until("the proof begins", limit_s: 40) { File.read(log).include?("round 1") && processes_in(app.folder).size > 1 }

@@ -80,23 +80,21 @@ class FitTest < TunerTest
 
   test "arrivals are the load generator's connections" do
     workload = fitted(load: load_summary(connections_count: 12))
-    assert_equal Model::Arrivals.new(kind: "closed", connections_count: 12, think_ns: 0), workload.arrivals
+    assert_equal Model::Arrivals.closed(12), workload.arrivals
     assert_equal [100.0, 28 * MS, 60 * MS], [workload.observed_throughput_per_s, workload.observed_p50_ns, workload.observed_p99_ns]
   end
 
-  test "without a load of ours, connections follow from Little's law, and the reasons are given" do
-    workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints: [
-      endpoint_observation(requests_count: 40, budget: {wall_ns: 1_500 * MS}),
-      endpoint_observation(name: "GET /b", requests_count: 10, budget: {wall_ns: 600 * MS})
-    ])
-    assert_equal 3, workload.arrivals.connections_count
-    assert_match(/3 \(rounded up\)/, workload.unknown["arrivals"])
-    assert_equal [50.0, nil], [workload.observed_throughput_per_s, workload.observed_p99_ns]
-    assert workload.unknown["observed_p99_ns"]
+  test "an open load keeps its rate" do
+    open_load = load_summary.with(arrivals: "even", rate_per_s: 40, think_ns: 0, reuse_count: 10)
+    assert_equal Model::Arrivals.open(40, kind: "even", reuse_count: 10), fitted(load: open_load).arrivals
   end
 
-  test "there is one connection at least" do
-    assert_equal 1, fitted(load: nil).arrivals.connections_count
+  test "without a load of ours, as many requests as were served come by chance, and the reasons are given" do
+    workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints: [endpoint_observation(requests_count: 40), endpoint_observation(name: "GET /b", requests_count: 10)])
+    assert_equal Model::Arrivals.open(50.0), workload.arrivals
+    assert_match(/by chance/, workload.unknown["arrivals"])
+    assert_equal [50.0, nil], [workload.observed_throughput_per_s, workload.observed_p99_ns]
+    assert workload.unknown["observed_p99_ns"]
   end
 
   test "GC that was not timed is unknown, with the reason" do
@@ -110,15 +108,24 @@ class FitTest < TunerTest
     assert_equal workload, Document.parse(Document.dump(workload), "workload.json", [:workload])
   end
 
-  test "the cores are those the server may use" do
-    assert_in_delta 4.0, Model::Fit.machine(observation(cores_count: 4)).cores_count
-    assert_in_delta 1.5, Model::Fit.machine(observation(cores_count: 4, cpu_quota_cores: 1.5)).cores_count
-    assert_in_delta 4.0, Model::Fit.machine(observation(cores_count: 4, cpu_quota_cores: 8.0)).cores_count
+  test "the cores are the machine's, and a quota limits what they do in a period" do
+    assert_equal [4, nil], Model::Fit.machine(observation(cores_count: 4)).to_h.values_at(:cores_count, :quota_ns)
+    limited = Model::Fit.machine(observation(cores_count: 4, cpu_quota_cores: 1.5))
+    assert_equal [150 * MS, 100 * MS], limited.to_h.values_at(:quota_ns, :period_ns)
+    assert_in_delta 1.5, limited.usable_cores
   end
 
-  test "a slice is a whole number of ticks" do
-    slices = [nil, 100, 50, 25, 15, 10, 1].map { |timeslice_ms| Model::Fit.machine(observation(timeslice_ms:)).quantum_ns / MS }
-    assert_equal [100, 100, 50, 30, 20, 10, 10], slices
+  test "what was calibrated holds, for as many cores as it was measured on" do
+    facts = Model::Calibrated.new(calibrated_at: "now", machine_key: "key", ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 1)
+    calibrated = machine(cores_count: 2, effective_cores: [1.0, 1.6, 1.6], handoff_ns: 5, client_cpu_ns: 20).with(calibrated: facts)
+    same = Model::Fit.machine(observation(cores_count: 2), calibrated:)
+    assert_equal [[1.0, 1.6, 1.6], 5, 20], [same.effective_cores, same.handoff_ns, same.client_cpu_ns]
+    assert_equal [1.0, 2.0, 3.0], Model::Fit.machine(observation(cores_count: 3), calibrated:).effective_cores
+  end
+
+  test "clients of the user's own traffic take nothing of these cores" do
+    assert_operator Model::Fit.machine(observation).client_cpu_ns, :>, 0
+    assert_equal 0, Model::Fit.machine(observation(load: nil)).client_cpu_ns
   end
 
   test "a client costs CPU only when it was ours, on this machine" do

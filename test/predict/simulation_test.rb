@@ -169,6 +169,7 @@ class SimulationTest < TunerTest
     outcome = simulate(workload(endpoints: [endpoint_demand(demand([1]))]), "1x1", arrivals: replayed, requests_count: 400)
     # Four gaps in 90 ms.
     assert_in_epsilon 4 / 0.09, outcome.throughput_per_s, 0.01
+    assert_in_epsilon 4 / 0.09, replayed.rate_per_s, 1e-9
     assert_in_epsilon replayed.times(2).rate_per_s, replayed.rate_per_s * 2, 1e-6
   end
 

@@ -25,6 +25,10 @@ class ReportMarkdownTest < TunerTest
     assert_golden "observation_of_jobs.md", markdown(TuningFixture.jobs_observation)
   end
 
+  test "a sweep of three loads has a table for each" do
+    assert_golden "sweep_of_three_loads.md", markdown(TuningFixture.wide_sweep)
+  end
+
   test "a verdict" do
     assert_golden "verdict.md", markdown(TuningFixture.verdict)
   end

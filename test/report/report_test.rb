@@ -18,7 +18,7 @@ class ReportTest < TunerTest
   test "a kind that a format cannot show is answered with the formats that can" do
     mistake = assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.workload, format: :html) }
     assert_equal "a document of kind workload cannot be shown as html; ask for text or json", mistake.message
-    assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.machine, format: :text) }
+    assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.machine, format: :markdown) }
   end
 
   test "something that is no document is a mistake of ours" do

@@ -53,6 +53,33 @@ class ReportSummaryTest < TunerTest
     assert_includes stay["Proven"], "Both have the same settings, which tells the noise."
   end
 
+  # Today's settings cannot take the load; others can.
+  def overloaded
+    sweep = TuningFixture.sweep(loads: [PumaTuner::Model::Arrivals.open(300)])
+    advice = TuningFixture.go.with(throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil)
+    TuningFixture.tuning(sweep:, advice_list: PumaTuner::Advise::AdviceList.new(advice: [advice]), verdict: nil)
+  end
+
+  test "settings without a steady state have that said, and no ratio" do
+    told = points(overloaded)
+    assert_operator told["Found"], :end_with?, "By the model, there is no steady state: 300 requests/s arrive, and 247 can be served."
+    assert_equal "A steady state, which 1x5 has not.", told["Predicted"]
+    rows = PumaTuner::Report::Glance.new(PumaTuner::Report::Contents.of(overloaded)).rows
+    assert_equal ["no steady state", "300 (296–304)", "-"], [rows.first.today, rows.first.recommended, rows.first.predicted]
+    text = PumaTuner::Report.render(overloaded, format: :text)
+    refute_match(/Remark: Go|^  predicted/, text)
+  end
+
+  test "what is assumed is said with what the model makes of it" do
+    told = points(TuningFixture.tuning(sweep: TuningFixture.sweep.with(what_if: ["traffic*2", "yjit=1.2"])))
+    assert_operator told["Found"], :end_with?, "By the model and assuming traffic*2 and yjit=1.2, the GVL limits it."
+  end
+
+  test "an open loop with room is limited by nothing" do
+    told = points(TuningFixture.tuning(sweep: TuningFixture.sweep(loads: [PumaTuner::Model::Arrivals.open(100)])))
+    assert_operator told["Found"], :end_with?, "By the model, nothing limits it at this rate."
+  end
+
   test "a proof that was left out is said of a tuning, and not of a value on its own" do
     assert_equal "Nothing: the proof was left out.", points(TuningFixture.tuning(verdict: nil))["Proven"]
     assert_empty points(TuningFixture.sweep)

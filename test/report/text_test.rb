@@ -46,6 +46,40 @@ class ReportTextTest < TunerTest
     assert_golden "tuning_with_many_topologies.txt", text(TuningFixture.tuning(sweep: TuningFixture.sweep(workers: 1..14, threads: 1..5)))
   end
 
+  test "a sweep of three loads has a matrix and its reasons for each, with what is assumed above and what limits it below" do
+    assert_golden "sweep_of_three_loads.txt", text(TuningFixture.wide_sweep)
+  end
+
+  test "few forecasts are rows, and all of them are explained" do
+    settings = [{}, {timeslice_ms: 10}, {timeslice_ms: 10, io_threads_count: 2}]
+    assert_golden "sweep_of_three_settings.txt", text(TuningFixture.sweep(workers: 2..2, threads: 2..3, settings:))
+  end
+
+  test "the same topology with several minimums is told apart, in rows" do
+    forecasts = [1, 3, 5].map { |count| TuningFixture.forecast(1, 5, min_threads_count: count) }
+    output = text(TuningFixture.sweep.with(forecasts: forecasts * 9))
+    assert_match(/^  1x5 min 3 +247/, output)
+    refute_match(/-w 1/, output)
+  end
+
+  test "where nothing has a steady state only that is said" do
+    output = text(TuningFixture.sweep(workers: 1..1, threads: 1..2, loads: [PumaTuner::Model::Arrivals.open(2_000, kind: "even")]))
+    assert_match(/^Predicted: workers x threads, with 2000 requests\/s \(even\)$/, output)
+    assert_match(/^  1x1  no steady state$/, output)
+    assert_includes output, "No steady state: 1x2: 2000 requests/s arrive, and 168 can be served."
+    refute_match(/Amdahl|gvlwait/, output)
+  end
+
+  test "loads of one topology are the rows of one table" do
+    loads = [TuningFixture.closed, TuningFixture.closed(200), *[100, 240, 400].map { |rate| PumaTuner::Model::Arrivals.open(rate) }]
+    assert_golden "sweep_of_one_topology.txt", text(TuningFixture.sweep(workers: 1..1, threads: 5..5, loads:))
+  end
+
+  test "a workload of an open loop" do
+    arrivals = PumaTuner::Model::Arrivals.open(80)
+    assert_includes text(TuningFixture.workload(arrivals:)), "Arrivals: open loop (poisson) of 80.0 requests/s, whatever the server does."
+  end
+
   test "a workload" do
     assert_golden "workload.txt", text(TuningFixture.workload)
   end
@@ -91,7 +125,7 @@ class ReportTextTest < TunerTest
     busy = [["GET /a/name/that/is/far/too/long", 1_234_567, 12_345, 12_345, 54_321, every_part]]
     many = TuningFixture.sweep(workers: 1..14, threads: 1..5)
     nasty = ProofFixture.nasty("a name that goes on and on and on, and does not end where it should")
-    [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.cluster_observation, TuningFixture.verdict, nasty,
+    [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.tuning(sweep: TuningFixture.wide_sweep), TuningFixture.wide_sweep, TuningFixture.cluster_observation, TuningFixture.verdict, nasty,
       ProofFixture.gems, ProofFixture.blocks, ProofFixture.factorial,
       TuningFixture.unaided_observation, TuningFixture.jobs_observation,
       TuningFixture.observation(endpoint_rows: many_endpoints(20)), TuningFixture.observation(endpoint_rows: busy)].each do |value|

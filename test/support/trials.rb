@@ -5,8 +5,8 @@ module Trials
   def self.estimate(value) = PumaTuner::Stats::Estimate.new(value:, low: value, high: value, level_ratio: nil, samples_count: 1)
 
   def self.forecast(throughput_per_s)
-    PumaTuner::Predict::Forecast.new(topology: nil, throughput_per_s: estimate(throughput_per_s), mean_ns: estimate(1), p50_ns: estimate(1),
-      p99_ns: estimate(1), gvl_wait_ns: 0, queue_ns: 0, cores_used: 1, memory_bytes: nil, bottleneck: "gvl", closed_forms: nil)
+    nothing = PumaTuner::Predict::Forecast.members.to_h { |member| [member, nil] }
+    PumaTuner::Predict::Forecast.new(**nothing, throughput_per_s: estimate(throughput_per_s), mean_ns: estimate(1), p50_ns: estimate(1), p99_ns: estimate(1))
   end
 
   VARIANTS = [

@@ -177,13 +177,15 @@ module TuningFixture
   end
 
   def load
-    Measure::LoadSummary.new(generator: "wrk 4.2.0", connections_count: 20, duration_ns: 30_002 * MS, requests_count: 7_496,
+    Measure::LoadSummary.new(generator: "wrk 4.2.0", arrivals: "closed", rate_per_s: nil, think_ns: 0, reuse_count: nil, connections_count: 20, duration_ns: 30_002 * MS, requests_count: 7_496,
       unexpected_count: 0, throughput_per_s: 249.8, mean_ns: (79.9 * MS).round, p50_ns: (75.3 * MS).round, p99_ns: (241.0 * MS).round)
   end
 
   # @return [PumaTuner::Model::Machine]
   def machine
-    Model::Machine.new(cores_count: 2.0, tick_ns: 10 * MS, quantum_ns: 100 * MS, handoff_ns: 8_000, client_cpu_ns: 20_000)
+    Model::Machine.new(cores_count: 2, effective_cores: [1.0, 1.96], quota_ns: nil, period_ns: nil, tick_ns: 10 * MS, handoff_ns: 8_000,
+      wakeup_idle_ns: [52_000], wakeup_loaded_ns: [80_000], acceptor_cpu_ns: 21_000, reactor_wakeup_cpu_ns: 9_000, reactor_register_cpu_ns: 6_000,
+      tail_cpu_ns: 12_000, client_send_cpu_ns: 12_000, client_receive_cpu_ns: 8_000, calibrated: nil)
   end
 
   # @return [PumaTuner::Model::Workload]
@@ -195,35 +197,78 @@ module TuningFixture
       Model::EndpointDemand.new(name:, weight_ratio: requests_count / total, requests_count:, mean_cpu_ns: part_ns.call(:cpu, :gc),
         mean_wait_ns: part_ns.call(:io, :lock), mean_lock_ns: part_ns.call(:lock), mean_gc_ns: part_ns.call(:gc), demands: [demand] * 60)
     end
-    Model::Workload.new(endpoints:, overhead_cpu_ns: 41_000, arrivals: Model::Arrivals.new(kind: "closed", connections_count: 20, think_ns: 0),
+    Model::Workload.new(endpoints:, overhead_cpu_ns: 41_000, tail_cpu_ns: 12_000, timeslice_ms: 100, arrivals: closed,
       memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 133 * Units::MIB),
       observed_topology: topology("1x5"), observed_throughput_per_s: 249.8, observed_p50_ns: 75 * MS, observed_p99_ns: 241 * MS,
       puma_version: "8.0.2", ruby_version: "3.4.5",
       unknown: {"memory.per_worker_bytes" => "there was no worker process"}, **fields)
   end
 
+  # @return [PumaTuner::Model::Arrivals]
+  def closed(connections_count = 20) = Model::Arrivals.closed(connections_count)
+
   # @param workers [Range]
   # @param threads [Range]
+  # @param loads [Array<PumaTuner::Model::Arrivals>] the first is the recording's
+  # @param settings [Array<Hash>] of scenarios, beside topology and arrivals
   # @return [PumaTuner::Predict::Sweep]
-  def sweep(workers: 1..2, threads: 1..8, **fields)
-    forecasts = workers.to_a.product(threads.to_a).map { |counts| forecast(*counts) }
-    Predict::Sweep.new(forecasts:, today: topology("1x5"), rule_of_thumb_threads_count: 3, connections_count: 20, seed: 1, seeds_count: 5,
-      requests_count: 2_000, **fields)
+  def sweep(workers: 1..2, threads: 1..8, loads: [closed], settings: [{}], **fields)
+    forecasts = loads.product(settings, workers.to_a, threads.to_a).map do |arrivals, others, *counts|
+      forecast(*counts, arrivals:, **others)
+    end
+    Predict::Sweep.new(forecasts:, today: topology("1x5"), rule_of_thumb_threads_count: 3, arrivals: loads.first, what_if: [], seed: 1,
+      seeds_count: 5, requests_count: 2_000, past_error: nil, remarks: [], **fields)
+  end
+
+  # @return [PumaTuner::Predict::Sweep] for three loads, of which the third is too much for some topologies; with all that can be said of one
+  def wide_sweep(workers: 1..4, threads: 1..8)
+    sweep(workers:, threads:, loads: [closed, Model::Arrivals.open(150), Model::Arrivals.open(300, kind: "bursty", burst_count: 4)],
+      what_if: ["cpu(GET /articles)*0.7"], past_error: {"throughput" => 0.03, "p99" => 0.061, "checks_count" => 12},
+      remarks: ["38 recorded requests of POST /orders are few: 160 more would halve its part in the intervals"])
   end
 
   # @return [PumaTuner::Predict::Forecast]
-  def forecast(workers_count, threads_count)
+  def forecast(workers_count, threads_count, arrivals: closed, **settings)
     one = ONE_WORKER_PER_S.fetch(threads_count - 1, ONE_WORKER_PER_S.last)
     # On two cores: a third worker brings little.
-    per_s = one * {1 => 1.0, 2 => 1.94}.fetch(workers_count) { 2.0 - 0.01 * workers_count }
-    mean_ns = 20 / per_s * Units::NS_PER_S
-    memory_bytes = (workers_count == 1) ? 133 * Units::MIB : nil
-    Predict::Forecast.new(topology: Topology.new(workers_count:, threads_count:), throughput_per_s: estimate(per_s, 0.012),
-      mean_ns: estimate(mean_ns, 0.012), p50_ns: estimate(mean_ns * 0.94, 0.015), p99_ns: estimate(mean_ns * (1.9 + 0.16 * threads_count), 0.06),
-      gvl_wait_ns: 1.9 * MS * (threads_count - 1), queue_ns: [mean_ns - 11 * MS * threads_count, 0].max,
-      cores_used: per_s * 0.0039, memory_bytes:, bottleneck: (threads_count < 4) ? "threads" : "gvl",
-      closed_forms: Predict::ClosedForms.new(bound_per_s: [workers_count * threads_count * 96.4, workers_count * 256.0].min,
-        amdahl_per_s: workers_count * 96.4 / (0.38 + 0.62 / threads_count), mva_per_s: per_s * 1.02))
+    most_per_s = one * {1 => 1.0, 2 => 1.94}.fetch(workers_count) { 2.0 - 0.01 * workers_count }
+    scenario = Predict::Scenario.of(Topology.new(workers_count:, threads_count:), arrivals, **settings)
+    return unsteady_forecast(scenario, most_per_s) if arrivals.open? && arrivals.rate_per_s > most_per_s
+    per_s = arrivals.open? ? arrivals.rate_per_s : most_per_s
+    mean_ns = arrivals.open? ? (11 + 1.9 * (threads_count - 1)) * MS / (1 - per_s / most_per_s) : arrivals.connections_count / per_s * Units::NS_PER_S
+    steady_forecast(scenario, per_s, mean_ns)
+  end
+
+  def unsteady_forecast(scenario, most_per_s)
+    nothing = Predict::Forecast.members.to_h { |member| [member, nil] }
+    Predict::Forecast.new(**nothing, scenario:, bottleneck: "threads",
+      unsteady: "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive, and #{Units.rate(most_per_s)} can be served")
+  end
+
+  def steady_forecast(scenario, per_s, mean_ns)
+    workers_count, threads_count = scenario.topology.to_h.values_at(:workers_count, :threads_count)
+    budget = forecast_budget(threads_count, mean_ns)
+    Predict::Forecast.new(scenario:, unsteady: nil, throughput_per_s: estimate(per_s, 0.012),
+      mean_ns: estimate(mean_ns, 0.012), p50_ns: estimate(mean_ns * 0.94, 0.015), p90_ns: estimate(mean_ns * 1.4, 0.02),
+      p99_ns: estimate(mean_ns * (1.9 + 0.16 * threads_count), 0.06), budget:, gvl_wait_ns: budget.gvl_wait_ns, queue_ns: budget.queue_ns,
+      slices_per_request: 0.004 * (threads_count - 1), cores_used: per_s * 0.0039, memory_bytes: (workers_count == 1) ? 133 * Units::MIB : nil,
+      bottleneck: scenario.arrivals.open? ? "none" : {true => "threads", false => "gvl"}[threads_count < 4],
+      closed_forms: closed_forms(workers_count, threads_count, per_s, mean_ns, scenario.arrivals.rate_per_s || Float::INFINITY))
+  end
+
+  # What io has left is all the rest.
+  def forecast_budget(threads_count, mean_ns)
+    parts = {client_ns: 0.4 * MS, gvl_wait_ns: 1.9 * MS * (threads_count - 1), cpu_ns: 3.9 * MS, preempted_ns: 0.1 * MS, lock_ns: 0.6 * MS, sleep_ns: 0.0,
+             queue_ns: [mean_ns - 11 * MS * threads_count, 0.0].max}
+    Predict::ForecastBudget.new(**parts, gc_ns: 0.3 * MS, io_ns: [mean_ns - parts.values.sum, 0.0].max)
+  end
+
+  # @param most_per_s [Float] all that is asked for
+  def closed_forms(workers_count, threads_count, per_s, mean_ns, most_per_s)
+    served = {bound_per_s: [workers_count * threads_count * 96.4, workers_count * 256.0].min,
+              amdahl_per_s: workers_count * 96.4 / (0.38 + 0.62 / threads_count), mva_per_s: per_s * 1.02, flow_equivalent_per_s: per_s * 1.01,
+              cpu_share_per_s: workers_count * [threads_count, 3].min * 96.4}
+    Predict::ClosedForms.new(**served.transform_values { |number| [number, most_per_s].min }, flow_equivalent_mean_ns: mean_ns * 0.99)
   end
 
   # @return [PumaTuner::Stats::Estimate]

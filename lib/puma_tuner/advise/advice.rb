@@ -3,17 +3,18 @@
 module PumaTuner
   module Advise
     # A change, relative to today's settings, with what it is expected to bring.
-    # Without a prediction (the three ratios nil) it is a remark.
+    # Without a prediction it is a remark.
     #
     # rule: the name of the rule that gave it; evidence: sentences with the numbers it rests on
     # topology: the settings advised, nil when it is not about them
-    # throughput_ratio, p50_ratio, p99_ratio: Estimates, predicted over today's predicted
+    # throughput_ratio, p50_ratio, p99_ratio: Estimates, predicted over today's predicted; nil when today's settings have no
+    #   steady state, too
     # change: the options or lines to set; cost: what it takes; undo: how to go back
     Advice = Document.define(:rule, :title, :evidence, :topology, :throughput_ratio, :p50_ratio, :p99_ratio,
       :change, :cost, :undo,
       nested: {topology: Topology, throughput_ratio: Stats::Estimate, p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate}) do
       # @return [Boolean] whether it states no effect
-      def remark? = throughput_ratio.nil?
+      def remark? = throughput_ratio.nil? && topology.nil?
     end
 
     # All advice from one sweep; the first with a topology is the recommendation.

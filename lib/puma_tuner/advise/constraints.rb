@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Advise
-    # What advice about topologies must respect; nil where anything goes.
+    # What advice about topologies must respect; nil where anything goes. A steady state is asked for always.
     #
     # max_memory_bytes: PSS of all processes together; max_p99_ns: latency as the client sees it
     Constraints = Data.define(:max_memory_bytes, :max_p99_ns) do
@@ -11,7 +11,7 @@ module PumaTuner
       # @param forecast [Predict::Forecast] one whose memory is unknown does not respect a limit on memory: nobody could
       #   promise it
       def met_by?(forecast)
-        within?(forecast.memory_bytes, max_memory_bytes) && within?(forecast.p99_ns.value, max_p99_ns)
+        forecast.steady? && within?(forecast.memory_bytes, max_memory_bytes) && within?(forecast.p99_ns.value, max_p99_ns)
       end
 
       def any? = !!(max_memory_bytes || max_p99_ns)

@@ -5,15 +5,18 @@ module PumaTuner
     # puma_tuner advise: what to change.
     class Advise < Dry::CLI::Command
       include GridOptions
+      include ForecastOptions
 
       desc "Say what to change, what it will bring, what it costs, and how to undo it"
       argument :observation, required: true, desc: "file written by `puma_tuner measure`"
       option :output, default: "advice.json", desc: "file for the advice"
-      option :seed, default: "1", desc: "of all that is left to chance"
 
       def call(observation:, output:, **options)
         Output.check_writable(output)
-        advice_list = PumaTuner::Advise::Advisor.new(constraints_of(**options)).call(*sweep_of(observation, **options))
+        app = app_of(observation, **options)
+        scenarios = Scenarios.new(app.workload).of(topologies_of(**options), [app.workload.arrivals])
+        sweeper = sweeper_of(app, **options)
+        advice_list = PumaTuner::Advise::Advisor.new(constraints_of(**options)).call(app.workload, sweep_of(sweeper, scenarios))
         Output.keep(advice_list, output, out:, err:)
       end
     end

@@ -26,20 +26,12 @@ module PumaTuner
       def constraints_of(max_memory: nil, max_p99: nil, **)
         PumaTuner::Advise::Constraints.new(
           max_memory_bytes: max_memory && Parse.count("--max-memory", max_memory, 1..10_000_000) * Units::MIB,
-          max_p99_ns: max_p99 && Parse.count("--max-p99", max_p99, 1..1_000_000) * Units::NS_PER_MS
+          max_p99_ns: milliseconds_of("--max-p99", max_p99)
         )
       end
 
-      # @return [Array(Workload, Sweep)] from an observation's file
-      def sweep_of(path, seed:, **options)
-        observation = Document.read(path, :observation)
-        workload = PumaTuner::Model::Fit.workload(observation)
-        sweeper = PumaTuner::Predict::Sweeper.new(workload:, machine: PumaTuner::Model::Fit.machine(observation),
-          seed: Parse.count("--seed", seed, 0..2**31))
-        [workload, Progress.new(err).stage("predict", nil) { |stage|
-          sweeper.call(topologies_of(**options)) { |done, total| stage.done(done, total) }
-        }]
-      end
+      # @return [Integer, nil] nanoseconds
+      def milliseconds_of(option, text) = text && Parse.count(option, text, 1..1_000_000) * Units::NS_PER_MS
     end
   end
 end

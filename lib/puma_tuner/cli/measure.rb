@@ -10,23 +10,30 @@ module PumaTuner
 
       desc "Tell where a running app's time goes: around any command that starts Puma, with nothing edited"
       option :load, type: :boolean, default: false, desc: "send requests to it (see --path, --requests); otherwise its own traffic is measured"
+      TrafficOptions.declare(self, :rate, :arrivals, :think, :reuse)
       option :duration, desc: "seconds to measure, default: 10 with --load, until Ctrl-C without"
       option :warmup, default: "2", desc: "seconds of load before the measurement, with --load"
       option :output, default: "observation.json", desc: "file for the observation"
       option :html, desc: "file for an HTML report"
       example [
         "-- bundle exec puma                      # until Ctrl-C, whatever requests come",
-        "--load --path /articles config.ru        # ten seconds of our own requests"
+        "--load --path /articles config.ru        # ten seconds of our own requests",
+        "--load --rate 50 --path /articles config.ru   # 50 a second, whether or not there are answers"
       ]
 
       def call(app: [], output: nil, html: nil, load: false, duration: nil, **options)
         command = command_of(app:, **options)
         Output.check_writable(output, html)
+        refuse_without_load(**options) unless load
         observation = load ? measure_under_load(command, duration || "10", **options) : measure_own_traffic(command, duration, **options)
         Output.keep(observation, output, out:, err:, html:)
       end
 
       private
+
+      def refuse_without_load(rate: nil, think: nil, reuse: nil, **)
+        raise UserMistake, "--rate, --think and --reuse are of requests that we send; add --load" if rate || think || reuse
+      end
 
       def measure_under_load(command, duration, warmup:, **options)
         window = PumaTuner::Measure::LoadedWindow.new(command:, traffic: traffic_of(**options), warmup_s: Parse.seconds("--warmup", warmup),

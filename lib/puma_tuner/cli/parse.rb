@@ -7,16 +7,28 @@ module PumaTuner
       module_function
 
       # @param text [String] "1..8", "1,2,5" or "3"
+      # @param range [Range<Integer>] that each must lie in
       # @return [Array<Integer>] ascending
-      def counts(option, text)
+      def counts(option, text, range = 1..256)
         numbers = text.split(",").flat_map { |part|
           first, last = part.split("..", 2).map { |number| Integer(number, 10) }
+          raise ArgumentError if [first, last || first].any? { |number| !range.cover?(number) }
           (first..(last || first)).to_a
         }
-        raise ArgumentError if numbers.empty? || numbers.min < 1 || numbers.max > 256
+        raise ArgumentError if numbers.empty?
         numbers.uniq.sort
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from 1 to 256"
+        raise UserMistake, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from #{range.min} to #{range.max}"
+      end
+
+      # @param text [String] "50,100,200"
+      # @return [Array<Float>] requests per second, ascending
+      def rates(option, text)
+        numbers = text.split(",").map { |number| Float(number) }
+        raise ArgumentError if numbers.empty? || !numbers.all? { |number| number.positive? && number <= 200_000 }
+        numbers.uniq.sort
+      rescue ArgumentError, TypeError
+        raise UserMistake, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; each more than 0 and at most 200000"
       end
 
       # @param least [Numeric, nil] the least that will do; nil: anything more than zero

@@ -2,19 +2,66 @@
 
 module PumaTuner
   module CLI
-    # puma_tuner predict: what other topologies would do, without running them.
+    # puma_tuner predict: what other settings, loads or changes to the app would do, without running them.
     class Predict < Dry::CLI::Command
       include GridOptions
+      include ForecastOptions
 
-      desc "Say what other numbers of workers and threads would do, from one observation"
+      desc "Say what other settings, loads, or changes to the app would do, from one observation"
       argument :observation, required: true, desc: "file written by `puma_tuner measure`"
+      option :rate, desc: "requests per second of open loops to predict, such as 50,100,200"
+      option :connections, desc: "clients of closed loops to predict, such as 10,50; with --rate: the most that may be open"
+      option :arrivals, desc: "of the open loops: poisson, even, bursty:N or replay:FILE (one time in seconds per line); default: poisson"
+      option :think, desc: "seconds that each client of a closed loop waits before its next request"
+      option :timeslice, desc: "milliseconds of a thread's time slice to predict (RUBY_THREAD_TIMESLICE), such as 100,10"
+      option :io_threads, desc: "Puma's max_io_threads to predict, such as 0,2"
+      option :min_threads, desc: "Puma's minimum of threads, default: as many as --threads"
+      option :capacity, type: :flag, default: false, desc: "find the highest rate at which --max-p99 and --max-p50 hold; the most connections, with --connections"
+      option :max_p50, desc: "milliseconds the median may take, with --capacity"
       option :output, default: "sweep.json", desc: "file for the sweep"
-      option :seed, default: "1", desc: "of all that is left to chance"
+      option :html, desc: "file for an HTML report"
+      example [
+        "observation.json --workers 1..4 --threads 1..16",
+        "observation.json --rate 50,100,200 --timeslice 100,10",
+        "observation.json --what-if \"cpu(/articles)*0.7\" --what-if traffic*2",
+        "observation.json --capacity --max-p99 200"
+      ]
 
-      def call(observation:, output:, **options)
-        Output.check_writable(output)
-        _, sweep = sweep_of(observation, **options)
-        Output.keep(sweep, output, out:, err:)
+      def call(observation:, output:, html: nil, capacity: false, **options)
+        Output.check_writable(output, html)
+        app = app_of(observation, **options)
+        loads = loads_of(app, **options)
+        sweeper = sweeper_of(app, **options)
+        scenarios = Scenarios.new(app.workload, **options).of(topologies_of(**options), capacity ? [loads.to_search] : loads.to_a)
+        sweep = capacity ? capacity_sweep(sweeper, scenarios, goal_of(**options)) : sweep_of(sweeper, scenarios)
+        Output.keep(sweep, output, out:, err:, html:)
+      end
+
+      private
+
+      def loads_of(app, **options)
+        loads = Loads.new(app.workload, **options)
+        raise UserMistake, "--what-if says what load there is, and so do --rate, --connections, --arrivals or --think; leave one out" if loads.said? && app.what_if.load?
+        loads
+      end
+
+      def goal_of(max_p99: nil, max_p50: nil, **)
+        PumaTuner::Predict::Goal.new(max_p50_ns: milliseconds_of("--max-p50", max_p50), max_p99_ns: milliseconds_of("--max-p99", max_p99))
+      end
+
+      # The limits themselves, as a sweep: each is a scenario like any other.
+      def capacity_sweep(sweeper, settings, goal)
+        text = CapacityText.new(capacities(sweeper, settings, goal), settings)
+        out.puts(text.to_s)
+        sweep = sweep_of(sweeper, text.limits)
+        sweep.with(remarks: [*text.sentences, *sweep.remarks].freeze)
+      end
+
+      def capacities(sweeper, settings, goal)
+        search = PumaTuner::Predict::CapacitySearch.new(goal:, forecaster: sweeper.method(:forecast))
+        Progress.new(err).stage("search the capacity", nil) do |stage|
+          settings.each.with_index(1).map { |setting, number| search.call(setting).tap { stage.done(number, settings.size) } }
+        end
       end
     end
   end

@@ -16,6 +16,7 @@ module PumaTuner
       option :warmup, default: "2", desc: "seconds of load before each measurement"
       option :rounds, default: "8", desc: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
+      option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, under a minute, when it has not been: predictions rest on it"
       option :json, desc: "file for all values; - for standard output, instead of text"
       option :html, default: "puma_tuner-report.html", desc: "file for the HTML report"
       example [
@@ -43,7 +44,8 @@ module PumaTuner
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
           boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),
-          repeat_with: "puma_tuner #{ARGV.shelljoin}"
+          repeat_with: "puma_tuner #{ARGV.shelljoin}", calibrate: options[:calibrate],
+          track_record: PumaTuner::Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
         )
       end
 

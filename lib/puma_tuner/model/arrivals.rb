@@ -26,8 +26,8 @@ module PumaTuner
 
       # @param times_ns [Array<Integer>] ascending, from 0; the gap between the last two stands before the first is repeated
       def self.replayed(times_ns, connections_count: self::OPEN_CONNECTIONS_COUNT, reuse_count: nil)
-        span_ns = times_ns.last - times_ns.first
-        new(kind: "replayed", connections_count:, think_ns: nil, rate_per_s: (times_ns.size - 1) * Units::NS_PER_S.fdiv(span_ns), burst_count: nil,
+        round_ns = 2 * times_ns[-1] - times_ns[-2] - times_ns[0]
+        new(kind: "replayed", connections_count:, think_ns: nil, rate_per_s: times_ns.size * Units::NS_PER_S.fdiv(round_ns), burst_count: nil,
           times_ns:, reuse_count:)
       end
 

@@ -23,9 +23,9 @@ module PumaTuner
           )
         end
 
-        # @return [Hash{String => Float}] by metric; empty without a forecast
+        # @return [Hash{String => Float}] by metric; empty without a forecast, or with one that there is no steady state
         def predicted(variant)
-          return {} unless variant.forecast
+          return {} unless variant.forecast&.steady?
           FORECAST_FIELDS.transform_values { |field| variant.forecast.public_send(field).value }
         end
 

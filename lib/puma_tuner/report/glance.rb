@@ -52,10 +52,12 @@ module PumaTuner
       def predicted_row(metric)
         field, ratio = FORECAST[metric.name]
         return unless field
-        today, recommended = [@contents.forecast_today, @contents.forecast_recommended].map { |forecast| forecast.public_send(field) }
-        Row.new(label: metric.label, today: Figures.estimate(metric, today), recommended: Figures.estimate(metric, recommended),
+        today, recommended = [@contents.forecast_today, @contents.forecast_recommended].map { |forecast| predicted(metric, forecast, field) }
+        Row.new(label: metric.label, today:, recommended:,
           predicted: Figures.ratio(@contents.recommendation.public_send(ratio)), measured: "-", outcome: "-")
       end
+
+      def predicted(metric, forecast, field) = forecast.steady? ? Figures.estimate(metric, forecast.public_send(field)) : "no steady state"
     end
   end
 end

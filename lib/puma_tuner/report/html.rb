@@ -11,6 +11,7 @@ module PumaTuner
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
       autoload :Curves, "puma_tuner/report/html/curves"
       autoload :Embedded, "puma_tuner/report/html/embedded"
+      autoload :ForecastView, "puma_tuner/report/html/forecast_view"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
       autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
       autoload :LatencyChart, "puma_tuner/report/html/latency_chart"

@@ -13,6 +13,7 @@ module PumaTuner
       # notes: sentences beneath it
       Table = Data.define(:title, :headings, :rows, :notes)
 
+      autoload :Forecasts, "puma_tuner/report/markdown/forecasts"
       autoload :Measured, "puma_tuner/report/markdown/measured"
       autoload :Proof, "puma_tuner/report/markdown/proof"
 
@@ -83,16 +84,10 @@ module PumaTuner
       end
 
       def forecasts
-        sweep = @contents.sweep or return
-        marks = Marks.new(@contents)
-        shown = (sweep.forecasts.size > ROWS_MAX) ? marks.interesting : sweep.forecasts
-        rows = shown.map do |forecast|
-          [forecast.topology.to_s, Figures.with_range(forecast.throughput_per_s) { |per_s| Units.rate(per_s) },
-            Figures.with_range(forecast.p50_ns) { |ns| Units.duration(ns) }, Figures.with_range(forecast.p99_ns) { |ns| Units.duration(ns) },
-            marks.of(forecast.topology).join(", ")]
-        end
-        "#{table(["workers x threads", "requests/s", "p50", "p99", ""], rows)}\n\nMiddle and range of " \
-          "#{Figures.counted(sweep.seeds_count, "simulation")}; #{shown.size} of #{Figures.counted(sweep.forecasts.size, "topology", "topologies")}."
+        return unless @contents.sweep
+        forecasts = Forecasts.new(@contents)
+        blocks = forecasts.tables.flat_map { |table| [*("**#{escaped(table.title)}**" if table.title), body(table)] }
+        [*(escaped(forecasts.assumed) if forecasts.assumed), *blocks].join("\n\n")
       end
 
       # As a block of code, where nothing needs to be escaped, so that it can be copied.

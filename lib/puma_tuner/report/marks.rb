@@ -21,8 +21,17 @@ module PumaTuner
         ].compact
       end
 
+      # @param grid [Grid]
+      # @return [Array<String>] the same, and what the best of a grid is
+      def in_grid(grid, forecast) = [*of(forecast.topology), *(grid.best_word if forecast.equal?(grid.best))]
+
+      # The proof's load is the recording's: forecasts for another, or for other settings, were not measured.
+      #
+      # @param forecast [Predict::Forecast]
       # @return [Prove::Cell, nil] what the proof measured of it
-      def measured(topology) = @cells.find { |cell| cell.topology == topology }
+      def measured(forecast)
+        @cells.find { |cell| cell.topology == forecast.topology } if @cells.any? && @sweep.at(forecast.topology).equal?(forecast)
+      end
 
       # The rule knows threads only; it is marked at the workers that are recommended, or else today's.
       def rule_of_thumb?(topology)
@@ -30,14 +39,18 @@ module PumaTuner
           topology.workers_count == (@recommended || @today)&.workers_count
       end
 
-      # @return [Predict::Forecast] with the highest throughput
-      def fastest = @sweep.forecasts.max_by { |forecast| forecast.throughput_per_s.value }
-
-      # @return [Array<Predict::Forecast>] marked, measured, or the fastest
-      def interesting
-        @sweep.forecasts.select do |forecast|
-          of(forecast.topology).any? || measured(forecast.topology) || forecast == fastest
+      # @param grid [Grid]
+      # @return [Array<Predict::Forecast>] marked, measured, or the best
+      def interesting(grid)
+        grid.forecasts.select do |forecast|
+          of(forecast.topology).any? || measured(forecast) || forecast.equal?(grid.best)
         end
+      end
+
+      # @param grid [Grid]
+      # @return [Array<Predict::Forecast>] whose time is worth a look: today's, the recommended and the best
+      def explained(grid)
+        grid.steady.select { |forecast| [@today, @recommended].include?(forecast.topology) || forecast.equal?(grid.best) }
       end
     end
   end

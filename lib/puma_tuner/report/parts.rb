@@ -51,9 +51,10 @@ module PumaTuner
         Sorted.new(seen:, unseen: parts - unknown - seen, unknown:)
       end
 
+      # @param parts [Array<Part>] of which
       # @return [Array<Array(Part, Float)>] the largest first, those of a percent and more
-      def largest(budget, count)
-        parts = [*ALL, RESIDUAL].filter_map { |part| (ratio = ratio(budget, part)) && [part, ratio] }
+      def largest(budget, count, parts = possible)
+        parts = parts.filter_map { |part| (ratio = ratio(budget, part)) && [part, ratio] }
         parts.select { |_, ratio| ratio >= 0.01 }.max_by(count, &:last)
       end
     end

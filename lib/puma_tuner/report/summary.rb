@@ -8,7 +8,7 @@ module PumaTuner
 
       # A forecast's bottleneck in a sentence.
       LIMITS = {"threads" => "the number of threads", "gvl" => "the GVL", "cores" => "the cores",
-                "clients" => "the number of connections"}.freeze
+                "clients" => "the number of connections", "none" => "nothing"}.freeze
 
       # @param contents [Contents]
       def initialize(contents)
@@ -37,8 +37,15 @@ module PumaTuner
 
       def limit
         forecast = @contents.forecast_today or return
-        "By the model, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
-          "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} it."
+        model = "By the model#{assumption}"
+        return "#{model}, there is no steady state: #{forecast.unsteady}." unless forecast.steady?
+        "#{model}, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
+          "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} it#{" at this rate" if forecast.bottleneck == "none"}."
+      end
+
+      def assumption
+        what_if = @contents.sweep.what_if.to_a
+        " and assuming #{Figures.list(what_if)}" if what_if.any?
       end
 
       def recommended
@@ -51,8 +58,9 @@ module PumaTuner
       def predicted
         advice = @contents.recommendation or return
         return if @contents.stay? || advice.remark?
+        return "A steady state, which #{@contents.today} has not." unless advice.throughput_ratio
         "#{Figures.ratio(advice.throughput_ratio)} today's throughput, p50 #{Figures.ratio(advice.p50_ratio)}, " \
-          "p99 #{Figures.ratio(advice.p99_ratio)}; ranges over #{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}."
+          "p99 #{Figures.ratio(advice.p99_ratio)}; #{Figures.level(advice.throughput_ratio)}s over #{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}."
       end
 
       def proven

@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload sweep advice_list verdict tuning].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning].freeze
 
       WIDTH = 100
 
@@ -18,7 +18,10 @@ module PumaTuner
       autoload :Holders, "puma_tuner/report/text/holders"
       autoload :BackgroundThreads, "puma_tuner/report/text/background_threads"
       autoload :Demands, "puma_tuner/report/text/demands"
+      autoload :Machine, "puma_tuner/report/text/machine"
       autoload :Forecasts, "puma_tuner/report/text/forecasts"
+      autoload :ForecastRows, "puma_tuner/report/text/forecast_rows"
+      autoload :Explanation, "puma_tuner/report/text/explanation"
       autoload :Matrix, "puma_tuner/report/text/matrix"
       autoload :Recommendation, "puma_tuner/report/text/recommendation"
       autoload :Proof, "puma_tuner/report/text/proof"
@@ -36,7 +39,7 @@ module PumaTuner
       # @return [String]
       def call(value)
         contents = Contents.of(value)
-        [Measured, Threads, Endpoints, Jobs, Holders, BackgroundThreads, Demands, Forecasts, Recommendation, Proof, Causes, Ran, Rests, Footer, InShort]
+        [Measured, Threads, Endpoints, Jobs, Holders, BackgroundThreads, Demands, Machine, Forecasts, Recommendation, Proof, Causes, Ran, Rests, Footer, InShort]
           .filter_map { |section| section.new(contents, @paint).to_text }.join("\n\n") << "\n"
       end
 

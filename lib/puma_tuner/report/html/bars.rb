@@ -14,6 +14,9 @@ module PumaTuner
         # Narrower segments have no room for their number.
         LEAST_TEXT_RATIO = 0.055
 
+        # Longest over shortest.
+        ONE_SCALE_MAX = 12
+
         # More bars than these are added up.
         WORKS_MAX = 16
         THREADS_MAX = 32
@@ -49,6 +52,19 @@ module PumaTuner
             Parts.possible, whole_ns: cells.map { |cell| cell.budget.wall_ns }.max)
         end
 
+        # @param grid [Grid]
+        # @param marks [Marks]
+        # @param forecasts [Array<Predict::Forecast>] of the grid, with a steady state
+        # @return [Bars] the mean simulated request of each; to one scale, unless the shortest could not be seen on it
+        def self.of_forecasts(grid, marks, forecasts)
+          rows = forecasts.map do |forecast|
+            budget = SimulatedBudget.new(forecast)
+            [[grid.name(forecast), *marks.in_grid(grid, forecast)].join(", "), [Units.duration(budget.wall_ns), forecast.bottleneck], budget]
+          end
+          shortest, longest = rows.map { |row| row.last.wall_ns }.minmax
+          new(["topology", "mean request", "limited by"], rows, SimulatedBudget::PARTS, meanings: false, whole_ns: (longest if shortest * ONE_SCALE_MAX >= longest))
+        end
+
         def self.thread_row(threads, several, many)
           budget = threads.map(&:budget).reduce(:+)
           worker = "worker #{threads.first.worker_index}" if several
@@ -67,8 +83,10 @@ module PumaTuner
         # @param headings [Array<String>] of the name and the facts
         # @param rows [Array(String, Array<String>, Measure::Budget)]
         # @param parts [Array<Parts::Part>] that there can be
+        # @param meanings [Boolean] whether each segment tells its part's meaning, which the legend has, too
         # @param whole_ns [Numeric, nil] the wall time that fills the width; nil: each bar's own
-        def initialize(headings, rows, parts, whole_ns: nil)
+        def initialize(headings, rows, parts, whole_ns: nil, meanings: true)
+          @meanings = meanings
           @headings = headings
           @whole_ns = whole_ns
           @possible_parts = parts
@@ -100,7 +118,7 @@ module PumaTuner
         # @param scale [Float] by which shares are drawn
         def segment(part, budget, ratio, x, scale)
           Segment.new(part:, x: percent(x), width: percent(ratio * scale), text: text(budget, ratio, ratio * scale),
-            title: "#{part.word} #{Units.duration(budget.wall_ns * ratio) + ", " if @whole_ns}#{Units.percent(ratio)}: #{part.meaning}")
+            title: "#{part.word} #{Units.duration(budget.wall_ns * ratio) + ", " if @whole_ns}#{Units.percent(ratio)}#{": #{part.meaning}" if @meanings}")
         end
 
         # A time is longer than a number.
@@ -112,7 +130,7 @@ module PumaTuner
         def percent(ratio) = (ratio * 100).round(2)
 
         def label(name, budget)
-          shares = Parts.largest(budget, 9).map { |part, ratio| "#{part.word} #{Units.percent(ratio)}" }
+          shares = Parts.largest(budget, 9, @possible_parts).map { |part, ratio| "#{part.word} #{Units.percent(ratio)}" }
           "#{name}: #{shares.empty? ? "no time seen" : shares.join(", ")}"
         end
       end

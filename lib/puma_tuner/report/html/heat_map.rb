@@ -16,39 +16,56 @@ module PumaTuner
         # So many columns share the page's width.
         FEW_COLUMNS = 9
 
-        attr_reader :metric, :caption
+        attr_reader :metric, :caption, :id
 
-        # @param sweep [Predict::Sweep]
+        # @param grid [Grid]
+        # @param sweep [Predict::Sweep] whose numbers all have their colour on one scale
         # @param marks [Marks]
         # @param metric [Symbol] of METRICS
-        def initialize(sweep, marks, metric)
+        # @param id [String]
+        # @param first [Boolean] whether it is the page's first of its metric, which tells how to read them
+        def initialize(grid, sweep, marks, metric, id:, first:)
+          @grid = grid
           @sweep = sweep
           @marks = marks
           @metric = metric
+          @id = id
+          @first = first
           @caption, @field, @words = METRICS.fetch(metric)
-          logs = sweep.forecasts.map { |forecast| Math.log(forecast.public_send(@field).value) }
-          @low, @high = logs.minmax
+          @low, @high = sweep.forecasts.select(&:steady?).map { |forecast| Math.log(forecast.public_send(@field).value) }.minmax
         end
 
-        # @return [Array<Integer>]
-        def workers_counts = @sweep.forecasts.map { |forecast| forecast.topology.workers_count }.uniq.sort
+        # @return [Boolean]
+        def first? = @first
+
+        # @return [Boolean] whether a map of throughput stands above it
+        def open? = @grid.open?
 
         # @return [Array<Integer>]
-        def threads_counts = @sweep.forecasts.map { |forecast| forecast.topology.threads_count }.uniq.sort
+        def workers_counts = @grid.workers_counts
+
+        # @return [Array<Integer>]
+        def threads_counts = @grid.threads_counts
 
         # @return [Boolean] whether the rule of thumb gives so many threads
         def rule_of_thumb?(threads_count) = threads_count == @sweep.rule_of_thumb_threads_count
 
         # @return [Cell, nil] nil when nothing was predicted there
         def cell(workers_count, threads_count)
-          forecast = @sweep.at(Topology.new(workers_count:, threads_count:)) or return
+          forecast = @grid.at(Topology.new(workers_count:, threads_count:)) or return
+          marks = @marks.of(forecast.topology) - ["rule of thumb"]
+          return unsteady(forecast, marks) unless forecast.steady?
           estimate = forecast.public_send(@field)
-          measured = @marks.measured(forecast.topology)&.estimates&.fetch(metric.name, nil)
+          measured = @marks.measured(forecast)&.estimates&.fetch(metric.name, nil)
           Cell.new(text: @words.call(estimate.value), heat: heat(estimate.value), title: title(forecast, estimate, measured),
-            marks: @marks.of(forecast.topology) - ["rule of thumb"], measured: measured && @words.call(measured.value))
+            marks:, measured: measured && @words.call(measured.value))
         end
 
         private
+
+        def unsteady(forecast, marks)
+          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{forecast.unsteady}", marks: ["unsteady", *marks], measured: nil)
+        end
 
         # Logarithmic: what doubles looks the same step everywhere.
         def heat(value) = (@high > @low) ? ((Math.log(value) - @low) / (@high - @low)).round(2) : 0.5

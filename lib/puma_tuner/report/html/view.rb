@@ -9,14 +9,12 @@ module PumaTuner
       class View
         include Templates
         include ProofView
+        include ForecastView
 
         ASSETS = File.join(__dir__, "assets")
 
         # Threads that serve no requests, in their table.
         BACKGROUND_MAX = 32
-
-        # A table of forecasts longer than this is folded.
-        OPEN_ROWS_MAX = 24
 
         # Of values on their own.
         TITLES = {observation: "What was measured", sweep: "What was predicted", verdict: "What the rounds showed"}.freeze
@@ -46,9 +44,6 @@ module PumaTuner
         # @return [Measure::Observation, nil]
         def observation = contents.observation
 
-        # @return [Predict::Sweep, nil]
-        def sweep = contents.sweep
-
         # @return [Facts] of the observation
         def facts = @facts ||= Facts.new(observation)
 
@@ -57,15 +52,6 @@ module PumaTuner
 
         # @return [Glance]
         def glance = @glance ||= Glance.new(contents)
-
-        # @return [Marks]
-        def marks = @marks ||= Marks.new(contents)
-
-        # @return [Array<HeatMap>]
-        def heat_maps = HeatMap::METRICS.keys.map { |metric| HeatMap.new(sweep, marks, metric) }
-
-        # @return [Boolean] whether the table of forecasts is short enough to stand open
-        def forecasts_open? = sweep.forecasts.size <= OPEN_ROWS_MAX
 
         # @return [Array<WorkFigure>] of the endpoints and of the jobs, as far as there are any
         def work_figures = @work_figures ||= WorkFigure.of(observation)

@@ -14,7 +14,7 @@ module PumaTuner
         def lines
           table = table(["endpoint", "% of requests", "recorded", "cpu ms", "of it gc", "wait ms", "of it lock"])
           workload.endpoints.each { |endpoint| table << row(endpoint) }
-          table.lines + [overhead, arrivals, memory, rule_of_thumb, *unknown].compact.flat_map { |text| paragraph(text) }
+          table.lines + [overhead, arrivals, time_slice, memory, rule_of_thumb, *unknown].compact.flat_map { |text| paragraph(text) }
         end
 
         def workload = @contents.workload
@@ -27,9 +27,13 @@ module PumaTuner
         def overhead = "Puma's own CPU: #{Units.duration(workload.overhead_cpu_ns)} a request."
 
         def arrivals
-          "Arrivals: #{workload.arrivals.kind} loop of #{Figures.counted(workload.arrivals.connections_count, "connection")}, " \
-            "#{Units.duration(workload.arrivals.think_ns)} between an answer and the next request."
+          arrivals = workload.arrivals or return
+          return "Arrivals: open loop (#{arrivals.kind}) of #{Units.rate(arrivals.rate_per_s)} requests/s, whatever the server does." if arrivals.open?
+          "Arrivals: closed loop of #{Figures.counted(arrivals.connections_count, "connection")}, " \
+            "#{Units.duration(arrivals.think_ns)} between an answer and the next request."
         end
+
+        def time_slice = ("Time slice of the recorded server: #{workload.timeslice_ms} ms." if workload.timeslice_ms)
 
         def memory
           memory = workload.memory

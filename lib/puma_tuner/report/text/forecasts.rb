@@ -3,12 +3,13 @@
 module PumaTuner
   module Report
     class Text
-      # What other topologies would do. A topology that was measured, too, has that below it.
+      # What other settings would do: a table, or a matrix, for each load, and where the time of the most interesting goes.
       class Forecasts < Section
         # More rows are read better as a matrix.
         ROWS_MAX = 24
 
-        HEADINGS = ["", "requests/s", "p50 ms", "p99 ms", "gvlwait", "cores", "MiB", "bound", "Amdahl", "MVA", "<"].freeze
+        # With no more rows, the time of all of them is told.
+        EXPLAINED_MAX = 6
 
         private
 
@@ -16,64 +17,51 @@ module PumaTuner
 
         def sweep = @contents.sweep
 
-        def heading = "Predicted: workers x threads, with #{Figures.counted(sweep.connections_count, "connection")}"
+        def heading = "Predicted: workers x threads#{", with #{grids.first.words}" if grids.one?}"
 
         def lines
-          return rows(sweep.forecasts) + notes if sweep.forecasts.size <= ROWS_MAX
-          Matrix.new(sweep, marks, @paint).lines + ["", *rows(marks.interesting)] + notes
+          [*(paragraph(notes.assumed) if notes.assumed), *blocks.inject { |lines, block| [*lines, "", *block] }, *small_print]
         end
+
+        def grids = @grids ||= Grid.of(sweep)
 
         def marks = @marks ||= Marks.new(@contents)
 
-        def rows(forecasts)
-          table = table(HEADINGS)
-          forecasts.each do |forecast|
-            first, *others = names(forecast)
-            table << forecast_row(forecast, first)
-            others.each { |name| table << [nil] * (HEADINGS.size - 1) + [name] }
-            cell = marks.measured(forecast.topology)
-            table << measured_row(cell) if cell&.estimates&.key?("throughput")
+        def notes = @notes ||= SweepNotes.new(sweep)
+
+        def matrix?(grid) = sweep.forecasts.size > ROWS_MAX && grid.map?
+
+        def blocks
+          grids.flat_map do |grid|
+            first, *others = figures(grid)
+            [[*(title(grid) unless grids.one?), *first], *others]
           end
-          table.lines
         end
 
-        # @return [Array<String>] what is to be said of it
-        def names(forecast)
-          names = marks.of(forecast.topology)
-          names << "fastest" if sweep.forecasts.size > ROWS_MAX && forecast == marks.fastest
-          names.map { |name| @paint.call(name, (name == "recommended") ? :green : :cyan) }
+        def title(grid)
+          recorded = grid.recorded
+          paragraph("With #{grid.words}#{" (#{recorded})" if recorded}").map { |line| @paint.call(line, :bold) }
         end
 
-        def forecast_row(forecast, name)
-          [
-            @paint.call(forecast.topology.to_s, *(:bold if name)), rate(forecast.throughput_per_s),
-            *[forecast.p50_ns.value, forecast.p99_ns.value, forecast.gvl_wait_ns].map { |ns| Units.milliseconds(ns) },
-            Figures.cores(forecast.cores_used), Figures.mib(forecast.memory_bytes), *closed_forms(forecast), name
-          ]
+        # @return [Array<Array<String>>]
+        def figures(grid)
+          reasons = grid.unsteady_reasons.flat_map { |reason| note("No steady state: #{reason}") }
+          shown = matrix?(grid) ? marks.interesting(grid) : grid.forecasts
+          rows = [*ForecastRows.new(grid, marks, @paint, best: matrix?(grid)).lines(shown), *reasons]
+          [*(Matrix.new(grid, marks, @paint).blocks if matrix?(grid)), rows, *Explanation.new(grid, marks, @paint).blocks(explained(grid))]
         end
 
-        def closed_forms(forecast)
-          forms = forecast.closed_forms
-          [forms.bound_per_s, forms.amdahl_per_s, forms.mva_per_s].map { |per_s| @paint.call(Units.rate(per_s), :dim) }
+        def explained(grid) = (sweep.forecasts.size <= EXPLAINED_MAX) ? grid.steady : marks.explained(grid)
+
+        def of_explanation
+          "Parts: ms of a mean simulated request as its client sees it, gc not in cpu; slices: time slices that ended in it. " \
+            "bound to 100/CPU: requests/s that formulas give without a simulation, and their error against it; flow: MVA behind an " \
+            "admission by threads; flow ms: its mean latency."
         end
 
-        # The errors of the latencies are in the proof's table.
-        def measured_row(cell)
-          error = cell.error_ratio("throughput")
-          p50, p99, pss = cell.estimates.values_at("p50", "p99", "pss").map { |estimate| estimate&.value }
-          [
-            @paint.call(" measured", :cyan), rate(cell.estimates["throughput"]), Units.milliseconds(p50), Units.milliseconds(p99), nil, nil,
-            Figures.mib(pss), nil, nil, nil, error && "error #{Figures.error(error)}"
-          ]
-        end
-
-        def rate(estimate) = Figures.with_range(estimate) { |per_s| Units.rate(per_s) }
-
-        def notes
-          note("Middle and range of #{Figures.counted(sweep.seeds_count, "simulation")} of #{Figures.counted(sweep.requests_count, "request")} " \
-            "each; measured: of the rounds. gvlwait: ms per request. cores: kept busy by the server. bound, Amdahl, MVA: requests/s " \
-            "that formulas without a simulation give. The rule of thumb, 100 over the CPU percentage, " \
-            "gives #{sweep.rule_of_thumb_threads_count ? Figures.counted(sweep.rule_of_thumb_threads_count, "thread") : "nothing here"}.")
+        def small_print
+          [*note("#{notes.made}; measured: of the rounds. cores: kept busy by the server. limit: whatever sets the lowest bound."),
+            *(note(of_explanation) if grids.any? { |grid| explained(grid).any? }), *note(notes.rule_of_thumb), *notes.below.flat_map { |text| note(text) }]
         end
       end
     end

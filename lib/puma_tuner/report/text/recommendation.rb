@@ -35,10 +35,10 @@ module PumaTuner
         def labelled(label, text) = text ? paragraph(text, label: "  #{label}", indent: LABEL_WIDTH) : []
 
         def prediction(advice)
-          return if advice.remark? || (advice.topology && @contents.stay?)
+          return if advice.throughput_ratio.nil? || (advice.topology && @contents.stay?)
           ratios = {"throughput" => advice.throughput_ratio, "p50" => advice.p50_ratio, "p99" => advice.p99_ratio}
           words = ratios.filter_map { |word, ratio| "#{word} #{Figures.ratio(ratio)}" if ratio }
-          "#{words.join(", ")}: of today's; range of #{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}"
+          "#{words.join(", ")}: of today's; #{Figures.level(advice.throughput_ratio)} of #{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}"
         end
       end
     end

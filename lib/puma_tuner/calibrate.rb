@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # A machine -> Machine: what Ruby's threads, the cores and Puma itself cost here, measured once and kept. No app is needed.
+  #
+  # Probes, one file each: tick, handoff, wakeups, effective_cores (with burners), and of Puma with an empty app (empty_app):
+  # puma_cpu (with register_share), client, tail. The rest: disturbance tells what else ran, store keeps the outcome, lookup
+  # finds it for an observation.
+  module Calibrate
+    autoload :Burners, "puma_tuner/calibrate/burners"
+    autoload :Client, "puma_tuner/calibrate/client"
+    autoload :Disturbance, "puma_tuner/calibrate/disturbance"
+    autoload :EffectiveCores, "puma_tuner/calibrate/effective_cores"
+    autoload :EmptyApp, "puma_tuner/calibrate/empty_app"
+    autoload :FreshRuby, "puma_tuner/calibrate/fresh_ruby"
+    autoload :Handoff, "puma_tuner/calibrate/handoff"
+    autoload :Lookup, "puma_tuner/calibrate/lookup"
+    autoload :Lookup, "puma_tuner/calibrate/lookup"
+    autoload :PumaCpu, "puma_tuner/calibrate/puma_cpu"
+    autoload :RegisterShare, "puma_tuner/calibrate/register_share"
+    autoload :Run, "puma_tuner/calibrate/run"
+    autoload :Sample, "puma_tuner/calibrate/sample"
+    autoload :Store, "puma_tuner/calibrate/store"
+    autoload :Tail, "puma_tuner/calibrate/tail"
+    autoload :ThreadCpu, "puma_tuner/calibrate/thread_cpu"
+    autoload :Tick, "puma_tuner/calibrate/tick"
+    autoload :Wakeups, "puma_tuner/calibrate/wakeups"
+
+    # About how long it takes, with as many cores as most have.
+    EXPECTED_S = 22
+
+    # Measures.
+    #
+    # @param progress [#stage] see CLI::Progress; nil: nobody is told
+    # @param effort_ratio [Float] of the usual numbers of samples; for tests
+    # @yieldparam remark [String] what made the figures worse than they could be, as a sentence
+    # @return [Model::Machine]
+    # @raise [UserMistake] when something that is needed is not there
+    def self.call(progress: nil, effort_ratio: 1.0, &) = Run.new(progress:, effort_ratio:).call(&)
+
+    # @return [String] of this machine, and the Ruby and Puma that would be calibrated; starts Puma to ask it
+    def self.current_key
+      EmptyApp.serve { |app| key_of(Host::MachineFacts.read, app.facts["ruby_version"], app.facts["puma_version"]) }
+    end
+
+    # Tells machines apart, as far as it bears on the figures. Can be had of an observation, too:
+    # `key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version)`.
+    #
+    # @param facts [Host::MachineFacts]
+    # @return [String] to be read by people
+    def self.key_of(facts, ruby_version, puma_version)
+      [facts.cpu_model || "unknown CPU", "#{facts.cores_count} #{(facts.cores_count == 1) ? "core" : "cores"}",
+        ("limited to #{facts.cpu_quota_cores.round(3)}" if facts.cpu_quota_cores), facts.kernel, "Ruby #{ruby_version}", "Puma #{puma_version}"].compact.join(", ")
+    end
+  end
+end

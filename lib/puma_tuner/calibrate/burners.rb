@@ -1,0 +1,126 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Calibrate
+    # Processes that do nothing but compute, at our word and all at the same instant. They wait at a pipe meanwhile, and end with
+    # it.
+    class Burners
+      # Until all have heard of it.
+      LEAD_NS = 20 * Units::NS_PER_MS
+
+      # One step of work, some 20 µs: long beside a look at the clock, short beside a window.
+      STEP_TURNS = 1_000
+
+      # What one got done in a window. count: steps; cpu_ns: the CPU time they took
+      Work = Data.define(:count, :cpu_ns)
+
+      Child = Data.define(:pid, :orders, :answers)
+
+      # @param count [Integer]
+      # @yieldparam burners [Burners] gone afterwards
+      def self.open(count)
+        burners = new
+        burners.start(count)
+        yield burners
+      ensure
+        burners&.stop
+      end
+
+      # In the child: a line for each window, with its beginning and its end.
+      def self.serve(orders, answers)
+        answers.sync = true
+        answers.puts("ready")
+        while (line = orders.gets)
+          began_ns, until_ns = line.split.map { |word| Integer(word) }
+          answers.puts(work_between(began_ns, until_ns).to_h.values.join(" "))
+        end
+      end
+
+      def self.work_between(began_ns, until_ns)
+        early_ns = began_ns - now_ns - Units::NS_PER_MS
+        sleep(early_ns.fdiv(Units::NS_PER_S)) if early_ns.positive?
+        nil while now_ns < began_ns
+        cpu_ns = own_cpu_ns
+        count = 0
+        loop do
+          turn = 0
+          turn += 1 while turn < STEP_TURNS
+          break if now_ns > until_ns
+          count += 1
+        end
+        Work.new(count:, cpu_ns: own_cpu_ns - cpu_ns)
+      end
+      private_class_method :work_between
+
+      def self.now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+      def self.own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+      private_class_method :own_cpu_ns
+
+      def initialize
+        @children = []
+      end
+
+      def start(count)
+        count.times { start_one }
+        @children.each { |child| answer_of(child) }
+      end
+
+      # @param count [Integer] of those that compute; the others rest
+      # @param window_s [Numeric]
+      # @return [Array<Work>] of each
+      def work(count, window_s)
+        began_ns = self.class.now_ns + LEAD_NS
+        order(count, began_ns, began_ns + (window_s * Units::NS_PER_S).round)
+        collect(count)
+      end
+
+      # @yield while so many of them compute
+      # @return what the block returns
+      def while_busy(count, began_ns, until_ns)
+        order(count, began_ns, until_ns)
+        yield.tap { collect(count) }
+      end
+
+      def stop
+        @children.each do |child|
+          [child.orders, child.answers].each(&:close)
+          Process.kill(:KILL, child.pid)
+          Process.wait(child.pid)
+        rescue Errno::ESRCH, Errno::ECHILD
+          next # it has ended, and was waited for
+        end
+        @children = []
+      end
+
+      private
+
+      def start_one
+        theirs, orders = IO.pipe
+        answers, their_answers = IO.pipe
+        # An interruption in between would leave a child that nobody knows of.
+        Thread.handle_interrupt(Interrupt => :never) do
+          pid = Process.spawn(*FreshRuby.words("PumaTuner::Calibrate::Burners.serve($stdin, $stdout)"), in: theirs, out: their_answers)
+          @children << Child.new(pid:, orders:, answers:)
+        end
+      ensure
+        [theirs, their_answers].each { |io| io&.close }
+      end
+
+      def order(count, began_ns, until_ns)
+        @children.first(count).each { |child| child.orders.puts("#{began_ns} #{until_ns}") }
+      end
+
+      def collect(count)
+        @children.first(count).map do |child|
+          steps_count, cpu_ns = answer_of(child).split.map { |word| Integer(word) }
+          Work.new(count: steps_count, cpu_ns:)
+        end
+      end
+
+      def answer_of(child)
+        child.answers.gets or raise VoidMeasurement, "a process that was to compute has ended. Is there memory for it?"
+      end
+    end
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Calibrate
+    # Whether the machine was busy with something else.
+    #
+    # facts: before it; foreign_ratio: of all the machine's CPU time meanwhile, what neither we nor our children used;
+    #   stolen_ratio: what the hypervisor took; both nil where unknown
+    Disturbance = Data.define(:facts, :foreign_ratio, :stolen_ratio) do
+      # A judgement: less than this moves no median much.
+      const_set(:SHARE_MAX, 0.05)
+      const_set(:LOAD_PER_CORE_MAX, 0.5)
+      const_set(:PRESSURE_MAX, 0.05)
+
+      # @yield what may be disturbed; its children must have been waited for when it ends
+      # @return [Array(Disturbance, Object)] with what the block returns
+      def self.during
+        facts = Host::MachineFacts.read
+        before = spent
+        value = yield
+        [of(facts, before, spent), value]
+      end
+
+      # @param before [Hash{Symbol => Integer, nil}]
+      def self.of(facts, before, after)
+        used = after.to_h { |name, ns| [name, ns && before[name] && ns - before[name]] }
+        machine_ns = used[:time_ns] * after[:host_cores_count].to_f
+        new(facts:, foreign_ratio: used[:busy_ns] && [(used[:busy_ns] - used[:own_ns]) / machine_ns, 0.0].max,
+          stolen_ratio: used[:stolen_ns] && used[:stolen_ns] / machine_ns)
+      end
+
+      # The kernel's count is of the whole machine, also inside a container.
+      def self.spent
+        host_cores_count = [Host::Processes.read("/proc/stat").scan(/^cpu\d+ /).size, 1].max
+        of_machine = Host::MachineLoad.read.slice(:busy_ns, :stolen_ns)
+        time_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        {**of_machine, time_ns:, own_ns: (Process.times.to_a.sum * Units::NS_PER_S).round, host_cores_count:}
+      end
+      private_class_method :spent
+
+      # @return [Array<String>] sentences
+      def remarks
+        [foreign, stolen, load, pressure].compact
+      end
+
+      private
+
+      def foreign
+        "Something else used #{Units.percent(foreign_ratio)} of the machine's CPU meanwhile." if foreign_ratio && foreign_ratio > self.class::SHARE_MAX
+      end
+
+      def stolen
+        "The hypervisor took #{Units.percent(stolen_ratio)} of the machine's CPU meanwhile." if stolen_ratio && stolen_ratio > self.class::SHARE_MAX
+      end
+
+      def load
+        return unless facts.load_average && facts.load_average > facts.cores_count * self.class::LOAD_PER_CORE_MAX
+        "The load average was #{facts.load_average} before it began."
+      end
+
+      def pressure
+        return unless facts.cpu_pressure_ratio && facts.cpu_pressure_ratio > self.class::PRESSURE_MAX
+        "Somebody waited for a core #{Units.percent(facts.cpu_pressure_ratio)} of the time before it began."
+      end
+    end
+  end
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Calibrate
+    # From one thread's release of the GVL to the next one's first instruction: two threads that do nothing but pass it on.
+    module Handoff
+      RUNS_COUNT = 21
+      PASSES_COUNT = 2_000
+      EXPECTED_S = 1.0
+
+      module_function
+
+      # @param runs_count [Integer]
+      # @return [Sample] of means, one for each run
+      def call(runs_count: RUNS_COUNT)
+        Sample.new(values_ns: FreshRuby.numbers("Array.new(#{Integer(runs_count)}) { PumaTuner::Calibrate::Handoff.mean_ns }", expected_s: EXPECTED_S))
+      end
+
+      # In the fresh process. Each pass by one thread is answered by a pass of the other: two switches.
+      # @return [Integer]
+      def mean_ns
+        over = false
+        begun = false
+        other = Thread.new do
+          begun = true
+          Thread.pass until over
+        end
+        Thread.pass until begun
+        began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        PASSES_COUNT.times { Thread.pass }
+        (Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns) / (2 * PASSES_COUNT)
+      ensure
+        over = true
+        other&.join
+      end
+    end
+  end
+end

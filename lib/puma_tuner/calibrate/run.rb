@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module Calibrate
+    # All probes, one after the other, as each wants the machine for itself.
+    class Run
+      # Nobody is told.
+      class Silence
+        def stage(_title, _expected_s) = yield(self)
+
+        def note(_text) = nil
+      end
+
+      QUOTA_PERIOD_NS = 100 * Units::NS_PER_MS # the kernel's default
+
+      # @param progress [#stage, nil]
+      # @param effort_ratio [Float]
+      def initialize(progress:, effort_ratio:)
+        @progress = progress || Silence.new
+        @effort_ratio = effort_ratio
+      end
+
+      # @yieldparam remark [String]
+      # @return [Model::Machine]
+      def call(&remark)
+        EmptyApp.traffic(*PumaCpu.through_the_reactor)
+        disturbance, machine = Disturbance.during { measure }
+        disturbance.remarks.each(&remark) if remark
+        machine
+      end
+
+      private
+
+      def measure
+        @facts = Host::MachineFacts.read
+        ruby = of_ruby
+        cores = of_cores
+        puma, calibrated = of_puma
+        Model::Machine.new(cores_count: @facts.cores_count, **quota, **ruby, **cores, **puma, tail_cpu_ns:, calibrated:)
+      end
+
+      def of_ruby
+        tick = probe("tick", count(Tick::SAMPLES_COUNT) * Tick::EXPECTED_S_EACH) { Tick.call(samples_count: count(Tick::SAMPLES_COUNT)) }
+        handoff = probe("hand-over of the GVL", Handoff::EXPECTED_S) { Handoff.call(runs_count: count(Handoff::RUNS_COUNT)) }
+        {tick_ns: tick.median_ns, handoff_ns: handoff.median_ns}
+      end
+
+      def of_cores
+        idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
+        Burners.open(EffectiveCores.sizes(cores_count).max) do |burners|
+          loaded = probe("waking up, all cores busy", Wakeups::LOADED_S * @effort_ratio) { loaded_wakeups(burners) }
+          cores = EffectiveCores.new(burners, cores_count, rounds_count: count(EffectiveCores::ROUNDS_COUNT))
+          effective_cores = @progress.stage("cores", cores.expected_s) { |stage| cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") } }
+          {wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT), wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
+        end
+      end
+
+      # More than the quota allows would be stopped altogether, and so would be who wants to wake up.
+      def loaded_wakeups(burners)
+        busy_count = [cores_count, @facts.cpu_quota_cores&.floor].compact.min.clamp(1..)
+        Wakeups.loaded(burners, busy_count, duration_s: [Wakeups::LOADED_S * @effort_ratio, 0.5].max, samples_count: count(Wakeups::LOADED_SAMPLES_COUNT))
+      end
+
+      def of_puma
+        EmptyApp.serve do |app|
+          app.warm_up
+          client = client(app)
+          app.never_park
+          cpu = puma_cpu(app)
+          share = @progress.stage("Puma's reactor", RegisterShare::EXPECTED_S) { |stage| register_share(app, stage) }
+          [{acceptor_cpu_ns: cpu.acceptor.median_ns, **reactor(cpu.reactor.median_ns, share), **halves(client.cpu.median_ns)}, calibrated(app, client)]
+        end
+      end
+
+      def register_share(app, stage)
+        RegisterShare.new(app, batches_count: count(RegisterShare::BATCHES_COUNT)).call
+          .tap { |share| stage.note("#{Units.percent(share)} of its CPU to take a connection in, the rest to wake up and read") }
+      end
+
+      def puma_cpu(app)
+        turns_count = count(PumaCpu::TURNS_COUNT)
+        @progress.stage("Puma's own CPU", PumaCpu.expected_s(turns_count)) do |stage|
+          PumaCpu.new(app, turns_count:).call.tap { |cpu| stage.note("acceptor #{cpu.acceptor}, reactor #{cpu.reactor}, pool #{cpu.pool}") }
+        end
+      end
+
+      def client(app)
+        turns_count = count(Client::TURNS_COUNT)
+        @progress.stage("one client", Client.expected_s(turns_count)) do |stage|
+          Client.new(app, turns_count:).call.tap { |client| stage.note("#{client.round_trip}, of it its own CPU #{client.cpu}") }
+        end
+      end
+
+      def reactor(total_ns, register_share)
+        register_ns = (total_ns * register_share).round
+        {reactor_register_cpu_ns: register_ns, reactor_wakeup_cpu_ns: total_ns - register_ns}
+      end
+
+      # A judgement: to write a request and to read an answer are a system call each, and a look at who is ready each.
+      def halves(cpu_ns) = {client_send_cpu_ns: cpu_ns / 2, client_receive_cpu_ns: cpu_ns - cpu_ns / 2}
+
+      def calibrated(app, client)
+        ruby_version, puma_version = app.facts.values_at("ruby_version", "puma_version")
+        Model::Calibrated.new(calibrated_at: Time.now.utc.iso8601, machine_key: Calibrate.key_of(@facts, ruby_version, puma_version), ruby_version:,
+          puma_version:, round_trip_ns: client.round_trip.median_ns)
+      end
+
+      def tail_cpu_ns
+        @progress.stage("Puma's pool threads", Tail.expected_s) do |stage|
+          ns, requests_count = Tail.new(duration_s: [Tail::DURATION_S * @effort_ratio, 0.5].max).call
+          stage.note("#{Units.duration(ns)} after an answer (#{requests_count} requests)")
+          ns
+        end
+      end
+
+      def quota
+        cores = @facts.cpu_quota_cores
+        {quota_ns: cores && (cores * QUOTA_PERIOD_NS).round, period_ns: cores && QUOTA_PERIOD_NS}
+      end
+
+      def cores_count = @facts.cores_count
+
+      def count(usual) = [(usual * @effort_ratio).round, 1].max
+
+      def probe(title, expected_s) = @progress.stage(title, expected_s) { |stage| yield.tap { |sample| stage.note(sample.to_s) } }
+    end
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module PumaTuner
+  module Calibrate
+    # Where calibrated machines are kept between runs: a file for each in the user's cache folder.
+    class Store
+      # @return [String] by the XDG base directory specification, where a path that is not absolute does not count
+      # @raise [UserMistake] for a user without a home
+      def self.folder
+        base = ENV["XDG_CACHE_HOME"].to_s
+        File.join(base.start_with?("/") ? base : File.join(Dir.home, ".cache"), "puma_tuner")
+      rescue ArgumentError
+        raise UserMistake, "there is no cache folder: neither XDG_CACHE_HOME nor HOME is set"
+      end
+
+      # @param folder [String, nil] nil: the user's
+      def initialize(folder = nil)
+        @folder = folder
+      end
+
+      # @param key [String] see Calibrate.key_of
+      # @return [String]
+      def path(key) = File.join(@folder || self.class.folder, "machine-#{Host::Fingerprint.check_number(key)}.json")
+
+      # What can't be read, or is another version's or another machine's, is as good as absent: it can be measured again.
+      #
+      # @param key [String]
+      # @return [Model::Machine, nil]
+      def read(key)
+        machine = Document.read(path(key), :machine)
+        machine if machine.calibrated&.machine_key == key
+      rescue UserMistake, NoMethodError, SystemCallError, EncodingError
+        nil
+      end
+
+      # @param machine [Model::Machine] calibrated
+      # @return [String] the file
+      # @raise [UserMistake] when there is no place; whoever only wants the value may go on without
+      def write(machine)
+        place = path(machine.calibrated.machine_key)
+        FileUtils.mkdir_p(File.dirname(place))
+        Document.write(machine, place)
+        place
+      rescue SystemCallError => error
+        raise UserMistake, "cannot keep the calibration: #{error.message}. Set XDG_CACHE_HOME to a folder that can be written to."
+      end
+    end
+  end
+end

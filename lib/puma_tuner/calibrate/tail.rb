@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Calibrate
+    # A pool thread's CPU for a request outside of what is recorded of it: looking whether the client has sent more, giving it
+    # back to the reactor, taking the next. Needs the probe in the server, and so a server of its own.
+    class Tail
+      WARMUP_S = 0.5
+      DURATION_S = 2.0
+      BOOT_LIMIT_S = 30
+
+      # What is left over is counted on both sides by clocks that are read at other instants.
+      # @param observation [Measure::Observation]
+      # @return [Integer] nanoseconds for each request
+      # @raise [VoidMeasurement] when CPU time is not known
+      def self.of(observation)
+        used, recorded = [observation.threads, observation.endpoints].map { |all| all.map(&:budget).flat_map { |budget| [budget.cpu_ns, budget.gc_ns] } }
+        if used.empty? || [*used, *recorded].any?(&:nil?)
+          raise VoidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.unknown.values.join("; ")}"
+        end
+        [(used.sum - recorded.sum) / observation.requests_count, 0].max
+      end
+
+      def initialize(duration_s: DURATION_S)
+        @duration_s = duration_s
+      end
+
+      # @return [Float] seconds
+      def self.expected_s = WARMUP_S + DURATION_S + 1
+
+      # @return [Array(Integer, Integer)] nanoseconds, and of how many requests
+      def call
+        EmptyApp.command do |command|
+          observation = Measure::LoadedWindow.new(command:, traffic: EmptyApp.traffic(*PumaCpu.through_the_reactor), topology: EmptyApp::TOPOLOGY,
+            warmup_s: WARMUP_S, duration_s: @duration_s, boot_limit_s: BOOT_LIMIT_S).call
+          [self.class.of(observation), observation.requests_count]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # The most that some settings can take, for a person.
+    class CapacityText
+      HEADINGS = ["", "holds with", "p50 ms", "p99 ms", "fails with", "<"].freeze
+
+      # @param capacities [Array<PumaTuner::Predict::Capacity>] of one goal
+      # @param settings [Array<PumaTuner::Predict::Scenario>] where each search began
+      def initialize(capacities, settings)
+        @capacities = capacities
+        @settings = settings
+      end
+
+      # @return [String]
+      def to_s
+        table = PumaTuner::Report::Table.new(HEADINGS)
+        @capacities.zip(@settings) { |capacity, setting| table << row(capacity, setting) }
+        first = @capacities.first
+        "#{["Capacity: the most load with #{first.goal}", *table.lines, "", "  Found by bisection, to #{Units.percent(first.tolerance_ratio)}; judged by the middle of each forecast."].join("\n")}\n\n"
+      end
+
+      # @return [Array<String>] one sentence for each
+      def sentences
+        @capacities.zip(@settings).map do |capacity, setting|
+          held = capacity.scenario ? "#{capacity.goal} holds with #{capacity.scenario.arrivals}" : "#{capacity.goal} holds with no load"
+          failed = ", and no more with #{capacity.failed_scenario.arrivals}: #{capacity.failed_because}" if capacity.failed_scenario
+          "capacity of #{name(setting)}: #{held}#{failed}"
+        end
+      end
+
+      # @return [Array<PumaTuner::Predict::Scenario>] at the limits, of those that have one
+      def limits = @capacities.filter_map(&:scenario)
+
+      private
+
+      def row(capacity, setting)
+        latencies = capacity.forecast ? [capacity.forecast.p50_ns, capacity.forecast.p99_ns].map { |estimate| Units.milliseconds(estimate.value) } : %w[- -]
+        [name(setting), capacity.scenario ? capacity.scenario.arrivals.to_s : "nothing", *latencies,
+          capacity.failed_scenario ? capacity.failed_scenario.arrivals.to_s : "-", brief(capacity)]
+      end
+
+      # Why there is no steady state is told in a sentence.
+      def brief(capacity) = capacity.failed_because&.slice(/\A[^:]+/) || "the most that was tried"
+
+      # Without its load, which is what is asked for.
+      def name(setting) = setting.to_s.delete_suffix(", #{setting.arrivals}")
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # How an app is forecast from a recording: shared by the commands that read one.
+    module ForecastOptions
+      STATION = /\A(?<kind>[a-z]+)=(?<count>\d+)\z/
+      STATION_KINDS = %w[io lock sleep pool].freeze
+
+      def self.included(command)
+        command.class_eval do
+          option :what_if, desc: "a change that is assumed, such as \"cpu(/articles)*0.7\" or \"io-20ms\" (docs/what_if.md); give it again for more"
+          option :station, desc: "kind=N: waits of that kind (io, lock, sleep, pool) queue for N servers; give it again for more"
+          option :seeds, default: PumaTuner::Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s, desc: "simulations of each scenario; more make intervals narrower"
+          option :requests, default: PumaTuner::Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s, desc: "requests counted in each simulation"
+          option :seed, default: "1", desc: "of all that is left to chance"
+        end
+      end
+
+      private
+
+      # @param path [String] of an observation
+      # @return [RecordedApp]
+      def app_of(path, what_if: nil, **)
+        RecordedApp.read(path, what_if: PumaTuner::Predict::WhatIf.parse(what_if.to_s.split("\n")), say: ->(text) { err.puts("puma_tuner: #{text}") })
+      end
+
+      # @return [PumaTuner::Predict::Sweeper]
+      def sweeper_of(app, seed:, seeds:, requests:, station: nil, **)
+        PumaTuner::Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed: Parse.count("--seed", seed, 0..2**31),
+          seeds_count: Parse.count("--seeds", seeds, 2..200), requests_count: Parse.count("--requests", requests, 100..1_000_000),
+          past_error: app.past_error, what_if: app.what_if.to_a, remarks: app.remarks, stations: stations_of(station, app.workload))
+      end
+
+      # @return [PumaTuner::Predict::Sweep]
+      def sweep_of(sweeper, scenarios)
+        Progress.new(err).stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
+      end
+
+      def stations_of(text, workload)
+        stations = text.to_s.split("\n").map { |word| station_of(word) }
+        twice = stations.map(&:kind).tally.find { |_, times| times > 1 }&.first
+        raise UserMistake, "--station #{twice}: it is given twice; give it once" if twice
+        stations.each { |station| insist_on_waits(station, workload) }
+      end
+
+      def station_of(word)
+        match = STATION.match(word)
+        unless match && STATION_KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
+          raise UserMistake, "--station #{word}: write a kind of wait (#{STATION_KINDS.join(", ")}) and how many servers it has, such as pool=5"
+        end
+        PumaTuner::Predict::Station.new(kind: match[:kind], servers_count: match[:count].to_i)
+      end
+
+      # A station that nobody comes to would look like one that is no bottleneck.
+      def insist_on_waits(station, workload)
+        kinds = workload.endpoints.flat_map(&:demands).flat_map(&:wait_kinds).uniq
+        return if kinds.include?(station.kind)
+        raise UserMistake, "--station #{station.kind}=#{station.servers_count}: no recorded request has a wait of that kind; there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
+      end
+    end
+  end
+end

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # The loads to predict, from the words --rate, --connections, --arrivals and --think; with none of them the recording's.
+    class Loads
+      ARRIVALS = /\A(?:(?<kind>poisson|even)|bursty:(?<burst>\d+)|replay:(?<path>.+))\z/
+      BURST_COUNTS = 2..10_000
+
+      # More requests than a simulation counts are of no use.
+      REPLAYED_MAX = 20_000
+
+      # @param workload [PumaTuner::Model::Workload]
+      # @param options [Hash] of the command
+      def initialize(workload, rate: nil, connections: nil, arrivals: nil, think: nil, **)
+        @recorded = workload.arrivals
+        @observed_per_s = workload.observed_throughput_per_s
+        @rates = rate && Parse.rates("--rate", rate)
+        @connections = connections && Parse.counts("--connections", connections, 1..10_000)
+        @think_ns = think && (Parse.seconds("--think", think, least: 0) * Units::NS_PER_S).round
+        @words = arrivals
+        @way = way(arrivals) if arrivals
+        refuse_contradictions
+      end
+
+      # @return [Array<PumaTuner::Model::Arrivals>]
+      def to_a
+        return open_loops if @rates || @way
+        (@connections || @think_ns) ? closed_loops : [@recorded]
+      end
+
+      # @return [PumaTuner::Model::Arrivals] what a search for the capacity begins with: an open loop, unless connections are asked for
+      def to_search
+        loads = to_a
+        raise UserMistake, "--capacity: give one --rate or one --connections, where the search begins" if loads.size > 1
+        return loads.first if loads.first.open? || @connections || @think_ns
+        open_loop(@observed_per_s || 1)
+      end
+
+      # @return [Boolean] whether anything was said
+      def said? = !!(@rates || @connections || @think_ns || @way)
+
+      private
+
+      def way(text)
+        match = ARRIVALS.match(text)
+        return match if match && (match[:burst].nil? || BURST_COUNTS.cover?(match[:burst].to_i))
+        raise UserMistake, "--arrivals #{text}: write poisson, even, bursty:N (groups of N requests on average, N from 2 to 10000) or replay:FILE"
+      end
+
+      def refuse_contradictions
+        raise UserMistake, "--think is of a closed loop, --rate and --arrivals of an open one; leave one out" if @think_ns && (@rates || @way)
+        if @connections && @connections.size > 1 && (@rates || @way)
+          raise UserMistake, "--connections #{@connections.join(",")}: in an open loop it is the most that may be open, one number; leave out --rate for closed loops"
+        end
+        return unless @way && !@way[:path] && !@rates && !@recorded.open?
+        raise UserMistake, "--arrivals #{@words}: at which rate? The recording's load was a closed loop. Give --rate, such as --rate 100"
+      end
+
+      def open_loops
+        return [replayed] if @way && @way[:path] && !@rates
+        (@rates || [@recorded.rate_per_s]).map { |rate_per_s| open_loop(rate_per_s) }
+      end
+
+      def open_loop(rate_per_s)
+        return replayed.then { |arrivals| arrivals.times(rate_per_s / arrivals.rate_per_s) } if @way && @way[:path]
+        burst_count = @way && @way[:burst]&.to_i
+        kind = burst_count ? "bursty" : (@way && @way[:kind]) || "poisson"
+        PumaTuner::Model::Arrivals.open(rate_per_s, kind:, burst_count:, **open_connections, reuse_count: @recorded.reuse_count)
+      end
+
+      def replayed = @replayed ||= PumaTuner::Model::Arrivals.replayed(times_ns(@way[:path]), **open_connections, reuse_count: @recorded.reuse_count)
+
+      def open_connections = @connections ? {connections_count: @connections.first} : {}
+
+      def closed_loops
+        counts = @connections || (@recorded.connections_count unless @recorded.open?)
+        raise UserMistake, "--think: of how many clients? The recording's load was an open loop. Give --connections, such as --connections 20" unless counts
+        think_ns = @think_ns || (@recorded.open? ? 0 : @recorded.think_ns)
+        Array(counts).map { |count| PumaTuner::Model::Arrivals.closed(count, think_ns:, reuse_count: @recorded.reuse_count) }
+      end
+
+      # @return [Array<Integer>] ascending, from 0
+      def times_ns(path)
+        times = File.readlines(path).each_with_index.filter_map { |line, index| time_ns(line.strip, path, index + 1) }.sort
+        unless times.size.between?(2, REPLAYED_MAX) && times.last > times.first
+          raise UserMistake, "--arrivals replay:#{path}: it holds #{PumaTuner::Report::Figures.counted(times.size, "time")}; a replay takes 2 to #{REPLAYED_MAX}, not all the same"
+        end
+        times.map { |ns| ns - times.first }.freeze
+      rescue SystemCallError => error
+        raise UserMistake, "--arrivals replay:#{path}: #{error.message}. Name a file with one time in seconds per line."
+      end
+
+      def time_ns(line, path, number)
+        return if line.empty? || line.start_with?("#")
+        (Rational(line) * Units::NS_PER_S).round
+      rescue ArgumentError, ZeroDivisionError
+        raise UserMistake, "#{path}, line #{number}: #{line[0, 40].inspect} is no time in seconds, such as 12.345"
+      end
+    end
+  end
+end

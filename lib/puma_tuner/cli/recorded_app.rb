@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # An app as a recording tells it, with the changes that are assumed: what forecasts are made of.
+    #
+    # workload, machine: changed; past_error: of its earlier forecasts, nil without any; remarks: what limits its forecasts
+    RecordedApp = Data.define(:workload, :machine, :what_if, :past_error, :remarks)
+
+    class RecordedApp
+      class << self
+        # @param path [String] of an observation
+        # @param what_if [PumaTuner::Predict::WhatIf]
+        # @param say [#call] told what is wrong with the user's own files beside it
+        # @return [RecordedApp]
+        # @raise [UserMistake] when no model can be made of it
+        def read(path, what_if:, say:)
+          observation = Document.read(path, :observation)
+          found = Calibrate::Lookup.new.call(observation)
+          recorded = PumaTuner::Model::Fit.workload(observation)
+          workload, machine = what_if.apply(recorded, PumaTuner::Model::Fit.machine(observation, calibrated: found&.machine))
+          new(workload:, machine:, what_if:, past_error: past_error(observation, recorded, say),
+            remarks: [found&.remark, *PumaTuner::Predict::Limits.of(workload, machine), *what_if.remarks].compact.freeze)
+        end
+
+        private
+
+        def past_error(observation, workload, say)
+          track_record = PumaTuner::Predict::TrackRecord.new(say:)
+          track_record.past_error(PumaTuner::Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name)))
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # The grid of scenarios to predict, from the words of the command.
+    class Scenarios
+      # A sweep of more is a typing error, or takes an hour.
+      MOST_COUNT = 5_000
+
+      # Since when Ruby reads RUBY_THREAD_TIMESLICE, and Puma has max_io_threads.
+      TIMESLICE_RUBY = "3.4"
+      IO_THREADS_PUMA = "8.0"
+
+      # @param workload [PumaTuner::Model::Workload]
+      # @param options [Hash] of the command
+      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, **)
+        @min_threads = min_threads && Parse.counts("--min-threads", min_threads, 0..256)
+        @io_threads = io_threads ? Parse.counts("--io-threads", io_threads, 0..256) : [0]
+        @timeslices = timeslice ? Parse.counts("--timeslice", timeslice, 1..60_000) : [nil]
+        refuse_for_version("--io-threads", "Puma", IO_THREADS_PUMA, workload.puma_version) if @io_threads.max.positive?
+        refuse_for_version("--timeslice", "Ruby", TIMESLICE_RUBY, workload.ruby_version) if timeslice
+      end
+
+      # @param topologies [Array<Topology>]
+      # @param loads [Array<PumaTuner::Model::Arrivals>]
+      # @return [Array<PumaTuner::Predict::Scenario>]
+      def of(topologies, loads)
+        with_minimum = topologies.flat_map { |topology| minimums(topology).map { |count| [topology, count] } }
+        refuse_minimum(topologies) if with_minimum.empty?
+        grid = [with_minimum, @io_threads, @timeslices, loads]
+        refuse_size(grid.map(&:size).inject(:*))
+        with_minimum.product(@io_threads, @timeslices, loads).map do |(topology, min_threads_count), io_threads_count, timeslice_ms, arrivals|
+          PumaTuner::Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:)
+        end
+      end
+
+      private
+
+      def minimums(topology) = @min_threads ? @min_threads.select { |count| count <= topology.threads_count } : [topology.threads_count]
+
+      def refuse_minimum(topologies)
+        raise UserMistake, "--min-threads #{@min_threads.join(",")}: no topology has so many threads (the most is #{topologies.map(&:threads_count).max}); give a smaller number, or more --threads"
+      end
+
+      def refuse_size(count)
+        return if count <= MOST_COUNT
+        raise UserMistake, "that is #{PumaTuner::Report::Figures.count(count)} scenarios, and #{PumaTuner::Report::Figures.count(MOST_COUNT)} are the most; ask for fewer --threads, --workers or loads"
+      end
+
+      # A recording that does not tell its version is taken at the user's word.
+      def refuse_for_version(option, name, since, version)
+        return unless version && Gem::Version.correct?(version) && Gem::Version.new(version) < Gem::Version.new(since)
+        raise UserMistake, "#{option} needs #{name} #{since} or newer, and the recording is of #{name} #{version}. Leave it out, or add --what-if #{name.downcase}=#{since}"
+      end
+    end
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # What must hold of a forecast: that there is a steady state, and its latencies, as the client sees them, are within.
+    #
+    # max_p50_ns, max_p99_ns: nil where anything goes
+    Goal = Document.define(:max_p50_ns, :max_p99_ns) do
+      def initialize(max_p50_ns: nil, max_p99_ns: nil) = super
+
+      # @param forecast [Forecast] judged by the middle of its estimates
+      # @return [String, nil] why it does not hold; nil when it does
+      def failure(forecast)
+        return "no steady state: #{forecast.unsteady}" unless forecast.steady?
+        limits.each do |name, (estimate_of, limit_ns)|
+          estimate = estimate_of.call(forecast)
+          next if estimate.value <= limit_ns
+          return "#{name} would be #{Units.duration(estimate.value)} (#{Units.duration(estimate.low)} to #{Units.duration(estimate.high)})"
+        end
+        nil
+      end
+
+      # @return [Boolean] whether it says anything of latencies
+      def latency? = limits.any?
+
+      # @return [String] "a p99 of at most 200 ms"
+      def to_s
+        return "a steady state" unless latency?
+        limits.map { |name, (_, limit_ns)| "a #{name} of at most #{Units.duration(limit_ns)}" }.join(" and ")
+      end
+
+      private
+
+      def limits
+        {"p50" => [:p50_ns.to_proc, max_p50_ns], "p99" => [:p99_ns.to_proc, max_p99_ns]}.select { |_, (_, limit_ns)| limit_ns }
+      end
+    end
+
+    # The most that some settings can take while a goal holds: the rate of an open loop, or the connections of a closed one.
+    #
+    # scenario, forecast: at the limit; nil when the goal does not hold with any load
+    # failed_scenario: the least load at which it was found not to hold, failed_because: why; nil when it holds with the most load
+    #   that was tried
+    # tolerance_ratio: the failed load is at most this much more; forecasts_count: made to find it
+    Capacity = Document.define(:goal, :scenario, :forecast, :failed_scenario, :failed_because, :tolerance_ratio, :forecasts_count,
+      nested: {goal: Goal, scenario: Scenario, forecast: Forecast, failed_scenario: Scenario})
+  end
+end

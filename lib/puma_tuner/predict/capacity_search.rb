@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # Finds a Capacity by bisection: the load is doubled (or halved) until the goal holds on one side and fails on the other,
+    # then the gap is halved until it is within the tolerance. Some twelve forecasts, where a grid as fine would take hundreds.
+    #
+    # It rests on two things: latency grows with the load, and all forecasts have the same seeds, so that the same search always
+    # ends at the same load.
+    class CapacitySearch
+      TOLERANCE_RATIO = 0.02
+
+      # No load generator sends more, and no app is asked for less.
+      RATES_PER_S = 0.01..200_000.0
+      CONNECTIONS_COUNTS = 1..10_000
+
+      # A load that was tried. failure: nil when the goal held
+      Attempt = Data.define(:level, :scenario, :forecast, :failure)
+      private_constant :Attempt
+
+      # @param goal [Goal]
+      # @param forecaster [#call] Scenario -> Forecast
+      # @param tolerance_ratio [Float]
+      def initialize(goal:, forecaster:, tolerance_ratio: TOLERANCE_RATIO)
+        @goal = goal
+        @forecaster = forecaster
+        @tolerance_ratio = tolerance_ratio
+      end
+
+      # @param scenario [Scenario] whose load is varied, starting from what it says
+      # @yield [String] what was tried, after each forecast
+      # @return [Capacity]
+      # @raise [UserMistake] when the goal can't fail
+      def call(scenario, &told)
+        insist_on_limit(scenario.arrivals)
+        @scenario = scenario
+        @told = told
+        @forecasts_count = 0
+        holds, fails = narrowed(*bracket(attempt(level_of(scenario.arrivals))))
+        Capacity.new(goal: @goal, scenario: holds&.scenario, forecast: holds&.forecast, failed_scenario: fails&.scenario,
+          failed_because: fails&.failure, tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
+      end
+
+      private
+
+      def insist_on_limit(arrivals)
+        return if arrivals.open? || @goal.latency?
+        raise UserMistake, "clients that wait for their answers always find a steady state, however many there are: give a limit to the latency, such as --max-p99 200"
+      end
+
+      def open? = @scenario.arrivals.open?
+
+      def levels = open? ? RATES_PER_S : CONNECTIONS_COUNTS
+
+      def level_of(arrivals) = arrivals.open? ? arrivals.rate_per_s : arrivals.connections_count
+
+      def attempt(level)
+        arrivals = @scenario.arrivals
+        tried = @scenario.with(arrivals: open? ? arrivals.times(level.fdiv(arrivals.rate_per_s)) : arrivals.with(connections_count: level))
+        forecast = @forecaster.call(tried)
+        @forecasts_count += 1
+        Attempt.new(level:, scenario: tried, forecast:, failure: @goal.failure(forecast)).tap do |made|
+          @told&.call("#{tried}: #{made.failure || "holds"}")
+        end
+      end
+
+      # @return [Array(Attempt, Attempt)] the most that holds and the least that fails so far; nil where there is none
+      def bracket(first)
+        holds = first unless first.failure
+        fails = first if first.failure
+        until holds && fails
+          level = holds ? holds.level * 2 : fails.level / 2
+          break unless levels.cover?(level)
+          tried = attempt(level)
+          tried.failure ? fails = tried : holds = tried
+        end
+        [holds, fails]
+      end
+
+      def narrowed(holds, fails)
+        while holds && fails && wide?(holds.level, fails.level)
+          tried = attempt(between(holds.level, fails.level))
+          tried.failure ? fails = tried : holds = tried
+        end
+        [holds, fails]
+      end
+
+      def wide?(low, high)
+        return high > low * (1 + @tolerance_ratio) if open?
+        high - low > [low * @tolerance_ratio, 1].max
+      end
+
+      # Rates by ratio, so that each step halves what is left of the tolerance.
+      def between(low, high) = open? ? Math.sqrt(low * high) : (low + high) / 2
+    end
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # What limits the forecasts of a workload on a machine, in sentences: for a sweep's remarks.
+    module Limits
+      # Of what a model does not know, the parts that a forecast is made of; memory and the recording's own latencies are not.
+      PARTS = /\A(arrivals|budget|overhead_cpu_ns|tail_cpu_ns|timeslice_ms|endpoint .*)\z/
+
+      NOT_CALIBRATED = "not calibrated: the machine's part is typical figures; run `puma_tuner calibrate` on that machine"
+
+      # @param workload [Model::Workload]
+      # @param machine [Model::Machine]
+      # @return [Array<String>]
+      def self.of(workload, machine)
+        unknown = workload.unknown.select { |part, _| PARTS.match?(part) }.map { |part, reason| "#{part}: #{reason}" }
+        [machine.calibrated ? other_versions(workload, machine.calibrated) : NOT_CALIBRATED, *unknown].compact.freeze
+      end
+
+      # Patch releases of one version cost alike.
+      def self.other_versions(workload, calibrated)
+        differing = {"Ruby" => [calibrated.ruby_version, workload.ruby_version], "Puma" => [calibrated.puma_version, workload.puma_version]}
+          .select { |_, versions| versions.compact.map { |version| version[/\A\d+\.\d+/] }.uniq.size > 1 }
+        return if differing.empty?
+        "calibrated with #{differing.map { |name, (with, of)| "#{name} #{with}, forecast for #{of}" }.join("; ")}: what that costs is taken to be the same"
+      end
+      private_class_method :other_versions
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # Changes to the app, its load or its machine that are only assumed, as expressions such as `cpu(/articles)*0.7`:
+    # docs/what_if.md lists them, each with what it assumes. Pure: a workload and a machine go in, changed ones come out.
+    #
+    # Expressions are applied in the order they are written in, but all `mix` together, in the place of the first: each of
+    # them says what share there is to be in the end.
+    class WhatIf
+      autoload :Change, "puma_tuner/predict/what_if/change"
+      autoload :Cores, "puma_tuner/predict/what_if/surroundings"
+      autoload :Cpu, "puma_tuner/predict/what_if/demand_changes"
+      autoload :DemandChange, "puma_tuner/predict/what_if/demand_changes"
+      autoload :Demands, "puma_tuner/predict/what_if/demands"
+      autoload :Expression, "puma_tuner/predict/what_if/expression"
+      autoload :Gc, "puma_tuner/predict/what_if/demand_changes"
+      autoload :Mix, "puma_tuner/predict/what_if/shares"
+      autoload :Overhead, "puma_tuner/predict/what_if/surroundings"
+      autoload :Selection, "puma_tuner/predict/what_if/selection"
+      autoload :Traffic, "puma_tuner/predict/what_if/traffic"
+      autoload :Version, "puma_tuner/predict/what_if/surroundings"
+      autoload :Waits, "puma_tuner/predict/what_if/demand_changes"
+      autoload :Weight, "puma_tuner/predict/what_if/shares"
+      autoload :Yjit, "puma_tuner/predict/what_if/demand_changes"
+
+      # What can be changed, and by what.
+      CHANGES = {
+        "cpu" => :Cpu, "io" => :Waits, "lock" => :Waits, "sleep" => :Waits, "pool" => :Waits, "compute" => :Waits, "gc" => :Gc,
+        "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic, "connections" => :Traffic,
+        "mix" => :Mix, "weight" => :Weight, "cores" => :Cores, "puma" => :Version, "ruby" => :Version
+      }.freeze
+
+      # @param texts [Array<String>] expressions
+      # @return [WhatIf]
+      # @raise [UserMistake] for one that can't be understood
+      def self.parse(texts) = new(texts.map(&:strip).reject(&:empty?).map { |text| Expression.parse(text) })
+
+      # @param expressions [Array<Expression>]
+      def initialize(expressions)
+        @expressions = expressions.freeze
+        @changes = changes.freeze
+      end
+
+      # @param workload [Model::Workload]
+      # @param machine [Model::Machine]
+      # @return [Array(Model::Workload, Model::Machine)]
+      # @raise [UserMistake] when there is nothing of what is to be changed
+      def apply(workload, machine)
+        @changes.inject([workload, machine]) { |(changed, on), change| change.call(changed, on) }
+      end
+
+      # @return [Array<String>] the expressions, as they were written
+      def to_a = @expressions.map(&:text)
+
+      # @return [Array<String>] what they assume beyond what they say
+      def remarks = @changes.filter_map(&:remark).uniq
+
+      # @return [Boolean] whether they say what load there is
+      def load? = @changes.any?(Traffic)
+
+      private
+
+      def changes
+        mixes = @expressions.select { |expression| expression.target == "mix" }
+        @expressions.filter_map do |expression|
+          next self.class.const_get(CHANGES.fetch(expression.target)).new(expression) unless expression.target == "mix"
+          Mix.new(mixes) if expression.equal?(mixes.first)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    class WhatIf
+      # Base of the changes to each recorded request of some endpoints, or of all.
+      class DemandChange < Change
+        SELECTS = true
+
+        def call(workload, machine)
+          selected = Selection.of(@expression, workload.endpoints)
+          insist_on(selected)
+          names = selected.map(&:name)
+          endpoints = workload.endpoints.map { |endpoint| names.include?(endpoint.name) ? changed(endpoint) : endpoint }
+          [workload.with(endpoints: endpoints.freeze), machine]
+        end
+
+        private
+
+        # @raise [UserMistake] when there is nothing to change
+        def insist_on(endpoints) = nil
+
+        # @param demand [Model::Demand]
+        # @return [Model::Demand]
+        def change(demand) = raise(InvariantError, "#{self.class} does not say what it changes")
+
+        def changed(endpoint)
+          demands = endpoint.demands.map { |demand| change(demand) }.freeze
+          endpoint.with(demands:, mean_cpu_ns: mean(demands, &:cpu_ns), mean_wait_ns: mean(demands, &:wait_ns),
+            mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: endpoint.mean_gc_ns && mean(demands, &:gc_ns))
+        end
+
+        def mean(demands, &) = demands.sum(&).fdiv(demands.size).round
+      end
+
+      # `cpu(/articles)*0.7`, `cpu-5ms`: time with the GVL, garbage collection included.
+      class Cpu < DemandChange
+        EXAMPLES = {"*" => "*0.7", "-" => "-5ms", "+" => "+5ms"}.freeze
+
+        private
+
+        def prepare = (operator == "*") ? @factor = @expression.factor(least: LEAST_FACTOR) : @shift_ns = @expression.shift_ns
+
+        def change(demand) = @factor ? Demands.scale_cpu(demand, @factor) : Demands.shift_cpu(demand, @shift_ns)
+      end
+
+      # `io(/articles)-20ms`, `lock*0.5`, `sleep=0`: waits of one kind. Requests without such a wait stay as they are.
+      class Waits < DemandChange
+        EXAMPLES = {"*" => "*0.5", "-" => "-20ms", "+" => "+20ms", "=" => "=0"}.freeze
+
+        private
+
+        def prepare
+          return @shift_ns = @expression.shift_ns if %w[+ -].include?(operator)
+          @factor = @expression.factor
+          @expression.refuse("write =0, or the change: #{target}*0.5 or #{target}-20ms") if operator == "=" && @factor.positive?
+        end
+
+        def insist_on(endpoints)
+          kinds = endpoints.flat_map(&:demands).flat_map(&:wait_kinds).uniq
+          return if kinds.include?(target)
+          @expression.refuse("no recorded request#{" of #{@expression.selector}" if @expression.selector} has a wait of the kind #{target}; " \
+            "there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}")
+        end
+
+        def change(demand) = @factor ? Demands.scale_waits(demand, target, @factor) : Demands.shift_waits(demand, target, @shift_ns)
+      end
+
+      # `gc=0`, `gc(/articles)*0.5`, `gc-5ms`: garbage collection, and the CPU time it took.
+      class Gc < DemandChange
+        EXAMPLES = {"=" => "=0", "*" => "*0.5", "-" => "-5ms"}.freeze
+
+        private
+
+        def prepare
+          return @shift_ns = @expression.shift_ns if operator == "-"
+          @factor = @expression.factor
+          @expression.refuse("write gc=0, or the change: gc*0.5 or gc-5ms") if operator == "=" && @factor.positive?
+          @expression.refuse("write a factor of at most 1: where more garbage collection would fall is not known") if @factor > 1
+        end
+
+        def insist_on(endpoints)
+          untimed = endpoints.reject { |endpoint| endpoint.demands.all?(&:gc_ns) }
+          @expression.refuse("the garbage collector was not timed in #{Selection.list(untimed.map(&:name))}") if untimed.any?
+        end
+
+        def change(demand)
+          Demands.lessen_gc(demand, @factor ? (demand.gc_ns * @factor).round : [demand.gc_ns + @shift_ns, 0].max)
+        end
+      end
+
+      # `yjit*1.2`: Ruby runs so much faster, in the app and in Puma.
+      class Yjit < DemandChange
+        EXAMPLES = {"*" => "*1.2"}.freeze
+        SELECTS = false
+
+        def call(workload, machine)
+          changed, = super
+          [changed.with(overhead_cpu_ns: (workload.overhead_cpu_ns / @factor).round, tail_cpu_ns: workload.tail_cpu_ns && (workload.tail_cpu_ns / @factor).round), machine]
+        end
+
+        def remark
+          "#{@expression.text}: all endpoints are taken to gain alike, garbage collection and native code without the GVL nothing; " \
+            "measure the factor with `puma_tuner prove --factor yjit=off,on --primary cpu_per_request`"
+        end
+
+        private
+
+        def prepare = @factor = @expression.factor(least: LEAST_FACTOR)
+
+        def change(demand) = Demands.speed_up(demand, @factor)
+      end
+    end
+  end
+end

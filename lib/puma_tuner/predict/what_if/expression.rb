@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    class WhatIf
+      # An expression, taken apart: `io(/articles)-20ms` is target "io", selector "/articles", operator "-", operand "20ms".
+      #
+      # selector: nil when it is about everything
+      Expression = Data.define(:text, :target, :selector, :operator, :operand)
+
+      class Expression
+        # An endpoint's name may hold brackets of its own.
+        SHAPE = /\A(?<target>[a-z]+)\s*(?:\(\s*(?<selector>.+?)\s*\))?\s*(?<operator>[*=+-])\s*(?<operand>\S+)\z/
+
+        NS = {"ns" => 1, "us" => Units::NS_PER_US, "µs" => Units::NS_PER_US, "μs" => Units::NS_PER_US, "ms" => Units::NS_PER_MS, "s" => Units::NS_PER_S}.freeze
+        DURATION = /\A(?<number>\d+(\.\d+)?)(?<unit>#{Regexp.union(NS.keys)})\z/
+
+        # @return [Expression]
+        def self.parse(text)
+          match = SHAPE.match(text) or raise UserMistake, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; docs/what_if.md lists them all"
+          expression = new(text:, **match.named_captures(symbolize_names: true))
+          return expression if CHANGES.key?(expression.target)
+          expression.refuse("there is no #{expression.target} to change; there is #{CHANGES.keys.join(", ")}")
+        end
+
+        # @raise [UserMistake]
+        def refuse(reason) = raise(UserMistake, "--what-if #{text}: #{reason}")
+
+        # @return [Float] of "0.7" or "70%"
+        def factor(least: 0.0)
+          number = Float(operand.delete_suffix("%"))
+          number /= 100 if operand.end_with?("%")
+          raise ArgumentError unless number.finite? && number >= least
+          number
+        rescue ArgumentError
+          refuse("write a number #{least.positive? ? "above 0" : "from 0"} after #{operator}, such as 0.7")
+        end
+
+        # @return [Integer] nanoseconds; below 0 to take away
+        def shift_ns
+          match = DURATION.match(operand) or refuse("write a time after #{operator} with its unit, such as 20ms, 350us or 1.5s")
+          ns = (match[:number].to_f * NS.fetch(match[:unit])).round
+          (operator == "-") ? -ns : ns
+        end
+
+        # @param range [Range<Integer>]
+        # @return [Integer]
+        def count(range)
+          number = Integer(operand, 10)
+          raise ArgumentError unless range.cover?(number)
+          number
+        rescue ArgumentError
+          refuse("write a whole number from #{range.min} to #{range.max}")
+        end
+      end
+    end
+  end
+end

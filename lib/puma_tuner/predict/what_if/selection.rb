@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    class WhatIf
+      # Which endpoints an expression is about: "GET /articles" is that one; "/articles" the same with any verb;
+      # "/articles*" all that begin so.
+      module Selection
+        # More names in a message help nobody.
+        NAMES_MAX = 20
+
+        module_function
+
+        # @param expression [Expression]
+        # @param endpoints [Array<Model::EndpointDemand>]
+        # @return [Array<Model::EndpointDemand>] all of them when the expression names none
+        # @raise [UserMistake] when there is none such
+        def of(expression, endpoints)
+          selector = expression.selector or return endpoints
+          found = exactly(selector, endpoints)
+          # A route may hold a * of its own, so a name that is there counts before a pattern.
+          found = endpoints.select { |endpoint| names(endpoint).any? { |name| File.fnmatch?(selector, name) } } if found.empty?
+          return found unless found.empty?
+          expression.refuse("there is no endpoint #{selector}; there is #{list(endpoints.map(&:name))}")
+        end
+
+        def exactly(selector, endpoints) = endpoints.select { |endpoint| names(endpoint).include?(selector) }
+
+        # @return [Array<String>] with the verb and without
+        def names(endpoint) = [endpoint.name, endpoint.name.sub(/\A[A-Z]+ /, "")]
+
+        def list(names)
+          (names.size > NAMES_MAX) ? "#{names.first(NAMES_MAX).join(", ")} and #{names.size - NAMES_MAX} more" : names.join(", ")
+        end
+      end
+    end
+  end
+end

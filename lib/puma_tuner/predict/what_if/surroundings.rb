@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    class WhatIf
+      # `overhead*0.5`: what Puma and background threads compute for each request.
+      class Overhead < Change
+        EXAMPLES = {"*" => "*0.5"}.freeze
+
+        def call(workload, machine)
+          [workload.with(overhead_cpu_ns: (workload.overhead_cpu_ns * @factor).round, tail_cpu_ns: workload.tail_cpu_ns && (workload.tail_cpu_ns * @factor).round), machine]
+        end
+
+        private
+
+        def prepare = @factor = @expression.factor
+      end
+
+      # `cores=4`: the same machine with more cores, or fewer.
+      class Cores < Change
+        EXAMPLES = {"=" => "=4"}.freeze
+        COUNTS = 1..256
+
+        def call(workload, machine) = [workload, machine.with(cores_count: @count, effective_cores: effective_cores(machine))]
+
+        def remark
+          "#{@expression.text}: each core beyond those of the recorded machine is taken to add as much as each of them does on average; " \
+            "a control group's quota stays as it was"
+        end
+
+        private
+
+        def prepare = @count = @expression.count(COUNTS)
+
+        # Beyond what was measured, in proportion to what all measured ones do together: hyper-threads already count as the
+        # parts of a core that they are.
+        def effective_cores(machine)
+          measured = machine.effective_cores.first(machine.cores_count)
+          per_core = measured.last.fdiv(measured.size)
+          (1..@count).map { |count| measured[count - 1] || count * per_core }.freeze
+        end
+      end
+
+      # `puma=7.2`, `ruby=3.4`: the rules of another version.
+      class Version < Change
+        EXAMPLES = {"=" => "=VERSION"}.freeze
+        FORMAT = /\A\d+(\.\d+){1,3}\z/
+
+        # Those whose rules the simulation knows.
+        KNOWN = {"puma" => [6, 8], "ruby" => [3, 4]}.freeze
+
+        def call(workload, machine) = [workload.with("#{target}_version": @expression.operand), machine]
+
+        def remark
+          "#{@expression.text}: only the rules for handing over requests and the GVL change; every request keeps the CPU time it was recorded with"
+        end
+
+        private
+
+        def prepare
+          least, most = KNOWN.fetch(target)
+          return if FORMAT.match?(@expression.operand) && @expression.operand.to_i.between?(least, most)
+          @expression.refuse("write a version from #{least}.0 to #{most}.x, such as #{target}=#{most}.0")
+        end
+      end
+    end
+  end
+end

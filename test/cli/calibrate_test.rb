@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "support/builders"
+require "tmpdir"
+
+class CalibrateTest < TunerTest
+  include CommandLine
+  include Builders
+
+  Calibrate = PumaTuner::Calibrate
+
+  def in_folder
+    Dir.mktmpdir { |folder| yield folder, {"XDG_CACHE_HOME" => File.join(folder, "cache")} }
+  end
+
+  def calibrated_machine(key = Calibrate.current_key)
+    machine(cores_count: 2).with(tick_ns: 10_070_000, calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: key,
+      ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 30_000))
+  end
+
+  # Without the measuring, which has tests of its own.
+  def command(folder, calibrated, remarks: [], **options)
+    before = ENV["XDG_CACHE_HOME"]
+    ENV["XDG_CACHE_HOME"] = folder
+    out, err = StringIO.new, StringIO.new
+    measure = Calibrate.method(:call)
+    Calibrate.singleton_class.send(:remove_method, :call) # to redefine it would be a warning
+    Calibrate.define_singleton_method(:call) { |**, &remark| remarks.each(&remark) && calibrated }
+    command = PumaTuner::CLI::CalibrateMachine.new
+    command.instance_variable_set(:@out, out)
+    command.instance_variable_set(:@err, err)
+    command.call(**options)
+    [out.string, err.string]
+  ensure
+    ENV["XDG_CACHE_HOME"] = before
+    Calibrate.singleton_class.send(:remove_method, :call)
+    Calibrate.define_singleton_method(:call, measure)
+  end
+
+  test "a calibration that is kept is shown, with how to do it again" do
+    in_folder do |folder, environment|
+      Calibrate::Store.new(File.join(folder, "cache", "puma_tuner")).write(calibrated_machine)
+      result = puma_tuner("calibrate", "--output", "machine.json", folder:, environment:)
+      assert_equal 0, result.code, result.err
+      assert_match(/calibrated at 2026-01-01.*puma_tuner calibrate --force/, result.err)
+      assert_match(%r{^kept: .*/cache/puma_tuner/machine-\h{8}\.json$}, result.err)
+      assert_match(/^  tick +10\.1 ms  8 samples/, result.out)
+      assert_equal calibrated_machine, PumaTuner::Document.read(File.join(folder, "machine.json"), :machine)
+    end
+  end
+
+  test "what was measured is kept, and shown" do
+    in_folder do |folder, _|
+      fresh = calibrated_machine("some machine")
+      out, err = command(folder, fresh, force: true)
+      assert_match(/^  some machine; measured at/, out)
+      assert_match(/^kept: /, err)
+      refute_match(/not quiet/, err)
+      assert_equal fresh, Calibrate::Store.new(File.join(folder, "puma_tuner")).read("some machine")
+    end
+  end
+
+  test "without a cache it is measured, shown and warned" do
+    in_folder do |folder, _|
+      File.write(File.join(folder, "file"), "")
+      out, err = command(File.join(folder, "file"), calibrated_machine("some machine"))
+      assert_match(/some machine/, out)
+      assert_match(/cannot keep the calibration.*--output FILE/, err)
+    end
+  end
+
+  test "a machine that was not quiet is told" do
+    in_folder do |folder, _|
+      _, err = command(folder, calibrated_machine("some machine"), remarks: ["It was used.", "It was loaded."], force: true)
+      assert_match(/was not quiet.*It was used\. It was loaded\. When it is quiet: puma_tuner calibrate --force/, err)
+    end
+  end
+
+  test "wrong words" do
+    in_folder do |folder, environment|
+      assert_mistake(%r{cannot write /nowhere/at/all\.json}, puma_tuner("calibrate", "--output", "/nowhere/at/all.json", folder:, environment:))
+      assert_mistake(/calibrate --help/, puma_tuner("calibrate", "--no-such-option", folder:, environment:))
+      assert_empty Dir.children(folder)
+    end
+  end
+
+  test "the load generator is asked for before anything is measured" do
+    in_folder do |folder, environment|
+      File.write(File.join(folder, "none.rb"), "require 'puma_tuner'; PumaTuner::Load::Native.instance_variable_set(:@why_not, 'it is not there')")
+      result = puma_tuner("calibrate", "--force", folder:, environment: {**environment, "RUBYOPT" => "#{ENV["RUBYOPT"]} -r#{folder}/none.rb"})
+      assert_mistake(/it is not there/, result)
+      refute_match(/tick/, result.err)
+    end
+  end
+
+  test "Ctrl-C stops all that it started, and keeps nothing" do
+    in_folder do |folder, environment|
+      log = File.join(folder, "err.log")
+      {"all cores busy …" => 2, "Puma's own CPU …" => 1}.each do |stage, least|
+        pid = Process.spawn(environment, RbConfig.ruby, EXECUTABLE, "calibrate", "--force", chdir: folder, out: File::NULL, err: [log, "w"])
+        family = wait_until("#{stage} begins", limit_s: 45) do
+          tree = PumaTuner::Host::Processes.tree_of(pid)
+          tree if File.read(log).include?(stage) && tree.size > least
+        end
+        Process.kill(:INT, pid)
+        assert_equal 130, Process.wait2(pid).last.exitstatus
+        assert_match(/interrupted; everything it started is stopped/, File.read(log))
+        wait_until("all have ended") { family.none? { |member| PumaTuner::Host::Processes.alive?(member) } }
+      end
+      assert_equal ["err.log"], Dir.children(folder)
+    end
+  end
+end

@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+require "support/command_line"
+require "tmpdir"
+
+# The verb on recordings made by hand; the user's own folders are the test's.
+class PredictCommandTest < TunerTest
+  include Builders
+  include CommandLine
+
+  def setup
+    @folder = Dir.mktmpdir("puma_tuner-test")
+    record(observation(endpoints: [articles, orders], cores_count: 2))
+  end
+
+  def teardown = FileUtils.rm_rf(@folder)
+
+  def articles = endpoint_observation(name: "GET /articles", traces: Array.new(60) { |number| trace("cpu", 2 + number % 3, "io", 8, "cpu", 1) }, requests_count: 300)
+
+  def orders = endpoint_observation(name: "POST /orders", traces: [trace("cpu", 4, "io", 2, "cpu", 1)] * 40, requests_count: 100)
+
+  def record(observation) = Document.write(observation, path("observation.json"))
+
+  def path(name) = File.join(@folder, name)
+
+  QUICK = %w[--workers 1 --threads 1,5 --seeds 3 --requests 300].freeze
+
+  def predict(*words, verb: "predict")
+    puma_tuner(verb, "observation.json", *QUICK, *words, folder: @folder, environment: {"XDG_CACHE_HOME" => path("cache"), "XDG_STATE_HOME" => path("state")})
+  end
+
+  def sweep_of(*words)
+    result = predict(*words)
+    assert_equal 0, result.code, result.err
+    Document.read(path("sweep.json"), :sweep)
+  end
+
+  test "a grid of topologies, time slices and loads" do
+    sweep = sweep_of("--rate", "20,40", "--timeslice", "100,10", "--html", "sweep.html")
+    assert_equal 8, sweep.forecasts.size
+    assert_equal [20.0, 40.0], sweep.forecasts.map { |forecast| forecast.scenario.arrivals.rate_per_s }.uniq
+    assert_equal [3, 300], [sweep.seeds_count, sweep.requests_count]
+    assert_match(/\A<!DOCTYPE html>/i, File.read(path("sweep.html")))
+  end
+
+  test "without a calibration the remarks say so" do
+    assert_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
+  end
+
+  test "the calibration of the recorded machine is used, and of this one with a remark" do
+    calibrate(machine_facts(2, nil), handoff_ns: 7_000)
+    refute_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
+    FileUtils.rm_rf(path("cache"))
+    calibrate(Host::MachineFacts.read, handoff_ns: 7_000)
+    assert_match(/calibrated on this machine/, sweep_of.remarks.first)
+  end
+
+  def calibrate(facts, **figures)
+    calibrated = Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: Calibrate.key_of(facts, "3.4.5", "8.0.2"), ruby_version: "3.4.5",
+      puma_version: "8.0.2", round_trip_ns: 100_000)
+    Calibrate::Store.new(path("cache/puma_tuner")).write(machine(cores_count: facts.cores_count, **figures).with(calibrated:))
+  end
+
+  test "earlier forecasts of the app tell how unsure these are" do
+    key = Predict::TrackRecord.app_key("bundle exec puma", ["GET /articles", "POST /orders"])
+    check = Predict::Check.of(scenario("1x5"), "throughput", estimate(100.0), estimate(120.0))
+    Predict::TrackRecord.new(path("state/puma_tuner/forecasts.json")).add(key, [check])
+    assert_in_delta Math.log(1.2), sweep_of.past_error.fetch("throughput"), 1e-9
+  end
+
+  test "what is assumed changes the forecast, and is written down" do
+    before = sweep_of.at(topology("1x1")).throughput_per_s.value
+    after = sweep_of("--what-if", "cpu*0.5", "--what-if=io-4ms")
+    assert_equal ["cpu*0.5", "io-4ms"], after.what_if
+    assert_operator after.at(topology("1x1")).throughput_per_s.value, :>, before * 1.3
+    more = sweep_of("--what-if", "traffic*3", "--what-if", "cores=4")
+    assert_equal 30, more.arrivals.connections_count
+    assert(more.remarks.any? { |remark| remark.start_with?("cores=4") })
+  end
+
+  test "a station is a queue of its own" do
+    assert_operator sweep_of("--station", "io=1").at(topology("1x5")).throughput_per_s.value, :<, 1_000.0 / 6.4
+  end
+
+  test "the capacity for a latency goal" do
+    result = predict("--capacity", "--max-p99", "200")
+    assert_equal 0, result.code, result.err
+    assert_match(/Capacity: the most load with a p99 of at most 200 ms/, result.out)
+    sweep = Document.read(path("sweep.json"), :sweep)
+    assert_match(%r{\Acapacity of 1x1: a p99 of at most 200 ms holds with \S+/s, and no more with}, sweep.remarks.first)
+    assert_operator sweep.at(topology("1x5")).p99_ns.value, :<=, 200 * MS
+    closed = predict("--capacity", "--connections", "5", "--max-p50", "100")
+    assert_match(/1x1 +\d+ connections/, closed.out, closed.err)
+  end
+
+  test "settings that can't be are mistakes with what to do" do
+    {
+      %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
+      %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,
+      %w[--what-if rate=5 --rate 7] => /what load there is, and so do --rate/, %w[--station db=5] => /--station db=5: write a kind of wait/,
+      %w[--station io=0] => /--station io=0/, %w[--station pool=5] => /no recorded request has a wait of that kind; there is io/,
+      %w[--seeds 1] => /--seeds 1: write a whole number from 2/, %w[--requests some] => /--requests some/, %w[--capacity --connections 5] => /give a limit to the latency/,
+      %w[--max-p99 0 --capacity] => /--max-p99 0/, %w[--output /nowhere/at/all.json] => %r{cannot write /nowhere}
+    }.each { |words, pattern| assert_mistake(pattern, predict(*words)) }
+    refute_path_exists path("sweep.json")
+  end
+
+  test "settings of newer versions than the recording's are mistakes" do
+    recorded = observation(cores_count: 2)
+    record(recorded.with(server: recorded.server.with(puma_version: "7.2.0", ruby_version: "3.3.8")))
+    assert_mistake(/--io-threads needs Puma 8\.0/, predict("--io-threads", "2"))
+    assert_mistake(/--timeslice needs Ruby 3\.4/, predict("--timeslice", "10"))
+    assert_equal 0, predict("--io-threads", "2", "--what-if", "puma=8.0").code
+  end
+
+  test "recordings that no model can be made of are mistakes with what to do" do
+    record(observation(endpoints: [endpoint_observation(traces: [trace("cpu", 1)] * 10, requests_count: 100)]))
+    assert_mistake(/only 10 requests.*at least 200 requests more/, predict)
+    record(observation(endpoints: [endpoint_observation.with(unclosed_count: 30)]))
+    assert_mistake(/75\.0% of the requests miss their wall time.*Measure again/, predict)
+    text = Document.dump(observation)
+    File.write(path("observation.json"), text[0, text.size / 2])
+    assert_mistake(/cut short/, predict)
+    File.write(path("observation.json"), text.sub('"schema_version":1', '"schema_version":99'))
+    assert_mistake(/its schema version is 99/, predict)
+    assert_mistake(/cannot read nowhere\.json/, puma_tuner("predict", "nowhere.json", folder: @folder))
+  end
+
+  test "some requests that don't add up are remarked on" do
+    record(observation(endpoints: [endpoint_observation.with(unclosed_count: 4)]))
+    assert(sweep_of.remarks.any? { |remark| remark.start_with?("budget: the parts of 10.0% of the requests") })
+  end
+
+  test "advice rests on the same options" do
+    result = predict("--what-if", "cpu*0.5", verb: "advise")
+    assert_equal 0, result.code, result.err
+    assert_path_exists path("advice.json")
+    assert_mistake(/there is no disk/, predict("--what-if", "disk=1", verb: "advise"))
+  end
+end

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class ScenariosTest < TunerTest
+  include Builders
+
+  def scenarios(*texts, of: workload, loads: [Model::Arrivals.closed(10)], **words) = CLI::Scenarios.new(of, **words).of(texts.map { |text| topology(text) }, loads)
+
+  def mistake(...) = assert_raises(UserMistake) { scenarios(...) }.message
+
+  test "without words, the topologies with Puma's defaults" do
+    assert_equal [scenario("1x5"), scenario("2x3")], scenarios("1x5", "2x3")
+  end
+
+  test "every combination is a scenario" do
+    made = scenarios("1x2", "1x5", io_threads: "0,2", timeslice: "100,10", loads: [Model::Arrivals.open(50), Model::Arrivals.open(100)])
+    assert_equal [16, 16], [made.size, made.uniq.size]
+    assert_includes made, scenario("1x5", Model::Arrivals.open(100), io_threads_count: 2, timeslice_ms: 10)
+  end
+
+  test "a minimum of threads holds where there are as many" do
+    assert_equal [["1x2", 0], ["1x5", 0], ["1x5", 3]], scenarios("1x2", "1x5", min_threads: "0,3").map { |made| [made.topology.to_s, made.min_threads_count] }
+    assert_match(/--min-threads 9: no topology has so many threads \(the most is 5\)/, mistake("1x2", "1x5", min_threads: "9"))
+  end
+
+  test "settings that a version does not have are mistakes, unless another version is assumed" do
+    assert_match(/--io-threads needs Puma 8\.0 or newer, and the recording is of Puma 7\.2\.0.*--what-if puma=8\.0/, mistake("1x2", of: workload.with(puma_version: "7.2.0"), io_threads: "2"))
+    assert_match(/--timeslice needs Ruby 3\.4.*Ruby 3\.3\.8/, mistake("1x2", of: workload(ruby_version: "3.3.8"), timeslice: "10"))
+    assert_equal 1, scenarios("1x2", of: workload.with(puma_version: "7.2.0"), io_threads: "0").size
+    assert_equal 1, scenarios("1x2", of: workload(ruby_version: "4.0.1"), timeslice: "10").size
+    assert_equal 1, scenarios("1x2", of: workload.with(puma_version: nil), io_threads: "1").size
+  end
+
+  test "numbers that can't be, and grids that never end, are mistakes" do
+    assert_match(/--io-threads -1/, mistake("1x2", io_threads: "-1"))
+    assert_match(/--timeslice 0: .*from 1 to 60000/, mistake("1x2", timeslice: "0"))
+    assert_match(/that is 60,000 scenarios, and 5,000 are the most/, mistake("1x2", timeslice: "1..60000"))
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class ReportSweepNotesTest < TunerTest
+  include Builders
+
+  def notes(**fields) = PumaTuner::Report::SweepNotes.new(sweep(forecast("1x5", 100)).with(**fields))
+
+  test "what is assumed is said, and nothing where nothing is" do
+    assert_equal "Assumed, and not measured: traffic*2; cpu(GET /)*0.5.", notes(what_if: ["traffic*2", "cpu(GET /)*0.5"]).assumed
+    assert_nil notes.assumed
+  end
+
+  test "how far earlier forecasts missed is said by metric, with how many checks it rests on" do
+    past_error = {"throughput" => 0.0312, "p50" => 0.004, "p99" => 0.061, "checks_count" => 1}
+    assert_equal "Forecasts of this app have missed by about 3 % in throughput, 0.4 % in p50 and 6 % in p99 (1 check); the intervals contain that.",
+      notes(past_error:).past_error
+    assert_nil notes.past_error
+    assert_nil notes(past_error: {"checks_count" => 0}).past_error
+  end
+
+  test "remarks are sentences, each once" do
+    assert_equal ["Few requests.", "Old version."], notes(remarks: ["Few requests", "Old version."]).below
+  end
+
+  test "an interval is called what it is" do
+    assert_equal "Middle and range of 5 simulations of 2,000 requests each", notes.made
+    one = forecast("1x5", 100)
+    sure = one.with(throughput_per_s: one.throughput_per_s.with(level_ratio: 0.95))
+    assert_equal "Middle and 95% interval of 5 simulations of 2,000 requests each", notes(forecasts: [sure]).made
+    assert_match(/\AAn interval holds chance/, notes(forecasts: [sure]).below.first)
+  end
+
+  test "the rule of thumb has a number or none" do
+    assert_match(/gives 4 threads\.\z/, notes.rule_of_thumb)
+    assert_match(/gives nothing here\.\z/, notes(rule_of_thumb_threads_count: nil).rule_of_thumb)
+  end
+end

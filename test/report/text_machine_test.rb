@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class TextMachineTest < TunerTest
+  include Builders
+
+  SAMPLES = PumaTuner::Report::Text::Machine::SAMPLES
+  Calibrate = PumaTuner::Calibrate
+
+  def calibrated(**others)
+    machine(cores_count: 2, effective_cores: [1.0, 1.9512, 1.94, 1.93], handoff_ns: 8_100, client_cpu_ns: 17_000).with(
+      tick_ns: 10_072_000, wakeup_idle_ns: [40_000, 50_000, 60_000], wakeup_loaded_ns: [50_000, 70_000, 5_000_000], acceptor_cpu_ns: 35_000,
+      reactor_wakeup_cpu_ns: 24_000, reactor_register_cpu_ns: 9_000, tail_cpu_ns: 18_000,
+      calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: "test, 2 cores, Linux, Ruby 3.4.5, Puma 8.0.2",
+        ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 31_000), **others
+    )
+  end
+
+  def text(machine) = PumaTuner::Report.render(machine, format: :text)
+
+  test "every figure has its range or what it rests on, and its meaning" do
+    assert_equal <<~TEXT, text(calibrated)
+      Machine: what its cores, Ruby's threads and Puma itself cost
+        test, 2 cores, Linux, Ruby 3.4.5, Puma 8.0.2; measured at 2026-01-01T00:00:00Z.
+                            median  rests on            what it is
+        tick               10.1 ms  8 samples           ten of them make a thread's time slice
+        hand-over          8.10 µs  21 runs             of the GVL, from one thread to the next
+        waking up, idle    50.0 µs  40.0 µs to 60.0 µs  how late a sleeping thread gets a core
+        waking up, busy    70.0 µs  50.0 µs to 5.00 ms  the same, beside a busy process for each core
+        acceptor           35.0 µs  5 turns             Puma's CPU for each new connection
+        reactor, reads     24.0 µs  5 turns             Puma's CPU for a request that comes through it
+        reactor, takes in  9.00 µs  5 turns             Puma's CPU for giving the connection back to it
+        tail               18.0 µs  1 window            CPU of a pool thread, outside recorded requests
+        client             17.0 µs  5 turns             the load generator's CPU for each request
+        round trip         31.0 µs  5 turns             of a request to an app that does nothing
+        busy processes           1     2     3     4
+        cores' worth of work  1.00  1.95  1.94  1.93
+        Work: median of 3 rounds, by CPU time. How each is measured: docs/calibration.md.
+    TEXT
+  end
+
+  test "the numbers of samples are the calibration's own" do
+    assert_equal SAMPLES, {
+      tick: "#{Calibrate::Tick::SAMPLES_COUNT} samples", handoff: "#{Calibrate::Handoff::RUNS_COUNT} runs",
+      cores: "#{Calibrate::EffectiveCores::ROUNDS_COUNT} rounds", puma: "#{Calibrate::PumaCpu::TURNS_COUNT} turns",
+      client: "#{Calibrate::Client::TURNS_COUNT} turns", tail: "1 window"
+    }
+  end
+
+  test "a quota is told, and of many cores some" do
+    shown = text(calibrated(quota_ns: 150 * MS, period_ns: 100 * MS, effective_cores: (1..66).map(&:to_f)))
+    assert_match(/A quota of 150 ms in each 100 ms/, shown)
+    assert_match(/busy processes +1 +8 .* 66$/, shown)
+  end
+
+  test "typical figures are called so" do
+    shown = text(calibrated.with(calibrated: nil))
+    assert_match(/Typical figures, not measured here: puma_tuner calibrate/, shown)
+    assert_match(/^  tick +10\.1 ms  typical/, shown)
+    refute_match(/round trip|samples|rounds/, shown)
+  end
+end
