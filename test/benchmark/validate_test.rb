@@ -191,6 +191,10 @@ class ValidateTest < TunerTest
     end
   end
 
+  test "a reason is a line without folders" do
+    assert_equal "ruby -S bundle exec puma ended", Reason.of(PumaTuner::UserMistake.new("/opt/some/where/ruby -S bundle exec puma ended.\nmore"))
+  end
+
   test "steps are understood" do
     assert_equal [[:burn, 20], [:wait, 0.005], [:litter, 2_500]], ValidationSteps.parse("c0.5 i5 g2.5", turns_per_ms: 40)
     assert_equal [200, {"content-type" => "text/plain"}, ["done"]], ValidationSteps.app("/=c1;/other=", turns_per_ms: 10).call("PATH_INFO" => "/")

@@ -38,10 +38,9 @@ module PumaTuner
       end
       private_class_method :spent
 
+      # The load average is of a whole minute before, perhaps of our own last run, and tells only where nothing better does.
       # @return [Array<String>] sentences
-      def remarks
-        [foreign, stolen, load, pressure].compact
-      end
+      def remarks = [*(foreign_ratio ? foreign : [load, pressure]), stolen].compact
 
       private
 

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class LookupTest < TunerTest
+  include Builders
+
+  # A store in memory.
+  Kept = Data.define(:machines) do
+    def read(key) = machines[key]
+  end
+
+  def key(facts, ruby_version = "3.4.5", puma_version = "8.0.2") = Calibrate.key_of(facts, ruby_version, puma_version)
+
+  def recorded = machine_facts(4, nil)
+
+  def here = machine_facts(2, nil)
+
+  def found(keys) = Calibrate::Lookup.new(store: Kept.new(keys), here:).call(observation(cores_count: 4))
+
+  def own = [RUBY_VERSION, Calibrate::Lookup.own_puma_version]
+
+  test "the recorded machine with the recorded versions comes first, then with ours, then this machine" do
+    keys = [key(recorded), key(recorded, *own), key(here), key(here, *own)].uniq
+    keys.each_index do |index|
+      kept = keys.drop(index).to_h { |key| [key, key] }
+      assert_equal keys[index], found(kept).machine
+    end
+    assert_nil found({})
+  end
+
+  test "another machine's calibration is said to be one" do
+    assert_nil found({key(recorded) => 1}).remark
+    assert_match(/this machine \(2 cores, test\), recorded on another \(4 cores, test\)/, found({key(here) => 1}).remark)
+  end
+
+  test "our own Puma is known" do
+    assert_match(/\A\d+\.\d+/, Calibrate::Lookup.own_puma_version)
+  end
+end

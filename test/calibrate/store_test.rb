@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+require "tmpdir"
+
+class StoreTest < TunerTest
+  include Builders
+
+  Store = PumaTuner::Calibrate::Store
+
+  def calibrated_machine(key = "a machine")
+    machine(cores_count: 2).with(calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: key, ruby_version: "3.4.5",
+      puma_version: "8.0.2", round_trip_ns: 30_000))
+  end
+
+  def in_store = Dir.mktmpdir { |folder| yield Store.new(File.join(folder, "puma_tuner")), folder }
+
+  test "what was written is read again, by its key" do
+    in_store do |store|
+      assert_nil store.read("a machine")
+      path = store.write(calibrated_machine)
+      assert_equal store.path("a machine"), path
+      assert_equal calibrated_machine, store.read("a machine")
+      assert_nil store.read("another machine")
+    end
+  end
+
+  test "a file that can't be read, or is another's or another version's, is as good as absent" do
+    in_store do |store|
+      path = store.write(calibrated_machine)
+      good = File.read(path)
+      [
+        "", "{", "[]", "\xff\xfe", good.sub('"kind":"machine"', '"kind":"workload"'), good.sub('"schema_version":1', '"schema_version":2'),
+        good.sub('"tick_ns"', '"tack_ns"'), good.sub('"machine_key":"a machine"', '"machine_key":"b machine"'),
+        good.sub(/"calibrated":\{.*?\}/, '"calibrated":null'), good.sub(/"calibrated":\{.*?\}/, '"calibrated":5')
+      ].each do |content|
+        refute_equal good, content
+        File.binwrite(path, content)
+        assert_nil store.read("a machine"), content
+      end
+      File.write(path, good)
+      assert_equal calibrated_machine, store.read("a machine")
+    end
+  end
+
+  test "writing takes the place of what was there" do
+    in_store do |store|
+      store.write(calibrated_machine)
+      store.write(calibrated_machine.with(tick_ns: 7))
+      assert_equal 7, store.read("a machine").tick_ns
+      assert_equal 1, Dir[File.join(File.dirname(store.path("a machine")), "*")].size
+    end
+  end
+
+  test "without a place it is said where one can be given" do
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "file"), "")
+      store = Store.new(File.join(folder, "file", "puma_tuner"))
+      assert_match(/cannot keep the calibration.*XDG_CACHE_HOME/, assert_raises(PumaTuner::UserMistake) { store.write(calibrated_machine) }.message)
+      assert_nil store.read("a machine")
+    end
+  end
+
+  test "the user's cache folder is the one of the XDG base directory specification" do
+    before = ENV.values_at("XDG_CACHE_HOME", "HOME")
+    ENV["HOME"] = "/home/somebody"
+    {"/cache" => "/cache/puma_tuner", "relative" => "/home/somebody/.cache/puma_tuner", "" => "/home/somebody/.cache/puma_tuner",
+     nil => "/home/somebody/.cache/puma_tuner"}.each do |value, folder|
+      ENV["XDG_CACHE_HOME"] = value
+      assert_equal folder, Store.folder
+    end
+  ensure
+    ENV["XDG_CACHE_HOME"], ENV["HOME"] = before
+  end
+end
