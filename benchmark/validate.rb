@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+# Predictions, each from one recording, against a real Puma under real load, over a grid of workloads, settings, loads,
+# Rubies and Pumas. Ends with status 1 when they miss one of their targets by more than the noise that was measured.
+#
+#   bin/exec rake validate QUICK=1    (10 minutes; of any use only on a machine with nothing else to do)
+#   bin/exec rake validate            (hours; goes on where it was interrupted)
+
+require_relative "support/script"
+require_relative "validate/suite"
+
+ARGV.unshift("--quick") if ENV["QUICK"] == "1"
+Script.run("validate") { Validation::Suite.new(Validation::Options.parse(ARGV)).run }

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require_relative "measured"
+
+module Validation
+  # One metric of one cell: measured beside predicted.
+  #
+  # metric: of Comparison::METRICS; measured: Estimate; predicted: Estimate, or a bare number that has no interval
+  Error = Data.define(:cell_key, :metric, :measured, :predicted) do
+    def predicted_value = predicted.is_a?(Numeric) ? predicted : predicted.value
+
+    # @return [Float] signed, of the measured value
+    def ratio = measured.value.zero? ? 0.0 : predicted_value.fdiv(measured.value) - 1
+
+    # @return [Float] what is left of it beyond the measurement's own interval; 0 within
+    def beyond_ratio = measured.value.zero? ? 0.0 : beyond.fdiv(measured.value)
+
+    # @return [Numeric] how far the prediction lies outside of the measured interval, in the metric's unit
+    def beyond = [measured.low - predicted_value, predicted_value - measured.high, 0].max
+
+    # @return [Numeric] in the metric's unit
+    def absolute = (predicted_value - measured.value).abs
+
+    # @return [Boolean, nil] whether the predicted interval holds the measured value; nil without one
+    def covered? = (predicted.covers?(measured.value) unless predicted.is_a?(Numeric))
+  end
+
+  # One cell: measured beside predicted, and beside what formulas say.
+  class Comparison
+    # In the table's order. Throughput is of closed loops only: an open one has what it is sent.
+    METRICS = {
+      throughput: :throughput_per_s.to_proc, p50: :p50_ns.to_proc, p99: :p99_ns.to_proc, gvl_wait: :gvl_wait_ns.to_proc, mean: :mean_ns.to_proc,
+      cpu: ->(forecast) { forecast.cores_used && forecast.cores_used / forecast.throughput_per_s.value * PumaTuner::Units::NS_PER_S }
+    }.freeze
+
+    FORMULAS = {"bound" => :bound_per_s, "Amdahl" => :amdahl_per_s, "mean value analysis" => :mva_per_s,
+                "flow-equivalent server" => :flow_equivalent_per_s, "100 / CPU %" => :cpu_share_per_s}.freeze
+
+    # @return [Cell]
+    attr_reader :cell
+
+    # @return [Measured]
+    attr_reader :measured
+
+    # @return [PumaTuner::Predict::Forecast, nil]
+    attr_reader :forecast
+
+    # @param cell [Cell]
+    # @param measured [Measured]
+    # @param forecast [PumaTuner::Predict::Forecast, nil] nil when it could not be predicted
+    # @param failure [String, nil] why not
+    # @param void [String, nil] why its recording must not count
+    def initialize(cell:, measured:, forecast:, failure: nil, void: nil)
+      @void = void
+      @cell = cell
+      @measured = measured
+      @forecast = forecast
+      @failure = failure
+    end
+
+    # @return [String, nil] why its errors do not count, as a clause
+    def invalid = @void || @measured.invalid
+
+    # @return [String, nil] why there is no prediction of a cell that has one to be held against, as a clause
+    def unpredicted = @failure || @forecast&.unsteady
+
+    # @return [Hash{Symbol => Error}] by metric, of those that both sides have
+    def errors
+      @errors ||= METRICS.filter_map { |metric, figure|
+        measured, predicted = @measured.public_send(metric), @forecast && figure.call(@forecast)
+        [metric, Error.new(cell_key: @cell.key, metric:, measured:, predicted:)] if measured && predicted
+      }.to_h
+    end
+
+    # @return [Hash{String => Error}] of the throughput, by formula
+    def formula_errors
+      measured = @measured.throughput
+      return {} unless measured && @forecast&.closed_forms
+      FORMULAS.filter_map { |name, field|
+        predicted = @forecast.closed_forms.public_send(field)
+        [name, Error.new(cell_key: @cell.key, metric: :throughput, measured:, predicted:)] if predicted
+      }.to_h
+    end
+  end
+end

@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require_relative "cell"
+
+module Validation
+  # Which cells are measured. Fixed beforehand, so that nobody picks those that come out well.
+  module Grid
+    WORKERS = [1, 2].freeze
+    THREADS = [1, 2, 3, 5, 8, 16].freeze
+    LEVELS = [*[0.5, 1, 2, 4].map { |factor| Level.closed(factor) }, *[0.3, 0.5, 0.7, 0.85].map { |factor| Level.open(factor) }].freeze
+
+    # Ruby, Puma and time slice; Ruby 3.3 knows only 100 ms. The first is the one that the whole grid is measured with.
+    COMBINATIONS = %w[8.0 7.2 6.6].flat_map { |puma| [["3.4", puma, 100], ["3.4", puma, 10], ["3.3", puma, 100]] }.freeze
+
+    # With the others, those workloads that can show what differs (Puma's rules for accepting, the slice, the Ruby) meet a few
+    # settings: the whole product takes days.
+    SPARSE_WORKLOADS = %w[empty a many_waits bimodal].freeze
+    SPARSE_THREADS = [3, 8].freeze
+    SPARSE_LEVELS = [Level.closed(1), Level.closed(4), Level.open(0.7)].freeze
+
+    # Slow ones, whose percentiles need long loads anyway.
+    REAL_COMBINATION = ["3.4", "own", 100].freeze
+    REAL_THREADS = [1, 3, 5].freeze
+    REAL_LEVELS = [Level.closed(1), Level.closed(4), Level.open(0.5), Level.open(0.7)].freeze
+
+    QUICK = {
+      "empty/3.4/8.0/100" => {"1x3" => "closed-1 open-0.5", "2x5" => "closed-2"},
+      "cpu/3.4/8.0/100" => {"1x1" => "closed-1 open-0.7", "1x5" => "closed-2", "2x2" => "closed-1"},
+      "a/3.4/8.0/100" => {"1x1" => "closed-1", "1x3" => "closed-1 open-0.7", "1x5" => "closed-2 open-0.5", "1x8" => "closed-1", "2x3" => "closed-1 open-0.85"},
+      "many_waits/3.4/8.0/100" => {"1x3" => "closed-1 open-0.7", "1x8" => "closed-1", "2x5" => "closed-1"},
+      "coarse/3.4/8.0/100" => {"1x2" => "closed-1", "1x3" => "closed-2"},
+      "long/3.4/8.0/100" => {"1x3" => "closed-1"},
+      "bimodal/3.4/8.0/100" => {"1x3" => "closed-1 open-0.5", "2x5" => "closed-1"},
+      "garbage/3.4/8.0/100" => {"1x1" => "closed-1", "1x5" => "closed-1 open-0.7", "2x3" => "closed-1"},
+      "bimodal/3.4/8.0/10" => {"1x3" => "closed-1"},
+      "a/3.4/7.2/100" => {"1x3" => "closed-4"},
+      "a/3.4/6.6/100" => {"1x3" => "closed-1", "2x3" => "closed-4"}
+    }.freeze
+
+    class << self
+      # @return [Array<Cell>] ten minutes' worth
+      def quick
+        QUICK.flat_map do |subject_key, topologies|
+          topologies.flat_map { |topology, levels| levels.split.map { |level| Cell.parse("#{subject_key}/#{topology}/#{level}") } }
+        end
+      end
+
+      # @param everything [Boolean] whether all combinations meet all settings
+      # @return [Array<Cell>]
+      def full(everything: false)
+        made, real = Workloads::ALL.partition { |workload| !workload.real? }
+        first, *others = COMBINATIONS
+        [
+          *product(made, [first], THREADS, LEVELS),
+          *product(real, [REAL_COMBINATION], REAL_THREADS, REAL_LEVELS),
+          *(everything ? product(made, others, THREADS, LEVELS) : product(made.select { |workload| SPARSE_WORKLOADS.include?(workload.name) }, others, SPARSE_THREADS, SPARSE_LEVELS))
+        ]
+      end
+
+      private
+
+      def product(workloads, combinations, threads, levels)
+        subjects = combinations.product(workloads).map do |(ruby, puma, timeslice_ms), workload|
+          Subject.new(workload_name: workload.name, ruby:, puma:, timeslice_ms:)
+        end
+        topologies = WORKERS.product(threads).map { |workers, count| PumaTuner::Topology.from(workers, count) }
+        subjects.product(topologies).flat_map { |subject, topology| distinct(levels, topology).map { |level| Cell.new(subject:, topology:, level:) } }
+      end
+
+      # Half a connection is none, and a whole one is measured already.
+      def distinct(levels, topology)
+        levels.reject { |level| !level.open? && level.factor * topology.slots_count < 1 }
+      end
+    end
+  end
+end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "json"
+
+module Validation
+  # What has been measured, on disk: a line of JSON for each thing as soon as it is there, so that an interrupted run goes on
+  # where it was, and predictions can be made anew without measuring again. A later line takes the place of an earlier one with
+  # the same key.
+  #
+  #   {"kind": "run", …}  what holds for all lines: the machine, how much work a millisecond is
+  #   {"kind": "recording", "key": …, "turns_per_ms": …, "disturbed": …}  speed (see Speed); why it must not count, or null
+  #   {"kind": "cell", "key": …}  see Session
+  #   {"kind": "absent", "key": subject, "reason": …}  a subject that can't be had here
+  # Recordings and calibrated machines are files of their own beside it, as `puma_tuner` writes them.
+  class Journal
+    FOLDER = File.expand_path("../../tmp/validate", __dir__)
+
+    # @param folder [String]
+    # @param fresh [Boolean] whether to begin anew
+    def initialize(folder, fresh: false)
+      @folder = folder
+      @path = File.join(folder, "journal.jsonl")
+      FileUtils.rm_rf(folder) if fresh
+      FileUtils.mkdir_p(folder)
+      @lines = read
+    end
+
+    # @param fields [Hash] with "kind" and, of several of a kind, "key"
+    def add(fields)
+      line = JSON.generate(fields)
+      File.write(@path, "#{line}\n", mode: "a")
+      @lines[[fields.fetch("kind"), fields["key"]]] = JSON.parse(line)
+    end
+
+    # @return [Hash, nil]
+    def run = @lines[["run", nil]]
+
+    # @return [Hash, nil]
+    def cell(cell) = @lines[["cell", cell.key]]
+
+    # @return [String, nil] why a subject is not there
+    def absence(subject) = @lines[["absent", subject.key]]&.fetch("reason")
+
+    # @param name [String] of a recording
+    # @return [String, nil] why it must not count, as a clause
+    def disturbed(name) = @lines[["recording", name]]&.fetch("disturbed")
+
+    # @param name [String] of a recording
+    # @return [Float] the machine's speed meanwhile, see Speed
+    def recorded_turns_per_ms(name) = @lines.fetch(["recording", name]).fetch("turns_per_ms")
+
+    # @param name [String] of a document: a recording's or a machine's
+    # @return [Data, nil]
+    def document(name)
+      path = path_of(name)
+      PumaTuner::Document.read(path) if File.file?(path)
+    end
+
+    # @param name [String]
+    # @param value [Data]
+    # @return [Data] itself
+    def keep(name, value)
+      PumaTuner::Document.write(value, path_of(name))
+      value
+    end
+
+    private
+
+    def path_of(name) = File.join(@folder, "#{name.tr("/ ", "__")}.json")
+
+    # The last line may be cut short: whoever wrote it was interrupted.
+    def read
+      return {} unless File.file?(@path)
+      lines = File.readlines(@path, chomp: true).filter_map do |line|
+        JSON.parse(line)
+      rescue JSON::ParserError
+        nil
+      end
+      lines.to_h { |fields| [[fields.fetch("kind"), fields["key"]], fields] }
+    end
+  end
+end

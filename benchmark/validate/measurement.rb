@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require_relative "calibration"
+require_relative "predictor"
+require_relative "reason"
+require_relative "recorder"
+require_relative "schedule"
+require_relative "servers"
+
+module Validation
+  # Measures what is still to be measured, into the journal.
+  class Measurement
+    # @param journal [Journal] with its run
+    # @param schedule [Schedule]
+    # @param recorded_at [Array<PumaTuner::Topology>]
+    # @param times [Times]
+    # @param say [#call] told what comes next
+    def initialize(journal:, schedule:, recorded_at:, times:, say:)
+      @journal = journal
+      @schedule = schedule
+      @recorded_at = recorded_at
+      @times = times
+      @say = say
+      @servers = Servers.new(turns_per_ms: journal.run.fetch("turns_per_ms"))
+      @cores_count = PumaTuner::Host::MachineFacts.read.cores_count
+    end
+
+    def call
+      @schedule.subjects.each { |subject| measure(subject) }
+    end
+
+    private
+
+    def measure(subject)
+      servers = @schedule.servers(subject)
+      return if servers.empty? && @schedule.unrecorded(subject).empty?
+      @schedule.unrecorded(subject).each { |topology| record(subject, topology) }
+      servers.each { |server| load(server) }
+    rescue PumaTuner::UserMistake => error
+      reason = Reason.of(error)
+      @say.call("#{subject.key} is left out: #{reason}")
+      @journal.add("kind" => "absent", "key" => subject.key, "reason" => reason)
+    end
+
+    def record(subject, topology)
+      @say.call("recording #{subject.key} at #{topology}")
+      recording = Recorder.new(servers: @servers, times: @times, fastest: @journal.run.fetch("turns_per_ms")).call(subject, topology)
+      calibrate(recording.observation)
+      name = Schedule.recording_name(subject, topology)
+      @journal.add("kind" => "recording", "key" => name, "foreign_cpu_ratio" => recording.foreign_cpu_ratio, "turns_per_ms" => recording.turns_per_ms,
+        "disturbed" => recording.disturbed)
+      @journal.keep(name, recording.observation)
+    end
+
+    # Kept with the measurements, so that predictions made anew are of the same machine.
+    def calibrate(observation)
+      name = Predictor.machine_name(observation)
+      return if @journal.document(name)
+      @journal.keep(name, Calibration.new(servers: @servers, say: @say).machine(observation))
+    end
+
+    def load(server)
+      @say.call("#{server.subject.key} #{server.topology}: #{server.cells.map(&:level).join(" ")}")
+      predictor = Predictor.of(@journal, server.subject, @recorded_at.first)
+      plans = server.cells.map { |cell| plan(cell, predictor) }
+      session = Session.new(command: @servers.command(server.subject), topology: server.topology, plans:, times: @times, cores_count: @cores_count,
+        turns_per_ms: @journal.recorded_turns_per_ms(Schedule.recording_name(server.subject, @recorded_at.first)))
+      session.call.each_value { |fields| @journal.add(fields) }
+    end
+
+    def plan(cell, predictor)
+      capacity_per_s = predictor.capacity_per_s(cell.topology)
+      rate_per_s = cell.level.factor * capacity_per_s if cell.level.open?
+      Session::Plan.new(cell:, rate_per_s:, connections_count: rate_per_s ? Session::OPEN_CONNECTIONS_COUNT : cell.level.connections_count(cell.topology),
+        load_s: @times.load_s_at(rate_per_s || capacity_per_s))
+    end
+  end
+end

@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+require_relative "cell"
+require_relative "reason"
+require_relative "speed"
+require_relative "times"
+
+module Validation
+  # One server and its cells, which differ in load: all loads without the probe, in turns, so that what disturbs the machine
+  # meets each of them; then the probe is put in, and each load is sent once more for the wait for the GVL.
+  #
+  # It makes a hash for the journal of each cell:
+  #   connections_count; rate_per_s: of an open load, as it was asked for, else nil; load_s: of each repeat
+  #   repeats: latency (histogram), turns_per_ms (see Speed), requests_count, intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the
+  #     server; conditions (PumaTuner::Prove::Conditions), disturbed: why it must not count, or nil
+  #   gvl_wait: requests_count, mean_ns, deviation_ns; nil when nothing could be seen
+  #   failure: why there is nothing else
+  class Session
+    OPEN_CONNECTIONS_COUNT = 500
+    BOOT_LIMIT_S = 90
+
+    # Repeats that may take the place of disturbed ones.
+    EXTRA_COUNT = 2
+
+    # What to send, and for how long. rate_per_s: of an open load
+    Plan = Data.define(:cell, :connections_count, :rate_per_s, :load_s) do
+      def arrivals = rate_per_s ? PumaTuner::Load::Arrivals.open(rate_per_s) : PumaTuner::Load::Arrivals.closed
+
+      # @param seed [Integer]
+      def traffic(seed)
+        PumaTuner::Load::Traffic.new(mix: cell.subject.workload.mix, generator: PumaTuner::Load::Native.new, connections_count:, seed:, arrivals:)
+      end
+    end
+
+    # @param command [PumaTuner::Host::Command]
+    # @param topology [PumaTuner::Topology]
+    # @param plans [Array<Plan>]
+    # @param times [Times]
+    # @param cores_count [Integer]
+    # @param turns_per_ms [Float] the machine's speed while the subject was recorded, see Speed
+    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms:)
+      @turns_per_ms = turns_per_ms
+      @command = command
+      @topology = topology
+      @plans = plans
+      @times = times
+      @cores_count = cores_count
+      @outcomes = Hash.new { |outcomes, plan| outcomes[plan] = [] }
+    end
+
+    # @return [Hash{Cell => Hash}] what goes into the journal
+    def call
+      PumaTuner::Host::ServerProcess.run(@command, topology: @topology, meter: true, boot_limit_s: BOOT_LIMIT_S) do |server|
+        @meter = PumaTuner::Host::Meter::Asking.new(server.directory)
+        warm_up(server)
+        (@times.repeats_count + EXTRA_COUNT).times { |number| turn(number).each { |plan| @outcomes[plan] << repeat(server, plan, number) } }
+        waits = @plans.to_h { |plan| [plan, gvl_wait(server, plan)] }
+        @plans.to_h { |plan| [plan.cell, fields(plan, waits.fetch(plan))] }
+      end
+    rescue PumaTuner::UserMistake => error
+      @plans.to_h { |plan| [plan.cell, {"kind" => "cell", "key" => plan.cell.key, "failure" => Reason.of(error)}] }
+    end
+
+    private
+
+    # With the most that will be sent.
+    def warm_up(server)
+      busiest = @plans.max_by { |plan| [plan.rate_per_s ? 0 : 1, plan.connections_count] }
+      busiest.traffic(0).send_to(server.url, duration_s: @times.warmup_s)
+    end
+
+    # Those that still lack undisturbed repeats.
+    def turn(number)
+      lacking = @plans.select { |plan| @outcomes[plan].count { |_, circumstances| circumstances.fetch("disturbed").nil? } < @times.repeats_count }
+      number.odd? ? lacking.reverse : lacking
+    end
+
+    def repeat(server, plan, number)
+      before = PumaTuner::Prove::Readings.take(server, nil)
+      own_ns = own_cpu_ns
+      outcome, turns_per_ms = Speed.during { plan.traffic(number + 1).send_to(server.url, duration_s: plan.load_s) }
+      own_ns = own_cpu_ns - own_ns
+      spent = PumaTuner::Prove::Readings.take(server, nil) - before
+      conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns, cores_count: @cores_count, fingerprint: {})
+      [outcome, {"cpu_ns" => spent.cpu_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "disturbed" => disturbed(outcome, conditions, turns_per_ms, plan)}]
+    end
+
+    # By causes only: what came out decides nothing.
+    def disturbed(outcome, conditions, turns_per_ms, plan)
+      PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals) || PumaTuner::Prove::Laws.disturbed(conditions, []) ||
+        Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded")
+    end
+
+    def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+
+    def gvl_wait(server, plan)
+      observation = PumaTuner::Measure::LateWindow.call(server, @meter) { plan.traffic(100).send_to(server.url, duration_s: @times.probe_s) }
+      return unless observation&.budget&.gvl_wait_ns
+      count = observation.requests_count
+      mean_ns = observation.budget.gvl_wait_ns.fdiv(count)
+      {"requests_count" => count, "mean_ns" => mean_ns, "deviation_ns" => deviation_ns(observation, mean_ns)}
+    end
+
+    # Of single requests around their mean, out of the histograms.
+    def deviation_ns(observation, mean_ns)
+      histograms = observation.endpoints.flat_map { |endpoint| endpoint.distributions.select { |one| one.part.to_s == "gvl_wait" }.map(&:histogram) }
+      return if histograms.empty?
+      all = histograms.sum(PumaTuner::Stats::Histogram.empty)
+      squares = all.counts.sum { |bucket, count| count * (all.class.range_of(bucket).begin - mean_ns)**2 } + all.zero_count * mean_ns**2
+      Math.sqrt(squares / [all.count, 1].max)
+    end
+
+    OUTCOME = %i[requests_count intended_count duration_ns throughput_per_s mean_ns p50_ns p99_ns].freeze
+    private_constant :OUTCOME
+
+    def figures(outcome) = OUTCOME.to_h { |name| [name.to_s, outcome.public_send(name)] }.merge("latency" => outcome.latency&.to_document)
+
+    def fields(plan, gvl_wait)
+      repeats = @outcomes.fetch(plan)
+      {
+        "kind" => "cell", "key" => plan.cell.key, "at" => Time.now.utc.strftime("%FT%TZ"), "connections_count" => plan.connections_count,
+        "rate_per_s" => plan.rate_per_s, "load_s" => plan.load_s,
+        "repeats" => repeats.map { |outcome, circumstances| {**figures(outcome), **circumstances} },
+        "gvl_wait" => gvl_wait, "failure" => nil
+      }
+    end
+  end
+end
