@@ -19,6 +19,7 @@ module PumaTuner
     autoload :Outcome, "puma_tuner/predict/outcome"
     autoload :Plan, "puma_tuner/predict/plan"
     autoload :Queueing, "puma_tuner/predict/queueing"
+    autoload :RecordedRequests, "puma_tuner/predict/recorded_requests"
     autoload :Reference, "puma_tuner/predict/reference"
     autoload :Rules, "puma_tuner/predict/rules"
     autoload :Scenario, "puma_tuner/predict/scenario"

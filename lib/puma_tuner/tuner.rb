@@ -53,11 +53,17 @@ module PumaTuner
       return found.machine if found
       return unless @plan.calibrate
       machine = @progress.stage("calibrate", CALIBRATION_S) { Calibrate.call { |remark| @remarks << "while calibrating: #{remark}" } }
-      Calibrate::Store.new.write(machine)
+      keep_calibration(machine)
       machine
     rescue UserMistake => mistake
       @remarks << "calibrating: #{mistake.message}"
-      machine
+      nil
+    end
+
+    def keep_calibration(machine)
+      Calibrate::Store.new.write(machine)
+    rescue UserMistake => mistake
+      @remarks << mistake.message
     end
 
     def predict(workload, machine, today)

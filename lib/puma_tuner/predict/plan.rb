@@ -16,10 +16,6 @@ module PumaTuner
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
 
-      # What marks a request as I/O-bound is in the app's code, which is not seen; taken to be marked are those whose CPU is under
-      # this share of their time. A judgement.
-      IO_BOUND_CPU_RATIO = 0.1
-
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]
       # @param scenario [Scenario]
@@ -28,7 +24,9 @@ module PumaTuner
       # @param stations [Array<Station>]
       # @param resample [Boolean] whether the recorded requests are drawn from as they are, or from a resample of them with
       #   replacement, different for each seed: then the spread over seeds holds the recording's sampling error, too (bootstrap)
-      def initialize(workload:, machine:, scenario:, seed:, requests_count:, stations: [], resample: true)
+      # @param requests [RecordedRequests] of the workload; a sweep packs them once
+      def initialize(workload:, machine:, scenario:, seed:, requests_count:, stations: [], resample: true, requests: RecordedRequests.new(workload))
+        @requests = requests
         @workload = workload
         @machine = machine
         @scenario = scenario
@@ -81,46 +79,7 @@ module PumaTuner
          group_count: (arrivals.burst_count || 1).to_f, times_ns: packed(arrivals.times_ns || [])}
       end
 
-      def requests
-        demands = @workload.endpoints.flat_map(&:demands)
-        pieces = demands.map { |demand| pieces_of(demand) }
-        first = 0
-        begins = pieces.map { |list| first.tap { first += list.size / 4 } }
-        {pieces: packed(pieces.flatten), demands: packed(begins), picks: packed(picks), endpoints:}
-      end
-
-      # Burst, the part of it that is garbage collection, wait, kind of wait. Where the garbage was collected is not recorded by
-      # burst; it is put at the end of the longest, as that is where most is allocated.
-      def pieces_of(demand)
-        longest = demand.bursts_ns.each_index.max_by { |index| demand.bursts_ns[index] }
-        demand.bursts_ns.each_with_index.flat_map do |burst_ns, index|
-          gc_ns = (index == longest) ? [demand.gc_ns || 0, burst_ns].min : 0
-          [burst_ns, gc_ns, demand.waits_ns[index] || -1, WAITS.fetch(demand.wait_kinds[index] || "io")]
-        end
-      end
-
-      def picks
-        random = Random.new(@seed)
-        first = 0
-        @workload.endpoints.flat_map do |endpoint|
-          count = endpoint.demands.size
-          (@resample ? Array.new(count) { first + random.rand(count) } : (first...first + count).to_a).tap { first += count }
-        end
-      end
-
-      # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound.
-      def endpoints
-        total = @workload.endpoints.sum(&:weight_ratio)
-        upper = 0.0
-        first = 0
-        @workload.endpoints.map do |endpoint|
-          upper += endpoint.weight_ratio / total
-          count = endpoint.demands.size
-          [upper, first, count, io_bound?(endpoint) ? 1 : 0].tap { first += count }
-        end
-      end
-
-      def io_bound?(endpoint) = endpoint.mean_cpu_ns < IO_BOUND_CPU_RATIO * (endpoint.mean_cpu_ns + endpoint.mean_wait_ns)
+      def requests = {**@requests.to_h, picks: packed(@requests.picks(@resample ? Random.new(@seed) : nil))}
 
       def stations = WAITS.keys.map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
 

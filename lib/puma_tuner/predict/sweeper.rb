@@ -33,6 +33,7 @@ module PumaTuner
         @what_if = what_if
         @remarks = remarks
         @stations = stations
+        @requests = RecordedRequests.new(workload)
         @uncertainty = Uncertainty.new(past_error)
       end
 
@@ -97,7 +98,7 @@ module PumaTuner
 
       def simulate(scenario)
         (@seed...@seed + @seeds_count).map do |seed|
-          Engine.call(Plan.new(workload: @workload, machine: @machine, scenario:, seed:, requests_count: @requests_count, stations: @stations))
+          Engine.call(Plan.new(workload: @workload, machine: @machine, scenario:, seed:, requests_count: @requests_count, stations: @stations, requests: @requests))
         end
       end
 

@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # A workload's recorded requests as a Plan's numbers: what is the same in all simulations of it.
+    class RecordedRequests
+      # What marks a request as I/O-bound is in the app's code, which is not seen; taken to be marked are those whose CPU is under
+      # this share of their time. A judgement.
+      IO_BOUND_CPU_RATIO = 0.1
+
+      # @param workload [Model::Workload]
+      def initialize(workload)
+        @endpoints = workload.endpoints
+        @counts = @endpoints.map { |endpoint| endpoint.demands.size }
+        @numbers = {pieces: pieces.flatten.pack("q*"), demands: demands.pack("q*"), endpoints: endpoints.freeze}.freeze
+        @pieces = nil # packed by now
+      end
+
+      # @return [Hash{Symbol => Object}] pieces, demands, endpoints
+      def to_h = @numbers
+
+      # @param random [Random, nil] for a resample with replacement; nil: each demand once
+      # @return [Array<Integer>] by endpoint, which demands are drawn from
+      def picks(random)
+        first = 0
+        @counts.flat_map do |count|
+          (random ? Array.new(count) { first + random.rand(count) } : (first...first + count).to_a).tap { first += count }
+        end
+      end
+
+      private
+
+      def pieces = @pieces ||= @endpoints.flat_map(&:demands).map { |demand| pieces_of(demand) }
+
+      # Where each demand begins.
+      def demands
+        first = 0
+        pieces.map { |list| first.tap { first += list.size / 4 } }
+      end
+
+      # Burst, the part of it that is garbage collection, wait, kind of wait. Where the garbage was collected is not recorded by
+      # burst; it is put at the end of the longest, as that is where most is allocated.
+      def pieces_of(demand)
+        longest = demand.bursts_ns.each_index.max_by { |index| demand.bursts_ns[index] }
+        demand.bursts_ns.each_with_index.flat_map do |burst_ns, index|
+          gc_ns = (index == longest) ? [demand.gc_ns || 0, burst_ns].min : 0
+          [burst_ns, gc_ns, demand.waits_ns[index] || -1, Plan::WAITS.fetch(demand.wait_kinds[index] || "io")]
+        end
+      end
+
+      # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound.
+      def endpoints
+        total = @endpoints.sum(&:weight_ratio)
+        upper = 0.0
+        first = 0
+        @endpoints.zip(@counts).map do |endpoint, count|
+          upper += endpoint.weight_ratio / total
+          [upper, first, count, io_bound?(endpoint) ? 1 : 0].freeze.tap { first += count }
+        end
+      end
+
+      def io_bound?(endpoint) = endpoint.mean_cpu_ns < IO_BOUND_CPU_RATIO * (endpoint.mean_cpu_ns + endpoint.mean_wait_ns)
+    end
+  end
+end
