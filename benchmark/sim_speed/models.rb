@@ -56,7 +56,7 @@ module SimSpeed
 
       # @return [Model::Machine]
       def ideal_machine
-        machine.with(cores_count: 64, effective_cores: (1..64).map(&:to_f), handoff_ns: 0, wakeup_idle_ns: [0], wakeup_loaded_ns: [0], acceptor_cpu_ns: 0,
+        machine.with(cores_count: 64, effective_cores: (1..64).map(&:to_f), handoff_ns: 0, handoff_busy_ns: 0, wakeup_idle_ns: [0], wakeup_loaded_ns: [0], acceptor_cpu_ns: 0,
           reactor_wakeup_cpu_ns: 0, reactor_register_cpu_ns: 0, tail_cpu_ns: 0, client_send_cpu_ns: 0, client_receive_cpu_ns: 0)
       end
 

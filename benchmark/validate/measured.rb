@@ -59,6 +59,9 @@ module Validation
       estimate(@repeats.sum { |repeat| repeat["mean_ns"] * repeat["requests_count"] }.fdiv(requests_count), @repeats.map { |repeat| repeat["mean_ns"] }, requests_count)
     end
 
+    # @return [Float] the machine's speed meanwhile, see Speed
+    def turns_per_ms = @repeats.sum { |repeat| repeat["turns_per_ms"] } / @repeats.size
+
     # Of the server, for a request: tells apart whether the work or its order was predicted wrongly.
     # @return [Stats::Estimate, nil] ns
     def cpu

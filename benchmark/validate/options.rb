@@ -7,12 +7,12 @@ module Validation
   # What the command line asks for.
   #
   # workloads: names; pattern: of cells' keys, nil for all; recorded_at: topologies, the first is what the tables are about
-  Options = Data.define(:quick, :everything, :workloads, :pattern, :recorded_at, :fresh, :again, :recompute, :list, :write) do
+  Options = Data.define(:quick, :everything, :workloads, :pattern, :recorded_at, :fresh, :again, :recompute, :uncorrected, :list, :write) do
     extend Script::Options
 
     def self.defaults
       {quick: false, everything: false, workloads: Workloads::NAMES, pattern: nil, recorded_at: [PumaTuner::Topology.parse("1x1")], fresh: false,
-       again: false, recompute: false, list: false, write: false}
+       again: false, recompute: false, uncorrected: false, list: false, write: false}
     end
     private_class_method :defaults
 
@@ -25,6 +25,7 @@ module Validation
         parser.on("--fresh", "begin anew; without it, what has been measured before is not measured again") { given[:fresh] = true }
         parser.on("--again", "measure those cells again that were disturbed or spread too widely") { given[:again] = true }
         parser.on("--recompute", "measure nothing: predict anew what has been measured") { given[:recompute] = true }
+        parser.on("--uncorrected", "predict for the machine as fast as it was while it was recorded") { given[:uncorrected] = true }
         parser.on("--list", "say what would be measured and how long it takes, and end") { given[:list] = true }
         parser.on("--write", "write docs/validation.md") { given[:write] = true }
       end

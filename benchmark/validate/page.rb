@@ -58,7 +58,9 @@ module Validation
         (a neighbour on the same core, another clock rate) or other work; where it is right and the rest is off, the rules are.
       - **The machine's speed** is watched: a thread of ours runs the workloads' loop for half a millisecond ten times a second. A recording that
         others disturbed, or at #{PumaTuner::Units.percent(Speed::TOLERANCE_RATIO)} below the best speed, is made again, up to #{Recorder::ATTEMPTS_COUNT} times; a load that others disturbed, or at
-        another speed than its recording, up to #{Session::EXTRA_COUNT} times. These are causes; no result decides what is kept.
+        another speed than its recording, up to #{Session::EXTRA_COUNT} times. These are causes; no result decides what is kept. A cell is
+        predicted for the machine as fast as it was meanwhile: all CPU is scaled by the loop's time, then over while it was recorded
+        (`OPTIONS="--recompute --uncorrected"` shows the same without that).
       - **Computing** is a number of turns of a Ruby loop, counted out once for the whole run; **waiting** is a poll of a pipe that nobody
         writes to. p99 needs #{Measured::P99_LEAST_COUNT} requests.
     TEXT

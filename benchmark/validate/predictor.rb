@@ -26,7 +26,12 @@ module Validation
       @timeslice_ms = timeslice_ms
       @workload = PumaTuner::Model::Fit.workload(observation)
       @machine = PumaTuner::Model::Fit.machine(observation, calibrated: machine)
-      @sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED)
+    end
+
+    # @param slower_ratio [Float] how much longer the machine takes for the same work than while it was recorded, see Speed
+    # @return [Predictor]
+    def on_a_machine(slower_ratio)
+      dup.tap { |predictor| predictor.slow_down(slower_ratio) }
     end
 
     # @param topology [PumaTuner::Topology]
@@ -43,10 +48,27 @@ module Validation
     # @return [Float] requests per second
     def capacity_per_s(topology) = closed(topology, 4 * topology.slots_count).throughput_per_s.value
 
+    protected
+
+    # All CPU, garbage collection too, Puma's and the generator's.
+    def slow_down(ratio)
+      longer = ->(ns) { ns && (ns * ratio).round }
+      @workload = @workload.with(endpoints: @workload.endpoints.map { |endpoint| slower(endpoint, longer) }, overhead_cpu_ns: longer.call(@workload.overhead_cpu_ns),
+        tail_cpu_ns: longer.call(@workload.tail_cpu_ns))
+      names = %i[acceptor_cpu_ns reactor_wakeup_cpu_ns reactor_register_cpu_ns tail_cpu_ns client_send_cpu_ns client_receive_cpu_ns]
+      @machine = @machine.with(**names.to_h { |name| [name, longer.call(@machine.public_send(name))] })
+    end
+
+    def slower(endpoint, longer)
+      demands = endpoint.demands.map { |demand| demand.with(bursts_ns: demand.bursts_ns.map(&longer), gc_ns: longer.call(demand.gc_ns)) }
+      endpoint.with(demands:, mean_cpu_ns: longer.call(endpoint.mean_cpu_ns), mean_gc_ns: longer.call(endpoint.mean_gc_ns))
+    end
+
     private
 
     def forecast(topology, arrivals)
-      @sweeper.forecast(PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms))
+      sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED)
+      sweeper.forecast(PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms))
     end
   end
 end

@@ -12,9 +12,9 @@ module Validation
     TURNS_COUNT = 25_000
     PAUSE_S = 0.1
 
-    # Between a recording and a cell, and between a recording and the machine's best. Less can't be told: after a pause, with the
-    # caches of whoever ran meanwhile, the loop was seen 5 % slower than without one.
-    TOLERANCE_RATIO = 0.05
+    # Between a recording and a cell, and between a recording and the machine's best. A cell is predicted for the machine as fast
+    # as it was then; beyond this, memory and caches will not have slowed down as much as the loop has.
+    TOLERANCE_RATIO = 0.2
 
     # Of the samples for the machine's best. The rest may have met somebody.
     BEST_RATIO = 0.33

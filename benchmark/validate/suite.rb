@@ -57,15 +57,17 @@ module Validation
     def comparisons(topology)
       @options.cells.group_by(&:subject).flat_map do |subject, cells|
         predictor = Predictor.of(@journal, subject, topology)
-        void = @journal.disturbed(Schedule.recording_name(subject, topology))
-        predictor ? cells.filter_map { |cell| comparison(cell, predictor, void) } : []
+        name = Schedule.recording_name(subject, topology)
+        predictor ? cells.filter_map { |cell| comparison(cell, predictor, @journal.disturbed(name), @journal.recorded_turns_per_ms(name)) } : []
       end
     end
 
-    def comparison(cell, predictor, void)
+    # Predicted for the machine as fast as it was meanwhile, which says nothing of the cell's own figures.
+    def comparison(cell, predictor, void, recorded_turns_per_ms)
       fields = @journal.cell(cell) or return
       measured = Measured.new(fields)
       return Comparison.new(cell:, measured:, forecast: nil, void:) if measured.requests_count.zero?
+      predictor = predictor.on_a_machine(recorded_turns_per_ms / measured.turns_per_ms) unless @options.uncorrected
       forecast = measured.open? ? predictor.open(cell.topology, measured.offered_per_s, measured.connections_count) : predictor.closed(cell.topology, measured.connections_count)
       Comparison.new(cell:, measured:, forecast:, void:)
     rescue PumaTuner::UserMistake => error

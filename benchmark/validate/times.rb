@@ -5,7 +5,7 @@ module Validation
   #
   # load_s: of one repeat; probe_s: of the load with the probe; record_s: of a recording
   Times = Data.define(:warmup_s, :load_s, :repeats_count, :probe_s, :record_s) do
-    def self.quick = new(warmup_s: 1.0, load_s: 3.0, repeats_count: 2, probe_s: 1.5, record_s: 5.0)
+    def self.quick = new(warmup_s: 1.0, load_s: 3.0, repeats_count: 2, probe_s: 1.5, record_s: 8.0)
 
     def self.full = new(warmup_s: 3.0, load_s: 6.0, repeats_count: 3, probe_s: 3.0, record_s: 12.0)
 

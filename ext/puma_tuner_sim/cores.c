@@ -123,19 +123,14 @@ static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
     return sample[random_below(&sim->wakeups_random, (uint64_t)count)];
 }
 
-/* How late a sleeping thread gets a core. */
-int64_t wakeup_ns(struct sim *sim)
-{
-    const struct plan *plan = sim->plan;
-    return cores_busy(sim) ? drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count) : drawn(sim, plan->wakeup_idle_ns, plan->wakeup_idle_count);
-}
+/* How late a sleeping thread gets a core that hardly ever computes, and so is let through even when all are busy. */
+int64_t wakeup_ns(struct sim *sim) { return drawn(sim, sim->plan->wakeup_idle_ns, sim->plan->wakeup_idle_count); }
 
-/* What of it a recorded wait does not contain already. */
+/* How much later one that does compute: its core of before may be busy, the more likely the more are. */
 int64_t wakeup_extra_ns(struct sim *sim)
 {
-    int64_t extra_ns;
+    const struct plan *plan = sim->plan;
 
-    if (!cores_busy(sim)) return 0;
-    extra_ns = drawn(sim, sim->plan->wakeup_loaded_ns, sim->plan->wakeup_loaded_count) - sim->wakeup_median_ns;
-    return extra_ns > 0 ? extra_ns : 0;
+    if ((int64_t)random_below(&sim->wakeups_random, (uint64_t)plan->cores_count) >= (int64_t)sim->cores.count) return 0;
+    return drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count);
 }

@@ -44,9 +44,11 @@ static void start_timer(struct sim *sim, struct gvl *gvl, uint32_t worker)
     queue_add(sim, plan->gvl_rule == BARGING ? plan->tick_ns * plan->ticks_per_slice : plan->tick_ns, TICK, worker, ++gvl->timer_generation);
 }
 
+/* To wake an idle core takes longer than to go on with the one that has just been left. */
 static void hand_over(struct sim *sim, struct gvl *gvl, uint32_t worker)
 {
-    queue_add(sim, sim->plan->handoff_ns, HANDED_OVER, worker, ++gvl->generation);
+    bool others_busy = (int64_t)sim->cores.count >= sim->plan->cores_count - 1;
+    queue_add(sim, others_busy ? sim->plan->handoff_busy_ns : sim->plan->handoff_ns, HANDED_OVER, worker, ++gvl->generation);
 }
 
 /* Hot: it is back before its successor has begun. */

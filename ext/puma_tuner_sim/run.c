@@ -137,8 +137,6 @@ static bool set_up_worker(struct sim *sim, uint32_t number)
     return true;
 }
 
-static int64_t median(const int64_t *sorted, int64_t count) { return sorted[count / 2]; }
-
 static uint64_t stream(const struct plan *plan, uint64_t purpose)
 {
     return ((uint64_t)plan->seed * 3 + purpose) * 0x9e3779b97f4a7c15u + 1;
@@ -162,7 +160,6 @@ static bool set_up(struct sim *sim)
     sim->arrivals_random = stream(plan, 0);
     sim->picks_random = stream(plan, 1);
     sim->wakeups_random = stream(plan, 2);
-    sim->wakeup_median_ns = median(plan->wakeup_idle_ns, plan->wakeup_idle_count);
     sim->tally.left_to_warm_up = plan->warm_up_count;
     sim->client.task.is_client = true;
     sim->hash = 0xcbf29ce484222325u;

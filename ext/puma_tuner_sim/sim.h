@@ -38,7 +38,7 @@ struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound;
 struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
-    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns;
+    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns;
     int64_t after_answer, park_ns, inline_max, gate, busy_delay_ns, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
     int64_t cores_count, quota_ns, period_ns;
@@ -147,7 +147,7 @@ struct sim {
     struct { int64_t *intended; size_t first, count, room; } held_back;
     struct tally tally;
     uint64_t arrivals_random, picks_random, wakeups_random;
-    int64_t server_cpu_ns, next_arrival_ns, group_left, replayed_at, replayed_base_ns, wakeup_median_ns;
+    int64_t server_cpu_ns, next_arrival_ns, group_left, replayed_at;
     uint64_t events_count, hash;
     bool failed;                                /* no memory */
 };
@@ -171,7 +171,6 @@ int64_t cores_left_ns(struct sim *sim, const struct task *task);
 int64_t cores_due_ns(const struct sim *sim);
 struct task *cores_finish(struct sim *sim);
 void cores_renew_quota(struct sim *sim);
-static inline bool cores_busy(const struct sim *sim) { return (int64_t)sim->cores.count >= sim->plan->cores_count; }
 int64_t wakeup_ns(struct sim *sim);
 int64_t wakeup_extra_ns(struct sim *sim);
 

@@ -34,7 +34,7 @@ class TwinTest < TunerTest
   def random_machine(random)
     cores_count = random.rand(1..3)
     quota = (random.rand < 0.25) ? {quota_ns: random.rand(20..90) * MS, period_ns: 100 * MS} : {}
-    machine(cores_count:, effective_cores: Array.new(cores_count + 1) { |index| [index + 1, cores_count].min * random.rand(0.8..1.0) }, handoff_ns: random.rand(0..20_000),
+    machine(cores_count:, effective_cores: Array.new(cores_count + 1) { |index| [index + 1, cores_count].min * random.rand(0.8..1.0) }, handoff_ns: random.rand(0..20_000), handoff_busy_ns: random.rand(0..9_000),
       client_cpu_ns: [0, random.rand(2..60_000)].sample(random:), wakeup_idle_ns: Array.new(5) { random.rand(0..90_000) }, wakeup_loaded_ns: Array.new(5) { random.rand(0..900_000) },
       acceptor_cpu_ns: random.rand(0..40_000), reactor_wakeup_cpu_ns: random.rand(0..30_000), reactor_register_cpu_ns: random.rand(0..20_000), **quota)
   end

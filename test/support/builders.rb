@@ -79,7 +79,7 @@ module Builders
 
   # Cores enough, no hand-off and no client, unless the test is about them.
   def machine(cores_count: 64, effective_cores: (1..cores_count).map(&:to_f), handoff_ns: 0, client_cpu_ns: 0, **others)
-    Model::Machine.new(cores_count:, effective_cores:, quota_ns: nil, period_ns: nil, tick_ns: 10 * MS, handoff_ns:, wakeup_idle_ns: [0],
+    Model::Machine.new(cores_count:, effective_cores:, quota_ns: nil, period_ns: nil, tick_ns: 10 * MS, handoff_ns:, handoff_busy_ns: handoff_ns, wakeup_idle_ns: [0],
       wakeup_loaded_ns: [0], acceptor_cpu_ns: 0, reactor_wakeup_cpu_ns: 0, reactor_register_cpu_ns: 0, tail_cpu_ns: 0,
       client_send_cpu_ns: client_cpu_ns / 2, client_receive_cpu_ns: client_cpu_ns / 2, calibrated: nil, **others)
   end

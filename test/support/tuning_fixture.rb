@@ -183,7 +183,7 @@ module TuningFixture
 
   # @return [PumaTuner::Model::Machine]
   def machine
-    Model::Machine.new(cores_count: 2, effective_cores: [1.0, 1.96], quota_ns: nil, period_ns: nil, tick_ns: 10 * MS, handoff_ns: 8_000,
+    Model::Machine.new(cores_count: 2, effective_cores: [1.0, 1.96], quota_ns: nil, period_ns: nil, tick_ns: 10 * MS, handoff_ns: 8_000, handoff_busy_ns: 4_000,
       wakeup_idle_ns: [52_000], wakeup_loaded_ns: [80_000], acceptor_cpu_ns: 21_000, reactor_wakeup_cpu_ns: 9_000, reactor_register_cpu_ns: 6_000,
       tail_cpu_ns: 12_000, client_send_cpu_ns: 12_000, client_receive_cpu_ns: 8_000, calibrated: nil)
   end

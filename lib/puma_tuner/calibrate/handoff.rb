@@ -3,14 +3,28 @@
 module PumaTuner
   module Calibrate
     # From one thread's release of the GVL to the next one's first instruction: two threads that do nothing but pass it on.
-    # Most of it is waking up a thread on another core. Where another process keeps that busy, both share one, and it is a
+    # Most of it is waking up an idle core. Where other processes keep all others busy, both threads share one, and it is a
     # quarter: 4.4 µs instead of 16.
     module Handoff
       RUNS_COUNT = 21
       PASSES_COUNT = 2_000
       EXPECTED_S = 1.0
 
+      # The others are kept busy for so long: longer than it takes.
+      BUSY_S = 2.0
+
       module_function
+
+      # With the other cores busy.
+      #
+      # @param burners [Burners]
+      # @param cores_count [Integer] of the machine
+      # @return [Sample]
+      def busy(burners, cores_count, runs_count: RUNS_COUNT)
+        return call(runs_count:) if cores_count == 1
+        began_ns = Burners.now_ns
+        burners.while_busy(cores_count - 1, began_ns, began_ns + (BUSY_S * Units::NS_PER_S).round) { call(runs_count:) }
+      end
 
       # @param runs_count [Integer]
       # @return [Sample] of means, one for each run

@@ -50,17 +50,18 @@ module PumaTuner
       def of_cores
         idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
         Burners.open(EffectiveCores.sizes(cores_count).max) do |burners|
-          loaded = probe("waking up, all cores busy", Wakeups::LOADED_S * @effort_ratio) { loaded_wakeups(burners) }
+          handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) { Handoff.busy(burners, cores_count, runs_count: count(Handoff::RUNS_COUNT)) }
+          loaded = probe("waking up, all cores busy", Wakeups::LOADED_S * @effort_ratio) { loaded_wakeups }
           cores = EffectiveCores.new(burners, cores_count, rounds_count: count(EffectiveCores::ROUNDS_COUNT))
           effective_cores = @progress.stage("cores", cores.expected_s) { |stage| cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") } }
-          {wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT), wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
+          {handoff_busy_ns: handoff.median_ns, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT), wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
         end
       end
 
       # More than the quota allows would be stopped altogether, and so would be who wants to wake up.
-      def loaded_wakeups(burners)
+      def loaded_wakeups
         busy_count = [cores_count, @facts.cpu_quota_cores&.floor].compact.min.clamp(1..)
-        Wakeups.loaded(burners, busy_count, duration_s: [Wakeups::LOADED_S * @effort_ratio, 0.5].max, samples_count: count(Wakeups::LOADED_SAMPLES_COUNT))
+        Wakeups.loaded(busy_count, duration_s: [Wakeups::LOADED_S * @effort_ratio, 0.5].max)
       end
 
       def of_puma

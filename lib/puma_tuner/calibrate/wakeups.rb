@@ -2,58 +2,110 @@
 
 module PumaTuner
   module Calibrate
-    # How late a sleeping thread gets a core: how much longer than asked a short sleep lasts, on the machine as it is, and beside
-    # processes that keep all cores busy. The kernel's slack for timers (50 µs unless set) is in it.
+    # How late a sleeping thread gets a core.
+    #
+    # Idle: how much longer than asked a short sleep lasts, on the machine as it is, without the kernel's slack for timers (50 µs), as who
+    # waits for a socket has none.
+    #
+    # Loaded: as it is for a pool thread beside others that compute, too: in as many processes as there are cores, three threads
+    # each, which compute for 1 ms and sleep for 2. The kernel's own count of how long a thread could have run and had no core,
+    # over its sleep. Linux lets a thread through at once that hardly ever computes; one that computes as much as the one that has
+    # the core waits for the end of its slice.
     module Wakeups
       SAMPLES_COUNT = 320
-
-      # The longest count most, and are rare.
-      LOADED_SAMPLES_COUNT = 640
 
       # So many values are kept.
       KEPT_COUNT = 64
 
-      # Sleeps of 1 to 2 ms; beside busy processes a sample takes several.
+      # Sleeps of 1 to 2 ms.
       IDLE_S = 0.6
       LOADED_S = 2.0
+
+      THREADS_COUNT = 3
+      WORK_NS = Units::NS_PER_MS
+      REST_S = 0.002
 
       # Fewer tell nothing of the tail.
       SAMPLES_MIN = 20
 
-      # Until the fresh process has begun.
-      LEAD_NS = 100 * Units::NS_PER_MS
+      # Until the fresh processes have begun.
+      LEAD_NS = 150 * Units::NS_PER_MS
 
       module_function
 
       # @param samples_count [Integer] the most
       # @return [Sample]
-      def idle(samples_count: SAMPLES_COUNT) = sample(samples_count, now_ns + (5 * Units::NS_PER_S))
-
-      # @param burners [Burners]
-      # @param cores_count [Integer] to be kept busy
-      # @param duration_s [Numeric]
-      # @return [Sample]
-      def loaded(burners, cores_count, samples_count: LOADED_SAMPLES_COUNT, duration_s: LOADED_S)
-        began_ns = now_ns + LEAD_NS
-        until_ns = began_ns + (duration_s * Units::NS_PER_S).round
-        burners.while_busy(cores_count, began_ns, until_ns) { sample(samples_count, until_ns) }
+      def idle(samples_count: SAMPLES_COUNT)
+        until_ns = now_ns + (5 * Units::NS_PER_S)
+        insist(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns), [SAMPLES_MIN, samples_count].min)
       end
 
-      def sample(samples_count, until_ns)
-        sample = Sample.new(values_ns: FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.latenesses_ns(#{Integer(samples_count)}, #{until_ns})",
-          expected_s: (until_ns - now_ns).fdiv(Units::NS_PER_S)))
-        return sample if sample.values_ns.size >= [SAMPLES_MIN, samples_count].min
-        raise VoidMeasurement, "a thread that slept for milliseconds woke up only #{sample.values_ns.size} times in seconds. " \
+      # @param processes_count [Integer] that compute at the same time
+      # @param duration_s [Numeric]
+      # @return [Sample]
+      def loaded(processes_count, duration_s: LOADED_S)
+        until_ns = now_ns + LEAD_NS + (duration_s * Units::NS_PER_S).round
+        processes = Array.new(processes_count) { Thread.new { numbers("waits_for_a_core_ns(#{until_ns})", until_ns) } }
+        processes.each { |thread| thread.report_on_exception = false }
+        insist(processes.map(&:value).first, SAMPLES_MIN)
+      ensure
+        processes&.each { |thread| thread.kill.join }
+      end
+
+      def numbers(call, until_ns)
+        FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}", expected_s: (until_ns - now_ns).fdiv(Units::NS_PER_S))
+      end
+
+      def insist(values_ns, least_count)
+        return Sample.new(values_ns:) if values_ns.size >= least_count
+        raise VoidMeasurement, "a thread that slept for milliseconds woke up only #{values_ns.size} times in seconds. " \
           "The machine is too busy to be calibrated; run it again when it is quiet."
       end
 
       # In the fresh process.
       # @return [Array<Integer>]
       def latenesses_ns(samples_count, until_ns)
+        refuse_slack
         random = Random.new(1)
         all_ns = []
         all_ns << lateness_ns(0.001 + random.rand * 0.001) while all_ns.size < samples_count && now_ns < until_ns
         all_ns
+      end
+
+      # In one of the fresh processes.
+      # @return [Array<Integer>]
+      def waits_for_a_core_ns(until_ns)
+        refuse_slack
+        Array.new(THREADS_COUNT) { Thread.new { waits_of_a_thread_ns(until_ns) } }.flat_map(&:value)
+      end
+
+      def waits_of_a_thread_ns(until_ns)
+        File.open("/proc/thread-self/schedstat") do |schedstat|
+          all_ns = []
+          while now_ns < until_ns
+            compute(WORK_NS)
+            before_ns = run_queue_wait_ns(schedstat)
+            sleep(REST_S)
+            all_ns << run_queue_wait_ns(schedstat) - before_ns
+          end
+          all_ns
+        end
+      end
+
+      # The second of its numbers.
+      def run_queue_wait_ns(schedstat) = schedstat.pread(64, 0).split[1].to_i
+
+      # By CPU time, so that it is the same work beside others.
+      def compute(work_ns)
+        began_ns = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+        nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond) - began_ns < work_ns
+      end
+
+      # Older kernels keep it.
+      def refuse_slack
+        File.write("/proc/self/timerslack_ns", "1")
+      rescue SystemCallError
+        nil
       end
 
       # @return [Integer]

@@ -15,15 +15,16 @@ module PumaTuner
     #   within the list; its last entry holds for more tasks
     # quota_ns, period_ns: of a control group: CPU time in each period; nil without one
     # tick_ns: the timer that counts a thread's slice
-    # handoff_ns: from one thread's release of the GVL to the next one's first instruction
-    # wakeup_idle_ns, wakeup_loaded_ns: Array<Integer>, samples of how late a sleeping thread gets a core, on an idle machine and
-    #   with all cores busy
+    # handoff_ns, handoff_busy_ns: from one thread's release of the GVL to the next one's first instruction, with another core idle
+    #   (which the kernel then wakes) and with all others busy
+    # wakeup_idle_ns: Array<Integer>, sample of how late a sleeping thread gets a core on an idle machine
+    # wakeup_loaded_ns: Array<Integer>, sample of how long one that computes, too, waits for a core when it wakes up and all are busy
     # acceptor_cpu_ns: Puma's CPU for each connection; reactor_wakeup_cpu_ns, reactor_register_cpu_ns: for each request that comes
     #   through the reactor; tail_cpu_ns: of a pool thread for each request, after the answer has been sent
     # client_send_cpu_ns, client_receive_cpu_ns: CPU per request that the load generator takes from the same cores; 0 when it
     #   runs elsewhere
     # calibrated: Calibrated; nil where all are typical figures
-    Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns, :wakeup_idle_ns,
+    Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns, :handoff_busy_ns, :wakeup_idle_ns,
       :wakeup_loaded_ns, :acceptor_cpu_ns, :reactor_wakeup_cpu_ns, :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns,
       :client_receive_cpu_ns, :calibrated, kind: :machine, nested: {calibrated: Calibrated}) do
       # @return [Integer] CPU per request of the load generator

@@ -5,16 +5,19 @@ module PumaTuner
     # A recorded request as it would have gone alone: contention taken out, work and waits kept in their order.
     #
     # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
-    # and the two become one again. Waits stay as long as they were: a socket is taken to answer as fast under any topology.
+    # and the two become one again. Waits stay as long as they were, but for the time in which a thread
+    # that could go on had no core: a socket is taken to answer as fast under any topology.
     class Undisturbed
       WAITS = %w[io lock pool sleep compute].freeze
 
       # @param trace [Measure::Trace]
+      # @param late_ns [Numeric] how much longer each wait took because its thread then had to wait for a core, on average
       # @return [Demand]
-      def self.demand(trace) = new(trace).demand
+      def self.demand(trace, late_ns: 0) = new(trace, late_ns).demand
 
-      def initialize(trace)
+      def initialize(trace, late_ns)
         @trace = trace
+        @late_ns = late_ns.round
         @held_ns = [0]
         @waits_ns = []
         @wait_kinds = []
@@ -37,7 +40,7 @@ module PumaTuner
         when "cpu" then @held_ns[-1] += ns
         when "gvl_wait" then nil
         when *WAITS
-          @waits_ns << ns
+          @waits_ns << ((kind == "compute") ? ns : [ns - @late_ns, 0].max)
           @wait_kinds << kind
           @held_ns << 0
         else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"

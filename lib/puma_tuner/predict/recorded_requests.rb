@@ -9,7 +9,9 @@ module PumaTuner
       IO_BOUND_CPU_RATIO = 0.1
 
       # @param workload [Model::Workload]
-      def initialize(workload)
+      # @param early_ns [Integer] how long before its end a request's last burst sends the answer, see Plan
+      def initialize(workload, early_ns: 0)
+        @early_ns = early_ns
         @endpoints = workload.endpoints
         @counts = @endpoints.map { |endpoint| endpoint.demands.size }
         @numbers = {pieces: pieces.flatten.pack("q*"), demands: demands.pack("q*"), endpoints: endpoints.freeze}.freeze
@@ -41,8 +43,9 @@ module PumaTuner
       # Burst, the part of it that is garbage collection, wait, kind of wait. Where the garbage was collected is not recorded by
       # burst; it is put at the end of the longest, as that is where most is allocated.
       def pieces_of(demand)
-        longest = demand.bursts_ns.each_index.max_by { |index| demand.bursts_ns[index] }
-        demand.bursts_ns.each_with_index.flat_map do |burst_ns, index|
+        bursts_ns = [*demand.bursts_ns[0...-1], [demand.bursts_ns.last - @early_ns, 0].max]
+        longest = bursts_ns.each_index.max_by { |index| bursts_ns[index] }
+        bursts_ns.each_with_index.flat_map do |burst_ns, index|
           gc_ns = (index == longest) ? [demand.gc_ns || 0, burst_ns].min : 0
           [burst_ns, gc_ns, demand.waits_ns[index] || -1, Plan::WAITS.fetch(demand.wait_kinds[index] || "io")]
         end

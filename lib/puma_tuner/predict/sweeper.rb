@@ -33,7 +33,7 @@ module PumaTuner
         @what_if = what_if
         @remarks = remarks
         @stations = stations
-        @requests = RecordedRequests.new(workload)
+        @requests = Plan.recorded_requests(workload, machine)
         @uncertainty = Uncertainty.new(past_error)
       end
 

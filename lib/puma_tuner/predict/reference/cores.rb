@@ -25,7 +25,11 @@ module PumaTuner
           @frozen = false
         end
 
-        def busy? = @tasks.size >= @settings.cores_count
+        # @return [Integer] of those that compute
+        def tasks_count = @tasks.size
+
+        # @return [Boolean] whether a thread that just let go of its core has left the only idle one
+        def others_busy? = @tasks.size >= @settings.cores_count - 1
 
         def running?(task) = @ends.key?(task)
 

@@ -55,7 +55,7 @@ module PumaTuner
           return if barging? && @handing_over # woken already
           @owner = @waiting.shift unless barging?
           @handing_over = true
-          @simulation.after(@settings.handoff_ns, :handed_over, self, @generation += 1)
+          @simulation.after(handoff_ns, :handed_over, self, @generation += 1)
         end
 
         # Events.
@@ -95,6 +95,9 @@ module PumaTuner
           @last_owner = contender
           contender.run
         end
+
+        # To wake an idle core takes longer than to go on with the one that has just been left.
+        def handoff_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
 
         def start_timer
           return if @ticking

@@ -10,7 +10,7 @@ module PumaTuner
         # burst_ns: CPU; gc_ns: the part at its end that nothing interrupts; wait_ns: after it, nil after the last; wait_kind: a code
         Piece = Struct.new(:burst_ns, :gc_ns, :wait_ns, :wait_kind)
 
-        NAMES = %i[seed requests_count warm_up_count workers_count threads_min threads_max io_threads_max gvl_rule tick_ns ticks_per_slice handoff_ns
+        NAMES = %i[seed requests_count warm_up_count workers_count threads_min threads_max io_threads_max gvl_rule tick_ns ticks_per_slice handoff_ns handoff_busy_ns
           after_answer park_ns inline_max gate busy_delay_ns overload_delay_ns overload_factor acceptor_cpu_ns reactor_wakeup_cpu_ns
           reactor_register_cpu_ns tail_cpu_ns cores_count quota_ns period_ns arrivals connections_count think_ns reuse_count gap_ns group_count
           send_cpu_ns receive_cpu_ns stations endpoints].freeze

@@ -3,21 +3,21 @@
 module PumaTuner
   module Predict
     module Reference
-      # How late a sleeping thread gets a core: measured samples, of an idle machine and of one with all cores busy.
+      # How late a sleeping thread gets a core, by measured samples. Linux lets a thread that hardly ever computes through, even
+      # when all cores are busy (client, reactor, acceptor). One that computes as much as others goes back to the core that it had;
+      # if that is busy, it waits for the end of a slice, even beside an idle one.
       class Wakeups
         def initialize(settings, cores)
-          @idle_ns = settings.wakeup_idle_ns
-          @loaded_ns = settings.wakeup_loaded_ns
-          @median_ns = @idle_ns[@idle_ns.size / 2]
+          @settings = settings
           @cores = cores
           @random = RandomStream.new(settings.seed, 2)
         end
 
-        # @return [Integer]
-        def lateness_ns = drawn(@cores.busy? ? @loaded_ns : @idle_ns)
+        # @return [Integer] of one that hardly ever computes
+        def lateness_ns = drawn(@settings.wakeup_idle_ns)
 
-        # @return [Integer] what of it a recorded wait does not contain already
-        def extra_ns = @cores.busy? ? [drawn(@loaded_ns) - @median_ns, 0].max : 0
+        # @return [Integer] how much later one that computes, too
+        def extra_ns = (@random.below(@settings.cores_count) < @cores.tasks_count) ? drawn(@settings.wakeup_loaded_ns) : 0
 
         private
 
