@@ -58,9 +58,12 @@ module Validation
         (a neighbour on the same core, another clock rate) or other work; where it is right and the rest is off, the rules are.
       - **The machine's speed** is watched: a thread of ours runs the workloads' loop for half a millisecond ten times a second. A recording that
         others disturbed, or at #{PumaTuner::Units.percent(Speed::TOLERANCE_RATIO)} below the best speed, is made again, up to #{Recorder::ATTEMPTS_COUNT} times; a load that others disturbed, or at
-        another speed than its recording, up to #{Session::EXTRA_COUNT} times. These are causes; no result decides what is kept. A cell is
-        predicted for the machine as fast as it was meanwhile: all CPU is scaled by the loop's time, then over while it was recorded
-        (`OPTIONS="--recompute --uncorrected"` shows the same without that).
+        another speed than its recording, up to #{Session::EXTRA_COUNT} times. These are causes; no result decides what is kept.
+      - **A cell is predicted for the machine as fast as it was meanwhile**, as its neighbours make it 20 % slower and faster from minute to minute.
+        Where an app's work is a fixed number of turns of the loop, that is told by the CPU time which its requests took; for the others by the
+        loop beside it. So what is held against the targets is the rules, not the drift of this machine; of a closed loop that keeps
+        the GVL or the cores busy it leaves little to be wrong in the throughput. `OPTIONS="--recompute --uncorrected"` shows the same
+        measurements without that, and the column of CPU per request then tells how far the machine had drifted.
       - **Computing** is a number of turns of a Ruby loop, counted out once for the whole run; **waiting** is a poll of a pipe that nobody
         writes to. p99 needs #{Measured::P99_LEAST_COUNT} requests.
     TEXT

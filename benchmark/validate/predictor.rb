@@ -34,6 +34,13 @@ module Validation
       dup.tap { |predictor| predictor.slow_down(slower_ratio) }
     end
 
+    # @param cell [Cell]
+    # @param measured [Measured] for the load that there was
+    # @return [PumaTuner::Predict::Forecast]
+    def of(cell, measured)
+      measured.open? ? open(cell.topology, measured.offered_per_s, measured.connections_count) : closed(cell.topology, measured.connections_count)
+    end
+
     # @param topology [PumaTuner::Topology]
     # @param connections_count [Integer]
     # @return [PumaTuner::Predict::Forecast]

@@ -62,16 +62,23 @@ module Validation
       end
     end
 
-    # Predicted for the machine as fast as it was meanwhile, which says nothing of the cell's own figures.
     def comparison(cell, predictor, void, recorded_turns_per_ms)
       fields = @journal.cell(cell) or return
       measured = Measured.new(fields)
       return Comparison.new(cell:, measured:, forecast: nil, void:) if measured.requests_count.zero?
-      predictor = predictor.on_a_machine(recorded_turns_per_ms / measured.turns_per_ms) unless @options.uncorrected
-      forecast = measured.open? ? predictor.open(cell.topology, measured.offered_per_s, measured.connections_count) : predictor.closed(cell.topology, measured.connections_count)
+      forecast = predictor.of(cell, measured)
+      slower_ratio = slower_ratio(cell, measured, forecast, recorded_turns_per_ms) unless @options.uncorrected
+      forecast = predictor.on_a_machine(slower_ratio).of(cell, measured) if slower_ratio
       Comparison.new(cell:, measured:, forecast:, void:)
     rescue PumaTuner::UserMistake => error
       Comparison.new(cell:, measured:, forecast: nil, void:, failure: Reason.of(error))
+    end
+
+    # How much longer the machine took for the same work than while it was recorded. By the work itself where that is a fixed number
+    # of turns of a loop; else by the loop beside it, which runs on another core's other half at times.
+    def slower_ratio(cell, measured, forecast, recorded_turns_per_ms)
+      return recorded_turns_per_ms / measured.turns_per_ms unless cell.subject.workload.fixed_work? && measured.cpu && forecast.steady?
+      measured.cpu.value / Comparison::METRICS.fetch(:cpu).call(forecast)
     end
 
     def absences = @schedule.subjects.filter_map { |subject| @journal.absence(subject)&.then { |reason| [subject.key, reason] } }.to_h

@@ -18,6 +18,9 @@ module Validation
       PumaTuner::Load::Mix.new(requests: routes.keys.map { |path| PumaTuner::Load::Request.new(path:, weight: weights.fetch(path, 1)) })
     end
 
+    # @return [Boolean] whether its CPU is a fixed number of turns of a loop, however it is served
+    def fixed_work? = !real? && routes.values.any? { |steps| steps.include?("c") } && routes.values.none? { |steps| steps.include?("g") }
+
     # @return [String] for the app's environment
     def steps = routes.map { |path, steps| "#{path}=#{steps}" }.join(";")
   end

@@ -126,11 +126,16 @@ static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
 /* How late a sleeping thread gets a core that hardly ever computes, and so is let through even when all are busy. */
 int64_t wakeup_ns(struct sim *sim) { return drawn(sim, sim->plan->wakeup_idle_ns, sim->plan->wakeup_idle_count); }
 
-/* How much later one that does compute: its core of before may be busy, the more likely the more are. */
+/* How much later one that does compute: the core that it had may be busy, the more likely the more are; until the end of that
+ * task's burst or slice. */
 int64_t wakeup_extra_ns(struct sim *sim)
 {
     const struct plan *plan = sim->plan;
+    uint64_t core = random_below(&sim->wakeups_random, (uint64_t)plan->cores_count);
+    int64_t slice_ns, burst_ns;
 
-    if ((int64_t)random_below(&sim->wakeups_random, (uint64_t)plan->cores_count) >= (int64_t)sim->cores.count) return 0;
-    return drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count);
+    if (core >= sim->cores.count) return 0;
+    slice_ns = drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count);
+    burst_ns = cores_left_ns(sim, sim->cores.tasks[core]);
+    return slice_ns < burst_ns ? slice_ns : burst_ns;
 }

@@ -11,6 +11,7 @@ module PumaTuner
     autoload :Check, "puma_tuner/predict/check"
     autoload :ClosedForm, "puma_tuner/predict/closed_form"
     autoload :ClosedForms, "puma_tuner/predict/forecast"
+    autoload :Curve, "puma_tuner/predict/forecast"
     autoload :Engine, "puma_tuner/predict/engine"
     autoload :Forecast, "puma_tuner/predict/forecast"
     autoload :ForecastBudget, "puma_tuner/predict/forecast"

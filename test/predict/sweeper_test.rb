@@ -43,6 +43,18 @@ class SweeperTest < TunerTest
     assert_in_delta outcomes.sum(&:cores_used) / 3, forecast.cores_used, 1e-9
   end
 
+  test "what one scenario brings over another is sharper than their intervals, as both met the same requests" do
+    # Bursts that differ from request to request: what a seed draws moves both scenarios alike.
+    random = Random.new(3)
+    spread = workload(endpoints: [endpoint_demand(*(1..60).map { demand([random.rand(1..20), 1], [random.rand(5..60)]) })])
+    sweep = sweep_over("1x3", "1x4", of: spread, seeds_count: 8, requests_count: 1_000)
+    more, less = %w[1x4 1x3].map { |text| sweep.at(topology(text)) }
+    ratio = more.ratio_to(less, :throughput_per_s)
+    apart = more.with(samples: nil).ratio_to(less, :throughput_per_s)
+    assert_in_epsilon apart.value, ratio.value, 0.001
+    assert_operator ratio.high / ratio.low, :<, 0.5 * (apart.high / apart.low - 1) + 1
+  end
+
   test "the parts of a forecast add up to its mean" do
     forecast = sweep_over("2x3").at(topology("2x3"))
     parts = forecast.budget.to_h.except(:gc_ns).values.sum
@@ -77,6 +89,14 @@ class SweeperTest < TunerTest
     long = sweeper(of: workload(endpoints: [endpoint_demand(*demands)]), requests_count: 4_000, seeds_count: 6)
     assert_match(/find no room/, long.forecast(scenario("1x5", Model::Arrivals.open(160))).unsteady)
     assert long.forecast(scenario("1x5", Model::Arrivals.open(100))).steady?
+  end
+
+  test "three numbers of threads and more make a curve, for each number of workers" do
+    sweep = sweep_over("1x1", "1x2", "1x3", "2x1", "2x2")
+    assert_equal [1], sweep.curves.map(&:workers_count)
+    fit = sweep.curves.first.fit
+    assert_in_epsilon sweep.at(topology("1x2")).throughput_per_s.value, fit.at(2), 0.1
+    assert_empty sweep_over("1x1", "1x2", "1x3", arrivals: Model::Arrivals.open(20)).curves
   end
 
   test "the sweep says under what it was made" do

@@ -27,10 +27,14 @@ module PumaTuner
         "observation.json --capacity --max-p99 200"
       ]
 
+      # Near the limit queues take long to show that they grow.
+      CAPACITY_REQUESTS_COUNT = 10_000
+
       def call(observation:, output:, html: nil, capacity: false, **options)
         Output.check_writable(output, html)
         app = app_of(observation, **options)
         loads = loads_of(app, **options)
+        options[:requests] = [options[:requests].to_i, CAPACITY_REQUESTS_COUNT].max.to_s if capacity
         sweeper = sweeper_of(app, **options)
         scenarios = Scenarios.new(app.workload, **options).of(topologies_of(**options), capacity ? [loads.to_search] : loads.to_a)
         sweep = capacity ? capacity_sweep(sweeper, scenarios, goal_of(**options)) : sweep_of(sweeper, scenarios)

@@ -24,16 +24,35 @@ module PumaTuner
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # gvl_wait_ns, queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
     # slices_per_request: time slices that ended in a mean request
+    # samples: Hash, by name of an Estimate: what each seed gave, the same seeds in all forecasts of a sweep; nil where there is
+    #   no steady state
     # memory_bytes: PSS of all processes, nil where it can't be told from the recording
     # bottleneck: "threads", "gvl", "cores", "clients" or "none" (an open loop with room), whichever sets the lowest bound
     Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget, :gvl_wait_ns, :queue_ns,
-      :slices_per_request, :cores_used, :memory_bytes, :bottleneck, :closed_forms,
+      :slices_per_request, :cores_used, :samples, :memory_bytes, :bottleneck, :closed_forms,
       nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
                p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, budget: ForecastBudget, closed_forms: ClosedForms}) do
+      def initialize(samples: nil, **fields) = super
+
       def topology = scenario.topology
 
       def steady? = unsteady.nil?
+
+      # Sharper than two intervals side by side: both met the same requests, seed by seed.
+      #
+      # @param other [Forecast] of the same sweep
+      # @param name [Symbol] of an Estimate, such as :p99_ns
+      # @return [Stats::Estimate] of this over the other
+      def ratio_to(other, name)
+        mine, theirs = public_send(name), other.public_send(name)
+        return mine.with(value: mine.value.fdiv(theirs.value), low: mine.low.fdiv(theirs.high), high: mine.high.fdiv(theirs.low)) unless samples && other.samples
+        ratios = samples.fetch(name.to_s).zip(other.samples.fetch(name.to_s)).map { |one, another| one.fdiv(another) }
+        Stats::Estimate.of_prediction(ratios, error_ratio: Uncertainty.new(nil).error_ratio(name.to_s.sub(/_(ns|per_s)\z/, "")))
+      end
     end
+
+    # How throughput follows the number of threads, with so many workers under one closed load.
+    Curve = Document.define(:arrivals, :workers_count, :fit, nested: {arrivals: Model::Arrivals, fit: UslFit})
 
     # Forecasts over a grid of scenarios, all for the same workload and machine.
     #
@@ -43,8 +62,12 @@ module PumaTuner
     # past_error: Hash, by metric: typical ratio by which earlier forecasts of this app missed (see TrackRecord), and
     #   "checks_count"; nil without any
     # remarks: Array<String>, what limits these forecasts
+    # curves: Array<Curve>, where three numbers of threads or more were predicted; they explain, and predict nothing
     Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
-      :requests_count, :past_error, :remarks, kind: :sweep, nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals}) do
+      :requests_count, :past_error, :remarks, :curves, kind: :sweep,
+      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, curves: [Curve]}) do
+      def initialize(curves: [], **fields) = super
+
       # @return [Forecast, nil] of the topology, with the arrivals of the recording when there are several
       def at(topology)
         of_topology = forecasts.select { |forecast| forecast.topology == topology }

@@ -8,7 +8,7 @@ module PumaTuner
     # their differences are their own. As many simulations run at a time as there are cores.
     class Sweeper
       DEFAULT_SEEDS_COUNT = 10
-      DEFAULT_REQUESTS_COUNT = 2_000
+      DEFAULT_REQUESTS_COUNT = 5_000
 
       # Two, as the interval needs a spread.
       LEAST_SEEDS_COUNT = 2
@@ -41,8 +41,8 @@ module PumaTuner
       # @yield [done_count, total_count] after each scenario
       # @return [Sweep] forecasts by load, then workers, then threads
       def call(scenarios, &progress)
-        all = with_today(scenarios)
-        Sweep.new(forecasts: forecasts(all, &progress).freeze, today: @workload.observed_topology, arrivals: @workload.arrivals,
+        forecasts = forecasts(with_today(scenarios), &progress).freeze
+        Sweep.new(forecasts:, curves: curves(forecasts), today: @workload.observed_topology, arrivals: @workload.arrivals,
           rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
           requests_count: @requests_count, past_error: @past_error, remarks: @remarks)
       end
@@ -94,6 +94,16 @@ module PumaTuner
         outcomes = simulate(scenario)
         reason = growing(scenario, outcomes)
         Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **@uncertainty.estimates(outcomes), **means(outcomes)}))
+      end
+
+      # Time slices and I/O threads would be other curves.
+      def curves(forecasts)
+        alike = forecasts.select { |forecast| forecast.steady? && !forecast.scenario.arrivals.open? }
+          .group_by { |forecast| forecast.scenario.with(topology: forecast.topology.with(threads_count: 1), min_threads_count: 1) }
+        alike.filter_map do |scenario, list|
+          fit = Usl.fit(list.map { |forecast| [forecast.topology.threads_count, forecast.throughput_per_s.value] })
+          Curve.new(arrivals: scenario.arrivals, workers_count: scenario.topology.workers_count, fit:) if fit
+        end.freeze
       end
 
       def simulate(scenario)

@@ -20,13 +20,13 @@ module PumaTuner
       end
 
       # @param outcomes [Array<Outcome>] of several seeds
-      # @return [Hash{Symbol => Stats::Estimate}]
+      # @return [Hash{Symbol => Object}] estimates by name, and the samples behind them
       def estimates(outcomes)
-        {
-          throughput_per_s: estimate("throughput", outcomes, &:throughput_per_s), mean_ns: estimate("mean", outcomes, &:mean_ns),
-          p50_ns: estimate("p50", outcomes) { |outcome| outcome.quantile_ns(0.5) }, p90_ns: estimate("p90", outcomes) { |outcome| outcome.quantile_ns(0.9) },
-          p99_ns: estimate("p99", outcomes) { |outcome| outcome.quantile_ns(0.99) }
+        samples = {
+          throughput_per_s: outcomes.map(&:throughput_per_s), mean_ns: outcomes.map(&:mean_ns), p50_ns: quantiles(outcomes, 0.5),
+          p90_ns: quantiles(outcomes, 0.9), p99_ns: quantiles(outcomes, 0.99)
         }
+        {**samples.to_h { |name, values| [name, estimate(name, values)] }, samples: samples.transform_keys(&:to_s)}
       end
 
       # @param metric [String]
@@ -41,7 +41,9 @@ module PumaTuner
 
       private
 
-      def estimate(metric, outcomes, &) = Stats::Estimate.of_prediction(outcomes.map(&), error_ratio: error_ratio(metric))
+      def quantiles(outcomes, ratio) = outcomes.map { |outcome| outcome.quantile_ns(ratio) }
+
+      def estimate(name, values) = Stats::Estimate.of_prediction(values, error_ratio: error_ratio(name.to_s.sub(/_(ns|per_s)\z/, "")))
     end
   end
 end

@@ -51,13 +51,10 @@ module PumaTuner
 
         def shorter_tail? = ratio(:p99_ns).value < 1 - Choice::EQUAL_P99_WITHIN_RATIO
 
-        # The widest range that both ranges allow. Seeds are shared, so the truth is narrower.
         def ratio(metric)
           return unless @today.steady?
-          chosen = @chosen.public_send(metric)
-          today = @today.public_send(metric)
-          return chosen.with(value: 1.0, low: 1.0, high: 1.0) if @choice.stay?
-          chosen.with(value: chosen.value.fdiv(today.value), low: chosen.low.fdiv(today.high), high: chosen.high.fdiv(today.low))
+          return @chosen.public_send(metric).with(value: 1.0, low: 1.0, high: 1.0) if @choice.stay?
+          @chosen.ratio_to(@today, metric)
         end
 
         def options(forecast) = "puma #{forecast.topology.to_puma_options}"

@@ -25,8 +25,8 @@ module PumaTuner
           @frozen = false
         end
 
-        # @return [Integer] of those that compute
-        def tasks_count = @tasks.size
+        # @return [Object, nil] one of those that compute, in the order in which they began
+        def task_at(index) = @tasks[index]
 
         # @return [Boolean] whether a thread that just let go of its core has left the only idle one
         def others_busy? = @tasks.size >= @settings.cores_count - 1

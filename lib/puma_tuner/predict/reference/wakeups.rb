@@ -5,7 +5,7 @@ module PumaTuner
     module Reference
       # How late a sleeping thread gets a core, by measured samples. Linux lets a thread that hardly ever computes through, even
       # when all cores are busy (client, reactor, acceptor). One that computes as much as others goes back to the core that it had;
-      # if that is busy, it waits for the end of a slice, even beside an idle one.
+      # if that is busy, it waits for the end of the other's burst or slice, even beside an idle one.
       class Wakeups
         def initialize(settings, cores)
           @settings = settings
@@ -17,7 +17,10 @@ module PumaTuner
         def lateness_ns = drawn(@settings.wakeup_idle_ns)
 
         # @return [Integer] how much later one that computes, too
-        def extra_ns = (@random.below(@settings.cores_count) < @cores.tasks_count) ? drawn(@settings.wakeup_loaded_ns) : 0
+        def extra_ns
+          task = @cores.task_at(@random.below(@settings.cores_count))
+          task ? [drawn(@settings.wakeup_loaded_ns), @cores.left_ns(task)].min : 0
+        end
 
         private
 
