@@ -5,7 +5,7 @@ module PumaTuner
     # How many cores' worth of work so many busy processes get done together. Cores that share an execution unit, and a clock
     # that slows down when all of them work, make it fewer than there are. Computing only: memory that is fought for is not seen.
     class EffectiveCores
-      ROUNDS_COUNT = 3
+      ROUNDS_COUNT = 7
       WINDOW_S = 0.3
 
       # Up to so many cores each number of processes is tried; of more cores some, and between them a straight line is drawn.
