@@ -47,7 +47,8 @@ module Validation
 
     METHOD = <<~TEXT
       - **One recording** of each workload with each Ruby, Puma and time slice, by `puma_tuner measure`, and the machine's own figures by
-        `puma_tuner calibrate`. All cells are predicted from these; none was seen when the rules were made, and nothing is set per cell.
+        `puma_tuner calibrate`. All cells are predicted from these, and nothing is set per cell or per app. (How wake-ups,
+        hand-overs and answers are simulated was settled after earlier runs of this grid on this machine; other machines have seen none of it.)
       - **A cell's name** is workload/Ruby/Puma/time slice in ms/workers x threads/load. *closed-2*: two connections for each thread, which
         send again as soon as they are answered; *open-0.7*: Poisson arrivals at 70 % of the throughput predicted for a server that is
         never short of work. What is predicted of an open loop is the rate that chance then made of it; its throughput is what was sent to

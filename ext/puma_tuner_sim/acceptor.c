@@ -6,7 +6,7 @@ void acceptor_notice(struct sim *sim, struct worker *worker)
 {
     if (worker->acceptor.state != ASLEEP) return;
     worker->acceptor.state = WAKING;
-    queue_add(sim, wakeup_ns(sim), ACCEPTOR_WOKE, worker->acceptor.worker, 0);
+    queue_add(sim, wakeup_ns(sim, worker->acceptor.asleep_since_ns), ACCEPTOR_WOKE, worker->acceptor.worker, 0);
 }
 
 void acceptor_woke(struct sim *sim, struct worker *worker)
@@ -18,6 +18,7 @@ void acceptor_woke(struct sim *sim, struct worker *worker)
 static void sleep_until_noticed(struct sim *sim, struct thread *thread)
 {
     thread->state = sim->backlog.count ? LOOKING : ASLEEP;
+    thread->asleep_since_ns = sim->now_ns;
     gvl_release(sim, thread, true);
     if (thread->state == LOOKING) gvl_want(sim, thread);
 }

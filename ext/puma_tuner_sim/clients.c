@@ -46,7 +46,7 @@ static void wake(struct sim *sim)
 
     if (client->busy || client->waking) return;
     client->waking = true;
-    queue_add(sim, wakeup_ns(sim), CLIENT_WOKE, 0, 0);
+    queue_add(sim, wakeup_ns(sim, client->asleep_since_ns), CLIENT_WOKE, 0, 0);
 }
 
 void clients_woke(struct sim *sim)
@@ -74,6 +74,7 @@ void clients_burst_ended(struct sim *sim)
     struct client *client = &sim->client;
 
     client->busy = false;
+    client->asleep_since_ns = sim->now_ns; /* unless there is more */
     if (client->sending) arrive_at_server(sim, client->connection);
     else received(sim, client->connection);
     work(sim);
@@ -96,7 +97,7 @@ static void arrive_at_server(struct sim *sim, uint32_t index)
         reactor_notice(sim, &sim->workers[connection->worker], index);
     } else if (connection->parked_thread >= 0) {
         const struct thread *thread = &sim->workers[connection->worker].pool[connection->parked_thread];
-        queue_add(sim, wakeup_ns(sim), UNPARKED, thread->worker * pool_size(sim->plan) + thread->index, thread->generation);
+        queue_add(sim, wakeup_ns(sim, thread->asleep_since_ns), UNPARKED, thread->worker * pool_size(sim->plan) + thread->index, thread->generation);
     }
 }
 

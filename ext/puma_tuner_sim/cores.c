@@ -4,6 +4,8 @@
 #include "sim.h"
 
 #define UNIT 65536
+/* wakeups.rb */
+#define HALT_NS 200000
 
 /* Ends never lie in the past, so the quotient is exact. */
 static int64_t ceiling(int64_t amount, int64_t rate) { return (amount + rate - 1) / rate; }
@@ -124,7 +126,11 @@ static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
 }
 
 /* How late a sleeping thread gets a core that hardly ever computes, and so is let through even when all are busy. */
-int64_t wakeup_ns(struct sim *sim) { return drawn(sim, sim->plan->wakeup_idle_ns, sim->plan->wakeup_idle_count); }
+int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns)
+{
+    int64_t late_ns = drawn(sim, sim->plan->wakeup_idle_ns, sim->plan->wakeup_idle_count), awake_ns = sim->plan->handoff_busy_ns;
+    return sim->now_ns - asleep_since_ns < HALT_NS && awake_ns < late_ns ? awake_ns : late_ns;
+}
 
 /* How much later one that does compute: the core that it had may be busy, the more likely the more are; until the end of that
  * task's burst or slice. */

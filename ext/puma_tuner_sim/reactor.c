@@ -5,7 +5,7 @@ static void wake(struct sim *sim, struct worker *worker)
 {
     if (worker->reactor.state != ASLEEP) return;
     worker->reactor.state = WAKING;
-    queue_add(sim, wakeup_ns(sim), REACTOR_WOKE, worker->reactor.worker, 0);
+    queue_add(sim, wakeup_ns(sim, worker->reactor.asleep_since_ns), REACTOR_WOKE, worker->reactor.worker, 0);
 }
 
 /* Data has come for a connection that it watches. */
@@ -64,4 +64,5 @@ void reactor_burst_ended(struct sim *sim, struct thread *thread)
     gvl_release(sim, thread, true);
     if (worker->ready.count || worker->input.count) collect(sim, worker);
     else thread->state = ASLEEP;
+    thread->asleep_since_ns = sim->now_ns;
 }

@@ -84,6 +84,7 @@ struct thread {
     uint32_t index, worker;
     int32_t connection;                         /* that it serves; -1 */
     struct thread *next;                        /* in line for the GVL */
+    int64_t asleep_since_ns;
     int64_t left_ns, gc_ns, wanted_ns, began_ns; /* gc_ns: the end of the burst, which nothing interrupts */
     const struct piece *piece;
     int64_t wait_began_ns;
@@ -123,7 +124,7 @@ struct connection {
 
 struct station { struct numbers line; int64_t busy; };
 
-struct client { struct task task; struct numbers items; bool waking, busy, sending; uint32_t connection; };
+struct client { struct task task; int64_t asleep_since_ns; struct numbers items; bool waking, busy, sending; uint32_t connection; };
 
 struct totals { int64_t latency, client, queue, gvl_wait, cpu, gc, preempted, io, lock, sleep, slices, server_cpu; };
 
@@ -171,7 +172,7 @@ int64_t cores_left_ns(struct sim *sim, const struct task *task);
 int64_t cores_due_ns(const struct sim *sim);
 struct task *cores_finish(struct sim *sim);
 void cores_renew_quota(struct sim *sim);
-int64_t wakeup_ns(struct sim *sim);
+int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns);
 int64_t wakeup_extra_ns(struct sim *sim);
 
 /* gvl.c */

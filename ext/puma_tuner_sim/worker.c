@@ -270,6 +270,7 @@ static void park(struct sim *sim, struct thread *thread)
     struct connection *connection = connection_of(sim, thread);
 
     thread->state = PARKED;
+    thread->asleep_since_ns = sim->now_ns;
     connection->parked_thread = (int32_t)thread->index;
     gvl_release(sim, thread, true);
     queue_add(sim, sim->plan->park_ns, PARK_ENDED, number_of(sim, thread), ++thread->generation);

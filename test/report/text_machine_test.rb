@@ -27,8 +27,9 @@ class TextMachineTest < TunerTest
                             median  rests on            what it is
         tick               10.1 ms  8 samples           ten of them make a thread's time slice
         hand-over          8.10 µs  21 runs             of the GVL, from one thread to the next
+        the same, busy     8.10 µs  21 runs             with a busy process on all other cores
         waking up, idle    50.0 µs  40.0 µs to 60.0 µs  how late a sleeping thread gets a core
-        waking up, busy    70.0 µs  50.0 µs to 5.00 ms  the same, beside a busy process for each core
+        waking up, busy    70.0 µs  50.0 µs to 5.00 ms  the same of one that computes, among others
         acceptor           35.0 µs  5 turns             Puma's CPU for each new connection
         reactor, reads     24.0 µs  5 turns             Puma's CPU for a request that comes through it
         reactor, takes in  9.00 µs  5 turns             Puma's CPU for giving the connection back to it
@@ -37,7 +38,7 @@ class TextMachineTest < TunerTest
         round trip         31.0 µs  5 turns             of a request to an app that does nothing
         busy processes           1     2     3     4
         cores' worth of work  1.00  1.95  1.94  1.93
-        Work: median of 3 rounds, by CPU time. How each is measured: docs/calibration.md.
+        Work: median of 7 rounds, by CPU time. How each is measured: docs/calibration.md.
     TEXT
   end
 

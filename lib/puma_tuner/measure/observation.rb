@@ -70,7 +70,7 @@ module PumaTuner
       # @param arrivals [Load::Arrivals]
       def self.of(outcome, arrivals)
         new(**outcome.to_h.slice(*members), arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
-          think_ns: (arrivals.think_s * 1_000_000_000).round, reuse_count: arrivals.reuse && (arrivals.reuse.sum.fdiv(arrivals.reuse.size)).round)
+          think_ns: (arrivals.think_s * 1_000_000_000).round, reuse_count: arrivals.reuse && arrivals.reuse.sum.fdiv(arrivals.reuse.size).round)
       end
     end
 

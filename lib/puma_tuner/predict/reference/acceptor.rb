@@ -17,14 +17,14 @@ module PumaTuner
           @settings = simulation.settings
           @worker = worker
           @state = :asleep
-          @delay_number = 0
+          @delay_number = @asleep_since_ns = 0
         end
 
         # A connection is waiting.
         def notice
           return unless @state == :asleep
           @state = :waking
-          @simulation.after(@simulation.wakeups.lateness_ns, :acceptor_woke, self)
+          @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, @asleep_since_ns), :acceptor_woke, self)
         end
 
         # A pool thread has gone idle: Puma 6 waits for that.
@@ -107,6 +107,7 @@ module PumaTuner
 
         def sleep_until_noticed
           @state = @simulation.backlog.any? ? :looking : :asleep
+          @asleep_since_ns = @simulation.now_ns
           @worker.gvl.release(self, blocking: true)
           @worker.gvl.want(self) if @state == :looking
         end

@@ -19,7 +19,7 @@ module PumaTuner
           @idle = []
           @closed = []
           @held_back_ns = []
-          @group_left_count = @replayed_index = 0
+          @group_left_count = @replayed_index = @asleep_since_ns = 0
         end
 
         # Connections of a closed loop that think begin spread over one time of thinking.
@@ -63,6 +63,7 @@ module PumaTuner
         def burst_ended
           what, connection = @doing
           @doing = nil
+          @asleep_since_ns = @simulation.now_ns # unless there is more
           (what == :send) ? arrive_at_server(connection) : received(connection)
           work
         end
@@ -85,7 +86,7 @@ module PumaTuner
           @to_do << [what, connection]
           return if @doing || @waking
           @waking = true
-          @simulation.after(@simulation.wakeups.lateness_ns, :client_woke, self)
+          @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, @asleep_since_ns), :client_woke, self)
         end
 
         def work
@@ -104,7 +105,7 @@ module PumaTuner
             connection.worker.reactor.notice(connection)
           elsif connection.parked
             thread = connection.parked
-            @simulation.after(@simulation.wakeups.lateness_ns, :unparked, thread, thread.park_number)
+            @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, thread.asleep_since_ns), :unparked, thread, thread.park_number)
           end
         end
 

@@ -11,7 +11,7 @@ module PumaTuner
       # request while others wait for a whole slice.
       class PoolThread
         attr_accessor :wanted_ns
-        attr_reader :park_number
+        attr_reader :park_number, :asleep_since_ns
 
         def initialize(simulation, worker, pool, there:)
           @simulation = simulation
@@ -214,6 +214,7 @@ module PumaTuner
 
         def park
           @state = :parked
+          @asleep_since_ns = @simulation.now_ns
           @connection.parked = self
           @worker.gvl.release(self, blocking: true)
           @simulation.after(@settings.park_ns, :park_ended, self, @park_number += 1)

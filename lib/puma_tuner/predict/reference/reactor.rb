@@ -16,6 +16,7 @@ module PumaTuner
           @settings = simulation.settings
           @worker = worker
           @state = :asleep
+          @asleep_since_ns = 0
           @ready = []
           @batch = []
           @input = []
@@ -59,6 +60,7 @@ module PumaTuner
           @input.shift(@registering_count).each { |connection| watch(connection) }
           @worker.gvl.release(self, blocking: true)
           (@ready.any? || @input.any?) ? collect : @state = :asleep
+          @asleep_since_ns = @simulation.now_ns
         end
 
         # Event.
@@ -69,7 +71,7 @@ module PumaTuner
         def wake
           return unless @state == :asleep
           @state = :waking
-          @simulation.after(@simulation.wakeups.lateness_ns, :reactor_woke, self)
+          @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, @asleep_since_ns), :reactor_woke, self)
         end
 
         def collect

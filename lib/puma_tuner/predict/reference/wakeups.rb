@@ -7,14 +7,22 @@ module PumaTuner
       # when all cores are busy (client, reactor, acceptor). One that computes as much as others goes back to the core that it had;
       # if that is busy, it waits for the end of the other's burst or slice, even beside an idle one.
       class Wakeups
+        # An idle core that was left this recently is not asleep itself, and costs no more than a switch. (Linux's haltpoll,
+        # guest_halt_poll_ns; on bare metal, sleep that is short is shallow.)
+        HALT_NS = 200_000
+
         def initialize(settings, cores)
           @settings = settings
           @cores = cores
           @random = RandomStream.new(settings.seed, 2)
         end
 
+        # @param asleep_since_ns [Integer]
         # @return [Integer] of one that hardly ever computes
-        def lateness_ns = drawn(@settings.wakeup_idle_ns)
+        def lateness_ns(now_ns, asleep_since_ns)
+          late_ns = drawn(@settings.wakeup_idle_ns)
+          (now_ns - asleep_since_ns < HALT_NS) ? [@settings.handoff_busy_ns, late_ns].min : late_ns
+        end
 
         # @return [Integer] how much later one that computes, too
         def extra_ns

@@ -37,7 +37,7 @@ module PumaTuner
             row("hand-over", machine.handoff_ns, :handoff, "of the GVL, from one thread to the next"),
             row("the same, busy", machine.handoff_busy_ns, :handoff, "with a busy process on all other cores"),
             wakeups("waking up, idle", machine.wakeup_idle_ns, "how late a sleeping thread gets a core"),
-            wakeups("waking up, busy", machine.wakeup_loaded_ns, "without a core, of a thread among others that compute"),
+            wakeups("waking up, busy", machine.wakeup_loaded_ns, "the same of one that computes, among others"),
             row("acceptor", machine.acceptor_cpu_ns, :puma, "Puma's CPU for each new connection"),
             row("reactor, reads", machine.reactor_wakeup_cpu_ns, :puma, "Puma's CPU for a request that comes through it"),
             row("reactor, takes in", machine.reactor_register_cpu_ns, :puma, "Puma's CPU for giving the connection back to it"),
