@@ -38,22 +38,22 @@ module Validation
     # @param measured [Measured] for the load that there was
     # @return [PumaTuner::Predict::Forecast]
     def of(cell, measured)
-      measured.open? ? open(cell.topology, measured.offered_per_s, measured.connections_count) : closed(cell.topology, measured.connections_count)
+      measured.open? ? open_loop(cell.topology, measured.offered_per_s, measured.connections_count) : closed_loop(cell.topology, measured.connections_count)
     end
 
     # @param topology [PumaTuner::Topology]
     # @param connections_count [Integer]
     # @return [PumaTuner::Predict::Forecast]
-    def closed(topology, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.closed(connections_count))
+    def closed_loop(topology, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.closed(connections_count))
 
     # @param rate_per_s [Numeric]
     # @param connections_count [Integer] that may be open at most
     # @return [PumaTuner::Predict::Forecast]
-    def open(topology, rate_per_s, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.open(rate_per_s, connections_count:))
+    def open_loop(topology, rate_per_s, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.open(rate_per_s, connections_count:))
 
     # What a server is predicted to answer when it is never short of work: rates of open loads are shares of it.
     # @return [Float] requests per second
-    def capacity_per_s(topology) = closed(topology, 4 * topology.slots_count).throughput_per_s.value
+    def capacity_per_s(topology) = closed_loop(topology, 4 * topology.slots_count).throughput_per_s.value
 
     protected
 
