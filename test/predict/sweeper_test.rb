@@ -71,6 +71,12 @@ class SweeperTest < TunerTest
     assert_in_delta 2 * 1.96 * 0.3, Math.log(widths[2]), 0.12
   end
 
+  test "the model can't be wrong about the rate of an open load" do
+    estimate = sweeper(requests_count: 2_000).forecast(scenario("1x5", Model::Arrivals.open(50, kind: "even"))).throughput_per_s
+    assert_in_epsilon 50, estimate.value, 0.01
+    assert_operator estimate.high / estimate.low, :<, 1.02
+  end
+
   def forecast_with(past_error) = sweeper(past_error:).forecast(scenario("1x5"))
 
   test "an open load beyond what can be served has no steady state, and no figures" do

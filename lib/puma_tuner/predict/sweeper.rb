@@ -93,7 +93,7 @@ module PumaTuner
         return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s))) if beyond?(scenario, closed_form.capacity_per_s)
         outcomes = simulate(scenario)
         reason = growing(scenario, outcomes)
-        Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **@uncertainty.estimates(outcomes), **means(outcomes)}))
+        Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **@uncertainty.estimates(outcomes, open: scenario.arrivals.open?), **means(outcomes)}))
       end
 
       # Time slices and I/O threads would be other curves.

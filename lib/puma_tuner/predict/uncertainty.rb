@@ -20,13 +20,14 @@ module PumaTuner
       end
 
       # @param outcomes [Array<Outcome>] of several seeds
+      # @param open [Boolean] whether the throughput is the load's own rate, about which the model can't be wrong
       # @return [Hash{Symbol => Object}] estimates by name, and the samples behind them
-      def estimates(outcomes)
+      def estimates(outcomes, open:)
         samples = {
           throughput_per_s: outcomes.map(&:throughput_per_s), mean_ns: outcomes.map(&:mean_ns), p50_ns: quantiles(outcomes, 0.5),
           p90_ns: quantiles(outcomes, 0.9), p99_ns: quantiles(outcomes, 0.99)
         }
-        {**samples.to_h { |name, values| [name, estimate(name, values)] }, samples: samples.transform_keys(&:to_s)}
+        {**samples.to_h { |name, values| [name, estimate(name, values, sure: open && name == :throughput_per_s)] }, samples: samples.transform_keys(&:to_s)}
       end
 
       # @param metric [String]
@@ -43,7 +44,9 @@ module PumaTuner
 
       def quantiles(outcomes, ratio) = outcomes.map { |outcome| outcome.quantile_ns(ratio) }
 
-      def estimate(name, values) = Stats::Estimate.of_prediction(values, error_ratio: error_ratio(name.to_s.sub(/_(ns|per_s)\z/, "")))
+      def estimate(name, values, sure:)
+        Stats::Estimate.of_prediction(values, error_ratio: sure ? 0.0 : error_ratio(name.to_s.sub(/_(ns|per_s)\z/, "")))
+      end
     end
   end
 end
