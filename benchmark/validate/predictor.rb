@@ -34,6 +34,10 @@ module Validation
       dup.tap { |predictor| predictor.slow_down(slower_ratio) }
     end
 
+    # All that the server used for a request while it was recorded, with the GVL and without it.
+    # @return [Float]
+    def recorded_cpu_ns = @workload.mean_cpu_ns
+
     # @param cell [Cell]
     # @param measured [Measured] for the load that there was
     # @return [PumaTuner::Predict::Forecast]

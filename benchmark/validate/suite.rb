@@ -66,9 +66,8 @@ module Validation
       fields = @journal.cell(cell) or return
       measured = Measured.new(fields)
       return Comparison.new(cell:, measured:, forecast: nil, void:) if measured.requests_count.zero?
+      predictor = predictor.on_a_machine(slower_ratio(cell, measured, predictor, recorded_turns_per_ms)) unless @options.uncorrected
       forecast = predictor.of(cell, measured)
-      slower_ratio = slower_ratio(cell, measured, forecast, recorded_turns_per_ms) unless @options.uncorrected
-      forecast = predictor.on_a_machine(slower_ratio).of(cell, measured) if slower_ratio
       Comparison.new(cell:, measured:, forecast:, void:)
     rescue PumaTuner::UserMistake => error
       Comparison.new(cell:, measured:, forecast: nil, void:, failure: Reason.of(error))
@@ -76,9 +75,9 @@ module Validation
 
     # How much longer the machine took for the same work than while it was recorded. By the work itself where that is a fixed number
     # of turns of a loop; else by the loop beside it, which runs on another core's other half at times.
-    def slower_ratio(cell, measured, forecast, recorded_turns_per_ms)
-      return recorded_turns_per_ms / measured.turns_per_ms unless cell.subject.workload.fixed_work? && measured.cpu && forecast.steady?
-      measured.cpu.value / Comparison::METRICS.fetch(:cpu).call(forecast)
+    def slower_ratio(cell, measured, predictor, recorded_turns_per_ms)
+      return recorded_turns_per_ms / measured.turns_per_ms unless cell.subject.workload.fixed_work? && measured.cpu
+      measured.cpu.value / predictor.recorded_cpu_ns
     end
 
     def absences = @schedule.subjects.filter_map { |subject| @journal.absence(subject)&.then { |reason| [subject.key, reason] } }.to_h
