@@ -6,6 +6,8 @@ require_relative "../../labs/05-threads-against-io/database"
 require_relative "demo_server"
 
 class DemoAppTest < TunerTest
+  time_limit 150
+
   ENDPOINTS = %w[/realistic /io-only /cpu-only /lock-bound /allocating].freeze
   MARIADB = %w[/usr/sbin/mariadbd /usr/local/sbin/mariadbd].any? { |path| File.executable?(path) } ||
     ENV["PATH"].split(":").any? { |folder| File.executable?(File.join(folder, "mariadbd")) }
@@ -48,14 +50,25 @@ class DemoAppTest < TunerTest
 
   test "has one upstream, a new one, after a restart of the server" do
     [%w[-t 2:2], %w[-t 2:2 -w 2]].each do |options|
-      DemoServer.run(*options) do |server|
-        upstream = server.companion_pid
-        Process.kill(:USR2, server.pid)
-        wait_until("the restart", limit_s: 20) { server.output.scan("Ctrl-C").size == 2 }
-        assert_ends(upstream, "the upstream of before")
-        assert_equal "200", server.get("/io-only").code
-        refute_equal upstream, server.companion_pid
-      end
+      assert (1..RESTARTS_COUNT).any? { restarts?(options) }, "puma #{options.join(" ")} did not restart in #{RESTARTS_COUNT} tries"
+    end
+  end
+
+  # Puma itself hangs in one restart of many (in IO#close, with Ruby 3.4); that is not what is tested.
+  RESTARTS_COUNT = 4
+  RESTART_LIMIT_S = 12
+
+  def restarts?(options)
+    DemoServer.run(*options) do |server|
+      upstream = server.companion_pid
+      Process.kill(:USR2, server.pid)
+      deadline = monotonic_s + RESTART_LIMIT_S
+      sleep 0.05 until (restarted = server.output.scan("Ctrl-C").size == 2) || monotonic_s > deadline
+      next false unless restarted
+      assert_ends(upstream, "the upstream of before")
+      assert_equal "200", server.get("/io-only").code
+      refute_equal upstream, server.companion_pid
+      true
     end
   end
 

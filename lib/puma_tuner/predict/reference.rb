@@ -14,6 +14,7 @@ module PumaTuner
       autoload :Cores, "puma_tuner/predict/reference/cores"
       autoload :EventQueue, "puma_tuner/predict/reference/event_queue"
       autoload :Gvl, "puma_tuner/predict/reference/gvl"
+      autoload :OwnWork, "puma_tuner/predict/reference/own_work"
       autoload :Pool, "puma_tuner/predict/reference/pool"
       autoload :PoolThread, "puma_tuner/predict/reference/pool_thread"
       autoload :RandomStream, "puma_tuner/predict/reference/random_stream"

@@ -10,7 +10,7 @@ module PumaTuner
       # Puma 6 waits before it accepts while no thread is free, and in a cluster up to 5 ms while any is busy; 7.0.4 and newer in
       # a cluster sleep the longer, the more requests they have.
       class Acceptor
-        attr_accessor :wanted_ns
+        include OwnWork
 
         def initialize(simulation, worker)
           @simulation = simulation
@@ -52,22 +52,6 @@ module PumaTuner
           end
         end
 
-        def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self).positive?
-
-        def interrupt
-          left_ns = @simulation.cores.stop(self)
-          @simulation.tally.server_cpu_ns += @left_ns - left_ns
-          @left_ns = left_ns
-        end
-
-        # Called by the cores: the connection is accepted.
-        def burst_ended
-          @simulation.tally.server_cpu_ns += @left_ns
-          @accepted.worker = @worker
-          @worker.pool.add(@accepted)
-          sleep_until_noticed
-        end
-
         # Events.
 
         def acceptor_woke(_)
@@ -103,7 +87,12 @@ module PumaTuner
           compute
         end
 
-        def compute = @simulation.cores.start(self, @left_ns)
+        # The connection is accepted.
+        def done
+          @accepted.worker = @worker
+          @worker.pool.add(@accepted)
+          sleep_until_noticed
+        end
 
         def sleep_until_noticed
           @state = @simulation.backlog.any? ? :looking : :asleep

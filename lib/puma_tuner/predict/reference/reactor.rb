@@ -9,7 +9,7 @@ module PumaTuner
       # once it has the GVL, and goes to the todo list; connections that came meanwhile are registered in the same pass; what had
       # data by then is for the next.
       class Reactor
-        attr_accessor :wanted_ns
+        include OwnWork
 
         def initialize(simulation, worker)
           @simulation = simulation
@@ -42,31 +42,22 @@ module PumaTuner
             @left_ns = @batch.size * @settings.reactor_wakeup_cpu_ns + @registering_count * @settings.reactor_register_cpu_ns
             @state = :working
           end
-          @simulation.cores.start(self, @left_ns)
-        end
-
-        def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self).positive?
-
-        def interrupt
-          left_ns = @simulation.cores.stop(self)
-          @simulation.tally.server_cpu_ns += @left_ns - left_ns
-          @left_ns = left_ns
-        end
-
-        # Called by the cores: the pass is over.
-        def burst_ended
-          @simulation.tally.server_cpu_ns += @left_ns
-          @worker.pool.add(@batch.shift) until @batch.empty?
-          @input.shift(@registering_count).each { |connection| watch(connection) }
-          @worker.gvl.release(self, blocking: true)
-          (@ready.any? || @input.any?) ? collect : @state = :asleep
-          @asleep_since_ns = @simulation.now_ns
+          compute
         end
 
         # Event.
         def reactor_woke(_) = collect
 
         private
+
+        # The pass is over.
+        def done
+          @worker.pool.add(@batch.shift) until @batch.empty?
+          @input.shift(@registering_count).each { |connection| watch(connection) }
+          @worker.gvl.release(self, blocking: true)
+          (@ready.any? || @input.any?) ? collect : @state = :asleep
+          @asleep_since_ns = @simulation.now_ns
+        end
 
         def wake
           return unless @state == :asleep
