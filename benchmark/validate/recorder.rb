@@ -45,18 +45,9 @@ module Validation
 
     # Server and generator are children that have ended by then, so their CPU time is known.
     def watched
-      before_ns, own_before_s, began_s = busy_ns, own_s, now_s
-      observation, turns_per_ms = Speed.during { yield }
-      foreign_s = (busy_ns - before_ns) / 1e9 - (own_s - own_before_s)
-      foreign_cpu_ratio = [foreign_s / (now_s - began_s) / observation.machine.cores_count, 0].max
-      Recording.new(observation:, foreign_cpu_ratio:, turns_per_ms:, fastest: @fastest)
+      disturbance, (observation, turns_per_ms) = PumaTuner::Calibrate::Disturbance.during { Speed.during { yield } }
+      Recording.new(observation:, foreign_cpu_ratio: disturbance.foreign_ratio || 0.0, turns_per_ms:, fastest: @fastest)
     end
-
-    def busy_ns = PumaTuner::Host::MachineLoad.read.fetch(:busy_ns) || 0
-
-    def own_s = Process.times.to_a.sum
-
-    def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
     # With as many clients as threads, so that one thread means one request at a time.
     def observation(subject, topology)

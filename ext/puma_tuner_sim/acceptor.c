@@ -4,9 +4,7 @@
 /* A connection is waiting: all that sleep are woken, and the first to get there has it. */
 void acceptor_notice(struct sim *sim, struct worker *worker)
 {
-    if (worker->acceptor.state != ASLEEP) return;
-    worker->acceptor.state = WAKING;
-    queue_add(sim, wakeup_ns(sim, worker->acceptor.asleep_since_ns), ACCEPTOR_WOKE, worker->acceptor.worker, 0);
+    thread_wake(sim, &worker->acceptor, ACCEPTOR_WOKE);
 }
 
 void acceptor_woke(struct sim *sim, struct worker *worker)

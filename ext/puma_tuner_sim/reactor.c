@@ -1,26 +1,19 @@
 /* A worker's reactor: it watches the connections that no thread has. reactor.rb has the rules and their sources. */
 #include "sim.h"
 
-static void wake(struct sim *sim, struct worker *worker)
-{
-    if (worker->reactor.state != ASLEEP) return;
-    worker->reactor.state = WAKING;
-    queue_add(sim, wakeup_ns(sim, worker->reactor.asleep_since_ns), REACTOR_WOKE, worker->reactor.worker, 0);
-}
-
 /* Data has come for a connection that it watches. */
 void reactor_notice(struct sim *sim, struct worker *worker, uint32_t connection)
 {
     sim->connections[connection].registered = false;
     numbers_push(sim, &worker->ready, connection);
-    wake(sim, worker);
+    thread_wake(sim, &worker->reactor, REACTOR_WOKE);
 }
 
 /* By a pool thread. */
 void reactor_add(struct sim *sim, struct worker *worker, uint32_t connection)
 {
     numbers_push(sim, &worker->input, connection);
-    wake(sim, worker);
+    thread_wake(sim, &worker->reactor, REACTOR_WOKE);
 }
 
 static void collect(struct sim *sim, struct worker *worker)

@@ -19,6 +19,14 @@ void thread_compute(struct sim *sim, struct thread *thread)
     cores_start(sim, &thread->task, thread->left_ns);
 }
 
+/* An acceptor or a reactor, which sleeps in a select. */
+void thread_wake(struct sim *sim, struct thread *thread, enum event_kind kind)
+{
+    if (thread->state != ASLEEP) return;
+    thread->state = WAKING;
+    queue_add(sim, wakeup_ns(sim, thread->asleep_since_ns), kind, thread->worker, 0);
+}
+
 /* What a burst has cost so far goes to the request that it is of. */
 static void account(struct sim *sim, struct thread *thread, int64_t cpu_ns)
 {

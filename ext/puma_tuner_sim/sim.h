@@ -184,6 +184,7 @@ void gvl_tick(struct sim *sim, uint32_t worker, uint32_t generation);
 /* run.c: threads of any kind */
 void thread_run(struct sim *sim, struct thread *thread);
 void thread_compute(struct sim *sim, struct thread *thread);
+void thread_wake(struct sim *sim, struct thread *thread, enum event_kind kind);
 int64_t thread_stop(struct sim *sim, struct thread *thread);
 
 /* worker.c */

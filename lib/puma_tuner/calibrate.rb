@@ -15,7 +15,6 @@ module PumaTuner
     autoload :FreshRuby, "puma_tuner/calibrate/fresh_ruby"
     autoload :Handoff, "puma_tuner/calibrate/handoff"
     autoload :Lookup, "puma_tuner/calibrate/lookup"
-    autoload :Lookup, "puma_tuner/calibrate/lookup"
     autoload :PumaCpu, "puma_tuner/calibrate/puma_cpu"
     autoload :RegisterShare, "puma_tuner/calibrate/register_share"
     autoload :Run, "puma_tuner/calibrate/run"
@@ -27,7 +26,7 @@ module PumaTuner
     autoload :Wakeups, "puma_tuner/calibrate/wakeups"
 
     # About how long it takes, with as many cores as most have.
-    EXPECTED_S = 22
+    EXPECTED_S = 28
 
     # Measures.
     #
@@ -49,7 +48,7 @@ module PumaTuner
     # @param facts [Host::MachineFacts]
     # @return [String] to be read by people
     def self.key_of(facts, ruby_version, puma_version)
-      [facts.cpu_model || "unknown CPU", "#{facts.cores_count} #{(facts.cores_count == 1) ? "core" : "cores"}",
+      [facts.cpu_model || "unknown CPU", Units.counted(facts.cores_count, "core"),
         ("limited to #{facts.cpu_quota_cores.round(3)}" if facts.cpu_quota_cores), facts.kernel, "Ruby #{ruby_version}", "Puma #{puma_version}"].compact.join(", ")
     end
   end

@@ -9,10 +9,6 @@ module PumaTuner
     Plan = Data.define(:command, :traffic, :topologies, :today, :checked_topologies, :constraints, :warmup_s, :duration_s,
       :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record)
 
-    # About how long it takes.
-    CALIBRATION_S = 20
-    private_constant :CALIBRATION_S
-
     # @param plan [Plan]
     # @param progress [#stage] see CLI::Progress
     # @param kept [#call] told of each value as soon as there is one, so that an interruption loses nothing
@@ -52,7 +48,7 @@ module PumaTuner
       found = Calibrate::Lookup.new.call(observation)
       return found.machine if found
       return unless @plan.calibrate
-      machine = @progress.stage("calibrate", CALIBRATION_S) { Calibrate.call { |remark| @remarks << "while calibrating: #{remark}" } }
+      machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) { Calibrate.call { |remark| @remarks << "while calibrating: #{remark}" } }
       keep_calibration(machine)
       machine
     rescue UserMistake => mistake

@@ -39,6 +39,10 @@ module PumaTuner
     # @return [String] whole MiB
     def mebibytes(bytes) = bytes ? "#{bytes.fdiv(MIB).round} MiB" : "-"
 
+    # @param number [Integer]
+    # @return [String] "1 thread", "2 threads"
+    def counted(number, singular, plural = "#{singular}s") = "#{number} #{(number == 1) ? singular : plural}"
+
     # Three significant digits, and never in exponent form.
     def significant(number)
       magnitude = number.abs

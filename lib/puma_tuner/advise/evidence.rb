@@ -32,7 +32,7 @@ module PumaTuner
 
       def predicted(label, forecast)
         return "#{label}, #{forecast.topology}: no steady state, as #{forecast.unsteady}." unless forecast.steady?
-        "#{label}, #{forecast.topology}: #{rate(forecast)} predicted in #{counted(@sweep.seeds_count, "simulation")}, " \
+        "#{label}, #{forecast.topology}: #{rate(forecast)} predicted in #{Units.counted(@sweep.seeds_count, "simulation")}, " \
           "p50 #{duration(forecast.p50_ns)}, p99 #{duration(forecast.p99_ns)}; limited by #{LIMITS.fetch(forecast.bottleneck)}."
       end
 
@@ -50,7 +50,7 @@ module PumaTuner
         if best == chosen
           return "No other topology #{@constraints.any? ? "that meets the constraints" : "predicted"} #{@choice.open? ? "has a lower p99" : "gives more requests/s"}."
         end
-        slots = "#{counted(best.topology.slots_count, "slot")} instead of #{chosen.topology.slots_count}"
+        slots = "#{Units.counted(best.topology.slots_count, "slot")} instead of #{chosen.topology.slots_count}"
         p99 = "a p99 of #{duration(best.p99_ns)}"
         return "#{best.topology} is predicted with #{p99}: not #{Units.percent(Choice::EQUAL_P99_WITHIN_RATIO)} less, with #{slots}." if @choice.open?
         "#{best.topology} is predicted at #{rate(best)}: not #{Units.percent(Choice::EQUAL_WITHIN_RATIO)} more, with #{slots} and #{p99}."
@@ -60,7 +60,7 @@ module PumaTuner
         threads_count = @sweep.rule_of_thumb_threads_count or return
         topology = PumaTuner::Topology.from((chosen || @choice.today).topology.workers_count, threads_count)
         "The rule of thumb, 100 over the CPU percentage (#{Units.percent(@workload.cpu_ratio)}), gives " \
-          "#{counted(threads_count, "thread")}: #{topology} #{outcome(@choice.cells.find { |forecast| forecast.topology == topology })}."
+          "#{Units.counted(threads_count, "thread")}: #{topology} #{outcome(@choice.cells.find { |forecast| forecast.topology == topology })}."
       end
 
       def outcome(forecast)
@@ -70,7 +70,7 @@ module PumaTuner
 
       def constraints
         return unless @constraints.any?
-        "Asked for: #{@constraints}; #{@choice.allowed.size} of #{counted(@choice.cells.size, "topology", "topologies")} meet it."
+        "Asked for: #{@constraints}; #{@choice.allowed.size} of #{Units.counted(@choice.cells.size, "topology", "topologies")} meet it."
       end
 
       # Of several loads, or of another than the recording's, a reader must know which.
@@ -81,8 +81,6 @@ module PumaTuner
       end
 
       def assumed = ("Assumed, and not measured: #{@sweep.what_if.join("; ")}." if @sweep.what_if.any?)
-
-      def counted(count, singular, plural = "#{singular}s") = "#{count} #{(count == 1) ? singular : plural}"
     end
   end
 end

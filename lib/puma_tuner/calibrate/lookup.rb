@@ -46,7 +46,7 @@ module PumaTuner
           "run `puma_tuner calibrate` there"
       end
 
-      def name(facts) = "#{facts.cores_count} #{(facts.cores_count == 1) ? "core" : "cores"}#{", #{facts.cpu_model}" if facts.cpu_model}"
+      def name(facts) = "#{Units.counted(facts.cores_count, "core")}#{", #{facts.cpu_model}" if facts.cpu_model}"
     end
   end
 end

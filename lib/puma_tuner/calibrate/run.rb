@@ -13,8 +13,6 @@ module PumaTuner
         def note(_text) = nil
       end
 
-      QUOTA_PERIOD_NS = 100 * Units::NS_PER_MS # the kernel's default
-
       # @param progress [#stage, nil]
       # @param effort_ratio [Float]
       def initialize(progress:, effort_ratio:)
@@ -38,7 +36,7 @@ module PumaTuner
         ruby = of_ruby
         cores = of_cores
         puma, calibrated = of_puma
-        Model::Machine.new(cores_count: @facts.cores_count, **quota, **ruby, **cores, **puma, tail_cpu_ns:, calibrated:)
+        Model::Machine.new(cores_count:, **@facts.quota, **ruby, **cores, **puma, tail_cpu_ns:, calibrated:)
       end
 
       def of_ruby
@@ -114,11 +112,6 @@ module PumaTuner
           stage.note("#{Units.duration(ns)} after an answer (#{requests_count} requests)")
           ns
         end
-      end
-
-      def quota
-        cores = @facts.cpu_quota_cores
-        {quota_ns: cores && (cores * QUOTA_PERIOD_NS).round, period_ns: cores && QUOTA_PERIOD_NS}
       end
 
       def cores_count = @facts.cores_count

@@ -14,11 +14,8 @@ module PumaTuner
       # @return [Integer] nanoseconds for each request
       # @raise [VoidMeasurement] when CPU time is not known
       def self.of(observation)
-        used, recorded = [observation.threads, observation.endpoints].map { |all| all.map(&:budget).flat_map { |budget| [budget.cpu_ns, budget.gc_ns] } }
-        if used.empty? || [*used, *recorded].any?(&:nil?)
+        observation.tail_cpu_ns or
           raise VoidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.unknown.values.join("; ")}"
-        end
-        [(used.sum - recorded.sum) / observation.requests_count, 0].max
       end
 
       def initialize(duration_s: DURATION_S)

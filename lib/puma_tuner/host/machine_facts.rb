@@ -25,6 +25,14 @@ module PumaTuner
         )
       end
 
+      # The kernel's default period of a quota.
+      const_set(:QUOTA_PERIOD_NS, 100 * Units::NS_PER_MS)
+
+      # @return [Hash{Symbol => Integer, nil}] quota_ns of CPU in each period_ns; both nil without a limit
+      def quota
+        {quota_ns: cpu_quota_cores && (cpu_quota_cores * self.class::QUOTA_PERIOD_NS).round, period_ns: cpu_quota_cores && self.class::QUOTA_PERIOD_NS}
+      end
+
       # cgroup v2: "max 100000" or "150000 100000", quota and period in microseconds.
       def self.cpu_quota_cores
         quota, period = first_match("/sys/fs/cgroup/cpu.max", /^(\d+ \d+)/)&.split&.map(&:to_f)

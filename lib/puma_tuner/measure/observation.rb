@@ -89,6 +89,20 @@ module PumaTuner
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)
 
+      # @return [Integer, nil] CPU of all requests, garbage collection included; nil where a part is unknown
+      def requests_cpu_ns = cpu_ns_of(endpoints)
+
+      # @return [Integer, nil] what pool threads computed outside of requests, for each request; nil where a part is unknown
+      def tail_cpu_ns
+        used_ns = cpu_ns_of(threads)
+        [(used_ns - requests_cpu_ns).fdiv(requests_count).round, 0].max if used_ns && requests_cpu_ns
+      end
+
+      private def cpu_ns_of(parts)
+        all_ns = parts.map(&:budget).flat_map { |budget| [budget.cpu_ns, budget.gc_ns] }
+        all_ns.sum unless all_ns.empty? || all_ns.include?(nil)
+      end
+
       # @return [Float] requests finished per second
       def throughput_per_s = requests_count.fdiv(duration_ns) * 1_000_000_000
     end

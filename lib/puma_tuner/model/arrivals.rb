@@ -40,7 +40,7 @@ module PumaTuner
       end
 
       def to_s
-        return "#{connections_count} #{(connections_count == 1) ? "connection" : "connections"}#{", #{Units.duration(think_ns)} of thought" if think_ns.positive?}" unless open?
+        return "#{Units.counted(connections_count, "connection")}#{", #{Units.duration(think_ns)} of thought" if think_ns.positive?}" unless open?
         "#{Units.rate(rate_per_s)}/s#{", #{kind}" unless kind == "poisson"}"
       end
     end

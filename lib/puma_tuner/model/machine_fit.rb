@@ -6,7 +6,6 @@ module PumaTuner
     # itself tells of it.
     class MachineFit
       US = Units::NS_PER_MS / 1_000
-      QUOTA_PERIOD_NS = 100 * Units::NS_PER_MS # the kernel's default
 
       # Measured by us on two cores of a shared server (AMD EPYC, Linux 6.18), Ruby 3.4.5, Puma 8.0.2, rounded; a calibration on
       # the machine itself replaces them. Ruby source for the tick: 10 ms in 3.3, 3.4 and 4.0; measured 10.06 to 10.1.
@@ -25,7 +24,7 @@ module PumaTuner
 
       # @return [Machine]
       def machine
-        @base.with(cores_count:, effective_cores:, **quota, **client)
+        @base.with(cores_count:, effective_cores:, **@observation.machine.quota, **client)
       end
 
       private
@@ -36,11 +35,6 @@ module PumaTuner
       def effective_cores
         return @base.effective_cores if @base.calibrated && @base.cores_count == cores_count
         (1..cores_count).map(&:to_f).freeze
-      end
-
-      def quota
-        cores = @observation.machine.cpu_quota_cores
-        {quota_ns: cores && (cores * QUOTA_PERIOD_NS).round, period_ns: cores && QUOTA_PERIOD_NS}
       end
 
       # Load of our own came from this machine; the user's traffic is taken to come from elsewhere.

@@ -101,7 +101,7 @@ module PumaTuner
       def overhead_cpu_ns
         requests_count = @observation.requests_count
         used_ns = total(serving_processes.map(&:cpu_ns))
-        counted_ns = total(@observation.endpoints.flat_map { |endpoint| [endpoint.budget.cpu_ns, endpoint.budget.gc_ns] })
+        counted_ns = @observation.requests_cpu_ns
         return [(used_ns - counted_ns).fdiv(requests_count).round, 0].max if used_ns && counted_ns
         @unknown["overhead_cpu_ns"] = "CPU time of the processes or of the requests is unknown; " \
           "#{Units.duration(TYPICAL_OVERHEAD_CPU_NS)} is assumed, the measured cost of an empty app on Puma 8"
@@ -110,12 +110,9 @@ module PumaTuner
 
       # What pool threads computed outside of requests.
       def tail_cpu_ns
-        threads = @observation.threads
-        used_ns = total(threads.flat_map { |thread| [thread.budget.cpu_ns, thread.budget.gc_ns] }) if threads.any?
-        counted_ns = total(@observation.endpoints.flat_map { |endpoint| [endpoint.budget.cpu_ns, endpoint.budget.gc_ns] })
-        return [(used_ns - counted_ns).fdiv(@observation.requests_count).round, 0].max if used_ns && counted_ns
-        @unknown["tail_cpu_ns"] = "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken"
-        nil
+        tail_cpu_ns = @observation.tail_cpu_ns
+        @unknown["tail_cpu_ns"] = "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken" unless tail_cpu_ns
+        tail_cpu_ns
       end
 
       def serving_processes = @observation.processes.select { |process| SERVING_ROLES.include?(process.role) }

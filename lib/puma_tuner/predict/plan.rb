@@ -70,7 +70,7 @@ module PumaTuner
       def server
         topology = @scenario.topology
         {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
-         threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: tail_cpu_ns + Plan.early_ns(@machine, tail_cpu_ns),
+         threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: tail_cpu_ns + @requests.early_ns,
          **Rules.puma(@workload.puma_version)}
       end
 

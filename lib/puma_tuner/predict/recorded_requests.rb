@@ -14,9 +14,12 @@ module PumaTuner
         @early_ns = early_ns
         @endpoints = workload.endpoints
         @counts = @endpoints.map { |endpoint| endpoint.demands.size }
-        @numbers = {pieces: pieces.flatten.pack("q*"), demands: demands.pack("q*"), endpoints: endpoints.freeze}.freeze
-        @pieces = nil # packed by now
+        pieces = @endpoints.flat_map(&:demands).map { |demand| pieces_of(demand) }
+        @numbers = {pieces: pieces.flatten.pack("q*"), demands: beginnings(pieces).pack("q*"), endpoints: endpoints.freeze}.freeze
       end
+
+      # @return [Integer]
+      attr_reader :early_ns
 
       # @return [Hash{Symbol => Object}] pieces, demands, endpoints
       def to_h = @numbers
@@ -32,10 +35,8 @@ module PumaTuner
 
       private
 
-      def pieces = @pieces ||= @endpoints.flat_map(&:demands).map { |demand| pieces_of(demand) }
-
       # Where each demand begins.
-      def demands
+      def beginnings(pieces)
         first = 0
         pieces.map { |list| first.tap { first += list.size / 4 } }
       end

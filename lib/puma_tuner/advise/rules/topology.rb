@@ -44,7 +44,7 @@ module PumaTuner
           return "#{Units.change(throughput_ratio)} requests/s" if !@choice.open? && (throughput_ratio - 1).abs > Choice::EQUAL_WITHIN_RATIO
           slots_difference = @today.topology.slots_count - @chosen.topology.slots_count
           if slots_difference.positive? && !(@choice.open? && shorter_tail?)
-            return "as many requests/s with #{slots_difference} #{(slots_difference == 1) ? "slot" : "slots"} less"
+            return "as many requests/s with #{Units.counted(slots_difference, "slot")} less"
           end
           "as many requests/s, #{Units.change(ratio(:p99_ns).value)} p99"
         end
@@ -68,8 +68,7 @@ module PumaTuner
           if @chosen.memory_bytes && @today.memory_bytes
             return "#{Units.mebibytes(@chosen.memory_bytes)} of memory, today #{Units.mebibytes(@today.memory_bytes)}"
           end
-          workers_count = @chosen.topology.workers_count
-          "#{workers_count} #{(workers_count == 1) ? "worker" : "workers"}, today #{@today.topology.workers_count} (memory unknown)"
+          "#{Units.counted(@chosen.topology.workers_count, "worker")}, today #{@today.topology.workers_count} (memory unknown)"
         end
 
         register :topology, self

@@ -21,11 +21,7 @@ module PumaTuner
         end
 
         # A connection is waiting.
-        def notice
-          return unless @state == :asleep
-          @state = :waking
-          @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, @asleep_since_ns), :acceptor_woke, self)
-        end
+        def notice = wake(:acceptor_woke)
 
         # A pool thread has gone idle: Puma 6 waits for that.
         def thread_free

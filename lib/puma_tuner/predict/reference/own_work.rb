@@ -24,6 +24,13 @@ module PumaTuner
 
         private
 
+        # It sleeps in a select, since @asleep_since_ns.
+        def wake(event)
+          return unless @state == :asleep
+          @state = :waking
+          @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, @asleep_since_ns), event, self)
+        end
+
         def compute = @simulation.cores.start(self, @left_ns)
       end
     end

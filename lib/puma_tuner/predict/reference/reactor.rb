@@ -26,13 +26,13 @@ module PumaTuner
         def notice(connection)
           connection.registered = false
           @ready << connection
-          wake
+          wake(:reactor_woke)
         end
 
         # By a pool thread.
         def add(connection)
           @input << connection
-          wake
+          wake(:reactor_woke)
         end
 
         # Called by the GVL.
@@ -57,12 +57,6 @@ module PumaTuner
           @worker.gvl.release(self, blocking: true)
           (@ready.any? || @input.any?) ? collect : @state = :asleep
           @asleep_since_ns = @simulation.now_ns
-        end
-
-        def wake
-          return unless @state == :asleep
-          @state = :waking
-          @simulation.after(@simulation.wakeups.lateness_ns(@simulation.now_ns, @asleep_since_ns), :reactor_woke, self)
         end
 
         def collect
