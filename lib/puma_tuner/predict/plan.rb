@@ -18,8 +18,7 @@ module PumaTuner
 
       # An answer leaves some time before the end of what is recorded as its request, and the thread does more before it looks
       # whether the connection's next request is there. Both race: the client's wake-up and work against Puma's. Who wins decides
-      # whether the reactor is needed, and depends on whose caches are cold: measured with 12 apps on 2 cores, 3 to 100 % of the
-      # requests of a closed loop went through the reactor. It is set here so that the middle wake-up ends in a tie.
+      # whether the reactor is needed, and depends on whose caches are cold. It is set here so that the middle wake-up ends in a tie.
       #
       # @param machine [Model::Machine]
       # @param tail_cpu_ns [Integer]
