@@ -16,6 +16,7 @@ module PumaTuner
       autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
       autoload :LatencyChart, "puma_tuner/report/html/latency_chart"
       autoload :LineChart, "puma_tuner/report/html/line_chart"
+      autoload :Page, "puma_tuner/report/html/page"
       autoload :ProofView, "puma_tuner/report/html/proof_view"
       autoload :RatioChart, "puma_tuner/report/html/ratio_chart"
       autoload :RoundsChart, "puma_tuner/report/html/rounds_chart"
@@ -26,8 +27,11 @@ module PumaTuner
       autoload :View, "puma_tuner/report/html/view"
       autoload :WorkFigure, "puma_tuner/report/html/work_figure"
 
+      # Pages of their own, by the kind of document; all others are a tuning's, or one part of it.
+      PAGES = {}.freeze
+
       # @return [String]
-      def call(value) = View.new(value).page
+      def call(value) = Html.const_get(PAGES.fetch(value.class::KIND, :View)).new(value).page
 
       Report.register :html, self
     end

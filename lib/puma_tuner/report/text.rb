@@ -31,6 +31,12 @@ module PumaTuner
       autoload :Footer, "puma_tuner/report/text/footer"
       autoload :InShort, "puma_tuner/report/text/in_short"
 
+      SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
+        Footer InShort].freeze
+
+      # Kinds of document that are no part of a tuning have sections of their own, which are given the value itself.
+      OWN_SECTIONS = {}.freeze
+
       # @param color [Boolean] whether to use a terminal's colours
       def initialize(color: false)
         @paint = Paint.new(color)
@@ -38,9 +44,9 @@ module PumaTuner
 
       # @return [String]
       def call(value)
-        contents = Contents.of(value)
-        [Measured, Threads, Endpoints, Jobs, Holders, BackgroundThreads, Demands, Machine, Forecasts, Recommendation, Proof, Causes, Ran, Rests, Footer, InShort]
-          .filter_map { |section| section.new(contents, @paint).to_text }.join("\n\n") << "\n"
+        own = OWN_SECTIONS[value.class::KIND]
+        contents = own ? value : Contents.of(value)
+        (own || SECTIONS).filter_map { |name| Text.const_get(name).new(contents, @paint).to_text }.join("\n\n") << "\n"
       end
 
       Report.register :text, self
