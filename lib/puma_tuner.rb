@@ -9,10 +9,12 @@ module PumaTuner
   autoload :Model, "puma_tuner/model"     # Observation           -> Workload, Machine
   autoload :Predict, "puma_tuner/predict" # Workload x Topology   -> Forecast
   autoload :Advise, "puma_tuner/advise"   # Forecasts             -> [Advice]
+  autoload :Profile, "puma_tuner/profile" # a running app         -> Costs, by method
   autoload :Prove, "puma_tuner/prove"     # Variants              -> Verdict
   autoload :Report, "puma_tuner/report"   # any of them           -> bytes
 
   # The ground the stages stand on.
+  autoload :Block, "puma_tuner/block"         # a block of Ruby in a process of its own, in the place of an app
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
   autoload :CLI, "puma_tuner/cli"           # the command
   autoload :Document, "puma_tuner/document" # values to and from JSON
@@ -54,6 +56,18 @@ module PumaTuner
   # @return [Measure::Observation]
   # @raise [VoidMeasurement] when none has ended yet
   def self.snapshot = Measure.snapshot.take
+
+  # Profiles a block of Ruby in this very process, all threads: what they do meanwhile is in it, too.
+  #
+  # @param with [String] a profiler that is in the bundle, or installed
+  # @param mode [String, nil] one of its own, nil: its usual one
+  # @param times [Integer] how often the block repeats by itself what it is about
+  # @param folder [String] where the profiler's own file goes
+  # @return [Profile::Costs] `PumaTuner::Document.write(costs, "profile.json")` keeps them
+  # @raise [UserMistake] when there is no such profiler, or it can't look
+  def self.profile(with: "vernier", mode: nil, interval_us: nil, times: 1, folder: "tmp/puma_tuner/profiles", &)
+    Profile.of_block(with:, mode:, interval_us:, times:, folder:, &)
+  end
 
   # Names endpoints as the app wants it, where its routes don't say.
   #

@@ -16,8 +16,10 @@ if ENV["PUMA_TUNER_METER"]
   # Named here, and so loaded now: a process that is asked must not load anything.
   PumaTuner::Host::Meter.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),
     "gauges" => PumaTuner::Host::Gauges.method(:read), "fingerprint" => PumaTuner::Host::Fingerprint.method(:read),
-    "probe" => -> { PumaTuner::Measure.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) })
+    "probe" => -> { PumaTuner::Measure.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) },
+    **(ENV["PUMA_TUNER_PROFILE"] ? PumaTuner::Profile::Inside.orders : {}))
 end
+PumaTuner::Profile::Inside.orders if ENV["PUMA_TUNER_PROFILE"] && !ENV["PUMA_TUNER_METER"]
 if ENV["PUMA_TUNER_MEASURE"]
   PumaTuner::Measure.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command")
 end

@@ -10,6 +10,7 @@ module PumaTuner
     autoload :AppOptions, "puma_tuner/cli/app_options"
     autoload :CalibrateMachine, "puma_tuner/cli/calibrate"
     autoload :CapacityText, "puma_tuner/cli/capacity_text"
+    autoload :Diff, "puma_tuner/cli/diff"
     autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
     autoload :LoadText, "puma_tuner/cli/load_text"
@@ -19,6 +20,9 @@ module PumaTuner
     autoload :Output, "puma_tuner/cli/output"
     autoload :Parse, "puma_tuner/cli/parse"
     autoload :Predict, "puma_tuner/cli/predict"
+    autoload :Profile, "puma_tuner/cli/profile"
+    autoload :ProfilePlan, "puma_tuner/cli/profile_plan"
+    autoload :ProfilerList, "puma_tuner/cli/profiler_list"
     autoload :Progress, "puma_tuner/cli/progress"
     autoload :ProofPlan, "puma_tuner/cli/proof_plan"
     autoload :Prove, "puma_tuner/cli/prove"
@@ -45,6 +49,8 @@ module PumaTuner
         report     any of them           -> text, HTML …   puma_tuner report tuning.json --format html
 
       Beside them:
+        profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
+        diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
 
@@ -72,6 +78,8 @@ module PumaTuner
       register "report", CLI::Report
       register "load", CLI::SendLoad
       register "calibrate", CLI::CalibrateMachine
+      register "profile", CLI::Profile
+      register "diff", CLI::Diff
       register "tune", CLI::Tune
       register "version", Version, aliases: ["--version", "-v"]
     end

@@ -10,8 +10,6 @@ module PumaTuner
   # What ran: what_ran, difference. What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks,
   # noise_floor, expectations.
   module Prove
-    autoload :Block, "puma_tuner/prove/block"
-    autoload :BlockFile, "puma_tuner/prove/block_file"
     autoload :BlockRunner, "puma_tuner/prove/block_runner"
     autoload :Bundle, "puma_tuner/prove/bundle"
     autoload :Calibration, "puma_tuner/prove/calibration"

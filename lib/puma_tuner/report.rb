@@ -11,6 +11,8 @@ module PumaTuner
     autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"
     autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"
+    autoload :CostDiffFigures, "puma_tuner/report/cost_diff_figures"
+    autoload :CostFigures, "puma_tuner/report/cost_figures"
     autoload :EndpointGroups, "puma_tuner/report/endpoint_groups"
     autoload :Facts, "puma_tuner/report/facts"
     autoload :Figures, "puma_tuner/report/figures"

@@ -9,9 +9,11 @@ module PumaTuner
     autoload :IncompleteBeta, "puma_tuner/stats/incomplete_beta"
     autoload :PairedRatio, "puma_tuner/stats/paired_ratio"
     autoload :Quantile, "puma_tuner/stats/quantile"
+    autoload :RateRatio, "puma_tuner/stats/rate_ratio"
     autoload :SignedRank, "puma_tuner/stats/signed_rank"
     autoload :SmallestEffect, "puma_tuner/stats/smallest_effect"
     autoload :StudentRatio, "puma_tuner/stats/student_ratio"
     autoload :StudentT, "puma_tuner/stats/student_t"
+    autoload :Wilson, "puma_tuner/stats/wilson"
   end
 end

@@ -58,7 +58,7 @@ module PumaTuner
       end
 
       def of_blocks
-        PumaTuner::Prove::BlockFile.names(option(:block), block_command).map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"block" => name}) }
+        PumaTuner::Block::UserFile.names(option(:block), block_command).map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"block" => name}) }
       end
 
       # Several config.ru are variants by themselves, and so are several Puma configurations.

@@ -48,14 +48,15 @@ module PumaTuner
         end
 
         # @param pids [Array<Integer>]
+        # @param limit_s [Numeric] for each answer
         # @return [Hash{Integer => Object}] the answers of those that gave one
         # @raise [VoidMeasurement] when a process failed to answer
-        def call(question, pids)
+        def call(question, pids, limit_s: LIMIT_S)
           able = pids.select { |pid| expects_signal?(pid) }
           return {} if able.empty? || !Dir.exist?(@folder)
           File.write(File.join(@folder, QUESTION), "#{@number += 1} #{question}")
           able.each { |pid| Process.kill(SIGNAL, pid) }
-          able.to_h { |pid| [pid, answer_of(pid)] }.compact.transform_values(&:first)
+          able.to_h { |pid| [pid, answer_of(pid, limit_s)] }.compact.transform_values(&:first)
         rescue Errno::ESRCH
           {}
         end
@@ -69,9 +70,9 @@ module PumaTuner
         end
 
         # In an array, as nil is an answer, too.
-        def answer_of(pid)
+        def answer_of(pid, limit_s)
           path = File.join(@folder, "#{@number}-#{pid}")
-          deadline_s = now_s + LIMIT_S
+          deadline_s = now_s + limit_s
           until File.exist?(path)
             return if now_s > deadline_s || !Processes.alive?(pid)
             sleep 0.002

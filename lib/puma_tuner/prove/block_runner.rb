@@ -21,13 +21,13 @@ module PumaTuner
       # An empty loop makes one or two per nanosecond, with YJIT.
       IMPOSSIBLE_PER_NS = 10
 
-      # @param file [String] see BlockFile
+      # @param file [String] see Block::UserFile
       # @param commands [#call] Variant to a Host::Command that ends in a Ruby
       # @param warmup_limit_s [Numeric] what is not steady then is measured all the same, and said to be so
       # @param duration_s [Numeric] that counts, more than 0
       # @param boot_limit_s [Numeric] to load the file, and to run the block once
       # @param busy_machine [Boolean] see TrialRunner
-      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: BlockFile::BOOT_LIMIT_S, grace_s: GRACE_S, busy_machine: false)
+      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: Block::UserFile::BOOT_LIMIT_S, grace_s: GRACE_S, busy_machine: false)
         @busy_machine = busy_machine
         @earlier = Hash.new { |trials, name| trials[name] = [] }
         @file = file
@@ -46,9 +46,9 @@ module PumaTuner
       # @raise [UserMistake] when the file can't be loaded, or the block can't be run once
       def call(variant, round:, position:)
         ending = run(variant)
-        raise UserMistake, "with #{variant.name}, #{BlockFile.complaint(@file, ending.mistake)}" if ending.mistake
+        raise UserMistake, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
-        judged(Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void_reason: reason && BlockFile.complaint(@file, reason)))
+        judged(Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void_reason: reason && Block::UserFile.complaint(@file, reason)))
       end
 
       private

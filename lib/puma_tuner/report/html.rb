@@ -5,18 +5,21 @@ module PumaTuner
     # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
     # read without its script, printed, and kept as the record of what was measured.
     class Html
-      KINDS = %i[observation sweep advice_list verdict tuning].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
+      autoload :CostDiffPage, "puma_tuner/report/html/cost_diff_page"
       autoload :Curves, "puma_tuner/report/html/curves"
       autoload :Embedded, "puma_tuner/report/html/embedded"
+      autoload :FlameGraph, "puma_tuner/report/html/flame_graph"
       autoload :ForecastView, "puma_tuner/report/html/forecast_view"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
       autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
       autoload :LatencyChart, "puma_tuner/report/html/latency_chart"
       autoload :LineChart, "puma_tuner/report/html/line_chart"
       autoload :Page, "puma_tuner/report/html/page"
+      autoload :ProfilePage, "puma_tuner/report/html/profile_page"
       autoload :ProofView, "puma_tuner/report/html/proof_view"
       autoload :RatioChart, "puma_tuner/report/html/ratio_chart"
       autoload :RoundsChart, "puma_tuner/report/html/rounds_chart"
@@ -28,7 +31,10 @@ module PumaTuner
       autoload :WorkFigure, "puma_tuner/report/html/work_figure"
 
       # Pages of their own, by the kind of document; all others are a tuning's, or one part of it.
-      PAGES = {}.freeze
+      PAGES = {
+        profile: :ProfilePage,
+        profile_diff: :CostDiffPage
+      }.freeze
 
       # @return [String]
       def call(value) = Html.const_get(PAGES.fetch(value.class::KIND, :View)).new(value).page

@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff].freeze
 
       WIDTH = 100
 
@@ -29,13 +29,20 @@ module PumaTuner
       autoload :Ran, "puma_tuner/report/text/ran"
       autoload :Rests, "puma_tuner/report/text/rests"
       autoload :Footer, "puma_tuner/report/text/footer"
+      autoload :AllocationSites, "puma_tuner/report/text/allocation_sites"
+      autoload :CostDiff, "puma_tuner/report/text/cost_diff"
+      autoload :Costs, "puma_tuner/report/text/costs"
+      autoload :Hints, "puma_tuner/report/text/hints"
       autoload :InShort, "puma_tuner/report/text/in_short"
 
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
 
       # Kinds of document that are no part of a tuning have sections of their own, which are given the value itself.
-      OWN_SECTIONS = {}.freeze
+      OWN_SECTIONS = {
+        profile: %i[Costs AllocationSites Hints],
+        profile_diff: %i[CostDiff]
+      }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours
       def initialize(color: false)

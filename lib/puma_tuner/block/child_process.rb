@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Block
+    # A fresh process that works on a block file, from its start to its end. It never outlives the call, nor does what it
+    # started.
+    class ChildProcess
+      LIBRARY = File.expand_path("../..", __dir__)
+      PROGRAM = File.expand_path("program.rb", __dir__)
+
+      # After its last report, for the user's at_exit.
+      EXIT_LIMIT_S = 2
+
+      # Of what it writes to standard error.
+      OUTPUT_BYTES = 8_192
+      OUTPUT_LINES = 8
+
+      # @param command [Host::Command] that ends in a Ruby
+      # @param file [String]
+      # @param words [Array<String>] mode, and what it needs besides the file, see Child
+      # @param boot_limit_s [Numeric] until Ruby runs, again until the file is loaded, again for the first iteration
+      # @param run_limit_s [Numeric] from then on
+      # @return [Ending]
+      # @raise [UserMistake] when the command can't be started
+      def self.call(command, file, words, boot_limit_s:, run_limit_s: boot_limit_s)
+        child = new(command, file, words)
+        child.start
+        broken_limit_s = child.wait(boot_limit_s, run_limit_s)
+        child.stop
+        child.ending(broken_limit_s)
+      ensure
+        child&.stop
+      end
+
+      def initialize(command, file, words)
+        @command = command
+        @file = File.expand_path(file)
+        @words = words
+        @reports = {}
+        @events = Queue.new
+        @listening = []
+        @output = "".b
+      end
+
+      def start
+        reports, report = IO.pipe(binmode: true)
+        output, error_output = IO.pipe(binmode: true)
+        # An interruption in between would leave a child that nobody knows of.
+        Thread.handle_interrupt(Object => :never) { @waiting = Process.detach(@pid = spawn(report, error_output)) }
+        # What is left open here would keep them from ending with the child.
+        [report, error_output].each(&:close)
+        @listening = listen(reports, output)
+      rescue SystemCallError => error
+        raise UserMistake, "#{@command} could not be started: #{error.message}. Is it installed, and spelled right?"
+      ensure
+        [report, error_output, *([reports, output] if @listening.empty?)].each { |io| io&.close }
+      end
+
+      # @return [Numeric, nil] seconds, the limit that it broke
+      def wait(boot_limit_s, run_limit_s)
+        limit_s = boot_limit_s
+        loop do
+          case @events.pop(timeout: limit_s)
+          when nil then return limit_s
+          when "called" then limit_s = run_limit_s
+          when "listed", "counted", "profiled", "failed" then return @waiting.join(EXIT_LIMIT_S) && nil
+          when :ended then return
+          end
+        end
+      end
+
+      # Makes sure that it is gone, and its group with it. Safe to call again, and when it never started.
+      def stop
+        return unless @pid
+        kill_group
+        @waiting.join
+        @listening.each { |thread| thread.join(EXIT_LIMIT_S) || thread.kill.join }
+        @pid = nil
+      end
+
+      # @return [Ending]
+      def ending(broken_limit_s)
+        output = @output.force_encoding(Encoding::UTF_8).scrub.lines(chomp: true).last(OUTPUT_LINES)
+        Ending.new(reports: @reports, status: @waiting.value, limit_s: broken_limit_s, output:)
+      end
+
+      private
+
+      # Its standard output goes nowhere: what a block prints while it is repeated is of no use, and keeping it takes time.
+      def spawn(report, error_output)
+        mode, *settings = @words
+        Process.spawn(@command.environment, *@command.words, "-I", LIBRARY, PROGRAM, mode, report.fileno.to_s, @file, *settings,
+          report => report, :in => File::NULL, :out => File::NULL, :err => error_output,
+          :chdir => @command.directory, :pgroup => true, :unsetenv_others => true)
+      end
+
+      def listen(reports, output)
+        hearing = Thread.new { hear(reports) }
+        keeping = Thread.new { keep(output) }
+        # Its last report may still be in the pipe when it has ended; and what it left behind may keep that open.
+        telling = Thread.new do
+          @waiting.join
+          hearing.join(1)
+          @events << :ended
+        end
+        [hearing, keeping, telling]
+      end
+
+      def hear(reports)
+        loop do
+          what, content = Marshal.load(reports) # rubocop:disable Security/MarshalLoad -- written by our own child
+          @reports[what] = content
+          @events << what
+        end
+      rescue IOError, ArgumentError, TypeError
+        nil # it ended, perhaps while it wrote
+      ensure
+        reports.close
+      end
+
+      def keep(output)
+        loop do
+          text = @output << output.readpartial(65_536)
+          @output = text.byteslice(-OUTPUT_BYTES, OUTPUT_BYTES) || text
+        end
+      rescue IOError
+        nil # it ended
+      ensure
+        output.close
+      end
+
+      def kill_group
+        Process.kill(:KILL, -@pid)
+      rescue Errno::ESRCH, Errno::EPERM
+        nil # nobody is left in it
+      end
+    end
+  end
+end

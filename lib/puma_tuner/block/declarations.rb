@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Block
+    # What a block file declares: `block("name") { … }` at its top level, once or several times.
+    class Declarations
+      # line: in the file
+      Declaration = Data.define(:name, :body, :line)
+
+      # Of the only block, which needs no name.
+      DEFAULT_NAME = "block"
+
+      # @return [Array<Declaration>]
+      attr_reader :all
+
+      # Runs the file as Ruby would run a script, with `block` known at its top level and nowhere else.
+      # @param file [String] absolute
+      # @return [Declarations]
+      def self.of(file)
+        declarations = new
+        TOPLEVEL_BINDING.receiver.define_singleton_method(:block) do |name = DEFAULT_NAME, &body|
+          declarations.add(name.to_s, body, caller_locations(1, 1).first.lineno)
+        end
+        Kernel.load(file)
+        declarations
+      end
+
+      def initialize
+        @all = []
+      end
+
+      # @raise [UserMistake]
+      def add(name, body, line)
+        raise UserMistake, "block(#{name.inspect}) has nothing to run; write: block(#{name.inspect}) { … }" unless body
+        if (first = @all.find { |declaration| declaration.name == name })
+          raise UserMistake, "two blocks are called #{name.inspect}, in lines #{first.line} and #{line}; give each a name of its own"
+        end
+        @all << Declaration.new(name:, body:, line:)
+      end
+
+      # @param name [String, nil] nil: the only one
+      # @return [Declaration]
+      # @raise [UserMistake]
+      def find(name)
+        raise UserMistake, "there is no block in it; write: block(\"name\") { … }" if @all.empty?
+        return @all.first if name.nil? && @all.one?
+        @all.find { |declaration| declaration.name == name } or
+          raise UserMistake, "#{name ? "there is no block #{name.inspect}" : "it has several blocks, and none was chosen"}; " \
+            "there is #{@all.map { |declaration| declaration.name.inspect }.join(", ")}"
+      end
+    end
+  end
+end

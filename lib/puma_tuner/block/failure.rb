@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Block
+    # What the user's Ruby raised, in words.
+    module Failure
+      LINES_MAX = 8
+
+      # No place of the user's: Ruby's own, and ours.
+      NOT_THEIRS = %r{\A<internal:|\A#{Regexp.escape(File.expand_path("..", __dir__))}/}
+
+      module_function
+
+      # @param error [Exception]
+      # @param file [String] the block file, absolute
+      # @return [String] "RuntimeError: boom (/path/file.rb:3)"
+      def text(error, file)
+        # Its message has the place in it, and the lines around.
+        return lines(error.message) if error.is_a?(SyntaxError)
+        place = place_of(error, file)
+        "#{what(error)}#{" (#{place})" if place}"
+      end
+
+      def what(error)
+        case error
+        when UserMistake then error.message
+        when SystemExit then "it called exit, with status #{error.status}"
+        else "#{error.class}: #{lines(error.message)}"
+        end
+      end
+
+      # The first line of its backtrace that is the user's, else the first.
+      def place_of(error, file)
+        backtrace = error.backtrace.to_a.grep_v(NOT_THEIRS)
+        line = backtrace.find { |entry| entry.start_with?("#{file}:") } || backtrace.first
+        line&.slice(/\A.+?:\d+/)
+      end
+
+      def lines(text) = text.scrub.lines.first(LINES_MAX).join.strip
+    end
+  end
+end

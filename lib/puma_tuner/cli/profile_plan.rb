@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # The words of `profile` as a run: of what, by what, how.
+    class ProfilePlan
+      include AppOptions::Reading
+
+      TIMES = 20
+
+      # @param options [Hash] of the command
+      # @param output [String] beside which the profiler's files go
+      # @param err [IO]
+      def initialize(options, output:, err:)
+        @options = options
+        @output = output
+        @err = err
+      end
+
+      # @return [Array(PumaTuner::Profile::Costs, String)] and why it ended before its time, nil when it did not
+      def call
+        refuse_contradictions
+        return [read, nil] if option(:read)
+        return [block_costs, nil] if option(:block)
+        return [request_costs, nil] if option(:request) || option(:url)
+        server_costs
+      end
+
+      private
+
+      def option(name) = @options[name]
+
+      def refuse_contradictions
+        ways = %i[read block request url odd].select { |name| option(name) }
+        raise UserMistake, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out" if ways.size > 1
+        raise UserMistake, "--odd needs a profiler that says when and where each sample was taken: vernier" if option(:odd) && !profiler::STAMPED
+        raise UserMistake, "--token is of --url" if option(:token) && !option(:url)
+      end
+
+      def profiler = @profiler ||= PumaTuner::Profile::Profilers.find(option(:with) || "vernier")
+
+      def mode
+        return profiler::MODES.keys.first unless option(:mode)
+        return option(:mode) if profiler::MODES.key?(option(:mode))
+        raise UserMistake, "--mode #{option(:mode)}: #{profiler::NAME} has #{profiler::MODES.keys.join(", ")}"
+      end
+
+      def settings(scope, token: nil)
+        PumaTuner::Profile::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: library,
+          interval_us: option(:interval) && Parse.count("--interval", option(:interval), 10..1_000_000))
+      end
+
+      # Its files from an earlier run with the same name would be taken for this one's.
+      def native_folder = @native_folder ||= File.expand_path("#{@output.delete_suffix(".json")}.native/#{Time.now.strftime("%Y%m%d-%H%M%S")}-#{Process.pid}")
+
+      def library = profiler::GEM ? PumaTuner::Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT) : []
+
+      def read
+        paths = option(:read).split(",")
+        missing = paths.find { |path| !File.file?(path) }
+        raise UserMistake, "there is no #{missing}" if missing
+        PumaTuner::Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: "puma_tuner #{ARGV.shelljoin}", whole: option(:whole))
+          .call(paths, unknown: {"work_count" => "a profiler's own file does not say how many requests it is about"})
+      end
+
+      def block_costs
+        run = PumaTuner::Profile::BlockRun.new(file: File.expand_path(option(:block)), command: block_command, settings: settings("window"), profiler:, name: option(:name),
+          warmup_s:, duration_s:, iterations_count:, boot_limit_s: boot_limit_s(**@options))
+        raise UserMistake, "there is no #{option(:block)}" unless File.file?(option(:block))
+        Progress.new(@err).stage("profile", run.expected_s) { run.call }
+      end
+
+      def iterations_count
+        return Parse.count("--iterations", option(:iterations), 1..10_000_000) if option(:iterations)
+        1 if profiler::TRACING
+      end
+
+      # The folder of the file: its Gemfile counts.
+      def block_command
+        directory = File.dirname(File.expand_path(option(:block)))
+        return Host::Command.new(words: [Gem.ruby], directory:, environment: ENV.to_h) unless File.file?(File.join(directory, "Gemfile"))
+        Host::Command.of_words(["bundle", "exec", "ruby"], directory:)
+      end
+
+      def request_costs
+        times = Parse.count("--times", option(:times) || (profiler::TRACING ? 1 : TIMES).to_s, 1..10_000)
+        return of_url(times) if option(:url)
+        run = PumaTuner::Profile::RequestRun.new(profiler:, settings: settings("request", token: SecureRandom.hex(16)), times:)
+        Progress.new(@err).stage("profile", nil) { run.of_command(command_of(**@options), option(:request), boot_limit_s: boot_limit_s(**@options)) }
+      end
+
+      def of_url(times)
+        token = option(:token) or raise UserMistake, "--url needs the --token that the app's PumaTuner::Profile::Middleware knows"
+        PumaTuner::Profile::RequestRun.new(profiler:, settings: settings("request", token:), times:).of_url(option(:url))
+      end
+
+      def server_costs
+        run = PumaTuner::Profile::ServerRun.new(command: command_of(**@options), traffic: (traffic_of(**@options) if option(:load)),
+          settings: settings(option(:odd) ? "odd" : "window"), profiler:, warmup_s:, duration_s:, boot_limit_s: boot_limit_s(**@options),
+          topology: option(:topology)&.then { |text| Topology.parse(text) }, echo: (@err unless option(:load)))
+        Progress.new(@err).stage("profile", run.expected_s) { run.call }.then { |taken| [taken.costs, taken.broken] }
+      end
+
+      def warmup_s = Parse.seconds("--warmup", option(:warmup), least: 0)
+
+      def duration_s = Parse.seconds("--duration", option(:duration))
+    end
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # The profilers, for people who choose one.
+    class ProfilerList
+      # @param out [IO]
+      def initialize(out)
+        @out = out
+      end
+
+      def print
+        PumaTuner::Profile::Profilers.all.each do |profiler|
+          @out.puts("#{profiler::NAME} (#{state(profiler)})", *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
+        end
+        @out.puts("docs/profilers.md tells what each is good for, and what it costs.")
+      end
+
+      private
+
+      def state(profiler)
+        return(profiler.available? ? "there" : "not there: #{profiler.why_not}") unless profiler::GEM
+        PumaTuner::Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
+        "installed"
+      rescue UserMistake
+        "not installed: puma_tuner profile --install #{profiler::NAME}"
+      end
+    end
+  end
+end

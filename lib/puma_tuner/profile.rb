@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module PumaTuner
+  # A running app, a request or a block of Ruby -> Costs: which methods its time, its calls and its objects go to, told by
+  # any profiler there is.
+  #
+  # What takes a profile: server_run (a whole server under load), request_run (single requests, of a server of ours or of
+  # yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process); settings tell the target.
+  # In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves be profiled.
+  # Profilers: profilers/*, one to a file, found by library; each turns its own file into samples.
+  # What is made of samples: stacks (what is left out), aggregate, costs; odd_requests picks those that stand out;
+  # hints/*, one rule to a file, point at known patterns; diff holds two profiles against each other.
+  module Profile
+    autoload :Aggregate, "puma_tuner/profile/aggregate"
+    autoload :Allocation, "puma_tuner/profile/samples"
+    autoload :AllocationSite, "puma_tuner/profile/costs"
+    autoload :BlockRun, "puma_tuner/profile/block_run"
+    autoload :Call, "puma_tuner/profile/samples"
+    autoload :Costs, "puma_tuner/profile/costs"
+    autoload :CostDiff, "puma_tuner/profile/cost_diff"
+    autoload :Diff, "puma_tuner/profile/diff"
+    autoload :Frame, "puma_tuner/profile/samples"
+    autoload :Hint, "puma_tuner/profile/costs"
+    autoload :Hints, "puma_tuner/profile/hints"
+    autoload :Inside, "puma_tuner/profile/inside"
+    autoload :Library, "puma_tuner/profile/library"
+    autoload :MethodCost, "puma_tuner/profile/costs"
+    autoload :MethodDiff, "puma_tuner/profile/cost_diff"
+    autoload :Middleware, "puma_tuner/profile/middleware"
+    autoload :OddRequests, "puma_tuner/profile/odd_requests"
+    autoload :Profilers, "puma_tuner/profile/profilers"
+    autoload :Reading, "puma_tuner/profile/reading"
+    autoload :RequestRun, "puma_tuner/profile/request_run"
+    autoload :Samples, "puma_tuner/profile/samples"
+    autoload :ServerRun, "puma_tuner/profile/server_run"
+    autoload :Settings, "puma_tuner/profile/settings"
+    autoload :Stack, "puma_tuner/profile/samples"
+    autoload :Stacks, "puma_tuner/profile/stacks"
+
+    # See PumaTuner.profile.
+    def self.of_block(with:, mode:, interval_us:, times:, folder:)
+      profiler = Profilers.find(with)
+      mode = profiler.known_mode(mode)
+      settings = Settings.new(profiler: with, mode:, interval_us:, folder: File.expand_path(folder), scope: "window", token: nil,
+        paths: profiler::GEM ? Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT) : [])
+      FileUtils.mkdir_p(settings.folder)
+      session = Inside.session(settings)
+      session.start
+      began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      begin
+        yield
+      ensure
+        duration_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
+        path = session.stop
+      end
+      Reading.new(profiler:, mode:, target: "a block in this process", whole: true).call([path], duration_ns:, work_count: times, work_noun: "iteration")
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Profile
+    module Hints
+      # What the rules about libraries have in common: all stacks below a family of methods, as a share of the whole.
+      module Share
+        # Less is not worth changing a library for.
+        LEAST_RATIO = 0.03
+
+        module_function
+
+        # @param costs [Costs]
+        # @yieldparam method [MethodCost]
+        # @yieldreturn [Boolean] whether it is one of the family
+        # @return [Array(Float, Array<String>)] share of the whole that is spent in or below it, counted once; and the names
+        #   that stand topmost, dearest first
+        def below(costs, &member)
+          family = costs.methods.each_index.select { |index| member.call(costs.methods[index]) }.to_h { |index| [index, 0] }
+          amount = walk(costs.tree, family)
+          [costs.share_ratio(amount) || 0.0, family.select { |_, total| total.positive? }.sort_by { |_, total| -total }.map { |index, _| costs.methods[index].name }]
+        end
+
+        def walk(tree, family)
+          index, _, total, branches = tree
+          return branches.sum { |branch| walk(branch, family) } unless family.key?(index)
+          family[index] += total
+          total
+        end
+
+        # @return [Hint, nil] nil below LEAST_RATIO, and where not time but objects are told
+        def hint(costs, rule:, what:, cure:, proof:, &member)
+          return unless costs.unit == "ns"
+          share_ratio, names = below(costs, &member)
+          return if share_ratio < LEAST_RATIO
+          Hint.new(rule:, title: "#{what} takes #{(share_ratio * 100).round(1)} % of the #{(costs.mode == "cpu") ? "CPU" : "time"}", share_ratio:,
+            evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for answers included)" unless costs.mode == "cpu"}.", cure:, proof:)
+        end
+      end
+    end
+  end
+end

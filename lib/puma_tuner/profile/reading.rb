@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module Profile
+    # The files of one profile, of one process or of several -> Costs.
+    class Reading
+      # @param profiler [Class] of Profilers
+      # @param mode [String]
+      # @param target [String] what was looked at, in words
+      # @param whole [Boolean] see Aggregate
+      def initialize(profiler:, mode:, target:, command: nil, whole: false)
+        @profiler = profiler
+        @mode = mode
+        @target = target
+        @command = command
+        @whole = whole
+      end
+
+      # @param files [Array<String>]
+      # @param facts [Hash] duration_ns, work_count, work_noun, as far as they are known
+      # @yieldparam samples [Samples] of a file, and its path
+      # @yieldreturn [Samples] those that count
+      # @return [Costs]
+      # @raise [UserMistake] for files that can't be read, and for profiles in which nothing is
+      def call(files, unknown: {}, **facts)
+        samples = files.map do |path|
+          read = @profiler.read(path, mode: @mode)
+          block_given? ? yield(read, path) : read
+        end
+        insist_on_content(samples, files)
+        costs(samples, files, unknown, facts)
+      end
+
+      private
+
+      def costs(samples, files, unknown, facts)
+        aggregate = Aggregate.new(samples, whole: @whole)
+        costs = Costs.new(
+          profiler: @profiler::NAME, profiler_version: samples.first.profiler_version, mode: @mode, unit: samples.first.unit, target: @target,
+          methods: aggregate.methods, tree: aggregate.tree, allocations: aggregate.allocations, hints: [],
+          total_amount: aggregate.total_amount, left_out_amount: aggregate.left_out_amount, samples_count: samples_count(samples, aggregate),
+          interval_ns: samples.first.interval_ns, lost_count: sum(samples, :lost_count), duration_ns: facts[:duration_ns],
+          work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"), files: files.map { |path| File.expand_path(path) },
+          viewer: @profiler::VIEWER, machine: Host::MachineFacts.read, command: @command, recorded_at: Time.now.utc.iso8601, unknown:
+        )
+        costs.with(hints: Hints.of(costs))
+      end
+
+      # Of those that count.
+      def samples_count(samples, aggregate)
+        all = sum(samples, :samples_count)
+        amount = aggregate.total_amount + aggregate.left_out_amount
+        return all if all.nil? || amount.zero?
+        (all * aggregate.total_amount.fdiv(amount)).round
+      end
+
+      def sum(samples, field) = (samples.sum(&field) if samples.all?(&field))
+
+      def insist_on_content(samples, files)
+        raise VoidMeasurement, "#{@profiler::NAME} wrote no file. Was anything going on while it looked?" if files.empty?
+        return if samples.any? { |one| one.stacks.any? || one.calls.any? || one.allocations.any? }
+        raise VoidMeasurement, "there is nothing in #{files.join(", ")}: #{@profiler::NAME} took no sample. Give it longer, more load, or a shorter --interval."
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "net/http"
+require "securerandom"
+require "uri"
+
+module PumaTuner
+  module Profile
+    # Single requests, each profiled alone, from the moment at which Puma takes it to the end of its answer.
+    #
+    # Of a server that we start; or of one that runs already, with PumaTuner::Profile::Middleware in it and its token in our
+    # hands.
+    class RequestRun
+      # Requests before the ones that count: what is loaded, compiled and cached at first is not what a request costs.
+      WARMUP_COUNT = 20
+
+      TIME_LIMIT_S = 120
+
+      # @param profiler [Class] of Profilers
+      # @param settings [Settings] scope "request"
+      # @param times [Integer] how often
+      def initialize(profiler:, settings:, times:)
+        @profiler = profiler
+        @settings = settings
+        @times = times
+      end
+
+      # @param command [Host::Command]
+      # @param path [String] what is requested
+      # @return [Costs]
+      def of_command(command, path, boot_limit_s:)
+        FileUtils.mkdir_p(@settings.folder)
+        environment = {**command.environment, **@settings.to_environment}
+        Host::ServerProcess.run(command.with(environment:), topology: Topology.parse("1x1"), boot_limit_s:) do |server|
+          url = URI.join(server.url, path)
+          WARMUP_COUNT.times { insist_on_answer(get(url), url) }
+          before = files
+          @times.times { insist_on_answer(get(url, token: @settings.token), url) }
+          costs(files - before, "one request at a time: GET #{path} of #{command}")
+        end
+      end
+
+      # @param url [String] of a request to a server on this machine
+      # @return [Costs]
+      def of_url(url)
+        uri = URI(url)
+        raise UserMistake, "#{url} is no http:// address" unless uri.is_a?(URI::HTTP)
+        made = Array.new(@times) { made_of(get(uri, token: @settings.token), uri) }
+        costs(made, "one request at a time: GET #{uri.path} of a running server")
+      rescue URI::InvalidURIError
+        raise UserMistake, "#{url} is no http:// address"
+      end
+
+      private
+
+      def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*.#{@profiler::EXTENSION}")]
+
+      def get(uri, token: nil)
+        request = Net::HTTP::Get.new(uri)
+        request[Inside::OneRequest::HEADER] = token if token
+        Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) { |http| http.request(request) }
+      rescue SystemCallError, Net::OpenTimeout, Net::ReadTimeout, EOFError => error
+        raise UserMistake, "#{uri}: #{error.message}. Does a server listen there?"
+      end
+
+      def insist_on_answer(response, uri)
+        return if response.code.to_i < 400
+        raise VoidMeasurement, "#{uri} answered #{response.code}: what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
+      end
+
+      def made_of(response, uri)
+        insist_on_answer(response, uri)
+        path = response[Inside::OneRequest::HEADER]
+        return path if path && File.file?(path)
+        raise UserMistake, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
+        raise UserMistake, "#{uri} answered without a profile. Does the app `use PumaTuner::Profile::Middleware`, and is the token the same there?"
+      end
+
+      def costs(files, target)
+        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: "puma_tuner #{ARGV.shelljoin}").call(files, work_count: @times)
+      end
+    end
+  end
+end

@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module PumaTuner
+  module Profile
+    # A whole server under load, all its processes and threads: started by us, warmed up, then looked at in windows, so that
+    # what a profiler or an app breaks later costs the window and not the profile.
+    class ServerRun
+      BOOT_S = 2
+
+      # A profiler may need so long to write what it has.
+      STOP_LIMIT_S = 120
+
+      # Seconds of a window.
+      WINDOW_S = 5.0
+
+      # What there is, and why it is not all.
+      Taken = Data.define(:costs, :broken)
+
+      # @param command [Host::Command]
+      # @param traffic [Load::Traffic, nil] nil: whatever requests come by themselves
+      # @param settings [Settings] scope "window" or "odd"
+      # @param profiler [Class] of Profilers
+      def initialize(command:, traffic:, settings:, profiler:, warmup_s:, duration_s:, boot_limit_s:, topology: nil, echo: nil)
+        @command = command
+        @traffic = traffic
+        @settings = settings
+        @profiler = profiler
+        @warmup_s = warmup_s
+        @duration_s = duration_s
+        @boot_limit_s = boot_limit_s
+        @topology = topology
+        @echo = echo
+        @files = []
+        @requests_count = 0
+        @profiled_ns = 0
+      end
+
+      # @return [Float] about how long it takes
+      def expected_s = BOOT_S + (@traffic ? @warmup_s : 0) + @duration_s
+
+      # @return [Taken] broken: nil, or why it ended before its time
+      # @raise [UserMistake] when nothing was taken at all
+      def call
+        FileUtils.mkdir_p(@settings.folder)
+        broken = serve
+        raise broken if @files.empty? && broken
+        Taken.new(costs:, broken: broken&.message)
+      end
+
+      private
+
+      # @return [Error, nil] that ended it
+      def serve
+        Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s, echo: @echo) do |server|
+          @asking = Host::Meter::Asking.new(server.directory)
+          send_for(@warmup_s, server) if @traffic
+          windows.each { |duration_s| look(server, duration_s) }
+        end
+        nil
+      rescue ServerFailed, VoidMeasurement, LoadToolFailed => error
+        error
+      end
+
+      def command = @command.with(environment: {**@command.environment, **@settings.to_environment})
+
+      # Its own traffic comes to its own address.
+      def bind = @traffic ? {} : {bind: nil}
+
+      def windows
+        count = [(@duration_s / WINDOW_S).round, 1].max
+        Array.new(count) { @duration_s.fdiv(count) }
+      end
+
+      def look(server, duration_s)
+        pids = server.serving_pids.keys
+        insist_on_all(ask(Inside::START, pids, server), pids)
+        began_ns = now_ns
+        outcome = fill(duration_s, server)
+        ended_ns = now_ns
+        @files.concat(ask(Inside::STOP, pids, server).values)
+        @profiled_ns += ended_ns - began_ns
+        @requests_count += outcome.requests_count if outcome
+      end
+
+      def fill(duration_s, server)
+        return send_for(duration_s, server) if @traffic
+        sleep(duration_s)
+        nil
+      end
+
+      def ask(question, pids, server)
+        @asking.call(question, pids, limit_s: STOP_LIMIT_S)
+      rescue VoidMeasurement => error
+        raise error if server.alive?
+        raise ServerFailed.new("The server ended while #{@profiler::NAME} looked at it", log_tail: server.log_tail,
+          advice: "Does it end without the profiler, too? Another profiler may do: puma_tuner profile --list.")
+      end
+
+      def insist_on_all(answers, pids)
+        return if answers.size == pids.size
+        raise VoidMeasurement, "only #{answers.size} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?"
+      end
+
+      def send_for(duration_s, server)
+        outcome = @traffic.send_to(server.url, duration_s:)
+        unless server.alive?
+          raise ServerFailed.new("The server ended while #{@profiler::NAME} looked at it", log_tail: server.log_tail,
+            advice: "Does it end without the profiler, too? Another profiler may do: puma_tuner profile --list.")
+        end
+        outcome.insist_on_expected_answers
+      end
+
+      def costs
+        facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic)}
+        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target, command: "puma_tuner #{ARGV.shelljoin}")
+        return odd_costs(reading, facts) if @settings.scope == "odd"
+        reading.call(@files, unknown: unknown, **facts)
+      end
+
+      def odd_costs(reading, facts)
+        logs = @files.to_h { |path| [path, OddRequests.read("#{path}.requests")] }
+        odd = OddRequests.new(logs.values)
+        raise VoidMeasurement, "none of #{odd.seen_count} requests stands out from its endpoint's others. Give it longer." if odd.count.zero?
+        reasons = odd.reasons.map { |reason, count| "#{reason}: #{count}" }.join(", ")
+        reading.call(@files, unknown: unknown, **facts, work_count: odd.count, work_noun: "odd request") { |samples, path| odd.inside(samples, logs.fetch(path)) }
+          .then { |costs| costs.with(target: "#{target}; only the #{odd.count} of #{odd.seen_count} requests that stand out (#{reasons})") }
+      end
+
+      def target = "#{@command}, all threads#{", #{@topology}" if @topology}#{" under our load" if @traffic}"
+
+      def unknown = @traffic ? {} : {"work_count" => "nobody counted the requests that came by themselves"}
+
+      def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+    end
+  end
+end

@@ -1,6 +1,0 @@
-# frozen_string_literal: true
-
-# What Ruby runs in a child process; see Child. `-I` brings our library.
-require "puma_tuner"
-
-PumaTuner::Prove::Block::Child.main(ARGV)

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Stats
+    # Two counts of independent events over two exposures (requests, hours), and how their rates compare. Given how many
+    # there were together, the second count is binomial, whatever the rates were (Przyborowski and Wilenski, Biometrika 31,
+    # 1940): its share's interval becomes the ratio's, and its exact test the ratio's.
+    module RateRatio
+      module_function
+
+      # @param counts [Array(Numeric, Numeric)] before and after
+      # @param exposures [Array(Numeric, Numeric)] of each, more than 0
+      # @return [Estimate, nil] after over before, per exposure; high is infinite where the first count is so small that it
+      #   might be none; nil when both counts are 0
+      def of(counts, exposures, level_ratio: 0.95)
+        return if counts.sum.zero?
+        share = Wilson.interval(counts.last, counts.sum, level_ratio:)
+        value, low, high = [share.value, share.low, share.high].map { |part| odds(part) * exposures.first.fdiv(exposures.last) }
+        Estimate.new(value:, low:, high:, level_ratio:, samples_count: counts.sum.round)
+      end
+
+      # @return [Float] two-sided, of "both rates are equal"; 1.0 when nothing was counted
+      def p_value(counts, exposures)
+        count, total = counts.last.round, counts.sum.round
+        return 1.0 if total.zero?
+        share = exposures.last.fdiv(exposures.sum)
+        [2 * [at_most(count, total, share), at_least(count, total, share)].min, 1.0].min
+      end
+
+      def odds(share) = (share >= 1) ? Float::INFINITY : share / (1 - share)
+
+      # Tails of the binomial distribution by the incomplete beta function (NIST DLMF 8.17.5).
+      def at_most(count, total, share) = (count >= total) ? 1.0 : IncompleteBeta.of(1 - share, total - count, count + 1)
+
+      def at_least(count, total, share) = count.zero? ? 1.0 : IncompleteBeta.of(share, count, total - count + 1)
+    end
+  end
+end
