@@ -11,6 +11,7 @@ module PumaTuner
   autoload :Advise, "puma_tuner/advise"   # Forecasts             -> [Advice]
   autoload :Prove, "puma_tuner/prove"     # Variants              -> Verdict
   autoload :Report, "puma_tuner/report"   # any of them           -> bytes
+  autoload :Profile, "puma_tuner/profile" # a running app         -> what its code costs
 
   # The ground the stages stand on.
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
