@@ -103,7 +103,7 @@ module ProfiledScript
   # A file that is not whole, empty, of another kind, or a folder, is refused by every reader.
   def assert_refuses_what_is_none(name, whole)
     assert_match(/it is empty/, refusal(name, ""))
-    [1, whole.bytesize / 3, whole.bytesize / 2, whole.bytesize - 1].each { |size| refute_empty refusal(name, whole.byteslice(0, size)) }
+    [1, whole.bytesize / 3, whole.bytesize / 2, whole.bytesize - 1].each { |size| assert refusal(name, whole.byteslice(0, size)), "#{size} bytes" }
     ["# a text\n", "{}", "[]", "null", "\x04\x08[\x00", "\x04\x08{\x00", "\x04\x08o:\x0bObject\x00", "\x1f\x8b", "PERFILE2", "\x00" * 500].each do |other|
       refute_empty refusal(name, other.b)
     end

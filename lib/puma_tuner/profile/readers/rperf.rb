@@ -15,7 +15,7 @@ module PumaTuner
         private
 
         def parse(bytes)
-          bytes = Zlib::GzipReader.new(StringIO.new(bytes)).read if bytes.start_with?(GZIP)
+          bytes = Zlib.gunzip(bytes) if bytes.start_with?(GZIP)
           json(bytes.force_encoding(Encoding::UTF_8))
         rescue Zlib::Error
           refuse("it is cut short, or its compression is damaged")
