@@ -41,20 +41,33 @@ module PumaTuner
         end
 
         def stacks(content)
-          raw = content[:raw].to_a
-          times = content[:raw_sample_timestamps].to_a
+          @times_us = content[:raw_sample_timestamps].to_a
+          sample = 0
+          runs(content[:raw].to_a).map do |addresses, run|
+            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: @times_us.fetch(sample) * 1_000)
+            sample += run
+            stack
+          end
+        end
+
+        # @return [Array<Array(Array<Integer>, Integer)>] frames' addresses, and how many samples in a row had them
+        def runs(raw)
           found = []
-          at = sample = 0
+          at = 0
           while at < raw.size
             length = Integer(raw[at])
             raise IndexError, "a stack of #{length} frames" unless length.positive?
-            addresses = raw[at + 1, length]
-            run = Integer(raw.fetch(at + 1 + length))
-            found << Stack.new(frames: frames(addresses), amount: (run * @amount).round, thread: nil, at_ns: times.fetch(sample) * 1_000)
+            found << [raw[at + 1, length], Integer(raw.fetch(at + 1 + length))]
             at += length + 2
-            sample += run
           end
           found
+        end
+
+        # In wall mode a thread that rests is sampled once, when its rest begins, and StackProf misses all signals until it is over:
+        # so a run lasts until the next sample.
+        def amount_of(run, sample, content)
+          next_us = @times_us[sample + run] if content.fetch(:mode) == :wall
+          next_us ? (next_us - @times_us.fetch(sample)) * 1_000 : (run * @amount).round
         end
 
         def frames(addresses) = (@stacks ||= {})[addresses] ||= addresses.map { |address| @frames_by_address.fetch(address) }.freeze
