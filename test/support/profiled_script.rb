@@ -100,6 +100,9 @@ module ProfiledScript
     end
   end
 
+  # @return [String] a file that our adapter wrote, with other values in it
+  def with(whole, values) = Marshal.dump(PumaTuner::Profile::PlainMarshal.load(whole).merge(values))
+
   # A file that is not whole, empty, of another kind, or a folder, is refused by every reader.
   def assert_refuses_what_is_none(name, whole)
     assert_match(/it is empty/, refusal(name, ""))
