@@ -20,7 +20,7 @@ module PumaTuner
           "wall" => "where each thread's time passes: running, waiting for the GVL, or resting"
         }.freeze
         EXTENSION = ".rperf.json.gz"
-        VIEWER = "Open it in the browser: rperf report FILE; or print it: rperf report --text FILE."
+        VIEWER = "Make a page of it: rperf report --html FILE > FILE.html; or print it: rperf report --text FILE."
         READER = -> { Readers::Rperf }
 
         # That it takes.

@@ -23,7 +23,7 @@ module PumaTuner
           "object" => "where objects are made, every one counted; slows the app down"
         }.freeze
         EXTENSION = ".stackprof"
-        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; for speedscope.app: stackprof --json FILE."
+        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; for speedscope.app: stackprof --json FILE > FILE.json."
         READER = -> { Readers::Stackprof }
 
         def start
