@@ -9,7 +9,8 @@ module PumaTuner
   # What takes a profile: server_run (a whole server under load), request_run (single requests, of a server of ours or of
   # yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process); settings tell the target.
   # In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves be profiled.
-  # Profilers: profilers/*, one to a file, found by library; each turns its own file into samples.
+  # Profilers: profilers/*, one to a file, found by library; what they have in common is profiler. Each starts and stops
+  # inside the target; perf alone watches from outside. What they leave is a file of their own, that readers/* turn into samples.
   # What is made of samples: stacks (what is left out), aggregate, costs; odd_requests picks those that stand out;
   # hints/*, one rule to a file, point at known patterns; diff holds two profiles against each other.
   module Profile
@@ -30,7 +31,10 @@ module PumaTuner
     autoload :MethodDiff, "puma_tuner/profile/cost_diff"
     autoload :Middleware, "puma_tuner/profile/middleware"
     autoload :OddRequests, "puma_tuner/profile/odd_requests"
+    autoload :PlainMarshal, "puma_tuner/profile/plain_marshal"
+    autoload :Profiler, "puma_tuner/profile/profiler"
     autoload :Profilers, "puma_tuner/profile/profilers"
+    autoload :Readers, "puma_tuner/profile/readers"
     autoload :Reading, "puma_tuner/profile/reading"
     autoload :RequestRun, "puma_tuner/profile/request_run"
     autoload :Samples, "puma_tuner/profile/samples"
@@ -38,6 +42,7 @@ module PumaTuner
     autoload :Settings, "puma_tuner/profile/settings"
     autoload :Stack, "puma_tuner/profile/samples"
     autoload :Stacks, "puma_tuner/profile/stacks"
+    autoload :UnreadableProfile, "puma_tuner/profile/unreadable_profile"
 
     # See PumaTuner.profile.
     def self.of_block(with:, mode:, interval_us:, times:, folder:)

@@ -35,15 +35,13 @@ module PumaTuner
         raise UserMistake, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out" if ways.size > 1
         raise UserMistake, "--odd needs a profiler that says when and where each sample was taken: vernier" if option(:odd) && !profiler::STAMPED
         raise UserMistake, "--token is of --url" if option(:token) && !option(:url)
+        inside = (ways & %i[block request url]).first
+        raise UserMistake, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it" if inside && profiler::OUTSIDE
       end
 
       def profiler = @profiler ||= PumaTuner::Profile::Profilers.find(option(:with) || "vernier")
 
-      def mode
-        return profiler::MODES.keys.first unless option(:mode)
-        return option(:mode) if profiler::MODES.key?(option(:mode))
-        raise UserMistake, "--mode #{option(:mode)}: #{profiler::NAME} has #{profiler::MODES.keys.join(", ")}"
-      end
+      def mode = profiler.known_mode(option(:mode))
 
       def settings(scope, token: nil)
         PumaTuner::Profile::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: library,

@@ -19,11 +19,8 @@ module PumaTuner
       private
 
       def state(profiler)
-        return(profiler.available? ? "there" : "not there: #{profiler.why_not}") unless profiler::GEM
-        PumaTuner::Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
-        "installed"
-      rescue UserMistake
-        "not installed: puma_tuner profile --install #{profiler::NAME}"
+        return profiler.new.why_not || "installed" unless profiler::GEM
+        PumaTuner::Profile::Library.installed?(profiler) ? "installed" : "not installed: puma_tuner profile --install #{profiler::NAME}"
       end
     end
   end

@@ -28,7 +28,7 @@ module PumaTuner
         @token = token
         @permit = permit && File.expand_path(permit)
         @permit_looked_at_s = 0
-        @settings = Settings.new(profiler: profiler::NAME, mode: mode || profiler::MODES.keys.first, interval_us:, folder: File.expand_path(folder),
+        @settings = Settings.new(profiler: profiler::NAME, mode: profiler.known_mode(mode), interval_us:, folder: File.expand_path(folder),
           scope: "request", token:, paths: [])
       end
 

@@ -54,7 +54,7 @@ module PumaTuner
 
       private
 
-      def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*.#{@profiler::EXTENSION}")]
+      def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*#{@profiler::EXTENSION}")]
 
       def get(uri, token: nil)
         request = Net::HTTP::Get.new(uri)

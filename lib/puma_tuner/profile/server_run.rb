@@ -75,6 +75,7 @@ module PumaTuner
 
       def look(server, duration_s)
         pids = server.serving_pids.keys
+        return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
         insist_on_all(ask(Inside::START, pids, server), pids)
         began_ns = now_ns
         outcome = fill(duration_s, server)
@@ -82,6 +83,19 @@ module PumaTuner
         @files.concat(ask(Inside::STOP, pids, server).values)
         @profiled_ns += ended_ns - began_ns
         @requests_count += outcome.requests_count if outcome
+      end
+
+      def look_from_outside(server, pids, duration_s)
+        path = File.join(@settings.folder, "#{@profiler::NAME}-#{@files.size + 1}#{@profiler::EXTENSION}")
+        watching = Thread.new { @profiler.new.record(pids:, path:, duration_s:) }
+        watching.report_on_exception = false
+        outcome = fill(duration_s, server)
+        watching.value
+        @files << path
+        @profiled_ns += (duration_s * Units::NS_PER_S).round
+        @requests_count += outcome.requests_count if outcome
+      ensure
+        watching&.join
       end
 
       def fill(duration_s, server)

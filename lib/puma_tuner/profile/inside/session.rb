@@ -21,7 +21,7 @@ module PumaTuner
           # A version in the app's own bundle goes first.
           $LOAD_PATH.concat(@settings.paths - $LOAD_PATH)
           profiler = Profilers.find(@settings.profiler)
-          @path = File.join(@settings.folder, "#{@settings.profiler}-#{Process.pid}-#{Session.next_number}.#{profiler::EXTENSION}")
+          @path = File.join(@settings.folder, "#{@settings.profiler}-#{Process.pid}-#{Session.next_number}#{profiler::EXTENSION}")
           @profiler = profiler.new(mode: @settings.mode, path: @path, interval_us: @settings.interval_us)
           @profiler.start
         end

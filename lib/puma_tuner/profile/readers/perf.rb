@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Profile
+    module Readers
+      # perf's binary file, as `perf script` prints it: a line with thread, time and weight, then a line for each frame, leaf first.
+      class Perf
+        # Of a file and of one that was written into a pipe.
+        SIGNATURE = /\A(?:PERFILE2|2ELIFREP)/n
+
+        FIELDS = "pid,tid,time,period,ip,sym,dso"
+        HEAD = %r{\A\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s*\z}
+        FRAME = /\A\s+\h+ (.*) \((.*)\)\s*\z/
+        LOST = /PERF_RECORD_LOST.*?lost (\d+)/
+
+        # How Ruby's YJIT names machine code in its map: a method, with its place.
+        RUBY_METHOD = /\A(?:\[JIT\] )?(.+)@(.+\.rb):(\d+)\z/
+
+        # @param path [String]
+        # @param program [Profilers::Perf]
+        def initialize(path, program)
+          @path = path
+          @program = program
+          @frames = {}
+        end
+
+        # (see Reader#samples)
+        def samples
+          insist_on_kind
+          header = told("script", "--header-only")
+          @pids = {}
+          @lost_count = 0
+          stacks = stacks_of(told("script", "--ns", "--show-lost-events", "-F", FIELDS))
+          Samples.new(profiler: Profilers::Perf::NAME, profiler_version: header[/^# perf version : (\S+)/, 1], mode: "cpu", unit: "ns", stacks:,
+            samples_count: stacks.size, interval_ns: interval_ns(header), lost_count: @lost_count, pid: (@pids.keys.first if @pids.one?))
+        end
+
+        private
+
+        def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
+
+        def insist_on_kind
+          head = File.binread(@path, 8)
+          refuse("it is empty") if head.nil? || head.empty?
+          refuse("it was not written by perf") unless head.match?(SIGNATURE)
+        rescue SystemCallError => error
+          refuse(error.message[/\A[^@]+/].strip)
+        end
+
+        def told(command, *words)
+          output, success = @program.output_of(command, "-i", @path, *words)
+          return output if success
+          refuse("perf can't read it; it is cut short, or of another version (#{output.lines.last&.strip})")
+        end
+
+        def interval_ns(header) = header[/sample_freq \} = (\d+)|sample_period, sample_freq\s*=?\s*\}?\s*=?\s*(\d+)/, 1]&.then { |frequency| 1_000_000_000 / frequency.to_i }
+
+        def stacks_of(output)
+          output.each_line.slice_before(HEAD).filter_map do |head, *lines|
+            @lost_count += [head, *lines].sum { |line| line[LOST, 1].to_i }
+            next unless (match = HEAD.match(head))
+            pid, tid, seconds, fraction, period = match.captures.map { |digits| digits.to_i(10) }
+            @pids[pid] = true
+            Stack.new(frames: frames(lines), amount: period, thread: tid, at_ns: seconds * 1_000_000_000 + fraction)
+          end
+        end
+
+        def frames(lines) = lines.filter_map { |line| FRAME.match(line)&.captures }.reverse.map { |symbol, object| frame(symbol, object) }.freeze
+
+        def frame(symbol, object)
+          @frames[[symbol, object]] ||=
+            if (method = RUBY_METHOD.match(symbol))
+              Frame.new(name: method[1], path: method[2], line: method[3].to_i)
+            else
+              Frame.new(name: (symbol == "[unknown]") ? "[unknown in #{File.basename(object)}]" : symbol, path: nil, line: nil)
+            end
+        end
+      end
+    end
+  end
+end

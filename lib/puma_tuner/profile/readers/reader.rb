@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Profile
+    module Readers
+      # What reading has in common: a subclass turns the file's bytes into a value in `parse`, insists in `check` that it is of its
+      # kind and of a known version, and makes Samples of it in `build`.
+      class Reader
+        # What comes of reading a value of another shape, wherever in it the difference is.
+        MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError].freeze
+
+        # @param profiler [Class] a Profiler
+        # @param path [String]
+        # @param mode [String, nil] that it must be of; nil: any
+        def initialize(profiler, path, mode)
+          @profiler = profiler
+          @path = path
+          @mode = mode
+        end
+
+        # @return [Samples]
+        # @raise [UnreadableProfile]
+        def samples
+          bytes = File.binread(@path)
+          refuse("it is empty") if bytes.empty?
+          content = parse(bytes)
+          begin
+            check(content)
+            build(content)
+          rescue *MISFITS => error
+            refuse("it is not what #{@profiler::NAME} #{@profiler::VERSION_REQUIREMENT} writes (#{error.message.lines.first&.chomp})")
+          end
+        rescue SystemCallError => error
+          refuse(error.message[/\A[^@]+/].strip)
+        end
+
+        private
+
+        def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
+
+        def json(text)
+          JSON.parse(text)
+        rescue JSON::ParserError
+          refuse("it is not JSON, or it is cut short")
+        end
+
+        def plain_marshal(bytes)
+          PlainMarshal.load(bytes)
+        rescue PlainMarshal::Refused => error
+          refuse(error.message)
+        end
+
+        def insist_on_kind(true_so) = (refuse("it was not written by #{@profiler::NAME}") unless true_so)
+
+        def insist_on_version(version)
+          return if Gem::Requirement.new(@profiler::VERSION_REQUIREMENT).satisfied_by?(Gem::Version.new(version))
+          refuse("it is of #{@profiler::NAME} #{version}, and known here is #{@profiler::VERSION_REQUIREMENT}")
+        end
+
+        # @return [String] the mode
+        def insist_on_mode(mode)
+          refuse("it was recorded in mode #{mode.inspect}, which is none of #{@profiler::NAME}'s") unless @profiler::MODES.key?(mode)
+          refuse("it was recorded in mode #{mode}, wanted is #{@mode}") if @mode && @mode != mode
+          mode
+        end
+
+        # Frames are many and names few: equal ones are one object.
+        def frame(name, path, line)
+          name = "(unknown)" if name.nil? || name.empty?
+          path = nil if path.nil? || path.empty? || path.start_with?("<cfunc>", "<C method>")
+          line = nil unless path && line&.positive?
+          (@frames ||= {})[[name, path, line]] ||= Frame.new(name: -name, path: path && -path, line:)
+        end
+
+        # @param from [Hash] as Profiler#facts wrote it
+        def told(from)
+          {profiler: @profiler::NAME, profiler_version: from.fetch("profiler_version"), pid: from.fetch("pid")}
+        end
+      end
+    end
+  end
+end

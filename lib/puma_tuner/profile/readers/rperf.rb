@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "zlib"
+
+module PumaTuner
+  module Profile
+    module Readers
+      # Rperf's own JSON, gzipped or not: samples are [[[path, label], … leaf first], ns, thread, label set].
+      class Rperf < Reader
+        GZIP = "\x1f\x8b".b.freeze
+
+        # What a label set may say of the interpreter, and the frame that stands for it.
+        STATES = {["%GVL", "wait"] => Frame::GVL_WAIT, ["%GC", "mark"] => Frame::GC, ["%GC", "sweep"] => Frame::GC}.freeze
+
+        private
+
+        def parse(bytes)
+          bytes = Zlib.gunzip(bytes) if bytes.start_with?(GZIP)
+          json(bytes.force_encoding(Encoding::UTF_8))
+        rescue Zlib::Error
+          refuse("it is cut short, or its compression is damaged")
+        end
+
+        def check(content)
+          insist_on_kind(content.is_a?(Hash) && content["rperf_version"])
+          insist_on_version(content["rperf_version"])
+          insist_on_mode(content.fetch("mode"))
+        end
+
+        def build(content)
+          ends = content["label_sets"].to_a.map { |labels| STATES.values_at(*labels.to_a).compact.first }
+          amounts = Hash.new(0)
+          content.fetch("aggregated_samples").each { |frames, ns, _thread, labels| amounts[[frames, ends[labels.to_i]]] += Integer(ns) }
+          stacks = amounts.map { |(frames, last), amount| Stack.new(frames: stack(frames, last), amount:, thread: nil, at_ns: nil) }
+          Samples.new(profiler: @profiler::NAME, profiler_version: content["rperf_version"], mode: content["mode"], unit: "ns", stacks:,
+            samples_count: content["sampling_count"], interval_ns: 1_000_000_000 / content.fetch("frequency"),
+            lost_count: content["dropped_samples"].to_i + content["dropped_aggregation"].to_i, pid: content["pid"])
+        end
+
+        def stack(frames, last) = [*frames.reverse.map { |path, label| frame(label, path, nil) }, *last].freeze
+      end
+    end
+  end
+end

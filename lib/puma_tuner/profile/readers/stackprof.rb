@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Profile
+    module Readers
+      # StackProf's results, as Marshal wrote them. `raw` is one flat list: how many frames, the frames root first, how many samples
+      # in a row, and so on.
+      class Stackprof < Reader
+        # Of the results.
+        FORMAT = 1.2
+
+        UNITS = {"cpu" => "ns", "wall" => "ns", "object" => "objects"}.freeze
+
+        private
+
+        def parse(bytes) = plain_marshal(bytes)
+
+        def check(content)
+          insist_on_kind(content.is_a?(Hash) && content.key?(:missed_samples) && content[:metadata].is_a?(Hash))
+          refuse("it is of StackProf's format #{content[:version].inspect}, and known here is #{FORMAT}") unless content[:version] == FORMAT
+          @facts = content[:metadata]
+          insist_on_version(@facts.fetch("profiler_version"))
+          insist_on_mode(content.fetch(:mode).to_s)
+        end
+
+        def build(content)
+          mode = content.fetch(:mode).to_s
+          @frames_by_address = content.fetch(:frames).transform_values { |told| frame(told.fetch(:name), told.fetch(:file), told[:line]) }
+          count = content.fetch(:samples)
+          @amount = amount(content, mode, count)
+          Samples.new(**told(@facts), mode:, unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
+            interval_ns: (@amount.round unless mode == "object"), lost_count: content.fetch(:missed_samples))
+        end
+
+        # @return [Numeric] of one sample
+        def amount(content, mode, count)
+          return content.fetch(:interval) if mode == "object"
+          signals_count = count + content.fetch(:missed_samples)
+          return content.fetch(:interval) * 1_000 if mode == "wall" || signals_count.zero?
+          @facts.fetch("cpu_ns").fdiv(signals_count)
+        end
+
+        def stacks(content)
+          @times_us = content[:raw_sample_timestamps].to_a
+          sample = 0
+          runs(content[:raw].to_a).map do |addresses, run|
+            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: @times_us.fetch(sample) * 1_000)
+            sample += run
+            stack
+          end
+        end
+
+        # @return [Array<Array(Array<Integer>, Integer)>] frames' addresses, and how many samples in a row had them
+        def runs(raw)
+          found = []
+          at = 0
+          while at < raw.size
+            length = Integer(raw[at])
+            raise IndexError, "a stack of #{length} frames" unless length.positive?
+            found << [raw[at + 1, length], Integer(raw.fetch(at + 1 + length))]
+            at += length + 2
+          end
+          found
+        end
+
+        # In wall mode a thread that rests is sampled once, when its rest begins, and StackProf misses all signals until it is over:
+        # so a run lasts until the next sample.
+        def amount_of(run, sample, content)
+          next_us = @times_us[sample + run] if content.fetch(:mode) == :wall
+          next_us ? (next_us - @times_us.fetch(sample)) * 1_000 : (run * @amount).round
+        end
+
+        def frames(addresses) = (@stacks ||= {})[addresses] ||= addresses.map { |address| @frames_by_address.fetch(address) }.freeze
+      end
+    end
+  end
+end
