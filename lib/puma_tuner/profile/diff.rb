@@ -93,7 +93,7 @@ module PumaTuner
 
       # @return [Array(Float, Float), nil] samples that the amounts stand for; nil where every call was followed
       def samples_of(amounts)
-        [@before, @after].zip(amounts).map { |costs, amount| costs.samples_of(amount) } unless @before.traced?
+        [@before, @after].zip(amounts).map { |costs, amount| costs.samples_of(amount) || 0 } unless @before.traced?
       end
 
       def row(name, path, amounts, samples:)

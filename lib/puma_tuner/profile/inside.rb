@@ -29,7 +29,7 @@ module PumaTuner
 
         # Named here, and so loaded now: what is measured must not load anything.
         def prepare(settings)
-          Session
+          const_get(:Session)
           case settings.scope
           when "request" then OneRequest.install(settings)
           when "odd" then RequestLog.install

@@ -44,7 +44,9 @@ module PumaTuner
       def inside(samples, log)
         spans = log.select { |request| reasons_by_request.key?(request) }.group_by(&:thread)
           .transform_values { |requests| requests.sort_by(&:began_ns) }
-        samples.with(stacks: samples.stacks.select { |stack| covered?(spans[stack.thread], stack.at_ns) })
+        kept = samples.stacks.select { |stack| covered?(spans[stack.thread], stack.at_ns) }
+        ratio = kept.sum(&:amount).fdiv([samples.stacks.sum(&:amount), 1].max)
+        samples.with(stacks: kept, samples_count: samples.samples_count && (samples.samples_count * ratio).round)
       end
 
       private

@@ -43,13 +43,14 @@ module PumaTuner
           total_amount: aggregate.total_amount, left_out_amount: aggregate.left_out_amount, samples_count: samples_count(samples, aggregate),
           interval_ns: samples.first.interval_ns, lost_count: sum(samples, :lost_count), duration_ns: facts[:duration_ns],
           work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"), files: files.map { |path| File.expand_path(path) },
-          viewer: @profiler::VIEWER, machine: Host::MachineFacts.read, command: @command, recorded_at: Time.now.utc.iso8601, unknown:
+          viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Host::MachineFacts.read, command: @command, recorded_at: Time.now.utc.iso8601, unknown:
         )
         costs.with(hints: Hints.of(costs))
       end
 
-      # Of those that count.
+      # Of those that count; nil of a profiler that follows everything.
       def samples_count(samples, aggregate)
+        return if @profiler::TRACING
         all = sum(samples, :samples_count)
         amount = aggregate.total_amount + aggregate.left_out_amount
         return all if all.nil? || amount.zero?

@@ -35,9 +35,8 @@ module PumaTuner
         Host::ServerProcess.run(command.with(environment:), topology: Topology.parse("1x1"), boot_limit_s:) do |server|
           url = URI.join(server.url, path)
           WARMUP_COUNT.times { insist_on_answer(get(url), url) }
-          before = files
-          @times.times { insist_on_answer(get(url, token: @settings.token), url) }
-          costs(files - before, "one request at a time: GET #{path} of #{command}")
+          @times.times { |done_count| profile(url, done_count) }
+          costs(files, "one request at a time: GET #{path} of #{command}")
         end
       end
 
@@ -53,6 +52,16 @@ module PumaTuner
       end
 
       private
+
+      # The answer is there before its profile is written.
+      def profile(url, done_count)
+        insist_on_answer(get(url, token: @settings.token), url)
+        deadline_s = now_s + TIME_LIMIT_S
+        sleep 0.005 until files.size > done_count || now_s > deadline_s
+        raise VoidMeasurement, "#{@profiler::NAME} wrote no profile of #{url} within #{TIME_LIMIT_S} s" unless files.size > done_count
+      end
+
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
       def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*#{@profiler::EXTENSION}")]
 

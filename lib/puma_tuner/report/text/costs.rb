@@ -23,7 +23,7 @@ module PumaTuner
         def heading = "Profile of #{@costs.target}"
 
         def lines
-          [*paragraph(@figures.sentence), *(["", *table_lines] if rows.any?), *note(notes), *note(files)]
+          [*paragraph(@figures.sentence), *(["", *table_lines, *note(how_to_read)] if rows.any?), *@figures.notes.flat_map { |text| note(text) }, *note(files)]
         end
 
         def rows = @costs.methods.first(ROWS_MAX).select { |method| method.self_amount.positive? || method.calls_count }
@@ -44,11 +44,11 @@ module PumaTuner
             shortened(CostFigures.place(method.path, method.line), PLACE_LENGTH)]
         end
 
-        def notes
+        def how_to_read
           hidden_count = @costs.methods.size - rows.size
           [
             "self: in the method's own code; total: with all that it called#{"; in brackets: what sampling leaves open (95%)" unless @costs.traced?}.",
-            ("#{Figures.counted(hidden_count, "method")} more in the JSON." if hidden_count.positive?), *@figures.notes
+            ("#{Figures.counted(hidden_count, "method")} more in the JSON." if hidden_count.positive?)
           ].compact.join(" ")
         end
 

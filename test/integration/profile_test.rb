@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "support/served_app"
+
+# Real profiles of real servers, requests and blocks, by the profilers that are installed.
+class ProfileIntegrationTest < TunerTest
+  include PumaTuner
+  include CommandLine
+
+  time_limit 120
+
+  # One method takes three times what the other takes, and each request sleeps.
+  APP = <<~RUBY
+    BEGAN_S = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    module Work
+      def self.much = 60_000.times { |i| i.to_s }
+      def self.little = 20_000.times { |i| i.to_s }
+      def self.rest = sleep(0.002)
+      def self.counted = 7.times { Work.noted }
+      def self.noted = nil
+    end
+    run lambda { |env|
+      exit!(9) if env["PATH_INFO"] == "/fall" && Process.clock_gettime(Process::CLOCK_MONOTONIC) - BEGAN_S > 8
+      Work.counted
+      Work.much
+      Work.little
+      Work.rest
+      [200, {"content-type" => "text/plain"}, ["fine"]]
+    }
+  RUBY
+
+  def skip_unless_installed(name)
+    profiler = Profile::Profilers.find(name)
+    return if profiler::GEM ? Profile::Library.installed?(profiler) : profiler.new.why_not.nil?
+    skip "#{name} is not installed: puma_tuner profile --install #{name}"
+  end
+
+  # @return [Profile::Costs]
+  def profile(*words, rackup: APP, code: 0)
+    ServedApp.open(rackup:) do |app|
+      result = puma_tuner("profile", *words, "--output", "p.json", folder: app.folder, environment: {"RUBYOPT" => nil})
+      assert_equal code, result.code, result.err
+      @result = result
+      costs = Document.read(File.join(app.folder, "p.json"), :profile)
+      costs.files.each { |path| assert_operator File.size(path), :>, 0 }
+      assert_empty processes_in(app.folder)
+      return costs
+    end
+  end
+
+  def self_of(costs, pattern) = costs.methods.select { |method| pattern.match?(method.name) }.sum(&:self_amount)
+
+  def total_of(costs, name) = costs.methods.find { |method| method.name == name }&.total_amount.to_i
+
+  %w[vernier stackprof rperf pf2].each do |name|
+    test "#{name} sees what a served app spends its CPU on" do
+      skip_unless_installed(name)
+      mode = Profile::Profilers.find(name)::MODES.key?("cpu") ? "cpu" : "wall"
+      costs = profile("config.ru", "--with", name, "--mode", mode, "--duration", "2", "--warmup", "0.5", "--connections", "2")
+      assert_operator costs.work_count, :>, 10
+      assert_equal "ns", costs.unit
+      assert_in_delta 3, total_of(costs, "Work.much").fdiv(total_of(costs, "Work.little")), 1.5
+      assert_operator costs.samples_count, :>, 50
+    end
+  end
+
+  test "workers of a cluster are looked at together" do
+    skip_unless_installed("vernier")
+    costs = profile("config.ru", "--topology", "2x2", "--duration", "1.5", "--warmup", "0.5", "--connections", "4")
+    assert_equal 2, costs.files.map { |path| path[/vernier-(\d+)-/, 1] }.uniq.size
+  end
+
+  test "single requests are followed call by call, from Puma's taking to the answer's end" do
+    skip_unless_installed("ruby-prof")
+    costs = profile("config.ru", "--request", "/", "--with", "ruby-prof")
+    assert_equal 1, costs.work_count
+    assert_predicate costs, :traced?
+    assert_equal 7, costs.methods.find { |method| method.name == "Work.noted" }.calls_count
+    assert_includes costs.methods.map(&:name), "Puma::HttpParser#execute" if costs.methods.any? { |method| method.name.start_with?("Puma::HttpParser") }
+  end
+
+  test "requests that stand out are looked at alone" do
+    skip_unless_installed("vernier")
+    slow = APP.sub("Work.rest\n", "Work.rest\n  Work.much if rand(12).zero? && 4.times { Work.much }\n")
+    costs = profile("config.ru", "--odd", "--duration", "4", "--warmup", "0.5", "--connections", "2", rackup: slow)
+    assert_match(/only the \d+ of \d+ requests that stand out \(.*tail/, costs.target)
+    assert_operator total_of(costs, "Work.much"), :>, 4 * total_of(costs, "Work.little")
+  end
+
+  test "a block of Ruby" do
+    skip_unless_installed("ruby-prof")
+    ServedApp.open do |app|
+      File.write(File.join(app.folder, "b.rb"), "def noted = nil\nblock(\"a\") { 5.times { noted } }\nblock(\"b\") { nil }\n")
+      result = puma_tuner("profile", "--block", "b.rb", "--name", "a", "--iterations", "3", "--with", "ruby-prof", "--warmup", "0.1", "--output", "p.json", folder: app.folder)
+      assert_equal 0, result.code, result.err
+      costs = Document.read(File.join(app.folder, "p.json"), :profile)
+      assert_equal [3, "iteration"], [costs.work_count, costs.work_noun]
+      assert_equal 15, costs.methods.find { |method| method.name == "Object#noted" }.calls_count
+    end
+  end
+
+  test "a profiler's own file can be read again, and two profiles held against each other" do
+    skip_unless_installed("stackprof")
+    ServedApp.open(rackup: APP) do |app|
+      quick = %w[--with stackprof --duration 1 --warmup 0.3 --connections 2]
+      assert_equal 0, puma_tuner("profile", "config.ru", *quick, "--output", "a.json", folder: app.folder).code
+      file = Document.read(File.join(app.folder, "a.json"), :profile).files.first
+      again = puma_tuner("profile", "--read", file, "--with", "stackprof", "--output", "b.json", folder: app.folder)
+      assert_equal 0, again.code, again.err
+      assert_match(/does not say how many requests/, again.out)
+      diff = puma_tuner("diff", "a.json", "a.json", folder: app.folder)
+      assert_equal 0, diff.code, diff.err
+      refute_match(/cheaper|dearer/, diff.out)
+      File.write(file, File.binread(file)[0, 200])
+      assert_mistake(/#{Regexp.escape(File.basename(file))}/, puma_tuner("profile", "--read", file, "--with", "stackprof", folder: app.folder))
+    end
+  end
+
+  test "what was taken before a server fell is kept, and it is said that it fell" do
+    skip_unless_installed("vernier")
+    costs = profile("config.ru", "--path", "/fall", "--duration", "20", "--warmup", "0.3", "--connections", "2", "--topology", "1x2", code: 2)
+    assert_match(/ended while vernier looked at it/, @result.err)
+    assert_match(/kept in p\.json/, @result.err)
+    assert_operator costs.work_count, :>, 0
+  end
+
+  test "a running app profiles the requests that carry its token, and no others" do
+    skip_unless_installed("vernier")
+    paths = Profile::Library.locate("vernier")
+    rackup = "$LOAD_PATH.concat(#{paths.inspect}); $LOAD_PATH << #{File.expand_path("../../lib", __dir__).inspect}; require 'puma_tuner'\n" \
+             "use PumaTuner::Profile::Middleware, with: 'vernier', token: 'not to be guessed'\n#{APP}"
+    ServedApp.open(rackup:) do |app|
+      port = app.start("-t", "2:2")
+      words = ["--url", "http://127.0.0.1:#{port}/", "--times", "5", "--output", "p.json"]
+      result = puma_tuner("profile", *words, "--token", "not to be guessed", folder: app.folder)
+      assert_equal 0, result.code, result.err
+      assert_equal 5, Document.read(File.join(app.folder, "p.json"), :profile).work_count
+      assert_mistake(/is the token the same/, puma_tuner("profile", *words, "--token", "something else!!!", folder: app.folder))
+      assert_equal 5, Dir[File.join(app.folder, "tmp/puma_tuner/profiles/*")].size
+      permit = File.join(app.folder, "tmp/puma_tuner/profile")
+      File.write(permit, "")
+      sleep 1.1 # a permit is looked for once a second
+      3.times { Net::HTTP.get(URI("http://127.0.0.1:#{port}/")) }
+      refute_path_exists permit
+      assert_equal 6, Dir[File.join(app.folder, "tmp/puma_tuner/profiles/*")].size
+    end
+  end
+
+  test "a profile of this very process" do
+    skip_unless_installed("ruby-prof")
+    Dir.mktmpdir do |folder|
+      costs = PumaTuner.profile(with: "ruby-prof", folder:) { 3.times { Profile::Stacks.request?([]) } }
+      assert_equal 3, costs.methods.find { |method| method.name == "PumaTuner::Profile::Stacks.request?" }.calls_count
+    end
+  end
+
+  test "mistakes are answered with what to do" do
+    ServedApp.open(rackup: APP) do |app|
+      {
+        ["config.ru", "--with", "magic"] => /"magic" is no profiler; there is: vernier/,
+        ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; there is: wall/,
+        ["config.ru", "--odd", "--with", "stackprof"] => /--odd needs a profiler that says when/,
+        ["--read", "nowhere.json"] => /there is no nowhere\.json/,
+        ["--block", "nowhere.rb"] => /there is no nowhere\.rb/,
+        ["config.ru", "--request", "/", "--odd"] => /different things to look at/,
+        ["--url", "http://127.0.0.1:1/"] => /needs the --token/,
+        ["--url", "http://127.0.0.1:1/", "--token", "x" * 20] => /Does a server listen there/,
+        ["config.ru", "--token", "x"] => /--token is of --url/,
+        ["config.ru", "--request", "/", "--with", "perf"] => /from outside/
+      }.each { |words, pattern| assert_mistake(pattern, puma_tuner("profile", *words, folder: app.folder)) }
+      assert_equal ["config.ru"], Dir.children(app.folder)
+    end
+  end
+end

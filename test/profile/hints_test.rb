@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/profiles"
+
+class ProfileHintsTest < TunerTest
+  include Profiles
+
+  def hint(rule, costs) = Profile::Hints.of(costs).find { |one| one.rule == rule }
+
+  def fields = {"Field#resolve" => 1_748, "FieldResult#initialize" => 1_748, "Field#ensure_defined" => 8_740, "Chain#call" => 3_496, "Type#name" => 1_748, "Query#run" => 1}
+
+  test "methods called once for each element are found, and those called several times for each" do
+    found = hint("called_per_element", traced(fields))
+    assert_match(/3 methods are called exactly 1748 times/, found.title)
+    assert_match(/Field#ensure_defined 5 times/, found.evidence)
+  end
+
+  test "no number of calls that is shared by few makes elements" do
+    assert_nil hint("called_per_element", traced({"A#a" => 500, "B#b" => 500, "C#c" => 499}))
+    assert_nil hint("called_per_element", traced({"A#a" => 50, "B#b" => 50, "C#c" => 50}))
+  end
+
+  test "a profiler that samples knows no calls" do
+    assert_empty Profile::Hints.of(costs(samples({"A#a" => 1_000_000}))).map(&:rule) & %w[called_per_element lock_per_call falsy_cache]
+  end
+
+  test "locks taken by the hundred are told with who takes them" do
+    found = hint("lock_per_call", traced({"Thread::Mutex#synchronize" => 44_528}, callers: {"Thread::Mutex#synchronize" => {"Map#compute_if_absent" => 44_528}}))
+    assert_match(/called 44528 times/, found.title)
+    assert_match(/Map#compute_if_absent \(44528 times\)/, found.evidence)
+    assert_nil hint("lock_per_call", traced({"Thread::Mutex#synchronize" => 99}))
+  end
+
+  test "a look-up that locks at each call is a falsy cache, one that locks seldom is none" do
+    locks = {"Mutex#synchronize" => {"Concurrent::Map#compute_if_absent" => 44_528}}
+    found = hint("falsy_cache", traced({"Concurrent::Map#compute_if_absent" => 44_528, "Mutex#synchronize" => 44_528}, callers: locks))
+    assert_match(/takes a lock in 100 % of its calls/, found.title)
+    seldom = {"Mutex#synchronize" => {"Concurrent::Map#compute_if_absent" => 40}}
+    assert_nil hint("falsy_cache", traced({"Concurrent::Map#compute_if_absent" => 44_528, "Mutex#synchronize" => 40}, callers: seldom))
+  end
+
+  test "an object made for each element is told by its initialize" do
+    assert_match(/FieldResult 1748 times/, hint("object_per_element", traced(fields)).evidence)
+  end
+
+  test "objects made by the thousand are told where elements are unknown" do
+    site = Profile::Allocation.new(class_name: "Hash", path: "/app/a.rb", line: 3, objects_count: 200_000, bytes: nil, retained_objects_count: nil, retained_bytes: nil)
+    assert_match(/Hash 2000 times/, hint("object_per_element", costs(samples(list: [], allocations: [site]))).evidence)
+    assert_nil hint("object_per_element", costs(samples(list: [], allocations: [site.with(objects_count: 90_000)])))
+  end
+
+  test "blocks that are made into objects are told by line" do
+    site = Profile::Allocation.new(class_name: "Proc", path: "/app/a.rb", line: 3, objects_count: 30_000, bytes: nil, retained_objects_count: nil, retained_bytes: nil)
+    assert_match(%r{/app/a\.rb:3 \(300\)}, hint("procs_of_blocks", costs(samples(list: [], allocations: [site]))).evidence)
+    assert_nil hint("procs_of_blocks", costs(samples(list: [], allocations: [site.with(objects_count: 9_000)])))
+  end
+
+  test "JSON below anything is summed once, from three percent on" do
+    found = hint("json_share", costs(samples({"App#call > JSON.generate > JSON::State#generate" => 80, "App#call" => 920})))
+    assert_in_delta 0.08, found.share_ratio
+    assert_nil hint("json_share", costs(samples({"App#call > JSON.generate" => 20, "App#call" => 980})))
+  end
+
+  test "the session's own methods count, not the app below its middleware" do
+    path = {"Session#call" => "/gems/rack-session-2.1.1/lib/rack/session/cookie.rb", "Cookie#encode" => "/gems/rack-session-2.1.1/lib/rack/session/cookie.rb"}
+    list = [stack("Session#call > App#call", 900, own: path), stack("Session#call > Cookie#encode", 60, own: path), stack("Session#call", 40, own: path)]
+    assert_in_delta 0.1, hint("session_share", costs(samples(list:))).share_ratio
+  end
+
+  test "a database's client is told of CPU only" do
+    stacks = {"App#call > Trilogy#query" => 300, "App#call" => 700}
+    assert_nil hint("database_client_share", costs(samples(stacks)))
+    assert_in_delta 0.3, hint("database_client_share", costs(samples(stacks), mode: "cpu")).share_ratio
+  end
+
+  test "every rule is registered under its file's name, and has a test here" do
+    assert_equal Profile::Hints::RULES, Profile::Hints.rules.keys
+    text = File.read(__FILE__)
+    Profile::Hints::RULES.each { |name| assert_includes text, name.to_s }
+  end
+end
