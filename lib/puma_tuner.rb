@@ -9,7 +9,6 @@ module PumaTuner
   autoload :Model, "puma_tuner/model"     # Observation           -> Workload, Machine
   autoload :Predict, "puma_tuner/predict" # Workload x Topology   -> Forecast
   autoload :Advise, "puma_tuner/advise"   # Forecasts             -> [Advice]
-  autoload :Profile, "puma_tuner/profile" # a running app         -> Costs, by method
   autoload :Prove, "puma_tuner/prove"     # Variants              -> Verdict
   autoload :Report, "puma_tuner/report"   # any of them           -> bytes
 
@@ -21,6 +20,7 @@ module PumaTuner
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
   autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
+  autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
   autoload :Rack, "puma_tuner/rack"         # the middleware
   autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
   autoload :Stats, "puma_tuner/stats"       # pure statistics

@@ -72,6 +72,16 @@ class ArchitectureTest < TunerTest
     Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Calibrate", path }
   end
 
+  # The log of requests is written by the probe's clock, under the probe's names.
+  PROFILE_MAY_USE = %w[Measure::GvlClock Measure::Endpoint].freeze
+
+  test "profile stands beside the stages: it uses the probe's clock and names, and no stage but report uses it, its values alone" do
+    files = Dir["#{LIBRARY}/profile/**/*.rb"] + ["#{LIBRARY}/profile.rb"]
+    assert_operator files.size, :>, 30
+    assert_empty files.flat_map { |path| uses_in(path) }.uniq - PROFILE_MAY_USE
+    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Profile", path }
+  end
+
   test "what runs in the serving process needs no gem" do
     script = "require 'puma_tuner'; PumaTuner::Measure.start(way_in: 'run'); " \
              "[:GvlClock, :PumaHooks, :Recording, :Recorder, :Unaided, :Endpoint, :OffGvl, :RequestStart, :Console, :Snapshot, :Ledgers, :Account, :Written].each { |n| PumaTuner::Measure.const_get(n) }; " \

@@ -31,19 +31,17 @@ class ProfileAggregateTest < TunerTest
 
   test "a tree's branches and its own amount sum up, at each of its places" do
     told = aggregate(samples({"A#a > B#b > C#c" => 600, "A#a > B#b" => 300, "A#a > D#d" => 100, "E#e" => 50}))
-    check = lambda do |tree|
-      _, self_amount, total_amount, branches = tree
-      assert_equal total_amount, self_amount + branches.sum { |branch| branch[2] }
-      branches.each { |branch| check.call(branch) unless branch.first == Profile::Aggregate::SMALL }
+    told.tree.each_with_index do |(depth, _, self_amount, total_amount), place|
+      below = told.tree.drop(place + 1).take_while { |other, *| other > depth }.select { |other, *| other == depth + 1 }
+      assert_equal total_amount, self_amount + below.sum(&:last)
     end
-    check.call(told.tree)
-    assert_nil told.tree.first
-    assert_equal %w[A#a E#e], told.tree.last.map { |branch| told.methods[branch.first].name }
+    assert_equal [0, nil, 0, 1_050], told.tree.first
+    assert_equal [[1, "A#a"], [2, "B#b"], [3, "C#c"], [2, "D#d"], [1, "E#e"]], told.tree.drop(1).map { |depth, index, *| [depth, told.methods[index].name] }
   end
 
   test "what is too small for a picture is summed up" do
     told = aggregate(samples({"A#a" => 100_000, "B#b" => 10, "C#c" => 20}))
-    assert_equal [Profile::Aggregate::SMALL, 30, 30, []], told.tree.last.last
+    assert_equal [1, Profile::Aggregate::SMALL, 30, 30], told.tree.last
   end
 
   test "processes are added up, and a method is the same in all of them" do
@@ -67,5 +65,10 @@ class ProfileAggregateTest < TunerTest
     one = Profile::Allocation.new(class_name: "String", path: "/app/a.rb", line: 3, objects_count: 5, bytes: 200, retained_objects_count: 1, retained_bytes: 40)
     told = aggregate(samples(list: [], allocations: [one]), samples(list: [], allocations: [one.with(bytes: nil)]))
     assert_equal [[10, nil, 2]], told.allocations.map { |site| [site.objects_count, site.bytes, site.retained_objects_count] }
+  end
+
+  test "a stack of thousands of frames can be written and read" do
+    costs = costs(samples({Array.new(3_000) { |i| "A#m#{i}" }.join(" > ") => 1_000_000}))
+    assert_equal costs, PumaTuner::Document.parse(PumaTuner::Document.dump(costs), "deep", [:profile])
   end
 end

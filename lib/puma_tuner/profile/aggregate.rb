@@ -48,7 +48,7 @@ module PumaTuner
       end
 
       # @return [Array] see Costs
-      def tree = branch(@root, new_places)
+      def tree = [].tap { |list| add_branch(@root, 0, new_places, list) }
 
       # @return [Array<AllocationSite>] with most objects first
       def allocations
@@ -118,12 +118,12 @@ module PumaTuner
 
       def calls_by_key = @calls_by_key ||= @samples.flat_map(&:calls).group_by { |call| [call.frame.name, call.frame.path] }
 
-      def branch(branch, places)
+      def add_branch(branch, depth, places, list)
+        list << [depth, places[branch.index], branch.self_amount, branch.total_amount]
         large, small = branch.branches.values.partition { |below| below.total_amount >= total_amount * PICTURE_RATIO && places.key?(below.index) }
-        below = large.sort_by { |one| -one.total_amount }.map { |one| branch(one, places) }
+        large.sort_by { |one| -one.total_amount }.each { |one| add_branch(one, depth + 1, places, list) }
         small_amount = small.sum(&:total_amount)
-        below << [SMALL, small_amount, small_amount, []] if small_amount.positive?
-        [places[branch.index], branch.self_amount, branch.total_amount, below]
+        list << [depth + 1, SMALL, small_amount, small_amount] if small_amount.positive?
       end
 
       def site(same)

@@ -25,8 +25,9 @@ module PumaTuner
     #
     # profiler, mode: what was asked for, such as vernier's wall; unit: "ns", "objects", "bytes" or "events"
     # target: what was looked at, in words
-    # methods: dearest by itself first; tree: [place in methods, self_amount, total_amount, [trees that it called]] of the
-    #   whole, its place nil; what is too small for a picture is summed up under place -1
+    # methods: dearest by itself first; tree: who called whom, as a list from the root on, each before what it
+    #   called, dearest first: [depth, place in methods, self_amount, total_amount]. The root's place is nil; what is too small
+    #   for a picture is summed up under place -1. (A nested one would be as deep as the app's stack, which JSON does not bear.)
     # total_amount: of all stacks that count; left_out_amount: of those that wait for work, or are not asked about
     # samples_count: nil of a profiler that follows every call; interval_ns: between samples; lost_count: samples that it
     #   could not take

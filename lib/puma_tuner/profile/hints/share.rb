@@ -17,15 +17,20 @@ module PumaTuner
         #   that stand topmost, dearest first
         def below(costs, &member)
           family = costs.methods.each_index.select { |index| member.call(costs.methods[index]) }.to_h { |index| [index, 0] }
-          amount = walk(costs.tree, family)
+          amount = add_up(costs.tree, family)
           [costs.share_ratio(amount) || 0.0, family.select { |_, total| total.positive? }.sort_by { |_, total| -total }.map { |index, _| costs.methods[index].name }]
         end
 
-        def walk(tree, family)
-          index, _, total, branches = tree
-          return branches.sum { |branch| walk(branch, family) } unless family.key?(index)
-          family[index] += total
-          total
+        # What stands below a member of the family is in its total already.
+        def add_up(tree, family)
+          inside_depth = nil
+          tree.sum do |depth, index, _, total|
+            inside_depth = nil if inside_depth && depth <= inside_depth
+            next 0 if inside_depth || !family.key?(index)
+            inside_depth = depth
+            family[index] += total
+            total
+          end
         end
 
         # @return [Hint, nil] nil below LEAST_RATIO, and where not time but objects are told

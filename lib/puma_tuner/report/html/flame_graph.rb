@@ -29,21 +29,23 @@ module PumaTuner
         def any? = @costs.total_amount.positive? && boxes.size > 1
 
         # @return [Array<Box>] the whole first
-        def boxes = @boxes ||= [].tap { |list| add(@costs.tree, 0.0, 0, list) }
+        def boxes = @boxes ||= placed
 
         # @return [Integer]
         def height = (boxes.map(&:top).max || 0) + ROW_HEIGHT
 
         private
 
-        # @return [Float] its width
-        def add(tree, left, depth, list)
-          index, self_amount, total_amount, branches = tree
-          width = 100.0 * total_amount / @costs.total_amount
-          return width if width < LEAST_PERCENT || depth > DEPTH_MAX
-          list << box(index, left, width, depth, self_amount, total_amount)
-          branches.reduce(left) { |from, branch| from + add(branch, from, depth + 1, list) }
-          width
+        # Each begins where the one before it at its depth ends, or where its caller begins.
+        def placed
+          next_left = [0.0]
+          @costs.tree.filter_map do |depth, index, self_amount, total_amount|
+            left = next_left[depth]
+            width = 100.0 * total_amount / @costs.total_amount
+            next_left[depth] = left + width
+            next_left[depth + 1] = left
+            box(index, left, width, depth, self_amount, total_amount) if width >= LEAST_PERCENT && depth <= DEPTH_MAX
+          end
         end
 
         def box(index, left, width, depth, self_amount, total_amount)
