@@ -66,7 +66,7 @@ module PumaTuner
       # @param profiler [Class]
       # (see .install)
       def install(profiler)
-        raise UserMistake, "#{profiler::NAME} is no gem. #{profiler.new.why_not}" unless profiler::GEM
+        raise UserMistake, "#{profiler::NAME} is no gem. #{profiler.new.why_not || "It is there already."}" unless profiler::GEM
         insist_on_ruby(profiler)
         FileUtils.mkdir_p(Library.folder)
         File.open("#{Library.folder}.lock", "w") do |lock|

@@ -14,7 +14,10 @@ module PumaTuner
         LOST = /PERF_RECORD_LOST.*?lost (\d+)/
 
         # How Ruby's YJIT names machine code in its map: a method, with its place.
-        RUBY_METHOD = /\A(?:\[JIT\] )?(.+)@(.+\.rb):(\d+)\z/
+        RUBY_METHOD = /\A\[JIT\] (.+)@(.+):(\d+)\z/
+
+        # An address that lies in no file: where frame pointers are missing, the search for callers ends in such.
+        NOWHERE = ["[unknown]", "[unknown]"].freeze
 
         # @param path [String]
         # @param program [Profilers::Perf]
@@ -30,7 +33,7 @@ module PumaTuner
           header = told("script", "--header-only")
           @pids = {}
           @lost_count = 0
-          stacks = stacks_of(told("script", "--ns", "--show-lost-events", "-F", FIELDS))
+          stacks = stacks_of(told("script", "--ns", "--no-inline", "--show-lost-events", "-F", FIELDS))
           Samples.new(profiler: Profilers::Perf::NAME, profiler_version: header[/^# perf version : (\S+)/, 1], mode: "cpu", unit: "ns", stacks:,
             samples_count: stacks.size, interval_ns: interval_ns(header), lost_count: @lost_count, pid: (@pids.keys.first if @pids.one?))
         end
@@ -53,7 +56,7 @@ module PumaTuner
           refuse("perf can't read it; it is cut short, or of another version (#{output.lines.last&.strip})")
         end
 
-        def interval_ns(header) = header[/sample_freq \} = (\d+)|sample_period, sample_freq\s*=?\s*\}?\s*=?\s*(\d+)/, 1]&.then { |frequency| 1_000_000_000 / frequency.to_i }
+        def interval_ns(header) = header[/sample_freq \} = (\d+)/, 1]&.then { |frequency| 1_000_000_000 / frequency.to_i }
 
         def stacks_of(output)
           output.each_line.slice_before(HEAD).filter_map do |head, *lines|
@@ -65,7 +68,7 @@ module PumaTuner
           end
         end
 
-        def frames(lines) = lines.filter_map { |line| FRAME.match(line)&.captures }.reverse.map { |symbol, object| frame(symbol, object) }.freeze
+        def frames(lines) = lines.filter_map { |line| FRAME.match(line)&.captures }.reverse.reject { |place| place == NOWHERE }.map { |symbol, object| frame(symbol, object) }.freeze
 
         def frame(symbol, object)
           @frames[[symbol, object]] ||=

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+class ProfilersTest < TunerTest
+  Profilers = PumaTuner::Profile::Profilers
+
+  test "knows each profiler by name, and says what there is" do
+    assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profilers.all.map { |profiler| profiler::NAME }
+    Profilers.all.each { |profiler| assert_same profiler, Profilers.find(profiler::NAME) }
+    error = assert_raises(PumaTuner::UserMistake) { Profilers.find("../../etc/passwd") }
+    assert_match(%r{"../../etc/passwd" is no profiler; there is: vernier, rperf, pf2, stackprof, ruby-prof, memory_profiler, perf}, error.message)
+  end
+
+  test "each says what it is, what it can and how its file is looked at" do
+    Profilers.all.each do |profiler|
+      assert_equal profiler.default_mode, profiler::MODES.keys.first
+      profiler::MODES.each { |mode, sentence| assert_match(/\A[a-z]+: \w.{10,}/, "#{mode}: #{sentence}") }
+      assert_match(/\A\.[a-z]/, profiler::EXTENSION)
+      assert_match(/FILE|profiler\.firefox\.com/, profiler::VIEWER)
+      assert_includes [true, false], profiler::STAMPED
+      assert_operator Gem::Requirement.new(profiler::RUBY_REQUIREMENT), :satisfied_by?, Gem::Version.new("3.4.5")
+      next unless profiler::GEM
+      assert_operator Gem::Requirement.new(profiler::VERSION_REQUIREMENT), :satisfied_by?, Gem::Version.new(profiler::PINNED_VERSION)
+    end
+    assert_equal %w[ruby-prof memory_profiler], Profilers.all.select { |profiler| profiler::TRACING }.map { |profiler| profiler::NAME }
+  end
+
+  test "refuses a mode that there is not" do
+    (Profilers.all - [Profilers.find("perf")]).each do |profiler|
+      error = assert_raises(PumaTuner::UserMistake) { profiler.new(path: "/tmp/none", mode: "sideways") }
+      assert_match(/#{profiler::NAME} has no mode "sideways"; there is: #{profiler::MODES.keys.join(", ")}/, error.message)
+    end
+  end
+
+  test "what is loaded in the server is no library but the profiler's" do
+    script = "before = $LOADED_FEATURES.dup; require 'puma_tuner'; PumaTuner::Profile::Profilers.all; " \
+             "puts(($LOADED_FEATURES - before).reject { |path| path.include?('puma_tuner') })"
+    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../../lib", __dir__), "-e", script, unsetenv_others: true], &:read)
+    assert_equal "", output
+  end
+
+  test "says so when the app has a version that is not known" do
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "vernier.rb"), "module Vernier; VERSION = '3.0.0'; end")
+      script = "require 'puma_tuner'; PumaTuner::Profile::Profilers.find('vernier').new(path: '/tmp/none').start"
+      output = IO.popen([RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-I", folder, "-e", script, {err: %i[child out]}], &:read)
+      assert_match(/the app has vernier 3\.0\.0; known to work is ~> 1\.12\. Update it in the app's Gemfile/, output)
+    end
+  end
+end
