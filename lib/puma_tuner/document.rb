@@ -12,7 +12,7 @@ module PumaTuner
     KINDS = {
       "observation" => "Measure::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
       "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
-      "load_outcome" => "Load::Outcome"
+      "load_outcome" => "Load::Outcome", "finding" => "Lab::Finding"
     }.freeze
 
     # Makes a value class.

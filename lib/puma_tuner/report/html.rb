@@ -5,12 +5,15 @@ module PumaTuner
     # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
     # read without its script, printed, and kept as the record of what was measured.
     class Html
-      KINDS = %i[observation sweep advice_list verdict tuning].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning finding].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
+      autoload :ClaimChart, "puma_tuner/report/html/claim_chart"
       autoload :Curves, "puma_tuner/report/html/curves"
       autoload :Embedded, "puma_tuner/report/html/embedded"
+      autoload :FindingChart, "puma_tuner/report/html/finding_chart"
+      autoload :FindingPage, "puma_tuner/report/html/finding_page"
       autoload :ForecastView, "puma_tuner/report/html/forecast_view"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
       autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
@@ -28,7 +31,9 @@ module PumaTuner
       autoload :WorkFigure, "puma_tuner/report/html/work_figure"
 
       # Pages of their own, by the kind of document; all others are a tuning's, or one part of it.
-      PAGES = {}.freeze
+      PAGES = {
+        finding: :FindingPage
+      }.freeze
 
       # @return [String]
       def call(value) = Html.const_get(PAGES.fetch(value.class::KIND, :View)).new(value).page

@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning finding].freeze
 
       WIDTH = 100
 
@@ -30,12 +30,17 @@ module PumaTuner
       autoload :Rests, "puma_tuner/report/text/rests"
       autoload :Footer, "puma_tuner/report/text/footer"
       autoload :InShort, "puma_tuner/report/text/in_short"
+      autoload :Claims, "puma_tuner/report/text/claims"
+      autoload :FindingTables, "puma_tuner/report/text/finding_tables"
+      autoload :Conclusions, "puma_tuner/report/text/conclusions"
 
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
 
       # Kinds of document that are no part of a tuning have sections of their own, which are given the value itself.
-      OWN_SECTIONS = {}.freeze
+      OWN_SECTIONS = {
+        finding: %i[Claims FindingTables Conclusions]
+      }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours
       def initialize(color: false)
