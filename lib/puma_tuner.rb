@@ -19,6 +19,7 @@ module PumaTuner
   autoload :Document, "puma_tuner/document" # values to and from JSON
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
   autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
+  autoload :Lab, "puma_tuner/lab"           # published claims, measured again
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
   autoload :Rack, "puma_tuner/rack"         # the middleware

@@ -13,6 +13,7 @@ module PumaTuner
     autoload :Diff, "puma_tuner/cli/diff"
     autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
+    autoload :ListLabs, "puma_tuner/cli/lab"
     autoload :LoadText, "puma_tuner/cli/load_text"
     autoload :Loads, "puma_tuner/cli/loads"
     autoload :Measure, "puma_tuner/cli/measure"
@@ -28,8 +29,10 @@ module PumaTuner
     autoload :Prove, "puma_tuner/cli/prove"
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Report, "puma_tuner/cli/report"
+    autoload :RunLab, "puma_tuner/cli/lab"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
     autoload :SendLoad, "puma_tuner/cli/load"
+    autoload :SetUpLabs, "puma_tuner/cli/lab"
     autoload :TrafficOptions, "puma_tuner/cli/traffic_options"
     autoload :Tune, "puma_tuner/cli/tune"
 
@@ -53,6 +56,7 @@ module PumaTuner
         diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
+        lab        published claims, measured here             puma_tuner lab list
 
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
     TEXT
@@ -81,6 +85,11 @@ module PumaTuner
       register "profile", CLI::Profile
       register "diff", CLI::Diff
       register "tune", CLI::Tune
+      register "lab" do |lab|
+        lab.register "list", CLI::ListLabs
+        lab.register "setup", CLI::SetUpLabs
+        lab.register "run", CLI::RunLab
+      end
       register "version", Version, aliases: ["--version", "-v"]
     end
 

@@ -12,7 +12,8 @@ module PumaTuner
     KINDS = {
       "observation" => "Measure::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
       "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
-      "load_outcome" => "Load::Outcome", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff"
+      "load_outcome" => "Load::Outcome", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
+      "finding" => "Lab::Finding"
     }.freeze
 
     # Makes a value class.

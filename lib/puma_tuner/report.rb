@@ -8,6 +8,7 @@ module PumaTuner
   module Report
     autoload :Background, "puma_tuner/report/background"
     autoload :Cause, "puma_tuner/report/cause"
+    autoload :ClaimRows, "puma_tuner/report/claim_rows"
     autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"
     autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"

@@ -115,7 +115,7 @@ module PumaTuner
       end
 
       def trial_load
-        return PumaTuner::Prove::TrialLoad.new(generator: nil, connections_count: nil, arrivals: nil, duration_ns: duration_ns) if option(:block)
+        return PumaTuner::Prove::TrialLoad.of_block(duration_ns) if option(:block)
         PumaTuner::Prove::TrialLoad.new(generator: traffic.generator_name, connections_count: traffic.connections_count, arrivals: traffic.arrivals.to_s, duration_ns:)
       end
 

@@ -20,9 +20,10 @@ module PumaTuner
       # @param command [Host::Command] what all have in common
       # @param rackup [String, nil] the config.ru that it serves, when it serves one
       # @param folder [String] for checkouts; gone when the proof is over
+      # @param own_gems [Boolean] whether variants get a bundle of their own for the gems they declare; else the caller sees to these
       # @param say [#call] told what takes long
-      def initialize(variants:, command:, folder:, rackup: nil, say: ->(_) {})
-        @bundled = variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
+      def initialize(variants:, command:, folder:, rackup: nil, own_gems: true, say: ->(_) {})
+        @bundled = own_gems && variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
         @command = command
         @rackup = rackup
         @folder = folder

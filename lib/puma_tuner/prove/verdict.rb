@@ -76,7 +76,10 @@ module PumaTuner
     # What was sent, how often and how long; a block's: iterations.
     #
     # generator: what sent the load; arrivals: as people read it; duration_ns: of the load in each trial
-    TrialLoad = Document.define(:generator, :connections_count, :arrivals, :duration_ns)
+    TrialLoad = Document.define(:generator, :connections_count, :arrivals, :duration_ns) do
+      # @return [TrialLoad] of a block of Ruby, to which nothing is sent
+      def self.of_block(duration_ns) = new(generator: nil, connections_count: nil, arrivals: nil, duration_ns:)
+    end
 
     # What the rounds showed.
     #

@@ -5,13 +5,16 @@ module PumaTuner
     # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
     # read without its script, printed, and kept as the record of what was measured.
     class Html
-      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff finding].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
+      autoload :ClaimChart, "puma_tuner/report/html/claim_chart"
       autoload :CostDiffPage, "puma_tuner/report/html/cost_diff_page"
       autoload :Curves, "puma_tuner/report/html/curves"
       autoload :Embedded, "puma_tuner/report/html/embedded"
+      autoload :FindingChart, "puma_tuner/report/html/finding_chart"
+      autoload :FindingPage, "puma_tuner/report/html/finding_page"
       autoload :FlameGraph, "puma_tuner/report/html/flame_graph"
       autoload :ForecastView, "puma_tuner/report/html/forecast_view"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
@@ -33,7 +36,8 @@ module PumaTuner
       # Pages of their own, by the kind of document; all others are a tuning's, or one part of it.
       PAGES = {
         profile: :ProfilePage,
-        profile_diff: :CostDiffPage
+        profile_diff: :CostDiffPage,
+        finding: :FindingPage
       }.freeze
 
       # @return [String]

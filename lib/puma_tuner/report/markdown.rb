@@ -5,7 +5,7 @@ module PumaTuner
     # A short summary for a pull request or a chat: the sentences, today beside the recommended settings, the proof, and,
     # folded away, the reasons. Whoever wants more opens the HTML report.
     class Markdown
-      KINDS = %i[observation sweep advice_list verdict tuning].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning finding].freeze
 
       # Endpoints or topologies in a table.
       ROWS_MAX = 12
@@ -13,12 +13,23 @@ module PumaTuner
       # notes: sentences beneath it
       Table = Data.define(:title, :headings, :rows, :notes)
 
+      autoload :Finding, "puma_tuner/report/markdown/finding"
       autoload :Forecasts, "puma_tuner/report/markdown/forecasts"
+      autoload :Markup, "puma_tuner/report/markdown/markup"
       autoload :Measured, "puma_tuner/report/markdown/measured"
       autoload :Proof, "puma_tuner/report/markdown/proof"
 
+      include Markup
+
+      # Kinds of document that are no part of a tuning have a class of their own, with `to_markdown`.
+      OWN = {
+        finding: :Finding
+      }.freeze
+
       # @return [String]
       def call(value)
+        own = OWN[value.class::KIND]
+        return Markdown.const_get(own).new(value).to_markdown << "\n" if own
         @contents = Contents.of(value)
         [heading, summary, glance, *details, repeat].compact.join("\n\n") << "\n"
       end
@@ -56,7 +67,7 @@ module PumaTuner
       def details
         blocks = {"Why, what it costs, how to undo it" => advice, **measured, **foundations, "Predicted" => forecasts}.compact
         if @contents.whole? || @contents.verdict
-          return blocks.map { |title, text| "<details><summary>#{without_markup(title)}</summary>\n\n#{text}\n\n</details>" }
+          return blocks.map { |title, text| folded(title, text) }
         end
         (blocks.size > 1) ? blocks.map { |title, text| "**#{title}**\n\n#{text}" } : blocks.values
       end
@@ -66,8 +77,6 @@ module PumaTuner
       def foundations = @contents.verdict ? bodies(Proof.new(@contents).foundations) : {}
 
       def bodies(tables) = tables.to_h { |table| [table.title, body(table)] }
-
-      def body(table) = [table(table.headings, table.rows), *(escaped(table.notes.join(" ")) if table.notes.any?)].join("\n\n")
 
       def advice
         list = @contents.advice_list&.advice
@@ -90,23 +99,7 @@ module PumaTuner
         [*(escaped(forecasts.assumed) if forecasts.assumed), *blocks].join("\n\n")
       end
 
-      # As a block of code, where nothing needs to be escaped, so that it can be copied.
-      def repeat
-        "To repeat it:\n\n    #{Figures.printable(@contents.command)}" if @contents.command
-      end
-
-      def table(headings, rows)
-        lines = [headings, *rows].map { |cells| "| #{cells.map { |cell| escaped(cell) }.join(" | ")} |" }
-        lines.insert(1, "|#{" --- |" * headings.size}").join("\n")
-      end
-
-      # Names come from the app: they must neither become markup nor call somebody by an @.
-      def escaped(text) = without_markup(text).gsub(/[\\`*_\[\]|#~]/) { |character| "\\#{character}" }
-
-      # Inside an element, where Markdown's own characters have no meaning.
-      def without_markup(text)
-        Figures.printable(text).gsub(/[&<>]/, "&" => "&amp;", "<" => "&lt;", ">" => "&gt;").gsub("@", "@\u200b")
-      end
+      def repeat = (to_repeat(@contents.command) if @contents.command)
 
       Report.register :markdown, self
     end

@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding].freeze
 
       WIDTH = 100
 
@@ -34,6 +34,9 @@ module PumaTuner
       autoload :Costs, "puma_tuner/report/text/costs"
       autoload :Hints, "puma_tuner/report/text/hints"
       autoload :InShort, "puma_tuner/report/text/in_short"
+      autoload :Claims, "puma_tuner/report/text/claims"
+      autoload :FindingTables, "puma_tuner/report/text/finding_tables"
+      autoload :Conclusions, "puma_tuner/report/text/conclusions"
 
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
@@ -41,7 +44,8 @@ module PumaTuner
       # Kinds of document that are no part of a tuning have sections of their own, which are given the value itself.
       OWN_SECTIONS = {
         profile: %i[Costs AllocationSites Hints],
-        profile_diff: %i[CostDiff]
+        profile_diff: %i[CostDiff],
+        finding: %i[Claims FindingTables Conclusions]
       }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours

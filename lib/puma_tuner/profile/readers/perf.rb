@@ -8,6 +8,10 @@ module PumaTuner
         # Of a file and of one that was written into a pipe.
         SIGNATURE = /\A(?:PERFILE2|2ELIFREP)/n
 
+        # Up to where it says where its samples are (tools/perf/Documentation/perf.data-file-format.txt in the kernel's source):
+        # magic, size, attr_size, then offset and size of the attributes and of the data, 8 bytes each.
+        HEADER_BYTES = 56
+
         FIELDS = "pid,tid,time,period,ip,sym,dso"
         HEAD = %r{\A\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s*\z}
         FRAME = /\A\s+\h+ (.*) \((.*)\)\s*\z/
@@ -43,11 +47,19 @@ module PumaTuner
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
         def insist_on_kind
-          head = File.binread(@path, 8)
+          head = File.binread(@path, HEADER_BYTES)
           refuse("it is empty") if head.nil? || head.empty?
           refuse("it was not written by perf") unless head.match?(SIGNATURE)
+          refuse("it is cut short: perf can't read it whole") if head.start_with?("PERFILE2") && cut_short?(head)
         rescue SystemCallError => error
           refuse(error.message[/\A[^@]+/].strip)
+        end
+
+        # Of what is cut off in the middle, perf itself prints the part that is there, and is content.
+        def cut_short?(head)
+          return true if head.bytesize < HEADER_BYTES
+          data_offset, data_bytes = head.unpack("@40Q2")
+          data_offset + data_bytes > File.size(@path)
         end
 
         def told(command, *words)

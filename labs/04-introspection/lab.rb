@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require_relative "answers"
+require_relative "measured"
+
+module PumaTuner
+  module Labs
+    # Story 4: how graphql 1.3 became 1.5, seen at the introspection query, and what became of it since.
+    class Introspection
+      OLDER = {"gem.racc" => "1.8.1", "gem.base64" => "0.3.0"}.freeze
+
+      # What the older versions take for a part of Ruby.
+      # As they are told: factors, in the order of their release.
+      VERSIONS = {
+        **%w[1.3.0 1.4.5 1.5.3 1.8.18 1.9.21 1.11.1 1.13.25 2.0.32].to_h { |version| [version, {"gem.graphql" => version, **OLDER}] },
+        **%w[2.2.17 2.4.18 2.5.26 2.6.14].to_h { |version| [version, {"gem.graphql" => version}] },
+        "2.6.14, C parser" => {"gem.graphql" => "2.6.14", "gem.graphql-c_parser" => "1.1.4"},
+        "2.6.14, Next" => {"gem.graphql" => "2.6.14", "env.ENGINE" => "next"}
+      }.freeze
+
+      QUICK_VERSIONS = ["1.3.0", "1.5.3", "2.6.14", "2.6.14, Next"].freeze
+
+      # Calls are counted in the versions of the story.
+      COUNTED = %w[1.3.0 1.4.5 1.5.3].freeze
+
+      # What the newer versions depend on.
+      DEPENDENCIES = {"base64" => "0.3.0", "fiber-storage" => "1.0.1", "logger" => "1.7.0"}.freeze
+
+      RUBIES = %w[3.3.8 3.4.5].freeze
+
+      QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
+      FULL = {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}.freeze
+
+      def name = "introspection"
+
+      def title = "Introspection from graphql 1.3 to today"
+
+      def question = "How much faster did graphql 1.5 answer than 1.3, by which calls that it no longer makes, and how did it go on?"
+
+      def story = 4
+
+      def gems(quick:)
+        versions = quick ? %w[1.3.0 1.5.3 2.6.14] : VERSIONS.values.map { |factors| factors.fetch("gem.graphql") }.uniq
+        gems = {"graphql" => versions, "racc" => "1.8.1", "ruby-prof" => "2.0.5", **DEPENDENCIES, **(quick ? {} : {"graphql-c_parser" => "1.1.4"})}
+        Lab::Gems.pins(gems, rubies: quick ? [RUBY_VERSION] : RUBIES)
+      end
+
+      def expected_s(quick:) = quick ? 45 : 3_000
+
+      # @param run [Lab::Run]
+      # @return [Lab::Finding]
+      def call(run)
+        versions = run.quick? ? VERSIONS.slice(*QUICK_VERSIONS) : VERSIONS
+        measured = IntrospectionMeasured.new(answers: answers(run, versions), counts: counts(run, versions), verdicts: verdicts(run, versions))
+        run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
+          verdicts: measured.verdicts, unknown: measured.unknown(run.quick?))
+      end
+
+      private
+
+      # @return [Hash{String => Hash}] by version
+      def answers(run, versions)
+        versions.to_h do |name, factors|
+          run.note("the answer of #{name}")
+          [name, run.child("answer.rb", factors:)]
+        end
+      end
+
+      def counts(run, versions)
+        versions.slice(*COUNTED).to_h do |name, factors|
+          run.note("counting calls of #{name}")
+          [name, run.child("counts.rb", factors: {**factors, "gem.ruby-prof" => "2.0.5"})]
+        end
+      end
+
+      # @return [Hash{String => Prove::Verdict}] by Ruby and YJIT; in each, all versions
+      def verdicts(run, versions)
+        return {"Ruby #{RUBY_VERSION}, YJIT off" => proof(run, versions, {"yjit" => "off"}, QUICK)} if run.quick?
+        RUBIES.product(%w[off on]).to_h do |ruby, yjit|
+          ["Ruby #{ruby}, YJIT #{yjit}", proof(run, versions, {"ruby" => ruby, "yjit" => yjit}, FULL)]
+        end
+      end
+
+      def proof(run, versions, factors, times)
+        run.proof("blocks.rb", versions.transform_values { |own| {**own, **factors} }, title: factors.values.join(", YJIT "), **times)
+      end
+
+      PumaTuner::Lab.register self
+    end
+  end
+end

@@ -1,0 +1,177 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Labs
+    # What introspection's answers, counts and rounds say: claims, tables, charts, sentences.
+    class IntrospectionMeasured
+      OLD = "1.3.0"
+      NEW = "1.5.3"
+      CLASSIC = "2.6.14"
+      NEXT = "2.6.14, Next"
+
+      PUBLISHED_SPEED = "22.5 → 38 iterations/s (to 1.5.0)"
+      PUBLISHED_SPEED_RATIO = 38 / 22.5
+
+      PUBLISHED_OBJECTS = "-58 % (to 1.5.0)"
+      PUBLISHED_OBJECTS_RATIO = 0.42
+
+      # In 1.3.0, per field of the answer; the story's profile has 1,748 fields. In 1.5.3 there is none of them.
+      PER_FIELD = {
+        "MiddlewareChain#initialize" => [1, "1,748 of 1,748 fields"], "MiddlewareChain#call" => [2, "3,496 of 1,748 fields"],
+        "FieldResult#initialize" => [1, "1,748 of 1,748 fields"], "Array#shift" => [2, "3,496 of 1,748 fields"]
+      }.freeze
+
+      # Per query, once the definitions have been made: of the types that the query itself names.
+      ENSURE_DEFINED_LEFT = 4
+
+      # @return [Hash{String => Prove::Verdict}] by Ruby and YJIT
+      attr_reader :verdicts
+
+      # @param answers [Hash{String => Hash}] by version
+      # @param counts [Hash{String => Hash}] of counts.rb, by version
+      # @param verdicts [Hash{String => Prove::Verdict}]
+      def initialize(answers:, counts:, verdicts:)
+        @answers = answers
+        @counts = counts
+        @verdicts = verdicts
+      end
+
+      # @return [Array<Lab::Claim>]
+      def claims = [*speeds, *objects, *calls_in_old, *calls_in_new, *since_then]
+
+      # @return [Array<Lab::Table>]
+      def tables = [*times, calls, answers_table]
+
+      # @return [Array<Lab::Chart>]
+      def charts
+        [
+          chart("speed", "Introspection, from version to version", "iterations per second of CPU", "higher is faster", "cpu_per_iteration") { |ns| Units::NS_PER_S / ns },
+          chart("objects", "Objects per introspection", "objects", "fewer is less garbage; beside the chart above: fewer objects are not always faster", "allocations_per_iteration") { |count| count }
+        ]
+      end
+
+      # @return [Array<String>]
+      def conclusions = [story_sentence, *classic_sentences, *next_sentences]
+
+      # @return [Hash{String => String}]
+      def unknown(quick)
+        return {} unless quick
+        {"other versions, Rubies, YJIT, the C parser" => "the short form measures #{@answers.keys.join(", ")} on one Ruby, without YJIT"}
+      end
+
+      private
+
+      def ratio(verdict, of:, over:) = Lab::Ratios.speed(verdict, of:, over:)
+
+      def speeds
+        verdicts.map do |name, verdict|
+          Lab::Claim.of_ratio("#{NEW} is faster than #{OLD}, #{name}", ratio(verdict, of: NEW, over: OLD), published: PUBLISHED_SPEED, published_ratio: PUBLISHED_SPEED_RATIO)
+        end
+      end
+
+      def objects
+        verdicts.map do |name, verdict|
+          Lab::Claim.of_ratio("#{NEW} allocates fewer objects than #{OLD}, #{name}", Lab::Ratios.of(verdict, "allocations_per_iteration", of: NEW, over: OLD),
+            published: PUBLISHED_OBJECTS, published_ratio: PUBLISHED_OBJECTS_RATIO)
+        end
+      end
+
+      def fields(version) = IntrospectionAnswers.response_fields_count(@answers.fetch(version))
+
+      def calls_in_old
+        PER_FIELD.map do |method, (times, published)|
+          Lab::Claim.of_count("#{method} in #{OLD}, #{(times == 1) ? "once" : "twice"} per field", expected: times * fields(OLD), counted: count(OLD, method), published:,
+            note: "the answer has #{Report::Figures.count(fields(OLD))} fields")
+        end
+      end
+
+      def calls_in_new
+        gone = PER_FIELD.keys.map { |method| Lab::Claim.of_count("#{method} in #{NEW}", expected: 0, counted: count(NEW, method)) }
+        [*gone, Lab::Claim.of_count("ensure_defined in #{NEW}", expected: ENSURE_DEFINED_LEFT, counted: count(NEW, "ensure_defined"), published: "8,715, then \"100 % fewer\"",
+          note: "#{Report::Figures.count(count(OLD, "ensure_defined"))} in #{OLD}")]
+      end
+
+      def count(version, method) = @counts.fetch(version).fetch("counts").fetch(method)
+
+      # Nobody published these: findings of our own.
+      def since_then
+        verdicts.flat_map do |name, verdict|
+          [
+            Lab::Claim.of_ratio("#{CLASSIC} classic beside #{NEW}, #{name}", ratio(verdict, of: CLASSIC, over: NEW)),
+            Lab::Claim.of_ratio("#{CLASSIC} Execution::Next beside classic, #{name}", ratio(verdict, of: NEXT, over: CLASSIC))
+          ]
+        end
+      end
+
+      def times
+        verdicts.map do |name, verdict|
+          rows = verdict.cells.map { |cell| row_of_times(verdict, cell) }
+          Lab::Table.new(title: "Introspection: #{name}", headings: ["graphql", "CPU per query", "iterations/s", "objects", "over #{OLD}"], rows:,
+            notes: ["Middle and range of #{verdict.rounds_count} rounds. Over #{OLD}: how many times as fast, with its 95 % interval, by CPU time."])
+        end
+      end
+
+      def row_of_times(verdict, cell)
+        cpu, iterations, objects = cell.estimates.values_at("cpu_per_iteration", "iterations", "allocations_per_iteration")
+        [cell.variant, Report::Figures.with_range(cpu) { |ns| Units.duration(ns) }, Report::Figures.with_range(iterations) { |rate| Units.rate(rate) },
+          Report::Figures.count(objects.value.round), (cell.variant == OLD) ? "1" : Report::Figures.ratio(ratio(verdict, of: cell.variant, over: OLD))]
+      end
+
+      def calls
+        methods = @counts.values.first.fetch("counts").keys
+        rows = methods.map { |method| [method, *@counts.keys.map { |version| Report::Figures.count(count(version, method)) }] }
+        Lab::Table.new(title: "Calls per query, by ruby-prof", headings: ["method", *@counts.keys],
+          rows: [*rows, ["all calls", *@counts.values.map { |found| Report::Figures.count(found.fetch("total")) }]],
+          notes: ["One schema with one rescue handler, which in #{OLD} puts a middleware into the chain that each field builds anew."])
+      end
+
+      def answers_table
+        newest = @answers.fetch(CLASSIC)
+        rows = @answers.map do |version, answer|
+          differences = IntrospectionAnswers.differences(answer, newest)
+          [version, Report::Figures.count(IntrospectionAnswers.response_fields_count(answer)), Report::Figures.count(IntrospectionAnswers.own_fields_count(answer)),
+            differences.empty? ? "the same" : differences.map { |words, count| "#{words} (#{Report::Figures.counted(count, "time")})" }.join("; ")]
+        end
+        Lab::Table.new(title: "The answers, beside #{CLASSIC}'s", headings: ["graphql", "fields", "of own types", "own types"], rows:,
+          notes: ["Types that GraphQL itself defines are left out of the comparison: they grew from version to version."])
+      end
+
+      def chart(id, title, name, reading, metric)
+        names = @answers.keys
+        series = verdicts.map do |title, verdict|
+          points = verdict.cells.map do |cell|
+            estimate = cell.estimates.fetch(metric)
+            middle, *range = [estimate.value, estimate.low, estimate.high].map { |number| yield(number).to_f }
+            [names.index(cell.variant), middle, *range.sort]
+          end
+          Lab::Series.new(title:, points:)
+        end
+        Lab::Chart.new(id:, title:, reading: "each point is the middle of the rounds, with their range; #{reading}. Lines only lead the eye.", series:,
+          across: Lab::Axis.new(name: "graphql", ticks: names.each_with_index.map { |version, index| [index, version] }), up: Lab::Axis.new(name:))
+      end
+
+      def told(of:, over:) = Report::Figures.list(verdicts.map { |name, verdict| "#{Report::Figures.ratio(ratio(verdict, of:, over:))} (#{name})" })
+
+      def story_sentence
+        "From #{OLD} to #{NEW}, introspection became this many times as fast: #{told(of: NEW, over: OLD)}. What went are calls per field: " \
+          "#{Report::Figures.list(PER_FIELD.keys)}, #{Report::Figures.count(PER_FIELD.keys.sum { |method| count(OLD, method) })} a query, now none."
+      end
+
+      # By the interval, never by the middle.
+      def classic_sentences
+        verdicts.map do |name, verdict|
+          speed = ratio(verdict, of: CLASSIC, over: NEW)
+          objects = Lab::Ratios.of(verdict, "allocations_per_iteration", of: CLASSIC, over: NEW)
+          "#{name}: #{CLASSIC} classic is #{beside(speed)} #{NEW} was, #{Report::Figures.ratio(speed)}, with #{Report::Figures.ratio(objects)} of its objects."
+        end
+      end
+
+      def beside(speed)
+        return "not shown to be faster or slower than" if speed.covers?(1)
+        (speed.high < 1) ? "slower than" : "faster than"
+      end
+
+      def next_sentences = ["Execution::Next, which asks each field once for all objects, is this many times as fast as classic #{CLASSIC}: #{told(of: NEXT, over: CLASSIC)}."]
+    end
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module PumaTuner
+  module CLI
+    # puma_tuner lab list: what there is to run.
+    class ListLabs < Dry::CLI::Command
+      desc "List the labs: published claims that can be measured here"
+
+      def call(**)
+        labs = Lab.all
+        table = PumaTuner::Report::Table.new(["lab", "<about", "<needs", "quick", "full", "<its gems"])
+        labs.each { |lab| table << [lab.name, lab.title, needs(lab), expected(lab, quick: true), expected(lab, quick: false), installed(lab)] }
+        out.puts("Labs: published claims, measured on this machine", table.lines, "",
+          "  puma_tuner lab setup NAME     installs its gems, the only step that downloads (--quick: those of the quick form only)",
+          "  puma_tuner lab run NAME       runs it (--quick: fewer variants, wide intervals)")
+      end
+
+      private
+
+      def needs(lab)
+        pins = lab.gems(quick: false)
+        rubies = pins.map(&:ruby).uniq
+        "#{Units.counted(pins.size, "gem")}, Ruby #{PumaTuner::Report::Figures.list(rubies)}"
+      end
+
+      def expected(lab, quick:)
+        seconds = lab.expected_s(quick:)
+        (seconds < 90) ? "#{seconds.ceil} s" : "#{seconds.fdiv(60).ceil} min"
+      end
+
+      def installed(lab)
+        return "installed" if Lab::Gems.missing(lab.gems(quick: false)).empty?
+        Lab::Gems.missing(lab.gems(quick: true)).empty? ? "for quick" : "not yet"
+      end
+    end
+
+    # puma_tuner lab setup: the gems that labs run with.
+    class SetUpLabs < Dry::CLI::Command
+      desc "Install the gems that labs run with, in exact versions and a folder of their own"
+      argument :names, type: :array, required: false, desc: "labs, as `puma_tuner lab list` names them"
+      option :all, type: :flag, default: false, desc: "of all labs"
+      option :quick, type: :flag, default: false, desc: "only what their quick forms need"
+      example ["falsy_cache", "--all --quick"]
+
+      def call(names: [], all: false, quick: false, **)
+        raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
+        labs = all ? Lab.all : names.map { |name| Lab.find(name) }
+        pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
+        Lab::Gems.install(pins, say: ->(text) { err.puts("  #{text} …") })
+        out.puts("#{Units.counted(pins.size, "gem")} of #{labs.map(&:name).join(", ")}: installed in #{Lab::Gems.root}")
+      end
+    end
+
+    # puma_tuner lab run: one lab, from its question to its finding.
+    class RunLab < Dry::CLI::Command
+      desc "Run a lab: measure what was claimed, and hold it against the claim"
+      argument :name, required: true, desc: "of the lab, as `puma_tuner lab list` names it"
+      option :quick, type: :flag, default: false, desc: "fewer variants and short rounds: wide intervals, in under a minute"
+      option :seed, default: "1", desc: "for the order of the rounds"
+      option :busy_machine, type: :flag, default: false, desc: "count rounds that others on the machine have disturbed (the quick form always does)"
+      option :output, default: "finding.json", desc: "file for the finding, all measured values included"
+      option :html, desc: "file for an HTML report"
+      option :markdown, desc: "file for a summary"
+      example ["falsy_cache --quick", "introspection --html introspection.html"]
+
+      def call(name:, output:, seed:, quick: false, busy_machine: false, html: nil, markdown: nil, **)
+        lab = Lab.find(name)
+        Output.check_writable(output, html, markdown)
+        Lab::Gems.insist(lab, quick:)
+        options = {quick:, seed: Parse.count("--seed", seed, 0..2**31), busy_machine: quick || busy_machine}
+        finding = Progress.new(err).stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, **options) }
+        Output.keep(finding, output, out:, err:, html:)
+        write_summary(finding, markdown) if markdown
+      end
+
+      private
+
+      def found(lab, stage, **options)
+        lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: "puma_tuner #{ARGV.shelljoin}", **options))
+      end
+
+      def write_summary(finding, path)
+        Output.write_file(path, PumaTuner::Report.render(finding, format: :markdown))
+        err.puts("summary: #{File.expand_path(path)}")
+      end
+    end
+  end
+end

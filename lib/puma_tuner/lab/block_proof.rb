@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Lab
+    # Variants of a block file held against each other, as `puma_tuner prove --block` does, with the lab's pinned gems.
+    class BlockProof
+      # rounds_count: six are the fewest whose interval reaches 95 %; duration_s: counted in each trial
+      # warmup_limit_s: what is not steady then is measured all the same; busy_machine: see Prove::TrialRunner
+      Plan = Data.define(:rounds_count, :duration_s, :warmup_limit_s, :primary, :seed, :command, :busy_machine) do
+        def initialize(primary: "cpu_per_iteration", **fields) = super
+      end
+
+      # What versions of a gem bring with them: nobody has to declare that.
+      FOLLOWS_FROM_GEMS = ["gem ", "extension "].freeze
+
+      # @param file [String] the block file
+      # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; see Prove::Factors
+      # @param plan [Plan]
+      def initialize(file, variants, plan)
+        @file = file
+        @variants = Prove::Declared.checked(variants.map { |name, factors| Prove::Variant.new(name:, factors:) })
+        @plan = plan
+      end
+
+      # @return [Float] seconds it should take
+      def expected_s = proof.expected_s
+
+      # @yieldparam what [String] is about to run
+      # @return [Prove::Verdict]
+      def call(&) = proof.call(&)
+
+      private
+
+      def proof = @proof ||= Prove::Proof.new(proof_plan, trial_runner:)
+
+      def proof_plan
+        Prove::Proof::Plan.new(variants: @variants, metrics: Prove::Metric::BLOCK, primary: @plan.primary, looks: Prove::Looks.fixed(@plan.rounds_count),
+          seed: @plan.seed, load: Prove::TrialLoad.of_block((@plan.duration_s * Units::NS_PER_S).round), allowed: allowed, command: @plan.command)
+      end
+
+      def allowed = (@variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem.") } }) ? FOLLOWS_FROM_GEMS : []
+
+      def trial_runner
+        Prove::BlockRunner.new(file: @file, commands: Commands.new(folder: File.dirname(@file), variants: @variants), warmup_limit_s: @plan.warmup_limit_s,
+          duration_s: @plan.duration_s, busy_machine: @plan.busy_machine)
+      end
+    end
+  end
+end

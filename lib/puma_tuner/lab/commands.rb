@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Lab
+    # How a lab's child is started: a Ruby with exactly the gems that its variant declares (`gem.NAME=version`), none of
+    # ours, none of the user's. Other factors are made ready as `prove` does.
+    #
+    # Not `gem.` as prove has it, through Bundler: that installs while it prepares, and in a lab only set-up may; and old gems
+    # are to run beside dependencies that they do not know to allow.
+    class Commands
+      # Of whoever runs us: Bundler, RubyGems, flags.
+      FOREIGN = /\A(BUNDLE|GEM_|RUBYOPT\z|RUBYLIB\z|RUBY_YJIT_ENABLE\z)/
+
+      # @return [Hash{String => String}] ours, without what would bring in gems and flags
+      def self.clean_environment = ENV.to_h.reject { |name, _| FOREIGN.match?(name) }
+
+      # @param folder [String] of the lab
+      # @param variants [Array<Prove::Variant>]
+      def initialize(folder:, variants:)
+        command = Host::Command.new(words: [Gem.ruby], directory: folder, environment: Commands.clean_environment)
+        @preparation = Prove::Preparation.new(variants:, command:, folder: nil, own_gems: false)
+      end
+
+      # @param variant [Prove::Variant]
+      # @return [Host::Command] that ends in a Ruby
+      def call(variant)
+        command = @preparation.call(variant).command
+        command.with(environment: {**command.environment, **gem_variables(variant.factors)})
+      end
+
+      private
+
+      # RubyGems itself is led to a place that has nothing: else it would find the newest version of what a variant leaves out.
+      def gem_variables(factors)
+        gems = factors.filter_map { |key, version| "#{key.delete_prefix("gem.")}=#{version}" if key.start_with?("gem.") }
+        nowhere = File.join(Gems.root, "none")
+        {"PUMA_TUNER_LAB_GEMS" => gems.join(" "), "PUMA_TUNER_CACHE" => Gems.cache, "GEM_HOME" => nowhere, "GEM_PATH" => nowhere}
+      end
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Lab
+    # rows: of texts, as many in each as there are headings; notes: sentences beneath it
+    Table = Document.define(:title, :headings, :rows, :notes) do
+      def initialize(notes: [], **fields) = super(**Ractor.make_shareable({notes:, **fields}, copy: true))
+    end
+
+    # unit: as people read it, nil of a plain number; ticks: [[place, name], …] where places have names, as versions do; else nil
+    Axis = Document.define(:name, :unit, :ticks) do
+      def initialize(unit: nil, ticks: nil, **fields) = super(**Ractor.make_shareable({unit:, ticks:, **fields}, copy: true))
+    end
+
+    # points: [[x, y, low, high], …] ascending in x; low and high: of y's interval, nil without one
+    Series = Document.define(:title, :points) do
+      def initialize(**fields) = super(**Ractor.make_shareable(fields, copy: true))
+    end
+
+    # id: of the figure in a page; reading: how to read it; up: its numbers begin at zero
+    Chart = Document.define(:id, :title, :reading, :across, :up, :series, nested: {across: Axis, up: Axis, series: [Series]})
+
+    # What a lab found.
+    #
+    # lab: its name; quick: whether it was the short form, whose intervals are wide
+    # conclusions: sentences, made from what was measured
+    # verdicts: {name => Prove::Verdict}, whole
+    # machine: when it began; command: to repeat it; started_at: ISO 8601
+    # unknown: {what => why}
+    Finding = Document.define(:lab, :title, :question, :quick, :claims, :tables, :charts, :conclusions, :verdicts, :machine, :command,
+      :started_at, :unknown, kind: :finding,
+      nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict}, machine: Host::MachineFacts}) do
+      def initialize(tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, **fields)
+        super(tables: tables.dup.freeze, charts: charts.dup.freeze, conclusions: conclusions.dup.freeze, verdicts: verdicts.dup.freeze,
+              unknown: unknown.dup.freeze, **fields)
+      end
+
+      # @return [Array<Claim>] of counts that were not what they should be
+      def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module Lab
+    # What a lab is given to work with, once.
+    class Run
+      # @return [Integer] of all chance
+      attr_reader :seed
+
+      # @param lab [Object]
+      # @param quick [Boolean] the short form: fewer variants, wide intervals
+      # @param seed [Integer]
+      # @param say [#call] told what is at hand
+      # @param command [String] that repeats it
+      # @param busy_machine [Boolean] whether rounds count that others on the machine have disturbed
+      # @param folder [String] of the lab
+      def initialize(lab, quick: false, seed: 1, say: ->(_) {}, command: nil, busy_machine: quick, folder: Lab.folder_of(lab))
+        @lab = lab
+        @quick = quick
+        @seed = seed
+        @say = say
+        @command = command
+        @busy_machine = busy_machine
+        @folder = folder
+        @started_at = Time.now.utc.iso8601
+        @machine = Host::MachineFacts.read
+      end
+
+      def quick? = @quick
+
+      # @param text [String] what is at hand
+      def note(text) = @say.call(text)
+
+      # Measures blocks of Ruby against each other, in rounds.
+      #
+      # @param file [String] in the lab's folder
+      # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first, such as
+      #   {"old" => {"gem.json" => "2.7.2"}, "with YJIT" => {"gem.json" => "2.7.2", "yjit" => "on"}}
+      # @param title [String] said before what is at hand
+      # @return [Prove::Verdict]
+      def proof(file, variants, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
+        plan = BlockProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
+        BlockProof.new(File.join(@folder, file), variants, plan).call { |what| note([title, what].compact.join(": ")) }
+      end
+
+      # Runs one of the lab's programs once.
+      #
+      # @param file [String] in the lab's folder
+      # @param words [Array<String>] for it
+      # @param factors [Hash{String => String}] as of a variant
+      # @param limit_s [Numeric]
+      # @return [Object] what it printed, as JSON
+      def child(file, *words, factors: {}, limit_s: 120)
+        variant = Prove::Variant.new(name: file, factors:)
+        Child.call(Commands.new(folder: @folder, variants: [variant]).call(variant), File.join(@folder, file), words, limit_s:)
+      end
+
+      # @param fields [Hash] those of Finding that are not the lab's or the run's
+      # @return [Finding]
+      def finding(**fields)
+        Finding.new(lab: @lab.name, title: @lab.title, question: @lab.question, quick: @quick, machine: @machine, command: @command,
+          started_at: @started_at, **fields)
+      end
+    end
+  end
+end

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    class Markdown
+      # What a lab found: claims and conclusions open, tables folded away.
+      class Finding
+        include Markup
+
+        # @param finding [Lab::Finding]
+        def initialize(finding)
+          @finding = finding
+        end
+
+        # @return [String]
+        def to_markdown
+          ["### Lab #{escaped(@finding.lab)}: #{escaped(@finding.title)}", escaped(@finding.question), *claims, *conclusions,
+            *@finding.tables.map { |table| folded(table.title, body(table)) }, conditions, *repeat].join("\n\n")
+        end
+
+        private
+
+        def claims
+          rows = ClaimRows.of(@finding)
+          return [] if rows.empty?
+          notes = rows.filter_map { |row| "- #{escaped(row.text)}: #{escaped(row.note)}" if row.note }
+          [table(["claim", "published", "measured here", "outcome"], rows.map { |row| [row.text, row.published, row.measured, row.outcome || "-"] }),
+            *(notes.join("\n") if notes.any?)]
+        end
+
+        def conclusions = @finding.conclusions.any? ? [@finding.conclusions.map { |sentence| "- #{escaped(sentence)}" }.join("\n")] : []
+
+        def conditions
+          unknown = @finding.unknown.map { |what, reason| "Unknown: #{what}: #{reason}." }
+          quick = "The short form, with wide intervals." if @finding.quick
+          escaped(["#{Facts.machine(@finding.machine)}, #{@finding.machine.kernel}; begun #{@finding.started_at}.", quick, *unknown].compact.join(" "))
+        end
+
+        def repeat = @finding.command ? [to_repeat(@finding.command)] : []
+      end
+    end
+  end
+end
