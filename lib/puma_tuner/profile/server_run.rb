@@ -56,12 +56,23 @@ module PumaTuner
       def serve
         Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s, echo: @echo) do |server|
           @asking = Host::Meter::Asking.new(server.directory)
-          send_for(@warmup_s, server) if @traffic
+          warm_up(server) if @traffic && @warmup_s.positive?
           windows.each { |duration_s| look(server, duration_s) }
         end
         nil
       rescue ServerFailed, VoidMeasurement, LoadToolFailed => error
         error
+      end
+
+      # An app's first answer may take longer than its warm-up.
+      def warm_up(server)
+        deadline_s = now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
+        loop do
+          outcome = @traffic.send_to(server.url, duration_s: @warmup_s)
+          break outcome.unexpected_count.zero? || outcome.insist_on_expected_answers if outcome.requests_count.positive?
+          raise ended(server) unless server.alive?
+          outcome.insist_on_expected_answers if now_ns.fdiv(Units::NS_PER_S) > deadline_s
+        end
       end
 
       def command = @command.with(environment: {**@command.environment, **@settings.to_environment})

@@ -8,9 +8,12 @@ module PumaTuner
         # Of a file and of one that was written into a pipe.
         SIGNATURE = /\A(?:PERFILE2|2ELIFREP)/n
 
-        # Up to where it says where its samples are (tools/perf/Documentation/perf.data-file-format.txt in the kernel's source):
-        # magic, size, attr_size, then offset and size of the attributes and of the data, 8 bytes each.
-        HEADER_BYTES = 56
+        # What is where, each told by offset and size, 8 bytes each (tools/perf/Documentation/perf.data-file-format.txt in the
+        # kernel's source): the samples, and behind them a list of further sections, one for each bit that is set.
+        HEADER_BYTES = 104
+        DATA_AT = 40
+        BITS_AT = 72
+        SECTION_BYTES = 16
 
         FIELDS = "pid,tid,time,period,ip,sym,dso"
         HEAD = %r{\A\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s*\z}
@@ -58,8 +61,10 @@ module PumaTuner
         # Of what is cut off in the middle, perf itself prints the part that is there, and is content.
         def cut_short?(head)
           return true if head.bytesize < HEADER_BYTES
-          data_offset, data_bytes = head.unpack("@40Q2")
-          data_offset + data_bytes > File.size(@path)
+          data_end = head.unpack("@#{DATA_AT}Q2").sum
+          count = head.unpack1("@#{BITS_AT}b256").count("1")
+          list = File.binread(@path, count * SECTION_BYTES, data_end)
+          list.nil? || list.bytesize < count * SECTION_BYTES || list.unpack("Q*").each_slice(2).any? { |section| section.sum > File.size(@path) }
         end
 
         def told(command, *words)
