@@ -74,6 +74,9 @@ module PumaTuner
       # What our reader wants to know and the profiler does not write itself. Plain values only.
       def facts = {"profiler_version" => @version, "mode" => @mode, "interval_us" => @interval_us, "pid" => Process.pid}
 
+      # Of the whole process, for profilers whose own timers can't be summed up.
+      def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+
       # A file is whole or not there.
       # @yieldparam partial [String] where to write it
       def write_in_one_step(path = @path)

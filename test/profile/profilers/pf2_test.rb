@@ -11,7 +11,9 @@ class Pf2ProfilerTest < TunerTest
   test "shares out CPU time over the methods of all threads" do
     profiled("pf2", "[Thread.new { Work.long }, Thread.new { Work.short; Work.rest(0.2) }].each(&:join)") do |ran|
       samples = ran.samples
-      assert_equal ["pf2", "0.14.0", "cpu", "ns", 9_000_000], [samples.profiler, samples.profiler_version, samples.mode, samples.unit, samples.interval_ns]
+      assert_equal ["pf2", "0.14.0", "cpu", "ns"], [samples.profiler, samples.profiler_version, samples.mode, samples.unit]
+      assert_operator samples.interval_ns, :>, 5_000_000
+      assert_in_delta 600_000_000, amount(samples, "Work.long"), 200_000_000
       assert_equal samples.samples_count, samples.stacks.size
       assert_operator samples.samples_count, :>, 30
       assert_in_delta 3, amount(samples, "Work.long").fdiv(amount(samples, "Work.short")), 1.5

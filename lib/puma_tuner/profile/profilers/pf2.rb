@@ -7,7 +7,8 @@ module PumaTuner
       #
       # - In cpu mode that is the thread that runs. In wall mode it is a thread of the process at the moment, and mostly the main
       #   thread, which in a server does nothing: there this mode tells next to nothing.
-      # - The kernel looks at CPU timers at its own tick, 1 to 10 ms: shorter intervals don't sample more.
+      # - The kernel looks at CPU timers at its own tick, 1 to 10 ms, and may skip some: so in cpu mode an amount is the CPU time that
+      #   the process used, shared out over the samples.
       # - It does not tell which thread a sample is of in the kernel's numbers.
       class Pf2 < Profiler
         NAME = "pf2"
@@ -29,12 +30,16 @@ module PumaTuner
 
         def start
           load_gem("pf2") { ::Pf2::VERSION }
+          @cpu_ns = cpu_ns
           @session = ::Pf2::Session.new(interval_ms:, time_mode: @mode.to_sym)
           @session.start
         end
 
         # Its viewer reads what Marshal wrote of its own hash, and leaves a key of ours alone.
-        def stop = write_marshal(@session.stop.merge(puma_tuner: facts.merge("interval_us" => interval_ms * 1_000)))
+        def stop
+          data = @session.stop
+          write_marshal(data.merge(puma_tuner: facts.merge("interval_us" => interval_ms * 1_000, "cpu_ns" => cpu_ns - @cpu_ns)))
+        end
 
         private
 

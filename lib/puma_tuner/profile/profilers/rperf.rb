@@ -7,6 +7,8 @@ module PumaTuner
       # a long stay in one C function counts in full. In wall mode it also knows how long a thread rested and waited for the GVL.
       #
       # - It samples where Ruby looks for interrupts, so time within a C function is told of the method that called it, or of the next.
+      # - A thread that gives up the GVL is sampled there, with all that passed since its last sample: where threads run for less than
+      #   a millisecond between two waits, their CPU time is told of the calls that wait.
       # - Frames have no lines. Its thread numbers are its own.
       # - Its file tells of the machine and the git commit, if it is let: here it is not, as asking git starts a process in the server.
       class Rperf < Profiler

@@ -44,8 +44,6 @@ module PumaTuner
 
         private
 
-        def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-
         def insist_on_main_thread
           return if Thread.current == Thread.main
           raise UserMistake, "StackProf's wall mode sees only the thread that starts it, and that is none that serves. " \

@@ -22,13 +22,18 @@ module PumaTuner
         def build(content)
           @functions = content.fetch(:functions)
           @locations = content.fetch(:locations)
-          interval_ns = @facts.fetch("interval_us") * 1_000
+          interval_ns = interval_ns_of(content.fetch(:collected_sample_count) + content.fetch(:dropped_sample_count))
           start_ns = content.fetch(:start_timestamp_ns)
           stacks = content.fetch(:samples).map do |sample|
             Stack.new(frames: frames(sample), amount: interval_ns, thread: nil, at_ns: (sample.fetch(:elapsed_ns) + start_ns) & CLOCK_MASK)
           end
           Samples.new(**told(@facts), mode: @facts["mode"], unit: "ns", stacks: stacks.sort_by(&:at_ns), interval_ns:,
             samples_count: content[:collected_sample_count], lost_count: content.fetch(:dropped_sample_count))
+        end
+
+        def interval_ns_of(signals_count)
+          return @facts.fetch("interval_us") * 1_000 if @facts["mode"] == "wall" || signals_count.zero?
+          @facts.fetch("cpu_ns") / signals_count
         end
 
         # A thread that runs no Ruby has only its C functions.
