@@ -82,6 +82,17 @@ class ArchitectureTest < TunerTest
     Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Profile", path }
   end
 
+  # What a lab found, and its parts.
+  LABS_VALUES = %w[Lab::Finding].freeze
+
+  test "labs stand beside the stages: no stage and none of the ground uses them, but for reports, which show what they found" do
+    Dir["#{LIBRARY}/{#{(STAGES - ["Report"]).map(&:downcase).join(",")},calibrate,host,load,stats}/**/*.rb"].each { |path| refute_includes constants_in(path), "Lab", path }
+    used = Dir["#{LIBRARY}/report/**/*.rb"].flat_map { |path| paths_in(path) }.grep(/\ALab::/).uniq
+    assert_empty used - LABS_VALUES
+    used.each { |name| assert value?(name), name }
+    assert_includes used, "Lab::Finding"
+  end
+
   test "what runs in the serving process needs no gem" do
     script = "require 'puma_tuner'; PumaTuner::Measure.start(way_in: 'run'); " \
              "[:GvlClock, :PumaHooks, :Recording, :Recorder, :Unaided, :Endpoint, :OffGvl, :RequestStart, :Console, :Snapshot, :Ledgers, :Account, :Written].each { |n| PumaTuner::Measure.const_get(n) }; " \

@@ -35,6 +35,8 @@ module PumaTuner
         "1.1.7, stored true" => {"gem.concurrent-ruby" => "1.1.7", "block" => "stored true"}
       }.freeze
 
+      QUICK_COUNTS = [[OLD, "parent"], [OLD, "flat"], [PATCHED, "parent"]].freeze
+
       QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
       FULL = {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}.freeze
 
@@ -66,8 +68,8 @@ module PumaTuner
 
       # @return [Hash{Array(String, String) => Hash}] by query and variant
       def counts(run)
-        variants = run.quick? ? VARIANTS.keys.first(2) : VARIANTS.keys
-        variants.product(%w[flat parent]).to_h do |variant, query|
+        pairs = run.quick? ? QUICK_COUNTS : VARIANTS.keys.product(%w[parent flat])
+        pairs.to_h do |variant, query|
           run.note("counting calls of the #{query} query, #{variant}")
           [[query, variant], run.child("counts.rb", query, factors: VARIANTS.fetch(variant).merge("gem.ruby-prof" => "2.0.5"))]
         end
