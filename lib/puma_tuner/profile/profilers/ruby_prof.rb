@@ -25,7 +25,8 @@ module PumaTuner
         }.freeze
         EXTENSION = ".ruby-prof"
         VIEWER = "Look at FILE.flat.txt, and open FILE.callstack.html in a browser."
-        TRACING = "It sees every call, which makes code of small methods several times slower; times are distorted, counts are exact."
+        TRACING = "It sees every call and line: a small page took 7 times its CPU time (45 times in mode cpu), and tight loops take more. " \
+                  "Counts are exact, times are distorted."
         READER = -> { Readers::RubyProf }
 
         MEASURES = {"wall" => :WALL_TIME, "cpu" => :PROCESS_TIME, "allocations" => :ALLOCATIONS}.freeze
