@@ -2,6 +2,9 @@
 
 require_relative "lib/csp_collector"
 
+# A limit on the size of files (ulimit -f) is then an error, as a full disk is, and not the end.
+trap("XFSZ", "IGNORE")
+
 limits = CspCollector::Intake::Limits.new(body_bytes: CspCollector.setting("CSP_COLLECTOR_BODY_BYTES", 64 * 1024))
 
 run CspCollector::App.new(

@@ -100,7 +100,7 @@ module CspCollector
       while (position = @store.position(file))
         chunk = Source.read(file, position.offset_bytes, position.skipping)
         break if chunk.bytes.zero?
-        @store.commit(*count(chunk.text.to_s, chunk.skipped_count), at: position, chunk:)
+        @store.commit(*count(chunk.text || +"", chunk.skipped_count), at: position, chunk:)
         chunks_count += 1
         break if position.offset_bytes + chunk.bytes >= size_bytes
       end

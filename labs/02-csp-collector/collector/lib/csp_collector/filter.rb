@@ -17,6 +17,7 @@ module CspCollector
     # @return [Filter]
     # @raise [ArgumentError] with a message that says which parameter, and quotes none of it
     def self.parse(query)
+      raise ArgumentError, "invalid" if query.to_s.b.match?(/%(?!\h\h)/n)
       pairs = URI.decode_www_form(query.to_s).reject { |_, value| value.empty? }
       raise ArgumentError, "a parameter stands twice" if pairs.map(&:first).uniq.size < pairs.size
       new(**pairs.to_h { |name, value| [known(name), checked(name, value)] })

@@ -54,7 +54,7 @@ module CspCollector
 
     def parse(text)
       raise Refused.new(400, "encoding") unless text.valid_encoding?
-      JSON.parse(text, @parsing)
+      JSON.parse(text, **@parsing)
     rescue JSON::NestingError
       raise Refused.new(400, "depth")
     rescue JSON::JSONError

@@ -31,8 +31,6 @@ module CspCollector
       @finished = {}
     end
 
-    attr_reader :path
-
     # @yieldparam file [File] the oldest first; those that have not changed since they were found finished are left out
     # @return [void]
     def each_file

@@ -23,12 +23,20 @@ module CspCollector
     # @yieldparam statistics [Statistics]
     # @return [Object] the block's
     def self.open(path, clock: -> { Time.now })
-      db = File.file?(path) ? SQLite3::Database.new(path, readonly: true) : SQLite3::Database.new(":memory:").tap { |empty| empty.execute_batch(Store::SCHEMA) }
-      db.busy_timeout = 5_000
+      db = SQLite3::Database.new(path, readonly: true) if File.file?(path)
+      db&.busy_timeout = 5_000
+      db = empty(db) if db.nil? || db.get_first_value("PRAGMA user_version").zero?
       yield new(db, clock.call.to_i)
     ensure
       db&.close
     end
+
+    # In the place of a database that is just being made.
+    def self.empty(unmade)
+      unmade&.close
+      SQLite3::Database.new(":memory:").tap { |db| db.execute_batch(Store::SCHEMA) }
+    end
+    private_class_method :empty
 
     def initialize(db, now_s)
       @db = db

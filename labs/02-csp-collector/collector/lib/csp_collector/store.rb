@@ -70,6 +70,9 @@ module CspCollector
       @lock = lock(path)
       @db = connect(path)
       prepare(path, window)
+    rescue UserMistake
+      [@db, @lock].compact.each(&:close)
+      raise
     end
 
     # @param file [File]

@@ -48,7 +48,7 @@ module CspCollector
       start
       greet
       ended = watch
-      raise UserMistake, "#{ended} has ended by itself; the reason stands above" if ended
+      raise UserMistake, "#{ended} has ended by itself; see #{@settings[:data]}/#{ended.split.last}.log" if ended
     ensure
       stop
     end
