@@ -143,6 +143,21 @@ class CspAggregatorTest < CspStoreTest
     end
   end
 
+  # As a kill between two statements would, but at the same place each time.
+  class FailingReader < CspCollector::LineReader
+    def read(text) = super.then { |entry| entry.violation.host.start_with?("last") ? entry.with(violation: entry.violation.with(browser: nil)) : entry }
+  end
+
+  test "a chunk is counted as a whole or not at all, together with how far it went" do
+    write(line, line(blocked: "https://other.test"), line(blocked: "https://last.test"))
+    store = CspCollector::Store.new(@database)
+    assert_raises(SQLite3::ConstraintException) { CspCollector::Aggregator.new(store, FailingReader.new).catch_up(CspCollector::Source.new(@lines)) }
+    store.close
+    assert_equal 0, reports_count
+    assert_equal 3, count["lines_count"]
+    assert_equal 3, reports_count
+  end
+
   # Boots in about as long as it then needs for all the lines.
   test "killed again and again, it has counted every line once" do
     lines_count = 60_000

@@ -9,7 +9,7 @@ class CspLineReaderTest < TunerTest
 
   def modern(**body)
     JSON.generate("time" => "2026-03-02T12:00:00.5Z", "report" => {"type" => "csp-violation", "url" => "https://shop.test/from-url", "user_agent" => "Mozilla/5.0 Firefox/130.0",
-      "body" => {"documentURL" => "https://shop.test/a#b", "effectiveDirective" => "img-src", "blockedURL" => "data", **body.transform_keys(&:to_s)}})
+                                                                   "body" => {"documentURL" => "https://shop.test/a#b", "effectiveDirective" => "img-src", "blockedURL" => "data", **body.transform_keys(&:to_s)}})
   end
 
   test "both formats come out alike" do

@@ -24,6 +24,16 @@ class CspOutputTest < TunerTest
     assert_equal [503, reason], [error.status, error.reason]
   end
 
+  # @return [Integer] a process that succeeds if the block does, and runs nothing else of the tests
+  def in_child
+    fork do
+      yield
+      exit!(true)
+    ensure
+      exit!(false)
+    end
+  end
+
   def write_from_threads(output)
     Array.new(8) { |thread| Thread.new { 60.times { |number| output.write(long_line("#{thread}-#{number}", 4_100 + number * 150)) } } }.each(&:join)
   end
@@ -50,10 +60,7 @@ class CspOutputTest < TunerTest
     _, writer, reading = drained_pipe
     output = CspCollector::Output.new(writer, wait_limit_s: 30)
     pids = Array.new(4) do |process|
-      fork do
-        50.times { |number| output.write(long_line("#{process}-#{number}", 20_000), shared: true) }
-        exit!(true)
-      end
+      in_child { 50.times { |number| output.write(long_line("#{process}-#{number}", 20_000), shared: true) } }
     end
     pids.each { |pid| assert Process.wait2(pid).last.success? }
     writer.close
@@ -86,7 +93,7 @@ class CspOutputTest < TunerTest
   # By the kernel itself: a limit on the size of files makes it take a part of a line, and then nothing.
   test "a write that the kernel cuts off is refused, and the line ended" do
     in_file do |file, path|
-      pid = fork do
+      pid = in_child do
         trap("XFSZ", "IGNORE")
         output = CspCollector::Output.new(file)
         Process.setrlimit(:FSIZE, 150, Process.getrlimit(:FSIZE).last)
@@ -95,7 +102,6 @@ class CspOutputTest < TunerTest
         assert_refused("output_full") { output.write("#{"c" * 99}\n") }
         Process.setrlimit(:FSIZE, Process.getrlimit(:FSIZE).last)
         output.write("#{"d" * 99}\n")
-        exit!(true)
       end
       assert Process.wait2(pid).last.success?
       assert_equal ["a" * 99, "b" * 50, "d" * 99], File.readlines(path, chomp: true)

@@ -54,7 +54,7 @@ class CspPageInBrowserTest < CspStoreTest
       dom, log = browse("http://127.0.0.1:#{server.port}/?noise=show")
       assert_empty log.lines.grep(Chromium::COMPLAINT)
       assert_match(/<title>Policy violations<\/title>/, dom)
-      assert_equal 4, dom.scan(/<th scope="row">/).size
+      assert_equal 4, dom.scan('<th scope="row">').size
       refute_match(/<img|<script/, dom)
       assert_equal "400", server.get("/?page=%3Cscript%3E").code
     end
