@@ -30,6 +30,7 @@ module PumaTuner
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Report, "puma_tuner/cli/report"
     autoload :RunLab, "puma_tuner/cli/lab"
+    autoload :Requests, "puma_tuner/cli/requests"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
     autoload :SendLoad, "puma_tuner/cli/load"
     autoload :SetUpLabs, "puma_tuner/cli/lab"
@@ -54,6 +55,7 @@ module PumaTuner
       Beside them:
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
         diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
+        requests   a server's log -> a file of requests        puma_tuner requests --from access.log
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
         lab        published claims, measured here             puma_tuner lab list
@@ -84,6 +86,7 @@ module PumaTuner
       register "calibrate", CLI::CalibrateMachine
       register "profile", CLI::Profile
       register "diff", CLI::Diff
+      register "requests", CLI::Requests
       register "tune", CLI::Tune
       register "lab" do |lab|
         lab.register "list", CLI::ListLabs
