@@ -28,6 +28,7 @@ module PumaTuner
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :ThreadLine, "puma_tuner/thread_line" # a thread's time in one line
   autoload :Topology, "puma_tuner/topology" # workers x threads
+  autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow
   autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document
   autoload :Units, "puma_tuner/units"       # numbers as people read them

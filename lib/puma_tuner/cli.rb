@@ -34,7 +34,11 @@ module PumaTuner
     autoload :Scenarios, "puma_tuner/cli/scenarios"
     autoload :SendLoad, "puma_tuner/cli/load"
     autoload :SetUpLabs, "puma_tuner/cli/lab"
+    autoload :TradeOff, "puma_tuner/cli/trade_off"
     autoload :TrafficOptions, "puma_tuner/cli/traffic_options"
+    autoload :TryGc, "puma_tuner/cli/trade_off"
+    autoload :TryMalloc, "puma_tuner/cli/trade_off"
+    autoload :TryYjit, "puma_tuner/cli/trade_off"
     autoload :Tune, "puma_tuner/cli/tune"
 
     HELP = <<~TEXT
@@ -55,6 +59,7 @@ module PumaTuner
       Beside them:
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
         diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
+        yjit       CPU against memory; so do malloc, gc        puma_tuner yjit config.ru --requests requests.txt
         requests   a server's log -> a file of requests        puma_tuner requests --from access.log
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
@@ -87,6 +92,9 @@ module PumaTuner
       register "profile", CLI::Profile
       register "diff", CLI::Diff
       register "requests", CLI::Requests
+      register "yjit", CLI::TryYjit
+      register "malloc", CLI::TryMalloc
+      register "gc", CLI::TryGc
       register "tune", CLI::Tune
       register "lab" do |lab|
         lab.register "list", CLI::ListLabs

@@ -31,6 +31,7 @@ module PumaTuner
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Table, "puma_tuner/report/table"
+    autoload :TradeoffFigures, "puma_tuner/report/tradeoff_figures"
     autoload :WhatRan, "puma_tuner/report/what_ran"
     autoload :WorkNotes, "puma_tuner/report/work_notes"
 

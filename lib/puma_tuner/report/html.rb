@@ -5,7 +5,7 @@ module PumaTuner
     # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
     # read without its script, printed, and kept as the record of what was measured.
     class Html
-      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff finding].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff finding tradeoff].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
@@ -30,6 +30,8 @@ module PumaTuner
       autoload :Scale, "puma_tuner/report/html/scale"
       autoload :Symbols, "puma_tuner/report/html/symbols"
       autoload :Templates, "puma_tuner/report/html/templates"
+      autoload :TradeoffChart, "puma_tuner/report/html/tradeoff_chart"
+      autoload :TradeoffPage, "puma_tuner/report/html/tradeoff_page"
       autoload :View, "puma_tuner/report/html/view"
       autoload :WorkFigure, "puma_tuner/report/html/work_figure"
 
@@ -37,7 +39,8 @@ module PumaTuner
       PAGES = {
         profile: :ProfilePage,
         profile_diff: :CostDiffPage,
-        finding: :FindingPage
+        finding: :FindingPage,
+        tradeoff: :TradeoffPage
       }.freeze
 
       # @return [String]

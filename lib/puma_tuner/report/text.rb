@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding tradeoff].freeze
 
       WIDTH = 100
 
@@ -36,6 +36,7 @@ module PumaTuner
       autoload :InShort, "puma_tuner/report/text/in_short"
       autoload :Claims, "puma_tuner/report/text/claims"
       autoload :FindingTables, "puma_tuner/report/text/finding_tables"
+      autoload :Tradeoff, "puma_tuner/report/text/tradeoff"
       autoload :Conclusions, "puma_tuner/report/text/conclusions"
 
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
@@ -45,7 +46,8 @@ module PumaTuner
       OWN_SECTIONS = {
         profile: %i[Costs AllocationSites Hints],
         profile_diff: %i[CostDiff],
-        finding: %i[Claims FindingTables Conclusions]
+        finding: %i[Claims FindingTables Conclusions],
+        tradeoff: %i[Tradeoff]
       }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours
