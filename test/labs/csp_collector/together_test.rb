@@ -37,6 +37,7 @@ class CspTogetherTest < CspStoreTest
       Process.kill(:INT, pid)
     end
     assert_match(/^stopped; every report/, said)
+    refute_match(/is killed/, said)
     rows = CspCollector::Statistics.open(@database) { |statistics| statistics.violations(CspCollector::Filter.new).rows }
     assert_equal [["Chrome", 50]], rows.map { |row| [row.browser, row.reports_count] }
     refute_match(/Error|from /, Dir["#{@data}/*.log"].map { |path| File.read(path) }.join)
