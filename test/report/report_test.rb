@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/finding_fixture"
 require "support/tuning_fixture"
 
 class ReportTest < TunerTest
@@ -37,7 +38,8 @@ class ReportTest < TunerTest
 
   test "every format shows every kind that it names" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
-              advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome}
+              advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
+              finding: FindingFixture.finding}
     {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
       renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end
