@@ -100,18 +100,16 @@ module PumaTuner
         left = IntrospectionAnswers.objects_count(@answers.fetch(NEW).fetch("data"))
         [*gone, Lab::Claim.of_count("FieldResult#initialize in #{NEW}, for fields that hold an object", expected: left, counted: count(NEW, "FieldResult#initialize"),
           note: "plain values and lists no longer have one"), Lab::Claim.of_count("ensure_defined in #{NEW}", expected: ENSURE_DEFINED_LEFT, counted: count(NEW, "ensure_defined"), published: "8,715, then \"100 % fewer\"",
-          note: "#{Report::Figures.count(count(OLD, "ensure_defined"))} in #{OLD}")]
+            note: "#{Report::Figures.count(count(OLD, "ensure_defined"))} in #{OLD}")]
       end
 
       def count(version, method) = @counts.fetch(version).fetch("counts").fetch(method)
 
       # Nobody published these: findings of our own.
       def since_then
-        verdicts.flat_map do |name, verdict|
-          [
-            Lab::Claim.of_ratio("#{CLASSIC} classic beside #{NEW}, #{name}", ratio(verdict, of: CLASSIC, over: NEW)),
-            Lab::Claim.of_ratio("#{CLASSIC} Execution::Next beside classic, #{name}", ratio(verdict, of: NEXT, over: CLASSIC))
-          ]
+        pairs = {"#{CLASSIC} classic beside #{NEW}" => [CLASSIC, NEW], "Execution::Next beside classic #{CLASSIC}" => [NEXT, CLASSIC]}
+        pairs.flat_map do |text, (of, over)|
+          verdicts.map { |name, verdict| Lab::Claim.of_ratio("#{text}, #{name}", ratio(verdict, of:, over:)) }
         end
       end
 
@@ -185,7 +183,7 @@ module PumaTuner
       end
 
       def beside(speed)
-        return "not shown to be faster or slower than" if speed.covers?(1)
+        return "not shown to be faster or slower than" unless Lab::Outcome.of_ratio(nil, speed) == Lab::Outcome::SHOWN
         (speed.high < 1) ? "slower than" : "faster than"
       end
 

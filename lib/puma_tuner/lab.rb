@@ -5,7 +5,7 @@ module PumaTuner
   #
   # A lab is a folder `labs/NN-name/` with a README (question, claim, finding), the files that it measures, and a `lab.rb`:
   # one class, registered on its last line. It answers
-  #   name, title, question, story    what it is about; story: its number in the README's list of published stories
+  #   name, title, question, story    what it is about; story: number of the published story
   #   gems(quick:)                    Array<Gems::Pin> that its children run with
   #   expected_s(quick:)              about how long it takes
   #   call(run)                       Run -> Finding

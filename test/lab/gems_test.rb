@@ -37,9 +37,9 @@ class LabGemsTest < TunerTest
   def pins(*versions) = Lab::Gems.pins({"lab_paper" => versions})
 
   # @return [String] what the script printed in a child with these gems
-  def in_child(script, factors)
+  def in_child(script, factors, pins: [])
     variant = Prove::Variant.new(name: "it", factors:)
-    command = Lab::Commands.new(folder: Dir.pwd, variants: [variant]).call(variant)
+    command = Lab::Commands.new(folder: Dir.pwd, variants: [variant], pins:).call(variant)
     output, = Open3.capture2e(command.environment, *command.words, "-e", "require #{SUPPORT.inspect}; LabGems.activate; #{script}", unsetenv_others: true)
     output
   end
@@ -67,6 +67,15 @@ class LabGemsTest < TunerTest
       Lab::Gems.install(pins("1.0.0"))
       assert_equal "not there\n", in_child("begin; require 'lab_paper'; rescue LoadError; puts 'not there'; end", {})
       assert_match(/lab_paper 3\.0\.0 is not in .*puma_tuner lab setup/, in_child("", {"gem.lab_paper" => "3.0.0"}))
+    end
+  end
+
+  test "dependencies are taken from the lab's pins, whatever else is installed" do
+    with_gems(PAPER) do
+      Lab::Gems.install(pins("1.0.0", "2.0.0"))
+      finding = ->(pinned) { in_child("puts LabGems.specification('lab_paper', Gem::Requirement.default, of: LabGems.pairs('PUMA_TUNER_LAB_PINS')).version", {}, pins: pinned) }
+      assert_equal "1.0.0\n", finding.call(pins("1.0.0"))
+      assert_equal "2.0.0\n", finding.call([])
     end
   end
 

@@ -42,7 +42,7 @@ module PumaTuner
       # @return [Prove::Verdict]
       def proof(file, variants, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
         plan = BlockProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
-        BlockProof.new(File.join(@folder, file), variants, plan).call { |what| note([title, what].compact.join(": ")) }
+        BlockProof.new(File.join(@folder, file), variants, plan, pins:).call { |what| note([title, what].compact.join(": ")) }
       end
 
       # Runs one of the lab's programs once.
@@ -54,7 +54,7 @@ module PumaTuner
       # @return [Object] what it printed, as JSON
       def child(file, *words, factors: {}, limit_s: 120)
         variant = Prove::Variant.new(name: file, factors:)
-        Child.call(Commands.new(folder: @folder, variants: [variant]).call(variant), File.join(@folder, file), words, limit_s:)
+        Child.call(Commands.new(folder: @folder, variants: [variant], pins:).call(variant), File.join(@folder, file), words, limit_s:)
       end
 
       # @param fields [Hash] those of Finding that are not the lab's or the run's
@@ -63,6 +63,10 @@ module PumaTuner
         Finding.new(lab: @lab.name, title: @lab.title, question: @lab.question, quick: @quick, machine: @machine, command: @command,
           started_at: @started_at, **fields)
       end
+
+      private
+
+      def pins = @pins ||= @lab.gems(quick: @quick)
     end
   end
 end
