@@ -38,7 +38,6 @@ module PumaTuner
 
         def start
           load_gem("ruby-prof") { ::RubyProf::VERSION }
-          @native_ids = {}
           note_threads
           @profile = ::RubyProf::Profile.new(measure_mode: ::RubyProf.const_get(MEASURES.fetch(@mode)))
           @profile.start
@@ -52,8 +51,6 @@ module PumaTuner
         end
 
         private
-
-        def note_threads = Thread.list.each { |thread| @native_ids[thread.object_id] ||= thread.native_thread_id }
 
         def print_for_people
           write_in_one_step("#{@path}.flat.txt") { |partial| printed(::RubyProf::FlatPrinter, partial) }

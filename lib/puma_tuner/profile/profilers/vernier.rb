@@ -33,7 +33,6 @@ module PumaTuner
 
         def start
           load_gem("vernier") { ::Vernier::VERSION }
-          @native_ids = {}
           note_threads
           @collector = ::Vernier::Collector.new((@mode == "retained") ? :retained : :wall, options)
           @collector.start
@@ -61,9 +60,6 @@ module PumaTuner
           end
           {samples: counts.keys, weights: counts.values, timestamps: first_at.values}
         end
-
-        # An object's id is what Vernier knows threads by.
-        def note_threads = Thread.list.each { |thread| @native_ids[thread.object_id] ||= thread.native_thread_id }
 
         def options
           case @mode
