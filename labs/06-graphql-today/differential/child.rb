@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+# Answers seeded queries with or without patches, one line of JSON each. Started by Differential::Comparison.
+#
+#     ruby child.rb PATCHES ENGINE FIRST_SEED SCHEMAS QUERIES_EACH
+require "json"
+require "set"
+require_relative "../workloads"
+require_relative "../patches"
+require_relative "random_schema"
+require_relative "random_query"
+
+module GraphqlToday
+  module Differential
+    class Child
+      # @param engine [String]
+      # @param queries_each [Integer] per schema
+      def initialize(engine, queries_each)
+        @engine = engine
+        @queries_each = queries_each
+      end
+
+      # @param seed [Integer] of the schema
+      def call(seed)
+        flavour = Flavour.of(seed, @engine)
+        made = RandomSchema.new(flavour)
+        @queries_each.times do |place|
+          random = Random.new(seed * 1_000 + place)
+          writer = RandomQuery.new(made, random)
+          text = writer.text
+          puts JSON.generate(seed:, place:, text:, **answer(made.schema, text, writer.variables, random))
+        end
+        puts JSON.generate(seed:, place: @queries_each, text: "introspection", **answer(made.schema, GraphQL::Introspection::INTROSPECTION_QUERY, {}, Random.new(seed)))
+      end
+
+      private
+
+      def answer(schema, text, variables, random)
+        log = []
+        context = {log:, sees_all: random.rand < 0.8, late_hooks: random.rand < 0.3}
+        root = Thing.new("Query", random.rand(100))
+        {answer: ask(schema, text, variables, context, root, random), log:}
+      rescue => error
+        # Messages tell addresses of anonymous classes, which no two processes have in common.
+        {raised: error.class.name, message: error.message.gsub(/0x\h+/, "0x"), log:}
+      end
+
+      def ask(schema, text, variables, context, root, random)
+        return schema.execute_next(text, variables:, context:, root_value: root).to_h if @engine == "next"
+        return schema.execute(text, variables:, context:, root_value: root).to_h if random.rand < 0.85
+        queries = Array.new(2) { {query: text, variables:, context: context.dup, root_value: root} }
+        schema.multiplex(queries).map(&:to_h)
+      end
+    end
+  end
+end
+
+patches, engine, first_seed, schemas, queries_each = ARGV
+GraphqlToday::Patches.load_named(patches)
+child = GraphqlToday::Differential::Child.new(engine, Integer(queries_each))
+Integer(schemas).times { |place| child.call(Integer(first_seed) + place) }

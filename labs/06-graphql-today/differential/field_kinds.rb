@@ -1,0 +1,220 @@
+# frozen_string_literal: true
+
+require_relative "features"
+
+module GraphqlToday
+  module Differential
+    # Adds one field to a type, resolved in one of the ways that an app may choose. The classic engine's ways.
+    class FieldKinds
+      KINDS = %i[instance instance instance sent hash_key method resolver_method resolver extension extras arguments prepared path scoped
+        authorized hidden ready connection source complexity mutated_arguments object_method state].freeze
+
+      # A field whose own class has a hook.
+      class AuthorizedField < GraphQL::Schema::Field
+        def authorized?(object, _arguments, context)
+          Features.note(context, "field authorized?", path)
+          number = object.respond_to?(:number) ? object.number : 0
+          return Later.new { number.even? } if context[:late_hooks] && number % 7 == 3
+          raise GraphQL::UnauthorizedFieldError.new("never this one") if number % 11 == 5
+          number % 5 != 0
+        end
+      end
+
+      class HiddenField < GraphQL::Schema::Field
+        def visible?(context) = context[:sees_all] && super
+      end
+
+      def initialize(flavour, values)
+        @flavour = flavour
+        @values = values
+      end
+
+      # @param owner [Class] a type
+      # @param kind [Symbol] of KINDS
+      # @param name [String] in snake case
+      # @param type [Object] what graphql takes as a field's type
+      # @param shape [Array, Symbol, String] see Values
+      # @return [Boolean] whether it takes arguments number, point, colour, numbers
+      def add(owner, kind, name, type, shape)
+        kind = :instance if kind == :source && !@flavour.dataloader
+        @name = name
+        @type = type
+        @shape = shape
+        send("add_#{kind}", owner)
+      end
+
+      private
+
+      def field(owner, **options, &block)
+        null = !(@shape.is_a?(Array) && @shape.first == :non_null)
+        owner.field(@name, @type, null:, camelize: false, **options, &block)
+      end
+
+      # @yieldparam object [GraphQL::Schema::Object]
+      def instance(owner, method_name = @name, &before)
+        values, shape, name = @values, @shape, @name
+        owner.define_method(method_name) do |**arguments|
+          before&.call(self, arguments)
+          arguments.empty? ? values.call(shape, object, name) : values.call(shape, Thing.new(nil, arguments.to_a.inspect.sum), name)
+        end
+      end
+
+      def add_instance(owner) = field(owner) && instance(owner) && false
+
+      def add_sent(owner)
+        field(owner, method: :number_text)
+        false
+      end
+
+      def add_object_method(owner)
+        field(owner, method: :number)
+        false
+      end
+
+      def add_hash_key(owner)
+        field(owner, hash_key: "number", fallback_value: 7)
+        false
+      end
+
+      def add_method(owner)
+        field(owner, method: :itself)
+        false
+      end
+
+      def add_resolver_method(owner)
+        field(owner, resolver_method: :"find_#{@name}")
+        instance(owner, :"find_#{@name}")
+        false
+      end
+
+      def add_resolver(owner)
+        values, shape, name = @values, @shape, @name
+        given_type, nullable = @type, !(@shape.is_a?(Array) && @shape.first == :non_null)
+        resolver = Class.new(GraphQL::Schema::Resolver) do
+          type given_type, null: nullable
+          argument :number, Integer, required: false, default_value: 3
+          argument :point, Features::Point, required: false
+          argument :colour, Features::Colour, required: false
+          argument :numbers, [Integer], required: false
+          define_method(:ready?) { |**| Features.note(context, "ready?") || true }
+          define_method(:authorized?) { |number: 0, **| (number.to_i == 4) ? [false, nil] : true }
+          define_method(:resolve) { |**arguments| values.call(shape, Thing.new(nil, object.respond_to?(:number) ? object.number + arguments.size : 0), name) }
+        end
+        owner.field(@name, resolver:, camelize: false)
+        true
+      end
+
+      def add_extension(owner)
+        field(owner, extensions: [Features::Doubling])
+        instance(owner)
+        false
+      end
+
+      def add_extras(owner)
+        field(owner, extras: %i[path lookahead ast_node parent graphql_name execution_errors])
+        instance(owner) do |this, given|
+          Features.note(this.context, "extras", given[:path].join("."), given[:lookahead].selections.map(&:name).join(","), given[:ast_node].name, given[:parent].class, given[:graphql_name])
+          given[:execution_errors].add(GraphQL::ExecutionError.new("added")) if this.object.respond_to?(:number) && this.object.number % 9 == 1
+          given.clear
+        end
+        false
+      end
+
+      def add_arguments(owner)
+        field(owner) { |field| FieldKinds.arguments(field) }
+        instance(owner) { |this, given| Features.note(this.context, "arguments", given.map { |key, value| [key, value.respond_to?(:to_h) ? value.to_h : value] }.inspect) }
+        true
+      end
+
+      def self.arguments(field)
+        field.argument :number, Integer, required: false, default_value: 5
+        field.argument :point, Features::Point, required: false, default_value: {x: 1}
+        field.argument :colour, Features::Colour, required: false
+        field.argument :numbers, [Integer], required: false
+      end
+
+      def add_prepared(owner)
+        field(owner) do |field|
+          field.argument :number, Integer, required: false, prepare: ->(number, _) { (number == 3) ? raise(GraphQL::ExecutionError, "not three") : number.to_i + 1 }
+          field.argument :point, Features::Point, required: false, prepare: ->(point, context) { Features.note(context, "prepare") && point }
+          field.argument :colour, Features::Colour, required: false, validates: {exclusion: {in: ["GREEN"]}}
+          field.argument :numbers, [Integer], required: false
+        end
+        instance(owner)
+        true
+      end
+
+      def add_path(owner)
+        field(owner)
+        instance(owner) { |this, _| Features.note(this.context, "at", this.context[:current_path].join(".")) }
+        false
+      end
+
+      # What of the engine's state an app may ask for.
+      def add_state(owner)
+        field(owner)
+        instance(owner) do |this, _|
+          Features.note(this.context, "in", this.context[:current_field]&.path, this.context[:current_object].class, this.context[:current_arguments].inspect[0, 20], this.context[:now_scoped])
+          this.context.namespace(:mine)[:count] = this.context.namespace(:mine)[:count].to_i + 1
+        end
+        false
+      end
+
+      def add_scoped(owner)
+        field(owner)
+        instance(owner) do |this, _|
+          Features.note(this.context, "scoped", this.context[:now_scoped])
+          this.context.scoped_set!(:now_scoped, this.context[:current_path].join("/"))
+        end
+        false
+      end
+
+      def add_authorized(owner)
+        owner.field_class(AuthorizedField)
+        add_instance(owner)
+      ensure
+        owner.field_class(GraphQL::Schema::Field)
+      end
+
+      def add_hidden(owner)
+        owner.field_class(HiddenField)
+        add_instance(owner)
+      ensure
+        owner.field_class(GraphQL::Schema::Field)
+      end
+
+      def add_ready(owner)
+        field(owner, extensions: [Features::Doubling, Features::Doubling], extras: [:path])
+        instance(owner) { |_, given| given.clear }
+        false
+      end
+
+      # Only lists of objects become connections; the others are what they were.
+      def add_connection(owner)
+        field(owner, scope: true, max_page_size: 2)
+        instance(owner)
+        false
+      end
+
+      def add_source(owner)
+        values, shape, name = @values, @shape, @name
+        field(owner)
+        owner.define_method(name) { dataloader.with(Features::Source, values, shape, name).load(object) }
+        false
+      end
+
+      def add_complexity(owner)
+        field(owner, complexity: 3, deprecation_reason: "old", description: "costly")
+        instance(owner)
+        false
+      end
+
+      # Frozen or not, what it is given must be its own.
+      def add_mutated_arguments(owner)
+        field(owner) { |field| FieldKinds.arguments(field) }
+        instance(owner) { |_, given| given[:extra] = 1 }
+        true
+      end
+    end
+  end
+end

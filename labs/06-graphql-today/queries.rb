@@ -1,0 +1,7 @@
+# frozen_string_literal: true
+
+module GraphqlToday
+  FLAT = "{ articles { id title body url relatedArticles { id title body url } } }"
+
+  PARENT = "{ articles { id title body url relatedArticles { id title body url parentArticle { id title body url } } } }"
+end
