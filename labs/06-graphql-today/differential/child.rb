@@ -13,9 +13,11 @@ require_relative "random_query"
 module GraphqlToday
   module Differential
     class Child
+      # @param output [IO]
       # @param engine [String]
       # @param queries_each [Integer] per schema
-      def initialize(engine, queries_each)
+      def initialize(output, engine, queries_each)
+        @output = output
         @engine = engine
         @queries_each = queries_each
       end
@@ -28,12 +30,15 @@ module GraphqlToday
           random = Random.new(seed * 1_000 + place)
           writer = RandomQuery.new(made, random)
           text = writer.text
-          puts JSON.generate(seed:, place:, text:, **answer(made.schema, text, writer.variables, random))
+          tell(seed:, place:, text:, **answer(made.schema, text, writer.variables, random))
         end
-        puts JSON.generate(seed:, place: @queries_each, text: "introspection", **answer(made.schema, GraphQL::Introspection::INTROSPECTION_QUERY, {}, Random.new(seed)))
+        tell(seed:, place: @queries_each, text: "introspection", **answer(made.schema, GraphQL::Introspection::INTROSPECTION_QUERY, {}, Random.new(seed)))
       end
 
       private
+
+      # Addresses of anonymous classes are what no two processes have in common.
+      def tell(**facts) = @output.puts(JSON.generate(facts).gsub(/0x\h+/, "0x"))
 
       def answer(schema, text, variables, random)
         log = []
@@ -41,8 +46,7 @@ module GraphqlToday
         root = Thing.new("Query", random.rand(100))
         {answer: ask(schema, text, variables, context, root, random), log:}
       rescue => error
-        # Messages tell addresses of anonymous classes, which no two processes have in common.
-        {raised: error.class.name, message: error.message.gsub(/0x\h+/, "0x"), log:}
+        {raised: error.class.name, message: error.message, log:}
       end
 
       def ask(schema, text, variables, context, root, random)
@@ -57,5 +61,8 @@ end
 
 patches, engine, first_seed, schemas, queries_each = ARGV
 GraphqlToday::Patches.load_named(patches)
-child = GraphqlToday::Differential::Child.new(engine, Integer(queries_each))
+# graphql's own remarks go there, too.
+output = $stdout.dup
+$stdout.reopen(File::NULL)
+child = GraphqlToday::Differential::Child.new(output, engine, Integer(queries_each))
 Integer(schemas).times { |place| child.call(Integer(first_seed) + place) }

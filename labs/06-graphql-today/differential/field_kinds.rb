@@ -55,7 +55,7 @@ module GraphqlToday
         values, shape, name = @values, @shape, @name
         owner.define_method(method_name) do |**arguments|
           before&.call(self, arguments)
-          arguments.empty? ? values.call(shape, object, name) : values.call(shape, Thing.new(nil, arguments.to_a.inspect.sum), name)
+          arguments.empty? ? values.call(shape, object, name) : values.call(shape, Thing.new(nil, FieldKinds.told(arguments).sum), name)
         end
       end
 
@@ -96,7 +96,7 @@ module GraphqlToday
           argument :point, Features::Point, required: false
           argument :colour, Features::Colour, required: false
           argument :numbers, [Integer], required: false
-          define_method(:ready?) { |**| Features.note(context, "ready?") || true }
+          define_method(:ready?) { |number: 0, **| Features.note(context, "ready?", number).nil? || number != 8 }
           define_method(:authorized?) { |number: 0, **| (number.to_i == 4) ? [false, nil] : true }
           define_method(:resolve) { |**arguments| values.call(shape, Thing.new(nil, object.respond_to?(:number) ? object.number + arguments.size : 0), name) }
         end
@@ -122,8 +122,13 @@ module GraphqlToday
 
       def add_arguments(owner)
         field(owner) { |field| FieldKinds.arguments(field) }
-        instance(owner) { |this, given| Features.note(this.context, "arguments", given.map { |key, value| [key, value.respond_to?(:to_h) ? value.to_h : value] }.inspect) }
+        instance(owner) { |this, given| Features.note(this.context, "arguments", FieldKinds.told(given)) }
         true
+      end
+
+      # @return [String] the arguments, the same in each process
+      def self.told(arguments)
+        arguments.map { |key, value| [key, value.is_a?(GraphQL::Schema::InputObject) ? value.to_h : value] }.inspect
       end
 
       def self.arguments(field)

@@ -5,8 +5,8 @@ module GraphqlToday
     # Writes a query that suits a schema: selections on all kinds of types, aliases, arguments as literals and variables,
     # fragments, the same field twice with selections to be merged, @skip and @include.
     class RandomQuery
-      FIELDS_PER_SELECTION = 1..5
-      MOST_FIELDS = 60
+      FIELDS_PER_SELECTION = 1..4
+      MOST_FIELDS = 40
 
       attr_reader :variables
 
@@ -41,6 +41,8 @@ module GraphqlToday
       end
 
       def part(type_name, depth)
+        return field(type_name, depth) if depth > 6 || @field_count > MOST_FIELDS
+        return inline_fragment(type_name, depth) if type_name == "U0" && @random.rand < 0.8
         case @random.rand
         when 0.0..0.68 then field(type_name, depth)
         when 0.68..0.78 then twice(type_name, depth)

@@ -94,14 +94,25 @@ module GraphqlToday
           count = name.start_with?("I") ? 2 : 3 + @random.rand(6)
           count.times { |place| add_field(type, name, place) }
         end
+        add_entrances
         inherit
         @facts["U0"] = []
+      end
+
+      # So that each type can be reached, and is visible.
+      def add_entrances
+        %w[U0 I0 I1 T0 T1 T2 T3 Hashed].each do |target|
+          name = "all_#{target.downcase}"
+          shape = [:list, [:non_null, target]]
+          @kinds.add(@types["Query"], :instance, name, graphql_type(shape), shape)
+          @facts["Query"] << FieldFacts.new(name, target, true, false)
+        end
       end
 
       def fill_hashed(type)
         type.field :number, Integer
         type.field :text, String
-        type.field :numbers, [Integer]
+        type.field :numbers, [Integer, {null: true}]
         type.field :hashed, type
         add_numbered(type, "Hashed")
         @facts["Hashed"] += [fact("number"), fact("text"), fact("numbers"), FieldFacts.new("hashed", "Hashed", true, false)]
@@ -121,12 +132,21 @@ module GraphqlToday
         kind = FieldKinds::KINDS.sample(random: @random)
         field_name = "f#{name.downcase}_#{kind}_#{place}"
         leaf = @random.rand < 0.55 || %i[sent hash_key object_method].include?(kind)
-        target = leaf ? LEAVES.sample(random: @random) : [*OBJECTS, *OBJECTS, *INTERFACES, "U0", "Hashed"].sample(random: @random)
+        target = leaf ? leaf_for(kind) : [*OBJECTS, *OBJECTS, *INTERFACES, "U0", "Hashed"].sample(random: @random)
         target = name if kind == :method && OBJECTS.include?(name)
         kind = :instance if kind == :method && !OBJECTS.include?(name)
         shape = %i[method sent hash_key object_method].include?(kind) ? target : wrapped(target)
         arguments = @kinds.add(type, kind, field_name, graphql_type(shape), shape)
         @facts[name] << FieldFacts.new(field_name, target.to_s, target.is_a?(String), arguments) unless kind == :hidden && @random.rand < 0.9
+      end
+
+      # What objects have of their own suits some types only.
+      def leaf_for(kind)
+        case kind
+        when :sent then %i[String ID].sample(random: @random)
+        when :hash_key, :object_method then %i[Int Int Float String ID].sample(random: @random)
+        else LEAVES.sample(random: @random)
+        end
       end
 
       def wrapped(target)

@@ -35,14 +35,14 @@ module GraphqlToday
 
       def add_errors(schema)
         schema.rescue_from(RescuedError) { |error, _object, _arguments, _context, field| raise GraphQL::ExecutionError, "#{error.message} at #{field&.path}" }
-        schema.rescue_from(ReplacedError) { |_error, object, *| object ? "replaced" : nil }
+        schema.rescue_from(ReplacedError) { |_error, _object, _arguments, _context, field| (field && field.type.unwrap.graphql_name == "String" && !field.type.list?) ? "replaced" : nil }
         schema.lazy_resolve(Later, :value) if @flavour.lazies || @flavour.type_hooks
       end
 
       def add_hooks(schema)
         types = @types
         schema.define_singleton_method(:resolve_type) do |_abstract, object, _context|
-          next types["T3"] if object.respond_to?(:number) && object.number.to_i % 29 == 4 # not a member of each
+          next types["T3"] if object.respond_to?(:number) && object.number.to_i % 97 == 4 # not a member of each
           kind = object.respond_to?(:number) ? types["T#{object.number.to_i % 2}"] : types["T0"]
           (object.respond_to?(:number) && object.number.to_i % 19 == 6) ? [kind, Thing.new("T0", 5)] : kind
         end
@@ -68,7 +68,8 @@ module GraphqlToday
         schema.use(GraphQL::Schema::Visibility, dynamic: true) if @flavour.visibility == :dynamic
         schema.directive(Features::Shout) if @flavour.runtime_directive
         schema.query_analyzer(Features::Counting) if @flavour.analyzers
-        schema.max_depth(12)
+        schema.max_depth(20)
+        schema.complexity_cost_calculation_mode(:future)
         schema.max_complexity(5_000)
       end
 

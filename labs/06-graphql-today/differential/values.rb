@@ -120,8 +120,8 @@ module GraphqlToday
         when 3 then [GraphQL::ExecutionError.new("first"), GraphQL::ExecutionError.new("second")]
         when 4 then GraphQL::Execution::Skip.new
         when 5 then GraphQL::Execution::Interpreter::RawValue.new({"raw" => random.rand(9)})
-        when 6 then []
-        when 7 then "no such value"
+        when 6 then (shape.is_a?(Array) && shape.flatten.include?(:list)) ? [] : nil
+        when 7 then (shape.is_a?(Symbol) && shape != :Colour) || random.rand < 0.05 ? "no such value" : nil
         else present(shape, random)
         end
       end
