@@ -46,7 +46,7 @@ module GraphqlToday
         root = Thing.new("Query", random.rand(100))
         {answer: ask(schema, text, variables, context, root, random), log:}
       rescue => error
-        {raised: error.class.name, message: error.message, log:}
+        {raised: error.class.name, message: error.message.lines.grep_v(/\.rb:\d+:in /).join, log:}
       end
 
       def ask(schema, text, variables, context, root, random)
