@@ -17,7 +17,7 @@ module GraphqlToday
       require "stackprof"
       20.times { ask.call }
       report = StackProf.run(mode: :cpu, interval: 500) { 200.times { ask.call } }
-      StackProf::Report.new(report).print_text(false, 35)
+      StackProf::Report.new(report).print_text(ENV["TOTAL"] == "1", 60)
     end
 
     # @return [void] every method and how often it is called, C methods included

@@ -30,9 +30,9 @@ module GraphqlToday
           random = Random.new(seed * 1_000 + place)
           writer = RandomQuery.new(made, random)
           text = writer.text
-          tell(seed:, place:, text:, **answer(made.schema, text, writer.variables, random))
+          tell(seed:, place:, text:, **answer(made, text, writer.variables, random))
         end
-        tell(seed:, place: @queries_each, text: "introspection", **answer(made.schema, GraphQL::Introspection::INTROSPECTION_QUERY, {}, Random.new(seed)))
+        tell(seed:, place: @queries_each, text: "introspection", **answer(made, GraphQL::Introspection::INTROSPECTION_QUERY, {}, Random.new(seed)))
       end
 
       private
@@ -40,11 +40,11 @@ module GraphqlToday
       # Addresses of anonymous classes are what no two processes have in common.
       def tell(**facts) = @output.puts(JSON.generate(facts).gsub(/0x\h+/, "0x"))
 
-      def answer(schema, text, variables, random)
+      def answer(made, text, variables, random)
         log = []
         context = {log:, sees_all: random.rand < 0.8, late_hooks: random.rand < 0.3}
-        root = Thing.new("Query", random.rand(100))
-        {answer: ask(schema, text, variables, context, root, random), log:}
+        root = made.root(random.rand(100))
+        {answer: ask(made.schema, text, variables, context, root, random), log:}
       rescue => error
         {raised: error.class.name, message: error.message.lines.grep_v(/\.rb:\d+:in /).join, log:}
       end

@@ -7,7 +7,7 @@ module GraphqlToday
     # Adds one field to a type, resolved in one of the ways that an app may choose. The classic engine's ways.
     class FieldKinds
       KINDS = %i[instance instance instance sent hash_key method resolver_method resolver extension extras arguments prepared path scoped
-        authorized hidden ready connection source complexity mutated_arguments object_method state].freeze
+        authorized hidden ready connection source complexity mutated_arguments object_method state direct direct direct].freeze
 
       # A field whose own class has a hook.
       class AuthorizedField < GraphQL::Schema::Field
@@ -28,6 +28,16 @@ module GraphqlToday
         @flavour = flavour
         @values = values
       end
+
+      def kinds = KINDS
+
+      def interface_kinds = KINDS
+
+      # @return [Hash] options of a field that is a hash's value: none, the classic engine finds it
+      def hash_options(_key) = {}
+
+      # @return [Hash] options of a field that a class method resolves for each object: none, an instance method does it here
+      def each_options = {}
 
       # @param owner [Class] a type
       # @param kind [Symbol] of KINDS
@@ -60,6 +70,14 @@ module GraphqlToday
       end
 
       def add_instance(owner) = field(owner) && instance(owner) && false
+
+      # A method of the objects themselves.
+      def add_direct(owner)
+        field(owner)
+        values, shape, name = @values, @shape, @name
+        values.things.define_method(name) { values.call(shape, self, name) }
+        false
+      end
 
       def add_sent(owner)
         field(owner, method: :number_text)

@@ -2,6 +2,7 @@
 
 require_relative "field_kinds"
 require_relative "flavour"
+require_relative "next_field_kinds"
 require_relative "schema_maker"
 
 module GraphqlToday
@@ -22,7 +23,8 @@ module GraphqlToday
       def initialize(flavour)
         @flavour = flavour
         @random = Random.new(flavour.seed + 1)
-        @kinds = FieldKinds.new(flavour, Values.new(flavour.seed, oddity: flavour.oddity, lazies: flavour.lazies))
+        @values = Values.new(flavour.seed, oddity: flavour.oddity, lazies: flavour.lazies)
+        @kinds = (flavour.next? ? NextFieldKinds : FieldKinds).new(flavour, @values)
         @facts = Hash.new { |facts, type_name| facts[type_name] = [] }
         @types = {}
         make_types
@@ -30,6 +32,9 @@ module GraphqlToday
       end
 
       def mutation? = true
+
+      # @return [Thing] to begin with
+      def root(number) = @values.things.new("Query", number)
 
       def fields_of(type_name) = @facts.fetch(type_name)
 
@@ -110,10 +115,10 @@ module GraphqlToday
       end
 
       def fill_hashed(type)
-        type.field :number, Integer
-        type.field :text, String
-        type.field :numbers, [Integer, {null: true}]
-        type.field :hashed, type
+        type.field :number, Integer, **@kinds.hash_options("number")
+        type.field :text, String, **@kinds.hash_options(:text)
+        type.field :numbers, [Integer, {null: true}], **@kinds.hash_options(:numbers)
+        type.field :hashed, type, **@kinds.hash_options("hashed")
         add_numbered(type, "Hashed")
         @facts["Hashed"] += [fact("number"), fact("text"), fact("numbers"), FieldFacts.new("hashed", "Hashed", true, false)]
       end
@@ -121,21 +126,22 @@ module GraphqlToday
       def fact(name) = FieldFacts.new(name, nil, false, false)
 
       def add_numbered(type, name)
-        type.field(:numbered, Integer) do |field|
+        type.field(:numbered, Integer, **((name == "Hashed") ? @kinds.each_options : {})) do |field|
           field.argument :number, Integer, required: false
           field.argument :point, Features::Point, required: false
         end
         type.define_method(:numbered) { |number: 1, point: nil| number.to_i + (point ? point.x : 0) }
+        type.define_singleton_method(:numbered) { |_object, _context, number: 1, point: nil| number.to_i + (point ? point[:x] : 0) }
       end
 
       def add_field(type, name, place)
-        kind = FieldKinds::KINDS.sample(random: @random)
+        kind = (name.start_with?("I") ? @kinds.interface_kinds : @kinds.kinds).sample(random: @random)
         field_name = "f#{name.downcase}_#{kind}_#{place}"
         leaf = @random.rand < 0.55 || %i[sent hash_key object_method].include?(kind)
         target = leaf ? leaf_for(kind) : [*OBJECTS, *OBJECTS, *INTERFACES, "U0", "Hashed"].sample(random: @random)
         target = name if kind == :method && OBJECTS.include?(name)
         kind = :instance if kind == :method && !OBJECTS.include?(name)
-        shape = %i[method sent hash_key object_method].include?(kind) ? target : wrapped(target)
+        shape = %i[method itself sent hash_key object_method].include?(kind) ? target : wrapped(target)
         arguments = @kinds.add(type, kind, field_name, graphql_type(shape), shape)
         @facts[name] << FieldFacts.new(field_name, target.to_s, target.is_a?(String), arguments) unless kind == :hidden && @random.rand < 0.9
       end

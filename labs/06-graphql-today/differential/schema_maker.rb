@@ -16,6 +16,7 @@ module GraphqlToday
       # @return [Class<GraphQL::Schema>]
       def call
         schema = Class.new(GraphQL::Schema)
+        schema.use(GraphQL::Execution::Next) if @flavour.next?
         schema.query(@types.fetch("Query"))
         schema.mutation(@types.fetch("Mutation"))
         schema.orphan_types(*@types.values_at("T0", "T1", "T2", "T3"))
@@ -44,13 +45,13 @@ module GraphqlToday
         schema.define_singleton_method(:resolve_type) do |_abstract, object, _context|
           next types["T3"] if object.respond_to?(:number) && object.number.to_i % 97 == 4 # not a member of each
           kind = object.respond_to?(:number) ? types["T#{object.number.to_i % 2}"] : types["T0"]
-          (object.respond_to?(:number) && object.number.to_i % 19 == 6) ? [kind, Thing.new("T0", 5)] : kind
+          (object.respond_to?(:number) && object.number.to_i % 19 == 6) ? [kind, object.class.new("T0", 5)] : kind
         end
         add_type_error_handler(schema) if @flavour.handles_type_errors
         return unless @flavour.type_hooks
         schema.define_singleton_method(:unauthorized_object) do |error|
           raise GraphQL::ExecutionError, "hidden" if error.message.include?("this one")
-          error.object.respond_to?(:number) && error.object.number.to_i.even? ? Thing.new("T0", 2) : nil
+          (error.object.respond_to?(:number) && error.object.number.to_i.even?) ? error.object.class.new("T0", 2) : nil
         end
       end
 

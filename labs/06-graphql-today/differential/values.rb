@@ -12,6 +12,8 @@ module GraphqlToday
     # What the schema's objects are: a number, which decides all that is read off it.
     Thing = Struct.new(:type_name, :number) do
       def number_text = "number #{number}"
+
+      def numbered(number: 1, point: nil) = number.to_i + (point ? point[:x] : 0)
     end
 
     # Mistakes of an app: one that is rescued into an error of GraphQL, one that is rescued into a value, one that nobody rescues.
@@ -36,7 +38,11 @@ module GraphqlToday
         @seed = seed
         @oddity = oddity
         @lazies = lazies
+        @things = Class.new(Thing)
       end
+
+      # @return [Class] what this schema's objects are, with methods of their own
+      attr_reader :things
 
       # @param shape [Array, Symbol, String] [:non_null, shape], [:list, shape], or the name of a type
       # @return [Object]
@@ -108,7 +114,7 @@ module GraphqlToday
         when :Colour then %w[RED GREEN BLUE].sample(random:)
         when "Hashed" then {"number" => random.rand(9), text: "text", "hashed" => {text: "inner", numbers: [1, nil, 2]}}
         when :Pair then [random.rand(9), random.rand(9)]
-        else Thing.new(name, random.rand(1_000_000))
+        else @things.new(name, random.rand(1_000_000))
         end
       end
 

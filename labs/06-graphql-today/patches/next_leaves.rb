@@ -19,9 +19,12 @@ module GraphqlToday
     private
 
     def finish_leaves(type, leaf, context)
+      results = @results
       values = @field_results
       key = @key
-      @results.each_with_index do |result, index|
+      index = -1
+      while (index += 1) < results.size
+        result = results[index]
         value = values[index]
         if value.nil? || value.is_a?(GraphQL::Execution::Finalizer)
           finish_leaf_result(result, key, value, type, context)
