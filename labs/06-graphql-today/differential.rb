@@ -17,7 +17,14 @@ module GraphqlToday
 
       Outcome = Data.define(:cases, :schemas, :with_data, :with_errors, :raised, :invalid, :differences)
 
-      def initialize(engine:, schemas:, queries:, seed: 1, patches: "1", ruby: RbConfig.ruby)
+      # A child ended with an error of its own.
+      Failed = Class.new(StandardError)
+
+      # @param queries [Integer] per schema; introspection comes on top
+      # @param patches [String] see Patches.load_named
+      # @param child [String] the program to run, this lab's or a copy's
+      def initialize(engine:, schemas:, queries:, seed: 1, patches: "1", ruby: RbConfig.ruby, child: CHILD)
+        @child = child
         @engine = engine
         @schemas = schemas
         @queries = queries
@@ -28,8 +35,8 @@ module GraphqlToday
 
       # @return [Outcome]
       def call
-        plain, patched = ["0", @patches].map { |patches| Thread.new { answers(patches) } }.map(&:value)
-        raise "#{plain.size} and #{patched.size} answers" if plain.size != patched.size
+        plain, patched = ["0", @patches].map { |patches| answers(patches) }
+        raise Failed, "#{plain.size} and #{patched.size} answers" if plain.size != patched.size
         parsed = plain.map { |line| JSON.parse(line) }
         Outcome.new(cases: plain.size, schemas: @schemas, with_data: parsed.count { |one| data?(one) }, with_errors: parsed.count { |one| errors(one).any? },
           raised: parsed.count { |one| one["raised"] }, invalid: parsed.count { |one| invalid?(one) },
@@ -39,8 +46,8 @@ module GraphqlToday
       private
 
       def answers(patches)
-        output, error_output, status = Open3.capture3({"RUBYOPT" => nil, "RUBYLIB" => nil}, @ruby, "-W0", CHILD, patches, @engine, @seed.to_s, @schemas.to_s, @queries.to_s)
-        raise "PATCHED=#{patches} #{@engine}: #{error_output.lines.last(20).join}" unless status.success?
+        output, error_output, status = Open3.capture3({"RUBYOPT" => nil, "RUBYLIB" => nil}, @ruby, "-W0", @child, patches, @engine, @seed.to_s, @schemas.to_s, @queries.to_s)
+        raise Failed, "PATCHED=#{patches} #{@engine}: #{error_output.lines.last(20).join}" unless status.success?
         output.lines
       end
 

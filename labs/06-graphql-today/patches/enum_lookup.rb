@@ -30,7 +30,7 @@ module GraphqlToday
     end
 
     def coerce_result(value, ctx)
-      return super unless ctx.instance_of?(GraphQL::Query::Context) && ASKED.include?(value.class)
+      return super unless ASKED.include?(value.class) && ctx.is_a?(GraphQL::Query::Context) && !ctx.is_a?(GraphQL::Query::NullContext)
       found = ctx.enum_values_by_value(self)
       found &&= found[value]
       (found && found.authorized?(ctx)) ? found.graphql_name : super

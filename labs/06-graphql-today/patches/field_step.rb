@@ -30,7 +30,7 @@ module GraphqlToday
       # @param field [GraphQL::Schema::Field]
       def initialize(nodes, field)
         @node = nodes.is_a?(Array) ? nodes.first : nodes
-        @selections = nodes.is_a?(Array) ? nodes.flat_map(&:selections) : nodes.selections
+        @selections = nodes.is_a?(Array) ? nodes.flat_map(&:selections).freeze : nodes.selections
         @field = field
         @type = field.type
         @non_null = @type.non_null?
@@ -58,8 +58,9 @@ module GraphqlToday
 
     private
 
-    # @return [Step, nil, false] nothing when it has to be the gem's way
+    # @return [Step, nil, false] nothing when it has to be the gem's way, as with several nodes that were gathered for this object only
     def step_for(type, nodes)
+      return if nodes.is_a?(Array) && !nodes.frozen?
       steps = @steps[type] ||= {}.compare_by_identity
       step = steps[nodes]
       step.nil? ? steps[nodes] = make_step(type, nodes) : step

@@ -19,7 +19,7 @@ module GraphqlToday
 
     def each_gathered_selections(response_hash)
       selections = response_hash.graphql_selections
-      return super unless without_directives?(selections)
+      return super unless kept?(selections, response_hash.ast_node) && without_directives?(selections)
       type = response_hash.graphql_result_type
       by_type = @gathered[selections] ||= {}.compare_by_identity
       fields, keys = by_type[type] ||= gather(response_hash, selections, type)
@@ -28,10 +28,15 @@ module GraphqlToday
 
     private
 
+    # Those of the query's own document live as long as it does; merged ones are made anew for each object, but for those of a step.
+    def kept?(selections, node) = selections.frozen? || node.selections.equal?(selections)
+
     def gather(response_hash, selections, type)
       keys = []
       fields = gather_selections(response_hash, response_hash.graphql_application_value, type, selections, nil, {}, keys)
       keys.uniq!
+      # Kept, too: what is known of them (in a step) may be kept as well.
+      fields.each_value { |nodes| nodes.freeze if nodes.is_a?(Array) }
       [fields, keys]
     end
 

@@ -22,8 +22,9 @@ module GraphqlToday
       results = @results
       values = @field_results
       key = @key
+      count = results.size
       index = -1
-      while (index += 1) < results.size
+      while (index += 1) < count
         result = results[index]
         value = values[index]
         if value.nil? || value.is_a?(GraphQL::Execution::Finalizer)

@@ -24,15 +24,15 @@ module GraphqlToday
     end
 
     def build_items(list, items, type, non_null, nested)
-      index = 0
-      while index < items.size
+      count = items.size
+      index = -1
+      while (index += 1) < count
         item = items[index]
         if nested || item.nil? || item.is_a?(GraphQL::Execution::Finalizer)
           build_graphql_result(list, index, item, type, non_null, nested, true)
         else
           list[index] = next_result(item)
         end
-        index += 1
       end
     end
 
