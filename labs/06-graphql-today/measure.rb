@@ -27,7 +27,7 @@ module GraphqlToday
     def repeat(ask, seconds)
       ends = cpu_s + seconds
       count = 0
-      (ask.call && count += 1) while cpu_s < ends
+      ask.call && count += 1 while cpu_s < ends
       count
     end
 
@@ -59,6 +59,7 @@ module GraphqlToday
     end
 
     def call
+      $stdout.sync = true
       cells = @options[:engines].product(@options[:queries], @options[:yjit])
       cells.each { |engine, query, yjit| puts line(engine, query, yjit, rounds(engine, query, yjit)) }
     end

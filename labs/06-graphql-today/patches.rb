@@ -47,7 +47,7 @@ module GraphqlToday
       given = wanted.split(",")
       unknown = given.map { |name| name.delete_prefix("-") } - all
       raise ArgumentError, "PATCHED=#{unknown.join(",")}: there is #{all.join(", ")}" if unknown.any?
-      given.any? { |name| name.start_with?("-") } ? all - given.map { |name| name.delete_prefix("-") } : given
+      (given.any? { |name| name.start_with?("-") }) ? all - given.map { |name| name.delete_prefix("-") } : given
     end
 
     # @return [String] where the graphql that is loaded keeps its files

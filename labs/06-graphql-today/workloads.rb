@@ -9,7 +9,7 @@ module GraphqlToday
   # What is measured: one query, asked of one engine, over and over, given as text as a client gives it.
   module Workloads
     ENGINES = %w[classic next].freeze
-    QUERIES = %w[introspection flat parent].freeze
+    QUERIES = %w[introspection flat parent unhelped].freeze
 
     module_function
 
@@ -26,10 +26,11 @@ module GraphqlToday
 
     def schema(next_engine, query)
       return GraphqlToday.shop_schema(next_engine:) if query == "introspection"
-      next_engine ? ArticlesNextSchema : ArticlesSchema
+      return ArticlesNextSchema if next_engine
+      (query == "unhelped") ? UnhelpedSchema : ArticlesSchema
     end
 
-    def text(query) = {"introspection" => GraphQL::Introspection::INTROSPECTION_QUERY, "flat" => FLAT, "parent" => PARENT}.fetch(query)
+    def text(query) = {"introspection" => GraphQL::Introspection::INTROSPECTION_QUERY, "flat" => FLAT, "parent" => PARENT, "unhelped" => UNHELPED}.fetch(query)
 
     # @return [Integer] fields in an answer, at all depths
     def field_count(answer)

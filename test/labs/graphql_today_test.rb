@@ -49,9 +49,9 @@ class GraphqlTodayTest < TunerTest
       end
     RUBY
     lines = %w[0 1].flat_map { |patched| run_ruby(script, "PATCHED" => patched).lines }
-    assert_equal 12, lines.size
-    assert_equal %w[introspection flat parent], lines.uniq.map { |line| line[/\A\w+/] }
-    assert_equal %w[4102 9102], lines.uniq.last(2).map { |line| line[/ (\d+) /, 1] }
+    assert_equal 16, lines.size
+    assert_equal %w[introspection flat parent unhelped], lines.uniq.map { |line| line[/\A\w+/] }
+    assert_equal %w[4102 9102 4102], lines.uniq.last(3).map { |line| line[/ (\d+) /, 1] }
   end
 
   test "leaves every graphql alone but the one the cures were written against" do
@@ -70,12 +70,12 @@ class GraphqlTodayTest < TunerTest
 
   test "takes patches by name, all, all but some, and refuses unknown ones" do
     script = <<~RUBY
-      require "./patches"
-      names = GraphqlToday::Patches.method(:names)
-      p names["0"], names["1"] == GraphqlToday::Patches.all, names["field_resolve,gather_once"], names["1"].size - names["-gather_once"].size
-      names["no_such"]
-    rescue ArgumentError => error
-      puts error.message
+        require "./patches"
+        names = GraphqlToday::Patches.method(:names)
+        p names["0"], names["1"] == GraphqlToday::Patches.all, names["field_resolve,gather_once"], names["1"].size - names["-gather_once"].size
+        names["no_such"]
+      rescue ArgumentError => error
+        puts error.message
     RUBY
     assert_match(/\A\[\]\ntrue\n\["field_resolve", "gather_once"\]\n1\nPATCHED=no_such: there is enum_lookup, /, run_ruby("begin\n#{script}end"))
   end

@@ -4,7 +4,6 @@
 #
 #     ruby child.rb PATCHES ENGINE FIRST_SEED SCHEMAS QUERIES_EACH
 require "json"
-require "set"
 require_relative "../workloads"
 require_relative "../patches"
 require_relative "random_schema"

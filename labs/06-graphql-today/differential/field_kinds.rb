@@ -24,6 +24,18 @@ module GraphqlToday
         def visible?(context) = context[:sees_all] && super
       end
 
+      # @return [String] the arguments, the same in each process
+      def self.told(arguments)
+        arguments.map { |key, value| [key, value.is_a?(GraphQL::Schema::InputObject) ? value.to_h : value] }.inspect
+      end
+
+      def self.arguments(field)
+        field.argument :number, Integer, required: false, default_value: 5
+        field.argument :point, Features::Point, required: false, default_value: {x: 1}
+        field.argument :colour, Features::Colour, required: false
+        field.argument :numbers, [Integer], required: false
+      end
+
       def initialize(flavour, values)
         @flavour = flavour
         @values = values
@@ -142,18 +154,6 @@ module GraphqlToday
         field(owner) { |field| FieldKinds.arguments(field) }
         instance(owner) { |this, given| Features.note(this.context, "arguments", FieldKinds.told(given)) }
         true
-      end
-
-      # @return [String] the arguments, the same in each process
-      def self.told(arguments)
-        arguments.map { |key, value| [key, value.is_a?(GraphQL::Schema::InputObject) ? value.to_h : value] }.inspect
-      end
-
-      def self.arguments(field)
-        field.argument :number, Integer, required: false, default_value: 5
-        field.argument :point, Features::Point, required: false, default_value: {x: 1}
-        field.argument :colour, Features::Colour, required: false
-        field.argument :numbers, [Integer], required: false
       end
 
       def add_prepared(owner)

@@ -65,6 +65,7 @@ module GraphqlToday
       def interface(name)
         Module.new do
           include GraphQL::Schema::Interface
+
           graphql_name name
         end
       end

@@ -49,6 +49,7 @@ module GraphqlToday
         end
         add_type_error_handler(schema) if @flavour.handles_type_errors
         return unless @flavour.type_hooks
+        schema.define_singleton_method(:unauthorized_field) { |error| raise GraphQL::ExecutionError, "no field #{error.field&.path}" }
         schema.define_singleton_method(:unauthorized_object) do |error|
           raise GraphQL::ExecutionError, "hidden" if error.message.include?("this one")
           (error.object.respond_to?(:number) && error.object.number.to_i.even?) ? error.object.class.new("T0", 2) : nil

@@ -112,7 +112,7 @@ module GraphqlToday
         when :String, :ID then "text #{random.rand(100)}"
         when :Boolean then random.rand < 0.5
         when :Colour then %w[RED GREEN BLUE].sample(random:)
-        when "Hashed" then {"number" => random.rand(9), text: "text", "hashed" => {text: "inner", numbers: [1, nil, 2]}}
+        when "Hashed" then {"number" => random.rand(9), :text => "text", "hashed" => {text: "inner", numbers: [1, nil, 2]}}
         when :Pair then [random.rand(9), random.rand(9)]
         else @things.new(name, random.rand(1_000_000))
         end
@@ -127,7 +127,7 @@ module GraphqlToday
         when 4 then GraphQL::Execution::Skip.new
         when 5 then GraphQL::Execution::Interpreter::RawValue.new({"raw" => random.rand(9)})
         when 6 then (shape.is_a?(Array) && shape.flatten.include?(:list)) ? [] : nil
-        when 7 then (shape.is_a?(Symbol) && shape != :Colour) || random.rand < 0.05 ? "no such value" : nil
+        when 7 then ((shape.is_a?(Symbol) && shape != :Colour) || random.rand < 0.05) ? "no such value" : nil
         else present(shape, random)
         end
       end

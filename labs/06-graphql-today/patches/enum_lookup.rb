@@ -6,12 +6,15 @@
 # Cure: a hash of the enum's visible values, made once per query and enum.
 #
 # Safe because: it is used for String, Symbol and Integer values of enums that have only such values (or true, false, nil), for which a
-# hash's equality is `==`, and the first of equal ones is kept, as find does. EnumValue#authorized? is asked each time; unknown
-# values, other kinds and enum values with a `value` of their own take the gem's way.
+# hash's equality is `==`, and the first of equal ones is kept, as find does. Unknown values, other kinds, and enums of
+# which a value has an authorized? or a value of its own take the gem's way.
 module GraphqlToday
   module EnumLookup
     ASKED = [String, Symbol, Integer].freeze
     LISTED = [*ASKED, TrueClass, FalseClass, NilClass].freeze
+
+    # As the gem defines them: the value that was declared, and true.
+    OWN = %i[value authorized?].freeze
 
     # On the context of a query.
     module Context
@@ -25,7 +28,7 @@ module GraphqlToday
 
     # @param enum_values [Array<GraphQL::Schema::EnumValue>]
     def self.by_value(enum_values)
-      return false unless enum_values.all? { |one| LISTED.include?(one.value.class) && one.method(:value).owner.equal?(GraphQL::Schema::EnumValue) }
+      return false unless enum_values.all? { |one| LISTED.include?(one.value.class) && OWN.all? { |name| one.method(name).owner.equal?(GraphQL::Schema::EnumValue) } }
       enum_values.each_with_object({}) { |one, found| found[one.value] = one unless found.key?(one.value) }
     end
 
@@ -33,7 +36,7 @@ module GraphqlToday
       return super unless ASKED.include?(value.class) && ctx.is_a?(GraphQL::Query::Context) && !ctx.is_a?(GraphQL::Query::NullContext)
       found = ctx.enum_values_by_value(self)
       found &&= found[value]
-      (found && found.authorized?(ctx)) ? found.graphql_name : super
+      found ? found.graphql_name : super
     end
   end
   GraphQL::Query::Context.include(EnumLookup::Context)

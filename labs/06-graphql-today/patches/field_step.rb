@@ -41,7 +41,7 @@ module GraphqlToday
 
     def initialize(query:)
       super
-      @steps = Silent.silent?(@current_trace, Silent::FIELD_HOOKS) && !lazy?(nil) ? {}.compare_by_identity : nil
+      @steps = (Silent.silent?(@current_trace, Silent::FIELD_HOOKS) && !lazy?(nil)) ? {}.compare_by_identity : nil
     end
 
     def evaluate_selection(result_name, nodes, selections_result)
