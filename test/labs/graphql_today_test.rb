@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../labs/06-graphql-today/gems"
+require_relative "../../labs/06-graphql-today/differential"
+
+# The lab's cures change nothing but time: seeded schemas and queries, asked with and without them.
+class GraphqlTodayTest < TunerTest
+  time_limit 120
+
+  FOLDER = File.expand_path("../../labs/06-graphql-today", __dir__)
+  INSTALLED = GraphqlToday::Gems.installed?(GraphqlToday::Gems::PINNED)
+
+  def compare(engine)
+    skip "graphql is not installed: bin/exec ruby labs/06-graphql-today/gems.rb" unless INSTALLED
+    outcome = GraphqlToday::Differential::Comparison.new(engine:, schemas: 20, queries: 9, seed: 40).call
+    assert_empty outcome.differences.first(1)
+    assert_equal 200, outcome.cases
+    assert_operator outcome.with_data, :>, 100
+    assert_operator outcome.with_errors, :>, 20
+  end
+
+  def run_ruby(script, **environment)
+    skip "graphql is not installed: bin/exec ruby labs/06-graphql-today/gems.rb" unless INSTALLED
+    output, status = Open3.capture2e({"RUBYOPT" => nil, "RUBYLIB" => nil, **environment}, RbConfig.ruby, "-e", script, chdir: FOLDER)
+    assert status.success?, output
+    output
+  end
+
+  test "the cured classic engine answers as the gem does" do
+    compare("classic")
+  end
+
+  test "the cured Execution::Next answers as the gem does" do
+    compare("next")
+  end
+
+  test "the workloads answer alike in both engines, with and without the cures" do
+    script = <<~RUBY
+      require "./workloads"
+      require "./patches"
+      require "digest"
+      GraphqlToday::Patches.load_named(ENV.fetch("PATCHED"))
+      GraphqlToday::Workloads::QUERIES.each do |query|
+        GraphqlToday::Workloads::ENGINES.each do |engine|
+          answer = GraphqlToday::Workloads.fetch(engine:, query:).call
+          puts [query, GraphqlToday::Workloads.field_count(answer), Digest::SHA256.hexdigest(answer.to_s)].join(" ")
+        end
+      end
+    RUBY
+    lines = %w[0 1].flat_map { |patched| run_ruby(script, "PATCHED" => patched).lines }
+    assert_equal 16, lines.size
+    assert_equal %w[introspection flat parent unhelped], lines.uniq.map { |line| line[/\A\w+/] }
+    assert_equal %w[4102 9102 4102], lines.uniq.last(3).map { |line| line[/ (\d+) /, 1] }
+  end
+
+  test "leaves every graphql alone but the one the cures were written against" do
+    script = <<~RUBY
+      require "./workloads"
+      require "./patches"
+      $stderr = $stdout
+      GraphqlToday::Patches::WRITTEN_AGAINST.then do |known|
+        GraphqlToday::Patches.send(:remove_const, :WRITTEN_AGAINST)
+        GraphqlToday::Patches.const_set(:WRITTEN_AGAINST, known.merge("graphql/schema/field.rb" => "another"))
+      end
+      p GraphqlToday::Patches.load_named("1"), GraphQL::Schema::Field.ancestors.first
+    RUBY
+    assert_match(%r{left out: graphql/schema/field\.rb of graphql 2\.6\.14 is not the one.*\[\]\nGraphQL::Schema::Field}m, run_ruby(script))
+  end
+
+  test "takes patches by name, all, all but some, and refuses unknown ones" do
+    script = <<~RUBY
+        require "./patches"
+        names = GraphqlToday::Patches.method(:names)
+        p names["0"], names["1"] == GraphqlToday::Patches.all, names["field_resolve,gather_once"], names["1"].size - names["-gather_once"].size
+        names["no_such"]
+      rescue ArgumentError => error
+        puts error.message
+    RUBY
+    assert_match(/\A\[\]\ntrue\n\["field_resolve", "gather_once"\]\n1\nPATCHED=no_such: there is enum_lookup, /, run_ruby("begin\n#{script}end"))
+  end
+end
