@@ -53,8 +53,14 @@ module PumaTuner
       # @param limit_s [Numeric]
       # @return [Object] what it printed, as JSON
       def child(file, *words, factors: {}, limit_s: 120)
-        variant = Prove::Variant.new(name: file, factors:)
-        Child.call(Commands.new(folder: @folder, variants: [variant], pins:).call(variant), File.join(@folder, file), words, limit_s:)
+        Child.call(command_of(factors), File.join(@folder, file), words, limit_s:)
+      end
+
+      # @param factors [Hash{String => String}] as of a variant
+      # @return [Host::Command] that ends in a Ruby, with the lab's gems
+      def command_of(factors)
+        variant = Prove::Variant.new(name: "child", factors:)
+        Commands.new(folder: @folder, variants: [variant], pins:).call(variant)
       end
 
       # @param fields [Hash] those of Finding that are not the lab's or the run's
