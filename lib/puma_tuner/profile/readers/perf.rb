@@ -5,8 +5,10 @@ module PumaTuner
     module Readers
       # perf's binary file, as `perf script` prints it: a line with thread, time and weight, then a line for each frame, leaf first.
       class Perf
-        # Of a file and of one that was written into a pipe.
-        SIGNATURE = /\A(?:PERFILE2|2ELIFREP)/n
+        # Of a file written on a machine whose numbers begin with their lowest byte, as all do that Ruby is run on.
+        SIGNATURE = /\APERFILE2/n
+
+        HEAD_BYTES = 104
 
         FIELDS = "pid,tid,time,period,ip,sym,dso"
         HEAD = %r{\A\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s*\z}
@@ -43,11 +45,26 @@ module PumaTuner
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
         def insist_on_kind
-          head = File.binread(@path, 8)
-          refuse("it is empty") if head.nil? || head.empty?
-          refuse("it was not written by perf") unless head.match?(SIGNATURE)
+          File.open(@path, "rb") do |file|
+            head = file.read(HEAD_BYTES).to_s
+            refuse("it is empty") if head.empty?
+            refuse("it was not written by perf") unless head.match?(SIGNATURE)
+            refuse("it is cut short") if head.bytesize < HEAD_BYTES || file.size < whole_bytes(file, head)
+          end
         rescue SystemCallError => error
           refuse(error.message[/\A[^@]+/].strip)
+        end
+
+        # perf itself reads half a file without a word. The head says where samples end; behind them stand the places of further
+        # sections, as many as there are bits in a set.
+        #
+        # @return [Integer] how long the file is at least
+        def whole_bytes(file, head)
+          data_end = head.unpack("@40Q<2").sum
+          sections_count = head.unpack1("@72b256").count("1")
+          file.seek(data_end)
+          ends = file.read(sections_count * 16).to_s.unpack("Q<*").each_slice(2).map { |place, size| place + size.to_i }
+          [data_end + sections_count * 16, *ends].max
         end
 
         def told(command, *words)
