@@ -39,7 +39,8 @@ module PumaTuner
         raise UserMistake, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it" if inside && profiler::OUTSIDE
       end
 
-      def profiler = @profiler ||= PumaTuner::Profile::Profilers.find(option(:with) || "vernier")
+      # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
+      def profiler = @profiler ||= PumaTuner::Profile::Profilers.find(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
 
       def mode = profiler.known_mode(option(:mode))
 
