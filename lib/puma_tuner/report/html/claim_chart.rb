@@ -13,7 +13,7 @@ module PumaTuner
         ROW_HEIGHT = 34
 
         # Beside the plot, and where the columns of texts begin.
-        NAME_LENGTH = 54
+        NAME_LENGTH = 48
         MEASURED = 690
 
         Row = Data.define(:y, :name, :low, :high, :value, :published, :measured, :style, :title)
