@@ -50,6 +50,15 @@ module GraphqlToday
     rescue_from(KeyError) { |error| raise GraphQL::ExecutionError, error.message }
   end
 
+  # As most new apps have it: fields are jobs of a loader's fibers.
+  class DataloaderSchema < ArticlesSchema
+    use GraphQL::Dataloader
+  end
+
+  class DataloaderNextSchema < ArticlesNextSchema
+    use GraphQL::Dataloader
+  end
+
   # Listens to all that the cures would leave out.
   module Listening
     def execute_field(**) = super

@@ -9,7 +9,7 @@ module GraphqlToday
   # What is measured: one query, asked of one engine, over and over, given as text as a client gives it.
   module Workloads
     ENGINES = %w[classic next].freeze
-    QUERIES = %w[introspection flat parent unhelped].freeze
+    QUERIES = %w[introspection flat parent dataloader unhelped].freeze
 
     module_function
 
@@ -26,11 +26,11 @@ module GraphqlToday
 
     def schema(next_engine, query)
       return GraphqlToday.shop_schema(next_engine:) if query == "introspection"
-      return ArticlesNextSchema if next_engine
-      (query == "unhelped") ? UnhelpedSchema : ArticlesSchema
+      return (query == "dataloader") ? DataloaderNextSchema : ArticlesNextSchema if next_engine
+      {"unhelped" => UnhelpedSchema, "dataloader" => DataloaderSchema}.fetch(query, ArticlesSchema)
     end
 
-    def text(query) = {"introspection" => GraphQL::Introspection::INTROSPECTION_QUERY, "flat" => FLAT, "parent" => PARENT, "unhelped" => UNHELPED}.fetch(query)
+    def text(query) = {"introspection" => GraphQL::Introspection::INTROSPECTION_QUERY, "flat" => FLAT, "parent" => PARENT, "dataloader" => FLAT, "unhelped" => UNHELPED}.fetch(query)
 
     # @return [Integer] fields in an answer, at all depths
     def field_count(answer)

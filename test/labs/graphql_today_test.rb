@@ -49,9 +49,9 @@ class GraphqlTodayTest < TunerTest
       end
     RUBY
     lines = %w[0 1].flat_map { |patched| run_ruby(script, "PATCHED" => patched).lines }
-    assert_equal 16, lines.size
-    assert_equal %w[introspection flat parent unhelped], lines.uniq.map { |line| line[/\A\w+/] }
-    assert_equal %w[4102 9102 4102], lines.uniq.last(3).map { |line| line[/ (\d+) /, 1] }
+    assert_equal 20, lines.size
+    assert_equal %w[introspection flat parent dataloader unhelped], lines.uniq.map { |line| line[/\A\w+/] }
+    assert_equal %w[4102 9102 4102 4102], lines.uniq.last(4).map { |line| line[/ (\d+) /, 1] }
   end
 
   test "leaves every graphql alone but the one the cures were written against" do

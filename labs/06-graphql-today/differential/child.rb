@@ -41,7 +41,7 @@ module GraphqlToday
 
       def answer(made, text, variables, random)
         log = []
-        context = {log:, sees_all: random.rand < 0.8, late_hooks: random.rand < 0.3}
+        context = {log:, sees_all: random.rand < 0.8, late_hooks: random.rand < 0.3 && made.flavour.late_hooks?}
         root = made.root(random.rand(100))
         {answer: ask(made.schema, text, variables, context, root, random), log:}
       rescue => error

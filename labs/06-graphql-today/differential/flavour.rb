@@ -21,6 +21,9 @@ module GraphqlToday
         flavour.with(**NOT_IN_NEXT, tracing: (:all if flavour.tracing == :all))
       end
 
+      # May authorization be late? Execution::Next takes another way as soon as a schema resolves lazies, so not always there.
+      def late_hooks? = lazies || (type_hooks && !next?)
+
       def next? = engine == "next"
     end
   end

@@ -37,7 +37,7 @@ module GraphqlToday
       def add_errors(schema)
         schema.rescue_from(RescuedError) { |error, _object, _arguments, _context, field| raise GraphQL::ExecutionError, "#{error.message} at #{field&.path}" }
         schema.rescue_from(ReplacedError) { |_error, _object, _arguments, _context, field| (field && field.type.unwrap.graphql_name == "String" && !field.type.list?) ? "replaced" : nil }
-        schema.lazy_resolve(Later, :value) if @flavour.lazies || @flavour.type_hooks
+        schema.lazy_resolve(Later, :value) if @flavour.late_hooks?
       end
 
       def add_hooks(schema)

@@ -71,10 +71,10 @@ module GraphqlToday
 
       def raise_something(random)
         case random.rand(6)
-        when 0, 1 then raise GraphQL::ExecutionError.new("raised", extensions: {"code" => random.rand(9)})
-        when 2 then raise RescuedError, "rescued"
-        when 3 then raise ReplacedError, "replaced"
-        when 4 then raise GraphQL::UnauthorizedError.new("not allowed")
+        when 0 then raise GraphQL::ExecutionError.new("raised", extensions: {"code" => random.rand(9)})
+        when 1 then raise RescuedError, "rescued"
+        when 2 then raise ReplacedError, "replaced"
+        when 3 then raise GraphQL::UnauthorizedError.new("not allowed")
         else raise GraphQL::UnauthorizedFieldError.new("not this field")
         end
       end

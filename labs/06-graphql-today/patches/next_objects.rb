@@ -2,7 +2,7 @@
 
 # Execution::Next. Wasted: for each object of a list, a call with seven parameters asks the runner whether lazies are resolved, whether the
 # type is an object type and whether it authorizes (two hashes with default blocks); and the hash made for it is made to compare by
-# identity, which builds a table, only to be replaced by an ordinary one in SelectionsStep#call: 0.7 instead of 0.14 microseconds.
+# identity, which builds a table, only to be replaced by an ordinary one in SelectionsStep#call: 186 instead of 64 ns.
 #
 # Cure: what holds for all objects of the field is asked once, and the hash is an ordinary one from the start.
 #
