@@ -28,6 +28,7 @@ module PumaTuner
     autoload :Run, "puma_tuner/lab/run"
     autoload :Series, "puma_tuner/lab/finding"
     autoload :Table, "puma_tuner/lab/finding"
+    autoload :Times, "puma_tuner/lab/times"
 
     # The project's own. PUMA_TUNER_LABS names another folder of labs in their place.
     FOLDER = File.expand_path("../../labs", __dir__)
