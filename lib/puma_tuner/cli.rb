@@ -60,7 +60,7 @@ module PumaTuner
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
         diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
         yjit       CPU against memory; so do malloc, gc        puma_tuner yjit config.ru --requests requests.txt
-        requests   a server's log -> a file of requests        puma_tuner requests --from access.log
+        requests   a file of requests from a server's log      puma_tuner requests --from access.log
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
         lab        published claims, measured here             puma_tuner lab list
