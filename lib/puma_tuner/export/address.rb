@@ -32,7 +32,10 @@ module PumaTuner
         end
       end
 
-      def to_s = (kind == "tcp") ? "tcp://#{host_or_path.include?(":") ? "[#{host_or_path}]" : host_or_path}:#{port}" : "unix://#{host_or_path}"
+      def to_s
+        return "unix://#{host_or_path}" if kind == "unix"
+        "tcp://#{host_or_path.include?(":") ? "[#{host_or_path}]" : host_or_path}:#{port}"
+      end
 
       private
 

@@ -69,7 +69,7 @@ module PumaTuner
       def times(works, label)
         # Of jobs nobody knows when they were queued.
         parts = (label == :job) ? PARTS - [:queue] : PARTS
-        works.flat_map { |work| parts.map { |part| [{label => work.name, part: part.to_s}, work.sum_ns(part)&.fdiv(Units::NS_PER_S)] } }
+        works.flat_map { |work| parts.map { |part| [{label => work.name, :part => part.to_s}, work.sum_ns(part)&.fdiv(Units::NS_PER_S)] } }
           .to_h.compact
       end
     end

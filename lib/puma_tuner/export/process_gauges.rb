@@ -63,12 +63,14 @@ module PumaTuner
 
         # @return [Integer, nil] nil of a Ruby that we don't know
         def bytes(version: RUBY_VERSION, options: ENV["RUBYOPT"])
-          options.to_s[OPTION] ? $2.to_i * MIB : default_mib(version[/\A\d+\.\d+/].to_f)&.*(MIB)
+          options.to_s[OPTION] ? $2.to_i * MIB : default_mib(version)&.*(MIB)
         end
 
         def default_mib(version)
-          return 48 if version == 3.3
-          128 if version >= 3.4
+          case version.split(".").first(2).map(&:to_i) <=> [3, 3]
+          when 0 then 48
+          when 1 then 128
+          end
         end
       end
 
