@@ -54,13 +54,13 @@ module PumaTuner
           values = @prometheus.label_values(label, @info, window)
           return "no server has a label #{label} in #{window}; set it with PumaTuner.export(labels: …), or by Prometheus' relabelling" if values.empty?
         end
-        known = selector.labels.uniq.map { |label| "#{label} is #{Report::Figures.list(@prometheus.label_values(label, @info, window).first(8).map(&:inspect))}" }
-        "no server in #{window} has these labels together; there, #{Report::Figures.list(known)}"
+        known = selector.labels.uniq.map { |label| "#{label} is #{@prometheus.label_values(label, @info, window).first(8).map(&:inspect).join(", ")}" }
+        "no server in #{window} has these labels together; there, #{known.join(", ")}"
       end
 
       def other_schema(schemas)
         return "what is there has no schema: another program's metrics of the same name, or the label was dropped" if schemas.include?(nil)
-        return "servers with different versions of the exporter (schemas #{Report::Figures.list(schemas.sort)}) can't be added up; narrow the selector, or wait until all are updated" if schemas.size > 1
+        return "servers with different versions of the exporter (schemas #{schemas.sort.join(", ")}) can't be added up; narrow the selector, or wait until all are updated" if schemas.size > 1
         "another version of the exporter wrote it: schema #{schemas.first}, this one reads #{Export::SCHEMA}"
       end
 
@@ -75,7 +75,7 @@ module PumaTuner
         ].compact
       end
 
-      def of_spans(count, spans) = "#{count} of #{Report::Figures.counted(spans.size, "span")}"
+      def of_spans(count, spans) = "#{count} of #{Units.counted(spans.size, "span")}"
 
       def missing_servers(name, spans)
         counts = spans.select(&:usable?).filter_map(&:servers_count)

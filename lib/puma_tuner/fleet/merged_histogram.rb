@@ -7,17 +7,24 @@ module PumaTuner
     # bounds_s: upper ends of the buckets, ascending, the last one infinite; counts: in each bucket, not cumulative; numbers of any
     # kind, as rates are fractions
     MergedHistogram = Data.define(:bounds_s, :counts) do
+      # Where a server began within a span, Prometheus' extrapolation treats its buckets a little differently, and sums may fall by a
+      # trifle; it levels them out in its own histogram_quantile, too. What falls by more is no histogram.
+      const_set(:FALL_MAX_RATIO, 0.05)
+
       # @param cumulative [Hash{String => Float}] `le` to how many are at most that long
       # @return [MergedHistogram, nil] nil of nothing
       # @raise [VoidMeasurement] when servers had different bounds, and what was added up means nothing
       def self.of(cumulative)
         return if cumulative.empty?
         sorted = cumulative.map { |le, count| [(le == "+Inf") ? Float::INFINITY : Float(le), count] }.sort
-        tolerance = sorted.last.last * 1e-6 + 1e-9
-        raise VoidMeasurement, "a histogram without +Inf; its `le` is cut off somewhere" unless sorted.last.first.infinite?
-        falling = sorted.each_cons(2).any? { |(_, one), (_, two)| two < one - tolerance }
-        raise VoidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, which different versions of the exporter have" if falling
-        counts = [sorted.first.last, *sorted.each_cons(2).map { |(_, one), (_, two)| [two - one, 0.0].max }]
+        raise VoidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere" unless sorted.last.first.infinite?
+        tolerance = sorted.last.last * self::FALL_MAX_RATIO
+        seen = 0.0
+        counts = sorted.map do |_, count|
+          raise VoidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, which different versions of the exporter have" if count < seen - tolerance
+          before, seen = seen, [seen, count].max
+          seen - before
+        end
         new(bounds_s: sorted.map(&:first).freeze, counts: counts.freeze)
       end
 

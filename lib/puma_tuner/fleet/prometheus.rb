@@ -39,7 +39,7 @@ module PumaTuner
       # @raise [Unanswered]
       def range(query, window)
         times = window.times
-        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{@timeout_s}s").fetch("result").map do |series|
+        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
           Series.new(labels: series.fetch("metric"), values: series.fetch("values").to_h { |time, value| [time.round, number(value)] })
         end
       end
@@ -47,7 +47,7 @@ module PumaTuner
       # @param at_s [Numeric]
       # @return [Array<Series>] with one value each
       def instant(query, at_s)
-        ask("query", query:, time: at_s, timeout: "#{@timeout_s}s").fetch("result").map do |series|
+        ask("query", query:, time: at_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
           time, value = series.fetch("value")
           Series.new(labels: series.fetch("metric"), values: {time.round => number(value)})
         end

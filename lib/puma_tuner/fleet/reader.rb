@@ -93,7 +93,7 @@ module PumaTuner
       def unknown(rows, comparer)
         reasons = rows.select { |row| row.a.nil? || row.b.nil? }.to_h { |row| [row.label, "no sample of it in one of the groups, in some span"] }
         if comparer.pairs.size < Stats::BlockBootstrap::BLOCKS_MIN
-          reasons["intervals"] = "#{Report::Figures.counted(comparer.pairs.size, "block")} of time are too few, #{Stats::BlockBootstrap::BLOCKS_MIN} are needed; a longer --window has them"
+          reasons["intervals"] = "#{Units.counted(comparer.pairs.size, "block")} of time are too few, #{Stats::BlockBootstrap::BLOCKS_MIN} are needed; a longer --window has them"
         end
         reasons["restarts"] = "rules have added up the servers; --source raw tells" if @source == :rules
         reasons.freeze
