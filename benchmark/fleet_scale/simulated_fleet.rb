@@ -150,6 +150,7 @@ module FleetScale
         series(io, "puma_tuner_gc_seconds_total", labels) { |index| (per_worker[index] * mean * 0.03).round(4) }
         next if group == "a"
         series(io, "puma_tuner_yjit_code_region_bytes", labels) { 45_000_000 }
+        series(io, "puma_tuner_yjit_limited_bytes", labels) { 45_000_000 }
         series(io, "puma_tuner_yjit_limit_bytes", labels) { 50_331_648 }
       end
     end
@@ -170,7 +171,7 @@ module FleetScale
       memory = (workers_count * @memory[group]).round
       all = {"process_pss_bytes:sum" => memory, "worker_pss_bytes:sum" => memory, "workers:count" => workers_count, "worker_threads:sum" => workers_count * 5}
       return all if group == "a"
-      {**all, "yjit_code_region_bytes:sum" => workers_count * 45_000_000, "yjit_code_region_bytes:max" => 45_000_000, "yjit_limit_bytes:min" => 50_331_648, "yjit_workers:count" => workers_count}
+      {**all, "yjit_code_region_bytes:sum" => workers_count * 45_000_000, "yjit_limited_bytes:max" => 45_000_000, "yjit_limit_bytes:min" => 50_331_648, "yjit_workers:count" => workers_count}
     end
 
     def write_recorded_histograms(io, base, group, per_s)

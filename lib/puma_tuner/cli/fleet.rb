@@ -13,6 +13,7 @@ module PumaTuner
       option :a, desc: "the baseline's labels, as in PromQL: '{yjit=\"off\"}'"
       option :b, desc: "the other's; default: the same, at another time"
       option :window, default: "7d", desc: "how long: a number and m, h, d or w"
+      option :step, desc: "length of the spans that a window is cut into; default: after its length, an hour for days"
       option :a_end, desc: "when a's window ends: 2026-03-02T10:00:00Z; default: now"
       option :b_end, desc: "when b's does"
       option :source, default: "auto", values: SOURCES, desc: "recorded rules (ops/prometheus/rules.yml), or the exporter's own metrics"
@@ -28,17 +29,16 @@ module PumaTuner
         "--a '{service=\"shop\"}' --a-end 2026-03-01 --b-end 2026-03-08"
       ]
 
-      def call(url:, window:, source:, services:, timeout:, seed:, a: nil, b: nil, a_end: nil, b_end: nil, by: nil, header: nil, json: nil, html: nil, **)
+      def call(url:, window:, source:, services:, timeout:, seed:, step: nil, a: nil, b: nil, a_end: nil, b_end: nil, by: nil, header: nil, json: nil, html: nil, **)
         Output.check_writable(*[json, html].compact)
         raise UserMistake, "--a is missing: the labels of the servers that are the baseline, such as --a '{yjit=\"off\"}'" unless a
         raise UserMistake, "--source #{source}: there is #{SOURCES.join(", ")}" unless SOURCES.include?(source)
-        # Not the literal that dry-cli makes of an option's name.
         question = PumaTuner::Fleet::Reader::Question.new(selectors: [a, b || a].map { |text| PumaTuner::Fleet::Selector.parse(text) },
           ends: [PumaTuner::Fleet::Window.instant("--a-end", a_end), PumaTuner::Fleet::Window.instant("--b-end", b_end)],
-          duration_s: PumaTuner::Fleet::Window.seconds("--window", window), source:, by:, all: PumaTuner::Fleet::Selector.parse(services),
+          duration_s: PumaTuner::Fleet::Window.seconds("--window", window), step_s: step && PumaTuner::Fleet::Window.seconds("--step", step), source:, by:, all: PumaTuner::Fleet::Selector.parse(services),
           seed: Parse.count("--seed", seed, 0..2**62))
         prometheus = PumaTuner::Fleet::Prometheus.new(url, timeout_s: Parse.seconds("--timeout", timeout), header:)
-        Output.write(PumaTuner::Fleet::Reader.new(prometheus, question).call(command: command(url:, a:, b:, window:, a_end:, b_end:, source:)), out:, err:, json:, html:)
+        Output.write(PumaTuner::Fleet::Reader.new(prometheus, question).call(command: command(url:, a:, b:, window:, step:, a_end:, b_end:, source:)), out:, err:, json:, html:)
       end
 
       private

@@ -24,7 +24,7 @@ module PumaTuner
         return TCPServer.new(host_or_path, port) if kind == "tcp"
         File.unlink(host_or_path) if abandoned?
         # Between bind and chmod it must not be open to others either.
-        mask = File.umask(0o077)
+        mask = File.umask(0o177)
         begin
           UNIXServer.new(host_or_path)
         ensure

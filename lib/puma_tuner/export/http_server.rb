@@ -54,7 +54,7 @@ module PumaTuner
 
       def answer(client)
         method, path = head(client).to_s.split(" ", 3)
-        return write(client, "400 Bad Request", "this is HTTP, and wants GET /metrics\n") unless path
+        return write(client, "400 Bad Request", "this is HTTP, and wants GET /metrics\n") unless path&.start_with?("/")
         return write(client, "405 Method Not Allowed", "GET /metrics\n") unless %w[GET HEAD].include?(method)
         return write(client, "404 Not Found", "GET /metrics\n") unless path[/\A[^?]*/] == "/metrics"
         body = @format.call(@server.families, @server.labels)

@@ -49,7 +49,8 @@ module PumaTuner
         return {yjit_enabled: 0} unless RubyVM::YJIT.enabled?
         stats = RubyVM::YJIT.runtime_stats
         {yjit_enabled: 1, code_bytes: stats[:code_region_size], compiler_bytes: stats[:yjit_alloc_size], compiled_count: stats[:compiled_iseq_count],
-         invalidations_count: stats[:invalidation_count], compile_ns: stats[:compile_time_ns], limit_bytes: YjitLimit.bytes}
+         invalidations_count: stats[:invalidation_count], compile_ns: stats[:compile_time_ns], limit_bytes: YjitLimit.bytes,
+         limited_bytes: YjitLimit.counted(stats[:code_region_size], stats[:yjit_alloc_size])}
       end
 
       # How much YJIT may take: of machine code alone up to 3.3, with what it keeps beside it from 3.4 on. Ruby does not tell, so
@@ -64,6 +65,12 @@ module PumaTuner
         # @return [Integer, nil] nil of a Ruby that we don't know
         def bytes(version: RUBY_VERSION, options: ENV["RUBYOPT"])
           options.to_s[OPTION] ? $2.to_i * MIB : default_mib(version)&.*(MIB)
+        end
+
+        # @return [Integer, nil] what of the memory in use the limit counts
+        def counted(code_bytes, compiler_bytes, version: RUBY_VERSION, options: ENV["RUBYOPT"])
+          code_only = options.to_s[OPTION] ? !$1.nil? : default_mib(version) == 48
+          code_only ? code_bytes : compiler_bytes && code_bytes + compiler_bytes
         end
 
         def default_mib(version)

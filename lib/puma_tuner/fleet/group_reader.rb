@@ -57,7 +57,7 @@ module PumaTuner
       end
 
       # Names of the queries are those of the span's fields, without their units.
-      FIELDS = {memory: :memory_bytes, worker_memory: :worker_memory_bytes, code: :code_bytes, code_max: :code_max_bytes, yjit_limit: :yjit_limit_bytes,
+      FIELDS = {memory: :memory_bytes, worker_memory: :worker_memory_bytes, code: :code_bytes, yjit_limited: :yjit_limited_bytes, yjit_limit: :yjit_limit_bytes,
                 yjit_workers: :yjit_workers_count, workers: :workers_count, threads: :threads_count, servers: :servers_count}.freeze
 
       def levels(time_s) = FIELDS.to_h { |name, field| [field, @levels.fetch(name)[time_s]] }

@@ -24,7 +24,7 @@ module PumaTuner
         memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_process_pss_bytes:sum", "sum"],
         worker_memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_worker_pss_bytes:sum", "sum", ["worker", "!=", "master"]],
         code: ["sum", "puma_tuner_yjit_code_region_bytes", "fleet:puma_tuner_yjit_code_region_bytes:sum", "sum"],
-        code_max: ["max", "puma_tuner_yjit_code_region_bytes", "fleet:puma_tuner_yjit_code_region_bytes:max", "max"],
+        yjit_limited: ["max", "puma_tuner_yjit_limited_bytes", "fleet:puma_tuner_yjit_limited_bytes:max", "max"],
         yjit_limit: ["min", "puma_tuner_yjit_limit_bytes", "fleet:puma_tuner_yjit_limit_bytes:min", "min"],
         yjit_workers: ["count", "puma_tuner_yjit_code_region_bytes", "fleet:puma_tuner_yjit_workers:count", "sum"],
         workers: ["count", "puma_tuner_worker_threads", "fleet:puma_tuner_workers:count", "sum"],

@@ -7,9 +7,10 @@ module PumaTuner
       # What is asked for.
       #
       # selectors: [a, b]; ends: of their windows, seconds since 1970, nil: now; duration_s: of both
+      # step_s: length of the spans, nil: after the window's
       # source: "auto", "rules" or "raw"; by: the label that names services, nil: "service" where there is that, else "job"
       # all: Selector of the services told of
-      Question = Data.define(:selectors, :ends, :duration_s, :source, :by, :all, :seed)
+      Question = Data.define(:selectors, :ends, :duration_s, :step_s, :source, :by, :all, :seed)
 
       NAMES = %w[a b].freeze
 
@@ -40,7 +41,7 @@ module PumaTuner
 
       def prepare
         now_s = Time.now.to_f - @prometheus.clock_ahead_s.to_f
-        @windows = @question.ends.map { |ends_s| Window.of(ends_s || now_s, @question.duration_s) }
+        @windows = @question.ends.map { |ends_s| Window.of(ends_s || now_s, @question.duration_s, step_s: @question.step_s) }
         if @question.selectors.uniq.size == 1 && @windows.uniq.size == 1
           raise UserMistake, "both groups are the same; give --b another selector, or another time with --a-end or --b-end"
         end

@@ -37,7 +37,7 @@ module PumaTuner
       def call
         requests = by_service(@counts.counter(:duration, by: [@by]))
         parts = ask(@queries.counter(:time, by: [@by])).group_by { |series| series.labels.fetch(@by, "") }
-        levels = %i[workers threads servers worker_memory memory code_max yjit_limit].to_h { |name| [name, by_service(@queries.level(name, by: [@by]))] }
+        levels = %i[workers threads servers worker_memory memory yjit_limited yjit_limit].to_h { |name| [name, by_service(@queries.level(name, by: [@by]))] }
         requests.map { |name, values| service(name, values, sums(parts.fetch(name, [])), levels.transform_values { |all| mean(all[name]) }, nearest(levels, name)) }
           .sort_by { |service| [-(service.saved_bytes || 0), -service.parts.fetch("gvl_wait", 0.0), service.name] }
       end
@@ -53,7 +53,7 @@ module PumaTuner
       def mean(values) = values && values.values.sum / values.size
 
       def nearest(levels, name)
-        code, limit = levels[:code_max][name], levels[:yjit_limit][name]
+        code, limit = levels[:yjit_limited][name], levels[:yjit_limit][name]
         code.filter_map { |time_s, bytes| bytes / limit[time_s] if limit[time_s]&.positive? }.max if code && limit
       end
 
