@@ -24,7 +24,7 @@ module FleetScale
     attr_reader :done
 
     # @param times [Array<Integer>] of all samples
-    # @yieldparam times [Array<Integer>] those of one file, with all before them, as counters need their beginning
+    # @yieldparam times [Array<Integer>] those of one file
     # @yieldparam io [IO]
     # @yieldreturn [Integer] samples written
     def in_blocks(times)

@@ -59,9 +59,10 @@ module FleetScale
     # Each series, whole, as a family of text wants it.
     #
     # @param io [#<<]
+    # @param only [Array<Integer>] of its times
     # @return [Integer] samples written
-    def write(io)
-      @written = 0
+    def write(io, only: @times)
+      begin_with(only)
       @servers.each { |server| write_server(io, server) }
       io << "# EOF\n"
       @written
@@ -70,8 +71,8 @@ module FleetScale
     # The same as rules would have recorded it, at times of their own; so much the same for any number of servers.
     #
     # @return [Integer] samples written
-    def write_recorded(io)
-      @written = 0
+    def write_recorded(io, only: @times)
+      begin_with(only)
       @servers.group_by { |server| server.slice(:group, :service) }.each { |key, servers| write_group(io, key, servers.size) }
       io << "# EOF\n"
       @written
@@ -101,10 +102,16 @@ module FleetScale
       end
     end
 
+    def begin_with(only)
+      @written = 0
+      first = @times.index(only.first)
+      @indices = (first...(first + only.size))
+    end
+
     def series(io, name, labels)
       head = "#{name}{#{labels.map { |label, value| "#{label}=\"#{value}\"" }.join(",")}} "
-      @times.each_with_index { |time_s, index| io << head << yield(index).to_s << " " << time_s.to_s << "\n" }
-      @written += @times.size
+      @indices.each { |index| io << head << yield(index).to_s << " " << @times[index].to_s << "\n" }
+      @written += @indices.size
     end
 
     def write_server(io, server)

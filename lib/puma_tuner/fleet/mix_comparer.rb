@@ -14,6 +14,7 @@ module PumaTuner
       # @param random [Random]
       def initialize(pairs, random:)
         @blocks = pairs.map { |block| [0, 1].map { |side| merged(block.map { |pair| pair[side].endpoints }) } }
+        @whole = pairs.map { |block| [0, 1].map { |side| Measured.histogram(block.map { |pair| [pair[side], 1] }) } }
         @random = random
       end
 
@@ -68,20 +69,31 @@ module PumaTuner
       end
 
       # Direct standardisation: each endpoint of b counts as often as it did in a. Of endpoints that b was never asked for nothing is
-      # known, and they are left out of both.
+      # known, and they are left out.
+      #
+      # Endpoints have coarse histograms. So only what the mix does to b's p99 is taken from these, where both percentiles lie close
+      # together in like buckets, and put on top of the ratio by the fine ones. Held against a's coarse p99 it missed by a tenth.
       def p99_at_a_mix
         Stats::BlockBootstrap.of(@blocks.size, random: @random, resamples_count: RESAMPLES_COUNT) { |weights| [log_ratio(weights)] }.first&.estimate
       end
 
       def log_ratio(weights)
-        a, b = [0, 1].map { |side| names.map { |name| sum(name, side, weights) } }
-        both = a.zip(b).select { |one, two| one && two && one.count.positive? && two.count.positive? }
-        return if both.empty?
-        plain = both.map { |one, _| one.counts }.transpose.map(&:sum)
-        moved = both.map { |one, two| factor = one.count / two.count; two.counts.map { |count| count * factor } }.transpose.map(&:sum) # standard:disable Style/Semicolon
-        before, after = [plain, moved].map { |counts| both.first.first.with(counts:).quantile_s(0.99) }
-        Math.log(after / before) if before && after
+        a, b = [0, 1].map { |side| @whole.first[side].with(counts: added(@whole.map { |block| block[side].counts }, weights)).quantile_s(0.99) }
+        effect = mix_effect(weights)
+        Math.log(b / a) + Math.log(effect) if a && b && effect
       end
+
+      # @return [Float, nil] b's p99 with a's mix over b's own
+      def mix_effect(weights)
+        both = names.filter_map { |name| [0, 1].map { |side| sum(name, side, weights) }.then { |one, two| [one, two] if one && two&.count&.positive? } }
+        return if both.empty?
+        own = both.map { |_, two| two.counts }.transpose.map(&:sum)
+        moved = both.map { |one, two| two.counts.map { |count| count * one.count / two.count } }.transpose.map(&:sum)
+        before, after = [own, moved].map { |counts| both.first.last.with(counts:).quantile_s(0.99) }
+        after / before if before&.positive? && after
+      end
+
+      def added(lists, weights) = lists.zip(weights).map { |counts, weight| counts.map { |count| count * weight } }.transpose.map(&:sum)
 
       def sum(name, side, weights)
         list = @blocks.zip(weights).filter_map { |block, weight| [block[side][name], weight] if block[side][name] && !weight.zero? }

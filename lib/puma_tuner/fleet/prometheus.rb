@@ -2,6 +2,7 @@
 
 require "json"
 require "net/http"
+require "time"
 require "uri"
 
 module PumaTuner
@@ -22,7 +23,7 @@ module PumaTuner
       # @param header [String, nil] "Name: value", such as a tenant's or an authorisation
       def initialize(url, timeout_s: 60, header: nil)
         @url = URI.parse(url)
-        raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && @url.host
+        raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
         @timeout_s = timeout_s
         @header = header&.split(":", 2)&.map(&:strip)
         raise UserMistake, "--header #{header.inspect}: write \"Name: value\"" if @header && @header.size != 2
@@ -40,7 +41,7 @@ module PumaTuner
       def range(query, window)
         times = window.times
         ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
-          Series.new(labels: series.fetch("metric"), values: series.fetch("values").to_h { |time, value| [time.round, number(value)] })
+          Series.new(labels: series.fetch("metric"), values: numbers(series.fetch("values")))
         end
       end
 
@@ -48,8 +49,7 @@ module PumaTuner
       # @return [Array<Series>] with one value each
       def instant(query, at_s)
         ask("query", query:, time: at_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
-          time, value = series.fetch("value")
-          Series.new(labels: series.fetch("metric"), values: {time.round => number(value)})
+          Series.new(labels: series.fetch("metric"), values: numbers([series.fetch("value")]))
         end
       end
 
@@ -63,7 +63,8 @@ module PumaTuner
 
       private
 
-      def number(text) = {"NaN" => Float::NAN, "+Inf" => Float::INFINITY, "-Inf" => -Float::INFINITY}.fetch(text) { Float(text) }
+      # What is no number (a part of nothing) is not known.
+      def numbers(values) = values.to_h { |time, value| [time.round, Float(value, exception: false)] }.compact
 
       def ask(path, get: false, **parameters)
         response = exchange(path, parameters, get)

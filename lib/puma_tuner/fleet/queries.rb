@@ -61,8 +61,11 @@ module PumaTuner
         join, raw, rule, join_again, *more = LEVELS.fetch(name)
         labels = by.empty? ? "" : " by (#{by.join(", ")})"
         return "#{join_again}#{labels} (avg_over_time(#{@selector.of(rule)}[#{@step_s}s]))" if @source == :rules
-        "avg_over_time((#{join}#{labels} (#{@selector.with_more(*more).of(raw)}))[#{@step_s}s:#{[@step_s / SUBQUERY_STEPS, 15].max}s])"
+        "avg_over_time((#{join}#{labels} (#{@selector.with_more(*more).of(raw)}))[#{@step_s}s:#{subquery_step_s}s])"
       end
+
+      # A step longer than the span would look at most of them never.
+      private def subquery_step_s = [[@step_s / SUBQUERY_STEPS, 15].max, @step_s].min
 
       # @return [String] how many samples a span has of the series that has most
       def coverage = "max(count_over_time(#{@selector.of(INFO.fetch(@source))}[#{@step_s}s]))"

@@ -52,7 +52,7 @@ module PumaTuner
       # @return [String, nil] what is left of p99 without the shift
       def mix_p99
         ratio = @comparison.mix&.p99_at_a_mix or return
-        "With a's mix in both, p99 would be #{Figures.ratio(ratio)} of a's (by the coarser histograms of endpoints)."
+        "With a's mix in both, b's p99 would be #{Figures.ratio(ratio)} a's."
       end
 
       # @return [Array<Array<String>>] endpoint, share in a, share in b; none where nothing shifted
