@@ -45,17 +45,18 @@ module PumaTuner
                                 "env.RUBY_GC_MALLOC_LIMIT_MAX" => "268435456"},
         "one thread" => {**BARE, "topology" => "1x1"},
         "two workers of one thread" => {**BARE, "topology" => "2x1"},
+        "no reactor, ten threads" => {**BARE, "topology" => "1x10", "puma.queue_requests" => "false"},
         "bytes passed through" => {**BARE, "app" => "rungs/passing/config.ru"},
         "passed through, one thread" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1"}
       }.freeze
 
-      # Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
+      # The bare Rack rung under other servers. Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
       SILENT = "env -u PUMA_TUNER_METER"
       SERVERS = {
-        RACK => BARE,
+        "Puma" => by_command("puma --silent -t 2:2 -b tcp://127.0.0.1:{port} rungs/rack/config.ru", "rack/config.ru", "rack"),
         "Pitchfork" => on_server("pitchfork -E production -l 127.0.0.1:{port} rungs/rack/config.ru"),
         "Falcon" => on_server("falcon serve -b http://127.0.0.1:{port} -n 1 -c rungs/rack/config.ru"),
-        "Itsi" => on_server("#{SILENT} itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
+        "Itsi" => on_server("#{SILENT} ITSI_LOG=error itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
         "Iodine" => on_server("#{SILENT} iodine -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
         BEST => LOOP
       }.freeze

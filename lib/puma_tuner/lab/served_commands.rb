@@ -34,10 +34,16 @@ module PumaTuner
         ready = @preparation.call(variant)
         command = with_gems(ready.command, variant)
         words = ["sh", "-c", INTO_FILE, "sh", @out.call(variant.name), *command.words]
-        ready.with(command: command.with(words:), facts: {**ready.facts, "file command" => Digest::SHA256.hexdigest(command.words.last(4).join(" "))[0, 12]})
+        ready.with(command: command.with(words:), facts: {**ready.facts, **of_command(variant)})
       end
 
       private
+
+      # Of a server that can't be asked, this alone tells that it is another one.
+      def of_command(variant)
+        words = variant.factors["command"]
+        words ? {"command" => Digest::SHA256.hexdigest(words)[0, 12]} : {}
+      end
 
       def with_gems(command, variant)
         bundle = Bundle.of(variant, folder: @folder)

@@ -12,6 +12,7 @@ class Collector < Rails::Application
   config.load_defaults 8.1
   config.api_only = true
   config.eager_load = true
+  config.enable_reloading = false
   config.consider_all_requests_local = false
   config.secret_key_base = "nothing here is secret " * 4
   config.active_support.report_deprecations = false
@@ -19,7 +20,6 @@ class Collector < Rails::Application
   config.log_level = :warn
   config.log_tags = [:request_id]
   config.logger = ActiveSupport::TaggedLogging.logger($stderr)
-  config.routes.append { post "/reports", to: "reports#create" }
 end
 
 class ReportsController < ActionController::API
@@ -27,4 +27,5 @@ class ReportsController < ActionController::API
 end
 
 Rails.application.initialize!
+Rails.application.routes.draw { post "/reports", to: "reports#create" }
 run Rails.application
