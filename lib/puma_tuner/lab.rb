@@ -9,6 +9,7 @@ module PumaTuner
   #   gems(quick:)                    Array<Gems::Pin> that its children run with
   #   expected_s(quick:)              about how long it takes
   #   call(run)                       Run -> Finding
+  #   set_up(say:)                    where it needs more than gems: makes it ready, or says what to install; may be left out
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
   # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof and
