@@ -19,7 +19,7 @@ when "falcon"
   require "rack/builder"
   # One process and one thread, and a fiber to a request: what waits for the database lets the others go on.
   Async do
-    app = Falcon::Server.middleware(Rack::Builder.parse_file(rackup))
+    app = Falcon::Server.middleware(Rack::Builder.parse_file(rackup), cache: false) # its cache would answer in the place of the app
     Falcon::Server.new(app, Async::HTTP::Endpoint.parse("http://127.0.0.1:#{Integer(ARGV.fetch(1))}")).run
   end
 else abort("serve.rb puma, or serve.rb falcon PORT")

@@ -5,25 +5,25 @@ module PumaTuner
     class MythBusters
       # What is asked of a server: which paths, how often each, and by how many clients or at which rate.
       #
-      # paths: {path => weight}; rate_per_s: of an open loop, else nil
-      Asked = Data.define(:paths, :connections_count, :rate_per_s) do
-        # As `ab` does it: a new connection for each request.
-        const_set(:ONCE, (1..1))
+      # paths: {path => weight}; rate_per_s: of an open loop, else nil; kept: whether connections are kept; else each request has a new one, as with `ab`
+      Asked = Data.define(:paths, :connections_count, :rate_per_s, :kept) do
+        const_set(:ONCE, 1..1)
 
         # In an open loop, the most that may be open.
         const_set(:OPEN_CONNECTIONS_COUNT, 400)
 
         # @param path [String, Hash{String => Integer}]
-        def self.closed(path, connections_count) = new(paths: path.is_a?(Hash) ? path : {path => 1}, connections_count:, rate_per_s: nil)
+        def self.closed(path, connections_count, kept: false) = new(paths: path.is_a?(Hash) ? path : {path => 1}, connections_count:, rate_per_s: nil, kept:)
 
-        def self.open(path, rate_per_s) = new(paths: {path => 1}, connections_count: self::OPEN_CONNECTIONS_COUNT, rate_per_s:)
+        def self.open(path, rate_per_s) = new(paths: {path => 1}, connections_count: self::OPEN_CONNECTIONS_COUNT, rate_per_s:, kept: false)
 
         # @param drain_s [Numeric] see Load::Native
         # @return [Load::Traffic]
         def traffic(seed, drain_s: Load::Native::DRAIN_S)
-          arrivals = rate_per_s ? Load::Arrivals.open(rate_per_s, reuse: self.class::ONCE) : Load::Arrivals.closed(reuse: self.class::ONCE)
-          Load::Traffic.new(mix: Load::Mix.new(requests: paths.map { |path, weight| Load::Request.new(path:, weight:, expected_text: TEXTS.fetch(path)) }),
-            generator: Load::Native.new(drain_s:), connections_count:, seed:, arrivals:)
+          reuse = self.class::ONCE unless kept
+          arrivals = rate_per_s ? Load::Arrivals.open(rate_per_s, reuse:) : Load::Arrivals.closed(reuse:)
+          requests = paths.map { |path, weight| Load::Request.new(path:, weight:, expected_text: TEXTS.fetch(path)) }
+          Load::Traffic.new(mix: Load::Mix.new(requests:), generator: Load::Native.new(drain_s:), connections_count:, seed:, arrivals:)
         end
 
         def to_s = "#{paths.keys.join(" and ")}, #{rate_per_s ? "#{Units.rate(rate_per_s)}/s" : "c = #{connections_count}"}"
