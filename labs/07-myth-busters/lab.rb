@@ -9,6 +9,13 @@ module PumaTuner
     # One database and one amount of work for all (Field); servers take turns at the same loads (Duel); the parts are Grid, Capacity, ApacheBench,
     # Sweep, ThreadsDuel, Variants and Blocks, and what is made of them: Claims, Tables, Charts, Conclusions.
     class MythBusters
+      # @param quick [Sizes] of the short form
+      # @param full [Sizes]
+      def initialize(quick: Sizes.quick, full: Sizes.full)
+        @quick = quick
+        @full = full
+      end
+
       def name = "myth_busters"
 
       def title = "Puma against Go, and how many threads"
@@ -44,7 +51,7 @@ module PumaTuner
       private
 
       def measured(run, database, go)
-        sizes = run.quick? ? Sizes.quick : Sizes.full
+        sizes = run.quick? ? @quick : @full
         run.note("timing a unit of work in both languages")
         field = Field.new(database, pace: Field.pace(run))
         Measured.new(sizes:, go:, pace: field.pace, amounts: field.amounts, **parts(field, sizes, run))

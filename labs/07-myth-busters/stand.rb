@@ -69,19 +69,25 @@ module PumaTuner
 
         # @param asked [Asked]
         # @raise [VoidMeasurement] when an answer was not as expected
-        def warm_up(asked, seconds) = asked.traffic(0).send_to(@server.url, duration_s: seconds).insist_on_expected_answers
+        def warm_up(asked, seconds)
+          outcome = asked.traffic(0).send_to(@server.url, duration_s: seconds)
+          outcome.insist_on_expected_answers if outcome.requests_count.positive?
+        end
 
         # @param asked [Asked]
         # @param strict [Boolean] whether each request must have been answered, and rightly
         # @return [Turn]
         # @raise [VoidMeasurement]
         def turn(asked, seconds, seed: 1, strict: true)
-          before, own_ns = Prove::Readings.take(@server, nil), own_cpu_ns
-          outcome = asked.traffic(seed, drain_s: strict ? Load::Native::DRAIN_S : 1).send_to(@server.url, duration_s: seconds)
-          spent, own_ns = Prove::Readings.take(@server, nil) - before, own_cpu_ns - own_ns
-          outcome.insist_on_expected_answers if strict
-          Turn.new(outcome:, cpu_ns: spent.cpu_ns, memory_bytes:, disturbed: disturbed(spent, outcome, own_ns))
+          turn = one_turn(asked, seconds, seed, strict)
+          # A slow moment, or a machine too slow for such short turns: nothing was answered, and nothing was refused.
+          turn = one_turn(asked, seconds * LONGER_FACTOR, seed, strict) if turn.outcome.requests_count.zero? && turn.outcome.socket_errors_count.zero?
+          turn.outcome.insist_on_expected_answers if strict
+          turn
         end
+
+        LONGER_FACTOR = 4
+        private_constant :LONGER_FACTOR
 
         # @return [Measure::Observation, nil] of that load, with the probe put in for good
         def observe(asked, seconds)
@@ -89,6 +95,13 @@ module PumaTuner
         end
 
         private
+
+        def one_turn(asked, seconds, seed, strict)
+          before, own_ns = Prove::Readings.take(@server, nil), own_cpu_ns
+          outcome = asked.traffic(seed, drain_s: strict ? Load::Native::DRAIN_S : 1).send_to(@server.url, duration_s: seconds)
+          spent, own_ns = Prove::Readings.take(@server, nil) - before, own_cpu_ns - own_ns
+          Turn.new(outcome:, cpu_ns: spent.cpu_ns, memory_bytes:, disturbed: disturbed(spent, outcome, own_ns))
+        end
 
         def memory_bytes
           all = @server.pids.map { |pid| Host::Processes.memory(pid).fetch(:pss_bytes) }

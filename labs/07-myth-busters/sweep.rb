@@ -47,7 +47,7 @@ module PumaTuner
           observation = record(field)
           sweeper = Predict::Sweeper.new(workload: Model::Fit.workload(observation), machine: machine(observation), seed: @run.seed,
             seeds_count: @sizes.seeds_count, requests_count: @sizes.requests_count)
-          arrivals = Model::Arrivals.closed(@sizes.clients_count, reuse: 1)
+          arrivals = Model::Arrivals.closed(@sizes.clients_count)
           sweep = sweeper.call(threads.map { |count| Predict::Scenario.of(Topology.from(1, count), arrivals) })
           threads.to_h { |count| [count, sweep.forecasts.find { |forecast| forecast.topology.threads_count == count && forecast.scenario.arrivals == arrivals }] }
         end

@@ -113,7 +113,7 @@ module PumaTuner
           all = {"realistic" => @measured.variants.realistic, "io-only" => @measured.variants.waiting, "9 io-only to 1 cpu-only" => @measured.variants.mixed}
           rows = all.flat_map { |title, rounds| rounds.names.map { |name| [title, name, *variant_row(rounds, name)] } }
           Lab::Table.new(title: "Variants", headings: ["load", "server", "requests/s", "p50", "p99", "CPU per request", "memory, MiB"], rows:,
-            notes: ["#{Variants::CLIENTS_COUNT} clients; the first of each load is what the others are held against. Falcon has no threads, and a fiber for each request."])
+            notes: ["#{@measured.sizes.saturated} clients; the first of each load is what the others are held against. Falcon has no threads, and a fiber for each request."])
         end
 
         def variant_row(rounds, name)

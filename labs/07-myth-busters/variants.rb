@@ -30,8 +30,6 @@ module PumaTuner
           Entrant.puma("1x20")].freeze
         MIX = {"/io-only" => 9, "/cpu-only" => 1}.freeze
 
-        CLIENTS_COUNT = 20
-
         # realistic, waiting, mixed: Duel::Rounds, each of one load
         Measured = Data.define(:realistic, :waiting, :mixed)
 
@@ -52,7 +50,7 @@ module PumaTuner
 
         private
 
-        def duel(title, entrants, path) = Duel.new(@field, entrants, [Asked.closed(path, CLIENTS_COUNT)], times: @sizes.duel, run: @run, title:).call
+        def duel(title, entrants, path) = Duel.new(@field, entrants, [Asked.closed(path, @sizes.saturated)], times: @sizes.duel, run: @run, title:).call
       end
     end
   end
