@@ -49,7 +49,8 @@ module PumaTuner
 
         # What share of which request a session is follows from its cost.
         def session
-          with, without = ["with a session", Variants::BASE.name].map { |name| @measured.variants.realistic.estimate("cpu", name, @measured.variants.realistic.loads.first) }
+          rounds = @measured.variants.waiting
+          with, without = ["with a session", Variants::MANY.name].map { |name| rounds.estimate("cpu", name, rounds.loads.first) }
           cost_ns = with && without && with.value - without.value
           return unless cost_ns&.positive?
           "A session in a cookie takes about #{Units.duration(cost_ns)} of CPU (the medians' difference), which is 5 % of a request that takes #{Units.duration(cost_ns * 19)} without it."

@@ -26,7 +26,7 @@ module PumaTuner
 
       def gems(quick:) = Pins.all
 
-      def expected_s(quick:) = quick ? 330 : 14_000
+      def expected_s(quick:) = quick ? 330 : 9_000
 
       # What is no gem.
       # @param say [#call] told what takes long

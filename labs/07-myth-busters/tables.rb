@@ -69,7 +69,7 @@ module PumaTuner
             end
           end
           Lab::Table.new(title: "Open loops up to saturation, /level", headings: ["server", "asked per second", "answered per second", "p50", "p99", "unanswered"], rows:,
-            notes: ["Arrivals by chance (Poisson), latency from the intended instant; #{Units.counted(@measured.sizes.open_s.round, "second")} each. " \
+            notes: ["Arrivals by chance (Poisson), latency from the intended instant; #{Units.duration(@measured.sizes.open_s * Units::NS_PER_S)} each. " \
               "Beyond what a server can take its queue only grows, and latency is that of the queue at the end."])
         end
 

@@ -10,19 +10,24 @@ module PumaTuner
         BASE = Entrant.puma("1x5")
         MN = {"env.RUBY_MN_THREADS" => "1"}.freeze
 
+        def self.with_session(topology)
+          Entrant.puma(topology, name: "with a session", factors: Pins.factors(Pins::SESSION), environment: {"MYTH_SESSION" => "on"})
+        end
+        private_class_method :with_session
+
         # All have the same request, the same number of threads, and differ in one thing.
         REALISTIC = [
           BASE,
           Entrant.puma("1x5", name: "M:N threads", factors: MN),
           Entrant.puma("1x5", name: "YJIT", factors: {"yjit" => "on"}),
           Entrant.puma("1x5", name: "Ruby #{Pins::OTHER_RUBY}", factors: {"ruby" => Pins::OTHER_RUBY}),
-          Entrant.puma("1x5", name: "with a session", factors: Pins.factors(Pins::SESSION), environment: {"MYTH_SESSION" => "on"}),
+          with_session("1x5"),
           Entrant.puma("1x5", name: "slice 10 ms", factors: {"env.RUBY_THREAD_TIMESLICE" => "10"}),
           Entrant.falcon
         ].freeze
 
         MANY = Entrant.puma("1x20")
-        WAITING = [MANY, Entrant.puma("1x20", name: "M:N threads", factors: MN), Entrant.falcon].freeze
+        WAITING = [MANY, Entrant.puma("1x20", name: "M:N threads", factors: MN), with_session("1x20"), Entrant.falcon].freeze
 
         # Requests that only wait, and are marked so, beside some that compute.
         THREE = Entrant.puma("1x3", environment: {"MYTH_MARK_IO" => "on"})
