@@ -20,7 +20,7 @@ module PumaTuner
         end
 
         # @return [Array<Lab::Chart>]
-        def all = [kept, threads, shares, side_by_side, scalability, latency].compact.reject { |chart| chart.series.empty? }
+        def all = [kept, threads, shares, side_by_side, scalability, *latencies].compact.reject { |chart| chart.series.empty? }
 
         private
 
@@ -89,11 +89,13 @@ module PumaTuner
             reading: "a line that goes on straight means that clients do not meet; one that bends, that they wait for something. Whiskers: the range of the rounds.")
         end
 
-        def latency
-          lines = @measured.capacity.open.first(SERIES_COUNT).map do |name, turns|
+        def latencies = @measured.capacity.open.keys.map(&:first).uniq.map { |path| latency(path) }
+
+        def latency(path)
+          lines = @measured.capacity.open.select { |(one, _), _| one == path }.first(SERIES_COUNT).map do |(_, name), turns|
             series(name, turns.filter_map { |rate_per_s, turn| turn.outcome.p99_ns && [rate_per_s.round(2), turn.outcome.p99_ns / MS] }.sort)
           end
-          Lab::Chart.new(id: "open-loops", title: "p99 as the load grows, /level", across: axis("arrivals", "requests/s"), up: axis("p99", "ms"), series: lines,
+          Lab::Chart.new(id: "open-loops-#{path.delete("/")}", title: "p99 as the load grows, #{path}", across: axis("arrivals", "requests/s"), up: axis("p99", "ms"), series: lines,
             reading: "an open loop: as many come as before, however slow the server has become. The knee is where it can take no more.")
         end
       end

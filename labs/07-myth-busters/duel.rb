@@ -14,6 +14,9 @@ module PumaTuner
         # A round that somebody disturbed is run again, up to so many, as a share of those that were planned.
         EXTRA_RATIO = 0.5
 
+        # That have an interval of 95 %.
+        LEAST_COUNT = 6
+
         # What the rounds gave: for each entrant's name and load, a Turn for each round.
         #
         # disturbed_count: rounds that count although they were disturbed; void_count: those that do not
@@ -65,15 +68,22 @@ module PumaTuner
         def call
           @rounds = []
           @times.fresh ? rounds { serving { |stands| round(stands) } } : serving { |stands| rounds { round(stands) } }
-          counting = @run.busy_machine? ? @rounds : @rounds.reject { |round| disturbed?(round) }
+          counting = counting_rounds
           Rounds.new(turns: gathered(counting), disturbed_count: counting.count { |round| disturbed?(round) }, void_count: @rounds.size - counting.size)
         end
 
         private
 
+        # Where too few are left for an interval, the disturbed ones count, and it is told: hours of other parts should not be lost.
+        def counting_rounds
+          good = @rounds.reject { |round| disturbed?(round) }
+          (@run.busy_machine? || good.size < [LEAST_COUNT, @times.rounds_count].min) ? @rounds : good
+        end
+
         def serving
+          busiest = @loads.group_by(&:paths).map { |_, loads| loads.max_by(&:connections_count) }
           @field.serving(@entrants) do |stands|
-            stands.product(@loads.uniq(&:paths)).each { |stand, asked| stand.warm_up(asked, @times.warmup_s) }
+            stands.product(busiest).each { |stand, asked| stand.warm_up(asked, @times.warmup_s) }
             yield stands
           end
         end

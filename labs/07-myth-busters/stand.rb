@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "memory"
+
 module PumaTuner
   module Labs
     class MythBusters
@@ -34,7 +36,7 @@ module PumaTuner
 
       # What came of one load on one server.
       #
-      # outcome: Load::Outcome; cpu_ns: of the server's processes; memory_bytes: their PSS at the end
+      # outcome: Load::Outcome; cpu_ns: of the server's processes; memory_bytes: of them at the end, see Memory
       # disturbed: why it should not count, as a clause, or nil
       Turn = Data.define(:outcome, :cpu_ns, :memory_bytes, :disturbed) do
         # @param metric [String] "throughput", "mean", "p50", "p99", "cpu" (ns per request) or "memory" (bytes)
@@ -100,12 +102,7 @@ module PumaTuner
           before, own_ns = Prove::Readings.take(@server, nil), own_cpu_ns
           outcome = asked.traffic(seed, drain_s: strict ? Load::Native::DRAIN_S : 1).send_to(@server.url, duration_s: seconds)
           spent, own_ns = Prove::Readings.take(@server, nil) - before, own_cpu_ns - own_ns
-          Turn.new(outcome:, cpu_ns: spent.cpu_ns, memory_bytes:, disturbed: disturbed(spent, outcome, own_ns))
-        end
-
-        def memory_bytes
-          all = @server.pids.map { |pid| Host::Processes.memory(pid).fetch(:pss_bytes) }
-          all.sum unless all.include?(nil)
+          Turn.new(outcome:, cpu_ns: spent.cpu_ns, memory_bytes: Memory.of(@server.pids), disturbed: disturbed(spent, outcome, own_ns))
         end
 
         def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) + @database.cpu_ns

@@ -50,7 +50,7 @@ module PumaTuner
           rows = rounds.loads.product(rounds.names).map { |asked, name| capacity_row(rounds, asked, name) }
           Lab::Table.new(title: "What each server can take, and what it costs", rows:,
             headings: ["load", "server", "requests/s", "p99", "memory, MiB", "CPU per request", "CPU-s per million", "GiB-hours per million"],
-            notes: ["/realistic: the same work; /level: as much CPU time in Go as in Ruby. Memory: PSS of all processes after the load. " \
+            notes: ["/realistic: the same work; /level: as much CPU time in Go as in Ruby. Memory: of all processes after the load, as if they were alone on the machine. " \
               "#{Units.counted(@measured.sizes.saturated, "client")}. Database and generator share the cores with the server."])
         end
 
@@ -62,13 +62,13 @@ module PumaTuner
         end
 
         def open_loops
-          rows = @measured.capacity.open.flat_map do |name, turns|
+          rows = @measured.capacity.open.flat_map do |(path, name), turns|
             turns.map do |rate_per_s, turn|
               outcome = turn.outcome
-              [name, Units.rate(rate_per_s), Units.rate(outcome.throughput_per_s), Units.duration(outcome.p50_ns), Units.duration(outcome.p99_ns), Report::Figures.count(outcome.unanswered_count.to_i)]
+              [path, name, Units.rate(rate_per_s), Units.rate(outcome.throughput_per_s), Units.duration(outcome.p50_ns), Units.duration(outcome.p99_ns), Report::Figures.count(outcome.unanswered_count.to_i)]
             end
           end
-          Lab::Table.new(title: "Open loops up to saturation, /level", headings: ["server", "asked per second", "answered per second", "p50", "p99", "unanswered"], rows:,
+          Lab::Table.new(title: "Open loops up to saturation", headings: ["path", "server", "asked per second", "answered per second", "p50", "p99", "unanswered"], rows:,
             notes: ["Arrivals by chance (Poisson), latency from the intended instant; #{Units.duration(@measured.sizes.open_s * Units::NS_PER_S)} each. " \
               "Beyond what a server can take its queue only grows, and latency is that of the queue at the end."])
         end

@@ -37,4 +37,19 @@ class MythBustersAmountsTest < TunerTest
     assert_raises(PumaTuner::VoidMeasurement) { ApacheBench.read("#{good}Non-2xx responses:      4\n") }
     assert_raises(PumaTuner::VoidMeasurement) { ApacheBench.read("apr_socket_recv: Connection refused (111)") }
   end
+
+  ROLLUP = <<~TEXT
+    Rss:               20480 kB
+    Pss:               12000 kB
+    Pss_Anon:           6144 kB
+    Pss_File:           5856 kB
+    Anonymous:         10240 kB
+  TEXT
+
+  test "counts shared anonymous pages by parts, and mapped files once" do
+    other = ROLLUP.sub("20480", "15360")
+    assert_equal (6 + 6 + 10) * PumaTuner::Units::MIB, MythBustersFixture::Lab::Memory.of_rollups([ROLLUP, other])
+    assert_nil MythBustersFixture::Lab::Memory.of_rollups([ROLLUP, ""]), "one has gone"
+    assert_operator MythBustersFixture::Lab::Memory.of([Process.pid]), :>, PumaTuner::Units::MIB
+  end
 end

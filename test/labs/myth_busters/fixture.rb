@@ -50,7 +50,7 @@ module MythBustersFixture
     realistic, level = %w[/realistic /level].map { |path| Lab::Asked.closed(path, sizes.saturated) }
     mib = {"Go" => 17, "Puma 2x5" => 51}
     all = [realistic, level].product(per_s.to_a).to_h { |asked, (name, number)| [[name, asked], turns(number, mib: mib.fetch(name, 40), cpu_ms: (name == "Go") ? 2 : 21)] }
-    Lab::Capacity::Measured.new(rounds: rounds(all), realistic:, level:, open: per_s.to_h { |name, number| [name, [[number / 2.0, turns(number / 2.0).first]]] })
+    Lab::Capacity::Measured.new(rounds: rounds(all), realistic:, level:, open: per_s.to_h { |name, number| [["/level", name], [[number / 2.0, turns(number / 2.0).first]]] })
   end
 
   def of_entrants(entrants, asked, per_s = {}) = rounds(entrants.to_h { |entrant| [[entrant.name, asked], turns(per_s.fetch(entrant.name, 50))] })
