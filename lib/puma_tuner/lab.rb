@@ -9,9 +9,9 @@ module PumaTuner
   #   gems(quick:)                    Array<Gems::Pin> that its children run with
   #   expected_s(quick:)              about how long it takes
   #   call(run)                       Run -> Finding
-  # and, when it serves applications,
-  #   bundles(quick:)                 Array<Bundle> of their Gemfiles
-  #   set_up(say)                     what else has to be there, made by `lab setup`
+  # and, where it needs more
+  #   bundles(quick:)                 Array<Bundle> of the Gemfiles of applications that it serves
+  #   set_up(say:)                    makes ready what is no gem, or says what to install
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
   # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof, served_proof

@@ -48,7 +48,10 @@ module PumaTuner
         raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
         labs = all ? Lab.all : names.map { |name| Lab.find(name) }
         pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
-        Lab::Gems.install(pins, say: ->(text) { err.puts("  #{text} …") })
+        say = ->(text) { err.puts("  #{text} …") }
+        # First, as gems may be compiled against what this insists on.
+        labs.each { |lab| lab.set_up(say:) if lab.respond_to?(:set_up) }
+        Lab::Gems.install(pins, say:)
         out.puts("#{Units.counted(pins.size, "gem")} of #{labs.map(&:name).join(", ")}: installed in #{Lab::Gems.root}")
       end
     end
