@@ -9,13 +9,17 @@ module PumaTuner
   #   gems(quick:)                    Array<Gems::Pin> that its children run with
   #   expected_s(quick:)              about how long it takes
   #   call(run)                       Run -> Finding
+  # and, when it serves applications,
+  #   bundles(quick:)                 Array<Bundle> of their Gemfiles
+  #   set_up(say)                     what else has to be there, made by `lab setup`
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
-  # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof and
-  # child, in an environment with pinned gems. Where two variants of a verdict stand to each other: ratios.
+  # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof, served_proof
+  # and child, in an environment with pinned gems. Where two variants of a verdict stand to each other: ratios.
   module Lab
     autoload :Axis, "puma_tuner/lab/finding"
     autoload :BlockProof, "puma_tuner/lab/block_proof"
+    autoload :Bundle, "puma_tuner/lab/bundle"
     autoload :Chart, "puma_tuner/lab/finding"
     autoload :Child, "puma_tuner/lab/child"
     autoload :Claim, "puma_tuner/lab/claim"
@@ -26,6 +30,8 @@ module PumaTuner
     autoload :Outcome, "puma_tuner/lab/outcome"
     autoload :Ratios, "puma_tuner/lab/ratios"
     autoload :Run, "puma_tuner/lab/run"
+    autoload :ServedCommands, "puma_tuner/lab/served_commands"
+    autoload :ServedProof, "puma_tuner/lab/served_proof"
     autoload :Series, "puma_tuner/lab/finding"
     autoload :Table, "puma_tuner/lab/finding"
 

@@ -67,11 +67,11 @@ module PumaTuner
         {**default_gems, **loaded}
       end
 
-      # What is not loaded must stay so.
+      # What is not loaded must stay so. Some keep their version private.
       def default_gems
         DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }.filter_map { |name, constant|
           owner = Object.const_get(constant)
-          ["gem #{name}", owner::VERSION.to_s] if owner.const_defined?(:VERSION, false)
+          ["gem #{name}", owner.const_get(:VERSION, false).to_s] if owner.const_defined?(:VERSION, false)
         }.to_h
       end
 

@@ -9,6 +9,9 @@ module PumaTuner
       # @return [Integer] of all chance
       attr_reader :seed
 
+      # @return [String] of the lab
+      attr_reader :folder
+
       # @param lab [Object]
       # @param quick [Boolean] the short form: fewer variants, wide intervals
       # @param seed [Integer]
@@ -43,6 +46,18 @@ module PumaTuner
       def proof(file, variants, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
         plan = BlockProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
         BlockProof.new(File.join(@folder, file), variants, plan, pins:).call { |what| note([title, what].compact.join(": ")) }
+      end
+
+      # Measures served applications against each other, in rounds.
+      #
+      # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; each names its `gemfile`
+      # @param traffic [Load::Traffic] what is sent
+      # @param out [#call] variant's name -> file for its standard output
+      # @param title [String] said before what is at hand
+      # @return [Prove::Verdict]
+      def served_proof(variants, traffic:, out:, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
+        plan = ServedProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
+        ServedProof.new(variants, traffic:, plan:, folder: @folder, out:).call { |what| note([title, what].compact.join(": ")) }
       end
 
       # Runs one of the lab's programs once.

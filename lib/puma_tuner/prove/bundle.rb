@@ -36,6 +36,11 @@ module PumaTuner
         self
       end
 
+      # @return [Boolean] whether nothing is left to be installed
+      def installed?
+        File.file?(File.join(folder, "Gemfile")) && File.read(File.join(folder, "Gemfile")) == gemfile_text && run("check").last.success?
+      end
+
       # @return [Array(Hash, Array<String>)] environment and words of a command that runs with these gems
       def around(environment, words)
         words = words.drop(2) if words.first(2) == ["bundle", "exec"]

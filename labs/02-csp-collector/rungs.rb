@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Labs
+    # What the collector is measured in: factors by name. All answer the same requests alike, with the same version of json and
+    # with YJIT, unless the name says otherwise.
+    module CspRungs
+      SHOP = File.join(Lab::Gems.cache, "apps/solidus")
+
+      MONOLITH = "shop"
+      RAILS = "new Rails app"
+      THIN = "thin Rails app"
+      RACK = "bare Rack"
+      BEST = "own loop"
+
+      COMMON = {"yjit" => "on", "env.RACK_ENV" => "production", "env.RAILS_ENV" => "production"}.freeze
+
+      def self.on_puma(app, topology, gemfile: "rungs/#{app[/\w+/]}/Gemfile", **more)
+        {**COMMON, "app" => "rungs/#{app}", "gemfile" => gemfile, "topology" => topology, **more.transform_keys(&:to_s)}
+      end
+
+      def self.by_command(command, app, gemfile) = {**COMMON, "command" => command, "app" => "rungs/#{app}", "gemfile" => "rungs/#{gemfile}/Gemfile"}
+
+      def self.on_server(command) = by_command(command, "rack/config.ru", "servers")
+
+      # Standing on the story's: threads as there.
+      LADDER = {
+        MONOLITH => on_puma("monolith/config.ru", "1x1", gemfile: File.join(SHOP, "Gemfile"), "env.CSP_SHOP": SHOP),
+        RAILS => on_puma("rails/config.ru", "1x3"),
+        THIN => on_puma("rails/thin.ru", "1x2"),
+        RACK => on_puma("rack/config.ru", "1x2")
+      }.freeze
+
+      BARE = LADDER.fetch(RACK)
+      LOOP = by_command("ruby rungs/loop/collector.rb {port}", "loop/collector.rb", "loop").freeze
+
+      # The first rung is the baseline, and all others are held against it.
+      JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2", "json 3.1.0" => "3.1.0"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
+
+      SETTINGS = {
+        RACK => BARE,
+        "YJIT off" => {**BARE, "yjit" => "off"},
+        "YJIT from the 5th call" => {**BARE, "rubyopt" => "--yjit-call-threshold=5"},
+        "fewer collections" => {**BARE, "env.RUBY_GC_HEAP_0_INIT_SLOTS" => "400000", "env.RUBY_GC_HEAP_1_INIT_SLOTS" => "200000", "env.RUBY_GC_MALLOC_LIMIT" => "134217728",
+                                "env.RUBY_GC_MALLOC_LIMIT_MAX" => "268435456"},
+        "one thread" => {**BARE, "topology" => "1x1"},
+        "two workers of one thread" => {**BARE, "topology" => "2x1"},
+        "bytes passed through" => {**BARE, "app" => "rungs/passing/config.ru"},
+        "passed through, one thread" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1"}
+      }.freeze
+
+      # Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
+      SILENT = "env -u PUMA_TUNER_METER"
+      SERVERS = {
+        RACK => BARE,
+        "Pitchfork" => on_server("pitchfork -E production -l 127.0.0.1:{port} rungs/rack/config.ru"),
+        "Falcon" => on_server("falcon serve -b http://127.0.0.1:{port} -n 1 -c rungs/rack/config.ru"),
+        "Itsi" => on_server("#{SILENT} itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
+        "Iodine" => on_server("#{SILENT} iodine -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
+        BEST => LOOP
+      }.freeze
+    end
+  end
+end

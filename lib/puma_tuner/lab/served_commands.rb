@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "digest"
+
+module PumaTuner
+  module Lab
+    # How a lab's served variants are started: each with the gems of its Gemfile (`gemfile=`, `gem.NAME=version` over it) and
+    # no others, and what it prints on standard output in a file of its own, as that may be its work. Other factors are made
+    # ready as `prove` does.
+    #
+    # Installing is for `puma_tuner lab setup`: what is not installed is refused here.
+    class ServedCommands
+      # Puma on the variant's `app=`, in this word's place.
+      RACKUP = "config.ru"
+      WORDS = [Gem.ruby, "-S", "puma", "--silent", RACKUP].freeze
+
+      # Its process is then the server's, so that signals and CPU time are, too.
+      INTO_FILE = 'lines=$1; shift; exec "$@" >>"$lines"'
+
+      # @param folder [String] of the lab; variants run in it, and name their files from there
+      # @param variants [Array<Prove::Variant>]
+      # @param out [#call] variant's name -> path of the file for its standard output
+      def initialize(folder:, variants:, out:)
+        @folder = folder
+        @out = out
+        command = Host::Command.new(words: WORDS, directory: folder, environment: Commands.clean_environment)
+        @preparation = Prove::Preparation.new(variants:, command:, rackup: RACKUP, folder: nil, own_gems: false)
+      end
+
+      # @param variant [Prove::Variant]
+      # @return [Prove::Preparation::Ready]
+      # @raise [UserMistake] when its gems are not installed
+      def call(variant)
+        ready = @preparation.call(variant)
+        command = with_gems(ready.command, variant)
+        words = ["sh", "-c", INTO_FILE, "sh", @out.call(variant.name), *command.words]
+        ready.with(command: command.with(words:), facts: {**ready.facts, "file command" => Digest::SHA256.hexdigest(command.words.last(4).join(" "))[0, 12]})
+      end
+
+      private
+
+      def with_gems(command, variant)
+        bundle = Bundle.of(variant, folder: @folder)
+        environment, words = bundle.insist.around(command.environment, command.words)
+        command.with(environment:, words:)
+      end
+    end
+  end
+end
