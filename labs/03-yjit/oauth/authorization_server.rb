@@ -58,6 +58,11 @@ Doorkeeper.configure do
   access_token_expires_in 2.hours
 end
 
+ENV["DATABASE_URL"] = "sqlite3:#{ENV["OAUTH_DATABASE"] || Store.copy}?timeout=5000&max_connections=100"
+Rails.application.initialize!
+ENV.delete("DATABASE_URL") # another in each process: no setting
+
+# After the initialization, which gives controllers the routes' names.
 class ApiController < ActionController::API
 end
 
@@ -89,9 +94,6 @@ class MetadataController < ApiController
     })
   end
 end
-
-ENV["DATABASE_URL"] = "sqlite3:#{ENV["OAUTH_DATABASE"] || Store.copy}?timeout=5000&max_connections=100"
-Rails.application.initialize!
 
 Rails.application.routes.draw do
   use_doorkeeper

@@ -6,7 +6,7 @@ require "fileutils"
 database = File.expand_path("authorization.sqlite3", __dir__)
 FileUtils.rm_f(Dir["#{database}*"])
 ENV["OAUTH_DATABASE"] = database
-require_relative "authorization_server"
+require_relative "authorization_server" # which chooses the version of json, too
 
 USERS = 200
 APPLICATIONS = 40
@@ -65,4 +65,6 @@ end
 rows[0].merge!(application_id: 1, token: "access", refresh_token: "refresh")
 rows[1].merge!(application_id: 1, token: "introspected")
 Doorkeeper::AccessToken.insert_all!(rows)
+# Of which the requests' values are.
+File.write(File.expand_path("values.json", __dir__), JSON.generate("application" => (1..APPLICATIONS).to_a, "limit" => [5, 20, 50], "code" => Array.new(50) { hex.call }))
 puts "#{User.count} users, #{Doorkeeper::Application.count} applications, #{Doorkeeper::AccessToken.count} tokens"
