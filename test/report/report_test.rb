@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/profiles"
 require "support/tuning_fixture"
+require_relative "fleet_fixture"
 
 class ReportTest < TunerTest
   Report = PumaTuner::Report
@@ -45,7 +46,7 @@ class ReportTest < TunerTest
   test "every format shows every kind that it names" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
-              profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles, finding:}
+              profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles, finding:, fleet: FleetFixture.comparison}
     {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
       renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end

@@ -5,15 +5,12 @@ module PumaTuner
     # One look at all ledgers and gauges of a server: everything since it started, processes that have ended included, so that
     # what is made of it never falls when a worker is replaced.
     class Reading
-      # What is exported has histograms of these only; reading the others would take three times as long.
-      PARTS = %i[wall queue gvl_wait].freeze
-
       # Of all processes: reading the smaps of a large one takes milliseconds.
       MEMORY_FRESH_S = 10
 
-      # kind: :request or :job; duration, queue, gvl_wait: Buckets, nil where unknown; sums: Measure::Ledger::SUMS
+      # kind: :request or :job; sums: Measure::Ledger::SUMS; histograms: as LedgerReader has them
       Work = Data.define(:kind, :name, :sums, :histograms) do
-        # @return [Stats::Histogram, nil]
+        # @return [Buckets, nil] nil where unknown
         def histogram(part) = histograms[Measure::Ledger::DISTRIBUTIONS.index(part)]
 
         # @return [Integer, nil] nanoseconds
@@ -39,7 +36,7 @@ module PumaTuner
         @leader_pid = leader_pid
         @endpoints_max = endpoints_max
         @names = Hash.new { |names, kind| names[kind] = {} }
-        @unchanging = {}
+        @kept = {}
         @memory = {}
       end
 
@@ -59,17 +56,16 @@ module PumaTuner
 
       # Ledgers of processes that have ended change no more; only what they were added up in is written anew.
       def read(path)
+        kept = @kept[path] ||= {changed: nil, ledger: nil, entries: {}}
+        return LedgerReader.read(path, kept[:entries]) if !path.end_with?("ended.json") && Host::Processes.alive?(File.basename(path).to_i)
         changed = [File.mtime(path), File.size(path)]
-        alive = !path.end_with?("ended.json") && Host::Processes.alive?(File.basename(path).to_i)
-        return Measure::Ledger.read(path, parts: PARTS, traces: false) if alive
-        known, ledger = @unchanging[path]
-        return ledger if known == changed
-        Measure::Ledger.read(path, parts: PARTS, traces: false).tap { |read| @unchanging[path] = [changed, read] }
+        return kept[:ledger] if kept[:changed] == changed
+        LedgerReader.read(path, kept[:entries]).tap { |ledger| kept.merge!(changed:, ledger:) }
       rescue Errno::ENOENT
         nil
       end
 
-      def forget(paths) = @unchanging.delete_if { |path, _| !paths.include?(path) }
+      def forget(paths) = @kept.select! { |path, _| paths.include?(path) }
 
       def sum(ledgers)
         ledgers.each_with_object({}) { |ledger, sums|
