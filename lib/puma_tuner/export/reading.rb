@@ -17,9 +17,9 @@ module PumaTuner
         def sum_ns(part) = sums[Measure::Ledger::SUMS.index(part)]
       end
 
-      # Living processes. worker: "0", "1", … or "master"; gauges: as ProcessGauges wrote them, {} without
+      # Living processes; began_at_ns: 0 where unknown. worker: "0", "1", … or "master"; gauges: as ProcessGauges wrote them, {} without
       # pool_threads: entries of its ledger, [] without
-      ServerProcess = Data.define(:pid, :worker, :cpu_ns, :memory, :gauges, :pool_threads)
+      ServerProcess = Data.define(:pid, :worker, :began_at_ns, :cpu_ns, :memory, :gauges, :pool_threads)
 
       # @return [Array<Work>] endpoints, then jobs
       attr_reader :works
@@ -86,19 +86,22 @@ module PumaTuner
         names[name] = (names.size < @endpoints_max) ? name : Measure::Endpoint::OTHER
       end
 
+      # A master that has a server of its own, for Puma's control app, has gauges and a ledger, too, and is no worker.
       def find_processes(ledgers)
         gauges = ProcessGauges.read_all(@ledgers.directory).to_h { |one| [one.fetch("pid"), one] }
         pids = [*gauges.keys, *ledgers.keys].uniq.select { |pid| pid.positive? && Host::Processes.alive?(pid) }
-        workers = pids.map { |pid| process(pid, worker_name(gauges[pid], ledgers[pid]), gauges.fetch(pid, {}), ledgers[pid]) }
-        leader = pids.include?(@leader_pid) ? [] : [process(@leader_pid, "master", {}, nil)]
-        remember_memory(leader + workers)
-        [*leader, *workers.sort_by(&:worker)]
+        indices = pids.to_h { |pid| [pid, gauges.dig(pid, "worker_index") || ledgers[pid]&.facts&.dig("worker_index")] }
+        others = pids - [@leader_pid]
+        cluster = !pids.include?(@leader_pid) || indices.values.any?
+        found = (cluster ? others : pids).map { |pid| process(pid, (indices[pid] || 0).to_s, gauges.fetch(pid, {}), ledgers[pid]) }
+        found.unshift(process(@leader_pid, "master", {}, nil)) if cluster
+        remember_memory(found)
+        # While a worker is replaced there are two of one index: the younger one comes last.
+        found.sort_by.with_index { |one, place| [one.began_at_ns, place] }
       end
 
-      def worker_name(gauges, ledger) = (gauges&.dig("worker_index") || ledger&.facts&.dig("worker_index") || 0).to_s
-
       def process(pid, worker, gauges, ledger)
-        ServerProcess.new(pid:, worker:, cpu_ns: Host::Processes.cpu_ns(pid), memory: memory(pid), gauges:,
+        ServerProcess.new(pid:, worker:, began_at_ns: ledger&.began_at_ns || 0, cpu_ns: Host::Processes.cpu_ns(pid), memory: memory(pid), gauges:,
           pool_threads: ledger ? ledger.entries.values.select { |entry| entry.kind == :pool_thread && entry.counts.first.positive? } : [])
       end
 
