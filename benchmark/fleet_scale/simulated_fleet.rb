@@ -4,8 +4,8 @@ require "puma_tuner"
 
 module FleetScale
   # What servers would have told Prometheus, for days, with the truth known: requests after a curve of the day, durations after a
-  # logarithmic normal distribution for each endpoint. Counts are fractions, as rounding each bucket on its own would make histograms
-  # that can't be.
+  # logarithmic normal distribution for each endpoint. Each bucket is rounded by itself, so that lower ones may gain one more
+  # than higher ones now and then.
   #
   # Group a is the baseline; in group b every request takes `speed_ratio` times as long, and a worker `memory_ratio` times the memory.
   class SimulatedFleet
@@ -38,8 +38,8 @@ module FleetScale
       Array.new(count) { |index| Endpoint.new(name: "GET /things/#{index}/:id", median_s: 0.02 * 1.35**index, sigma: 0.5, weights: {"a" => 1.0, "b" => index.zero? ? mix_b : 1.0}) }
     end
 
-    # @return [Array<Integer>] the numbers of servers
-    def servers_count = @servers.size
+    # @return [Integer] rounded to whole servers
+    def workers_count = @servers.size * @workers_per_server
 
     # Of the distribution itself, without buckets.
     #
@@ -136,13 +136,13 @@ module FleetScale
     def write_histograms(io, base, group)
       [*Bounds::FINE.bounds_ns, nil].zip([*Bounds::FINE.names, "+Inf"]) do |ns, le|
         share = ns ? share_up_to(ns / 1e9, group) : 1.0
-        series(io, "puma_tuner_request_duration_seconds_bucket", {**base, le:}) { |index| (served[index] * share).round(6) }
+        series(io, "puma_tuner_request_duration_seconds_bucket", {**base, le:}) { |index| (served[index] * share).floor }
       end
-      series(io, "puma_tuner_request_duration_seconds_count", base) { |index| served[index].round(6) }
+      series(io, "puma_tuner_request_duration_seconds_count", base) { |index| served[index].floor }
       @endpoints.each do |endpoint|
         [*Bounds::COARSE.bounds_ns, nil].zip([*Bounds::COARSE.names, "+Inf"]) do |ns, le|
           part = share(endpoint, group) * (ns ? cdf(endpoint, ns / 1e9, group) : 1.0)
-          series(io, "puma_tuner_endpoint_request_duration_seconds_bucket", {**base, endpoint: endpoint.name, le:}) { |index| (served[index] * part).round(6) }
+          series(io, "puma_tuner_endpoint_request_duration_seconds_bucket", {**base, endpoint: endpoint.name, le:}) { |index| (served[index] * part).floor }
         end
       end
     end

@@ -23,6 +23,7 @@ module PumaTuner
     autoload :Family, "puma_tuner/export/family"
     autoload :HttpServer, "puma_tuner/export/http_server"
     autoload :Leader, "puma_tuner/export/leader"
+    autoload :LedgerReader, "puma_tuner/export/ledger_reader"
     autoload :OpenTelemetry, "puma_tuner/export/open_telemetry"
     autoload :ProcessFamilies, "puma_tuner/export/process_families"
     autoload :ProcessGauges, "puma_tuner/export/process_gauges"

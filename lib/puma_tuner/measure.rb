@@ -56,7 +56,7 @@ module PumaTuner
 
       # Looks at every Puma server of this process and of those forked from it, from its start on.
       #
-      # @param way_in [String] "command", "plugin", "run" or "rack"
+      # @param way_in [String] "command", "plugin", "run", "rack" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
       def start(way_in:, directory: nil, console: nil)

@@ -102,6 +102,26 @@ class ExportReadingTest < TunerTest
     assert_equal ["#{pid}.gauges"], Dir.children(@ledgers.directory).grep(/gauges/)
   end
 
+  test "of two workers of one index, as while one is replaced, memory adds up and counters are the younger one's" do
+    record({"GET /a" => 1}, stay: true, worker_index: 0)
+    one = families.fetch("process_pss_bytes").samples[{worker: "0"}]
+    pid = record({"GET /a" => 1}, stay: true, worker_index: 0)
+    @reading = nil
+    all = families
+    assert_operator all.fetch("process_pss_bytes").samples[{worker: "0"}], :>, one * 1.3
+    younger = JSON.parse(File.read(File.join(@ledgers.directory, "#{pid}.gauges")))
+    assert_equal younger["allocated_count"], all.fetch("allocated_objects_total").samples[{worker: "0"}]
+  end
+
+  test "a master with a server of its own, as for Puma's control app, is no worker" do
+    pid = record({"GET /a" => 1}, stay: true, worker_index: nil)
+    record({"GET /a" => 1}, stay: true, worker_index: 0)
+    @reading = Reading.new(@ledgers, leader_pid: pid, endpoints_max: 200)
+    all = families
+    assert_equal [{worker: "master"}, {worker: "0"}], all.fetch("process_pss_bytes").samples.keys
+    assert_equal [{worker: "0"}], all.fetch("gc_runs_total").samples.keys
+  end
+
   test "gauges of a process that fell silent are nobody's knowledge" do
     record({"GET /a" => 1}, stay: true)
     path = Dir[File.join(@ledgers.directory, "*.gauges")].first

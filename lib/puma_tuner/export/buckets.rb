@@ -20,11 +20,34 @@ module PumaTuner
         new(bounds:, counts: counts.freeze, sum_ns:)
       end
 
+      # The same from a ledger's own buckets, as they stand there.
+      #
+      # @param all [Array<Integer>] how many in each
+      # @param count [Integer] of all, those of exactly 0 included, which are in no bucket
+      def self.of_counts(all, count, bounds, sum_ns)
+        first = 0
+        counts = bounds.first_buckets.map { |bucket| all[first, bucket - first].sum.tap { first = bucket } }
+        counts << all[first..].sum
+        counts[0] += [count - counts.sum, 0].max
+        new(bounds:, counts: counts.freeze, sum_ns:)
+      end
+
       # @param bounds [Bounds]
       def self.none(bounds) = of(Stats::Histogram.empty, bounds, 0)
 
       # @param other [Buckets] with the same bounds
       def +(other) = with(counts: counts.zip(other.counts).map(&:sum).freeze, sum_ns: sum_ns + other.sum_ns)
+
+      # @param wider [Bounds] some of these bounds, the first and the last one among them
+      # @return [Buckets]
+      def coarser(wider)
+        first = 0
+        joined = wider.bounds_ns.map do |ns|
+          last = bounds.bounds_ns.index(ns)
+          counts[first..last].sum.tap { first = last + 1 }
+        end
+        with(bounds: wider, counts: [*joined, counts.last].freeze)
+      end
 
       # @return [Integer] durations
       def count = counts.sum

@@ -59,11 +59,11 @@ module PumaTuner
       # one process can't tell.
       def merged(part, bounds)
         return if @requests.any? { |work| work.histogram(part).nil? } || (part == :gvl_wait && @reading.why_not.any?)
-        @requests.map { |work| Buckets.of(work.histogram(part), bounds, work.sum_ns(part)) }.reduce(Buckets.none(bounds), :+)
+        @requests.map { |work| work.histogram(part) }.reduce(Buckets.none(bounds), :+)
       end
 
       def durations(works, label)
-        works.to_h { |work| [{label => work.name}, Buckets.of(work.histogram(:wall), Bounds::COARSE, work.sum_ns(:wall))] }
+        works.to_h { |work| [{label => work.name}, work.histogram(:wall).coarser(Bounds::COARSE)] }
       end
 
       def times(works, label)

@@ -75,7 +75,7 @@ module PumaTuner
 
         def requests
           Measure::GvlClock.sweep
-          ledger = Measure::Ledger.read(Measure.recording.ledger_path, parts: [], traces: false)
+          ledger = LedgerReader.read(Measure.recording.ledger_path, @kept ||= {})
           ledger ? ledger.entries.values.select { |entry| entry.kind == :request } : []
         end
 

@@ -37,9 +37,9 @@ module PumaTuner
       # @return [Array<Family>]
       def call
         [
-          *from_kernel("process_cpu_seconds_total", "counter", "CPU time of all threads, by the kernel.") { |process| process.cpu_ns&.fdiv(Units::NS_PER_S) },
-          *from_kernel("process_resident_memory_bytes", "gauge", "Resident memory; what processes share is counted in each.") { |process| process.memory[:rss_bytes] },
-          *from_kernel("process_pss_bytes", "gauge", "Resident memory, what is shared divided among its users: adds up.") { |process| process.memory[:pss_bytes] },
+          family("process_cpu_seconds_total", "counter", "CPU time of all threads, by the kernel.", each { |process| process.cpu_ns&.then(&SECONDS) }),
+          family("process_resident_memory_bytes", "gauge", "Resident memory; what processes share is counted in each.", memory(:rss_bytes)),
+          family("process_pss_bytes", "gauge", "Resident memory, what is shared divided among its users: adds up.", memory(:pss_bytes)),
           threads, *GAUGES.map { |name, facts| from_gauges(name, *facts) }
         ]
       end
@@ -48,10 +48,14 @@ module PumaTuner
 
       def family(name, type, help, samples) = Family.new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
 
-      def from_kernel(name, type, help, &number) = [family(name, type, help, @processes.to_h { |process| [{worker: process.worker}, number.call(process)] })]
+      # Of two of one index, the younger one's: counters must not add up those that are about to end.
+      def each = @processes.to_h { |process| [{worker: process.worker}, yield(process)] }
+
+      # Both take memory.
+      def memory(kind) = @processes.group_by { |process| {worker: process.worker} }.transform_values { |all| all.filter_map { |process| process.memory[kind] }.then { |bytes| bytes.sum if bytes.any? } }
 
       def from_gauges(name, type, help, key, conversion = :itself.to_proc)
-        family(name, type, help, @processes.to_h { |process| [{worker: process.worker}, process.gauges[key]&.then(&conversion)] })
+        family(name, type, help, each { |process| process.gauges[key]&.then(&conversion) })
       end
 
       def threads

@@ -5,24 +5,21 @@ module PumaTuner
     # One look at all ledgers and gauges of a server: everything since it started, processes that have ended included, so that
     # what is made of it never falls when a worker is replaced.
     class Reading
-      # What is exported has histograms of these only; reading the others would take three times as long.
-      PARTS = %i[wall queue gvl_wait].freeze
-
       # Of all processes: reading the smaps of a large one takes milliseconds.
       MEMORY_FRESH_S = 10
 
-      # kind: :request or :job; duration, queue, gvl_wait: Buckets, nil where unknown; sums: Measure::Ledger::SUMS
+      # kind: :request or :job; sums: Measure::Ledger::SUMS; histograms: as LedgerReader has them
       Work = Data.define(:kind, :name, :sums, :histograms) do
-        # @return [Stats::Histogram, nil]
+        # @return [Buckets, nil] nil where unknown
         def histogram(part) = histograms[Measure::Ledger::DISTRIBUTIONS.index(part)]
 
         # @return [Integer, nil] nanoseconds
         def sum_ns(part) = sums[Measure::Ledger::SUMS.index(part)]
       end
 
-      # Living processes. worker: "0", "1", … or "master"; gauges: as ProcessGauges wrote them, {} without
+      # Living processes; began_at_ns: 0 where unknown. worker: "0", "1", … or "master"; gauges: as ProcessGauges wrote them, {} without
       # pool_threads: entries of its ledger, [] without
-      ServerProcess = Data.define(:pid, :worker, :cpu_ns, :memory, :gauges, :pool_threads)
+      ServerProcess = Data.define(:pid, :worker, :began_at_ns, :cpu_ns, :memory, :gauges, :pool_threads)
 
       # @return [Array<Work>] endpoints, then jobs
       attr_reader :works
@@ -39,7 +36,7 @@ module PumaTuner
         @leader_pid = leader_pid
         @endpoints_max = endpoints_max
         @names = Hash.new { |names, kind| names[kind] = {} }
-        @unchanging = {}
+        @kept = {}
         @memory = {}
       end
 
@@ -59,17 +56,16 @@ module PumaTuner
 
       # Ledgers of processes that have ended change no more; only what they were added up in is written anew.
       def read(path)
+        kept = @kept[path] ||= {changed: nil, ledger: nil, entries: {}}
+        return LedgerReader.read(path, kept[:entries]) if !path.end_with?("ended.json") && Host::Processes.alive?(File.basename(path).to_i)
         changed = [File.mtime(path), File.size(path)]
-        alive = !path.end_with?("ended.json") && Host::Processes.alive?(File.basename(path).to_i)
-        return Measure::Ledger.read(path, parts: PARTS, traces: false) if alive
-        known, ledger = @unchanging[path]
-        return ledger if known == changed
-        Measure::Ledger.read(path, parts: PARTS, traces: false).tap { |read| @unchanging[path] = [changed, read] }
+        return kept[:ledger] if kept[:changed] == changed
+        LedgerReader.read(path, kept[:entries]).tap { |ledger| kept.merge!(changed:, ledger:) }
       rescue Errno::ENOENT
         nil
       end
 
-      def forget(paths) = @unchanging.delete_if { |path, _| !paths.include?(path) }
+      def forget(paths) = @kept.select! { |path, _| paths.include?(path) }
 
       def sum(ledgers)
         ledgers.each_with_object({}) { |ledger, sums|
@@ -90,19 +86,22 @@ module PumaTuner
         names[name] = (names.size < @endpoints_max) ? name : Measure::Endpoint::OTHER
       end
 
+      # A master that has a server of its own, for Puma's control app, has gauges and a ledger, too, and is no worker.
       def find_processes(ledgers)
         gauges = ProcessGauges.read_all(@ledgers.directory).to_h { |one| [one.fetch("pid"), one] }
         pids = [*gauges.keys, *ledgers.keys].uniq.select { |pid| pid.positive? && Host::Processes.alive?(pid) }
-        workers = pids.map { |pid| process(pid, worker_name(gauges[pid], ledgers[pid]), gauges.fetch(pid, {}), ledgers[pid]) }
-        leader = pids.include?(@leader_pid) ? [] : [process(@leader_pid, "master", {}, nil)]
-        remember_memory(leader + workers)
-        [*leader, *workers.sort_by(&:worker)]
+        indices = pids.to_h { |pid| [pid, gauges.dig(pid, "worker_index") || ledgers[pid]&.facts&.dig("worker_index")] }
+        others = pids - [@leader_pid]
+        cluster = !pids.include?(@leader_pid) || indices.values.any?
+        found = (cluster ? others : pids).map { |pid| process(pid, (indices[pid] || 0).to_s, gauges.fetch(pid, {}), ledgers[pid]) }
+        found.unshift(process(@leader_pid, "master", {}, nil)) if cluster
+        remember_memory(found)
+        # While a worker is replaced there are two of one index: the younger one comes last.
+        found.sort_by.with_index { |one, place| [one.began_at_ns, place] }
       end
 
-      def worker_name(gauges, ledger) = (gauges&.dig("worker_index") || ledger&.facts&.dig("worker_index") || 0).to_s
-
       def process(pid, worker, gauges, ledger)
-        ServerProcess.new(pid:, worker:, cpu_ns: Host::Processes.cpu_ns(pid), memory: memory(pid), gauges:,
+        ServerProcess.new(pid:, worker:, began_at_ns: ledger&.began_at_ns || 0, cpu_ns: Host::Processes.cpu_ns(pid), memory: memory(pid), gauges:,
           pool_threads: ledger ? ledger.entries.values.select { |entry| entry.kind == :pool_thread && entry.counts.first.positive? } : [])
       end
 

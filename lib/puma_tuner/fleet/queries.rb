@@ -34,6 +34,7 @@ module PumaTuner
 
       # How often a gauge is looked at within a span, when no rule has done it before.
       SUBQUERY_STEPS = 12
+      LEAST_SUBQUERY_STEP_S = 15
 
       # @return [Symbol] :rules or :raw
       attr_reader :source
@@ -65,7 +66,7 @@ module PumaTuner
       end
 
       # A step longer than the span would look at most of them never.
-      private def subquery_step_s = [[@step_s / SUBQUERY_STEPS, 15].max, @step_s].min
+      private def subquery_step_s = (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
 
       # @return [String] how many samples a span has of the series that has most
       def coverage = "max(count_over_time(#{@selector.of(INFO.fetch(@source))}[#{@step_s}s]))"

@@ -61,11 +61,9 @@ module PumaTuner
       end
 
       class << self
-        # @param parts [Array<Symbol>] of DISTRIBUTIONS: whose histograms are read; those of others are nil
-        # @param traces [Boolean] whether they are read; most of the time that reading takes goes into these two
         # @return [Ledger, nil] nil when it is not complete yet
-        def read(path, parts: DISTRIBUTIONS, traces: true)
-          path.end_with?(".json") ? Written.read(path) : File.open(path, "rb") { |file| Reader.new(file, parts:, traces:).ledger }
+        def read(path)
+          path.end_with?(".json") ? Written.read(path) : File.open(path, "rb") { |file| Reader.new(file).ledger }
         rescue Errno::ENOENT
           nil
         end
@@ -92,10 +90,8 @@ module PumaTuner
 
       # Reads a ledger's file, which another process may be writing.
       class Reader
-        def initialize(file, parts: DISTRIBUTIONS, traces: true)
+        def initialize(file)
           @file = file
-          @parts = parts.map { |part| DISTRIBUTIONS.index(part) }
-          @with_traces = traces
         end
 
         def ledger
@@ -105,7 +101,7 @@ module PumaTuner
           raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it") unless @header[:layout] == LAYOUT[:layout]
           numbers = @header.slice(*Ledger.members)
           Ledger.new(**numbers, facts: facts(bytes), entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
-            traces: (@with_traces ? traces : []).group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] })
+            traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] })
         rescue EOFError
           nil
         end
@@ -127,10 +123,10 @@ module PumaTuner
         def key(index) = @keys.fetch(index)
 
         def entry(kind, name, index)
-          numbers, histograms = settled(entry_offset(index)) { [@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), histogram_bytes(kind, index)] }
+          numbers, histograms = settled(entry_offset(index)) { @file.pread(LAYOUT[:entry_bytes], entry_offset(index)).then { |bytes| [bytes, histogram_bytes(kind, index, bytes)] } }
           counts = numbers.unpack("Q#{COUNTS.size}", offset: 16)
           sums = numbers.unpack("Q#{SUMS.size}", offset: 16 + COUNTS.size * 8)
-          Entry.new(kind:, name:, counts:, sums:, histograms: histograms&.map { |bytes| bytes && histogram_of(bytes, counts.first) } || [], blames: blames(numbers))
+          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, index, counts.first), blames: blames(numbers))
         end
 
         # The block's result at a moment in which nobody wrote.
@@ -142,18 +138,18 @@ module PumaTuner
           end
         end
 
-        # @return [Array<String, nil>, nil] a place for each distribution; nil where there are none
-        def histogram_bytes(kind, index)
+        def histogram_bytes(kind, index, _numbers)
           return unless kind == :request || kind == :job
-          length = LAYOUT[:buckets_count] * 8
-          Array.new(LAYOUT[:histograms_count]) do |place|
-            @file.pread(length, LAYOUT[:histograms_offset] + (index * LAYOUT[:histograms_count] + place) * length) if @parts.include?(place)
-          end
+          length = LAYOUT[:buckets_count] * LAYOUT[:histograms_count] * 8
+          @file.pread(length, LAYOUT[:histograms_offset] + index * length)
         end
 
-        def histogram_of(bytes, count)
-          counts = bytes.unpack("Q*").each_with_index.filter_map { |number, bucket| [bucket, number].freeze if number.positive? }
-          Stats::Histogram.new(zero_count: [count - counts.sum(&:last), 0].max, counts: counts.freeze)
+        def histograms_of(bytes, _index, count)
+          return [] unless bytes
+          bytes.unpack("Q*").each_slice(LAYOUT[:buckets_count]).map do |buckets|
+            counts = buckets.each_with_index.filter_map { |number, bucket| [bucket, number].freeze if number.positive? }
+            Stats::Histogram.new(zero_count: [count - counts.sum(&:last), 0].max, counts: counts.freeze)
+          end
         end
 
         def blames(bytes)

@@ -10,7 +10,7 @@ module PumaTuner
       ServiceRow = Data.define(:name, :per_s, :workers, :threads, :gvl_wait, :queue, :memory, :needed, :saved)
 
       # Of the groups' sizes, a whole number tells enough.
-      NUMBERS = {"ns" => :duration, "bytes" => :mebibytes, "per_s" => :rate}.freeze
+      NUMBERS = {"ns" => :duration, "per_s" => :rate}.freeze
 
       # @param comparison [Fleet::Comparison]
       def initialize(comparison)
@@ -63,7 +63,7 @@ module PumaTuner
         @comparison.services.map do |service|
           ServiceRow.new(name: Figures.printable(service.name), per_s: "#{Units.rate(service.mean_per_s)} (#{Units.rate(service.peak_per_s)})", workers: rounded(service.workers_count),
             threads: [rounded(service.threads_per_worker), service.rule_threads_count || "-"].join(" / "), gvl_wait: Units.percent(service.parts["gvl_wait"]), queue: Units.percent(service.parts["queue"]),
-            memory: Units.mebibytes(service.memory_bytes), needed: service.needed_workers_count ? service.needed_workers_count.to_s : "-", saved: Units.mebibytes(service.saved_bytes))
+            memory: bytes(service.memory_bytes), needed: service.needed_workers_count ? service.needed_workers_count.to_s : "-", saved: bytes(service.saved_bytes))
         end
       end
 
@@ -71,7 +71,7 @@ module PumaTuner
 
       # @return [Array<String>]
       def service_notes
-        ["In all, #{Units.mebibytes(@comparison.saved_bytes)} could be saved. Estimates from means over the window and its busiest span, by the rule of thumb (100 / CPU %), to know where to look first: " \
+        ["In all, #{bytes(@comparison.saved_bytes)} could be saved. Estimates from means over the window and its busiest span, by the rule of thumb (100 / CPU %), to know where to look first: " \
          "`puma_tuner tune` on one service predicts and proves what a change brings."]
       end
 
@@ -98,7 +98,15 @@ module PumaTuner
 
       def number(row, number)
         return "-" unless number
+        return bytes(number) if row.unit == "bytes"
         NUMBERS.key?(row.unit) ? Units.public_send(NUMBERS[row.unit], number) : rounded(number)
+      end
+
+      # A worker's code and a fleet's memory are five orders of magnitude apart.
+      def bytes(number)
+        return "-" unless number
+        gib = number.fdiv(1 << 30)
+        (gib >= 10) ? "#{Units.significant(gib)} GiB" : "#{Units.significant(number.fdiv(Units::MIB))} MiB"
       end
 
       def rounded(number) = number ? Figures.count(number.round) : "-"
@@ -108,7 +116,7 @@ module PumaTuner
         "95% intervals from #{Figures.counted(@comparison.blocks_count, "block")} of #{block} drawn again and again"
       end
 
-      def block = {86_400 => "a day", 21_600 => "6 hours", 3_600 => "an hour"}.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }
+      def block = {86_400 => "one day", 21_600 => "six hours", 3_600 => "one hour"}.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }
 
       def hours_note = (@comparison.block_s < 86_400) ? "; with less than four days, how much days differ is in no interval" : ""
     end
