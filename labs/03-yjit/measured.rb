@@ -46,7 +46,7 @@ module PumaTuner
       def charts = YjitCharts.new(self).all
 
       # @return [Array<String>]
-      def conclusions = [*staging_sentences, *code_sentences, *limit_sentences, *unsteady_sentences]
+      def conclusions = YjitSentences.new(self).all
 
       # @return [Hash{String => String}]
       def unknown(quick)
@@ -86,6 +86,9 @@ module PumaTuner
         (cells.size < 3) ? [] : cells
       end
 
+      # @return [Array<Cell>]
+      def of_mix(mix) = verdicts.keys.select { |cell| cell.mix == mix }
+
       private
 
       # See Prove::TrialRun: percentiles of few requests are left out.
@@ -104,8 +107,6 @@ module PumaTuner
         pairs = Prove::PairedValues.new(verdict.trials, verdict.cells.size).pairs(OFF, ON, metric) or return
         pairs.transpose.map { |off, on| on.fdiv(off) }
       end
-
-      def of_mix(mix) = verdicts.keys.select { |cell| cell.mix == mix }
 
       def production_claims
         of_mix(PRODUCTION).flat_map do |cell|
@@ -158,44 +159,10 @@ module PumaTuner
           end
         end
       end
-
-      def staging_sentences
-        rubies.flat_map do |ruby|
-          TITLES.filter_map do |service, title|
-            staging, production = [STAGING, PRODUCTION].map { |mix| cell(service, mix, ruby) }
-            next unless staging && production
-            "The #{title}, Ruby #{ruby}: under #{Units.counted(staging.kinds_count, "kind")} of requests YJIT changes memory to #{told(staging, "pss")} and CPU per request to #{told(staging, "cpu_per_request")}; " \
-              "under #{production.kinds_count}, to #{told(production, "pss")} and #{told(production, "cpu_per_request")}."
-          end
-        end
-      end
-
-      def told(cell, metric) = Report::Figures.ratio(ratio(cell, metric))
-
-      def code_sentences
-        pairs = of_mix(PRODUCTION).filter_map { |cell| [cell, condition(cell, "yjit_code_bytes")] if condition(cell, "yjit_code_bytes") }
-        pairs.map do |cell, bytes|
-          staging = cell(cell.service, STAGING, cell.ruby)&.then { |other| condition(other, "yjit_code_bytes") }
-          "The #{TITLES.fetch(cell.service)}, Ruby #{cell.ruby}: #{Units.mebibytes(bytes.value)} of machine code under production's mix#{", #{Units.mebibytes(staging.value)} under staging's" if staging}."
-        end
-      end
-
-      # As YJIT stops there, more variety would cost no more memory, and bring no more speed.
-      def limit_sentences
-        of_mix(PRODUCTION).filter_map do |cell|
-          full = condition(cell, "yjit_code_ratio")
-          "The #{cell}: YJIT has used #{Units.percent(full.high)} of its limit." if full && full.high >= Tradeoff::Judge::CODE_ALARM_RATIO
-        end
-      end
-
-      def unsteady_sentences
-        unsteady = verdicts.values.sum { |verdict| verdict.cells.sum(&:unsteady_count) }
-        all = verdicts.values.sum { |verdict| verdict.valid_trials.size }
-        unsteady.positive? ? ["#{unsteady} of #{all} trials had not settled when the load began that counts: what rare requests need was not compiled yet."] : []
-      end
     end
   end
 end
 
 require_relative "tables"
 require_relative "charts"
+require_relative "sentences"
