@@ -18,12 +18,19 @@ module PumaTuner
       CURVE_KINDS = [1, 10, 30].freeze
 
       # topology: what serves; connections_count: two for each worker, so that it always has something to do
-      # The long form warms up until little is compiled any more; the short one tells so when it was not enough.
-      QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, duration_s: 2.0, warmup_window_s: 0.5, warmup_limit_s: 1.0, turns_count: 2, probe_s: 0}.freeze
-      FULL = {topology: "2x3", connections_count: 4, rounds_count: 10, duration_s: 16, warmup_window_s: 3, warmup_limit_s: 60, turns_count: 8, probe_s: 1}.freeze
+      QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, turns_count: 2, probe_s: 0}.freeze
+      FULL = {topology: "2x3", connections_count: 4, rounds_count: 8, turns_count: 8, probe_s: 1}.freeze
 
-      # What starting a server takes, about, besides what the proof itself expects.
-      BOOT_S = {"oauth" => 0.5, "shop_api" => 3}.freeze
+      # Seconds. The long form warms up until little is compiled any more; the short one tells so when it was not enough.
+      QUICK_TIMES = {
+        "oauth" => {duration_s: 1.0, warmup_window_s: 0.3, warmup_limit_s: 0.9}, "shop_api" => {duration_s: 2.0, warmup_window_s: 0.4, warmup_limit_s: 1.2}
+      }.freeze
+      FULL_TIMES = {
+        "oauth" => {duration_s: 8, warmup_window_s: 4, warmup_limit_s: 30}, "shop_api" => {duration_s: 16, warmup_window_s: 6, warmup_limit_s: 90}
+      }.freeze
+
+      # What starting a server takes, about.
+      BOOT_S = {"oauth" => 1, "shop_api" => 2}.freeze
 
       def name = "yjit"
 
@@ -46,10 +53,14 @@ module PumaTuner
         SERVICES.each { |service| service.set_up(say) }
       end
 
+      # Warm-ups end between the least and the limit.
       def expected_s(quick:)
-        sizes = quick ? QUICK : FULL
-        trial_s = sizes[:duration_s] + 3 * sizes[:warmup_window_s] * (quick ? 1 : 3) + sizes[:probe_s] + 2
-        cells(quick:).sum { |cell| 2 * (sizes[:rounds_count] * (trial_s + BOOT_S.fetch(cell.service)) + BOOT_S.fetch(cell.service) + 2) }.ceil
+        cells(quick:).sum { |cell|
+          sizes = sizes(cell.service, quick)
+          warmup_s = [3 * sizes.fetch(:warmup_window_s), sizes.fetch(:warmup_limit_s)].sum / 2.0
+          trial_s = BOOT_S.fetch(cell.service) + warmup_s + sizes.fetch(:duration_s) + sizes.fetch(:probe_s) + 0.5
+          2 * (sizes.fetch(:rounds_count) * trial_s + BOOT_S.fetch(cell.service) + 0.5)
+        }.ceil
       end
 
       # @param run [Lab::Run]
@@ -78,10 +89,12 @@ module PumaTuner
 
       # @return [Prove::Verdict]
       def proof(run, cell)
-        sizes = run.quick? ? QUICK : FULL
+        sizes = sizes(cell.service, run.quick?)
         service = SERVICES.find { |one| one.name == cell.service }
         run.served_proof(variants(service, cell, sizes), traffic: traffic(service, cell, sizes, run.seed), out: ->(_) { File::NULL }, title: cell.to_s, **sizes.except(:topology, :connections_count))
       end
+
+      def sizes(service, quick) = quick ? {**QUICK, **QUICK_TIMES.fetch(service)} : {**FULL, **FULL_TIMES.fetch(service)}
 
       def variants(service, cell, sizes)
         same = {**service.factors, "topology" => sizes.fetch(:topology), **((cell.ruby == RUBY_VERSION) ? {} : {"ruby" => cell.ruby})}

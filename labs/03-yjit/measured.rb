@@ -11,7 +11,7 @@ module PumaTuner
 
       OAUTH = "oauth"
       SHOP = "shop_api"
-      TITLES = {OAUTH => "the OAuth server", SHOP => "the shop's API"}.freeze
+      TITLES = {OAUTH => "OAuth server", SHOP => "shop's API"}.freeze
 
       # Of story 3, both services under production's load; nil: not published.
       Published = Data.define(:p99, :p99_ratio, :memory, :memory_ratio, :code)
@@ -25,7 +25,7 @@ module PumaTuner
       # kinds_count: of requests, the most frequent ones
       Cell = Data.define(:service, :ruby, :mix, :kinds_count) do
         # @return [String] as people read it, and as verdicts are named
-        def to_s = "#{TITLES.fetch(service)}, #{"#{mix}: " if mix}#{Units.counted(kinds_count, "kind")} of requests, Ruby #{ruby}"
+        def to_s = "#{TITLES.fetch(service)}, #{"#{mix}: " if mix}#{Units.counted(kinds_count, "kind")}, Ruby #{ruby}"
       end
 
       # @return [Hash{Cell => Prove::Verdict}]
@@ -46,13 +46,11 @@ module PumaTuner
       def charts = YjitCharts.new(self).all
 
       # @return [Array<String>]
-      def conclusions = [*staging_sentences, *code_sentences, *limit_sentences, *unsteady_sentences]
+      def conclusions = YjitSentences.new(self).all
 
       # @return [Hash{String => String}]
       def unknown(quick)
-        return {} unless quick
-        {"Ruby 3.3, the curve between few and many kinds of requests, several workers" => "the short form measures one Ruby with one process, under two mixes",
-         "what all of production's code takes" => "the short form's warm-up ends long before rare methods have been called often enough to be compiled"}
+        {**coarse, **(quick ? left_out : {})}
       end
 
       # @return [Stats::Estimate, nil] on over off, 95 %
@@ -88,7 +86,21 @@ module PumaTuner
         (cells.size < 3) ? [] : cells
       end
 
+      # @return [Array<Cell>]
+      def of_mix(mix) = verdicts.keys.select { |cell| cell.mix == mix }
+
       private
+
+      # See Prove::TrialRun: percentiles of few requests are left out.
+      def coarse
+        cells = verdicts.keys.select { |cell| ratio(cell, "p99").nil? }
+        cells.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::TrialRun::P99_LEAST_COUNT} requests in some trial"] }
+      end
+
+      def left_out
+        {"Ruby 3.3, the curve between few and many kinds of requests, several workers" => "the short form measures one Ruby with one process, under two mixes",
+         "what all of production's code takes" => "the short form's warm-up ends long before rare methods have been called often enough to be compiled"}
+      end
 
       def round_ratios(cell, metric)
         verdict = verdicts.fetch(cell)
@@ -96,12 +108,10 @@ module PumaTuner
         pairs.transpose.map { |off, on| on.fdiv(off) }
       end
 
-      def of_mix(mix) = verdicts.keys.select { |cell| cell.mix == mix }
-
       def production_claims
         of_mix(PRODUCTION).flat_map do |cell|
           story = STORY.fetch(cell.service)
-          of = "of #{TITLES.fetch(cell.service)}, Ruby #{cell.ruby}"
+          of = "of the #{TITLES.fetch(cell.service)}, Ruby #{cell.ruby}"
           [
             Lab::Claim.of_ratio("YJIT lowers the p99 #{of}", ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
             Lab::Claim.of_ratio("YJIT raises the memory #{of}", ratio(cell, "pss"), published: story.memory, published_ratio: story.memory_ratio, note: note(cell)),
@@ -123,7 +133,7 @@ module PumaTuner
           shop = staging.service == SHOP
           title = TITLES.fetch(staging.service)
           [
-            Lab::Claim.of_ratio("staging's mix: YJIT raises the memory of #{title}, Ruby #{staging.ruby}", ratio(staging, "pss"), published: ("+13 %, 1.13x" if shop),
+            Lab::Claim.of_ratio("staging's mix: YJIT raises the memory of the #{title}, Ruby #{staging.ruby}", ratio(staging, "pss"), published: ("+13 %, 1.13x" if shop),
               published_ratio: (STAGING_MEMORY_RATIO if shop), note: note(staging)),
             (staging_effect(staging, production) if production)
           ].compact
@@ -132,7 +142,7 @@ module PumaTuner
 
       def staging_effect(staging, production)
         shop = staging.service == SHOP
-        Lab::Claim.of_ratio("production's mix makes YJIT's price in memory higher than staging's: #{TITLES.fetch(staging.service)}, Ruby #{staging.ruby}", relative(production, staging, "pss"),
+        Lab::Claim.of_ratio("production's mix makes YJIT's price in memory higher than staging's: the #{TITLES.fetch(staging.service)}, Ruby #{staging.ruby}", relative(production, staging, "pss"),
           published: ("1.31x against 1.13x: 1.16x" if shop), published_ratio: (STORY.fetch(SHOP).memory_ratio / STAGING_MEMORY_RATIO if shop))
       end
 
@@ -144,45 +154,10 @@ module PumaTuner
           cells = [newer, older].map { |ruby| cell(service, PRODUCTION, ruby) }
           next [] if cells.include?(nil)
           {"p99" => "p99", "pss" => "memory", "cpu_per_request" => "CPU per request"}.map do |metric, words|
-            Lab::Claim.of_ratio("Ruby #{newer}'s YJIT does better by #{title} than #{older}'s, in #{words}", relative(*cells, metric), published: "expected, without a figure",
+            Lab::Claim.of_ratio("Ruby #{newer}'s YJIT does better by the #{title} than #{older}'s, in #{words}", relative(*cells, metric), published: "expected, without a figure",
               note: "below 1: on over off is lower on #{newer}")
           end
         end
-      end
-
-      def staging_sentences
-        rubies.flat_map do |ruby|
-          TITLES.filter_map do |service, title|
-            staging, production = [STAGING, PRODUCTION].map { |mix| cell(service, mix, ruby) }
-            next unless staging && production
-            "#{title.capitalize}, Ruby #{ruby}: under #{Units.counted(staging.kinds_count, "kind")} of requests YJIT changes memory to #{told(staging, "pss")} and CPU per request to #{told(staging, "cpu_per_request")}; " \
-              "under #{production.kinds_count}, to #{told(production, "pss")} and #{told(production, "cpu_per_request")}."
-          end
-        end
-      end
-
-      def told(cell, metric) = Report::Figures.ratio(ratio(cell, metric))
-
-      def code_sentences
-        pairs = of_mix(PRODUCTION).filter_map { |cell| [cell, condition(cell, "yjit_code_bytes")] if condition(cell, "yjit_code_bytes") }
-        pairs.map do |cell, bytes|
-          staging = cell(cell.service, STAGING, cell.ruby)&.then { |other| condition(other, "yjit_code_bytes") }
-          "#{TITLES.fetch(cell.service).capitalize}, Ruby #{cell.ruby}: #{Units.mebibytes(bytes.value)} of machine code under production's mix#{", #{Units.mebibytes(staging.value)} under staging's" if staging}."
-        end
-      end
-
-      # As YJIT stops there, more variety would cost no more memory, and bring no more speed.
-      def limit_sentences
-        of_mix(PRODUCTION).filter_map do |cell|
-          full = condition(cell, "yjit_code_ratio")
-          "#{cell.to_s.capitalize}: YJIT has used #{Units.percent(full.high)} of its limit." if full && full.high >= Tradeoff::Judge::CODE_ALARM_RATIO
-        end
-      end
-
-      def unsteady_sentences
-        unsteady = verdicts.values.sum { |verdict| verdict.cells.sum(&:unsteady_count) }
-        all = verdicts.values.sum { |verdict| verdict.valid_trials.size }
-        unsteady.positive? ? ["#{unsteady} of #{all} trials had not settled when the load began that counts: what rare requests need was not compiled yet."] : []
       end
     end
   end
@@ -190,3 +165,4 @@ end
 
 require_relative "tables"
 require_relative "charts"
+require_relative "sentences"

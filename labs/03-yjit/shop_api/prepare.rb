@@ -20,12 +20,14 @@ address = Spree::Address.order(:id).first
   variants.each_slice(3).to_a[index % 40].each { |variant| order.contents.add(variant, 1 + index % 3) }
 end
 
-ids = ->(model) { model.order(:id).limit(300).pluck(:id) }
+# Few enough that what the app caches of each is soon there.
+VALUES = 30
+ids = ->(model) { model.order(:id).limit(VALUES).pluck(:id) }
 values = {
-  "product" => ids.call(Spree::Product), "variant" => ids.call(Spree::Variant), "taxonomy" => ids.call(Spree::Taxonomy), "order" => Spree::Order.order(:id).pluck(:number),
+  "product" => ids.call(Spree::Product), "variant" => ids.call(Spree::Variant), "taxonomy" => ids.call(Spree::Taxonomy), "order" => Spree::Order.order(:id).limit(VALUES).pluck(:number),
   "option_type" => ids.call(Spree::OptionType), "option_value" => ids.call(Spree::OptionValue), "property" => ids.call(Spree::Property), "zone" => ids.call(Spree::Zone),
-  "country" => Spree::State.distinct.limit(40).pluck(:country_id).sort, "state" => ids.call(Spree::State), "stock_location" => ids.call(Spree::StockLocation), "store" => ids.call(Spree::Store),
-  "user" => ids.call(Spree.user_class), "inventory_unit" => ids.call(Spree::InventoryUnit), "page" => (1..8).to_a, "per_page" => [5, 10, 15, 20], "word" => %w[tote cap mug hat hoodie ember maple],
+  "country" => Spree::State.distinct.limit(VALUES).pluck(:country_id).sort, "state" => ids.call(Spree::State), "stock_location" => ids.call(Spree::StockLocation), "store" => ids.call(Spree::Store),
+  "user" => ids.call(Spree.user_class), "inventory_unit" => ids.call(Spree::InventoryUnit), "page" => (1..8).to_a, "per_page" => [2, 4, 6], "word" => %w[tote cap mug hat hoodie ember maple],
   "shipment" => Spree::Shipment.order(:id).pluck(:number)
 }
 File.write("values.json", JSON.generate(values))
