@@ -10,16 +10,9 @@ class MythBustersServersTest < TunerTest
   MythBusters = MythBustersFixture::Lab
   PATHS = %w[/io-only /cpu-only /realistic /level /tarai /other].freeze
 
-  # @return [String, nil] what is not here, and how to have it
-  def self.why_not
-    missing = MythBusters::Packages.missing
-    return "not installed: #{missing.join(", ")}" if missing.any?
-    "puma_tuner lab setup myth_busters has not been run" unless MythBusters::GoServer.built? && PumaTuner::Lab::Gems.missing(MythBusters::Pins.all).empty?
-  end
-
   def setup
     super
-    reason = self.class.why_not
+    reason = MythBustersFixture.why_not
     skip reason if reason
   end
 
