@@ -8,6 +8,9 @@ module PumaTuner
     class MythBusters
       # Every published claim, and what was measured of it. Pure: of one Measured.
       class Claims
+        # Where only a direction was published.
+        FASTER = (1.0.next_float..Float::INFINITY)
+
         TYPICAL = "a typical Rails API spends 65–70 % of its time in IO"
 
         # @param measured [Measured]

@@ -12,6 +12,9 @@ module PumaTuner
         # Five of a hundred, of what there is with it.
         SESSION_RATIO = 1 / (1 - 0.05)
 
+        # Found here, as IO threads brought nothing after the first requests; known since June 2026.
+        LEAK = "Puma 8.0.2 counts an IO thread that has ended as still there, and soon starts none any more (puma/puma#3958, mended by #3968)."
+
         # @param measured [Measured]
         def initialize(measured)
           @measured = measured
@@ -39,15 +42,16 @@ module PumaTuner
         def libraries
           json, clients = @measured.verdicts.values_at("json", "database clients")
           [
-            *speed(json, "JSON.parse → Oj, by the json of then", Blocks::OJ, Blocks::JSON_THEN, published: "surprisingly faster"),
-            *speed(json, "JSON.parse → Oj, by today's json", Blocks::OJ, Blocks::JSON_NOW, published: "surprisingly faster", note: "json has been made faster since."),
-            *speed(clients, "mysql2 → Trilogy, a page of 50 rows", Blocks::TRILOGY, Blocks::MYSQL2, published: "about 10 %", published_ratio: 1.10,
+            speed(json, "JSON.parse → Oj, by the json of then", Blocks::OJ, Blocks::JSON_THEN, published: "surprisingly faster"),
+            speed(json, "JSON.parse → Oj, by today's json", Blocks::OJ, Blocks::JSON_NOW, published: "surprisingly faster", note: "json has been made faster since."),
+            speed(clients, "mysql2 → Trilogy, a page of 50 rows", Blocks::TRILOGY, Blocks::MYSQL2, published: "about 10 %", published_ratio: 1.10,
               note: "By CPU time of the client alone; of a whole request it is less.")
           ]
         end
 
-        def speed(verdict, text, faster, slower, **published)
-          [(Lab::Claim.of_ratio(text, Lab::Ratios.speed(verdict, of: faster, over: slower), **published) if verdict)].compact
+        def speed(verdict, text, faster, slower, published_ratio: nil, **told)
+          measured = verdict && Lab::Ratios.speed(verdict, of: faster, over: slower)
+          Lab::Claim.of_ratio(text, measured, published_ratio: published_ratio || Claims.nearest_in(Claims::FASTER, measured), **told)
         end
 
         # The cost is the same for a small and a large request, so the share is the app's; beside little else it is seen best.
@@ -77,8 +81,9 @@ module PumaTuner
             change("M:N threads: CPU per request, io-only", waiting, "cpu", "M:N threads", many),
             change("a time slice of 10 instead of 100 ms: throughput, realistic", realistic, "throughput", "slice 10 ms", base),
             change("a time slice of 10 instead of 100 ms: p99, realistic", realistic, "p99", "slice 10 ms", base),
-            change("Puma 8's IO threads: throughput, 9 of 10 requests only wait, 3 threads", mixed, "throughput", "with 17 IO threads", three),
-            change("Puma 8's IO threads over as many plain threads: throughput, the same mix", mixed, "throughput", "with 17 IO threads", Variants::MIXED.last.name),
+            change("Puma 8's IO threads: throughput, 9 of 10 requests only wait, 3 threads", mixed, "throughput", "with 17 IO threads", three, note: LEAK),
+            change("Puma 8's IO threads, mended: throughput, the same mix", mixed, "throughput", "with 17 IO threads, mended", three, note: "With the count put right, by a patch of ours."),
+            change("Puma 8's IO threads, mended, over as many plain threads: throughput, the same mix", mixed, "throughput", "with 17 IO threads, mended", Variants::MIXED.last.name),
             change("Falcon over Puma with a thread per client: throughput, io-only", waiting, "throughput", "Falcon", many),
             change("Falcon over Puma with 5 threads: throughput, realistic", realistic, "throughput", "Falcon", base, note: "Fibers share one GVL just as threads do.")
           ]
@@ -87,9 +92,9 @@ module PumaTuner
         def change(text, rounds, metric, of, over, **told) = Lab::Claim.of_ratio(text, ratio(rounds, metric, of, over), **told)
 
         def side_by_side
-          verdict = @measured.verdicts["side by side"] or return []
+          verdict = @measured.verdicts["side by side"]
           {Blocks::THREADS => "two threads compute no faster than one", Blocks::RACTORS => "two Ractors compute side by side"}.map do |name, text|
-            Lab::Claim.of_ratio("#{text}: #{name} over one after the other", Lab::Ratios.of(verdict, "iterations", of: name, over: Blocks::TURN),
+            Lab::Claim.of_ratio("#{text}: #{name} over one after the other", verdict && Lab::Ratios.of(verdict, "iterations", of: name, over: Blocks::TURN),
               published_ratio: (name == Blocks::THREADS) ? 1 : 2.0, note: "Iterations per second; by the GVL's rule.")
           end
         end

@@ -26,7 +26,7 @@ module PumaTuner
           io, work, level = %w[/io-only /realistic /level].map { |path| @measured.grid.ratio("throughput", @measured.most(path), of: puma, over: go) }
           return unless io && work && level
           "By #{Units.counted(@measured.sizes.connections.last, "client")}, one process of Puma has #{Report::Figures.ratio(io)} of Go's throughput where requests only wait for the database, " \
-            "#{Report::Figures.ratio(work)} where 30 % of them is work in Ruby, and #{Report::Figures.ratio(level)} where Go needs as much CPU time for it: the last is what the GVL takes, the rest is the language."
+            "#{Report::Figures.ratio(work)} where 30 % of them is work in Ruby, and #{Report::Figures.ratio(level)} where Go needs as much CPU time for it: between the last two lies the language; what the last one lacks is the GVL's."
         end
 
         def advised = @advised ||= Accuracy.new(@measured.cells).advised

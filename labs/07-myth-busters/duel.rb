@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "again"
 require_relative "field"
 
 module PumaTuner
@@ -92,7 +93,7 @@ module PumaTuner
           most = (@times.rounds_count * (1 + EXTRA_RATIO)).ceil
           until enough?(most)
             @run.note("#{@title}, round #{@rounds.size + 1}")
-            @rounds << yield
+            @rounds << Again.after_void(@run) { yield }
           end
         end
 

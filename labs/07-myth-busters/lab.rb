@@ -69,10 +69,17 @@ module PumaTuner
       def unknown(run, measured)
         {
           "how much of a typical Rails request is IO" => "that is a matter of fleets of apps, and none runs here",
-          ("the difference between two starts of a server" if run.quick?) => "the short form runs all rounds of a comparison on the same processes",
-          ("what a quiet machine would show" if measured.duels.any? { |rounds| rounds.disturbed_count.positive? }) =>
-            "#{measured.duels.sum(&:disturbed_count)} of #{measured.duels.sum { |rounds| rounds.turns.values.first.to_a.size }} rounds were disturbed by others, and count all the same"
-        }.compact.except(nil)
+          **(run.quick? ? {"the difference between two starts of a server" => "the short form runs all rounds of a comparison on the same processes"} : {}),
+          **(Blocks::TITLES - measured.verdicts.keys).to_h { |title| [title, "its rounds were void, again and again"] },
+          **disturbed(measured)
+        }
+      end
+
+      def disturbed(measured)
+        count = measured.duels.sum(&:disturbed_count)
+        return {} if count.zero?
+        all_count = measured.duels.sum { |rounds| rounds.turns.values.first.to_a.size }
+        {"what a quiet machine would show" => "#{count} of #{all_count} rounds were disturbed by others, and count all the same"}
       end
 
       PumaTuner::Lab.register self

@@ -11,6 +11,10 @@ rackup = File.join(__dir__, "config.ru")
 case ARGV.fetch(0)
 when "puma"
   require "puma/cli"
+  if ENV["MYTH_MEND_IO"] == "on"
+    require "puma/server"
+    require_relative "mended_io_threads"
+  end
   Puma::CLI.new(["--silent", rackup]).run
 when "falcon"
   require "async"

@@ -30,9 +30,15 @@ module PumaTuner
         WAITING = [MANY, Entrant.puma("1x20", name: "M:N threads", factors: MN), with_session("1x20"), Entrant.falcon].freeze
 
         # Requests that only wait, and are marked so, beside some that compute.
-        THREE = Entrant.puma("1x3", environment: {"MYTH_MARK_IO" => "on"})
-        MIXED = [THREE, Entrant.puma("1x3", name: "with 17 IO threads", puma_options: {"max_io_threads" => "17"}, environment: {"MYTH_MARK_IO" => "on"}),
-          Entrant.puma("1x20")].freeze
+        MARKED = {"MYTH_MARK_IO" => "on"}.freeze
+        IO_THREADS = {"max_io_threads" => "17"}.freeze
+        THREE = Entrant.puma("1x3", environment: MARKED)
+        MIXED = [
+          THREE,
+          Entrant.puma("1x3", name: "with 17 IO threads", puma_options: IO_THREADS, environment: MARKED),
+          Entrant.puma("1x3", name: "with 17 IO threads, mended", puma_options: IO_THREADS, environment: {**MARKED, "MYTH_MEND_IO" => "on"}),
+          Entrant.puma("1x20")
+        ].freeze
         MIX = {"/io-only" => 9, "/cpu-only" => 1}.freeze
 
         # realistic, waiting, mixed: Duel::Rounds, each of one load

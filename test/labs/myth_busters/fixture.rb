@@ -13,6 +13,13 @@ module MythBustersFixture
 
   module_function
 
+  # @return [String, nil] what is not here, for tests that start servers
+  def why_not
+    missing = Lab::Packages.missing
+    return "not installed: #{missing.join(", ")}; bin/setup --labs installs them" if missing.any?
+    "run first: puma_tuner lab setup myth_busters" unless Lab::GoServer.built? && PumaTuner::Lab::Gems.missing(Lab::Pins.all).empty?
+  end
+
   # @param per_s [Numeric] throughput
   # @param cpu_ms, mib [Numeric] of a request, of the server
   # @return [Array<Lab::Turn>] rounds that differ by a per cent

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "fixture"
-require_relative "servers_test"
 
 # The whole lab, as small as it can be: every part, and rounds that prove nothing.
 class MythBustersLabTest < TunerTest
@@ -17,7 +16,7 @@ class MythBustersLabTest < TunerTest
   end
 
   test "runs every part and tells each as claims, tables and charts" do
-    reason = MythBustersServersTest.why_not
+    reason = MythBustersFixture.why_not
     skip reason if reason
     lab = MythBusters.new(quick: tiny)
     notes = []

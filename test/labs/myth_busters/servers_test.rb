@@ -10,16 +10,9 @@ class MythBustersServersTest < TunerTest
   MythBusters = MythBustersFixture::Lab
   PATHS = %w[/io-only /cpu-only /realistic /level /tarai /other].freeze
 
-  # @return [String, nil] what is not here, and how to have it
-  def self.why_not
-    missing = MythBusters::Packages.missing
-    return "not installed: #{missing.join(", ")}" if missing.any?
-    "puma_tuner lab setup myth_busters has not been run" unless MythBusters::GoServer.built? && PumaTuner::Lab::Gems.missing(MythBusters::Pins.all).empty?
-  end
-
   def setup
     super
-    reason = self.class.why_not
+    reason = MythBustersFixture.why_not
     skip reason if reason
   end
 
@@ -91,5 +84,44 @@ class MythBustersServersTest < TunerTest
     end
     assert_operator pids.size, :>=, 6, "a master, two workers, Go, the companion, MariaDB"
     wait_until("the end of all processes") { pids.none? { |pid| PumaTuner::Host::Processes.alive?(pid) } }
+  end
+
+  PROGRAM = <<~RUBY
+    require "puma_tuner"
+    lab = PumaTuner::Lab.find("myth_busters").class
+    lab::Database.run do |database|
+      field = lab::Field.new(database, pace: {ruby_ns: 3_600.0, go_ns: 180.0})
+      field.serving([lab::Entrant.puma("2x1"), lab::Entrant.go]) do |stands|
+        puts PumaTuner::Host::Processes.tree_of(Process.pid).join(" ")
+        $stdout.flush
+        stands.first.turn(lab::Asked.closed("/realistic", 2), 60)
+      end
+    end
+  RUBY
+
+  test "are gone after Ctrl-C, and after a kill the database is" do
+    %i[INT KILL].each do |signal|
+      reader, writer = IO.pipe
+      library = File.expand_path("../../../lib", __dir__)
+      pid = Process.spawn(RbConfig.ruby, "-I#{library}", "-e", PROGRAM, out: writer, err: File::NULL, pgroup: true)
+      writer.close
+      pids = reader.gets.split.map { |text| Integer(text) }
+      # What a kill leaves behind are the servers, as nobody is there to stop them; each is a group of its own.
+      others = pids.drop(1).select { |other| signal == :INT || PumaTuner::Host::Processes.command_line(other).match?(/demo database|mariadbd/) }
+      sleep 0.3
+      Process.kill(signal, pid)
+      Process.wait(pid)
+      wait_until("the end of all after #{signal}", limit_s: 15) { others.none? { |other| PumaTuner::Host::Processes.alive?(other) } }
+      assert_operator others.size, :>=, 2
+    ensure
+      reader&.close
+      pids&.each { |other| kill(other) }
+    end
+  end
+
+  def kill(pid)
+    Process.kill(:KILL, pid) if PumaTuner::Host::Processes.alive?(pid)
+  rescue Errno::ESRCH
+    nil
   end
 end
