@@ -13,7 +13,8 @@ module PumaTuner
       RACK = "bare Rack"
       BEST = "own loop"
 
-      COMMON = {"yjit" => "on", "env.RACK_ENV" => "production", "env.RAILS_ENV" => "production"}.freeze
+      # Rails' log of each request is made, and thrown away by the kernel.
+      COMMON = {"env.CSP_LOG" => File::NULL, "yjit" => "on", "env.RACK_ENV" => "production", "env.RAILS_ENV" => "production"}.freeze
 
       def self.on_puma(app, topology, gemfile: "rungs/#{app[/\w+/]}/Gemfile", **more)
         {**COMMON, "app" => "rungs/#{app}", "gemfile" => gemfile, "topology" => topology, **more.transform_keys(&:to_s)}
@@ -37,12 +38,15 @@ module PumaTuner
       # The first rung is the baseline, and all others are held against it.
       JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2", "json 3.1.0" => "3.1.0"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
 
+      # Room for the objects of some thousand requests between two collections.
+      GC_SETTINGS = {"env.RUBY_GC_HEAP_0_INIT_SLOTS" => "400000", "env.RUBY_GC_HEAP_1_INIT_SLOTS" => "200000",
+                     "env.RUBY_GC_MALLOC_LIMIT" => "134217728", "env.RUBY_GC_MALLOC_LIMIT_MAX" => "268435456"}.freeze
+
       SETTINGS = {
         RACK => BARE,
         "YJIT off" => {**BARE, "yjit" => "off"},
         "YJIT from the 5th call" => {**BARE, "rubyopt" => "--yjit-call-threshold=5"},
-        "fewer collections" => {**BARE, "env.RUBY_GC_HEAP_0_INIT_SLOTS" => "400000", "env.RUBY_GC_HEAP_1_INIT_SLOTS" => "200000", "env.RUBY_GC_MALLOC_LIMIT" => "134217728",
-                                "env.RUBY_GC_MALLOC_LIMIT_MAX" => "268435456"},
+        "fewer collections" => {**BARE, **GC_SETTINGS},
         "one thread" => {**BARE, "topology" => "1x1"},
         "two workers of one thread" => {**BARE, "topology" => "2x1"},
         "no reactor, ten threads" => {**BARE, "topology" => "1x10", "puma.queue_requests" => "false"},
