@@ -16,10 +16,10 @@ class Collector < Rails::Application
   config.consider_all_requests_local = false
   config.secret_key_base = "nothing here is secret " * 4
   config.active_support.report_deprecations = false
-  # Standard output belongs to the lines. As in the shop, what is said of every request is left out.
-  config.log_level = :warn
+  # Standard output belongs to the lines.
+  config.log_level = :info
   config.log_tags = [:request_id]
-  config.logger = ActiveSupport::TaggedLogging.logger($stderr)
+  config.logger = ActiveSupport::TaggedLogging.logger(ENV.fetch("CSP_LOG"))
 end
 
 class ReportsController < ActionController::API

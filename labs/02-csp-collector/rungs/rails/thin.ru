@@ -20,8 +20,8 @@ class Collector < Rails::Application
   config.consider_all_requests_local = false
   config.secret_key_base = "nothing here is secret " * 4
   config.active_support.report_deprecations = false
-  config.log_level = :warn
-  config.logger = ActiveSupport::Logger.new($stderr)
+  config.log_level = :info
+  config.logger = ActiveSupport::TaggedLogging.logger(ENV.fetch("CSP_LOG"))
   MIDDLEWARES.each { |middleware| config.middleware.delete(middleware) }
 end
 
