@@ -43,7 +43,7 @@ module PumaTuner
 
         def ruby
           variant = Prove::Variant.new(name:, factors:)
-          Lab::Commands.new(folder: __dir__, variants: [variant]).call(variant)
+          Lab::Commands.new(folder: __dir__, variants: [variant], pins: Pins.all).call(variant)
         end
       end
     end

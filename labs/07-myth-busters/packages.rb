@@ -16,8 +16,9 @@ module PumaTuner
         module_function
 
         # @param names [Array<String>] packages
+        # @param needed [Hash{String => String}] see NEEDED
         # @return [Array<String>] of them, those that are not here
-        def missing(names = NEEDED.keys) = names.reject { |name| path_of(NEEDED.fetch(name)) }
+        def missing(names = NEEDED.keys, needed: NEEDED) = names.reject { |name| path_of(needed.fetch(name)) }
 
         # @param program [String] a name, or the path of a file
         # @return [String, nil] its path
@@ -27,8 +28,8 @@ module PumaTuner
         end
 
         # @raise [UserMistake] that names what to install
-        def insist(names = NEEDED.keys)
-          missing = missing(names)
+        def insist(names = NEEDED.keys, needed: NEEDED)
+          missing = missing(names, needed:)
           return if missing.empty?
           raise UserMistake, "the lab myth_busters needs Debian packages that are not installed. Run: sudo apt-get install --no-install-recommends #{missing.join(" ")}"
         end

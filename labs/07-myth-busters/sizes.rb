@@ -15,8 +15,8 @@ module PumaTuner
       Sizes = Data.define(:duel, :connections, :topologies, :saturated, :open_paths, :rate_ratios, :open_s, :ab, :shares, :threads, :whole_s, :clients_count,
         :record_s, :warmup_s, :cell_s, :repeats_count, :probe_s, :seeds_count, :requests_count, :block, :calibrate) do
         def self.quick
-          new(duel: Duel::Times.new(rounds_count: 6, seconds: 0.6, warmup_s: 0.3, fresh: false), connections: [1, 6], topologies: %w[1x5 2x5], saturated: 6,
-            open_paths: %w[/level], rate_ratios: [0.5, 0.9, 1.1], open_s: 1.0, ab: {requests_count: 24, connections: [1, 6]},
+          new(duel: Duel::Times.new(rounds_count: 6, seconds: 0.5, warmup_s: 0.3, fresh: false), connections: [1, 6], topologies: %w[1x5 2x5], saturated: 6,
+            open_paths: %w[/level], rate_ratios: [0.5, 0.9, 1.1], open_s: 0.8, ab: {requests_count: 24, connections: [1, 6]},
             shares: [0.3, 0.7, 0.9], threads: [1, 3, 5, 16], whole_s: 0.02, clients_count: 16, record_s: 2.0, warmup_s: 0.4, cell_s: 1.0, repeats_count: 1, probe_s: 0.5,
             seeds_count: 3, requests_count: 1_500, block: {rounds_count: 6, duration_s: 0.2, warmup_limit_s: 0.1}, calibrate: false)
         end

@@ -30,10 +30,10 @@ class MythBustersLabTest < TunerTest
     assert_equal finding, PumaTuner::Document.parse(PumaTuner::Report.render(finding, format: :json), "finding.json", %w[finding])
   end
 
-  test "is known by name, and says what its set-up lacks" do
-    lab = PumaTuner::Lab.find("myth_busters")
-    assert_equal [5, true], [lab.story, lab.respond_to?(:set_up)]
-    assert_equal ["nothing"], MythBusters::Packages::NEEDED.merge("nothing" => "no-such-program").then { |needed| needed.keys.reject { |name| MythBusters::Packages.path_of(needed.fetch(name)) } } & ["nothing"]
-    assert_nil MythBusters::Packages.path_of("/no/such/file")
+  test "says which packages its set-up lacks, and how to have them" do
+    needed = {"there" => RbConfig.ruby, "not-there" => "no-such-program", "nor-there" => "/no/such/file"}
+    mistake = assert_raises(PumaTuner::UserMistake) { MythBusters::Packages.insist(needed.keys, needed:) }
+    assert_match(/apt-get install --no-install-recommends not-there nor-there\z/, mistake.message)
+    assert_nil MythBusters::Packages.insist(["there"], needed:)
   end
 end
