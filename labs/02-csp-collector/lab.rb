@@ -50,10 +50,11 @@ module PumaTuner
       def call(run)
         CspLines.open(reports) do |lines|
           traffic = CspTraffic.new(traffic(run.seed), lines)
-          verdicts = proofs(run.quick?).to_h { |title, variants| [title, proof(run, title, variants, traffic, lines)] }
+          void = {}
+          verdicts = proofs(run.quick?).filter_map { |title, variants| proof(run, title, variants, traffic, lines, void)&.then { |verdict| [title, verdict] } }.to_h
           measured = CspMeasured.new(verdicts:, overloads: overloads(run, traffic, lines))
           run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions, verdicts:,
-            unknown: measured.unknown(run.quick?))
+            unknown: {**measured.unknown(run.quick?), **void})
         end
       end
 
@@ -75,8 +76,14 @@ module PumaTuner
 
       def traffic(seed) = Load::Traffic.new(mix:, generator: Load.generator("native"), connections_count: CONNECTIONS_COUNT, seed:).insist_on_generator
 
-      def proof(run, title, variants, traffic, lines)
+      # Without the ladder there is nothing to tell; what stands beside it may be void.
+      # @return [Prove::Verdict, nil]
+      def proof(run, title, variants, traffic, lines, void)
         run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : FULL))
+      rescue VoidMeasurement => error
+        raise if title == CspMeasured::LADDER
+        void[title] = error.message
+        nil
       end
 
       def overloads(run, traffic, lines)
