@@ -35,6 +35,8 @@ module PumaTuner
         "1.1.7, stored true" => {"gem.concurrent-ruby" => "1.1.7", "block" => "stored true"}
       }.freeze
 
+      QUICK_COUNTS = [[OLD, "parent"], [OLD, "flat"], [PATCHED, "parent"]].freeze
+
       QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
       FULL = {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}.freeze
 
@@ -52,7 +54,7 @@ module PumaTuner
         Lab::Gems.pins({"graphql" => quick ? "1.11.1" : %w[1.11.1 2.6.14], "racc" => "1.8.1", "concurrent-ruby" => concurrent, "ruby-prof" => "2.0.5", **today})
       end
 
-      def expected_s(quick:) = quick ? 40 : 1_500
+      def expected_s(quick:) = quick ? 40 : 1_700
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
@@ -66,10 +68,10 @@ module PumaTuner
 
       # @return [Hash{Array(String, String) => Hash}] by query and variant
       def counts(run)
-        variants = run.quick? ? VARIANTS.keys.first(2) : VARIANTS.keys
-        variants.product(%w[flat parent]).to_h do |variant, query|
+        pairs = run.quick? ? QUICK_COUNTS : [*VARIANTS.keys.product(%w[parent flat]), *TODAY.keys.drop(1).product(%w[parent])]
+        pairs.to_h do |variant, query|
           run.note("counting calls of the #{query} query, #{variant}")
-          [[query, variant], run.child("counts.rb", query, factors: VARIANTS.fetch(variant).merge("gem.ruby-prof" => "2.0.5"))]
+          [[query, variant], run.child("counts.rb", query, factors: {**VARIANTS, **TODAY}.fetch(variant).merge("gem.ruby-prof" => "2.0.5"))]
         end
       end
 
@@ -88,7 +90,7 @@ module PumaTuner
         micro = MICRO.first(2).to_h
         {
           "parent query, YJIT off" => of_query(run, VARIANTS.first(2).to_h, "parent", "off", **QUICK),
-          "a hit in the map, YJIT off" => run.proof("micro.rb", with(micro, "yjit" => "off"), title: "map", **QUICK)
+          "a hit in the map, YJIT off" => run.proof("micro.rb", with(micro, "yjit" => "off"), title: "map", **QUICK, duration_s: 0.1)
         }
       end
 

@@ -36,7 +36,7 @@ module PumaTuner
       def bundles(quick:) = variants(quick:).map { |factors| Lab::Bundle.of(factors, folder: __dir__) }
 
       # The shop comes with its own set-up, which leaves alone what is there.
-      def set_up(say)
+      def set_up(say:)
         return if File.file?(File.join(SHOP, ".setup/storefront"))
         say.call("setting up the shop: labs/real_apps/solidus/setup")
         system(Lab::Commands.clean_environment, File.expand_path("../real_apps/solidus/setup", __dir__), unsetenv_others: true) or

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module PumaTuner
   module Labs
     # Answers to the introspection query: how large they are, and what two of them say differently of the schema's own types.
@@ -25,6 +27,16 @@ module PumaTuner
       # @param answer [Hash]
       # @return [Integer] of the response, without `data` itself
       def response_fields_count(answer) = fields_count(answer.fetch("data"))
+
+      # @param answer [Hash, Array, Object]
+      # @return [Integer] fields that hold an object, at all depths
+      def objects_count(answer)
+        case answer
+        when Hash then answer.values.sum { |value| (value.is_a?(Hash) ? 1 : 0) + objects_count(value) }
+        when Array then answer.sum { |value| objects_count(value) }
+        else 0
+        end
+      end
 
       # @param answer [Hash]
       # @return [Integer]
@@ -59,8 +71,8 @@ module PumaTuner
       # Names of fields and arguments stand after PLACE; what is told is the kind of place.
       def words(type, path, old, new)
         kinds = path.each_with_index.reject { |_, index| index.positive? && path[index - 1] == PLACE }.map(&:first) - [PLACE]
-        return "#{kinds.join(".")} of #{type["kind"]}: #{old.inspect}, not #{new.inspect}" if [old, new].none? { |value| value.is_a?(String) }
-        "#{kinds.join(".")}: such as #{old.inspect}, not #{new.inspect}"
+        return "#{kinds.join(".")} of #{type["kind"]}: #{old.to_json}, not #{new.to_json}" if [old, new].none? { |value| value.is_a?(String) }
+        "#{kinds.join(".")}: such as #{old.to_json}, not #{new.to_json}"
       end
     end
   end

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
-# The introspection query, given as text, answered once per iteration; validation included.
+# The introspection query, answered once per iteration, validation included.
 require_relative "setup"
 
-errors = Shop.answer["errors"]
-abort("the query is not answered: #{errors}") if errors
-block("introspection") { Shop.answer }
+[Shop.answer, Shop.answer_text].each { |answer| abort("the query is not answered: #{answer["errors"]}") if answer["errors"] }
+
+block("document") { Shop.answer }
+block("text") { Shop.answer_text }

@@ -14,8 +14,15 @@ module PumaTuner
       VERSIONS = {
         **%w[1.3.0 1.4.5 1.5.3 1.8.18 1.9.21 1.11.1 1.13.25 2.0.32].to_h { |version| [version, {"gem.graphql" => version, **OLDER}] },
         **%w[2.2.17 2.4.18 2.5.26 2.6.14].to_h { |version| [version, {"gem.graphql" => version}] },
-        "2.6.14, C parser" => {"gem.graphql" => "2.6.14", "gem.graphql-c_parser" => "1.1.4"},
         "2.6.14, Next" => {"gem.graphql" => "2.6.14", "env.ENGINE" => "next"}
+      }.freeze
+
+      # The query's text is read each time.
+      PARSERS = {
+        "2.6.14" => {"gem.graphql" => "2.6.14"},
+        "2.6.14, C parser" => {"gem.graphql" => "2.6.14", "gem.graphql-c_parser" => "1.1.4"},
+        "2.6.14, Next" => {"gem.graphql" => "2.6.14", "env.ENGINE" => "next"},
+        "2.6.14, Next, C parser" => {"gem.graphql" => "2.6.14", "env.ENGINE" => "next", "gem.graphql-c_parser" => "1.1.4"}
       }.freeze
 
       QUICK_VERSIONS = ["1.3.0", "1.5.3", "2.6.14", "2.6.14, Next"].freeze
@@ -51,9 +58,10 @@ module PumaTuner
       # @return [Lab::Finding]
       def call(run)
         versions = run.quick? ? VERSIONS.slice(*QUICK_VERSIONS) : VERSIONS
-        measured = IntrospectionMeasured.new(answers: answers(run, versions), counts: counts(run, versions), verdicts: verdicts(run, versions))
+        measured = IntrospectionMeasured.new(answers: answers(run, versions), counts: counts(run, versions), verdicts: verdicts(run, versions),
+          parsers: parsers(run))
         run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
-          verdicts: measured.verdicts, unknown: measured.unknown(run.quick?))
+          verdicts: measured.all_verdicts, unknown: measured.unknown(run.quick?))
       end
 
       private
@@ -76,13 +84,20 @@ module PumaTuner
       # @return [Hash{String => Prove::Verdict}] by Ruby and YJIT; in each, all versions
       def verdicts(run, versions)
         return {"Ruby #{RUBY_VERSION}, YJIT off" => proof(run, versions, {"yjit" => "off"}, QUICK)} if run.quick?
-        RUBIES.product(%w[off on]).to_h do |ruby, yjit|
-          ["Ruby #{ruby}, YJIT #{yjit}", proof(run, versions, {"ruby" => ruby, "yjit" => yjit}, FULL)]
+        both(RUBIES, FULL, run, versions)
+      end
+
+      # @return [Hash{String => Prove::Verdict}] the same of the query's text; none in the short form
+      def parsers(run) = run.quick? ? {} : both(RUBIES.last(1), FULL, run, PARSERS, "block" => "text")
+
+      def both(rubies, times, run, variants, factors = {})
+        rubies.product(%w[off on]).to_h do |ruby, yjit|
+          ["Ruby #{ruby}, YJIT #{yjit}", proof(run, variants, {"ruby" => ruby, "yjit" => yjit, **factors}, times)]
         end
       end
 
-      def proof(run, versions, factors, times)
-        run.proof("blocks.rb", versions.transform_values { |own| {**own, **factors} }, title: factors.values.join(", YJIT "), **times)
+      def proof(run, variants, factors, times)
+        run.proof("blocks.rb", variants.transform_values { |own| {"block" => "document", **own, **factors} }, title: factors.map { |factor| factor.join(" ") }.join(", "), **times)
       end
 
       PumaTuner::Lab.register self

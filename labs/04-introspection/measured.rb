@@ -9,17 +9,20 @@ module PumaTuner
       CLASSIC = "2.6.14"
       NEXT = "2.6.14, Next"
 
-      PUBLISHED_SPEED = "22.5 → 38 iterations/s (to 1.5.0)"
+      PUBLISHED_SPEED = "22.5 → 38 iterations/s, 1.69x"
       PUBLISHED_SPEED_RATIO = 38 / 22.5
 
-      PUBLISHED_OBJECTS = "-58 % (to 1.5.0)"
+      PUBLISHED_OBJECTS = "-58 %, 0.42x"
       PUBLISHED_OBJECTS_RATIO = 0.42
 
-      # In 1.3.0, per field of the answer; the story's profile has 1,748 fields. In 1.5.3 there is none of them.
+      # In 1.3.0, per field of the answer; the story's profile has 1,748 fields.
       PER_FIELD = {
         "MiddlewareChain#initialize" => [1, "1,748 of 1,748 fields"], "MiddlewareChain#call" => [2, "3,496 of 1,748 fields"],
         "FieldResult#initialize" => [1, "1,748 of 1,748 fields"], "Array#shift" => [2, "3,496 of 1,748 fields"]
       }.freeze
+
+      # Of these, 1.5.3 makes none.
+      GONE = %w[MiddlewareChain#initialize MiddlewareChain#call Array#shift].freeze
 
       # Per query, once the definitions have been made: of the types that the query itself names.
       ENSURE_DEFINED_LEFT = 4
@@ -30,11 +33,16 @@ module PumaTuner
       # @param answers [Hash{String => Hash}] by version
       # @param counts [Hash{String => Hash}] of counts.rb, by version
       # @param verdicts [Hash{String => Prove::Verdict}]
-      def initialize(answers:, counts:, verdicts:)
+      # @param parsers [Hash{String => Prove::Verdict}] of the query's text
+      def initialize(answers:, counts:, verdicts:, parsers: {})
+        @parsers = parsers
         @answers = answers
         @counts = counts
         @verdicts = verdicts
       end
+
+      # @return [Hash{String => Prove::Verdict}] those of the query's text, too
+      def all_verdicts = {**verdicts, **@parsers.transform_keys { |name| "#{name}, with the query's text" }}
 
       # @return [Array<Lab::Claim>]
       def claims = [*speeds, *objects, *calls_in_old, *calls_in_new, *since_then]
@@ -65,14 +73,16 @@ module PumaTuner
 
       def speeds
         verdicts.map do |name, verdict|
-          Lab::Claim.of_ratio("#{NEW} is faster than #{OLD}, #{name}", ratio(verdict, of: NEW, over: OLD), published: PUBLISHED_SPEED, published_ratio: PUBLISHED_SPEED_RATIO)
+          Lab::Claim.of_ratio("#{NEW} is faster than #{OLD}, #{name}", ratio(verdict, of: NEW, over: OLD), published: PUBLISHED_SPEED, published_ratio: PUBLISHED_SPEED_RATIO,
+            note: "published of 1.5.0, which can't be installed; #{NEW} is the first 1.5 that can")
         end
       end
 
       def objects
         verdicts.map do |name, verdict|
           Lab::Claim.of_ratio("#{NEW} allocates fewer objects than #{OLD}, #{name}", Lab::Ratios.of(verdict, "allocations_per_iteration", of: NEW, over: OLD),
-            published: PUBLISHED_OBJECTS, published_ratio: PUBLISHED_OBJECTS_RATIO)
+            published: PUBLISHED_OBJECTS, published_ratio: PUBLISHED_OBJECTS_RATIO,
+            note: "newer Rubies allocate fewer objects for the old code, too")
         end
       end
 
@@ -86,36 +96,24 @@ module PumaTuner
       end
 
       def calls_in_new
-        gone = PER_FIELD.keys.map { |method| Lab::Claim.of_count("#{method} in #{NEW}", expected: 0, counted: count(NEW, method)) }
-        [*gone, Lab::Claim.of_count("ensure_defined in #{NEW}", expected: ENSURE_DEFINED_LEFT, counted: count(NEW, "ensure_defined"), published: "8,715, then \"100 % fewer\"",
-          note: "#{Report::Figures.count(count(OLD, "ensure_defined"))} in #{OLD}")]
+        gone = GONE.map { |method| Lab::Claim.of_count("#{method} in #{NEW}", expected: 0, counted: count(NEW, method)) }
+        left = IntrospectionAnswers.objects_count(@answers.fetch(NEW).fetch("data"))
+        [*gone, Lab::Claim.of_count("FieldResult#initialize in #{NEW}, for fields that hold an object", expected: left, counted: count(NEW, "FieldResult#initialize"),
+          note: "plain values and lists no longer have one"), Lab::Claim.of_count("ensure_defined in #{NEW}", expected: ENSURE_DEFINED_LEFT, counted: count(NEW, "ensure_defined"), published: "8,715, then \"100 % fewer\"",
+            note: "#{Report::Figures.count(count(OLD, "ensure_defined"))} in #{OLD}")]
       end
 
       def count(version, method) = @counts.fetch(version).fetch("counts").fetch(method)
 
       # Nobody published these: findings of our own.
       def since_then
-        verdicts.flat_map do |name, verdict|
-          [
-            Lab::Claim.of_ratio("#{CLASSIC} classic beside #{NEW}, #{name}", ratio(verdict, of: CLASSIC, over: NEW)),
-            Lab::Claim.of_ratio("#{CLASSIC} Execution::Next beside classic, #{name}", ratio(verdict, of: NEXT, over: CLASSIC))
-          ]
+        pairs = {"#{CLASSIC} classic beside #{NEW}" => [CLASSIC, NEW], "Execution::Next beside classic #{CLASSIC}" => [NEXT, CLASSIC]}
+        pairs.flat_map do |text, (of, over)|
+          verdicts.map { |name, verdict| Lab::Claim.of_ratio("#{text}, #{name}", ratio(verdict, of:, over:)) }
         end
       end
 
-      def times
-        verdicts.map do |name, verdict|
-          rows = verdict.cells.map { |cell| row_of_times(verdict, cell) }
-          Lab::Table.new(title: "Introspection: #{name}", headings: ["graphql", "CPU per query", "iterations/s", "objects", "over #{OLD}"], rows:,
-            notes: ["Middle and range of #{verdict.rounds_count} rounds. Over #{OLD}: how many times as fast, with its 95 % interval, by CPU time."])
-        end
-      end
-
-      def row_of_times(verdict, cell)
-        cpu, iterations, objects = cell.estimates.values_at("cpu_per_iteration", "iterations", "allocations_per_iteration")
-        [cell.variant, Report::Figures.with_range(cpu) { |ns| Units.duration(ns) }, Report::Figures.with_range(iterations) { |rate| Units.rate(rate) },
-          Report::Figures.count(objects.value.round), (cell.variant == OLD) ? "1" : Report::Figures.ratio(ratio(verdict, of: cell.variant, over: OLD))]
-      end
+      def times = all_verdicts.map { |name, verdict| Lab::Times.of(verdict, title: "Introspection: #{name}", heading: "graphql") }
 
       def calls
         methods = @counts.values.first.fetch("counts").keys
@@ -126,14 +124,20 @@ module PumaTuner
       end
 
       def answers_table
-        newest = @answers.fetch(CLASSIC)
+        differences = @answers.transform_values { |answer| IntrospectionAnswers.differences(answer, @answers.fetch(CLASSIC)) }
         rows = @answers.map do |version, answer|
-          differences = IntrospectionAnswers.differences(answer, newest)
           [version, Report::Figures.count(IntrospectionAnswers.response_fields_count(answer)), Report::Figures.count(IntrospectionAnswers.own_fields_count(answer)),
-            differences.empty? ? "the same" : differences.map { |words, count| "#{words} (#{Report::Figures.counted(count, "time")})" }.join("; ")]
+            differences[version].empty? ? "the same" : Report::Figures.counted(differences[version].values.sum, "difference")]
         end
-        Lab::Table.new(title: "The answers, beside #{CLASSIC}'s", headings: ["graphql", "fields", "of own types", "own types"], rows:,
-          notes: ["Types that GraphQL itself defines are left out of the comparison: they grew from version to version."])
+        Lab::Table.new(title: "The answers, beside #{CLASSIC}'s", headings: ["graphql", "fields", "of own types", "what they say of own types"], rows:,
+          notes: ["Types that GraphQL itself defines are left out of the comparison: they grew from version to version.", *told_differences(differences)])
+      end
+
+      # Versions that differ in the same are told together.
+      def told_differences(differences)
+        differences.reject { |_, found| found.empty? }.group_by(&:last).map do |found, versions|
+          "#{Report::Figures.list(versions.map(&:first))}: #{found.map { |words, count| "#{words} (#{Report::Figures.counted(count, "time")})" }.join("; ")}."
+        end
       end
 
       def chart(id, title, name, reading, metric)
@@ -154,7 +158,7 @@ module PumaTuner
 
       def story_sentence
         "From #{OLD} to #{NEW}, introspection became this many times as fast: #{told(of: NEW, over: OLD)}. What went are calls per field: " \
-          "#{Report::Figures.list(PER_FIELD.keys)}, #{Report::Figures.count(PER_FIELD.keys.sum { |method| count(OLD, method) })} a query, now none."
+          "#{Report::Figures.list(GONE)}, #{Report::Figures.count(GONE.sum { |method| count(OLD, method) })} a query, then none."
       end
 
       # By the interval, never by the middle.
@@ -167,7 +171,7 @@ module PumaTuner
       end
 
       def beside(speed)
-        return "not shown to be faster or slower than" if speed.covers?(1)
+        return "not shown to be faster or slower than" unless Lab::Outcome.of_ratio(nil, speed) == Lab::Outcome::SHOWN
         (speed.high < 1) ? "slower than" : "faster than"
       end
 

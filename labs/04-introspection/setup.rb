@@ -23,6 +23,12 @@ module Shop
 
   EXECUTE = (ENV["ENGINE"] == "next") ? :execute_next : :execute
 
+  # Read once, as the gem's own benchmark of the time had it.
+  DOCUMENT = GraphQL.parse(QUERY)
+
   # @return [Hash] the whole answer
-  def self.answer = SCHEMA.public_send(EXECUTE, QUERY).to_h
+  def self.answer = SCHEMA.public_send(EXECUTE, document: DOCUMENT).to_h
+
+  # @return [Hash] the same of the query's text
+  def self.answer_text = SCHEMA.public_send(EXECUTE, QUERY).to_h
 end

@@ -11,6 +11,7 @@ module PumaTuner
     autoload :CalibrateMachine, "puma_tuner/cli/calibrate"
     autoload :CapacityText, "puma_tuner/cli/capacity_text"
     autoload :Diff, "puma_tuner/cli/diff"
+    autoload :Fleet, "puma_tuner/cli/fleet"
     autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
     autoload :ListLabs, "puma_tuner/cli/lab"
@@ -30,10 +31,15 @@ module PumaTuner
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Report, "puma_tuner/cli/report"
     autoload :RunLab, "puma_tuner/cli/lab"
+    autoload :Requests, "puma_tuner/cli/requests"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
     autoload :SendLoad, "puma_tuner/cli/load"
     autoload :SetUpLabs, "puma_tuner/cli/lab"
+    autoload :TradeOff, "puma_tuner/cli/trade_off"
     autoload :TrafficOptions, "puma_tuner/cli/traffic_options"
+    autoload :TryGc, "puma_tuner/cli/trade_off"
+    autoload :TryMalloc, "puma_tuner/cli/trade_off"
+    autoload :TryYjit, "puma_tuner/cli/trade_off"
     autoload :Tune, "puma_tuner/cli/tune"
 
     HELP = <<~TEXT
@@ -54,8 +60,11 @@ module PumaTuner
       Beside them:
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
         diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
+        yjit       CPU against memory; so do malloc, gc        puma_tuner yjit config.ru --requests requests.txt
+        requests   a file of requests from a server's log      puma_tuner requests --from access.log
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
+        fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
         lab        published claims, measured here             puma_tuner lab list
 
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
@@ -84,6 +93,11 @@ module PumaTuner
       register "calibrate", CLI::CalibrateMachine
       register "profile", CLI::Profile
       register "diff", CLI::Diff
+      register "requests", CLI::Requests
+      register "yjit", CLI::TryYjit
+      register "malloc", CLI::TryMalloc
+      register "gc", CLI::TryGc
+      register "fleet", CLI::Fleet
       register "tune", CLI::Tune
       register "lab" do |lab|
         lab.register "list", CLI::ListLabs

@@ -18,6 +18,7 @@ module PumaTuner
     autoload :Facts, "puma_tuner/report/facts"
     autoload :Figures, "puma_tuner/report/figures"
     autoload :Findings, "puma_tuner/report/findings"
+    autoload :FleetFigures, "puma_tuner/report/fleet_figures"
     autoload :Formulas, "puma_tuner/report/formulas"
     autoload :Glance, "puma_tuner/report/glance"
     autoload :Grid, "puma_tuner/report/grid"
@@ -31,6 +32,7 @@ module PumaTuner
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Table, "puma_tuner/report/table"
+    autoload :TradeoffFigures, "puma_tuner/report/tradeoff_figures"
     autoload :WhatRan, "puma_tuner/report/what_ran"
     autoload :WorkNotes, "puma_tuner/report/work_notes"
 

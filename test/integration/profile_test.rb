@@ -68,7 +68,7 @@ class ProfileIntegrationTest < TunerTest
 
   test "workers of a cluster are looked at together" do
     skip_unless_installed("vernier")
-    costs = profile("config.ru", "--topology", "2x2", "--duration", "1.5", "--warmup", "0.5", "--connections", "4")
+    costs = profile("config.ru", "--with", "vernier", "--topology", "2x2", "--duration", "1.5", "--warmup", "0.5", "--connections", "4")
     assert_equal 2, costs.files.map { |path| path[/vernier-(\d+)-/, 1] }.uniq.size
   end
 
@@ -120,7 +120,7 @@ class ProfileIntegrationTest < TunerTest
 
   test "what was taken before a server fell is kept, and it is said that it fell" do
     skip_unless_installed("vernier")
-    costs = profile("config.ru", "--path", "/fall", "--duration", "20", "--warmup", "0.3", "--connections", "2", "--topology", "1x2", code: 2)
+    costs = profile("config.ru", "--with", "vernier", "--path", "/fall", "--duration", "20", "--warmup", "0.3", "--connections", "2", "--topology", "1x2", code: 2)
     assert_match(/ended while vernier looked at it/, @result.err)
     assert_match(/kept in p\.json/, @result.err)
     assert_operator costs.work_count, :>, 0
@@ -133,7 +133,7 @@ class ProfileIntegrationTest < TunerTest
              "use PumaTuner::Profile::Middleware, with: 'vernier', token: 'not to be guessed'\n#{APP}"
     ServedApp.open(rackup:) do |app|
       port = app.start("-t", "2:2")
-      words = ["--url", "http://127.0.0.1:#{port}/", "--times", "5", "--output", "p.json"]
+      words = ["--with", "vernier", "--url", "http://127.0.0.1:#{port}/", "--times", "5", "--output", "p.json"]
       result = puma_tuner("profile", *words, "--token", "not to be guessed", folder: app.folder)
       assert_equal 0, result.code, result.err
       assert_equal 5, Document.read(File.join(app.folder, "p.json"), :profile).work_count
@@ -160,7 +160,7 @@ class ProfileIntegrationTest < TunerTest
     ServedApp.open(rackup: APP) do |app|
       {
         ["config.ru", "--with", "magic"] => /"magic" is no profiler; there is: vernier/,
-        ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; there is: wall/,
+        ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; there is: cpu/,
         ["config.ru", "--odd", "--with", "stackprof"] => /--odd needs a profiler that says when/,
         ["--read", "nowhere.json"] => /there is no nowhere\.json/,
         ["--block", "nowhere.rb"] => /there is no nowhere\.rb/,

@@ -50,4 +50,11 @@ class ConditionsTest < TunerTest
     assert_in_delta 0.5, yjit("3.4.5", "--yjit-exec-mem-size=32", {code_bytes: 16 * mib, yjit_bytes: 60 * mib}), 0.001
     refute_includes conditions(fingerprint: {"yjit" => "off"}), "yjit_code_ratio"
   end
+
+  test "of YJIT, what the process tells that has most, and the least code of any" do
+    workers = [{code_bytes: 8, yjit_bytes: 24, compiled_count: 100, invalidated_count: 7}, {code_bytes: 6, yjit_bytes: 30, compiled_count: 120, invalidated_count: 2}]
+    found = conditions(gauges: workers)
+    assert_equal [8, 6, 30, 120, 7], found.values_at("yjit_code_bytes", "yjit_code_least_bytes", "yjit_bytes", "yjit_compiled_count", "yjit_invalidated_count")
+    assert_empty conditions(gauges: [{code_bytes: nil}]).keys.grep(/yjit/)
+  end
 end

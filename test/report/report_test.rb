@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/finding_fixture"
 require "support/profiles"
+require "support/tradeoffs"
 require "support/tuning_fixture"
+require_relative "fleet_fixture"
 
 class ReportTest < TunerTest
   Report = PumaTuner::Report
@@ -36,16 +39,12 @@ class ReportTest < TunerTest
       p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: {})
   end
 
-  # @return [PumaTuner::Lab::Finding]
-  def finding
-    PumaTuner::Lab::Finding.new(lab: "a_lab", title: "A lab", question: "Is it so?", quick: true, machine: TuningFixture.observation.machine, command: "puma_tuner lab run a_lab",
-      started_at: "2026-03-02T10:15:00Z", claims: [PumaTuner::Lab::Claim.of_count("calls", expected: 1, counted: 1)])
-  end
-
   test "every format shows every kind that it names" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
-              profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles, finding:}
+              profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles, finding: FindingFixture.finding,
+              tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
+              fleet: FleetFixture.comparison}
     {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
       renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end

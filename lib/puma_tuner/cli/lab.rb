@@ -53,8 +53,9 @@ module PumaTuner
         labs = all ? Lab.all : names.map { |name| Lab.find(name) }
         pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
         say = ->(text) { err.puts("  #{text} …") }
+        # First, as gems may be compiled against what this insists on.
+        labs.each { |lab| lab.set_up(say:) if lab.respond_to?(:set_up) }
         Lab::Gems.install(pins, say:)
-        labs.each { |lab| lab.set_up(say) if lab.respond_to?(:set_up) }
         bundles = labs.flat_map { |lab| Lab::Bundle.needed(lab, quick:) }.uniq(&:to_s)
         bundles.each { |bundle| bundle.install(say) }
         out.puts("#{Units.counted(pins.size, "gem")}#{" and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?} of #{labs.map(&:name).join(", ")}: " \

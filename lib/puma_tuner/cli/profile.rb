@@ -10,7 +10,7 @@ module PumaTuner
       include AppOptions
 
       desc "Tell which methods time, calls and objects go to: of a whole server under load, of single requests, of a block of Ruby"
-      option :with, desc: "profiler, default: vernier; --list names them"
+      option :with, desc: "profiler, default: stackprof, and vernier with --odd; --list names them"
       option :mode, desc: "what it looks at, default: the profiler's usual; --list names them"
       option :interval, desc: "microseconds between samples, default: the profiler's usual"
       option :duration, default: "10", desc: "seconds to look"
@@ -34,7 +34,7 @@ module PumaTuner
       option :html, desc: "file for an HTML report with a flame graph"
       example [
         "config.ru --path /articles                       # a server under load",
-        "--with stackprof --mode cpu -- bundle exec puma  # whatever a command serves",
+        "--with rperf --mode wall -- bundle exec puma     # whatever a command serves; waits, too",
         "config.ru --odd --topology 1x5                   # why some requests are slow",
         "config.ru --request /articles --with ruby-prof   # one request, every call counted",
         "--block query.rb --with ruby-prof --iterations 1",

@@ -7,7 +7,8 @@ module PumaTuner
       module_function
 
       # @return [Hash{Symbol => Integer, nil}] allocated_count: objects; gc_ns, gc_count; heap_pages_count; compiled_count:
-      #   methods and blocks that YJIT has compiled, code_bytes: their machine code, yjit_bytes: with what YJIT keeps beside it
+      #   methods and blocks that YJIT has compiled, invalidated_count: pieces of code that it has thrown away, as what they
+      #   rested on has changed; code_bytes: machine code, yjit_bytes: with what YJIT keeps beside it
       def read
         {
           allocated_count: GC.stat(:total_allocated_objects), gc_ns: GC.respond_to?(:total_time) ? GC.total_time : nil, gc_count: GC.count,
@@ -18,7 +19,7 @@ module PumaTuner
       def yjit
         stats = (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) ? RubyVM::YJIT.runtime_stats : {}
         code_bytes = stats[:code_region_size]
-        {compiled_count: stats[:compiled_iseq_count], code_bytes:, yjit_bytes: code_bytes && code_bytes + stats.fetch(:yjit_alloc_size, 0)}
+        {compiled_count: stats[:compiled_iseq_count], invalidated_count: stats[:invalidation_count], code_bytes:, yjit_bytes: code_bytes && code_bytes + stats.fetch(:yjit_alloc_size, 0)}
       end
     end
   end

@@ -16,7 +16,9 @@ module PumaTuner
       # @param file [String] the block file
       # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; see Prove::Factors
       # @param plan [Plan]
-      def initialize(file, variants, plan)
+      # @param pins [Array<Gems::Pin>] of the lab, see Commands
+      def initialize(file, variants, plan, pins: [])
+        @pins = pins
         @file = file
         @variants = Prove::Declared.checked(variants.map { |name, factors| Prove::Variant.new(name:, factors:) })
         @plan = plan
@@ -41,7 +43,7 @@ module PumaTuner
       def allowed = (@variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem.") } }) ? FOLLOWS_FROM_GEMS : []
 
       def trial_runner
-        Prove::BlockRunner.new(file: @file, commands: Commands.new(folder: File.dirname(@file), variants: @variants), warmup_limit_s: @plan.warmup_limit_s,
+        Prove::BlockRunner.new(file: @file, commands: Commands.new(folder: File.dirname(@file), variants: @variants, pins: @pins), warmup_limit_s: @plan.warmup_limit_s,
           duration_s: @plan.duration_s, busy_machine: @plan.busy_machine)
       end
     end

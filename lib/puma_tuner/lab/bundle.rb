@@ -56,8 +56,9 @@ module PumaTuner
       # @return [Array(Hash, Array<String>)] environment and words of a command that runs with these gems
       def around(environment, words)
         return prove_bundle.around(environment, words) unless @own
-        words = words.drop(2) if words.first(2) == [Gem.ruby, "-S"]
-        [{**environment, "BUNDLE_GEMFILE" => @gemfile}, [Gem.ruby, "-S", "bundle", "exec", *words]]
+        # The Ruby may be another than ours, by the variant's `ruby=`.
+        ruby, *words = (words[1] == "-S") ? [words.first, *words.drop(2)] : [Gem.ruby, *words]
+        [{**environment, "BUNDLE_GEMFILE" => @gemfile}, [ruby, "-S", "bundle", "exec", *words]]
       end
 
       # @return [String]

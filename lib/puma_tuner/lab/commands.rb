@@ -16,7 +16,10 @@ module PumaTuner
 
       # @param folder [String] of the lab
       # @param variants [Array<Prove::Variant>]
-      def initialize(folder:, variants:)
+      # @param pins [Array<Gems::Pin>] the lab's: dependencies are taken from these and no others, whatever other labs have
+      #   installed; none: from all that is installed
+      def initialize(folder:, variants:, pins: [])
+        @pins = pins.map { |pin| "#{pin.name}=#{pin.version}" }.uniq
         command = Host::Command.new(words: [Gem.ruby], directory: folder, environment: Commands.clean_environment)
         @preparation = Prove::Preparation.new(variants:, command:, folder: nil, own_gems: false)
       end
@@ -34,7 +37,7 @@ module PumaTuner
       def gem_variables(factors)
         gems = factors.filter_map { |key, version| "#{key.delete_prefix("gem.")}=#{version}" if key.start_with?("gem.") }
         nowhere = File.join(Gems.root, "none")
-        {"PUMA_TUNER_LAB_GEMS" => gems.join(" "), "PUMA_TUNER_CACHE" => Gems.cache, "GEM_HOME" => nowhere, "GEM_PATH" => nowhere}
+        {"PUMA_TUNER_LAB_GEMS" => gems.join(" "), "PUMA_TUNER_LAB_PINS" => @pins.join(" "), "PUMA_TUNER_CACHE" => Gems.cache, "GEM_HOME" => nowhere, "GEM_PATH" => nowhere}
       end
     end
   end

@@ -16,6 +16,9 @@ module PumaTuner
         def to_s = "#{name} #{version}"
       end
 
+      # Of RubyGems, when it fails in a way that it does not expect.
+      BACKTRACE = /:\d+:in /
+
       module_function
 
       # @param versions [Hash{String => String, Array<String>}] by gem
@@ -89,7 +92,8 @@ module PumaTuner
           *pins.map { |pin| "#{pin.name}:#{pin.version}" }]
         output, status = Open3.capture2e(Commands.clean_environment, *words, unsetenv_others: true)
         return if status.success? && missing(pins).empty?
-        raise UserMistake, "the gems #{pins.join(", ")} can't be installed for Ruby #{version}:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}"
+        told = output.lines.grep_v(BACKTRACE).last(10)
+        raise UserMistake, "the gems #{pins.join(", ")} can't be installed for Ruby #{version}:\n#{told.map { |line| "  | #{line}" }.join}"
       end
     end
   end

@@ -33,6 +33,9 @@ module PumaTuner
 
       def quick? = @quick
 
+      # @return [Boolean] whether rounds count that others on the machine have disturbed
+      def busy_machine? = @busy_machine
+
       # @param text [String] what is at hand
       def note(text) = @say.call(text)
 
@@ -45,7 +48,7 @@ module PumaTuner
       # @return [Prove::Verdict]
       def proof(file, variants, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
         plan = BlockProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
-        BlockProof.new(File.join(@folder, file), variants, plan).call { |what| note([title, what].compact.join(": ")) }
+        BlockProof.new(File.join(@folder, file), variants, plan, pins:).call { |what| note([title, what].compact.join(": ")) }
       end
 
       # Measures served applications against each other, in rounds.
@@ -68,8 +71,14 @@ module PumaTuner
       # @param limit_s [Numeric]
       # @return [Object] what it printed, as JSON
       def child(file, *words, factors: {}, limit_s: 120)
-        variant = Prove::Variant.new(name: file, factors:)
-        Child.call(Commands.new(folder: @folder, variants: [variant]).call(variant), File.join(@folder, file), words, limit_s:)
+        Child.call(command_of(factors), File.join(@folder, file), words, limit_s:)
+      end
+
+      # @param factors [Hash{String => String}] as of a variant
+      # @return [Host::Command] that ends in a Ruby, with the lab's gems
+      def command_of(factors)
+        variant = Prove::Variant.new(name: "child", factors:)
+        Commands.new(folder: @folder, variants: [variant], pins:).call(variant)
       end
 
       # @param fields [Hash] those of Finding that are not the lab's or the run's
@@ -78,6 +87,10 @@ module PumaTuner
         Finding.new(lab: @lab.name, title: @lab.title, question: @lab.question, quick: @quick, machine: @machine, command: @command,
           started_at: @started_at, **fields)
       end
+
+      private
+
+      def pins = @pins ||= @lab.gems(quick: @quick)
     end
   end
 end

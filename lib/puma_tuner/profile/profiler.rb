@@ -74,6 +74,12 @@ module PumaTuner
       # What our reader wants to know and the profiler does not write itself. Plain values only.
       def facts = {"profiler_version" => @version, "mode" => @mode, "interval_us" => @interval_us, "pid" => Process.pid}
 
+      # The kernel's numbers of the threads that are there now, by the object's id, which is what profilers know threads by.
+      def note_threads
+        @native_ids ||= {}
+        Thread.list.each { |thread| @native_ids[thread.object_id] ||= thread.native_thread_id }
+      end
+
       # Of the whole process, for profilers whose own timers can't be summed up.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 

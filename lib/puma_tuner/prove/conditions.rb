@@ -9,6 +9,8 @@ module PumaTuner
     # foreign_cpu_ratio: of the machine, what neither server, generator nor we used; stolen_ratio: taken by the hypervisor
     # throttled_count: times the control group's quota was used up
     # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome; in_flight_ratio: mean requests in flight, of the connections
+    # yjit_code_bytes, yjit_code_least_bytes: of machine code, in the process that has most and in the one that has least
+    # yjit_bytes, yjit_compiled_count, yjit_invalidated_count: see Host::Gauges, each in the process that has most
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
       # --yjit-exec-mem-size of 3.3 is over machine code alone; --yjit-mem-size of 3.4 over what is kept beside it, too.
@@ -30,8 +32,15 @@ module PumaTuner
           "foreign_cpu_ratio" => foreign_ns(spent, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
           "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
           "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.duration_ns), "lag_p99_ns" => outcome.lag_p99_ns,
-          "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(gauges, fingerprint)
+          "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(gauges, fingerprint),
+          **yjit(gauges)
         }.compact
+      end
+
+      def yjit(gauges)
+        code_bytes, bytes, compiled, invalidated = %i[code_bytes yjit_bytes compiled_count invalidated_count].map { |name| gauges.filter_map { |one| one[name] } }
+        {"yjit_code_bytes" => code_bytes.max, "yjit_code_least_bytes" => code_bytes.min, "yjit_bytes" => bytes.max,
+         "yjit_compiled_count" => compiled.max, "yjit_invalidated_count" => invalidated.max}
       end
 
       def foreign_ns(spent, outcome, own_cpu_ns)

@@ -65,7 +65,7 @@ module PumaTuner
       # @return [Array(Hash{String => String}, Load::Outcome)] the fingerprint of what runs, and its answers
       def look(variant)
         serve(variant) do |server, ready|
-          outcome = @traffic.send_to(server.url, duration_s: [@times.warmup_window_s, 0.5].min)
+          outcome = FirstAnswer.of(@traffic, server.url, duration_s: [@times.warmup_window_s, 0.5].min)
           @slowest_ns = [@slowest_ns, outcome.mean_ns].compact.max
           [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]
         end

@@ -30,7 +30,7 @@ module PumaTuner
       # What it should be by our own reckoning, where nobody published it.
       def published(claim)
         return claim.published if claim.published
-        return Figures.count(claim.exact.expected) if claim.exact
+        return "#{Figures.count(claim.exact.expected)} expected" if claim.exact
         claim.published_ratio ? Units.times(claim.published_ratio) : "-"
       end
 

@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding tradeoff fleet].freeze
 
       WIDTH = 100
 
@@ -36,7 +36,11 @@ module PumaTuner
       autoload :InShort, "puma_tuner/report/text/in_short"
       autoload :Claims, "puma_tuner/report/text/claims"
       autoload :FindingTables, "puma_tuner/report/text/finding_tables"
+      autoload :Tradeoff, "puma_tuner/report/text/tradeoff"
       autoload :Conclusions, "puma_tuner/report/text/conclusions"
+      autoload :FleetComparison, "puma_tuner/report/text/fleet_comparison"
+      autoload :FleetMix, "puma_tuner/report/text/fleet_mix"
+      autoload :FleetServices, "puma_tuner/report/text/fleet_services"
 
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
@@ -45,7 +49,9 @@ module PumaTuner
       OWN_SECTIONS = {
         profile: %i[Costs AllocationSites Hints],
         profile_diff: %i[CostDiff],
-        finding: %i[Claims FindingTables Conclusions]
+        finding: %i[Claims FindingTables Conclusions],
+        tradeoff: %i[Tradeoff],
+        fleet: %i[FleetComparison FleetMix FleetServices]
       }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours

@@ -189,7 +189,8 @@ class CspAggregatorTest < CspStoreTest
     pid = Process.spawn(CspLab.environment, *CspLab.aggregate_command, "--database", @database, "--follow", @lines, unsetenv_others: true, err: File::NULL)
     5.times do |round|
       write(*Array.new(100) { |number| line(at_s: CspLab::NOON_S + round * 200 + number) })
-      sleep 0.1
+      wait_until("the first lines", limit_s: 20) { progress == 100 } if round.zero?
+      sleep 0.05 * round
       File.rename(@lines, "#{@lines}.#{round}")
       write(line(at_s: CspLab::NOON_S + round), path: "#{@lines}.#{round}")
     end

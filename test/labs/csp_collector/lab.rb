@@ -3,6 +3,7 @@
 require "test_helper"
 require "json"
 require "open3"
+require "time"
 require "tmpdir"
 require "support/served_app"
 require_relative "../../../labs/02-csp-collector/collector/lib/csp_collector"

@@ -60,6 +60,39 @@ class CspPageInBrowserTest < CspStoreTest
     end
   end
 
+  # A site whose policy allows nothing and tells the collector, as a browser itself reports it.
+  test "what a browser sends is collected and counted" do
+    CollectorServer.run(out: [@lines, "a"], CSP_COLLECTOR_USER_AGENT: "1") do |server|
+      page = "<!DOCTYPE html><title>x</title><script>document.title = 'ran'</script><img src='http://127.0.0.1:9/a.png?secret=1'>"
+      site("default-src 'none'; report-uri http://127.0.0.1:#{server.port}/reports", page) { |address| browse("#{address}/basket/17?token=1") }
+      wait_until("the reports") { File.foreach(@lines).count >= 6 }
+      assert_empty server.refusals
+    end
+    count(fold_ids: true)
+    found = CspCollector::Statistics.open(@database) { |statistics| statistics.violations(CspCollector::Filter.new(path: "/basket/:id", noise: "show")).rows }
+    assert_equal [["img-src", "127.0.0.1"], ["script-src-elem", "inline"]], found.map { |row| [row.directive, row.host] }.sort
+    # It says of itself that it has no window.
+    assert_equal %w[Bot], found.map(&:browser).uniq
+  end
+
+  def site(policy, page)
+    server = TCPServer.new("127.0.0.1", 0)
+    thread = Thread.new do
+      loop do
+        client = server.accept
+        client.gets("\r\n\r\n")
+        client.write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Security-Policy: #{policy}\r\nContent-Length: #{page.bytesize}\r\nConnection: close\r\n\r\n#{page}")
+        client.close
+      end
+    rescue IOError
+      nil
+    end
+    yield "http://127.0.0.1:#{server.addr[1]}"
+  ensure
+    server&.close
+    thread&.join
+  end
+
   def browse(address)
     Dir.mktmpdir do |profile|
       command = [Chromium.path, *Chromium::OPTIONS, *("--no-sandbox" if Process.uid.zero?), "--user-data-dir=#{profile}", "--dump-dom", address]

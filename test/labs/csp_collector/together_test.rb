@@ -37,6 +37,7 @@ class CspTogetherTest < CspStoreTest
       Process.kill(:INT, pid)
     end
     assert_match(/^stopped; every report/, said)
+    refute_match(/is killed/, said)
     rows = CspCollector::Statistics.open(@database) { |statistics| statistics.violations(CspCollector::Filter.new).rows }
     assert_equal [["Chrome", 50]], rows.map { |row| [row.browser, row.reports_count] }
     refute_match(/Error|from /, Dir["#{@data}/*.log"].map { |path| File.read(path) }.join)
@@ -61,15 +62,18 @@ class CspTogetherTest < CspStoreTest
     assert_equal 5, reports_count
   end
 
-  test "what it can't do it says in a line" do
+  test "what it can't do it says" do
     busy = TCPServer.new("127.0.0.1", 0)
     {["--port", busy.addr[1].to_s] => /--port \d+: .*in use.*name another port/, %w[--port 1 --report-port 1] => /must differ/, %w[--threads 0] => /from 1 to 64/, %w[--what] => /--help/, %w[x] => /no argument/,
      ["--data", "/dev/null/x"] => /--data/}.each do |words, pattern|
-      out, status = Open3.capture2e(CspLab.environment, RUN, "--report-port", "0", *words, chdir: @folder)
-      assert_equal 2, status.exitstatus, out
-      assert_match(/\Arun: [^\n]*\n\z/, out)
-      assert_match(pattern, out)
+      error = assert_raises(CspCollector::UserMistake, words.join(" ")) { CspCollector::Together.new(["--report-port", "0", "--data", @data, *words]).call }
+      assert_match(pattern, error.message)
     end
+  end
+
+  test "the command says it in one line, and helps" do
+    out, status = Open3.capture2e(CspLab.environment, RUN, "--keep", "0", chdir: @folder)
+    assert_equal ["run: --keep 0: give a number from 1 to 100000\n", 2], [out, status.exitstatus]
     assert_match(/--data FOLDER/, Open3.capture2e(CspLab.environment, RUN, "--help").first)
   end
 end

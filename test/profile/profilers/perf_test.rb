@@ -22,13 +22,14 @@ class PerfProfilerTest < TunerTest
       yield line[/\d+/].to_i, io
     ensure
       Process.kill(:KILL, io.pid)
+      FileUtils.rm_f("/tmp/perf-#{io.pid}.map")
     end
   end
 
-  def recorded(*pids, **)
+  def recorded(*pids, duration_s: 0.5, **)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "profile#{Perf::EXTENSION}")
-      Perf.new.record(pids:, path:, duration_s: 0.5, **)
+      Perf.new.record(pids:, path:, duration_s:, **)
       assert_equal [path], Dir["#{folder}/*"]
       yield path
     end
@@ -45,7 +46,7 @@ class PerfProfilerTest < TunerTest
         assert_equal ["perf", "cpu", "ns", pid, 0], [samples.profiler, samples.mode, samples.unit, samples.pid, samples.lost_count]
         assert_match(/\A\d+\.\d+/, samples.profiler_version)
         assert_in_delta 1_000_000_000 / 199, samples.interval_ns, 1
-        assert_operator samples.samples_count, :>, 10
+        assert_operator samples.samples_count, :>, 5
         assert_equal samples.samples_count, samples.stacks.size
         assert_operator samples.stacks.count { |stack| stack.thread == tid }, :>, samples.samples_count * 0.9
         assert_operator share(samples, "vm_exec_core"), :>, 0.5
@@ -70,7 +71,7 @@ class PerfProfilerTest < TunerTest
   test "sums up several processes" do
     working("loop { Work.spin }") do |first, _|
       working("loop { Work.spin }") do |second, _|
-        recorded(first, second) do |path|
+        recorded(first, second, duration_s: 2) do |path|
           samples = Perf.read(path)
           assert_nil samples.pid
           assert_equal [first, second].sort, samples.stacks.map(&:thread).uniq.sort & [first, second]
@@ -99,7 +100,8 @@ class PerfProfilerTest < TunerTest
         whole = File.binread(path)
         assert_match(/it is empty/, refusal("perf", ""))
         assert_match(/was not written by perf/, refusal("perf", "{}"))
-        [9, 100, whole.bytesize / 2].each { |size| assert_match(/perf can't read it/, refusal("perf", whole.byteslice(0, size))) }
+        [8, 9, 100, 104, whole.bytesize / 2, whole.bytesize - 1].each { |size| assert_match(/it is cut short/, refusal("perf", whole.byteslice(0, size))) }
+        assert_match(/perf can't read it/, refusal("perf", "PERFILE2" + "\x00" * 2_000))
       end
     end
     assert_raises(PumaTuner::UserMistake) { Perf.read("/nowhere", mode: "wall") }

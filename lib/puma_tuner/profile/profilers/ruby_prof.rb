@@ -25,7 +25,8 @@ module PumaTuner
         }.freeze
         EXTENSION = ".ruby-prof"
         VIEWER = "Look at FILE.flat.txt, and open FILE.callstack.html in a browser."
-        TRACING = "It sees every call, which makes code of small methods several times slower; times are distorted, counts are exact."
+        TRACING = "It sees every call and line: a small page took 7 times its CPU time (45 times in mode cpu), and tight loops take more. " \
+                  "Counts are exact, times are distorted."
         READER = -> { Readers::RubyProf }
 
         MEASURES = {"wall" => :WALL_TIME, "cpu" => :PROCESS_TIME, "allocations" => :ALLOCATIONS}.freeze
@@ -37,7 +38,6 @@ module PumaTuner
 
         def start
           load_gem("ruby-prof") { ::RubyProf::VERSION }
-          @native_ids = {}
           note_threads
           @profile = ::RubyProf::Profile.new(measure_mode: ::RubyProf.const_get(MEASURES.fetch(@mode)))
           @profile.start
@@ -51,8 +51,6 @@ module PumaTuner
         end
 
         private
-
-        def note_threads = Thread.list.each { |thread| @native_ids[thread.object_id] ||= thread.native_thread_id }
 
         def print_for_people
           write_in_one_step("#{@path}.flat.txt") { |partial| printed(::RubyProf::FlatPrinter, partial) }

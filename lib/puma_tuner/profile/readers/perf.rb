@@ -5,15 +5,10 @@ module PumaTuner
     module Readers
       # perf's binary file, as `perf script` prints it: a line with thread, time and weight, then a line for each frame, leaf first.
       class Perf
-        # Of a file and of one that was written into a pipe.
-        SIGNATURE = /\A(?:PERFILE2|2ELIFREP)/n
+        # Of a file written on a machine whose numbers begin with their lowest byte, as all do that Ruby is run on.
+        SIGNATURE = /\APERFILE2/n
 
-        # What is where, each told by offset and size, 8 bytes each (tools/perf/Documentation/perf.data-file-format.txt in the
-        # kernel's source): the samples, and behind them a list of further sections, one for each bit that is set.
-        HEADER_BYTES = 104
-        DATA_AT = 40
-        BITS_AT = 72
-        SECTION_BYTES = 16
+        HEAD_BYTES = 104
 
         FIELDS = "pid,tid,time,period,ip,sym,dso"
         HEAD = %r{\A\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s*\z}
@@ -50,21 +45,26 @@ module PumaTuner
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
         def insist_on_kind
-          head = File.binread(@path, HEADER_BYTES)
-          refuse("it is empty") if head.nil? || head.empty?
-          refuse("it was not written by perf") unless head.match?(SIGNATURE)
-          refuse("it is cut short: perf can't read it whole") if head.start_with?("PERFILE2") && cut_short?(head)
+          File.open(@path, "rb") do |file|
+            head = file.read(HEAD_BYTES).to_s
+            refuse("it is empty") if head.empty?
+            refuse("it was not written by perf") unless head.match?(SIGNATURE)
+            refuse("it is cut short") if head.bytesize < HEAD_BYTES || file.size < whole_bytes(file, head)
+          end
         rescue SystemCallError => error
           refuse(error.message[/\A[^@]+/].strip)
         end
 
-        # Of what is cut off in the middle, perf itself prints the part that is there, and is content.
-        def cut_short?(head)
-          return true if head.bytesize < HEADER_BYTES
-          data_end = head.unpack("@#{DATA_AT}Q2").sum
-          count = head.unpack1("@#{BITS_AT}b256").count("1")
-          list = File.binread(@path, count * SECTION_BYTES, data_end)
-          list.nil? || list.bytesize < count * SECTION_BYTES || list.unpack("Q*").each_slice(2).any? { |section| section.sum > File.size(@path) }
+        # perf itself reads half a file without a word. The head says where samples end; behind them stand the places of further
+        # sections, as many as there are bits in a set.
+        #
+        # @return [Integer] how long the file is at least
+        def whole_bytes(file, head)
+          data_end = head.unpack("@40Q<2").sum
+          sections_count = head.unpack1("@72b256").count("1")
+          file.seek(data_end)
+          ends = file.read(sections_count * 16).to_s.unpack("Q<*").each_slice(2).map { |place, size| place + size.to_i }
+          [data_end + sections_count * 16, *ends].max
         end
 
         def told(command, *words)

@@ -44,11 +44,13 @@ module PumaTuner
           @times_us = content[:raw_sample_timestamps].to_a
           sample = 0
           runs(content[:raw].to_a).map do |addresses, run|
-            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: @times_us.fetch(sample) * 1_000)
+            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: at_ns(sample, content))
             sample += run
             stack
           end
         end
+
+        def at_ns(sample, content) = (@times_us.fetch(sample) * 1_000 unless content.fetch(:mode) == :object)
 
         # @return [Array<Array(Array<Integer>, Integer)>] frames' addresses, and how many samples in a row had them
         def runs(raw)

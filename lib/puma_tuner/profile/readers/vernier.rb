@@ -53,7 +53,7 @@ module PumaTuner
 
         def with_wait(frames) = (@with_wait ||= {}.compare_by_identity)[frames] ||= [*frames, Frame::GVL_WAIT].freeze
 
-        def at_ns(table, place) = ((table.fetch("time").fetch(place) * NS_PER_MS).round unless @kind == "retained")
+        def at_ns(table, place) = ((table.fetch("time").fetch(place) * NS_PER_MS).round if @kind == "wall")
 
         def function(name, path, line) = frame(name, full_path(path), line)
 

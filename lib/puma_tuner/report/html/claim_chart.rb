@@ -7,13 +7,13 @@ module PumaTuner
       class ClaimChart
         include RowsOnScale
 
-        LEFT = 310
+        LEFT = 336
         RIGHT = 190
         TOP = 24
         ROW_HEIGHT = 34
 
         # Beside the plot, and where the columns of texts begin.
-        NAME_LENGTH = 50
+        NAME_LENGTH = 48
         MEASURED = 690
 
         Row = Data.define(:y, :name, :low, :high, :value, :published, :measured, :style, :title)

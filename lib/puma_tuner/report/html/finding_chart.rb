@@ -6,14 +6,16 @@ module PumaTuner
       # A lab's chart: points with their intervals, joined by lines, one line for each series. It begins at zero.
       class FindingChart
         WIDTH = 860
-        LEFT = 60
+        LEFT = 70
         RIGHT = 20
         TOP = 30
         PLOT_HEIGHT = 240
         AXIS_HEIGHT = 42
 
-        # Names of places stand slanted, and need more room.
-        NAMED_AXIS_HEIGHT = 92
+        # Names of places stand slanted: what is beneath the plot, and what each letter of the longest adds to it.
+        NAMED_AXIS_HEIGHT = 46
+        LETTER_HEIGHT = 4.2
+        NAME_LENGTH = 24
 
         # Series that share their places are moved apart by this much, so that intervals do not cover each other.
         SHIFT = 5
@@ -61,13 +63,13 @@ module PumaTuner
         def plot_bottom = TOP + PLOT_HEIGHT
 
         # @return [Integer]
-        def height = plot_bottom + (named? ? NAMED_AXIS_HEIGHT : AXIS_HEIGHT)
+        def height = plot_bottom + (named? ? (NAMED_AXIS_HEIGHT + LETTER_HEIGHT * x_ticks.map { |_, name| name.length }.max).ceil : AXIS_HEIGHT)
 
         # @return [Array<Array(Integer, String)>] symbols and what they stand for
         def legend = @chart.series.each_with_index.map { |series, index| [Symbols.number(index), series.title] }
 
         # @return [Array<Array(Float, String)>] places and names along the bottom
-        def x_ticks = named? ? @chart.across.ticks.map { |x, name| [@x_scale.place(x), name] } : ticks(@x_scale)
+        def x_ticks = named? ? @chart.across.ticks.map { |x, name| [@x_scale.place(x), Figures.shortened(name, NAME_LENGTH)] } : ticks(@x_scale)
 
         # @return [Array<Array(Float, String)>] places and names along the side
         def y_ticks = ticks(@y_scale).select { |place, _| place <= plot_bottom }
@@ -79,7 +81,9 @@ module PumaTuner
 
         def name_of(axis) = [axis.name, axis.unit].compact.join(", ")
 
-        def ticks(scale) = scale.ticks.reject(&:negative?).map { |number| [scale.place(number), format("%.6g", number)] }
+        def ticks(scale) = scale.ticks.reject(&:negative?).map { |number| [scale.place(number), words(number)] }
+
+        def words(number) = (number == number.to_i) ? Figures.count(number.to_i) : format("%.4g", number)
 
         def line(series, index)
           shift = named? ? (index - (@chart.series.size - 1) / 2.0) * SHIFT : 0
@@ -88,7 +92,7 @@ module PumaTuner
         end
 
         def point(series, x, y, low, high, shift)
-          name = @chart.across.ticks&.find { |place, _| place == x }&.last || format("%.6g", x)
+          name = @chart.across.ticks&.find { |place, _| place == x }&.last || words(x)
           range = " (#{Units.significant(low)}–#{Units.significant(high)})" if low
           Point.new(x: (@x_scale.place(x) + shift).round(1), y: @y_scale.place(y), low: low && @y_scale.place(low), high: high && @y_scale.place(high),
             title: "#{series.title}, #{name}: #{Units.significant(y)}#{range} #{@chart.up.unit || @chart.up.name}")

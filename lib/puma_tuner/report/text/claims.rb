@@ -24,8 +24,8 @@ module PumaTuner
         def lines_of(row)
           measured = [row.measured, *("(#{row.basis})" if row.basis)].join(" ")
           outcome = [": ", @paint.call(row.outcome, Paint::OUTCOMES.fetch(row.style))] if row.outcome
-          told = "claimed #{Figures.printable(row.published)}; here #{measured}#{outcome&.join}"
-          [*paragraph(row.text), "      #{told}", *(paragraph(row.note, indent: 6).map { |line| @paint.call(line, :dim) } if row.note)]
+          published = "#{"published " unless row.published.end_with?("expected")}#{Figures.printable(row.published)}; " unless row.published == "-"
+          [*paragraph(row.text), "      #{published}here #{measured}#{outcome&.join}", *(paragraph(row.note, indent: 6).map { |line| @paint.call(line, :dim) } if row.note)]
         end
       end
     end

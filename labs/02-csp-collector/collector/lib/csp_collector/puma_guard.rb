@@ -4,9 +4,10 @@ require_relative "journal"
 
 module CspCollector
   # What Puma refuses by itself, before the app hears of it, under the app's rules: counted, logged without anything of the
-  # client's, and within a limit of time. And Puma's own messages off standard output, which belongs to the reports.
+  # client's, and within a limit of time. Puma's own messages go off standard output, which belongs to the reports, and it
+  # ends when it is told to.
   #
-  # Puma has no options for these; what is overridden is public within Puma 8.
+  # Puma has no options for these; what is overridden is as Puma 8.0 has it.
   module PumaGuard
     class << self
       attr_reader :journal, :reading_limit_s
@@ -18,6 +19,7 @@ module CspCollector
         @reading_limit_s = reading_limit_s
         Puma::Client.prepend(ReadingLimit)
         Puma::LogWriter.prepend(Messages)
+        Puma::Server.prepend(Ending)
       end
     end
 
@@ -55,6 +57,14 @@ module CspCollector
       private
 
       def internal_write(text) = PumaGuard.journal.event("puma", "message" => text.chomp)
+    end
+
+    # A signal handler of Puma's writes into a pipe, and the thread at its other end closes that. With Ruby 3.4, IO#close
+    # waits for whoever is still within the write, and a handler can't be told: of 140 stops, 8 never ended. A thread can.
+    module Ending
+      private
+
+      def notify_safely(_message) = Thread.new { super }
     end
   end
 end

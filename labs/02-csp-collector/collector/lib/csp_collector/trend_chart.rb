@@ -47,7 +47,7 @@ module CspCollector
 
     def line(count)
       y = (HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * count.fdiv(@most_count)).round(2)
-      %(<line x1="#{LEFT}" x2="#{WIDTH}" y1="#{y}" y2="#{y}"/><text class="count" x="#{LEFT - 6}" y="#{y + 4}">#{count}</text>)
+      %(<line x1="#{LEFT}" x2="#{WIDTH}" y1="#{y}" y2="#{y}"/><text class="count" x="#{LEFT - 6}" y="#{y + 4}">#{short(count)}</text>)
     end
 
     # A time at the left, in the middle and at the right; the text's own end is at the chart's.
@@ -55,11 +55,16 @@ module CspCollector
       return "" if @trend.points.empty?
       {0 => "start", (@trend.points.size - 1) / 2 => "middle", @trend.points.size - 1 => "end"}.map do |index, anchor|
         x = LEFT + {"start" => 0, "middle" => 0.5, "end" => 1}.fetch(anchor) * (WIDTH - LEFT)
-        %(<text x="#{x}" y="#{HEIGHT - 6}" text-anchor="#{anchor}">#{time(@trend.points[index].first)}</text>)
+        %(<text x="#{x}" y="#{HEIGHT - 6}" class="#{anchor}">#{time(@trend.points[index].first)}</text>)
       end.join
     end
 
     def time(start_s) = Time.at(start_s, in: "UTC").strftime(FORMATS.fetch(@trend.by))
+
+    def short(count)
+      return "#{count / 1_000_000}M" if count >= 1_000_000 && (count % 1_000_000).zero?
+      (count >= 10_000 && (count % 1_000).zero?) ? "#{count / 1_000}k" : count.to_s
+    end
 
     # The next number whose half is one that people read easily.
     def nice(count)

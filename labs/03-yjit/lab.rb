@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require_relative "measured"
+require_relative "service"
+
+module PumaTuner
+  module Labs
+    # Story 3: what YJIT brought two Rails services in p99 and cost them in memory, and why staging had promised another price.
+    class Yjit
+      OAUTH = YjitService.new(name: "oauth", title: "the OAuth server", headers: {"Authorization" => "Bearer access", "X-User" => "1"})
+      SHOP = YjitService.new(name: "shop_api", title: "the shop's API", headers: {"Authorization" => "Bearer a-key-that-only-this-machine-knows"})
+      SERVICES = [OAUTH, SHOP].freeze
+
+      RUBIES = %w[3.3.8 3.4.5].freeze
+
+      # Kinds of requests, the most frequent ones; staging's few, and the points of the curve between it and all there are.
+      STAGING_KINDS = 3
+      CURVE_KINDS = [1, 10, 30].freeze
+
+      # topology: what serves; connections_count: two for each worker, so that it always has something to do
+      QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, turns_count: 2, probe_s: 0}.freeze
+      FULL = {topology: "2x3", connections_count: 4, rounds_count: 8, turns_count: 8, probe_s: 1}.freeze
+
+      # Seconds. The long form warms up until little is compiled any more; the short one tells so when it was not enough.
+      QUICK_TIMES = {
+        "oauth" => {duration_s: 1.0, warmup_window_s: 0.3, warmup_limit_s: 0.9}, "shop_api" => {duration_s: 2.0, warmup_window_s: 0.4, warmup_limit_s: 1.2}
+      }.freeze
+      FULL_TIMES = {
+        "oauth" => {duration_s: 8, warmup_window_s: 4, warmup_limit_s: 30}, "shop_api" => {duration_s: 16, warmup_window_s: 6, warmup_limit_s: 90}
+      }.freeze
+
+      # What starting a server takes, about.
+      BOOT_S = {"oauth" => 1, "shop_api" => 2}.freeze
+
+      def name = "yjit"
+
+      def title = "YJIT on two Rails services, under production's variety and under staging's"
+
+      def question = "What does YJIT bring a small and a large service in p99, what does it cost them in memory, and why does staging tell another price?"
+
+      def story = 3
+
+      def gems(quick:) = []
+
+      # @return [Array<Lab::Bundle>]
+      def bundles(quick:) = SERVICES.map(&:bundle)
+
+      # Gems are installed by it, too, for each Ruby that is here.
+      #
+      # @param told [#call] told what takes long
+      # @raise [UserMistake]
+      def set_up(say:)
+        SERVICES.each { |service| service.set_up(say) }
+      end
+
+      # Warm-ups end between the least and the limit.
+      def expected_s(quick:)
+        cells(quick:).sum { |cell|
+          sizes = sizes(cell.service, quick)
+          warmup_s = [3 * sizes.fetch(:warmup_window_s), sizes.fetch(:warmup_limit_s)].sum / 2.0
+          trial_s = BOOT_S.fetch(cell.service) + warmup_s + sizes.fetch(:duration_s) + sizes.fetch(:probe_s) + 0.5
+          2 * (sizes.fetch(:rounds_count) * trial_s + BOOT_S.fetch(cell.service) + 0.5)
+        }.ceil
+      end
+
+      # @param run [Lab::Run]
+      # @return [Lab::Finding]
+      # @raise [UserMistake] when a service is not set up
+      def call(run)
+        cells = cells(quick: run.quick?)
+        SERVICES.each { |service| service.insist(cells.map(&:ruby).uniq) }
+        measured = YjitMeasured.new(cells.to_h { |cell| [cell, proof(run, cell)] })
+        run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
+          verdicts: measured.verdicts.transform_keys(&:to_s), unknown: measured.unknown(run.quick?))
+      end
+
+      # @return [Array<YjitMeasured::Cell>] what is proven: YJIT off against on, in each
+      def cells(quick:)
+        rubies = quick ? [RUBY_VERSION] : RUBIES
+        main = SERVICES.product(rubies, [YjitMeasured::STAGING, YjitMeasured::PRODUCTION]).map { |service, ruby, mix| cell(service, ruby, mix) }
+        quick ? main : main + CURVE_KINDS.map { |count| YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.last, mix: nil, kinds_count: count) }
+      end
+
+      private
+
+      def cell(service, ruby, mix)
+        YjitMeasured::Cell.new(service: service.name, ruby:, mix:, kinds_count: (mix == YjitMeasured::STAGING) ? STAGING_KINDS : service.kinds_count)
+      end
+
+      # @return [Prove::Verdict]
+      def proof(run, cell)
+        sizes = sizes(cell.service, run.quick?)
+        service = SERVICES.find { |one| one.name == cell.service }
+        run.served_proof(variants(service, cell, sizes), traffic: traffic(service, cell, sizes, run.seed), out: ->(_) { File::NULL }, title: cell.to_s, **sizes.except(:topology, :connections_count))
+      end
+
+      def sizes(service, quick) = quick ? {**QUICK, **QUICK_TIMES.fetch(service)} : {**FULL, **FULL_TIMES.fetch(service)}
+
+      def variants(service, cell, sizes)
+        same = {**service.factors, "topology" => sizes.fetch(:topology), **((cell.ruby == RUBY_VERSION) ? {} : {"ruby" => cell.ruby})}
+        {YjitMeasured::OFF => {**same, "yjit" => "off"}, YjitMeasured::ON => {**same, "yjit" => "on"}}
+      end
+
+      def traffic(service, cell, sizes, seed)
+        Load::Traffic.new(mix: service.traffic.mix(cell.kinds_count), generator: Load.generator("native"), connections_count: sizes.fetch(:connections_count), seed:).insist_on_generator
+      end
+
+      PumaTuner::Lab.register self
+    end
+  end
+end

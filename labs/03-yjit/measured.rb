@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Labs
+    # What the proofs of this lab say: claims, tables, charts, sentences.
+    class YjitMeasured
+      OFF = "YJIT off"
+      ON = "YJIT on"
+      STAGING = "staging"
+      PRODUCTION = "production"
+
+      OAUTH = "oauth"
+      SHOP = "shop_api"
+      TITLES = {OAUTH => "OAuth server", SHOP => "shop's API"}.freeze
+
+      # Of story 3, both services under production's load; nil: not published.
+      Published = Data.define(:p99, :p99_ratio, :memory, :memory_ratio, :code)
+      STORY = {
+        OAUTH => Published.new(p99: "47 → 42 ms, 0.89x", p99_ratio: 42 / 47.0, memory: "541 → 650 MiB, 1.20x", memory_ratio: 650 / 541.0, code: "7.7 MiB"),
+        SHOP => Published.new(p99: "549 → 445 ms, 0.81x", p99_ratio: 445 / 549.0, memory: "64.3 → 84.2 GiB, 1.31x", memory_ratio: 84.2 / 64.3, code: "42.9 MiB")
+      }.freeze
+      STAGING_MEMORY_RATIO = 1.13
+
+      # One proof of YJIT off against on. service: of Yjit::SERVICES; mix: nil of what is neither staging's nor production's
+      # kinds_count: of requests, the most frequent ones
+      Cell = Data.define(:service, :ruby, :mix, :kinds_count) do
+        # @return [String] as people read it, and as verdicts are named
+        def to_s = "#{TITLES.fetch(service)}, #{"#{mix}: " if mix}#{Units.counted(kinds_count, "kind")}, Ruby #{ruby}"
+      end
+
+      # @return [Hash{Cell => Prove::Verdict}]
+      attr_reader :verdicts
+
+      # @param verdicts [Hash{Cell => Prove::Verdict}]
+      def initialize(verdicts)
+        @verdicts = verdicts
+      end
+
+      # @return [Array<Lab::Claim>]
+      def claims = [*production_claims, *staging_claims, *newer_ruby_claims]
+
+      # @return [Array<Lab::Table>]
+      def tables = YjitTables.new(self).all
+
+      # @return [Array<Lab::Chart>]
+      def charts = YjitCharts.new(self).all
+
+      # @return [Array<String>]
+      def conclusions = YjitSentences.new(self).all
+
+      # @return [Hash{String => String}]
+      def unknown(quick)
+        {**coarse, **(quick ? left_out : {})}
+      end
+
+      # @return [Stats::Estimate, nil] on over off, 95 %
+      def ratio(cell, metric) = Lab::Ratios.of(verdicts.fetch(cell), metric, of: ON, over: OFF)
+
+      # How much larger a metric's ratio is in one proof than in another. Rounds of the two are put together by their number,
+      # which any other order would do as well: they are independent.
+      #
+      # @return [Stats::Estimate, nil] of the first cell's ratio over the second's
+      def relative(cell, other, metric)
+        one, two = [cell, other].map { |each| round_ratios(each, metric) }
+        return unless one && two
+        count = [one.size, two.size].min
+        Stats::PairedRatio.of(two.first(count), one.first(count), level_ratio: Lab::Ratios::LEVEL_RATIO)
+      end
+
+      # @param name [String] of Prove::Conditions
+      # @return [Stats::Estimate, nil] middle and range of the rounds, with YJIT on
+      def condition(cell, name)
+        numbers = verdicts.fetch(cell).valid_trials.select { |trial| trial.variant == ON }.filter_map { |trial| trial.conditions[name] }
+        Stats::Estimate.of_range(numbers) if numbers.any?
+      end
+
+      # @return [Cell, nil]
+      def cell(service, mix, ruby) = verdicts.keys.find { |cell| cell.service == service && cell.mix == mix && cell.ruby == ruby }
+
+      # @return [Array<String>] versions
+      def rubies = verdicts.keys.map(&:ruby).uniq
+
+      # @return [Array<Cell>] of one service and Ruby, from few kinds of requests to all; fewer than three make no curve
+      def curve
+        cells = verdicts.keys.select { |cell| cell.service == SHOP && cell.ruby == rubies.last }.sort_by(&:kinds_count)
+        (cells.size < 3) ? [] : cells
+      end
+
+      # @return [Array<Cell>]
+      def of_mix(mix) = verdicts.keys.select { |cell| cell.mix == mix }
+
+      private
+
+      # See Prove::TrialRun: percentiles of few requests are left out.
+      def coarse
+        cells = verdicts.keys.select { |cell| ratio(cell, "p99").nil? }
+        cells.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::TrialRun::P99_LEAST_COUNT} requests in some trial"] }
+      end
+
+      def left_out
+        {"Ruby 3.3, the curve between few and many kinds of requests, several workers" => "the short form measures one Ruby with one process, under two mixes",
+         "what all of production's code takes" => "the short form's warm-up ends long before rare methods have been called often enough to be compiled"}
+      end
+
+      def round_ratios(cell, metric)
+        verdict = verdicts.fetch(cell)
+        pairs = Prove::PairedValues.new(verdict.trials, verdict.cells.size).pairs(OFF, ON, metric) or return
+        pairs.transpose.map { |off, on| on.fdiv(off) }
+      end
+
+      def production_claims
+        of_mix(PRODUCTION).flat_map do |cell|
+          story = STORY.fetch(cell.service)
+          of = "of the #{TITLES.fetch(cell.service)}, Ruby #{cell.ruby}"
+          [
+            Lab::Claim.of_ratio("YJIT lowers the p99 #{of}", ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
+            Lab::Claim.of_ratio("YJIT raises the memory #{of}", ratio(cell, "pss"), published: story.memory, published_ratio: story.memory_ratio, note: note(cell)),
+            Lab::Claim.of_ratio("YJIT lowers the CPU per request #{of}", ratio(cell, "cpu_per_request")),
+            Lab::Claim.of_number("code_region_size #{of}", condition(cell, "yjit_code_bytes"), unit: "bytes", published: story.code, note: "other code: told, not compared")
+          ]
+        end
+      end
+
+      # What takes the edge off a ratio is said beside it.
+      def note(cell)
+        unsteady = verdicts.fetch(cell).cells.sum(&:unsteady_count)
+        "#{Units.counted(unsteady, "trial")} had not settled when the load began that counts" if unsteady.positive?
+      end
+
+      def staging_claims
+        of_mix(STAGING).flat_map do |staging|
+          production = cell(staging.service, PRODUCTION, staging.ruby)
+          shop = staging.service == SHOP
+          title = TITLES.fetch(staging.service)
+          [
+            Lab::Claim.of_ratio("staging's mix: YJIT raises the memory of the #{title}, Ruby #{staging.ruby}", ratio(staging, "pss"), published: ("+13 %, 1.13x" if shop),
+              published_ratio: (STAGING_MEMORY_RATIO if shop), note: note(staging)),
+            (staging_effect(staging, production) if production)
+          ].compact
+        end
+      end
+
+      def staging_effect(staging, production)
+        shop = staging.service == SHOP
+        Lab::Claim.of_ratio("production's mix makes YJIT's price in memory higher than staging's: the #{TITLES.fetch(staging.service)}, Ruby #{staging.ruby}", relative(production, staging, "pss"),
+          published: ("1.31x against 1.13x: 1.16x" if shop), published_ratio: (STORY.fetch(SHOP).memory_ratio / STAGING_MEMORY_RATIO if shop))
+      end
+
+      # They expected it, and gave no figure.
+      def newer_ruby_claims
+        return [] if rubies.size < 2
+        older, newer = rubies.minmax_by { |version| Gem::Version.new(version) }
+        TITLES.flat_map do |service, title|
+          cells = [newer, older].map { |ruby| cell(service, PRODUCTION, ruby) }
+          next [] if cells.include?(nil)
+          {"p99" => "p99", "pss" => "memory", "cpu_per_request" => "CPU per request"}.map do |metric, words|
+            Lab::Claim.of_ratio("Ruby #{newer}'s YJIT does better by the #{title} than #{older}'s, in #{words}", relative(*cells, metric), published: "expected, without a figure",
+              note: "below 1: on over off is lower on #{newer}")
+          end
+        end
+      end
+    end
+  end
+end
+
+require_relative "tables"
+require_relative "charts"
+require_relative "sentences"

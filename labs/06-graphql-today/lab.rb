@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+require_relative "differential"
+require_relative "measured"
+
+module PumaTuner
+  module Labs
+    # What stories 1 and 4 left open: "there seems to be more room". Is there, in today's graphql?
+    class GraphqlToday
+      # By what it is answered, and which query: classic is what most apps run.
+      CELLS = %w[classic next].product(%w[introspection flat parent unhelped]).freeze
+      QUICK_CELLS = [%w[classic introspection], %w[next parent]].freeze
+
+      VERSIONS = {"graphql" => "2.6.14", "base64" => "0.3.0", "fiber-storage" => "1.0.1", "logger" => "1.7.0"}.freeze
+
+      RUBIES = %w[3.3.8 3.4.5].freeze
+
+      QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
+      FULL = {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}.freeze
+
+      # Of answers held against each other, with the cures and without.
+      QUICK_QUERIES = {schemas: 15, queries: 9}.freeze
+      FULL_QUERIES = {schemas: 150, queries: 20}.freeze
+
+      PROFILED_S = 4
+
+      def name = "graphql_today"
+
+      def title = "Room in today's graphql"
+
+      def question = "Where does graphql 2.6.14 spend its time on the queries of stories 1 and 4, and what do cures of our own bring?"
+
+      def story = 4
+
+      def gems(quick:) = Lab::Gems.pins(VERSIONS, rubies: quick ? [RUBY_VERSION] : RUBIES)
+
+      def expected_s(quick:) = quick ? 30 : 4_500
+
+      # @param run [Lab::Run]
+      # @return [Lab::Finding]
+      def call(run)
+        measured = GraphqlTodayMeasured.new(verdicts: verdicts(run), differentials: differentials(run), profiles: run.quick? ? {} : profiles(run))
+        run.finding(claims: measured.claims, tables: measured.tables, charts: [], conclusions: measured.conclusions, verdicts: measured.verdicts,
+          unknown: run.quick? ? {"other queries, Rubies, YJIT, profiles" => "the short form measures one query of each engine, without YJIT"} : {})
+      end
+
+      private
+
+      # @return [Hash{String => Prove::Verdict}] by cell
+      def verdicts(run)
+        rubies, cells = run.quick? ? [[RUBY_VERSION], QUICK_CELLS] : [RUBIES, CELLS]
+        yjit = run.quick? ? %w[off] : %w[off on]
+        rubies.product(yjit, cells).to_h do |ruby, compiler, (engine, query)|
+          title = "#{engine}, #{query}, Ruby #{ruby}, YJIT #{compiler}"
+          factors = {"ruby" => ruby, "yjit" => compiler, "env.ENGINE" => engine, "env.QUERY" => query, "gem.graphql" => VERSIONS.fetch("graphql")}
+          variants = {"the gem" => "0", "cured" => "1"}.transform_values { |patched| {**factors, "env.PATCHED" => patched} }
+          [title, run.proof("blocks.rb", variants, title:, **(run.quick? ? QUICK : FULL))]
+        end
+      end
+
+      # @return [Hash{String => ::GraphqlToday::Differential::Comparison::Outcome}] by engine
+      def differentials(run)
+        %w[classic next].to_h do |engine|
+          run.note("answers with the cures and without, #{engine}")
+          [engine, ::GraphqlToday::Differential::Comparison.new(engine:, seed: run.seed, **(run.quick? ? QUICK_QUERIES : FULL_QUERIES)).call]
+        end
+      end
+
+      # @return [Hash{String => Array(Profile::Costs, Profile::Costs)}] of the gem and cured, by engine; empty without the profiler
+      def profiles(run)
+        profiler = Profile::Profilers.find("stackprof")
+        return {} unless Profile::Library.installed?(profiler)
+        %w[classic next].to_h do |engine|
+          [engine, %w[0 1].map { |patched| profile(run, profiler, {"env.ENGINE" => engine, "env.QUERY" => "introspection", "env.PATCHED" => patched, "yjit" => "off"}) }]
+        end
+      end
+
+      def profile(run, profiler, factors)
+        run.note("profiling #{factors.fetch("env.ENGINE")}, #{(factors.fetch("env.PATCHED") == "1") ? "cured" : "the gem"}")
+        Dir.mktmpdir do |folder|
+          settings = Profile::Settings.new(profiler: profiler::NAME, mode: "cpu", interval_us: nil, folder:, scope: "window", token: nil,
+            paths: Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT))
+          Profile::BlockRun.new(file: File.join(__dir__, "blocks.rb"), command: run.command_of({**factors, "gem.graphql" => VERSIONS.fetch("graphql")}), settings:, profiler:, name: nil,
+            warmup_s: 2, duration_s: PROFILED_S).call
+        end
+      end
+
+      PumaTuner::Lab.register self
+    end
+  end
+end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module AccessLog
+    # Amazon's application load balancer:
+    #
+    #   https 2026-10-10T13:55:36.123456Z app/my-lb/50dc 192.0.2.1:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366
+    #     "GET https://www.example.com:443/articles/42?q=a HTTP/2.0" "curl/8.5" …
+    #
+    # The instant is that of the answer; the three times before the status lead back to the request.
+    module Alb
+      LINE = %r{\A(?:https?|h2|grpcs?|wss?) (\S+Z) \S+ \S+ \S+ (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}|-) \S+ \S+ \S+ "([A-Z]+) \w+://[^/ ]+(/\S*) }
+
+      RESOLUTION_NS = Units::NS_PER_US
+
+      # @param line [String]
+      # @return [Entry, nil]
+      def self.entry(line)
+        match = LINE.match(line) or return
+        instant, *durations, status, http_method, target = match.captures
+        took_ns = durations.sum { |text| (Rational(text).clamp(0, nil) * Units::NS_PER_S).round }
+        at = Time.iso8601(instant)
+        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns, http_method:, target:, status: (status.to_i unless status == "-"))
+      rescue ArgumentError
+        nil # no such day
+      end
+    end
+  end
+end

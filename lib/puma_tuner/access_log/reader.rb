@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "zlib"
+
+module PumaTuner
+  module AccessLog
+    # A log's entries, and how many lines were none, or were left out.
+    class Reader
+      # So many lines decide which format it is.
+      PROBED_LINES = 200
+
+      # Files that a web server or a content delivery network hands out before Puma sees anything.
+      ASSET = /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|woff2?|ttf|eot|mp4|webm)\z/i
+
+      # @return [Hash{String => Integer}] why left out => lines
+      attr_reader :left_out
+
+      # @return [Integer] of the log's clock
+      def resolution_ns = @format::RESOLUTION_NS
+
+      # @return [String] "combined"
+      def format_name = @format.name[/\w+\z/].downcase
+
+      # @param path [String] of a log, packed by gzip or not
+      # @param format [String, nil] one of FORMATS; nil: by its first lines
+      # @param http_methods [Array<String>] others are left out
+      # @param assets [Boolean] whether files of pictures, styles and scripts count
+      # @raise [UserMistake]
+      def initialize(path, format: nil, http_methods: %w[GET], assets: false)
+        @path = path
+        @http_methods = http_methods
+        @assets = assets
+        @left_out = Hash.new(0)
+        @format = format ? AccessLog.format(format) : guessed
+      end
+
+      # @return [Array<Entry>] ascending in time
+      # @raise [UserMistake] when there is none
+      def entries
+        all = each_line.filter_map { |line| wanted(@format.entry(line)) }
+        return all.sort_by(&:at_ns) if all.any?
+        raise UserMistake, "#{@path} holds no request that counts (#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
+          "--methods and --assets let more of them count; --format names another format: #{FORMATS.join(", ")}."
+      end
+
+      private
+
+      def each_line(&)
+        return enum_for(:each_line) unless block_given?
+        open { |file| file.each_line { |line| yield line.scrub("?") } }
+      rescue SystemCallError, Zlib::Error => error
+        raise UserMistake, "cannot read #{@path}: #{error.message}"
+      end
+
+      def open(&)
+        packed = File.binread(@path, 2) == "\x1F\x8B".b
+        packed ? Zlib::GzipReader.open(@path, &) : File.open(@path, "r:BOM|UTF-8", &)
+      end
+
+      def guessed
+        lines = each_line.first(PROBED_LINES)
+        name, count = FORMATS.to_h { |one| [one, lines.count { |line| AccessLog.format(one).entry(line) }] }.max_by(&:last)
+        return AccessLog.format(name) if count.positive?
+        raise UserMistake, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. Known are #{FORMATS.join(", ")}; --format names one."
+      end
+
+      def wanted(entry)
+        reason = entry ? reason_against(entry) : "lines that are no request"
+        return entry unless reason
+        @left_out[reason] += 1
+        nil
+      end
+
+      def reason_against(entry)
+        return "of another method" unless @http_methods.include?(entry.http_method)
+        return "answered with an error" if entry.status && entry.status >= 400
+        return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(entry.target[/\A[^?]*/])
+        "with a target that is no path" unless Load::Request::PATH.match?(entry.target)
+      end
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "uri"
+
+module PumaTuner
+  module AccessLog
+    # A target without what differs from request to request: variable parts of its path, values of its query. In their places
+    # stand names, `{{articles_id}}`, under which a data file may have values.
+    #
+    # What was a value never stands in a shape: logs hold names, searches and tokens.
+    #
+    # template: "/articles/{{articles_id}}?q={{q}}"; values: {name => what stood there}
+    Shape = Data.define(:template, :values) do
+      # @param target [String]
+      # @yieldparam path [String] its variable parts are told by "/:id"
+      # @return [Shape]
+      def self.of(target, &named)
+        path, query = target.split("?", 2)
+        values = {}
+        template = template_of(path, named.call(path), values)
+        pairs = query.to_s.split("&").map { |pair| pair_of(pair, values) }
+        new(template: pairs.any? ? "#{template}?#{pairs.join("&")}" : template, values: values.freeze)
+      end
+
+      # Segment by segment, as naming keeps their number.
+      def self.template_of(path, name, values)
+        segments = path.split("/").reject(&:empty?)
+        names = name.split("/").reject(&:empty?)
+        return path if segments == names || segments.size != names.size
+        filled = segments.zip(names).each_with_index.map do |(segment, one), place|
+          next segment unless one.start_with?(":id")
+          extension = one.delete_prefix(":id")
+          before = names[0...place].reverse.find { |word| !word.start_with?(":") }
+          "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", URI.decode_uri_component(segment.delete_suffix(extension)))}}}#{extension}"
+        end
+        "/#{filled.join("/")}"
+      end
+
+      def self.pair_of(pair, values)
+        key, value = pair.split("=", 2)
+        return pair if value.nil? || value.empty?
+        "#{key}={{#{keep(values, URI.decode_www_form_component(key).gsub(/\W+/, "_").gsub(/\A_+|_+\z/, ""), URI.decode_www_form_component(value))}}}"
+      rescue ArgumentError
+        "#{key}={{#{keep(values, "value", "")}}}" # an escape that is none
+      end
+
+      def self.keep(values, name, value)
+        name = "value" if name.empty?
+        free = (1..).lazy.map { |number| (number == 1) ? name : "#{name}_#{number}" }.find { |one| !values.key?(one) }
+        values[free] = value.scrub("?")
+        free
+      end
+      private_class_method :template_of, :pair_of, :keep
+    end
+  end
+end

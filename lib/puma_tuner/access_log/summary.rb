@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module AccessLog
+    # Requests of one kind. values: {name => the distinct ones seen, at most ROWS_MAX, in the order in which they came}
+    Group = Data.define(:http_method, :template, :count, :values)
+
+    # What was asked, how often, and when.
+    class Summary
+      # Of distinct values for each name.
+      ROWS_MAX = 2_000
+
+      # @return [Array<Integer>] nanoseconds since the first, ascending
+      attr_reader :arrivals_ns
+
+      # @param entries [Array<Entry>] ascending in time, at least one
+      # @param resolution_ns [Integer] of the log's clock: requests of one of its ticks came at unknown instants inside of it
+      # @param seed [Integer]
+      # @yieldparam path [String]
+      # @yieldreturn [String] its endpoint's name, variable parts being ":id"
+      def initialize(entries, resolution_ns:, seed: 1, &named)
+        @named = named
+        @arrivals_ns = spread(entries.map(&:at_ns), resolution_ns, Random.new(seed))
+        @groups = {}
+        entries.each { |entry| add(entry) }
+      end
+
+      # @return [Array<Group>] the most frequent first
+      def groups
+        @groups.map { |(http_method, template), (count, values)| Group.new(http_method:, template:, count:, values: values.transform_values(&:keys)) }
+          .sort_by { |group| [-group.count, group.template] }
+      end
+
+      # @return [Integer]
+      def count = @arrivals_ns.size
+
+      # @return [Float, nil] requests a second from the first to the last; nil of one instant
+      def rate_per_s = (count.pred.fdiv(@arrivals_ns.last) * Units::NS_PER_S if @arrivals_ns.last.positive?)
+
+      # @return [Float] requests a second of the busiest minute
+      def busiest_per_s = @arrivals_ns.map { |ns| ns / (60 * Units::NS_PER_S) }.tally.values.max / 60.0
+
+      private
+
+      def spread(instants, resolution_ns, random)
+        spread = instants.map { |ns| (ns % resolution_ns).zero? ? ns + random.rand(resolution_ns) : ns }.sort
+        spread.map { |ns| ns - spread.first }
+      end
+
+      def add(entry)
+        shape = Shape.of(entry.target, &@named)
+        group = @groups[[entry.http_method, shape.template]] ||= [0, Hash.new { |all, name| all[name] = {} }]
+        group[0] += 1
+        shape.values.each { |name, value| group[1][name][value] = true if group[1][name].size < ROWS_MAX }
+      end
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module PumaTuner
+  module CLI
+    # puma_tuner yjit, malloc and gc: what a menu of settings does to an app's CPU and memory.
+    class TradeOff < Dry::CLI::Command
+      # What `prove` is told of all that a menu needs not to ask.
+      PROOF = {turns: "8", warmup: "0.7", warmup_limit: "20", probe_duration: "0", noise_rounds: "2", equivalent: "2", primary: "cpu_per_request",
+               allow: nil, expect: nil, bodies_may_differ: false}.freeze
+
+      def self.declare(command)
+        command.include(AppOptions)
+        command.class_eval do
+          option :with, type: :array, default: [], desc: "also vary these: #{Tradeoff::Menu::SUBJECTS.join(", ")}; every combination is tried"
+          option :topology, desc: "workers x threads, such as 2x3, default: the app's own"
+          option :rounds, default: "8", desc: "how often each is measured; an interval needs 6"
+          option :duration, default: "6", desc: "seconds of load in each trial; memory is told at its end"
+          TrafficOptions.declare(self, :rate, :arrivals)
+          option :workers, desc: "for which the memory is estimated, default: as many as run"
+          option :memory_limit, desc: "MiB, for all workers together"
+          option :busy_machine, type: :flag, default: false, desc: "count rounds though others use the machine"
+          option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended"
+          option :output, default: "#{self::SUBJECT}.json", desc: "file for the study; rounds are kept beside it as they are made"
+          option :html, desc: "file for an HTML report with the chart"
+        end
+      end
+
+      def call(output: nil, html: nil, with: [], workers: nil, memory_limit: nil, resume: false, **options)
+        Output.check_writable(output, html)
+        variants = menu([self.class::SUBJECT, *with], **options)
+        verdict = Host::ScratchFolder.open { |folder| proven(variants, folder, "#{output}.rounds", resume, options) }
+        study = Tradeoff::Judge.new(verdict, subject: self.class::SUBJECT, workers_count: workers && Parse.count("--workers", workers, 1..1_000),
+          memory_limit_bytes: memory_limit && Parse.count("--memory-limit", memory_limit, 1..10_000_000) * Units::MIB).call
+        Output.keep(study, output, out:, err:, html:)
+      end
+
+      private
+
+      def menu(subjects, **) = Tradeoff::Menu.variants(subjects)
+
+      def proven(variants, folder, path, resume, options)
+        words = variants.map { |variant| word(with_topology(variant, options[:topology])) }
+        plan = ProofPlan.new({**PROOF, **options.except(:topology), variant: words.join("\n")}, folder:, say: ->(text) { err.puts("  #{text} …") })
+        proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
+        Progress.new(err).stage(self.class::SUBJECT, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+      rescue Interrupt
+        err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume")
+        exit(130)
+      end
+
+      def with_topology(variant, text) = text ? variant.with(factors: {"topology" => Topology.parse(text).to_s, **variant.factors}) : variant
+
+      def word(variant) = "#{variant.name}:#{variant.factors.map { |key, value| "#{key}=#{value}" }.join(",")}"
+    end
+
+    # puma_tuner yjit
+    class TryYjit < TradeOff
+      SUBJECT = "yjit"
+      desc "Tell what YJIT brings this app in CPU and costs it in memory, with which limits; the allocator and GC beside it"
+      declare(self)
+      option :memory, type: :array, default: Tradeoff::Menu::MEMORY_MIB.map(&:to_s), desc: "MiB at which YJIT stops compiling, besides its own"
+      option :thresholds, type: :array, default: Tradeoff::Menu::CALL_THRESHOLDS.map(&:to_s), desc: "calls before a method is compiled, besides its own"
+      example ["config.ru --requests requests.txt", "--with malloc --workers 8 --memory-limit 4096 -- bundle exec puma"]
+
+      private
+
+      def menu(subjects, memory: [], thresholds: [], **)
+        Tradeoff::Menu.variants(subjects, memory_mib: memory.map { |text| Parse.count("--memory", text, 1..2048) },
+          call_thresholds: thresholds.map { |text| Parse.count("--thresholds", text, 1..100_000) })
+      end
+    end
+
+    # puma_tuner malloc
+    class TryMalloc < TradeOff
+      SUBJECT = "malloc"
+      desc "Tell what another allocator, or fewer arenas, brings this app in memory and costs it in CPU"
+      declare(self)
+      example ["config.ru --requests requests.txt"]
+    end
+
+    # puma_tuner gc
+    class TryGc < TradeOff
+      SUBJECT = "gc"
+      desc "Tell what other settings of the garbage collector do to this app's CPU and memory"
+      declare(self)
+      example ["config.ru --requests requests.txt"]
+    end
+  end
+end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # A cold app may take longer for its first answer than a window of warm-up lasts: on a busy machine a Rails app took a second
+    # for what then took 20 ms.
+    module FirstAnswer
+      LIMIT_S = 10
+
+      # Sends the same again until something is answered, or fails.
+      #
+      # @param traffic [#send_to]
+      # @param url [String]
+      # @return [Load::Outcome] of the first load with an answer, or of the last
+      def self.of(traffic, url, duration_s:)
+        deadline_s = now_s + LIMIT_S
+        loop do
+          outcome = traffic.send_to(url, duration_s:)
+          return outcome if outcome.requests_count.positive? || outcome.socket_errors_count.to_i.positive? || now_s > deadline_s
+        end
+      end
+
+      def self.now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      private_class_method :now_s
+    end
+  end
+end

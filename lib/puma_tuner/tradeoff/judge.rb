@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Tradeoff
+    # Verdict -> Study: each variant's place, the front, and what to take.
+    #
+    # What to take: of the variants that are shown to take less CPU than the baseline (or the baseline, where none is) and keep to the
+    # memory there is, the one with least memory among those that the cheapest is not shown to beat by more than 2 %.
+    class Judge
+      LEVEL_RATIO = 0.95
+      EQUIVALENT_RATIO = 0.02
+
+      # YJIT stops compiling at its limit; before that it is time to say so. Story 3's rule, taken at 85 %.
+      CODE_ALARM_RATIO = 0.85
+
+      # Of its memory, in the last third of the load: such a process is not done growing.
+      GROWTH_RATIO = 0.02
+
+      # @param verdict [Prove::Verdict]
+      # @param subject [String]
+      # @param workers_count [Integer, nil] to estimate for; nil: as many as ran
+      # @param memory_limit_bytes [Integer, nil] for all of them
+      def initialize(verdict, subject:, workers_count: nil, memory_limit_bytes: nil)
+        @verdict = verdict
+        @subject = subject
+        @ran_count = verdict.cells.first.topology&.workers_count || 1
+        @workers_count = workers_count || @ran_count
+        @memory_limit_bytes = memory_limit_bytes
+        @values = Prove::PairedValues.new(verdict.trials, verdict.cells.size)
+      end
+
+      # @return [Study]
+      def call
+        points = with_front(@verdict.cells.map { |cell| point(cell) })
+        recommended, reason = recommendation(points)
+        Study.new(subject: @subject, points:, recommended: recommended.variant, reason:, workers_count: @workers_count, memory_limit_bytes: @memory_limit_bytes,
+          estimated_bytes: points.to_h { |one| [one.variant, estimated_bytes(one)] }, verdict: @verdict)
+      end
+
+      private
+
+      def point(cell)
+        trials = @verdict.valid_trials.select { |trial| trial.variant == cell.variant }
+        Point.new(
+          variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"), memory_ratio: ratio(cell, "pss"),
+          cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"], p99_ns: cell.estimates["p99"],
+          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial.memory) }), front: false, beaten: false, remarks: []
+        ).then { |made| made.with(remarks: remarks(made, cell)) }
+      end
+
+      def ratio(cell, metric)
+        return if cell.variant == @verdict.baseline
+        pairs = @values.pairs(@verdict.baseline, cell.variant, metric)
+        pairs && Stats::PairedRatio.of(*pairs, level_ratio: LEVEL_RATIO)
+      end
+
+      def code(trials)
+        {code_bytes: median(trials.filter_map { |trial| trial.conditions["yjit_code_bytes"] })&.round,
+         code_ratio: median(trials.filter_map { |trial| trial.conditions["yjit_code_ratio"] })}
+      end
+
+      # @param curve [Array<Array(Integer, Integer, Integer)>] see Prove::Trial
+      # @return [Float, nil] nil of a curve too short to tell
+      def growth(curve)
+        return if curve.size < 4
+        from = curve.last.first * 2 / 3
+        at_two_thirds = curve.reverse.find { |count, _| count <= from } || curve.first
+        (curve.last[1] - at_two_thirds[1]).fdiv(curve.last[1])
+      end
+
+      def median(numbers) = (Stats::Quantile.of(numbers.sort, 0.5) if numbers.any?)
+
+      def remarks(made, cell)
+        [
+          ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= CODE_ALARM_RATIO),
+          ("Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the load. Give it longer --duration." if made.growth_ratio && made.growth_ratio > GROWTH_RATIO),
+          ("#{cell.unsteady_count} of its trials never became steady." if cell.unsteady_count.positive?)
+        ].compact
+      end
+
+      def with_front(points)
+        points.map do |one|
+          others = points - [one]
+          one.with(front: others.none? { |other| better?(other, one) }, beaten: others.any? { |other| clearly_better?(other, one) })
+        end
+      end
+
+      # Better in one, and not worse in the other, by the middle of the rounds.
+      def better?(other, one)
+        other.cpu <= one.cpu && other.memory <= one.memory && (other.cpu < one.cpu || other.memory < one.memory)
+      end
+
+      def clearly_better?(other, one) = high(other.cpu_ratio) < low(one.cpu_ratio) && high(other.memory_ratio) < low(one.memory_ratio)
+
+      def high(estimate) = estimate&.high || 1.0
+
+      def low(estimate) = estimate&.low || 1.0
+
+      # @return [Array(Point, String)]
+      def recommendation(points)
+        baseline = points.first
+        fitting = points.select { |one| fits?(one) }
+        return [points.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with #{@workers_count} workers; this one needs least memory."] if fitting.empty?
+        shown = fitting.select { |one| one.cpu_ratio&.level_ratio && one.cpu_ratio.high < 1 }
+        return nothing_shown(fitting, baseline) if shown.empty?
+        cheapest = shown.min_by(&:cpu)
+        chosen = shown.select { |one| one.cpu_ratio.low <= cheapest.cpu * (1 + EQUIVALENT_RATIO) }.min_by(&:memory)
+        [chosen, reason(chosen, cheapest)]
+      end
+
+      def nothing_shown(fitting, baseline)
+        return [baseline, "Nothing is shown to take less CPU than what runs today."] if fitting.include?(baseline)
+        least = fitting.min_by(&:cpu)
+        [least, "Today's settings do not fit into the memory there is; of those that do, this one takes least CPU."]
+      end
+
+      def reason(chosen, cheapest)
+        return "It takes least CPU, and none with less memory comes within its interval." if chosen == cheapest
+        "It is not shown to take more CPU than the cheapest (#{cheapest.variant}), and needs less memory."
+      end
+
+      def fits?(one)
+        bytes = estimated_bytes(one)
+        @memory_limit_bytes.nil? || (bytes && bytes <= @memory_limit_bytes)
+      end
+
+      def estimated_bytes(one) = one.pss_bytes && (one.pss_bytes.value * @workers_count / @ran_count).round
+    end
+  end
+end

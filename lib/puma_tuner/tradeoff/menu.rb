@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Tradeoff
+    # What is tried, as factors of variants (Prove::Factors). The first of each list is as Ruby comes.
+    module Menu
+      # More take hours, and share the chance of a false alarm among them.
+      VARIANTS_MAX = 24
+
+      # So many MiB, for YJIT to stop compiling at, and calls before a method is compiled (Ruby's own: 128 MiB in 3.4, 48 in
+      # 3.3; 30 calls, or 120 in large apps: yjit/src/options.rs).
+      MEMORY_MIB = [16, 32].freeze
+      CALL_THRESHOLDS = [5, 200].freeze
+
+      # Of glibc: as many arenas as 8 for each core, which each keep what was freed in them.
+      ARENAS = "env.MALLOC_ARENA_MAX=2"
+      JEMALLOC = "libjemalloc.so.2"
+
+      # Each with what it is meant to do; Ruby's own values in gc.c: growth 1.8, old objects 2.0, free slots 0.20, malloc limit 32 MiB.
+      GC = {
+        "gc as it is" => {},
+        "heap grows slowly" => {"env.RUBY_GC_HEAP_GROWTH_FACTOR" => "1.1"},
+        "fewer major collections" => {"env.RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR" => "4"},
+        "more free slots" => {"env.RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO" => "0.4"},
+        "malloc counts less" => {"env.RUBY_GC_MALLOC_LIMIT_MAX" => "134217728", "env.RUBY_GC_OLDMALLOC_LIMIT_MAX" => "536870912"}
+      }.freeze
+
+      SUBJECTS = %w[yjit malloc gc].freeze
+
+      module_function
+
+      # @param subjects [Array<String>] the first is what it is about; every combination is a variant
+      # @param ruby_version [String]
+      # @param memory_mib [Array<Integer>] limits for YJIT, besides its own
+      # @param call_thresholds [Array<Integer>] for YJIT, besides its own
+      # @return [Array<Prove::Variant>] the baseline first
+      # @raise [UserMistake] for what is not known, and for too many
+      def variants(subjects, ruby_version: RUBY_VERSION, memory_mib: MEMORY_MIB, call_thresholds: CALL_THRESHOLDS)
+        unknown = subjects - SUBJECTS
+        raise UserMistake, "#{unknown.first} is none of #{SUBJECTS.join(", ")}" if unknown.any?
+        lists = subjects.uniq.map { |subject| list(subject, ruby_version, memory_mib, call_thresholds) }
+        combinations = lists.first.to_a.product(*lists.drop(1).map(&:to_a))
+        insist_on_few(combinations.size)
+        combinations.map { |parts| Prove::Variant.new(name: parts.map(&:first).join(" + "), factors: parts.map(&:last).reduce({}, :merge)) }
+      end
+
+      def list(subject, ruby_version, memory_mib, call_thresholds)
+        case subject
+        when "yjit" then yjit(memory_flag(ruby_version), memory_mib, call_thresholds)
+        when "malloc" then {"glibc" => {}, "two arenas" => [ARENAS.split("=")].to_h, **jemalloc}
+        when "gc" then GC
+        end
+      end
+
+      def yjit(memory_flag, memory_mib, call_thresholds)
+        {
+          "YJIT off" => {"yjit" => "off"}, "YJIT on" => {"yjit" => "on"},
+          **memory_mib.to_h { |mib| ["YJIT on with #{mib} MiB", {"yjit" => "on", "rubyopt" => "#{memory_flag}=#{mib}"}] },
+          **call_thresholds.to_h { |count| ["YJIT on after #{count} calls", {"yjit" => "on", "rubyopt" => "--yjit-call-threshold=#{count}"}] }
+        }
+      end
+
+      # 3.3 limits the machine code alone, 3.4 what is kept beside it, too.
+      def memory_flag(ruby_version) = (Gem::Version.new(ruby_version) >= Gem::Version.new("3.4")) ? "--yjit-mem-size" : "--yjit-exec-mem-size"
+
+      # Where it is not installed, it is not tried; the menu is about what there is.
+      def jemalloc
+        Prove::Preload.find(JEMALLOC)
+        {"jemalloc" => {"preload" => JEMALLOC}}
+      rescue UserMistake
+        {}
+      end
+
+      def insist_on_few(count)
+        return if count <= VARIANTS_MAX
+        raise UserMistake, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. Leave out some of --with, --memory or --thresholds."
+      end
+    end
+  end
+end

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Tradeoff
+    # One variant's place between CPU and memory.
+    #
+    # settings: as they would be set for good, a line each; empty for the baseline
+    # cpu_ratio, memory_ratio: over the baseline, 95 % each, of CPU per request and of the sum of PSS at equal requests
+    #   served; nil of the baseline, and where no round could tell
+    # cpu_per_request_ns, pss_bytes, p99_ns: middle and range of the rounds; nil where unknown
+    # code_bytes: of machine code, in the largest process; code_ratio: of the limit at which YJIT stops compiling
+    # growth_ratio: of its memory at the end, how much came in the last third of the load
+    # front: whether no other variant is better in both; beaten: whether one is clearly so, by both intervals
+    # remarks: sentences
+    Point = Document.define(:variant, :settings, :cpu_ratio, :memory_ratio, :cpu_per_request_ns, :pss_bytes, :p99_ns, :code_bytes,
+      :code_ratio, :growth_ratio, :front, :beaten, :remarks,
+      nested: {cpu_ratio: Stats::Estimate, memory_ratio: Stats::Estimate, cpu_per_request_ns: Stats::Estimate, pss_bytes: Stats::Estimate, p99_ns: Stats::Estimate}) do
+      # @return [Float] over the baseline, 1 of itself
+      def cpu = cpu_ratio&.value || 1.0
+
+      # @return [Float] over the baseline, 1 of itself
+      def memory = memory_ratio&.value || 1.0
+    end
+
+    # What a menu of settings does to an app.
+    #
+    # subject: "yjit", "malloc" or "gc"; points: the baseline first
+    # recommended: name of a variant; reason: a sentence
+    # workers_count: for which the memory is estimated; memory_limit_bytes: that must hold for them, nil without one
+    # estimated_bytes: {variant => for so many workers, at most: pages that they would share are counted for each}
+    # verdict: what the rounds showed
+    Study = Document.define(:subject, :points, :recommended, :reason, :workers_count, :memory_limit_bytes, :estimated_bytes, :verdict,
+      kind: :tradeoff, nested: {points: [Point], verdict: Prove::Verdict}) do
+      # @return [Point]
+      def baseline = points.first
+
+      # @return [Point]
+      def recommended_point = points.find { |point| point.variant == recommended }
+
+      # @return [Array<Point>] from the least memory to the most
+      def front = points.select(&:front).sort_by(&:memory)
+    end
+  end
+end

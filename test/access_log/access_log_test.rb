@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "csv"
+require "zlib"
+require "tmpdir"
+
+class AccessLogTest < TunerTest
+  include PumaTuner
+
+  COMBINED = '192.0.2.1 - ada [10/Oct/2026:13:55:36 +0200] "GET /articles/42?q=slow+app&page=2 HTTP/1.1" 200 2326 "-" "curl/8.5"'
+  ALB = 'https 2026-10-10T13:55:36.123456Z app/my-lb/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 "GET https://www.example.com:443/articles/42?q=a HTTP/2.0" "curl/8.5" ECDHE TLSv1.2 arn "Root=1" "www.example.com"'
+  RAILS = 'I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET "/articles/42?q=a" for 192.0.2.1 at 2026-10-10 13:55:36 +0000'
+
+  def with_log(*lines, gzip: false)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "access.log")
+      text = lines.join("\n") << "\n"
+      gzip ? Zlib::GzipWriter.open(path) { |file| file.write(text) } : File.write(path, text)
+      yield path
+    end
+  end
+
+  def reader(*lines, gzip: false, **) = with_log(*lines, gzip:) { |path| AccessLog::Reader.new(path, **).tap(&:entries) }
+
+  def summary(*targets, seed: 1)
+    entries = targets.each_with_index.map { |target, index| AccessLog::Entry.new(at_ns: index * Units::NS_PER_S, http_method: "GET", target:, status: 200) }
+    AccessLog::Summary.new(entries, resolution_ns: Units::NS_PER_S, seed:) { |path| Measure::Endpoint::Path.name(path) }
+  end
+
+  def at(text) = Time.iso8601(text).then { |time| time.to_i * Units::NS_PER_S + time.nsec }
+
+  test "the combined format of nginx and Apache, with its time zone" do
+    assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T11:55:36Z"), http_method: "GET", target: "/articles/42?q=slow+app&page=2", status: 200), AccessLog::Combined.entry(COMBINED)
+    assert_nil AccessLog::Combined.entry(COMBINED.sub("10/Oct", "32/Oct"))
+    assert_nil AccessLog::Combined.entry(COMBINED.sub('"GET ', '"\x16\x03 '))
+  end
+
+  test "a load balancer's, whose instant is the answer's" do
+    assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.100456Z"), http_method: "GET", target: "/articles/42?q=a", status: 200), AccessLog::Alb.entry(ALB)
+    assert_nil AccessLog::Alb.entry(ALB.sub(" 200 200 ", " - - ")).status
+    assert_equal at("2026-10-10T13:55:36.123456Z"), AccessLog::Alb.entry(ALB.sub("0.001 0.020 0.002", "-1 -1 -1")).at_ns
+  end
+
+  test "Rails' own, with the logger's fraction of a second where there is one" do
+    assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.123456Z"), http_method: "GET", target: "/articles/42?q=a", status: nil), AccessLog::Rails.entry(RAILS)
+    assert_equal at("2026-10-10T13:55:36Z"), AccessLog::Rails.entry(RAILS[/Started.*/]).at_ns
+    assert_nil AccessLog::Rails.entry("Completed 200 OK in 5ms")
+  end
+
+  {"combined" => COMBINED, "alb" => ALB, "rails" => RAILS}.each do |name, line|
+    test "#{name} is known by its first lines, packed or not" do
+      [true, false].each { |gzip| assert_equal name, reader("nonsense", line, gzip:).format_name }
+    end
+  end
+
+  test "what does not count is told with its reason" do
+    told = reader(COMBINED, COMBINED.sub("GET", "POST"), COMBINED.sub(" 200 ", " 500 "), COMBINED.sub("/articles/42?q=slow+app&page=2", "/logo.png"), "nonsense", COMBINED.sub("/articles", "http://evil/articles"))
+    assert_equal({"of another method" => 1, "answered with an error" => 1, "for a file of pictures, styles or scripts" => 1, "lines that are no request" => 1, "with a target that is no path" => 1}, told.left_out)
+  end
+
+  test "a log without requests, of no known format, or that can't be read says what to do" do
+    {[COMBINED.sub("GET", "POST")] => /no request that counts \(1 of another method\).*--methods/, ["nonsense"] => /in no format that is known/}.each do |lines, pattern|
+      assert_match pattern, assert_raises(UserMistake) { reader(*lines) }.message
+    end
+    assert_match(/cannot read/, assert_raises(UserMistake) { AccessLog::Reader.new("/nowhere") }.message)
+    assert_match(/there is alb, combined, rails/, assert_raises(UserMistake) { reader(COMBINED, format: "iis") }.message)
+  end
+
+  test "requests of one kind come together, and no value stands in a kind" do
+    groups = summary("/articles/42?q=ada", "/articles/7?q=grace", "/articles/8/comments/9", "/about", "/reset/eyJhbGciOiJIUzI1NiJ9x9Y8z7").groups
+    assert_equal ["/articles/{{articles_id}}?q={{q}}", 2], groups.first.then { |group| [group.template, group.count] }
+    assert_includes groups.map(&:template), "/articles/{{articles_id}}/comments/{{comments_id}}"
+    assert_includes groups.map(&:template), "/reset/{{reset_id}}"
+    refute_match(/ada|grace|42|eyJ/, groups.map(&:template).join)
+  end
+
+  test "values are decoded, and names that stand twice are told apart" do
+    shape = AccessLog::Shape.of("/a?x=1%2F2&x=caf%C3%A9&flag&empty=&%zz=1") { |path| path }
+    assert_equal "/a?x={{x}}&x={{x_2}}&flag&empty=&%zz={{value}}", shape.template
+    assert_equal({"x" => "1/2", "x_2" => "café", "value" => ""}, shape.values)
+  end
+
+  test "instants of one tick of the log are spread over it, the same by the same seed" do
+    times = summary("/a", "/b", "/c").arrivals_ns
+    assert_equal times, summary("/a", "/b", "/c").arrivals_ns
+    refute_equal times, summary("/a", "/b", "/c", seed: 2).arrivals_ns
+    assert_equal 0, times.first
+    assert_in_delta 2 * Units::NS_PER_S, times.last, Units::NS_PER_S
+  end
+
+  test "what is written can be read as a file of requests, and fills in what the log had" do
+    entries = summary(*["/articles/42?q=slow+app"] * 3, "/articles/7?q=%7B%7Bx%7D%7D", "/about")
+    writer = AccessLog::RequestWriter.new(entries, groups_max: 10, source: "access.log")
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "requests.txt"), writer.requests)
+      File.write(File.join(folder, "requests.csv"), writer.data)
+      mix = Load::Mix.read(File.join(folder, "requests.txt"), data_path: File.join(folder, "requests.csv"))
+      assert_equal [4, 1], mix.requests.map(&:weight)
+      assert_equal ["/articles/42?q=slow%20app", "/articles/7?q=%7B%7Bx%7D%7D"], mix.filled(mix.requests.first, 1).map(&:path).to_a.sort
+    end
+  end
+
+  test "weights keep to what a file of requests allows" do
+    targets = ["/often"] * 30_000 + ["/seldom"]
+    assert_equal ["1000 GET /often", "   1 GET /seldom"], AccessLog::RequestWriter.new(summary(*targets), groups_max: 10, source: "x").requests.lines(chomp: true).last(2)
+  end
+
+  test "kinds beyond the limit are counted" do
+    writer = AccessLog::RequestWriter.new(summary("/a", "/a", "/b", "/c"), groups_max: 1, source: "x")
+    assert_equal [1, 2], [writer.size, writer.left_out_count]
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/finding_fixture"
+require_relative "chromium"
+
+# A lab's page in a real browser.
+class FindingInBrowserTest < TunerTest
+  time_limit 120
+
+  FACTS = <<~JS
+    const size = (element) => { const box = element.getBoundingClientRect(); return [box.width, box.height]; };
+    return {
+      title: document.title,
+      figures: Object.fromEntries([...document.querySelectorAll("figure svg.chart")].map((svg) => [svg.closest("figure").id, size(svg)])),
+      spilt: [...document.querySelectorAll("svg.chart text")].filter((text) => {
+        const box = text.getBoundingClientRect(), chart = text.ownerSVGElement.getBoundingClientRect();
+        return box.left < chart.left - 4 || box.right > chart.right + 4 || box.top < chart.top - 4 || box.bottom > chart.bottom + 4;
+      }).map((text) => text.textContent),
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      images: document.images.length
+    };
+  JS
+
+  NASTY = %(<img src=x onerror="document.title = 'owned'">)
+
+  def setup
+    skip "no Chromium here: install chromium to test the report in a browser" unless Chromium.path
+  end
+
+  def visit(width: 1200, **fields) = Chromium.visit(PumaTuner::Report.render(FindingFixture.finding(**fields), format: :html), script: FACTS, width:)
+
+  test "it opens without a complaint, wide and narrow, with nothing outside of its charts" do
+    [1200, 420].each do |width|
+      visit = visit(width:)
+      assert_empty visit.complaints
+      assert_equal %w[claim-ratios line], visit.facts["figures"].keys
+      visit.facts["figures"].each_value { |size| assert_operator size.min, :>, 100 }
+      assert_empty visit.facts["spilt"]
+      assert_equal 0, visit.facts["overflow"], "the page is wider than #{width}"
+    end
+  end
+
+  test "names become no markup" do
+    table = PumaTuner::Lab::Table.new(title: NASTY, headings: [NASTY, "2"], rows: [[NASTY, NASTY]], notes: [NASTY])
+    visit = visit(title: NASTY, question: NASTY, conclusions: [NASTY], tables: [table], unknown: {NASTY => NASTY}, command: NASTY,
+      claims: [PumaTuner::Lab::Claim.of_ratio(NASTY, FindingFixture.ratio(1.2, 0.1), published: NASTY, published_ratio: 1.3, note: NASTY)])
+    assert_equal 0, visit.facts["images"]
+    refute_equal "owned", visit.facts["title"]
+  end
+end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "tmpdir"
+
+# `puma_tuner lab`: what there is, what is missing, one lab from question to finding.
+class LabCommandTest < TunerTest
+  include CommandLine
+
+  TINY = {"PUMA_TUNER_LABS" => File.expand_path("../fixtures/labs", __dir__)}.freeze
+
+  def in_folder(&) = Dir.mktmpdir(&)
+
+  def lab(*words, folder: Dir.pwd, environment: TINY) = puma_tuner("lab", *words, folder:, environment:)
+
+  test "list tells each lab, its needs, its times, and whether its gems are there" do
+    result = lab("list", environment: {})
+    assert_equal 0, result.code, result.err
+    assert_match(/^  falsy_cache +A lock on every cached nil/, result.out)
+    assert_match(/^  introspection .*Ruby 3\.3\.8 and 3\.4\.5 +\d+ s +\d+ min +(installed|for quick|not yet)$/, result.out)
+    assert_match(/tiny .*1 gem, .* 1 s +2 min +for quick$/, lab("list").out)
+  end
+
+  test "the commands have their help" do
+    {"list" => /List the labs/, "setup" => /Install the gems/, "run" => /--quick/}.each do |verb, pattern|
+      result = lab(verb, "--help")
+      assert_equal 0, result.code
+      assert_match pattern, result.out
+    end
+  end
+
+  test "a lab runs, and writes its finding in every form asked for" do
+    in_folder do |folder|
+      result = lab("run", "tiny", "--quick", "--seed", "7", "--html", "finding.html", "--markdown", "finding.md", folder:)
+      assert_equal 0, result.code, result.err
+      assert_match(/asking a child/, result.err)
+      assert_match(/twice ten\n +20 expected; here 20: exact/, result.out)
+      finding = PumaTuner::Document.read(File.join(folder, "finding.json"), :finding)
+      assert_equal ["tiny", true, ["Seed 7."]], [finding.lab, finding.quick, finding.conclusions]
+      assert_match(/lab run tiny --quick --seed 7/, finding.command)
+      assert_match(/<!DOCTYPE html>/i, File.read(File.join(folder, "finding.html")))
+      assert_match(/\A### Lab tiny/, File.read(File.join(folder, "finding.md")))
+      assert_equal 0, puma_tuner("report", "finding.json", folder:).code
+    end
+  end
+
+  test "mistakes say what to do" do
+    in_folder do |folder|
+      assert_mistake(/there is no lab nothing; there is tiny/, lab("run", "nothing", folder:))
+      assert_mistake(/no_such_gem_at_all 1\.2\.3 \(for Ruby .*Run: puma_tuner lab setup tiny$/, lab("run", "tiny", folder:))
+      assert_mistake(/name the labs.*--all/, lab("setup", folder:))
+      assert_mistake(/there is no lab nothing/, lab("setup", "nothing", folder:))
+      assert_mistake(/cannot write/, lab("run", "tiny", "--quick", "--html", "/nowhere/at/all.html", folder:))
+      assert_mistake(/--seed many/, lab("run", "tiny", "--quick", "--seed", "many", folder:))
+      assert_mistake(/no labs in .*checkout/, lab("list", environment: {"PUMA_TUNER_LABS" => folder}))
+      assert_mistake(/lab (list|run|setup)/, lab)
+      assert_empty Dir.children(folder)
+    end
+  end
+
+  test "setting up what needs nothing does nothing" do
+    result = lab("setup", "--all", "--quick")
+    assert_equal 0, result.code, result.err
+    assert_match(/0 gems of tiny/, result.out)
+  end
+
+  test "Ctrl-C ends a lab with 130, and leaves nothing running" do
+    in_folder do |folder|
+      log = File.join(folder, "err.log")
+      pid = Process.spawn({**TINY, "TINY_SLEEP" => "60"}, RbConfig.ruby, EXECUTABLE, "lab", "run", "tiny", "--quick", chdir: folder, out: File::NULL, err: [log, "w"])
+      lab_folder = File.join(TINY.fetch("PUMA_TUNER_LABS"), "01-tiny")
+      wait_until("the child runs", limit_s: 20) { processes_in(lab_folder).any? }
+      Process.kill(:INT, pid)
+      _, status = Process.wait2(pid)
+      assert_equal 130, status.exitstatus
+      assert_match(/interrupted; everything it started is stopped/, File.read(log))
+      assert_empty processes_in(lab_folder)
+      assert_equal %w[err.log], Dir.children(folder)
+    end
+  end
+end

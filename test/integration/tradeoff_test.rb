@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "support/served_app"
+
+# puma_tuner yjit on a real server, as short as can be.
+class TradeoffIntegrationTest < TunerTest
+  include CommandLine
+
+  time_limit 180
+
+  QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --memory 8 --busy-machine --path /work].freeze
+
+  test "YJIT off and on, with a report" do
+    ServedApp.open(rackup: "run ->(env) { 30_000.times { |i| i.to_s + 'x' }; [200, {}, ['fine']] }") do |app|
+      result = puma_tuner("yjit", *QUICK, "--workers", "3", "--html", "y.html", "config.ru", folder: app.folder)
+      assert_equal 0, result.code, result.err
+      study = PumaTuner::Document.read(File.join(app.folder, "yjit.json"), :tradeoff)
+      assert_equal ["YJIT off", "YJIT on", "YJIT on with 8 MiB", "YJIT on after 5 calls"], study.points.map(&:variant)
+      assert_nil study.baseline.code_bytes
+      study.points.drop(1).each { |point| assert_operator point.code_bytes, :>, 0 }
+      assert_operator study.points[1].cpu_ratio.value, :<, 1.2
+      assert_match(/For 3 workers: at most about/, result.out)
+      assert_includes File.read(File.join(app.folder, "y.html")), "Pareto"
+      assert_empty processes_in(app.folder)
+    end
+  end
+
+  test "mistakes are answered with what to do" do
+    ServedApp.open do |app|
+      {["--with", "magic"] => /magic is none of yjit, malloc, gc/, ["--memory", "x"] => /--memory x: write a whole number/, ["--topology", "none"] => /none/}.each do |words, pattern|
+        assert_mistake(pattern, puma_tuner("yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
+      end
+      assert_mistake(/no app given/, puma_tuner("gc", folder: app.folder))
+    end
+  end
+end

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Lab 04 in its short form: real runs, exact counts. How fast it is here is no matter.
+class IntrospectionLabTest < TunerTest
+  include PumaTuner
+
+  time_limit 240
+
+  def lab = Lab.find("introspection")
+
+  test "counts follow from the answer's fields, answers are alike, and the report tells them" do
+    skip "its gems are not installed: puma_tuner lab setup introspection --quick" if Lab::Gems.missing(lab.gems(quick: true)).any?
+    finding = lab.call(Lab::Run.new(lab, quick: true, command: "puma_tuner lab run introspection --quick"))
+    assert_counts(finding)
+    assert_empty finding.broken_counts
+    assert_answers(finding)
+    verdict = finding.verdicts.fetch("Ruby #{RUBY_VERSION}, YJIT off")
+    assert_equal ["1.3.0", "1.5.3", "2.6.14", "2.6.14"], verdict.cells.map { |cell| cell.fingerprint["gem graphql"] }
+    %i[text html markdown].each { |format| assert_includes Report.render(finding, format:), "2,416" }
+  end
+
+  def assert_counts(finding)
+    counted = finding.claims.select(&:exact).to_h { |claim| [claim.text, claim.exact.counted] }
+    assert_equal [2_416, 2_416, 4_832, 4_832],
+      ["MiddlewareChain#initialize in 1.3.0, once per field", "FieldResult#initialize in 1.3.0, once per field", "MiddlewareChain#call in 1.3.0, twice per field",
+        "Array#shift in 1.3.0, twice per field"].map { |text| counted[text] }
+    assert_equal [0, 0, 0, 4], ["MiddlewareChain#initialize", "MiddlewareChain#call", "Array#shift", "ensure_defined"].map { |method| counted["#{method} in 1.5.3"] }
+  end
+
+  # The new engine says what the classic one says; old versions differ in what is known of them.
+  def assert_answers(finding)
+    table = finding.tables.find { |one| one.title.start_with?("The answers") }
+    assert_equal ["5 differences", "2 differences", "the same", "the same"], table.rows.map(&:last)
+    assert_equal ["1,752"], table.rows.map { |row| row[2] }.uniq
+    assert_match(/interfaces of INTERFACE: null, not \[\]/, table.notes.join)
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/tradeoffs"
+
+class TradeoffJudgeTest < TunerTest
+  include Tradeoffs
+
+  def judge(variants, **options) = study(variants, **options)
+
+  def fronts(made) = made.points.select(&:front).map(&:variant)
+
+  test "what is better in nothing is not on the front, and what is clearly worse in both is beaten" do
+    made = judge({"off" => [1_000, 100], "on" => [600, 130], "waste" => [700, 160], "lean" => [900, 95]})
+    assert_equal %w[lean on], made.front.map(&:variant)
+    assert_equal ["waste"], made.points.select(&:beaten).map(&:variant) - ["off"]
+    assert_equal %w[off waste], made.points.select(&:beaten).map(&:variant)
+  end
+
+  test "ratios are over the baseline, with intervals" do
+    on = judge({"off" => [1_000, 100], "on" => [600, 130]}).points.last
+    assert_in_delta 0.6, on.cpu_ratio.value, 0.02
+    assert_in_delta 1.3, on.memory_ratio.value, 0.04
+    assert on.cpu_ratio.covers?(0.6)
+    assert_operator on.cpu_ratio.level_ratio, :>=, 0.95
+  end
+
+  test "the cheapest is taken, when nothing close to it needs less memory" do
+    made = judge({"off" => [1_000, 100], "on" => [600, 130], "half" => [800, 115]})
+    assert_equal "on", made.recommended
+  end
+
+  test "what is not shown to be dearer and needs less memory is taken instead of the cheapest" do
+    made = judge({"off" => [1_000, 100], "on" => [600, 130], "on with 16 MiB" => [606, 112]})
+    assert_equal "on with 16 MiB", made.recommended
+    assert_match(/not shown to take more CPU than the cheapest \(on\)/, made.reason)
+  end
+
+  test "where nothing is shown to be cheaper, what runs today is kept" do
+    made = judge({"off" => [1_000, 100], "on" => [1_001, 90]})
+    assert_equal ["off", "Nothing is shown to take less CPU than what runs today."], [made.recommended, made.reason]
+    assert_equal "off", judge({"off" => [1_000, 100], "on" => [600, 130]}, rounds_count: 3).recommended
+  end
+
+  test "a limit of memory counts for all workers, and what does not fit is not taken" do
+    variants = {"off" => [1_000, 100], "on" => [600, 130], "half" => [800, 110]}
+    assert_equal "half", judge(variants, workers_count: 4, memory_limit_bytes: 450 * PumaTuner::Units::MIB).recommended
+    none = judge(variants, workers_count: 4, memory_limit_bytes: 10 * PumaTuner::Units::MIB)
+    assert_equal "off", none.recommended
+    assert_match(/None fits into 10 MiB with 4 workers/, none.reason)
+    assert_in_delta 4 * 130, none.estimated_bytes["on"] / PumaTuner::Units::MIB, 8
+  end
+
+  test "of a cluster, memory is estimated by the workers that ran" do
+    made = judge({"off" => [1_000, 100], "on" => [600, 130]}, topology: "2x3", workers_count: 6)
+    assert_in_delta 3 * 100, made.estimated_bytes["off"] / PumaTuner::Units::MIB, 8
+  end
+
+  test "a process that still grows, and a compiler that is nearly full, are told" do
+    growing = [[0, 50, 50], [100, 80, 80], [200, 90, 90], [300, 100, 100]].map { |count, *mib| [count, *mib.map { |one| one * PumaTuner::Units::MIB }] }
+    made = judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: growing, conditions: {"yjit_code_ratio" => 0.9, "yjit_code_bytes" => 7 * PumaTuner::Units::MIB})
+    remarks = made.points.last.remarks.join
+    assert_match(/90\.0% of its limit/, remarks)
+    assert_match(/still growing: 10\.0% of it/, remarks)
+    assert_equal 7 * PumaTuner::Units::MIB, made.points.last.code_bytes
+    flat = growing.map { |count, *| [count, 100 * PumaTuner::Units::MIB, 100 * PumaTuner::Units::MIB] }
+    assert_empty judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: flat).points.last.remarks
+  end
+
+  test "a study can be written and read" do
+    made = judge({"off" => [1_000, 100], "on" => [600, 130]})
+    assert_equal made, PumaTuner::Document.parse(PumaTuner::Document.dump(made), "study", [:tradeoff])
+  end
+
+  test "what to set is told as lines of an environment" do
+    factors = {"yjit" => "on", "rubyopt" => "--yjit-mem-size=16", "preload" => "libjemalloc.so.2", "env.MALLOC_ARENA_MAX" => "2"}
+    assert_equal ["RUBY_YJIT_ENABLE=1", 'RUBYOPT="--yjit-mem-size=16"', "LD_PRELOAD=libjemalloc.so.2", "MALLOC_ARENA_MAX=2"], PumaTuner::Tradeoff::Settings.lines(factors)
+    assert_empty PumaTuner::Tradeoff::Settings.lines({"yjit" => "off"})
+  end
+end

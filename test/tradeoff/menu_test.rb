@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class TradeoffMenuTest < TunerTest
+  Menu = PumaTuner::Tradeoff::Menu
+
+  def factors(*subjects, **) = Menu.variants(subjects, **).to_h { |variant| [variant.name, variant.factors] }
+
+  test "the baseline of each menu is as Ruby comes" do
+    assert_equal({"yjit" => "off"}, factors("yjit").values.first)
+    assert_equal({}, factors("malloc").values.first)
+    assert_equal({}, factors("gc").values.first)
+  end
+
+  test "YJIT's limit is of another flag since Ruby 3.4" do
+    assert_includes factors("yjit", ruby_version: "3.4.5").values, {"yjit" => "on", "rubyopt" => "--yjit-mem-size=16"}
+    assert_includes factors("yjit", ruby_version: "3.3.8").values, {"yjit" => "on", "rubyopt" => "--yjit-exec-mem-size=16"}
+  end
+
+  test "menus together are every combination" do
+    both = factors("yjit", "gc", memory_mib: [8], call_thresholds: [])
+    assert_equal 3 * Menu::GC.size, both.size
+    assert_equal({"yjit" => "on", "env.RUBY_GC_HEAP_GROWTH_FACTOR" => "1.1"}, both["YJIT on + heap grows slowly"])
+  end
+
+  test "too many, and unknown ones, are refused" do
+    assert_match(/are \d+ combinations/, assert_raises(PumaTuner::UserMistake) { Menu.variants(%w[yjit malloc gc]) }.message)
+    assert_match(/magic is none of yjit, malloc, gc/, assert_raises(PumaTuner::UserMistake) { Menu.variants(%w[yjit magic]) }.message)
+  end
+
+  test "every factor is one that a proof understands" do
+    %w[yjit malloc gc].each { |subject| Menu.variants([subject]).each { |variant| refute_nil PumaTuner::Prove::Factors.check(variant.factors) || variant } }
+  end
+end
