@@ -125,7 +125,14 @@ module PumaTuner
 
       def total_sentence
         rack = speed(@ladder, of: RACK, over: MONOLITH, metric: "throughput")
-        "From the shop to bare Rack: #{Report::Figures.ratio(rack)} the requests/s (published: 84x, of an error page); to the #{BEST}: #{Report::Figures.ratio(total)}."
+        "From the shop to bare Rack: #{Report::Figures.ratio(rack)} the requests/s (published: 84x, of an error page); to the #{BEST}: #{Report::Figures.ratio(total)}." \
+          "#{unsteady_shop}"
+      end
+
+      # A process that still compiles is slower than it will be, and what is held against it looks faster.
+      def unsteady_shop
+        count = @ladder.cells.first.unsteady_count
+        " In #{count} of #{@ladder.rounds_count} rounds the shop had not warmed up: these factors are too large." if count.positive?
       end
 
       def best_sentence

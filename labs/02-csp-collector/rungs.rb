@@ -57,12 +57,14 @@ module PumaTuner
 
       # The bare Rack rung under other servers. Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
       SILENT = "env -u PUMA_TUNER_METER"
+      # Iodine's greeting would else come with the first line.
+      AT_ONCE = '$stdout.sync = true; load Gem.bin_path("iodine", "iodine")'
       SERVERS = {
         "Puma" => by_command("puma --silent -t 2:2 -b tcp://127.0.0.1:{port} rungs/rack/config.ru", "rack/config.ru", "rack"),
         "Pitchfork" => on_server("pitchfork -E production -l 127.0.0.1:{port} rungs/rack/config.ru"),
         "Falcon" => on_server("falcon serve -b http://127.0.0.1:{port} -n 1 -c rungs/rack/config.ru"),
         "Itsi" => on_server("#{SILENT} ITSI_LOG=error itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
-        "Iodine" => on_server("#{SILENT} iodine -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
+        "Iodine" => on_server("#{SILENT} ruby -e '#{AT_ONCE}' -- -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
         BEST => LOOP,
         "#{BEST}, two processes" => LOOP.merge("command" => "#{LOOP.fetch("command")} 2")
       }.freeze

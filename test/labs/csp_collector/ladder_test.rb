@@ -174,7 +174,7 @@ class CspLadderTest < TunerTest
   test "what is passed through is just what json's parser takes, and reads the same" do
     random = Random.new(7)
     server = TCPServer.new("127.0.0.1", 0)
-    looped = Collector.new(server, StringIO.new)
+    looped = CspLoop.new(server, StringIO.new)
     passing = passing_app
     taken = bodies(random, 3_000).count do |body|
       expected = parsed(body)

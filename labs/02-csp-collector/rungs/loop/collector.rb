@@ -11,7 +11,7 @@ require_relative "answers"
 # the lines of all complete requests at once, and only then answers them.
 #
 # HTTP/1.1 as far as reports need it: kept connections, pipelining, Content-Length; no Transfer-Encoding (411).
-class Collector
+class CspLoop
   include Answers
 
   BODY_BYTES = 64 * 1024
@@ -204,7 +204,7 @@ end
 # PORT [PROCESSES]: several share the socket, and the file: a write of whole lines stays in one piece.
 if $PROGRAM_NAME == __FILE__
   server = TCPServer.new("127.0.0.1", Integer(ARGV.fetch(0))).tap { |socket| socket.listen(1_024) }
-  others = Array.new(ARGV.fetch(1, "1").to_i - 1) { fork { Collector.new(server, $stdout).run_until_told } }
-  Collector.new(server, $stdout).run_until_told
+  others = Array.new(ARGV.fetch(1, "1").to_i - 1) { fork { CspLoop.new(server, $stdout).run_until_told } }
+  CspLoop.new(server, $stdout).run_until_told
   others.each { |pid| Process.kill(:TERM, pid) }
 end
