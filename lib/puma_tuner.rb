@@ -18,6 +18,8 @@ module PumaTuner
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
   autoload :CLI, "puma_tuner/cli"           # the command
   autoload :Document, "puma_tuner/document" # values to and from JSON
+  autoload :Export, "puma_tuner/export"     # a running server's figures, for Prometheus and OpenTelemetry
+  autoload :Fleet, "puma_tuner/fleet"       # many servers, by what they exported -> Fleet::Comparison
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
   autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
   autoload :Lab, "puma_tuner/lab"           # published claims, measured again
@@ -70,6 +72,23 @@ module PumaTuner
   # @raise [UserMistake] when there is no such profiler, or it can't look
   def self.profile(with: "stackprof", mode: nil, interval_us: nil, times: 1, folder: "tmp/puma_tuner/profiles", &)
     Profile.of_block(with:, mode:, interval_us:, times:, folder:, &)
+  end
+
+  # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the address.
+  # Call it in `puma.rb`; metrics and their names are in docs/exporter.md.
+  #
+  # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: nothing listens, as where a library of the
+  #   app's exports them (Export::PrometheusClient, Export::OpenTelemetry)
+  # @param labels [Hash{Symbol => String}] put on every sample, such as {service: "shop", yjit: "on"}
+  # @param endpoints_max [Integer] endpoints kept apart, and as many kinds of jobs; all others count together
+  # @param interval_s [Numeric] seconds after which each worker tells anew of its heap and of YJIT
+  # @return [void]
+  # @raise [UserMistake] of an address or a label that can't be
+  def self.export(address = "tcp://127.0.0.1:9394", labels: {}, endpoints_max: 200, interval_s: 10)
+    wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } + (labels.keys.map(&:to_s) & Export::OWN_LABELS)
+    raise UserMistake, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none of its own: #{Export::OWN_LABELS.join(", ")}" if wrong.any?
+    settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze, endpoints_max:, interval_s:)
+    Export.start(address:, settings:)
   end
 
   # Names endpoints as the app wants it, where its routes don't say.

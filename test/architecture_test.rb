@@ -93,9 +93,28 @@ class ArchitectureTest < TunerTest
     assert_includes used, "Lab::Finding"
   end
 
+  # It reads what the probe has written, in the probe's own processes.
+  EXPORT_MAY_USE = %w[Measure::Ledger Measure::Ledgers Measure::GvlClock Measure::Budget Measure::Endpoint].freeze
+
+  test "export stands beside the stages: it reads the probe's ledgers, and no stage uses it" do
+    files = Dir["#{LIBRARY}/export/**/*.rb"] + ["#{LIBRARY}/export.rb"]
+    assert_operator files.size, :>, 10
+    assert_empty files.flat_map { |path| uses_in(path) }.uniq - EXPORT_MAY_USE
+    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Export", path }
+  end
+
+  test "fleet stands beside the stages: it uses a name of measure's, and no stage uses it" do
+    files = Dir["#{LIBRARY}/fleet/**/*.rb"] + ["#{LIBRARY}/fleet.rb"]
+    assert_operator files.size, :>, 10
+    assert_empty files.flat_map { |path| uses_in(path) }.uniq - ["Measure::Endpoint"]
+    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Fleet", path }
+  end
+
   test "what runs in the serving process needs no gem" do
     script = "require 'puma_tuner'; PumaTuner::Measure.start(way_in: 'run'); " \
              "[:GvlClock, :PumaHooks, :Recording, :Recorder, :Unaided, :Endpoint, :OffGvl, :RequestStart, :Console, :Snapshot, :Ledgers, :Account, :Written].each { |n| PumaTuner::Measure.const_get(n) }; " \
+             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export::HttpServer; " \
+             "PumaTuner::Export::Text.of(PumaTuner::Export.server.families, PumaTuner::Export.server.labels); " \
              "puts $LOADED_FEATURES.grep(%r{/gems/}), 'done'"
     output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../lib", __dir__), "-e", script, unsetenv_others: true], &:read)
     assert_equal "done\n", output

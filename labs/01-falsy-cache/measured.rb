@@ -100,20 +100,7 @@ module PumaTuner
 
       def count(query, variant, what) = @counts.dig([query, variant], "counts", what)
 
-      def times
-        verdicts.map do |name, verdict|
-          rows = verdict.cells.map { |cell| row_of_times(verdict, cell) }
-          Lab::Table.new(title: "CPU time: #{name}", headings: ["variant", "CPU per iteration", "iterations/s", "objects", "over the first"], rows:,
-            notes: ["Middle and range of #{verdict.rounds_count} rounds. Over the first: how many times as fast, with its 95 % interval, by CPU time."])
-        end
-      end
-
-      def row_of_times(verdict, cell)
-        cpu, iterations, objects = cell.estimates.values_at("cpu_per_iteration", "iterations", "allocations_per_iteration")
-        speed = (cell.variant == verdict.baseline) ? nil : Lab::Ratios.speed(verdict, of: cell.variant, over: verdict.baseline)
-        [cell.variant, Report::Figures.with_range(cpu) { |ns| Units.duration(ns) }, Report::Figures.with_range(iterations) { |rate| Report::Figures.count(Units.rate(rate)) },
-          Report::Figures.count(objects.value.round), speed ? Report::Figures.ratio(speed) : "1"]
-      end
+      def times = verdicts.map { |name, verdict| Lab::Times.of(verdict, title: "CPU time: #{name}") }
 
       def counted
         rows = @counts.map { |(query, variant), found| ["#{query}, #{variant}", *COUNTED.map { |what| Report::Figures.count(found["counts"].fetch(what)) }] }

@@ -13,7 +13,8 @@ module PumaTuner
       RACK = "bare Rack"
       BEST = "own loop"
 
-      COMMON = {"yjit" => "on", "env.RACK_ENV" => "production", "env.RAILS_ENV" => "production"}.freeze
+      # Rails' log of each request is made, and thrown away by the kernel.
+      COMMON = {"env.CSP_LOG" => File::NULL, "yjit" => "on", "env.RACK_ENV" => "production", "env.RAILS_ENV" => "production"}.freeze
 
       def self.on_puma(app, topology, gemfile: "rungs/#{app[/\w+/]}/Gemfile", **more)
         {**COMMON, "app" => "rungs/#{app}", "gemfile" => gemfile, "topology" => topology, **more.transform_keys(&:to_s)}
@@ -23,7 +24,7 @@ module PumaTuner
 
       def self.on_server(command) = by_command(command, "rack/config.ru", "servers")
 
-      # Standing on the story's: threads as there.
+      # The story's rungs, with its numbers of threads.
       LADDER = {
         MONOLITH => on_puma("monolith/config.ru", "1x1", gemfile: File.join(SHOP, "Gemfile"), "env.CSP_SHOP": SHOP),
         RAILS => on_puma("rails/config.ru", "1x3"),
@@ -34,30 +35,38 @@ module PumaTuner
       BARE = LADDER.fetch(RACK)
       LOOP = by_command("ruby rungs/loop/collector.rb {port}", "loop/collector.rb", "loop").freeze
 
-      # The first rung is the baseline, and all others are held against it.
+      # The first of each is the baseline, against which the others are held.
       JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2", "json 3.1.0" => "3.1.0"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
+
+      # Room for the objects of some thousand requests between two collections.
+      GC_SETTINGS = {"env.RUBY_GC_HEAP_0_INIT_SLOTS" => "400000", "env.RUBY_GC_HEAP_1_INIT_SLOTS" => "200000",
+                     "env.RUBY_GC_MALLOC_LIMIT" => "134217728", "env.RUBY_GC_MALLOC_LIMIT_MAX" => "268435456"}.freeze
 
       SETTINGS = {
         RACK => BARE,
         "YJIT off" => {**BARE, "yjit" => "off"},
         "YJIT from the 5th call" => {**BARE, "rubyopt" => "--yjit-call-threshold=5"},
-        "fewer collections" => {**BARE, "env.RUBY_GC_HEAP_0_INIT_SLOTS" => "400000", "env.RUBY_GC_HEAP_1_INIT_SLOTS" => "200000", "env.RUBY_GC_MALLOC_LIMIT" => "134217728",
-                                "env.RUBY_GC_MALLOC_LIMIT_MAX" => "268435456"},
+        "fewer collections" => {**BARE, **GC_SETTINGS},
         "one thread" => {**BARE, "topology" => "1x1"},
         "two workers of one thread" => {**BARE, "topology" => "2x1"},
+        "no reactor, ten threads" => {**BARE, "topology" => "1x10", "puma.queue_requests" => "false"},
         "bytes passed through" => {**BARE, "app" => "rungs/passing/config.ru"},
-        "passed through, one thread" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1"}
+        "passed through, one thread" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1"},
+        "passed through, one thread, no cork" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1", "config" => "rungs/passing/no_cork.rb"}
       }.freeze
 
-      # Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
+      # The bare Rack rung under other servers. Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
       SILENT = "env -u PUMA_TUNER_METER"
+      # Iodine's greeting would else come with the first line.
+      AT_ONCE = '$stdout.sync = true; load Gem.bin_path("iodine", "iodine")'
       SERVERS = {
-        RACK => BARE,
+        "Puma" => by_command("puma --silent -t 2:2 -b tcp://127.0.0.1:{port} rungs/rack/config.ru", "rack/config.ru", "rack"),
         "Pitchfork" => on_server("pitchfork -E production -l 127.0.0.1:{port} rungs/rack/config.ru"),
         "Falcon" => on_server("falcon serve -b http://127.0.0.1:{port} -n 1 -c rungs/rack/config.ru"),
-        "Itsi" => on_server("#{SILENT} itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
-        "Iodine" => on_server("#{SILENT} iodine -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
-        BEST => LOOP
+        "Itsi" => on_server("#{SILENT} ITSI_LOG=error itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
+        "Iodine" => on_server("#{SILENT} ruby -e '#{AT_ONCE}' -- -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
+        BEST => LOOP,
+        "#{BEST}, two processes" => LOOP.merge("command" => "#{LOOP.fetch("command")} 2")
       }.freeze
     end
   end

@@ -50,7 +50,7 @@ module PumaTuner
       #
       # @param told [#call] told what takes long
       # @raise [UserMistake]
-      def set_up(told = nil, say: told)
+      def set_up(say:)
         SERVICES.each { |service| service.set_up(say) }
       end
 

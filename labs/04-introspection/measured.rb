@@ -113,19 +113,7 @@ module PumaTuner
         end
       end
 
-      def times
-        all_verdicts.map do |name, verdict|
-          rows = verdict.cells.map { |cell| row_of_times(verdict, cell) }
-          Lab::Table.new(title: "Introspection: #{name}", headings: ["graphql", "CPU per query", "iterations/s", "objects", "over #{verdict.baseline}"], rows:,
-            notes: ["Middle and range of #{verdict.rounds_count} rounds. Over #{verdict.baseline}: how many times as fast, with its 95 % interval, by CPU time."])
-        end
-      end
-
-      def row_of_times(verdict, cell)
-        cpu, iterations, objects = cell.estimates.values_at("cpu_per_iteration", "iterations", "allocations_per_iteration")
-        [cell.variant, Report::Figures.with_range(cpu) { |ns| Units.duration(ns) }, Report::Figures.with_range(iterations) { |rate| Units.rate(rate) },
-          Report::Figures.count(objects.value.round), (cell.variant == verdict.baseline) ? "1" : Report::Figures.ratio(ratio(verdict, of: cell.variant, over: verdict.baseline))]
-      end
+      def times = all_verdicts.map { |name, verdict| Lab::Times.of(verdict, title: "Introspection: #{name}", heading: "graphql") }
 
       def calls
         methods = @counts.values.first.fetch("counts").keys

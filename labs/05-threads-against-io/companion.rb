@@ -30,6 +30,9 @@ module Demo
       reader.close
     end
 
+    # For who started one and goes on without it; it ends within WATCH_INTERVAL_S.
+    def self.stop = @kept&.close
+
     # For the program: gives the address, and holds nothing of the server's open any more.
     # @param address [String]
     def self.ready(address) = tell("ready #{address}")

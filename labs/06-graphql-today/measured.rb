@@ -37,12 +37,12 @@ module PumaTuner
       def speed(verdict) = Lab::Ratios.speed(verdict, of: "cured", over: "the gem")
 
       def speeds
-        verdicts.map { |name, verdict| Lab::Claim.of_ratio("cured, this many times as fast: #{name}", speed(verdict), note: "by CPU time per query") }
+        verdicts.map { |name, verdict| Lab::Claim.of_ratio("#{name}: cured, this many times as fast", speed(verdict), note: "by CPU time per query") }
       end
 
       def objects
         verdicts.map do |name, verdict|
-          Lab::Claim.of_ratio("cured, its objects over the gem's: #{name}", Lab::Ratios.of(verdict, "allocations_per_iteration", of: "cured", over: "the gem"))
+          Lab::Claim.of_ratio("#{name}: cured, its objects over the gem's", Lab::Ratios.of(verdict, "allocations_per_iteration", of: "cured", over: "the gem"))
         end
       end
 

@@ -11,6 +11,7 @@ module PumaTuner
     autoload :CalibrateMachine, "puma_tuner/cli/calibrate"
     autoload :CapacityText, "puma_tuner/cli/capacity_text"
     autoload :Diff, "puma_tuner/cli/diff"
+    autoload :Fleet, "puma_tuner/cli/fleet"
     autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
     autoload :ListLabs, "puma_tuner/cli/lab"
@@ -60,9 +61,10 @@ module PumaTuner
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
         diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
         yjit       CPU against memory; so do malloc, gc        puma_tuner yjit config.ru --requests requests.txt
-        requests   a server's log -> a file of requests        puma_tuner requests --from access.log
+        requests   a file of requests from a server's log      puma_tuner requests --from access.log
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
+        fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
         lab        published claims, measured here             puma_tuner lab list
 
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
@@ -95,6 +97,7 @@ module PumaTuner
       register "yjit", CLI::TryYjit
       register "malloc", CLI::TryMalloc
       register "gc", CLI::TryGc
+      register "fleet", CLI::Fleet
       register "tune", CLI::Tune
       register "lab" do |lab|
         lab.register "list", CLI::ListLabs

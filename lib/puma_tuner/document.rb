@@ -13,7 +13,7 @@ module PumaTuner
       "observation" => "Measure::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
       "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
       "load_outcome" => "Load::Outcome", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
-      "finding" => "Lab::Finding", "tradeoff" => "Tradeoff::Study"
+      "finding" => "Lab::Finding", "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
     }.freeze
 
     # Makes a value class.

@@ -9,9 +9,9 @@ module PumaTuner
   #   gems(quick:)                    Array<Gems::Pin> that its children run with
   #   expected_s(quick:)              about how long it takes
   #   call(run)                       Run -> Finding
-  # and, when it serves applications,
-  #   bundles(quick:)                 Array<Bundle> of their Gemfiles
-  #   set_up(say)                     what else has to be there, made by `lab setup`
+  # and, where it needs more
+  #   bundles(quick:)                 Array<Bundle> of the Gemfiles of applications that it serves
+  #   set_up(say:)                    makes ready what is no gem, or says what to install
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
   # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof, served_proof
@@ -34,6 +34,7 @@ module PumaTuner
     autoload :ServedProof, "puma_tuner/lab/served_proof"
     autoload :Series, "puma_tuner/lab/finding"
     autoload :Table, "puma_tuner/lab/finding"
+    autoload :Times, "puma_tuner/lab/times"
 
     # The project's own. PUMA_TUNER_LABS names another folder of labs in their place.
     FOLDER = File.expand_path("../../labs", __dir__)

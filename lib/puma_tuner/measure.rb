@@ -56,13 +56,21 @@ module PumaTuner
 
       # Looks at every Puma server of this process and of those forked from it, from its start on.
       #
-      # @param way_in [String] "command", "plugin", "run" or "rack"
+      # @param way_in [String] "command", "plugin", "run", "rack" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
       def start(way_in:, directory: nil, console: nil)
         @ways ||= {way_in:, directory: nil, console: nil}
         @ways = @ways.merge({directory:, console:}.compact)
-        PumaHooks.install { |_server| server_starts }
+        PumaHooks.install { |server| server_starts(server) }
+      end
+
+      # What else is to be done in each process that serves, once it is recorded.
+      #
+      # @yieldparam server [Puma::Server, nil] nil when it had started before
+      # @return [void]
+      def at_start(&task)
+        @tasks = [*@tasks, task]
       end
 
       # The same in a server that serves already. Requests that are under way are left out.
@@ -90,11 +98,12 @@ module PumaTuner
 
       # Once per process: Puma restarts its server within one, too. What goes wrong here must not reach the app, which then
       # serves unwatched.
-      def server_starts
+      def server_starts(server = nil)
         return if @recording&.pid == Process.pid
         say_what_is_missing if recording.why_not
         Jobs.install
         start_console if @ways[:console]
+        @tasks&.each { |task| task.call(server) }
       rescue => error
         @recorder = Unwatched
         warn "puma_tuner: this process can't be watched (#{error.class}: #{error.message})"

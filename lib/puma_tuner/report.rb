@@ -18,6 +18,7 @@ module PumaTuner
     autoload :Facts, "puma_tuner/report/facts"
     autoload :Figures, "puma_tuner/report/figures"
     autoload :Findings, "puma_tuner/report/findings"
+    autoload :FleetFigures, "puma_tuner/report/fleet_figures"
     autoload :Formulas, "puma_tuner/report/formulas"
     autoload :Glance, "puma_tuner/report/glance"
     autoload :Grid, "puma_tuner/report/grid"

@@ -3,10 +3,13 @@
 module PumaTuner
   # Statistics: pure functions and values, knowing nothing of requests, Puma or time.
   module Stats
+    autoload :BlockBootstrap, "puma_tuner/stats/block_bootstrap"
+    autoload :EqualCovariate, "puma_tuner/stats/equal_covariate"
     autoload :Estimate, "puma_tuner/stats/estimate"
     autoload :Histogram, "puma_tuner/stats/histogram"
     autoload :Holm, "puma_tuner/stats/holm"
     autoload :IncompleteBeta, "puma_tuner/stats/incomplete_beta"
+    autoload :LabelSwaps, "puma_tuner/stats/label_swaps"
     autoload :PairedRatio, "puma_tuner/stats/paired_ratio"
     autoload :Quantile, "puma_tuner/stats/quantile"
     autoload :RateRatio, "puma_tuner/stats/rate_ratio"

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../labs/06-graphql-today/gems"
 require_relative "../../labs/06-graphql-today/differential"
 
 # The lab's cures change nothing but time: seeded schemas and queries, asked with and without them.
@@ -9,10 +8,10 @@ class GraphqlTodayTest < TunerTest
   time_limit 120
 
   FOLDER = File.expand_path("../../labs/06-graphql-today", __dir__)
-  INSTALLED = GraphqlToday::Gems.installed?(GraphqlToday::Gems::PINNED)
+  INSTALLED = PumaTuner::Lab::Gems.missing(PumaTuner::Lab.find("graphql_today").gems(quick: true)).empty?
 
   def compare(engine)
-    skip "graphql is not installed: bin/exec ruby labs/06-graphql-today/gems.rb" unless INSTALLED
+    skip "graphql is not installed: puma_tuner lab setup graphql_today --quick" unless INSTALLED
     outcome = GraphqlToday::Differential::Comparison.new(engine:, schemas: 20, queries: 9, seed: 40).call
     assert_empty outcome.differences.first(1)
     assert_equal 200, outcome.cases
@@ -21,7 +20,7 @@ class GraphqlTodayTest < TunerTest
   end
 
   def run_ruby(script, **environment)
-    skip "graphql is not installed: bin/exec ruby labs/06-graphql-today/gems.rb" unless INSTALLED
+    skip "graphql is not installed: puma_tuner lab setup graphql_today --quick" unless INSTALLED
     output, status = Open3.capture2e({"RUBYOPT" => nil, "RUBYLIB" => nil, **environment}, RbConfig.ruby, "-e", script, chdir: FOLDER)
     assert status.success?, output
     output
@@ -54,6 +53,36 @@ class GraphqlTodayTest < TunerTest
     assert_equal %w[4102 9102 4102 4102], lines.uniq.last(4).map { |line| line[/ (\d+) /, 1] }
   end
 
+  test "asks hooks once, also when they raise again, and tells of arguments that do not match" do
+    script = <<~RUBY
+      require "./workloads"
+      require "./patches"
+      GraphqlToday::Patches.load_named(ENV.fetch("PATCHED"))
+      query = Class.new(GraphQL::Schema::Object) do
+        graphql_name "Query"
+        field :raises, String
+        field :wants, String
+        field :missing, String
+        field :value, String
+        def raises = raise(GraphQL::UnauthorizedError, "not you")
+        def wants(this:) = this
+      end
+      schema = Class.new(GraphQL::Schema) { query(query) }
+      schema.define_singleton_method(:unauthorized_object) { |error| puts("asked") || raise(error) }
+      roots = [nil, {}, Hash.new { |_, key| raise ArgumentError, "no \#{key}" }, Struct.new(:value).new("own")]
+      roots.product(%w[raises wants missing value]) do |root, field|
+        puts schema.execute("{ \#{field} }", root_value: root).to_h
+      rescue => error
+        puts error.class, error.message.gsub(/0x\\h+/, "")
+      end
+    RUBY
+    plain, cured = %w[0 1].map { |patched| run_ruby(script, "PATCHED" => patched) }
+    assert_equal plain, cured
+    assert_equal 4, plain.scan("asked").size
+    assert_includes plain, "FieldImplementationFailed"
+    assert_includes plain, "no value"
+  end
+
   test "leaves every graphql alone but the one the cures were written against" do
     script = <<~RUBY
       require "./workloads"
@@ -78,5 +107,16 @@ class GraphqlTodayTest < TunerTest
         puts error.message
     RUBY
     assert_match(/\A\[\]\ntrue\n\["field_resolve", "gather_once"\]\n1\nPATCHED=no_such: there is enum_lookup, /, run_ruby("begin\n#{script}end"))
+  end
+
+  test "its short form proves what it claims, and ends with a report" do
+    skip "graphql is not installed: puma_tuner lab setup graphql_today --quick" unless INSTALLED
+    lab = PumaTuner::Lab.find("graphql_today")
+    finding = lab.call(PumaTuner::Lab::Run.new(lab, quick: true, command: "puma_tuner lab run graphql_today --quick"))
+    assert_empty finding.broken_counts
+    assert_equal ["classic, introspection, Ruby #{RUBY_VERSION}, YJIT off", "next, parent, Ruby #{RUBY_VERSION}, YJIT off"], finding.verdicts.keys
+    objects = finding.claims.find { |claim| claim.text.start_with?("classic") && claim.text.include?("objects") }
+    assert_operator objects.measured.high, :<, 0.7
+    %i[text html markdown].each { |format| assert_includes PumaTuner::Report.render(finding, format:), "seeded queries" }
   end
 end

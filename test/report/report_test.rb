@@ -5,6 +5,7 @@ require "support/finding_fixture"
 require "support/profiles"
 require "support/tradeoffs"
 require "support/tuning_fixture"
+require_relative "fleet_fixture"
 
 class ReportTest < TunerTest
   Report = PumaTuner::Report
@@ -42,7 +43,8 @@ class ReportTest < TunerTest
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles, finding: FindingFixture.finding,
-              tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]})}
+              tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
+              fleet: FleetFixture.comparison}
     {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
       renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end

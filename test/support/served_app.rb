@@ -68,6 +68,9 @@ class ServedApp
     port
   end
 
+  # @return [Integer] of Puma itself, below the command that started it
+  def master_pid = PumaTuner::Host::Processes.tree_of(@output.pid).find { |pid| PumaTuner::Host::Processes.command_line(pid).start_with?("puma ") }
+
   # @return [MatchData]
   def wait_for_line(pattern, limit_s: 20)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + limit_s

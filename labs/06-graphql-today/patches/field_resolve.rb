@@ -19,23 +19,26 @@ module GraphqlToday
 
     def resolve(object, args, query_ctx)
       return super unless args.empty? && @extensions.empty? && (@resolves_plainly.nil? ? learn_whether_plain : @resolves_plainly)
-      receiver = object
-      name = @resolver_method
-      return object.public_send(name) if object.respond_to?(name)
-      receiver = object.object
-      return super if receiver.is_a?(Hash) || !receiver.respond_to?(name = @method_sym)
+      return send_plainly(object, @resolver_method, query_ctx.schema) if object.respond_to?(@resolver_method)
+      inner = object.object
+      return super if inner.is_a?(Hash) || !inner.respond_to?(@method_sym)
+      send_plainly(inner, @method_sym, query_ctx.schema)
+    end
+
+    private
+
+    # On its own, as what the gem's own code raises has been through the same rescues already.
+    def send_plainly(receiver, name, schema)
       receiver.public_send(name)
     rescue GraphQL::UnauthorizedError => error
-      in_place_of_unauthorized(error, query_ctx.schema)
+      in_place_of_unauthorized(error, schema)
     rescue ArgumentError
       # Tells a developer which arguments don't match.
-      name && assert_satisfactory_implementation(receiver, name, args)
+      assert_satisfactory_implementation(receiver, name, {})
       raise
     rescue GraphQL::ExecutionError => error
       error
     end
-
-    private
 
     # What the schema puts in the place of what may not be seen.
     def in_place_of_unauthorized(error, schema)

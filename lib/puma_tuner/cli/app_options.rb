@@ -30,6 +30,14 @@ module PumaTuner
           Host::Command.of_words(words, directory: folder)
         end
 
+        # @param file [String] with blocks; the Gemfile of its folder counts
+        # @return [Host::Command] that ends in a Ruby
+        def block_command(file)
+          directory = File.dirname(File.expand_path(file))
+          return Host::Command.new(words: [Gem.ruby], directory:, environment: ENV.to_h) unless File.file?(File.join(directory, "Gemfile"))
+          Host::Command.of_words(["bundle", "exec", "ruby"], directory:)
+        end
+
         def boot_limit_s(boot_limit:, **) = Parse.seconds("--boot-limit", boot_limit)
       end
     end

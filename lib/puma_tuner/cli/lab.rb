@@ -21,8 +21,10 @@ module PumaTuner
 
       def needs(lab)
         pins = lab.gems(quick: false)
+        bundles = Lab::Bundle.needed(lab, quick: false)
         rubies = pins.map(&:ruby).uniq
-        "#{Units.counted(pins.size, "gem")}, Ruby #{PumaTuner::Report::Figures.list(rubies)}"
+        [(Units.counted(pins.size, "gem") if pins.any?), (Units.counted(bundles.size, "Gemfile") if bundles.any?),
+          ("Ruby #{PumaTuner::Report::Figures.list(rubies)}" if rubies.any?)].compact.join(", ")
       end
 
       def expected(lab, quick:)
@@ -31,9 +33,11 @@ module PumaTuner
       end
 
       def installed(lab)
-        return "installed" if Lab::Gems.missing(lab.gems(quick: false)).empty?
-        Lab::Gems.missing(lab.gems(quick: true)).empty? ? "for quick" : "not yet"
+        return "installed" if installed?(lab, quick: false)
+        installed?(lab, quick: true) ? "for quick" : "not yet"
       end
+
+      def installed?(lab, quick:) = Lab::Gems.missing(lab.gems(quick:)).empty? && Lab::Bundle.needed(lab, quick:).all?(&:installed?)
     end
 
     # puma_tuner lab setup: the gems that labs run with.
@@ -48,8 +52,14 @@ module PumaTuner
         raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
         labs = all ? Lab.all : names.map { |name| Lab.find(name) }
         pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
-        Lab::Gems.install(pins, say: ->(text) { err.puts("  #{text} …") })
-        out.puts("#{Units.counted(pins.size, "gem")} of #{labs.map(&:name).join(", ")}: installed in #{Lab::Gems.root}")
+        say = ->(text) { err.puts("  #{text} …") }
+        # First, as gems may be compiled against what this insists on.
+        labs.each { |lab| lab.set_up(say:) if lab.respond_to?(:set_up) }
+        Lab::Gems.install(pins, say:)
+        bundles = labs.flat_map { |lab| Lab::Bundle.needed(lab, quick:) }.uniq(&:to_s)
+        bundles.each { |bundle| bundle.install(say) }
+        out.puts("#{Units.counted(pins.size, "gem")}#{" and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?} of #{labs.map(&:name).join(", ")}: " \
+          "installed in #{Lab::Gems.cache}")
       end
     end
 
@@ -57,7 +67,7 @@ module PumaTuner
     class RunLab < Dry::CLI::Command
       desc "Run a lab: measure what was claimed, and hold it against the claim"
       argument :name, required: true, desc: "of the lab, as `puma_tuner lab list` names it"
-      option :quick, type: :flag, default: false, desc: "fewer variants and short rounds: wide intervals, in under a minute"
+      option :quick, type: :flag, default: false, desc: "fewer variants and short rounds: wide intervals, in a minute or a few"
       option :seed, default: "1", desc: "for the order of the rounds"
       option :busy_machine, type: :flag, default: false, desc: "count rounds that others on the machine have disturbed (the quick form always does)"
       option :output, default: "finding.json", desc: "file for the finding, all measured values included"
@@ -69,6 +79,7 @@ module PumaTuner
         lab = Lab.find(name)
         Output.check_writable(output, html, markdown)
         Lab::Gems.insist(lab, quick:)
+        Lab::Bundle.insist(lab, quick:)
         options = {quick:, seed: Parse.count("--seed", seed, 0..2**31), busy_machine: quick || busy_machine}
         finding = Progress.new(err).stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, **options) }
         Output.keep(finding, output, out:, err:, html:)

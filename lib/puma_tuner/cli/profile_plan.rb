@@ -63,7 +63,7 @@ module PumaTuner
       end
 
       def block_costs
-        run = PumaTuner::Profile::BlockRun.new(file: File.expand_path(option(:block)), command: block_command, settings: settings("window"), profiler:, name: option(:name),
+        run = PumaTuner::Profile::BlockRun.new(file: File.expand_path(option(:block)), command: block_command(option(:block)), settings: settings("window"), profiler:, name: option(:name),
           warmup_s:, duration_s:, iterations_count:, boot_limit_s: boot_limit_s(**@options))
         raise UserMistake, "there is no #{option(:block)}" unless File.file?(option(:block))
         Progress.new(@err).stage("profile", run.expected_s) { run.call }
@@ -72,13 +72,6 @@ module PumaTuner
       def iterations_count
         return Parse.count("--iterations", option(:iterations), 1..10_000_000) if option(:iterations)
         1 if profiler::TRACING
-      end
-
-      # The folder of the file: its Gemfile counts.
-      def block_command
-        directory = File.dirname(File.expand_path(option(:block)))
-        return Host::Command.new(words: [Gem.ruby], directory:, environment: ENV.to_h) unless File.file?(File.join(directory, "Gemfile"))
-        Host::Command.of_words(["bundle", "exec", "ruby"], directory:)
       end
 
       def request_costs

@@ -58,7 +58,7 @@ module PumaTuner
       end
 
       def of_blocks
-        PumaTuner::Block::UserFile.names(option(:block), block_command).map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"block" => name}) }
+        PumaTuner::Block::UserFile.names(option(:block), block_command(option(:block))).map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"block" => name}) }
       end
 
       # Several config.ru are variants by themselves, and so are several Puma configurations.
@@ -136,16 +136,9 @@ module PumaTuner
       end
 
       def block_runner(variants)
-        preparation = PumaTuner::Prove::Preparation.new(variants:, command: block_command, folder: @folder, say: @say)
+        preparation = PumaTuner::Prove::Preparation.new(variants:, command: block_command(option(:block)), folder: @folder, say: @say)
         PumaTuner::Prove::BlockRunner.new(file: File.expand_path(option(:block)), commands: ->(variant) { preparation.call(variant).command },
           warmup_limit_s: times.warmup_limit_s, duration_s: times.duration_s, boot_limit_s: times.boot_limit_s, busy_machine: option(:busy_machine))
-      end
-
-      # The folder of the file: its Gemfile counts.
-      def block_command
-        directory = File.dirname(File.expand_path(option(:block)))
-        return Host::Command.new(words: [Gem.ruby], directory:, environment: ENV.to_h) unless File.file?(File.join(directory, "Gemfile"))
-        Host::Command.of_words(["bundle", "exec", "ruby"], directory:)
       end
 
       def command = @command ||= command_of(**@options, app: served)

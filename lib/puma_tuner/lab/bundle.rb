@@ -5,17 +5,27 @@ module PumaTuner
     # The gems of a served variant, by Bundler, in exact versions. A Gemfile of the lab's is installed as `prove` does it, in a
     # folder for each; an application elsewhere keeps the gems that its own set-up has installed.
     class Bundle
-      # @param variant [Prove::Variant] with a factor `gemfile`
-      # @param folder [String] of the lab
-      # @return [Bundle]
-      def self.of(variant, folder:)
-        gems = variant.factors.filter_map { |key, value| [key.delete_prefix("gem."), value] if key.start_with?("gem.") }.to_h
-        new(File.expand_path(variant.factors.fetch("gemfile"), folder), gems, own: !File.expand_path(variant.factors.fetch("gemfile"), folder).start_with?("#{folder}/"))
-      end
+      class << self
+        # @param factors [Hash{String => String}] of a variant, `gemfile` among them
+        # @param folder [String] of the lab
+        # @return [Bundle]
+        def of(factors, folder:)
+          gems = factors.filter_map { |key, value| [key.delete_prefix("gem."), value] if key.start_with?("gem.") }.to_h
+          gemfile = File.expand_path(factors.fetch("gemfile"), folder)
+          new(gemfile, gems, own: !gemfile.start_with?("#{folder}/"))
+        end
 
-      # @param bundles [Array<Bundle>] what is there is left alone
-      # @param say [#call] told what takes long
-      def self.install(bundles, say:) = bundles.uniq(&:to_s).reject(&:installed?).each { |bundle| bundle.install(say) }
+        # @param lab [Object]
+        # @return [Array<Bundle>] those it needs, each once
+        def needed(lab, quick:) = lab.respond_to?(:bundles) ? lab.bundles(quick:).uniq(&:to_s) : []
+
+        # @raise [UserMistake] when one of the lab's is not installed
+        def insist(lab, quick:)
+          missing = needed(lab, quick:).reject(&:installed?)
+          return if missing.empty?
+          raise UserMistake, "the lab #{lab.name} needs what is not installed: #{missing.join("; ")}. Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
+        end
+      end
 
       # @param gemfile [String] path
       # @param gems [Hash{String => String}] versions over it
@@ -29,6 +39,8 @@ module PumaTuner
       # @return [Boolean]
       def installed? = @own ? File.file?(@gemfile) : prove_bundle.installed?
 
+      # What is there is left alone.
+      # @param say [#call] told what takes long
       # @raise [UserMistake] when they can't be had
       def install(say)
         @own ? insist : prove_bundle(say).install
@@ -38,7 +50,7 @@ module PumaTuner
       # @raise [UserMistake] when they are not installed
       def insist
         return self if @insisted ||= installed?
-        raise UserMistake, "the gems of #{self} are not installed. Run: puma_tuner lab setup"
+        raise UserMistake, "the gems of #{self} are not installed; `puma_tuner lab setup` does that"
       end
 
       # @return [Array(Hash, Array<String>)] environment and words of a command that runs with these gems

@@ -33,6 +33,9 @@ module PumaTuner
 
       def quick? = @quick
 
+      # @return [Boolean] whether rounds count that others on the machine have disturbed
+      def busy_machine? = @busy_machine
+
       # @param text [String] what is at hand
       def note(text) = @say.call(text)
 

@@ -34,13 +34,28 @@ module PumaTuner
         ready = @preparation.call(variant)
         command = with_gems(ready.command, variant)
         words = ["sh", "-c", INTO_FILE, "sh", @out.call(variant.name), *command.words]
-        ready.with(command: command.with(words:), facts: {**ready.facts, "file command" => Digest::SHA256.hexdigest(command.words.last(4).join(" "))[0, 12]})
+        ready.with(command: command.with(words:), facts: {**ready.facts, **of_command(variant)})
+      end
+
+      # Serves a variant, outside of any proof.
+      # @param variant [Prove::Variant]
+      # @yieldparam server [Host::ServerProcess]
+      def serve(variant, boot_limit_s: ServedProof::BOOT_LIMIT_S, &)
+        ready = call(variant)
+        kind = ready.other_server ? Host::OtherServer : Host::ServerProcess
+        kind.run(ready.command, topology: ready.topology, puma_options: ready.puma_options, boot_limit_s:, &)
       end
 
       private
 
+      # Of a server that can't be asked, this alone tells that it is another one.
+      def of_command(variant)
+        words = variant.factors["command"]
+        words ? {"command" => Digest::SHA256.hexdigest(words)[0, 12]} : {}
+      end
+
       def with_gems(command, variant)
-        bundle = Bundle.of(variant, folder: @folder)
+        bundle = Bundle.of(variant.factors, folder: @folder)
         environment, words = bundle.insist.around(command.environment, command.words)
         command.with(environment:, words:)
       end

@@ -6,9 +6,11 @@ module PumaTuner
     class ServedProof
       # rounds_count: six are the fewest whose interval reaches 95 %; duration_s: counted in each trial
       # warmup_window_s, warmup_limit_s: what is not steady then is measured all the same; turns_count: see Prove::TrialRunner
-      # probe_s: of load with the probe, for the budget, 0 for none
-      Plan = Data.define(:rounds_count, :duration_s, :warmup_limit_s, :warmup_window_s, :turns_count, :probe_s, :primary, :seed, :command, :busy_machine) do
-        def initialize(warmup_window_s: 0.7, turns_count: 8, probe_s: 1.0, primary: "cpu_per_request", seed: 1, command: nil, busy_machine: false, **fields) = super
+      # probe_s: of load with the probe, for the budget, 0 for none; allowed: what may differ besides, see Prove::Difference
+      Plan = Data.define(:rounds_count, :duration_s, :warmup_limit_s, :warmup_window_s, :turns_count, :probe_s, :primary, :allowed, :seed, :command, :busy_machine) do
+        def initialize(warmup_window_s: 0.7, turns_count: 8, probe_s: 1.0, primary: "cpu_per_request", allowed: [], seed: 1, command: nil, busy_machine: false, **fields)
+          super
+        end
       end
 
       BOOT_LIMIT_S = 90
@@ -41,7 +43,7 @@ module PumaTuner
 
       def proof_plan
         Prove::Proof::Plan.new(variants: @variants, primary: @plan.primary, looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:,
-          allowed: FOLLOWS_FROM_GEMS, command: @plan.command)
+          allowed: FOLLOWS_FROM_GEMS + @plan.allowed, command: @plan.command)
       end
 
       def load

@@ -123,10 +123,10 @@ module PumaTuner
         def key(index) = @keys.fetch(index)
 
         def entry(kind, name, index)
-          numbers, histograms = settled(entry_offset(index)) { [@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), histogram_bytes(kind, index)] }
+          numbers, histograms = settled(entry_offset(index)) { @file.pread(LAYOUT[:entry_bytes], entry_offset(index)).then { |bytes| [bytes, histogram_bytes(kind, index, bytes)] } }
           counts = numbers.unpack("Q#{COUNTS.size}", offset: 16)
           sums = numbers.unpack("Q#{SUMS.size}", offset: 16 + COUNTS.size * 8)
-          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, counts.first), blames: blames(numbers))
+          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, index, counts.first), blames: blames(numbers))
         end
 
         # The block's result at a moment in which nobody wrote.
@@ -138,13 +138,13 @@ module PumaTuner
           end
         end
 
-        def histogram_bytes(kind, index)
+        def histogram_bytes(kind, index, _numbers)
           return unless kind == :request || kind == :job
           length = LAYOUT[:buckets_count] * LAYOUT[:histograms_count] * 8
           @file.pread(length, LAYOUT[:histograms_offset] + index * length)
         end
 
-        def histograms_of(bytes, count)
+        def histograms_of(bytes, _index, count)
           return [] unless bytes
           bytes.unpack("Q*").each_slice(LAYOUT[:buckets_count]).map do |buckets|
             counts = buckets.each_with_index.filter_map { |number, bucket| [bucket, number].freeze if number.positive? }

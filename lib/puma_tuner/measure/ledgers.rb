@@ -10,6 +10,9 @@ module PumaTuner
       # @return [String]
       attr_reader :directory
 
+      # @param directory [String, nil] where the command that measures wants them; nil: a place of our own
+      def self.of(directory:, leader_pid:) = directory ? of_run(directory) : of_server(leader_pid)
+
       # @param server_directory [String] a command's folder for one run of a server
       def self.of_run(server_directory) = new(File.join(server_directory, "ledgers")).tap(&:create)
 
@@ -44,9 +47,13 @@ module PumaTuner
         File.join(@directory, "#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)}.#{extension}")
       end
 
+      # @yieldparam path [String]
+      # @yieldreturn [Ledger, nil]; without a block it is read whole
       # @return [Hash{String => Ledger}] by path
       def read
-        locked(File::LOCK_SH) { paths.filter_map { |path| Ledger.read(path)&.then { |ledger| [path, ledger] } }.to_h }
+        locked(File::LOCK_SH) do
+          paths.filter_map { |path| (block_given? ? yield(path) : Ledger.read(path))&.then { |ledger| [path, ledger] } }.to_h
+        end
       end
 
       # Begins the samples of traces anew.
@@ -66,6 +73,9 @@ module PumaTuner
         File.open(File.join(@directory, "fold.lock"), File::CREAT | File::RDWR, 0o600) do |lock|
           lock.flock(mode)
           yield
+        ensure
+          # Closing does not do it: a worker forked by another thread meanwhile has the lock, too, and would wait for itself.
+          lock.flock(File::LOCK_UN)
         end
       end
     end

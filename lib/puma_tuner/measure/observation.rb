@@ -76,7 +76,7 @@ module PumaTuner
 
     # A running app, measured over one window.
     #
-    # way_in: "command", "plugin", "run", "rack" or "jobs"
+    # way_in: "command", "plugin", "run", "rack", "jobs" or "export"
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # unknown: names of fields that are nil, with the reason
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,

@@ -25,7 +25,7 @@ module PumaTuner
         require "json"
         @way_in = way_in
         @pid = Process.pid
-        @ledgers = directory ? Ledgers.of_run(directory) : Ledgers.of_server(leader_pid)
+        @ledgers = Ledgers.of(directory:, leader_pid:)
         @ledgers.fold_ended
         @endpoint = Endpoint.new(grouping:)
         @recorder = aided || unaided
@@ -33,6 +33,12 @@ module PumaTuner
 
       # @return [String, nil] why the ledger holds less than it should
       def why_not = GvlClock.why_not || @why_not
+
+      # @return [Integer, nil] nil of a process that is no worker of a cluster
+      def worker_index = worker&.first
+
+      # @return [Integer] of the process whose end is the server's
+      def leader_pid = worker&.last || Process.pid
 
       private
 
@@ -52,14 +58,11 @@ module PumaTuner
       end
 
       def facts
-        {way_in: @way_in, worker_index: worker&.first, why_not: why_not, server: Host::Launch.server_facts}
+        {way_in: @way_in, worker_index:, why_not: why_not, server: Host::Launch.server_facts}
       end
 
       # Puma writes both into the title of a worker.
       def worker = $0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i]
-
-      # The process whose end is the server's.
-      def leader_pid = worker&.last || Process.pid
 
       # What recording costs, the fastest of some: the first ones warm it up.
       def calibrate(recorder)

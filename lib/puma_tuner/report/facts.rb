@@ -6,7 +6,7 @@ module PumaTuner
     class Facts
       # How the probe came into the server.
       WAYS_IN = {"command" => "around the command", "plugin" => "plugin :puma_tuner", "run" => "PumaTuner.run",
-                 "rack" => "the middleware", "jobs" => "puma_tuner/jobs"}.freeze
+                 "rack" => "the middleware", "jobs" => "puma_tuner/jobs", "export" => "PumaTuner.export"}.freeze
 
       # @param facts [Host::MachineFacts]
       # @return [String]

@@ -5,7 +5,7 @@ module PumaTuner
     # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
     # read without its script, printed, and kept as the record of what was measured.
     class Html
-      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff finding tradeoff].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff finding tradeoff fleet].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
@@ -16,6 +16,8 @@ module PumaTuner
       autoload :FindingChart, "puma_tuner/report/html/finding_chart"
       autoload :FindingPage, "puma_tuner/report/html/finding_page"
       autoload :FlameGraph, "puma_tuner/report/html/flame_graph"
+      autoload :FleetChart, "puma_tuner/report/html/fleet_chart"
+      autoload :FleetPage, "puma_tuner/report/html/fleet_page"
       autoload :ForecastView, "puma_tuner/report/html/forecast_view"
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
       autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
@@ -40,7 +42,8 @@ module PumaTuner
         profile: :ProfilePage,
         profile_diff: :CostDiffPage,
         finding: :FindingPage,
-        tradeoff: :TradeoffPage
+        tradeoff: :TradeoffPage,
+        fleet: :FleetPage
       }.freeze
 
       # @return [String]

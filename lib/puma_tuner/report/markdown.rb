@@ -5,7 +5,7 @@ module PumaTuner
     # A short summary for a pull request or a chat: the sentences, today beside the recommended settings, the proof, and,
     # folded away, the reasons. Whoever wants more opens the HTML report.
     class Markdown
-      KINDS = %i[observation sweep advice_list verdict tuning finding].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning finding fleet].freeze
 
       # Endpoints or topologies in a table.
       ROWS_MAX = 12
@@ -14,6 +14,7 @@ module PumaTuner
       Table = Data.define(:title, :headings, :rows, :notes)
 
       autoload :Finding, "puma_tuner/report/markdown/finding"
+      autoload :FleetSummary, "puma_tuner/report/markdown/fleet_summary"
       autoload :Forecasts, "puma_tuner/report/markdown/forecasts"
       autoload :Markup, "puma_tuner/report/markdown/markup"
       autoload :Measured, "puma_tuner/report/markdown/measured"
@@ -23,7 +24,8 @@ module PumaTuner
 
       # Kinds of document that are no part of a tuning have a class of their own, with `to_markdown`.
       OWN = {
-        finding: :Finding
+        finding: :Finding,
+        fleet: :FleetSummary
       }.freeze
 
       # @return [String]

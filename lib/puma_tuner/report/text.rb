@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding tradeoff].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding tradeoff fleet].freeze
 
       WIDTH = 100
 
@@ -38,6 +38,9 @@ module PumaTuner
       autoload :FindingTables, "puma_tuner/report/text/finding_tables"
       autoload :Tradeoff, "puma_tuner/report/text/tradeoff"
       autoload :Conclusions, "puma_tuner/report/text/conclusions"
+      autoload :FleetComparison, "puma_tuner/report/text/fleet_comparison"
+      autoload :FleetMix, "puma_tuner/report/text/fleet_mix"
+      autoload :FleetServices, "puma_tuner/report/text/fleet_services"
 
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
@@ -47,7 +50,8 @@ module PumaTuner
         profile: %i[Costs AllocationSites Hints],
         profile_diff: %i[CostDiff],
         finding: %i[Claims FindingTables Conclusions],
-        tradeoff: %i[Tradeoff]
+        tradeoff: %i[Tradeoff],
+        fleet: %i[FleetComparison FleetMix FleetServices]
       }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours

@@ -57,7 +57,7 @@ module PumaTuner
 
       def ratio(point, estimate) = point.equal?(@study.baseline) ? "1" : Figures.ratio(estimate)
 
-      def code(point) = point.code_bytes ? "#{Units.mebibytes(point.code_bytes)}#{" (#{Figures.share(point.code_ratio)}%)" if point.code_ratio}" : "-"
+      def code(point) = point.code_bytes ? "#{Units.significant(point.code_bytes.fdiv(Units::MIB))} MiB#{" (#{Figures.share(point.code_ratio)}%)" if point.code_ratio}" : "-"
 
       def mark(point)
         return "recommended" if point.variant == @study.recommended

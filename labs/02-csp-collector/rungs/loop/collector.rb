@@ -5,31 +5,24 @@ require "nio"
 require "puma/puma_http11"
 require "socket"
 require "time"
+require_relative "answers"
 
 # The same contract without a web server: one thread, one loop. Each turn takes what has arrived on all connections, writes
 # the lines of all complete requests at once, and only then answers them.
 #
 # HTTP/1.1 as far as reports need it: kept connections, pipelining, Content-Length; no Transfer-Encoding (411).
-class Collector
+class CspLoop
+  include Answers
+
   BODY_BYTES = 64 * 1024
   HEAD_BYTES = 16 * 1024
   CONNECTIONS_COUNT = 4_096
   # From one complete request to the next.
   LIMIT_S = 20
 
-  # buffer: what is no whole request yet, nil for nothing; needed_bytes: how long that must become; answers: owed, after the lines
-  Client = Struct.new(:io, :monitor, :deadline_s, :buffer, :needed_bytes, :answers, :last)
-
-  def self.answer(status, *headers) = ["HTTP/1.1 #{status}", "Content-Length: 0", *headers, "", ""].join("\r\n").freeze
-
-  CREATED = answer("201 Created")
-  CREATED_LAST = answer("201 Created", "Connection: close")
-  FAILED = answer("503 Service Unavailable", "Connection: close")
-  NOT_JSON = answer("400 Bad Request")
-  UNKNOWN = answer("404 Not Found", "Connection: close")
-  NO_HTTP = answer("400 Bad Request", "Connection: close")
-  NO_LENGTH = answer("411 Length Required", "Connection: close")
-  TOO_LONG = answer("413 Content Too Large", "Connection: close")
+  # buffer: what is no whole request yet, nil for nothing; length: of the body that is waited for, once its head is read; closing:
+  # whether the connection ends with that request; answers: owed, after the lines; last: whether nothing more is read
+  Client = Struct.new(:io, :monitor, :deadline_s, :buffer, :length, :closing, :answers, :last)
 
   # @param server [TCPServer]
   # @param out [IO] for the lines
@@ -43,21 +36,21 @@ class Collector
     @owed = []
     @lines = String.new(capacity: 1024 * 1024)
     @chunk = String.new(capacity: HEAD_BYTES)
-    @now_s = @sweep_at_s = 0
+    @now_s = now_s
+    @sweep_at_s = 0
   end
 
-  def run
+  def run_until_told
+    %w[TERM INT].each { |name| trap(name) { @stopped = true } }
     turn until @stopped
     @clients.each_key(&:close)
   end
-
-  def stop = @stopped = true
 
   private
 
   def turn
     @selector.select(0.5) { |monitor| (client = monitor.value) ? read(client) : accept }
-    @now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    @now_s = now_s
     acknowledge unless @owed.empty?
     drop_idle if @now_s >= @sweep_at_s
   end
@@ -84,50 +77,44 @@ class Collector
     when :wait_readable then return
     when nil then return drop(client)
     end
-    return keep(client, @chunk.dup, take(client, @chunk)) unless (text = client.buffer)
-    text << @chunk
-    keep(client, text, take(client, text)) if text.bytesize >= client.needed_bytes
+    text = client.buffer ? client.buffer << @chunk : @chunk
+    upto = take(client, text)
+    # Most often a read brings just one request, and nothing has to be kept.
+    client.buffer = (upto < text.bytesize && !client.last) ? text.byteslice(upto..) : nil
   rescue SystemCallError
     drop(client)
   end
 
-  # Takes all whole requests. Most often a read brings just one, and nothing has to be kept.
+  # Takes all whole requests.
   # @return [Integer] bytes that are done with
   def take(client, text)
     from = 0
-    while from < text.bytesize && !client.last
-      upto = request(client, text, from) or break
-      from = upto
+    while (from < text.bytesize || client.length&.zero?) && !client.last
+      from = head(client, text, from) || break unless client.length
+      break if client.last || text.bytesize - from < client.length
+      answer(client, report(text.byteslice(from, client.length)))
+      from += client.length
+      client.length = nil
     end
     from
   end
 
-  def keep(client, text, upto)
-    client.buffer = (upto < text.bytesize && !client.last) ? text.byteslice(upto..) : nil
-  end
-
-  # @return [Integer, nil] where the next request begins; nil when this one has not come yet
-  def request(client, text, from)
+  # The parser works in place (names become capitals), so it gets whole heads only, each once.
+  # @return [Integer, nil] where the body begins; nil when the head has not come yet
+  def head(client, text, from)
+    unless text.index("\r\n\r\n", from)
+      refuse(client, TOO_LONG) if text.bytesize - from > HEAD_BYTES
+      return
+    end
     @parser.reset
-    body_from = from + @parser.execute(env = {}, text, from)
-    return incomplete(client, text, from) unless @parser.finished?
-    length = length_of(client, env) or return text.bytesize
-    return incomplete(client, text, from, body_from + length, env) if body_from + length > text.bytesize
-    answer(client, report(text.byteslice(body_from, length)), env)
-    body_from + length
+    from += @parser.execute(env = {}, text, from)
+    return refuse(client, NO_HTTP) unless @parser.finished?
+    client.length = length_of(client, env) or return
+    client.closing = env["HTTP_CONNECTION"]&.match?(/\bclose\b/i) || env["SERVER_PROTOCOL"] != "HTTP/1.1"
+    client.io.write_nonblock("HTTP/1.1 100 Continue\r\n\r\n", exception: false) if env.key?("HTTP_EXPECT") && text.bytesize == from
+    from
   rescue Puma::HttpParserError
     refuse(client, NO_HTTP)
-    text.bytesize
-  end
-
-  def incomplete(client, text, from, upto = nil, env = nil)
-    if !upto && text.bytesize - from > HEAD_BYTES
-      refuse(client, TOO_LONG)
-      return text.bytesize
-    end
-    client.needed_bytes = upto ? upto - from : 0
-    client.io.write_nonblock("HTTP/1.1 100 Continue\r\n\r\n", exception: false) if env&.key?("HTTP_EXPECT")
-    nil
   end
 
   # @return [Integer, nil] of the body; nil when the request is refused
@@ -159,13 +146,15 @@ class Collector
     false
   end
 
+  def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
   # Of a turn.
   def now = @time ||= Time.now.utc.iso8601(3)
 
-  def answer(client, taken, env)
-    client.last = env["HTTP_CONNECTION"]&.match?(/\bclose\b/i) || env["SERVER_PROTOCOL"] != "HTTP/1.1"
-    return owe(client, NOT_JSON) unless taken
-    owe(client, client.last ? CREATED_LAST : CREATED)
+  def answer(client, taken)
+    client.last = client.closing
+    return owe(client, taken ? CREATED_LAST : NO_HTTP) if client.last
+    owe(client, taken ? CREATED : NOT_JSON)
   end
 
   def owe(client, answer)
@@ -178,7 +167,7 @@ class Collector
     written = @lines.empty? || write
     @lines.clear
     @time = nil
-    @owed.each { |client| send(client, written ? client.answers : FAILED) }
+    @owed.each { |client| deliver(client, written ? client.answers : FAILED) }
     @owed.clear
   end
 
@@ -191,7 +180,7 @@ class Collector
   end
 
   # A client that does not even take these few bytes has stopped reading.
-  def send(client, text)
+  def deliver(client, text)
     client.answers = nil
     sent = client.io.write_nonblock(text, exception: false)
     return drop(client) if client.last || sent != text.bytesize || text.equal?(FAILED)
@@ -212,8 +201,10 @@ class Collector
   end
 end
 
+# PORT [PROCESSES]: several share the socket, and the file: a write of whole lines stays in one piece.
 if $PROGRAM_NAME == __FILE__
-  collector = Collector.new(TCPServer.new("127.0.0.1", Integer(ARGV.fetch(0))).tap { |server| server.listen(1_024) }, $stdout)
-  %w[TERM INT].each { |name| trap(name) { collector.stop } }
-  collector.run
+  server = TCPServer.new("127.0.0.1", Integer(ARGV.fetch(0))).tap { |socket| socket.listen(1_024) }
+  others = Array.new(ARGV.fetch(1, "1").to_i - 1) { fork { CspLoop.new(server, $stdout).run_until_told } }
+  CspLoop.new(server, $stdout).run_until_told
+  others.each { |pid| Process.kill(:TERM, pid) }
 end

@@ -4,17 +4,28 @@
 require File.join(ENV.fetch("CSP_SHOP"), "config/application")
 require_relative "../rails_endpoint"
 
-Rails.application.routes.prepend { post "/reports", to: "policy_reports#create" }
-
-# Parent of the controllers of its pages: visitor's token, store, prices. Reports come without a token against forgery, so that
-# check alone is skipped.
-Rails.application.config.to_prepare do
-  controller = Class.new(StorefrontController) do
-    include RailsEndpoint
-
-    skip_forgery_protection
+class Shop::Application
+  # As Rails makes it for production, but that standard output belongs to the lines.
+  initializer :csp_log, before: :initialize_logger, group: :all do |app|
+    app.config.log_level = :info
+    app.config.log_tags = [:request_id]
+    app.config.logger = ActiveSupport::TaggedLogging.logger(ENV.fetch("CSP_LOG"))
   end
-  Object.const_set(:PolicyReportsController, controller)
+
+  routes.prepend { post "/reports", to: "policy_reports#create" }
+
+  # Solidus' own parent of all pages: visitor's token, language by session. Every page then knows the store and the visitor's cart,
+  # from the database. Reports come without a token against forgery, so that check alone is skipped.
+  config.to_prepare do
+    controller = Class.new(Spree::BaseController) do
+      include Spree::Core::ControllerHelpers::Order
+      include RailsEndpoint
+
+      skip_forgery_protection
+      before_action :current_store, :current_order
+    end
+    Object.const_set(:PolicyReportsController, controller)
+  end
 end
 
 Rails.application.initialize!

@@ -12,14 +12,14 @@ class Collector < Rails::Application
   config.load_defaults 8.1
   config.api_only = true
   config.eager_load = true
+  config.enable_reloading = false
   config.consider_all_requests_local = false
   config.secret_key_base = "nothing here is secret " * 4
   config.active_support.report_deprecations = false
-  # Standard output belongs to the lines. As in the shop, what is said of every request is left out.
-  config.log_level = :warn
+  # Standard output belongs to the lines.
+  config.log_level = :info
   config.log_tags = [:request_id]
-  config.logger = ActiveSupport::TaggedLogging.logger($stderr)
-  config.routes.append { post "/reports", to: "reports#create" }
+  config.logger = ActiveSupport::TaggedLogging.logger(ENV.fetch("CSP_LOG"))
 end
 
 class ReportsController < ActionController::API
@@ -27,4 +27,5 @@ class ReportsController < ActionController::API
 end
 
 Rails.application.initialize!
+Rails.application.routes.draw { post "/reports", to: "reports#create" }
 run Rails.application

@@ -16,13 +16,13 @@ class Collector < Rails::Application
   config.load_defaults 8.1
   config.api_only = true
   config.eager_load = true
+  config.enable_reloading = false
   config.consider_all_requests_local = false
   config.secret_key_base = "nothing here is secret " * 4
   config.active_support.report_deprecations = false
-  config.log_level = :warn
-  config.logger = ActiveSupport::Logger.new($stderr)
+  config.log_level = :info
+  config.logger = ActiveSupport::TaggedLogging.logger(ENV.fetch("CSP_LOG"))
   MIDDLEWARES.each { |middleware| config.middleware.delete(middleware) }
-  config.routes.append { post "/reports", to: "reports#create" }
 end
 
 class ReportsController < ActionController::API
@@ -30,4 +30,5 @@ class ReportsController < ActionController::API
 end
 
 Rails.application.initialize!
+Rails.application.routes.draw { post "/reports", to: "reports#create" }
 run Rails.application

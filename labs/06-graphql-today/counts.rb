@@ -1,24 +1,15 @@
 # frozen_string_literal: true
 
-# Where the time of a query goes.
+# What a query does, counted. Where its time goes is told by `puma_tuner profile --block blocks.rb`.
 #
-#     ENGINE=classic QUERY=introspection bin/exec ruby labs/06-graphql-today/profile.rb stackprof   # self time, sampled
-#     ENGINE=classic QUERY=introspection bin/exec ruby labs/06-graphql-today/profile.rb calls       # calls of one query, counted
-#     ENGINE=classic QUERY=introspection bin/exec ruby labs/06-graphql-today/profile.rb objects     # objects of one query, by line
+#     ENGINE=classic QUERY=introspection bin/exec ruby labs/06-graphql-today/counts.rb calls       # calls of one query, counted
+#     ENGINE=classic QUERY=introspection bin/exec ruby labs/06-graphql-today/counts.rb objects     # objects of one query, by line
 require_relative "workloads"
 require_relative "patches"
 
 module GraphqlToday
-  module Profile
+  module Counts
     module_function
-
-    def stackprof(ask)
-      Gems.activate("stackprof" => Gems::FOR_SEARCH.fetch("stackprof"))
-      require "stackprof"
-      20.times { ask.call }
-      report = StackProf.run(mode: :cpu, interval: 500) { 200.times { ask.call } }
-      StackProf::Report.new(report).print_text(ENV["TOTAL"] == "1", 60)
-    end
 
     # @return [void] every method and how often it is called, C methods included
     def calls(ask)
@@ -48,4 +39,4 @@ end
 
 GraphqlToday::Patches.load_named(ENV.fetch("PATCHED", "0"))
 ask = GraphqlToday::Workloads.fetch(engine: ENV.fetch("ENGINE", "classic"), query: ENV.fetch("QUERY", "introspection"))
-GraphqlToday::Profile.public_send(ARGV.fetch(0, "stackprof"), ask)
+GraphqlToday::Counts.public_send(ARGV.fetch(0, "calls"), ask)

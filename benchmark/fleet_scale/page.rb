@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require_relative "../support/markdown"
+
+module FleetScale
+  # What was found, as text.
+  class Page
+    # The weekly comparison of the whole fleet.
+    TARGET_S = 10
+
+    HEADINGS = ["workers", "hours", "by", "samples", "on disk", "bytes/sample", "a worker a day", "rules, once", "comparison", "of it Prometheus' CPU"].freeze
+    DAYS = 7
+
+    # @param machine [PumaTuner::Host::MachineFacts]
+    # @param outcomes [Array<Trial::Outcome>] those in full, then the whole fleet by rules
+    # @param options [Options]
+    def initialize(machine:, outcomes:, options:)
+      @machine = machine
+      @raw, @recorded = outcomes.partition { |outcome| outcome.source == "raw" }
+      @options = options
+    end
+
+    # @return [Boolean] whether the comparison took longer than it may
+    def missed? = @recorded.any? { |outcome| outcome.comparison_s > TARGET_S }
+
+    # @return [String]
+    def results
+      [Accuracy::Markdown.table(HEADINGS, (@raw + @recorded).map { |outcome| row(outcome) }, left_count: 0), *growth, verdict].join("\n\n") << "\n"
+    end
+
+    # @return [String] the page
+    def to_s
+      <<~TEXT
+        # Fleet: how it grows
+
+        Written by `bin/exec rake fleet_scale OPTIONS=--write`, on #{PumaTuner::Report::Facts.machine(@machine)}.
+
+        Fleets that never were, of servers with four workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
+        exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../ops/prometheus/rules.yml) would have recorded it every
+        #{Trial::RECORD_S} s, which does not depend on the number of servers. "comparison" is `puma_tuner fleet` over all hours, the median of
+        #{@options.rounds_count}, and its p99 was held against the truth each time.
+
+        #{results}
+      TEXT
+    end
+
+    private
+
+    def row(outcome)
+      [count(outcome.workers_count), outcome.hours_count.to_s, outcome.source, count(outcome.samples_count), PumaTuner::Units.mebibytes(outcome.data_bytes), format("%.2f", outcome.bytes_per_sample),
+        (outcome.source == "raw") ? PumaTuner::Units.mebibytes(outcome.bytes_per_worker_day) : "-", seconds(outcome.rules_s), seconds(outcome.comparison_s), seconds(outcome.cpu_s)]
+    end
+
+    def count(number) = PumaTuner::Report::Figures.count(number)
+
+    def seconds(number) = number ? PumaTuner::Units.duration(number * 1e9) : "-"
+
+    # From the largest that was written in full, in proportion: series, samples and the rules' work are each server's own.
+    def growth
+      largest = @raw.max_by(&:workers_count) or return []
+      factor = @options.workers_count.fdiv(largest.workers_count)
+      disk_bytes = largest.bytes_per_worker_day * @options.workers_count * DAYS
+      ["In proportion to the largest, #{count(@options.workers_count)} workers in full would take #{(disk_bytes / 2**30).round(1)} GiB for #{DAYS} days (Prometheus' own compaction leaves less), " \
+        "and evaluating all rules #{seconds(largest.rules_s * factor)} each minute."]
+    end
+
+    def verdict
+      whole = @recorded.last or return ""
+      "The comparison over #{whole.hours_count} hours of #{count(whole.workers_count)} workers took #{seconds(whole.comparison_s)}; the target is #{TARGET_S} s: #{missed? ? "missed" : "met"}."
+    end
+  end
+end

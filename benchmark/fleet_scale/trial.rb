@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "yaml"
+require_relative "backfill"
+require_relative "simulated_fleet"
+
+module FleetScale
+  # One fleet, written into a Prometheus, and asked.
+  class Trial
+    RULES = File.expand_path("../../ops/prometheus/rules.yml", __dir__)
+    TMP = File.expand_path("../../tmp", __dir__)
+    SCRAPE_S = 15
+    RECORD_S = 60
+
+    # samples_count: written; data_bytes: on the disk; write_s: promtool's; rules_s: evaluating all rules once, nil of recorded fleets
+    # comparison_s: of `fleet`, over the whole time; cpu_s: Prometheus' of it
+    Outcome = Data.define(:workers_count, :hours_count, :source, :samples_count, :text_bytes, :data_bytes, :write_s, :rules_s, :comparison_s, :cpu_s) do
+      # @return [Float]
+      def bytes_per_sample = data_bytes.fdiv(samples_count)
+
+      # @return [Float] each day and worker
+      def bytes_per_worker_day = data_bytes * 24.0 / hours_count / workers_count
+    end
+
+    # @param source [Symbol] :raw or :rules
+    def initialize(workers_count, hours_count, source:, services_count:, rounds_count:, now_s: Time.now.to_i)
+      @workers_count = workers_count
+      @hours_count = hours_count
+      @source = source
+      @rounds_count = rounds_count
+      @ends_s = now_s / 3_600 * 3_600
+      step_s = (source == :raw) ? SCRAPE_S : RECORD_S
+      # A while more than is asked for: rates need what came before.
+      @times = ((@ends_s - hours_count * 3_600 - 600)..@ends_s).step(step_s).to_a
+      @fleet = SimulatedFleet.new(workers_count:, times: @times, services_count:)
+    end
+
+    # @return [Outcome]
+    def run
+      FileUtils.mkdir_p(TMP)
+      Dir.mktmpdir("fleet_scale", TMP) do |folder|
+        @backfill = Backfill.new(File.join(folder, "data"), folder)
+        @backfill.in_blocks(@times) { |only, io| (@source == :raw) ? @fleet.write(io, only:) : @fleet.write_recorded(io, only:) }
+        data_bytes = Dir[File.join(folder, "data/**/*")].select { |path| File.file?(path) }.sum { |path| File.size(path) }
+        PrometheusProcess.open(folder) { |prometheus| outcome(prometheus, data_bytes) }
+      end
+    end
+
+    private
+
+    def outcome(prometheus, data_bytes)
+      rules_s = (median { evaluate_rules(prometheus) } if @source == :raw)
+      cpu_ns = prometheus.cpu_ns
+      comparison_s = median { compare(prometheus) }
+      done = @backfill.done
+      Outcome.new(workers_count: @fleet.workers_count, hours_count: @hours_count, source: @source.to_s, samples_count: done.samples_count, text_bytes: done.text_bytes, data_bytes:,
+        write_s: done.seconds, rules_s:, comparison_s:, cpu_s: (prometheus.cpu_ns - cpu_ns) / 1e9 / @rounds_count)
+    end
+
+    def evaluate_rules(prometheus)
+      client = PumaTuner::Fleet::Prometheus.new(prometheus.url, timeout_s: 120)
+      YAML.load_file(RULES)["groups"].flat_map { |group| group["rules"] }.each { |rule| client.instant(rule["expr"], @ends_s) }
+    end
+
+    def compare(prometheus)
+      selectors = %w[off on].map { |value| PumaTuner::Fleet::Selector.parse("yjit=\"#{value}\"") }
+      question = PumaTuner::Fleet::Reader::Question.new(selectors:, ends: [@ends_s, @ends_s], duration_s: @hours_count * 3_600, step_s: nil, source: "auto", by: nil,
+        all: PumaTuner::Fleet::Selector.parse("{}"), seed: 1)
+      comparison = PumaTuner::Fleet::Reader.new(PumaTuner::Fleet::Prometheus.new(prometheus.url, timeout_s: 300), question).call
+      insist_on_truth(comparison)
+    end
+
+    # A fast answer that is wrong would be none.
+    def insist_on_truth(comparison)
+      raise "the comparison used #{comparison.source}, not #{@source}" unless comparison.source == @source.to_s
+      row = comparison.row("p99")
+      %w[a b].each do |group|
+        error_ratio = (row.public_send(group) / 1e9 / @fleet.true_quantile_s(group, 0.99) - 1).abs
+        raise "p99 of #{group} is off by #{error_ratio.round(3)}" if error_ratio > row.error_ratio
+      end
+    end
+
+    def median
+      times = Array.new(@rounds_count) do
+        began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        yield
+        Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
+      end
+      times.sort[times.size / 2]
+    end
+  end
+end

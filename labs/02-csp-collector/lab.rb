@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "delegate"
+require "etc"
+require "tmpdir"
+require_relative "rungs"
+require_relative "lines"
+require_relative "overload"
+require_relative "measured"
+
+module PumaTuner
+  module Labs
+    # Story 2: a collector of policy reports, moved from a shop's application to bare Rack. Rebuilt rung by rung, with equal
+    # answers, lines that are counted, and YJIT in all of them; then climbed further.
+    class CspCollector
+      include CspRungs
+
+      CONNECTIONS_COUNT = 10 # the story's
+
+      # What ruby-vips, which the shop loads, sets in its own process.
+      ALLOWED = ["env VIPSHOME"].freeze
+
+      QUICK = {rounds_count: 6, duration_s: 0.6, warmup_limit_s: 2.0, warmup_window_s: 0.3, turns_count: 2, probe_s: 0.4}.freeze
+      FULL = {rounds_count: 10, duration_s: 4.0, warmup_limit_s: 12, warmup_window_s: 0.7, turns_count: 8, probe_s: 1.2}.freeze
+
+      def name = "csp_collector"
+
+      def title = "A collector of policy reports, from a shop to a loop"
+
+      def question = "How much of what a small endpoint costs is the framework around it, and how far can one Ruby process go?"
+
+      def story = 2
+
+      def gems(quick:) = []
+
+      def bundles(quick:) = variants(quick:).map { |factors| Lab::Bundle.of(factors, folder: __dir__) }
+
+      # The shop comes with its own set-up, which leaves alone what is there.
+      def set_up(say:)
+        return if File.file?(File.join(SHOP, ".setup/storefront"))
+        say.call("setting up the shop: labs/real_apps/solidus/setup")
+        system(Lab::Commands.clean_environment, File.expand_path("../real_apps/solidus/setup", __dir__), unsetenv_others: true) or
+          raise UserMistake, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
+      end
+
+      def expected_s(quick:) = quick ? 230 : 4_200
+
+      # @param run [Lab::Run]
+      # @return [Lab::Finding]
+      def call(run)
+        CspLines.open(reports) do |lines|
+          traffic = CspTraffic.new(traffic(run.seed), lines)
+          void = {}
+          verdicts = proofs(run.quick?).filter_map { |title, variants| proof(run, title, variants, traffic, lines, void)&.then { |verdict| [title, verdict] } }.to_h
+          measured = CspMeasured.new(verdicts:, overloads: overloads(run, traffic, lines))
+          run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions, verdicts:,
+            unknown: {**measured.unknown(run.quick?), **void})
+        end
+      end
+
+      private
+
+      def variants(quick:) = proofs(quick).values.flat_map(&:values)
+
+      # @return [Hash{String => Hash}] variants by title
+      def proofs(quick)
+        ladder = {CspMeasured::LADDER => {**LADDER, BEST => LOOP}}
+        return ladder if quick
+        {**ladder, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS => SETTINGS, CspMeasured::SERVERS => SERVERS}
+      end
+
+      def mix = @mix ||= Load::Mix.read(File.join(__dir__, "requests.txt"), data_path: File.join(__dir__, "reports.csv"))
+
+      # @return [Array<Hash>] that are sent
+      def reports = mix.requests.flat_map { |request| mix.filled(request, 1).map { |filled| JSON.parse(filled.body) }.to_a }
+
+      def traffic(seed) = Load::Traffic.new(mix:, generator: Load.generator("native"), connections_count: CONNECTIONS_COUNT, seed:).insist_on_generator
+
+      # Without the ladder there is nothing to tell; what stands beside it may be void.
+      # @return [Prove::Verdict, nil]
+      def proof(run, title, variants, traffic, lines, void)
+        run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : FULL))
+      rescue VoidMeasurement => error
+        raise if title == CspMeasured::LADDER
+        void[title] = error.message
+        nil
+      end
+
+      def overloads(run, traffic, lines)
+        variants = {RACK => BARE, BEST => LOOP}.map { |name, factors| Prove::Variant.new(name:, factors:) }
+        overload = CspOverload.new(Lab::ServedCommands.new(folder: __dir__, variants:, out: lines.method(:path)), traffic, lines)
+        times = run.quick? ? {capacity_s: 1.5, overload_s: 3} : {capacity_s: 5, overload_s: 10}
+        variants.map do |variant|
+          run.note("twice the capacity of #{variant.name}")
+          overload.call(variant, **times)
+        end
+      end
+
+      PumaTuner::Lab.register self
+    end
+  end
+end

@@ -1,0 +1,151 @@
+# frozen_string_literal: true
+
+require_relative "ladder_tables"
+
+module PumaTuner
+  module Labs
+    # What the ladder's rounds and the overload say: claims, charts, sentences. The tables: CspLadderTables.
+    class CspMeasured
+      include CspRungs
+
+      LADDER = "the ladder"
+      JSON_VERSIONS = "versions of json"
+      SETTINGS = "settings of the bare Rack rung"
+      SERVERS = "the bare Rack rung under other servers"
+
+      # As published: requests/s on an Apple M1 Max.
+      PUBLISHED_PER_S = {MONOLITH => 289.47, RAILS => 5_550.35, THIN => 11_071.26, RACK => 24_257.29}.freeze
+
+      ERRORS = "the published first figure is of 2,914 error pages, all of 2,914 answers"
+      STEPS = {
+        [RAILS, MONOLITH] => ERRORS,
+        [THIN, RAILS] => nil,
+        [RACK, THIN] => "published with YJIT on in the one and off in the other; here it is on in both",
+        [RACK, MONOLITH] => ERRORS
+      }.freeze
+
+      TARGET = 2
+
+      # @param verdicts [Hash{String => Prove::Verdict}] by title; the ladder at least
+      # @param overloads [Array<CspOverload::Result>]
+      def initialize(verdicts:, overloads:)
+        @verdicts = verdicts
+        @overloads = overloads
+        @ladder = verdicts.fetch(LADDER)
+      end
+
+      # @return [Array<Lab::Claim>]
+      def claims = [*steps, *json_step, *beyond, *nothing_lost]
+
+      # @return [Array<Lab::Table>]
+      def tables = CspLadderTables.new(@verdicts, @overloads).call
+
+      # @return [Array<Lab::Chart>]
+      def charts
+        ticks = rungs.each_with_index.map { |name, index| [index, name] }
+        [
+          Lab::Chart.new(id: "ladder", title: "The ladder: times as fast as the first rung", across: Lab::Axis.new(name: "rung", ticks:), up: Lab::Axis.new(name: "times as fast"),
+            series: [published, series("measured, requests/s", "throughput"), series("measured, CPU time", "cpu_per_request")],
+            reading: "published figures end with bare Rack. Points are middles with their intervals of 95 %; lines only lead the eye from one rung to the next."),
+          Lab::Chart.new(id: "cpu", title: "CPU time of a request", across: Lab::Axis.new(name: "rung", ticks: ticks.drop(1).map { |place, name| [place - 1, name] }),
+            up: Lab::Axis.new(name: "CPU per request", unit: "µs"), series: [cpu_series],
+            reading: "without the first rung, beside which the others would not be seen. Points are middles of the rounds, with their range.")
+        ]
+      end
+
+      # @return [Array<String>]
+      def conclusions = [total_sentence, best_sentence, rest_sentence, overload_sentence].compact
+
+      # @return [Hash{String => String}]
+      def unknown(quick)
+        return {} unless quick
+        {"versions of json, YJIT's and other settings, other servers" => "the short form measures the ladder and the overload only"}
+      end
+
+      private
+
+      def rungs = @ladder.cells.map(&:variant)
+
+      # @return [Stats::Estimate, nil] how many times as fast
+      def speed(verdict, of:, over:, metric: "cpu_per_request")
+        (metric == "throughput") ? Lab::Ratios.of(verdict, metric, of:, over:) : Lab::Ratios.of(verdict, metric, of: over, over: of)
+      end
+
+      def steps
+        STEPS.flat_map do |(rung, before), note|
+          ratio = PUBLISHED_PER_S.fetch(rung) / PUBLISHED_PER_S.fetch(before)
+          published = "#{Report::Figures.count(PUBLISHED_PER_S.fetch(rung).round)} over #{Report::Figures.count(PUBLISHED_PER_S.fetch(before).round)} requests/s"
+          [Lab::Claim.of_ratio("#{rung} over #{before}, requests/s", speed(@ladder, of: rung, over: before, metric: "throughput"), published:, published_ratio: ratio, note:),
+            Lab::Claim.of_ratio("#{rung} over #{before}, by CPU time", speed(@ladder, of: rung, over: before), published:, published_ratio: ratio, note:)]
+        end
+      end
+
+      def json_step
+        verdict = @verdicts[JSON_VERSIONS] or return []
+        [Lab::Claim.of_ratio("json 2.8.1 over 2.7.2, by CPU time", speed(verdict, of: "json 2.8.1", over: "json 2.7.2"), published: "24,257 over 23,523 requests/s", published_ratio: 1.031),
+          Lab::Claim.of_ratio("json 3.1.0 over 2.7.2, by CPU time", speed(verdict, of: "json 3.1.0", over: "json 2.7.2"))]
+      end
+
+      def beyond
+        [Lab::Claim.of_ratio("#{BEST} over #{RACK}, by CPU time", best, note: "wanted: #{TARGET} at least"),
+          Lab::Claim.of_ratio("#{BEST} over #{MONOLITH}, requests/s", total, note: "wanted: more than the published 84")]
+      end
+
+      def nothing_lost
+        @overloads.map do |result|
+          Lab::Claim.of_count("answers 201 that are no line, #{result.variant}, at twice its capacity", expected: 0, counted: result.lost_count + result.surplus_count)
+        end
+      end
+
+      def best = speed(@ladder, of: BEST, over: RACK)
+
+      def total = speed(@ladder, of: BEST, over: MONOLITH, metric: "throughput")
+
+      def published
+        points = rungs.each_with_index.filter_map { |name, index| [index, PUBLISHED_PER_S[name] / PUBLISHED_PER_S[MONOLITH], nil, nil] if PUBLISHED_PER_S[name] }
+        Lab::Series.new(title: "published, requests/s", points:)
+      end
+
+      def series(title, metric)
+        points = rungs.each_with_index.map do |name, index|
+          next [index, 1, nil, nil] if name == MONOLITH
+          estimate = speed(@ladder, of: name, over: MONOLITH, metric:)
+          [index, estimate.value, estimate.low, estimate.high]
+        end
+        Lab::Series.new(title:, points:)
+      end
+
+      def cpu_series
+        points = @ladder.cells.drop(1).each_with_index.map do |cell, index|
+          estimate = cell.estimates.fetch("cpu_per_request")
+          [index, *[estimate.value, estimate.low, estimate.high].map { |ns| ns / Units::NS_PER_US.to_f }]
+        end
+        Lab::Series.new(title: "measured", points:)
+      end
+
+      def total_sentence
+        rack = speed(@ladder, of: RACK, over: MONOLITH, metric: "throughput")
+        "From the shop to bare Rack: #{Report::Figures.ratio(rack)} the requests/s (published: 84x, of an error page); to the #{BEST}: #{Report::Figures.ratio(total)}."
+      end
+
+      def best_sentence
+        reached = if best.low >= TARGET then "which is #{TARGET} times at least, as was wanted"
+        else "which does not show the #{TARGET} times that were wanted"
+        end
+        "One process of Ruby alone, with a loop in the place of a web server, takes #{Report::Figures.ratio(best)} less CPU time for a request than bare Rack on Puma, #{reached}."
+      end
+
+      def rest_sentence
+        result = @overloads.find { |overload| overload.variant == BEST } or return
+        return unless result.kernel_ratio
+        "Of what is left, #{Units.percent(result.kernel_ratio)} is spent in the kernel: reading the request, writing the line, writing the answer."
+      end
+
+      def overload_sentence
+        return if @overloads.empty?
+        return "Under twice the load that they can take, answers 201 and lines do not agree." if @overloads.sum { |result| result.lost_count + result.surplus_count }.positive?
+        "At twice the load that they can take, #{Report::Figures.list(@overloads.map(&:variant))} lose nothing that they have answered 201: requests wait, and so do those who send them."
+      end
+    end
+  end
+end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Labs
+    class MythBusters
+      # One broken connection should not cost hours; three in a row are no accident.
+      module Again
+        ATTEMPTS_COUNT = 3
+
+        # @param run [Lab::Run] told of it
+        # @yield may find that what it measured must not count
+        # @return [Object] what the block returned
+        # @raise [VoidMeasurement] when it found that each time
+        def self.after_void(run)
+          failures_count = 0
+          begin
+            yield
+          rescue VoidMeasurement => void
+            raise if (failures_count += 1) == ATTEMPTS_COUNT
+            run.note("void, and once more: #{void.message}")
+            retry
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative "pins"
+
+module PumaTuner
+  module Labs
+    class MythBusters
+      # What is no server: libraries, and ways to compute side by side, as blocks of Ruby.
+      class Blocks
+        JSON_THEN, JSON_NOW = Pins::JSON.fetch("json").map { |version| "json #{version}" }
+        OJ = "Oj #{Pins::JSON.fetch("oj")}".freeze
+
+        JSON = {
+          JSON_THEN => {"gem.json" => JSON_THEN.split.last},
+          JSON_NOW => {"gem.json" => JSON_NOW.split.last},
+          OJ => Pins.factors(Pins::JSON.slice("oj", "ostruct").merge(Pins::PUMA.slice("bigdecimal")))
+        }.freeze
+
+        MYSQL2 = "mysql2 0.5.7"
+        TRILOGY = "Trilogy #{Pins::PUMA.fetch("trilogy")}".freeze
+
+        TURN, THREADS, RACTORS = "in turn", "two threads", "two Ractors"
+        SIDE_BY_SIDE = [TURN, THREADS, RACTORS].to_h { |name| [name, {"block" => name}] }.freeze
+
+        TITLES = ["json", "database clients", "side by side"].freeze
+
+        # @param field [Field]
+        # @param sizes [Sizes]
+        # @param run [Lab::Run]
+        def initialize(field, sizes, run)
+          @field = field
+          @sizes = sizes
+          @run = run
+        end
+
+        # @return [Hash{String => Prove::Verdict}] "json", "database clients", "side by side"; those that came to nothing are missing
+        def call
+          {
+            "json" => proof("json_block.rb", JSON, "json"),
+            "database clients" => proof("database_block.rb", clients, "database clients"),
+            "side by side" => proof("parallel_block.rb", SIDE_BY_SIDE, "side by side", primary: "iterations")
+          }.compact
+        end
+
+        private
+
+        def clients
+          common = {"env.MYTH_SOCKET" => @field.database.socket, **Pins.factors(Pins::PUMA.slice("bigdecimal"))}
+          {MYSQL2 => {**common, "env.MYTH_CLIENT" => "mysql2", "gem.mysql2" => "0.5.7"},
+           TRILOGY => {**common, "env.MYTH_CLIENT" => "trilogy", "gem.trilogy" => Pins::PUMA.fetch("trilogy")}}
+        end
+
+        # A machine that is never quiet voids round after round. The rest of the lab should not be lost by that.
+        def proof(file, variants, title, **options)
+          @run.proof(file, variants, title:, **@sizes.block, **options)
+        rescue VoidMeasurement => void
+          @run.note("#{title} came to nothing: #{void.message}")
+          nil
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require_relative "blocks"
+require_relative "threads_duel"
+require_relative "variants"
+
+module PumaTuner
+  module Labs
+    class MythBusters
+      # Claims that hold a Puma against itself, changed in one thing.
+      class ClaimsOfChanges
+        # Five of a hundred, of what there is with it.
+        SESSION_RATIO = 1 / (1 - 0.05)
+
+        # Found here, as IO threads brought nothing after the first requests; known since June 2026.
+        LEAK = "Puma 8.0.2 counts an IO thread that has ended as still there, and soon starts none any more (puma/puma#3958, mended by #3968)."
+
+        # @param measured [Measured]
+        def initialize(measured)
+          @measured = measured
+        end
+
+        # @return [Array<Lab::Claim>]
+        def all = [*threads, *libraries, *sessions, *rubies, *schedulers, *side_by_side].compact
+
+        private
+
+        def ratio(rounds, metric, of, over) = rounds.ratio(metric, rounds.loads.first, of:, over:)
+
+        def threads
+          rule, rails, many = [ThreadsDuel::RULE, ThreadsDuel::RAILS, ThreadsDuel::MANY].map(&:name)
+          told = "70 % IO, #{@measured.sizes.clients_count} clients"
+          [
+            Lab::Claim.of_ratio("threads = 100 / CPU %: 3 are enough, #{rule} over #{many} (#{told})", ratio(@measured.threads, "throughput", rule, many),
+              published: "30 % → 3", published_ratio: 1, note: "Below 1: what the rule leaves on the table."),
+            Lab::Claim.of_ratio("Rails went from 5 to 3: #{rule} over #{rails} (#{told})", ratio(@measured.threads, "throughput", rule, rails), published: "5 → 3 (rails/rails#50450)"),
+            Lab::Claim.of_ratio("Rails went from 5 to 3: p99 of #{rule} over #{rails} (#{told})", ratio(@measured.threads, "p99", rule, rails), published: "5 → 3 (rails/rails#50450)",
+              note: "As the client sees it, Puma's queue included.")
+          ]
+        end
+
+        def libraries
+          json, clients = @measured.verdicts.values_at("json", "database clients")
+          [
+            speed(json, "JSON.parse → Oj, by the json of then", Blocks::OJ, Blocks::JSON_THEN, published: "surprisingly faster"),
+            speed(json, "JSON.parse → Oj, by today's json", Blocks::OJ, Blocks::JSON_NOW, published: "surprisingly faster", note: "json has been made faster since."),
+            speed(clients, "mysql2 → Trilogy, a page of 50 rows", Blocks::TRILOGY, Blocks::MYSQL2, published: "about 10 %", published_ratio: 1.10,
+              note: "By CPU time of the client alone; of a whole request it is less.")
+          ]
+        end
+
+        def speed(verdict, text, faster, slower, published_ratio: nil, **told)
+          measured = verdict && Lab::Ratios.speed(verdict, of: faster, over: slower)
+          Lab::Claim.of_ratio(text, measured, published_ratio: published_ratio || Claims.nearest_in(Claims::FASTER, measured), **told)
+        end
+
+        # The cost is the same for a small and a large request, so the share is the app's; beside little else it is seen best.
+        def sessions
+          [
+            Lab::Claim.of_ratio("Rack::Session: CPU of a realistic request with it, over without", ratio(@measured.variants.realistic, "cpu", "with a session", Variants::BASE.name),
+              published: "about 5 % of all time", published_ratio: SESSION_RATIO, note: "A cookie that is read, changed and written. What it takes is the same for any request: the share is the app's."),
+            Lab::Claim.of_ratio("Rack::Session: CPU of an io-only request with it, over without", ratio(@measured.variants.waiting, "cpu", "with a session", Variants::MANY.name),
+              note: "Ours: the same cost beside next to no other work.")
+          ]
+        end
+
+        def rubies
+          rounds, base = @measured.variants.realistic, Variants::BASE.name
+          [
+            Lab::Claim.of_ratio("Ruby 3.3 → 3.4: CPU of a realistic request, #{RUBY_VERSION} over #{Pins::OTHER_RUBY}", ratio(rounds, "cpu", base, "Ruby #{Pins::OTHER_RUBY}")),
+            Lab::Claim.of_ratio("YJIT: throughput of the realistic request", ratio(rounds, "throughput", "YJIT", base), note: "Ours; recursion is what YJIT is best at.")
+          ]
+        end
+
+        def schedulers
+          realistic, waiting, mixed = @measured.variants.realistic, @measured.variants.waiting, @measured.variants.mixed
+          base, many, three = [Variants::BASE, Variants::MANY, Variants::THREE].map(&:name)
+          [
+            change("M:N threads: throughput, realistic", realistic, "throughput", "M:N threads", base, published: "to be seen used"),
+            change("M:N threads: throughput, io-only", waiting, "throughput", "M:N threads", many, published: "to be seen used"),
+            change("M:N threads: CPU per request, io-only", waiting, "cpu", "M:N threads", many),
+            change("a time slice of 10 instead of 100 ms: throughput, realistic", realistic, "throughput", "slice 10 ms", base),
+            change("a time slice of 10 instead of 100 ms: p99, realistic", realistic, "p99", "slice 10 ms", base),
+            change("Puma 8's IO threads: throughput, 9 of 10 requests only wait, 3 threads", mixed, "throughput", "with 17 IO threads", three, note: LEAK),
+            change("Puma 8's IO threads, mended: throughput, the same mix", mixed, "throughput", "with 17 IO threads, mended", three, note: "With the count put right, by a patch of ours."),
+            change("Puma 8's IO threads, mended, over as many plain threads: throughput, the same mix", mixed, "throughput", "with 17 IO threads, mended", Variants::MIXED.last.name),
+            change("Falcon over Puma with a thread per client: throughput, io-only", waiting, "throughput", "Falcon", many),
+            change("Falcon over Puma with 5 threads: throughput, realistic", realistic, "throughput", "Falcon", base, note: "Fibers share one GVL just as threads do.")
+          ]
+        end
+
+        def change(text, rounds, metric, of, over, **told) = Lab::Claim.of_ratio(text, ratio(rounds, metric, of, over), **told)
+
+        def side_by_side
+          verdict = @measured.verdicts["side by side"]
+          {Blocks::THREADS => "two threads compute no faster than one", Blocks::RACTORS => "two Ractors compute side by side"}.map do |name, text|
+            Lab::Claim.of_ratio("#{text}: #{name} over one after the other", verdict && Lab::Ratios.of(verdict, "iterations", of: name, over: Blocks::TURN),
+              published_ratio: (name == Blocks::THREADS) ? 1 : 2.0, note: "Iterations per second; by the GVL's rule.")
+          end
+        end
+      end
+    end
+  end
+end

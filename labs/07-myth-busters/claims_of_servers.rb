@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+require_relative "cost"
+require_relative "grid"
+
+module PumaTuner
+  module Labs
+    class MythBusters
+      # Claims that hold a Puma against Go.
+      class ClaimsOfServers
+        PUMA, GO, YJIT = [Grid::PUMA, Grid::GO, Grid::YJIT].map(&:name)
+        TARAI = (5.0..15.0)
+        ALIKE_RATIO = 0.05
+
+        # @param measured [Measured]
+        def initialize(measured)
+          @measured = measured
+          @grid = measured.grid
+          @capacity = measured.capacity
+        end
+
+        # @return [Array<Lab::Claim>]
+        def all = [*io_only, cpu_only, *realistic, *tarai, *scaling, *processes, memory, *costs].compact
+
+        private
+
+        def clients(asked) = "#{asked.connections_count} #{(asked.connections_count == 1) ? "client" : "clients"}"
+
+        def io_only
+          most, one = @measured.most("/io-only"), @measured.one("/io-only")
+          equal = @grid.ratio("throughput", most, of: PUMA, over: GO)
+          near = " Nobody would notice this difference." if equal && !equal.covers?(1) && (equal.value - 1).abs < ALIKE_RATIO
+          [Lab::Claim.of_ratio("io-only: Puma is as fast as Go, #{clients(most)}", equal, published: "equal", published_ratio: 1,
+            note: "Puma has 50 threads; with fewer than clients it would queue.#{near}"), *scales(most, one)]
+        end
+
+        def scales(most, one)
+          return [] if most == one
+          [PUMA, GO].map do |name|
+            Lab::Claim.of_ratio("io-only: #{name} scales, #{clients(most)} over #{clients(one)}", @grid.ratio_of_loads("throughput", name, of: most, over: one),
+              published: "scales with the clients", published_ratio: most.connections_count.fdiv(one.connections_count))
+          end
+        end
+
+        def cpu_only
+          most = @measured.most("/cpu-only")
+          measured = @grid.ratio("throughput", most, of: GO, over: PUMA)
+          Lab::Claim.of_ratio("cpu-only: Go is far ahead of Puma, #{clients(most)}", measured, published: "far behind", published_ratio: Claims.nearest_in(Claims::FASTER, measured),
+            note: "The same work, one process of each: two causes in one, the language and the GVL.")
+        end
+
+        def realistic
+          one, most = @measured.one("/realistic"), @measured.most("/realistic")
+          [
+            Lab::Claim.of_ratio("realistic: Puma has so much of Go's throughput, #{clients(one)}", @grid.ratio("throughput", one, of: PUMA, over: GO), published: "about 70 %", published_ratio: 0.7,
+              note: "30 % of the request is CPU in Ruby, and next to nothing in Go: what is left is the 70 % of IO."),
+            Lab::Claim.of_ratio("realistic: the same, #{clients(most)}", @grid.ratio("throughput", most, of: PUMA, over: GO), published: "about 70 %", published_ratio: 0.7),
+            Lab::Claim.of_ratio("realistic, but as much CPU time in Go: the same, #{clients(@measured.most("/level"))}", @grid.ratio("throughput", @measured.most("/level"), of: PUMA, over: GO),
+              note: "Ours: what is left when the language is no faster, which is the GVL's part.")
+          ]
+        end
+
+        def tarai
+          {PUMA => "without YJIT", YJIT => "with YJIT"}.map do |name, words|
+            measured = @measured.languages.ratio("mean", Grid::TARAI, of: name, over: GO)
+            Lab::Claim.of_ratio("tarai: Go is faster than Ruby #{words}", measured, published: "5 to 15 times", published_ratio: Claims.nearest_in(TARAI, measured))
+          end
+        end
+
+        def first_topology = "Puma #{@measured.sizes.topologies.first}"
+
+        def last_topology = "Puma #{@measured.sizes.topologies.last}"
+
+        def scaling
+          [[@capacity.realistic, "the same work"], [@capacity.level, "as much CPU time"]].map do |asked, words|
+            Lab::Claim.of_ratio("realistic, #{words}: Go goes on where one process of Puma stops, #{clients(asked)}",
+              @capacity.rounds.ratio("throughput", asked, of: GO, over: first_topology), published: "1,200 against 600 requests/s", published_ratio: 2.0)
+          end
+        end
+
+        def processes
+          two = "Puma #{@measured.sizes.topologies.find { |topology| topology.start_with?("2x") }}"
+          [
+            *[[@capacity.realistic, "the same work"], [@capacity.level, "as much CPU time"]].map do |asked, words|
+              measured = @capacity.rounds.ratio("throughput", asked, of: GO, over: two)
+              Lab::Claim.of_ratio("realistic, #{words}: two processes of Puma do not match Go", measured, published: "at least 3 processes",
+                published_ratio: Claims.nearest_in(Claims::FASTER, measured), note: "Above 1: they do not.")
+            end,
+            *[[@capacity.realistic, "the same work"], [@capacity.level, "as much CPU time"]].map { |asked, words| needed(asked, words) }
+          ]
+        end
+
+        # Told only: a number of processes has no ratio. What the cores allow is said where nobody got there.
+        def needed(asked, words)
+          count = matching_count(asked)
+          Lab::Claim.of_number("realistic, #{words}: processes that match Go's throughput at no higher p99",
+            count && Stats::Estimate.new(value: count, low: count, high: count, level_ratio: nil, samples_count: @measured.sizes.duel.rounds_count),
+            unit: "count", published: "at least 3", note: count ? "By the rounds' medians." : not_matched(asked))
+        end
+
+        def matching_count(asked)
+          rounds = @capacity.rounds
+          @measured.sizes.topologies.find { |topology|
+            [["throughput", 1], ["p99", -1]].all? do |metric, sign|
+              mine, go = ["Puma #{topology}", GO].map { |name| rounds.estimate(metric, name, asked)&.value }
+              mine && go && sign * (mine <=> go) >= 0
+            end
+          }&.then { |topology| Topology.parse(topology).workers_count }
+        end
+
+        def not_matched(asked)
+          cpu, per_s = @capacity.rounds.estimate("cpu", last_topology, asked), @capacity.rounds.estimate("throughput", GO, asked)
+          return unless cpu && per_s
+          "None of #{@measured.sizes.topologies.size} numbers of processes matched. At #{Units.duration(cpu.value)} of CPU for a request, Go's " \
+            "#{Units.rate(per_s.value)} requests/s would keep #{format("%.1f", cpu.value * per_s.value / Units::NS_PER_S)} cores busy."
+        end
+
+        def memory
+          Lab::Claim.of_ratio("memory: #{last_topology} over Go", @capacity.rounds.ratio("memory", @capacity.realistic, of: last_topology, over: GO),
+            published: "51 MB against 17 MB", published_ratio: 3.0, note: "All processes of either after the load, as if they were alone on the machine.")
+        end
+
+        def costs
+          [first_topology, GO].map do |name|
+            cpu = @capacity.rounds.estimate("cpu", name, @capacity.realistic)
+            seconds = cpu && Stats::Estimate.new(**cpu.to_h, value: cpu.value / 1e3, low: cpu.low / 1e3, high: cpu.high / 1e3)
+            Lab::Claim.of_number("realistic: CPU-seconds for a million requests, #{name}", seconds, unit: "count", note: "Ours; the table has memory, too.")
+          end
+        end
+      end
+    end
+  end
+end

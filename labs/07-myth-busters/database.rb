@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require_relative "../05-threads-against-io/database"
+require_relative "packages"
+
+module PumaTuner
+  module Labs
+    class MythBusters
+      # The lab's MariaDB: that of the demo, in a folder and on a socket of its own, shared by all servers. It ends with this process,
+      # however that ends.
+      class Database
+        LIMIT_S = 90
+        TITLE = "demo database of #{Process.pid}".freeze
+
+        # @yieldparam database [Database]
+        def self.run
+          Packages.insist(%w[mariadb-server-core mariadb-client-core])
+          yield new(Demo::Companion.start("database", limit_s: LIMIT_S))
+        rescue Demo::Companion::Failed => error
+          raise UserMistake, error.message
+        ensure
+          Demo::Companion.stop
+        end
+
+        # @return [String] path of its socket
+        attr_reader :socket
+
+        def initialize(socket)
+          @socket = socket
+        end
+
+        # @return [Integer] that it has used so far
+        def cpu_ns = pids.sum { |pid| Host::Processes.cpu_ns(pid) || 0 }
+
+        private
+
+        def pids
+          @pids ||= Host::Processes.children_of(Process.pid).select { |pid| Host::Processes.command_line(pid).start_with?(TITLE) }
+            .flat_map { |pid| Host::Processes.tree_of(pid) }
+        end
+      end
+    end
+  end
+end

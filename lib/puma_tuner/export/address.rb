@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Export
+    # Where the exporter listens: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which only its owner can
+    # open. A host that is no loopback is up to who writes it.
+    #
+    # kind: "tcp" or "unix"; port: nil of a path
+    Address = Data.define(:kind, :host_or_path, :port) do
+      # @param text [String]
+      # @return [Address]
+      # @raise [UserMistake]
+      def self.parse(text)
+        case text
+        when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"), port: Integer($2, 10))
+        when %r{\Aunix://(/.+)\z} then new(kind: "unix", host_or_path: $1, port: nil)
+        else raise UserMistake, "#{text.inspect} is no address for the exporter; write tcp://127.0.0.1:9394 or unix:///path/of/socket"
+        end
+      end
+
+      # @return [TCPServer, UNIXServer]
+      def listen
+        require "socket"
+        return TCPServer.new(host_or_path, port) if kind == "tcp"
+        File.unlink(host_or_path) if abandoned?
+        # Between bind and chmod it must not be open to others either.
+        mask = File.umask(0o177)
+        begin
+          UNIXServer.new(host_or_path)
+        ensure
+          File.umask(mask)
+        end
+      end
+
+      def to_s
+        return "unix://#{host_or_path}" if kind == "unix"
+        "tcp://#{host_or_path.include?(":") ? "[#{host_or_path}]" : host_or_path}:#{port}"
+      end
+
+      private
+
+      # A socket that nobody listens at any more was left by a server that was killed.
+      def abandoned?
+        return false unless File.socket?(host_or_path)
+        UNIXSocket.new(host_or_path).close
+        false
+      rescue Errno::ECONNREFUSED
+        true
+      end
+    end
+  end
+end

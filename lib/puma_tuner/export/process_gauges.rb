@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Export
+    # What only a process itself knows of its heap and its compiler: written into a small file beside its ledger at an interval,
+    # by a thread that sleeps all the time in between. Asking the processes when somebody scrapes would take a signal, which
+    # the app may use, or a socket in each of them.
+    class ProcessGauges
+      EXTENSION = "gauges"
+
+      # @param directory [String] of the ledgers
+      # @param server [Puma::Server, nil]
+      # @param worker_index [Integer, nil] nil in single mode
+      def initialize(directory, server:, worker_index:)
+        @path = File.join(directory, "#{Process.pid}.#{EXTENSION}")
+        @server = server
+        @worker_index = worker_index
+      end
+
+      # @param interval_s [Numeric]
+      def start(interval_s)
+        @interval_s = interval_s
+        thread = Thread.new { loop { write && sleep(interval_s) } }
+        thread.name = "puma_tuner gauges"
+      end
+
+      # Replaces the file in one step.
+      # @return [true]
+      def write
+        File.write("#{@path}.partial", JSON.generate(read))
+        File.rename("#{@path}.partial", @path)
+        true
+      rescue SystemCallError => error
+        @failed ||= warn("puma_tuner: gauges can't be written (#{error.message}); memory and time are exported all the same") || true
+      end
+
+      # @return [Hash] numbers that nobody knows are left out
+      def read
+        {pid: Process.pid, worker_index: @worker_index, at_s: Time.now.to_f, interval_s: @interval_s, threads_count: @server&.max_threads,
+         gc_count: GC.count, gc_ns: (GC.total_time if GC.respond_to?(:total_time)), allocated_count: GC.stat(:total_allocated_objects),
+         heap_pages_count: GC.stat(:heap_allocated_pages), live_slots_count: GC.stat(:heap_live_slots), major_gc_count: GC.stat(:major_gc_count),
+         ruby: RUBY_VERSION, puma: (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const)), **yjit}.compact
+      end
+
+      private
+
+      def yjit
+        return {} unless defined?(RubyVM::YJIT)
+        return {yjit_enabled: 0} unless RubyVM::YJIT.enabled?
+        stats = RubyVM::YJIT.runtime_stats
+        {yjit_enabled: 1, code_bytes: stats[:code_region_size], compiler_bytes: stats[:yjit_alloc_size], compiled_count: stats[:compiled_iseq_count],
+         invalidations_count: stats[:invalidation_count], compile_ns: stats[:compile_time_ns], limit_bytes: YjitLimit.bytes,
+         limited_bytes: YjitLimit.counted(stats[:code_region_size], stats[:yjit_alloc_size])}
+      end
+
+      # How much YJIT may take: of machine code alone up to 3.3, with what it keeps beside it from 3.4 on. Ruby does not tell, so
+      # it is read from where it can be set, as defaults of the versions (yjit/src/options.rs of each). What stands on the
+      # command line of `ruby` itself is not seen, as Puma writes over it.
+      module YjitLimit
+        MIB = 1024 * 1024
+        OPTION = /--yjit-(exec-)?mem-size=(\d+)/
+
+        module_function
+
+        # @return [Integer, nil] nil of a Ruby that we don't know
+        def bytes(version: RUBY_VERSION, options: ENV["RUBYOPT"])
+          options.to_s[OPTION] ? $2.to_i * MIB : default_mib(version)&.*(MIB)
+        end
+
+        # @return [Integer, nil] what of the memory in use the limit counts
+        def counted(code_bytes, compiler_bytes, version: RUBY_VERSION, options: ENV["RUBYOPT"])
+          code_only = options.to_s[OPTION] ? !$1.nil? : default_mib(version) == 48
+          code_only ? code_bytes : compiler_bytes && code_bytes + compiler_bytes
+        end
+
+        def default_mib(version)
+          case version.split(".").first(2).map(&:to_i) <=> [3, 3]
+          when 0 then 48
+          when 1 then 128
+          end
+        end
+      end
+
+      class << self
+        # @param directory [String]
+        # @param now_s [Float]
+        # @return [Array<Hash{String => Object}>] of processes that live; those that fell silent for three of their intervals are left
+        #   out, as nobody knows what they hold by now
+        def read_all(directory, now_s: Time.now.to_f)
+          Dir[File.join(directory, "*.#{EXTENSION}")].sort.filter_map { |path| read_one(path, now_s) }
+        end
+
+        private
+
+        def read_one(path, now_s)
+          unless Host::Processes.alive?(File.basename(path).to_i)
+            File.unlink(path)
+            return
+          end
+          gauges = JSON.parse(File.read(path))
+          gauges if now_s - gauges.fetch("at_s") <= 3 * (gauges["interval_s"] || 10) + 1
+        rescue SystemCallError, JSON::ParserError, KeyError
+          nil # it has just ended, or begun
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # Asks for all spans of a group.
+    class GroupReader
+      # @param prometheus [Prometheus]
+      # @param queries [Queries]
+      # @param window [Window]
+      def initialize(prometheus, queries, window)
+        @prometheus = prometheus
+        @queries = queries
+        @window = window
+      end
+
+      # @return [Array<Span>] one for each of the window's times, also where nothing was
+      def spans
+        read_all
+        @window.times.map { |time_s| span(time_s) }
+      end
+
+      # @return [Float, nil] servers that began anew in the window; nil where rules have added them up already
+      def restarts_count
+        return if @queries.source == :rules
+        ask(@queries.resets).sum { |series| series.values.values.sum }
+      end
+
+      private
+
+      def ask(query) = @prometheus.range(query, @window)
+
+      def read_all
+        @coverage = one(@queries.coverage)
+        @most = @coverage.values.max
+        @duration = by(@queries.counter(:duration), "le")
+        @endpoints = ask(@queries.counter(:endpoint_duration)).group_by { |series| series.labels.fetch("endpoint", Measure::Endpoint::OTHER) }
+        @parts = by(@queries.counter(:time), "part")
+        @counted = %i[cpu gc].to_h { |name| [name, one(@queries.counter(name))] }
+        @levels = Queries::LEVELS.keys.to_h { |name| [name, one(@queries.level(name))] }
+      end
+
+      # @return [Hash{Integer => Float}] of an expression that gives one series, or none
+      def one(query) = ask(query).first&.values.to_h
+
+      # @return [Hash{String => Hash{Integer => Float}}] by a label's value
+      def by(query, label) = ask(query).to_h { |series| [series.labels.fetch(label) { raise VoidMeasurement, "#{query} gave series without the label #{label}" }, series.values] }
+
+      def span(time_s)
+        Span.new(seconds: @window.step_s, coverage_ratio: @coverage.fetch(time_s, 0.0) / (@most || 1.0), histogram: MergedHistogram.of(at(@duration, time_s)),
+          endpoints: endpoints(time_s), parts_s: at(@parts, time_s), cpu_s: @counted[:cpu][time_s], gc_s: @counted[:gc][time_s], **levels(time_s))
+      end
+
+      def at(series_by_name, time_s) = series_by_name.transform_values { |values| values[time_s] }.compact
+
+      def endpoints(time_s)
+        @endpoints.transform_values { |list| MergedHistogram.of(list.to_h { |series| [series.labels.fetch("le"), series.values[time_s]] }.compact) }.compact
+      end
+
+      # Names of the queries are those of the span's fields, without their units.
+      FIELDS = {memory: :memory_bytes, worker_memory: :worker_memory_bytes, code: :code_bytes, yjit_limited: :yjit_limited_bytes, yjit_limit: :yjit_limit_bytes,
+                yjit_workers: :yjit_workers_count, workers: :workers_count, threads: :threads_count, servers: :servers_count}.freeze
+
+      def levels(time_s) = FIELDS.to_h { |name, field| [field, @levels.fetch(name)[time_s]] }
+    end
+  end
+end

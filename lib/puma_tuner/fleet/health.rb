@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # Whether a group's data can be used, and what is wrong with it: each fault told apart, as each has another cause.
+    class Health
+      # Samples are stamped by Prometheus, so a server's own clock does no harm but to logs held against them. One that is as far off
+      # as this is worth a word.
+      CLOCK_TOLERANCE_S = 30
+
+      # A span in which servers were missing, and not merely scaled with the day's traffic.
+      SERVERS_MIN_RATIO = 0.5
+
+      # @param prometheus [Prometheus]
+      # @param source [Symbol]
+      def initialize(prometheus, source)
+        @prometheus = prometheus
+        @source = source
+        @info = Queries::INFO.fetch(source)
+      end
+
+      # @param name [String] "a" or "b"
+      # @param selector [Selector]
+      # @param window [Window]
+      # @raise [VoidMeasurement] when there is nothing, or another version's
+      def insist_on_known(name, selector, window)
+        found = info(selector, window)
+        raise VoidMeasurement, "--#{name} #{selector}: #{why_nothing(selector, window)}" if found.empty?
+        schemas = found.map { |series| series.labels["schema"] }.uniq
+        return if schemas == [Export::SCHEMA]
+        raise VoidMeasurement, "--#{name} #{selector}: #{other_schema(schemas)}"
+      end
+
+      # @return [Array<String>] of the machine that asks
+      def of_clock
+        ahead_s = @prometheus.clock_ahead_s.to_f
+        return [] if ahead_s.abs <= CLOCK_TOLERANCE_S
+        ["This machine's clock is #{seconds(ahead_s.abs)} #{ahead_s.positive? ? "ahead of" : "behind"} Prometheus'; its own was taken for the window's end."]
+      end
+
+      # @return [Array<String>] sentences
+      def warnings(name, selector, window, spans)
+        [*gaps(name, spans), *missing_servers(name, spans), *incomplete(name, selector, window), *clocks(name, selector, window)]
+      end
+
+      private
+
+      def info(selector, window) = @prometheus.instant("count by (schema, complete) (last_over_time(#{selector.of(@info)}[#{window.duration_s}s]))", window.ends_s)
+
+      def why_nothing(selector, window)
+        anywhere = info(Selector.new(matchers: []), window)
+        return "Prometheus has no metric #{@info} in #{window}. Is the exporter scraped (docs/exporter.md)? Does it keep data that long?" if anywhere.empty?
+        selector.labels.uniq.each do |label|
+          values = @prometheus.label_values(label, @info, window)
+          return "no server has a label #{label} in #{window}; set it with PumaTuner.export(labels: …), or by Prometheus' relabelling" if values.empty?
+        end
+        known = selector.labels.uniq.map { |label| "#{label} is #{@prometheus.label_values(label, @info, window).first(8).map(&:inspect).join(", ")}" }
+        "no server in #{window} has these labels together; there, #{known.join(", ")}"
+      end
+
+      def other_schema(schemas)
+        return "what is there has no schema: another program's metrics of the same name, or the label was dropped" if schemas.include?(nil)
+        return "servers with different versions of the exporter (schemas #{schemas.sort.join(", ")}) can't be added up; narrow the selector, or wait until all are updated" if schemas.size > 1
+        "another version of the exporter wrote it: schema #{schemas.first}, this one reads #{Export::SCHEMA}"
+      end
+
+      def gaps(name, spans)
+        short_count = spans.count { |span| span.coverage_ratio.positive? && span.coverage_ratio < Span::COVERAGE_MIN_RATIO }
+        empty_count = spans.count { |span| span.coverage_ratio.zero? }
+        idle_count = spans.count { |span| span.coverage_ratio >= Span::COVERAGE_MIN_RATIO && !span.usable? }
+        [
+          ("#{name}: #{of_spans(empty_count, spans)} without any sample, left out." if empty_count.positive?),
+          ("#{name}: #{of_spans(short_count, spans)} with gaps (samples of less than #{(Span::COVERAGE_MIN_RATIO * 100).round} % of the time), left out." if short_count.positive?),
+          ("#{name}: #{of_spans(idle_count, spans)} without a request, left out." if idle_count.positive?)
+        ].compact
+      end
+
+      def of_spans(count, spans) = "#{count} of #{Units.counted(spans.size, "span")}"
+
+      def missing_servers(name, spans)
+        counts = spans.select(&:usable?).filter_map(&:servers_count)
+        return [] if counts.empty?
+        usual = Stats::Quantile.of(counts.sort, 0.5)
+        few_count = counts.count { |count| count < usual * SERVERS_MIN_RATIO }
+        few_count.positive? ? ["#{name}: in #{of_spans(few_count, spans)} fewer than half of the usual #{usual.round} servers told anything: scaled down, or lost. Sums over servers count what there was."] : []
+      end
+
+      def incomplete(name, selector, window)
+        partial = info(selector, window).any? { |series| series.labels["complete"] == "false" }
+        partial ? ["#{name}: some servers run without the extension, and know no GVL wait, IO and locks."] : []
+      end
+
+      def clocks(name, selector, window)
+        metric = selector.of("puma_tuner_clock_seconds")
+        off = @prometheus.instant("max(abs(timestamp(#{metric}) - #{metric}))", window.ends_s).first&.values&.values&.first
+        return [] if off.nil? || off <= CLOCK_TOLERANCE_S
+        ["#{name}: a server's clock is #{seconds(off)} off Prometheus'. Figures here don't depend on it, logs do."]
+      end
+
+      def seconds(number) = Units.duration(number * Units::NS_PER_S)
+    end
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # A classic histogram of many servers together, as Prometheus added it up.
+    #
+    # bounds_s: upper ends of the buckets, ascending, the last one infinite; counts: in each bucket, not cumulative; numbers of any
+    # kind, as rates are fractions
+    MergedHistogram = Data.define(:bounds_s, :counts) do
+      # Where a server began within a span, Prometheus' extrapolation treats its buckets a little differently, and sums may fall by a
+      # trifle; it levels them out in its own histogram_quantile, too. What falls by more is no histogram.
+      const_set(:FALL_MAX_RATIO, 0.05)
+
+      # @param cumulative [Hash{String => Float}] `le` to how many are at most that long
+      # @return [MergedHistogram, nil] nil of nothing
+      # @raise [VoidMeasurement] when servers had different bounds, and what was added up means nothing
+      def self.of(cumulative)
+        return if cumulative.empty?
+        sorted = cumulative.map { |le, count| [(le == "+Inf") ? Float::INFINITY : Float(le), count] }.sort
+        raise VoidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere" unless sorted.last.first.infinite?
+        tolerance = sorted.last.last * self::FALL_MAX_RATIO
+        seen = 0.0
+        counts = sorted.map do |_, count|
+          raise VoidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, which different versions of the exporter have" if count < seen - tolerance
+          before, seen = seen, [seen, count].max
+          seen - before
+        end
+        new(bounds_s: sorted.map(&:first).freeze, counts: counts.freeze)
+      end
+
+      # @return [Float]
+      def count = counts.sum
+
+      # By the formula of Prometheus' histogram_quantile: durations are spread evenly over a bucket.
+      #
+      # @return [Float, nil] seconds; nil of none, and where it lies above all bounds
+      def quantile_s(ratio)
+        bucket, rank_in_bucket = place(ratio)
+        return if bucket.nil? || bounds_s[bucket].infinite?
+        low = lower(bucket)
+        low + (bounds_s[bucket] - low) * rank_in_bucket
+      end
+
+      # @return [Array(Float, Float), nil] the bucket's ends in seconds, between which it lies for sure
+      def ends_s(ratio)
+        bucket, = place(ratio)
+        [lower(bucket), bounds_s[bucket]] if bucket && bounds_s[bucket].finite?
+      end
+
+      private
+
+      def lower(bucket) = bucket.zero? ? 0.0 : bounds_s[bucket - 1]
+
+      def place(ratio)
+        total = count
+        return unless total.positive?
+        rank = ratio * total
+        below = 0.0
+        counts.each_with_index do |count, bucket|
+          return [bucket, (rank - below) / count] if count.positive? && below + count >= rank * (1 - 1e-12)
+          below += count
+        end
+        nil
+      end
+    end
+  end
+end

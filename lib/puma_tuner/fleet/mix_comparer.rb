@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # Whether the groups were asked for the same things: a group that gets the dearer endpoints is slower whatever else it differs in.
+    class MixComparer
+      # So many requests in a hundred going elsewhere move a mean by less than what intervals of a week can show.
+      DISTANCE_MIN_RATIO = 0.02
+      P_VALUE_MAX = 0.05
+      MOVERS_MAX = 8
+      RESAMPLES_COUNT = 200
+
+      # @param pairs [Array<Array<Array(Span, Span)>>] by block
+      # @param random [Random]
+      def initialize(pairs, random:)
+        @blocks = pairs.map { |block| [0, 1].map { |side| merged(block.map { |pair| pair[side].endpoints }) } }
+        @whole = pairs.map { |block| [0, 1].map { |side| Measured.histogram(block.map { |pair| [pair[side], 1] }) } }
+        @random = random
+      end
+
+      # @return [MixShift, nil] nil where endpoints are not known
+      def call
+        return if names.empty? || @blocks.any? { |block| block.any? { |side| total(side).zero? } }
+        distance_ratio = distance(Array.new(@blocks.size, false))
+        p_value = (Stats::LabelSwaps.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) } if @blocks.size >= Stats::BlockBootstrap::BLOCKS_MIN)
+        shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= reachable_p_value
+        MixShift.new(distance_ratio:, p_value:, shifted:, movers: movers.freeze, p99_at_a_mix: (p99_at_a_mix if shifted))
+      end
+
+      private
+
+      # Few blocks can't reach 5 % at all: two ways out of 2^n always tie with what was seen.
+      def reachable_p_value = [P_VALUE_MAX, 2.0 / 2**@blocks.size].max
+
+      # @return [Hash{String => MergedHistogram}]
+      def merged(spans)
+        spans.flat_map(&:keys).uniq.to_h do |name|
+          list = spans.filter_map { |endpoints| endpoints[name] }
+          [name, list.first.with(counts: list.map(&:counts).transpose.map(&:sum))]
+        end
+      end
+
+      def names = @names ||= @blocks.flatten(1).flat_map(&:keys).uniq
+
+      def total(endpoints) = endpoints.values.sum(0.0, &:count)
+
+      # Of each endpoint, by block and side.
+      def shares
+        @shares ||= @blocks.map { |block| block.map { |side| all = total(side); names.map { |name| (side[name]&.count || 0.0) / all } } } # standard:disable Style/Semicolon
+      end
+
+      # Blocks count alike, so that the group with more servers does not decide.
+      def mean_shares(swapped)
+        [0, 1].map do |side|
+          lists = shares.zip(swapped).map { |block, swap| block[swap ? 1 - side : side] }
+          lists.transpose.map { |column| column.sum / column.size }
+        end
+      end
+
+      def distance(swapped)
+        a, b = mean_shares(swapped)
+        a.zip(b).sum { |one, two| (one - two).abs } / 2
+      end
+
+      def movers
+        a, b = mean_shares(Array.new(@blocks.size, false))
+        names.zip(a, b).sort_by { |name, one, two| [-(one - two).abs, name] }.first(MOVERS_MAX)
+          .map { |name, one, two| Mover.new(endpoint: name, a_ratio: one, b_ratio: two) }
+      end
+
+      # Direct standardisation: each endpoint of b counts as often as it did in a. Of endpoints that b was never asked for nothing is
+      # known, and they are left out.
+      #
+      # Endpoints have coarse histograms. So only what the mix does to b's p99 is taken from these, where both percentiles lie close
+      # together in like buckets, and put on top of the ratio by the fine ones. Held against a's coarse p99 it missed by a tenth.
+      def p99_at_a_mix
+        Stats::BlockBootstrap.of(@blocks.size, random: @random, resamples_count: RESAMPLES_COUNT) { |weights| [log_ratio(weights)] }.first&.estimate
+      end
+
+      def log_ratio(weights)
+        a, b = [0, 1].map { |side| @whole.first[side].with(counts: added(@whole.map { |block| block[side].counts }, weights)).quantile_s(0.99) }
+        effect = mix_effect(weights)
+        Math.log(b / a) + Math.log(effect) if a && b && effect
+      end
+
+      # @return [Float, nil] b's p99 with a's mix over b's own
+      def mix_effect(weights)
+        both = names.filter_map { |name| [0, 1].map { |side| sum(name, side, weights) }.then { |one, two| [one, two] if one && two&.count&.positive? } }
+        return if both.empty?
+        own = both.map { |_, two| two.counts }.transpose.map(&:sum)
+        moved = both.map { |one, two| two.counts.map { |count| count * one.count / two.count } }.transpose.map(&:sum)
+        before, after = [own, moved].map { |counts| both.first.last.with(counts:).quantile_s(0.99) }
+        after / before if before&.positive? && after
+      end
+
+      def added(lists, weights) = lists.zip(weights).map { |counts, weight| counts.map { |count| count * weight } }.transpose.map(&:sum)
+
+      def sum(name, side, weights)
+        list = @blocks.zip(weights).filter_map { |block, weight| [block[side][name], weight] if block[side][name] && !weight.zero? }
+        return if list.empty?
+        counts = list.map { |histogram, weight| histogram.counts.map { |count| count * weight } }.transpose.map(&:sum)
+        list.first.first.with(counts:)
+      end
+    end
+  end
+end

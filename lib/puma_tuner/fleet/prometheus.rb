@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "json"
+require "net/http"
+require "time"
+require "uri"
+
+module PumaTuner
+  module Fleet
+    # A server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, VictoriaMetrics.
+    #
+    # What can go wrong is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused, an answer that
+    # is partial by its own word.
+    class Prometheus
+      # One line of an answer. labels: {name => value}; values: {seconds since 1970 => Float}
+      Series = Data.define(:labels, :values)
+
+      # @return [Array<String>] what the server warned of, as when one of its stores did not answer
+      attr_reader :warnings
+
+      # @param url [String] with the path that comes before /api/v1, where there is one
+      # @param timeout_s [Numeric] for each query
+      # @param header [String, nil] "Name: value", such as a tenant's or an authorisation
+      def initialize(url, timeout_s: 60, header: nil)
+        @url = URI.parse(url)
+        raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
+        @timeout_s = timeout_s
+        @header = header&.split(":", 2)&.map(&:strip)
+        raise UserMistake, "--header #{header.inspect}: write \"Name: value\"" if @header && @header.size != 2
+        @warnings = []
+      rescue URI::InvalidURIError
+        raise UserMistake, "--url #{url}: write the address of a Prometheus, such as http://127.0.0.1:9090"
+      end
+
+      # @return [String] its address, without a password
+      def to_s = @url.to_s.sub(%r{//[^/@]*@}, "//")
+
+      # @param window [Window]
+      # @return [Array<Series>]
+      # @raise [Unanswered]
+      def range(query, window)
+        times = window.times
+        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
+          Series.new(labels: series.fetch("metric"), values: numbers(series.fetch("values")))
+        end
+      end
+
+      # @param at_s [Numeric]
+      # @return [Array<Series>] with one value each
+      def instant(query, at_s)
+        ask("query", query:, time: at_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
+          Series.new(labels: series.fetch("metric"), values: numbers([series.fetch("value")]))
+        end
+      end
+
+      # @return [Array<String>] that a label has
+      def label_values(label, metric, window)
+        ask("label/#{label}/values", "match[]": metric, start: window.begins_s, end: window.ends_s, get: true)
+      end
+
+      # @return [Float] seconds that this machine's clock is ahead of the server's; 0.0 before anything was asked, or when it does not tell
+      attr_reader :clock_ahead_s
+
+      private
+
+      # What is no number (a part of nothing) is not known.
+      def numbers(values) = values.to_h { |time, value| [time.round, Float(value, exception: false)] }.compact
+
+      def ask(path, get: false, **parameters)
+        response = exchange(path, parameters, get)
+        answer = parsed(response)
+        raise Unanswered, refusal(answer) unless answer["status"] == "success"
+        @warnings |= [*answer["warnings"]]
+        answer.fetch("data")
+      rescue KeyError => error
+        raise Unanswered, "#{self} answered something that no Prometheus does: #{error.message}"
+      end
+
+      def exchange(path, parameters, get)
+        place = "#{@url.path.chomp("/")}/api/v1/#{path}"
+        request = get ? Net::HTTP::Get.new("#{place}?#{URI.encode_www_form(parameters)}") : Net::HTTP::Post.new(place).tap { |post| post.set_form_data(parameters) }
+        request[@header.first] = @header.last if @header
+        request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) }) if @url.user
+        Net::HTTP.start(@url.host, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: 5, read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
+          .tap { |response| look_at_clock(response) }
+      rescue Timeout::Error
+        raise Unanswered, "#{self} is there, and did not answer within #{@timeout_s} s. Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
+      rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Net::ProtocolError => error
+        raise Unanswered, "nobody answers at #{self} (#{error.message}). Start Prometheus, or give its address with --url"
+      end
+
+      def look_at_clock(response)
+        @clock_ahead_s = response["date"] ? Time.now - Time.httpdate(response["date"]) : 0.0
+      rescue ArgumentError
+        @clock_ahead_s = 0.0
+      end
+
+      def parsed(response)
+        answer = JSON.parse(response.body)
+        raise JSON::ParserError unless answer.is_a?(Hash)
+        answer
+      rescue JSON::ParserError
+        raise Unanswered, "#{self} answered #{response.code} and no JSON: that is no Prometheus' API. Behind a proxy, give the path before /api/v1, too"
+      end
+
+      def refusal(answer)
+        kind, message = answer.values_at("errorType", "error")
+        return "#{self} gave up a query after its own limit: #{message}. Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand" if kind == "timeout" || message.to_s.match?(/too many samples|timed out/)
+        "#{self} refused a query (#{kind}): #{message}"
+      end
+    end
+  end
+end

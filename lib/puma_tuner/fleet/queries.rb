@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # PromQL for what a group is asked: from the rules that we ship (ops/prometheus/rules.yml), which have added up servers and workers
+    # already, or from the exporter's own metrics, which takes the longer the more servers there are.
+    #
+    # Every expression gives the figure of one span: what was counted in it, or a mean over it.
+    class Queries
+      # The servers of a group, by what they say of themselves; of it all else is judged.
+      INFO = {raw: "puma_tuner_exporter_info", rules: "fleet:puma_tuner_servers:count"}.freeze
+
+      # source: name => [exporter's metric, rule's metric, labels that are kept]; counters
+      COUNTERS = {
+        duration: ["puma_tuner_request_duration_seconds_bucket", "fleet:puma_tuner_request_duration_seconds_bucket:rate5m", %w[le]],
+        endpoint_duration: ["puma_tuner_endpoint_request_duration_seconds_bucket", "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", %w[endpoint le]],
+        time: ["puma_tuner_request_time_seconds_total", "fleet:puma_tuner_request_time_seconds:rate5m", %w[part]],
+        cpu: ["puma_tuner_process_cpu_seconds_total", "fleet:puma_tuner_process_cpu_seconds:rate5m", []],
+        gc: ["puma_tuner_gc_seconds_total", "fleet:puma_tuner_gc_seconds:rate5m", []]
+      }.freeze
+
+      # name => [how samples are joined, exporter's metric, rule's metric, how several of the rule's series are joined, more matchers]
+      LEVELS = {
+        memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_process_pss_bytes:sum", "sum"],
+        worker_memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_worker_pss_bytes:sum", "sum", ["worker", "!=", "master"]],
+        code: ["sum", "puma_tuner_yjit_code_region_bytes", "fleet:puma_tuner_yjit_code_region_bytes:sum", "sum"],
+        yjit_limited: ["max", "puma_tuner_yjit_limited_bytes", "fleet:puma_tuner_yjit_limited_bytes:max", "max"],
+        yjit_limit: ["min", "puma_tuner_yjit_limit_bytes", "fleet:puma_tuner_yjit_limit_bytes:min", "min"],
+        yjit_workers: ["count", "puma_tuner_yjit_code_region_bytes", "fleet:puma_tuner_yjit_workers:count", "sum"],
+        workers: ["count", "puma_tuner_worker_threads", "fleet:puma_tuner_workers:count", "sum"],
+        threads: ["sum", "puma_tuner_worker_threads", "fleet:puma_tuner_worker_threads:sum", "sum"],
+        servers: ["count", "puma_tuner_exporter_info", "fleet:puma_tuner_servers:count", "sum"]
+      }.freeze
+
+      # How often a gauge is looked at within a span, when no rule has done it before.
+      SUBQUERY_STEPS = 12
+      LEAST_SUBQUERY_STEP_S = 15
+
+      # @return [Symbol] :rules or :raw
+      attr_reader :source
+
+      # @param source [Symbol]
+      # @param selector [Selector]
+      # @param step_s [Integer]
+      def initialize(source, selector, step_s)
+        @source = source
+        @selector = selector
+        @step_s = step_s
+      end
+
+      # @param by [Array<String>] labels kept beside the figure's own
+      # @return [String] counted in a span
+      def counter(name, by: [])
+        raw, rule, own = COUNTERS.fetch(name)
+        labels = "by (#{[*own, *by].join(", ")})"
+        return "sum #{labels} (avg_over_time(#{@selector.of(rule)}[#{@step_s}s])) * #{@step_s}" if @source == :rules
+        "sum #{labels} (increase(#{@selector.of(raw)}[#{@step_s}s]))"
+      end
+
+      # @return [String] the mean over a span
+      def level(name, by: [])
+        join, raw, rule, join_again, *more = LEVELS.fetch(name)
+        labels = by.empty? ? "" : " by (#{by.join(", ")})"
+        return "#{join_again}#{labels} (avg_over_time(#{@selector.of(rule)}[#{@step_s}s]))" if @source == :rules
+        "avg_over_time((#{join}#{labels} (#{@selector.with_more(*more).of(raw)}))[#{@step_s}s:#{subquery_step_s}s])"
+      end
+
+      # A step longer than the span would look at most of them never.
+      private def subquery_step_s = (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
+
+      # @return [String] how many samples a span has of the series that has most
+      def coverage = "max(count_over_time(#{@selector.of(INFO.fetch(@source))}[#{@step_s}s]))"
+
+      # @return [String] servers that began anew in a span, by their counters' resets
+      def resets = "sum(resets(#{@selector.of("puma_tuner_request_duration_seconds_count")}[#{@step_s}s]))"
+    end
+  end
+end

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # Asks, checks, compares.
+    class Reader
+      # What is asked for.
+      #
+      # selectors: [a, b]; ends: of their windows, seconds since 1970, nil: now; duration_s: of both
+      # step_s: length of the spans, nil: after the window's
+      # source: "auto", "rules" or "raw"; by: the label that names services, nil: "service" where there is that, else "job"
+      # all: Selector of the services told of
+      Question = Data.define(:selectors, :ends, :duration_s, :step_s, :source, :by, :all, :seed)
+
+      NAMES = %w[a b].freeze
+
+      # @param prometheus [Prometheus]
+      # @param question [Question]
+      def initialize(prometheus, question)
+        @prometheus = prometheus
+        @question = question
+        @random = Random.new(question.seed)
+      end
+
+      # @param command [String, nil] to repeat it
+      # @return [Comparison]
+      # @raise [Unanswered, VoidMeasurement]
+      def call(command: nil)
+        # Asked first of all, as the answer tells what time it is over there.
+        @prometheus.instant("vector(1)", Time.now.to_i)
+        prepare
+        groups = @question.selectors.zip(@windows, NAMES).map { |selector, window, name| spans_of(selector, window, name) }
+        comparer = Comparer.new(*groups.map { |group| group[:spans] }, @windows.first.blocks, random: @random)
+        rows = comparer.rows
+        Comparison.new(url: @prometheus.to_s, source: @source.to_s, **groups_of(groups, comparer), rows: rows.freeze, mix: MixComparer.new(comparer.pairs, random: @random).call,
+          services: services.freeze, block_s: @windows.first.block_s, blocks_count: comparer.pairs.size, warnings: warnings(groups).freeze,
+          unknown: unknown(rows, comparer), command:, started_at: Time.now.utc.iso8601)
+      end
+
+      private
+
+      def prepare
+        now_s = Time.now.to_f - @prometheus.clock_ahead_s.to_f
+        @windows = @question.ends.map { |ends_s| Window.of(ends_s || now_s, @question.duration_s, step_s: @question.step_s) }
+        if @question.selectors.uniq.size == 1 && @windows.uniq.size == 1
+          raise UserMistake, "both groups are the same; give --b another selector, or another time with --a-end or --b-end"
+        end
+        @source = choose_source
+        @health = Health.new(@prometheus, @source)
+        @question.selectors.zip(@windows, NAMES) { |selector, window, name| @health.insist_on_known(name, selector, window) }
+      end
+
+      # The rules' series, when they reach back to where the window begins.
+      def choose_source
+        return @question.source.to_sym unless @question.source == "auto"
+        reaches = @question.selectors.zip(@windows).all? do |selector, window|
+          metric = selector.of(Queries::INFO.fetch(:rules))
+          [window.begins_s + window.step_s, window.ends_s].all? { |time_s| @prometheus.instant("count(count_over_time(#{metric}[#{2 * window.step_s}s]))", time_s).any? }
+        end
+        reaches ? :rules : :raw
+      end
+
+      def spans_of(selector, window, name)
+        reader = GroupReader.new(@prometheus, Queries.new(@source, selector, window.step_s), window)
+        {name:, selector:, window:, spans: reader.spans, restarts_count: reader.restarts_count}
+      end
+
+      def groups_of(groups, comparer)
+        groups.each_with_index.to_h do |group, side|
+          used = comparer.pairs.flatten(1).map { |pair| pair[side] }
+          [group[:name].to_sym, Group.new(name: group[:name], selector: group[:selector].to_s, begins_at: iso(group[:window].begins_s), ends_at: iso(group[:window].ends_s),
+            spans_count: group[:spans].size, usable_count: group[:spans].count(&:usable?), compared_count: used.size, requests_count: used.sum(&:requests_count).round,
+            servers_count: mean(used.map(&:servers_count)), workers_count: mean(used.map(&:workers_count)), restarts_count: group[:restarts_count]&.round)]
+        end
+      end
+
+      def iso(time_s) = Time.at(time_s).utc.iso8601
+
+      def mean(numbers) = (numbers.include?(nil) || numbers.empty?) ? nil : numbers.sum / numbers.size
+
+      def services
+        by = @question.by || (@prometheus.label_values("service", Queries::INFO.fetch(@source), @windows.last).any? ? "service" : "job")
+        ServiceReader.new(@prometheus, source: @source, selector: @question.all, window: @windows.last, by:).call
+      end
+
+      def warnings(groups)
+        [
+          *@health.of_clock, *groups.flat_map { |group| @health.warnings(*group.values_at(:name, :selector, :window, :spans)) },
+          *@prometheus.warnings.map { |text| "Prometheus says that its answer is partial: #{text}" },
+          *groups.filter_map { |group| "#{group[:name]}: servers began anew #{group[:restarts_count].round} times; what they counted in the last seconds before is lost." if group[:restarts_count]&.positive? }
+        ]
+      end
+
+      def unknown(rows, comparer)
+        reasons = rows.select { |row| row.a.nil? || row.b.nil? }.to_h { |row| [row.label, "no sample of it in one of the groups, in some span"] }
+        if comparer.pairs.size < Stats::BlockBootstrap::BLOCKS_MIN
+          reasons["intervals"] = "#{Units.counted(comparer.pairs.size, "block")} of time are too few, #{Stats::BlockBootstrap::BLOCKS_MIN} are needed; a longer --window has them"
+        end
+        reasons["restarts"] = "rules have added up the servers; --source raw tells" if @source == :rules
+        reasons.freeze
+      end
+    end
+  end
+end

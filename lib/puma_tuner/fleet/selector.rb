@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Fleet
+    # Which series: the part between braces in PromQL.
+    #
+    # matchers: [[label, operator, value], …]
+    Selector = Data.define(:matchers) do
+      # @param text [String] '{yjit="off",service=~"shop|admin"}', braces may be left out
+      # @raise [UserMistake]
+      def self.parse(text)
+        inside = text.strip.delete_prefix("{").delete_suffix("}").strip
+        one = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*/
+        raise UserMistake, "#{text.inspect} is no selector; write labels as in PromQL: '{yjit=\"off\"}'" unless inside.match?(/\A(?:#{one}(?:,|\z))*\z/)
+        new(matchers: inside.scan(one).freeze)
+      end
+
+      # @return [Array<String>]
+      def labels = matchers.map(&:first)
+
+      # @return [String] of a metric: 'name{…}'
+      def of(metric) = matchers.empty? ? metric : "#{metric}#{self}"
+
+      # @param more [Array<Array>] matchers
+      def with_more(*more) = with(matchers: matchers + more)
+
+      def to_s = "{#{matchers.map { |label, operator, value| "#{label}#{operator}\"#{value}\"" }.join(",")}}"
+    end
+  end
+end

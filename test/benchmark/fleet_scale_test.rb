@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require_relative "../../benchmark/fleet_scale/suite"
+
+class FleetScaleTest < TunerTest
+  include FleetScale
+
+  TIMES = (0..20).map { |count| 1_795_000_200 + count * 60 }
+
+  def simulated(**) = SimulatedFleet.new(workers_count: 8, times: TIMES, **)
+
+  # @return [Hash{String => Array<Float>}] series to its values
+  def series(recorded: false)
+    io = StringIO.new
+    count = recorded ? simulated.write_recorded(io) : simulated.write(io)
+    lines = io.string.lines(chomp: true)
+    assert_equal "# EOF", lines.pop
+    assert_equal count, lines.size
+    lines.map { |line| line.match(/\A(.*) (\S+) (\d+)\z/).captures }.group_by(&:first).transform_values { |list| list.map { |_, value, _| value.to_f } }
+  end
+
+  test "counters never fall, and histograms end with all requests" do
+    series.select { |name, _| name.match?(/_total|_bucket|_count/) }.each { |name, values| assert_equal values.sort, values, name }
+  end
+
+  test "it writes what is exported, in the exporter's own words" do
+    known = PumaTuner::Export::Families.names.flat_map { |family| [family.name, "#{family.name}_bucket", "#{family.name}_count"] }
+    assert_empty series.keys.map { |name| name[/\A[^{]+/] }.uniq - known
+  end
+
+  test "what rules would have recorded is what they are said to record" do
+    recorded = File.read(Trial::RULES).scan(/record: (\S+)/).flatten
+    assert_empty series(recorded: true).keys.map { |name| name[/\A[^{]+/] }.uniq - recorded
+  end
+
+  test "the truth is that of the distribution" do
+    one = [SimulatedFleet::Endpoint.new(name: "GET /", median_s: 0.1, sigma: 0.5, weights: {"a" => 1.0, "b" => 1.0})]
+    fleet = simulated(endpoints: one)
+    assert_in_delta 0.1, fleet.true_quantile_s("a", 0.5), 1e-6
+    assert_in_delta 0.1 * Math.exp(0.5 * 2.326347874), fleet.true_quantile_s("a", 0.99), 1e-5
+    assert_in_delta 0.811, fleet.true_quantile_s("b", 0.99) / fleet.true_quantile_s("a", 0.99), 1e-6
+  end
+
+  def outcome(source, comparison_s, workers_count: 100)
+    Trial::Outcome.new(workers_count:, hours_count: 24, source:, samples_count: 1_000_000, text_bytes: 1, data_bytes: 2_000_000, write_s: 1.0, rules_s: (0.5 if source == "raw"), comparison_s:, cpu_s: 0.1)
+  end
+
+  def page(*outcomes) = Page.new(machine: nil, outcomes:, options: Options.parse(["--workers", "2000"]))
+
+  test "the page judges by the whole fleet, and reckons from the largest in full" do
+    results = page(outcome("raw", 30.0, workers_count: 50), outcome("raw", 60.0), outcome("rules", 9.0, workers_count: 2_000)).results
+    assert_match(/2,000 workers in full would take 0\.3 GiB for 7 days/, results)
+    assert_match(/evaluating all rules 10\.0 s each minute/, results)
+    assert_match(/took 9\.00 s; the target is 10 s: met/, results)
+    assert_predicate page(outcome("rules", 11.0)), :missed?
+    refute_predicate page(outcome("raw", 60.0), outcome("rules", 9.0)), :missed?
+  end
+
+  test "a page for people to quote needs the whole fleet" do
+    assert_raises(OptionParser::InvalidArgument) { Options.parse(%w[--quick --write]) }
+    assert Options.parse(%w[--write]).write
+  end
+
+  test "a small one, from one end to the other" do
+    skip PrometheusProcess.why_not if PrometheusProcess.why_not
+    trial = Trial.new(8, 1, source: :rules, services_count: 1, rounds_count: 1).run
+    assert_operator trial.samples_count, :>, 10_000
+    assert_operator trial.comparison_s, :>, 0
+    assert_empty Dir["#{Trial::TMP}/fleet_scale#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-*"]
+  end
+end

@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class FleetMergedHistogramTest < TunerTest
+  Merged = PumaTuner::Fleet::MergedHistogram
+  Export = PumaTuner::Export
+
+  def of(values_ns)
+    cumulative = Export::Buckets.of(PumaTuner::Stats::Histogram.of(values_ns), Export::Bounds::FINE, values_ns.sum).cumulative
+    Merged.of(cumulative.to_h { |le, count| [le, count.to_f] })
+  end
+
+  test "percentiles are as right as the buckets' width promises, whatever the distribution" do
+    random = Random.new(1)
+    {even: -> { 1e6 + random.rand * 1e9 }, skewed: -> { 2e6 * Math.exp(random.rand * 6) }, two_peaks: -> { (random.rand < 0.97) ? 5e6 + random.rand * 1e5 : 4e8 + random.rand * 1e7 }}.each do |name, draw|
+      values = Array.new(20_000) { draw.call.round }
+      sorted = values.sort
+      merged = of(values)
+      [0.5, 0.9, 0.99].each do |ratio|
+        exact_s = sorted[(ratio * values.size).ceil - 1] / 1e9
+        low, high = merged.ends_s(ratio)
+        assert exact_s.between?(low * 0.999999, high * 1.000001), "#{name} #{ratio}"
+        assert_in_delta exact_s, merged.quantile_s(ratio), exact_s * 0.125, "#{name} #{ratio}"
+      end
+    end
+  end
+
+  # histogram_quantile(0.9) of buckets 10 up to 1, 20 up to 2, worked out by hand.
+  test "it is Prometheus' formula" do
+    assert_in_delta 1.8, Merged.of({"1" => 10.0, "2" => 20.0, "+Inf" => 20.0}).quantile_s(0.9), 1e-12
+  end
+
+  test "what lies above all bounds is unknown" do
+    assert_nil Merged.of({"1" => 10.0, "+Inf" => 20.0}).quantile_s(0.9)
+    assert_nil Merged.of({"1" => 0.0, "+Inf" => 0.0}).quantile_s(0.9)
+    assert_nil Merged.of({})
+  end
+
+  test "a trifle of a fall is levelled out, more is no histogram" do
+    assert_equal [100.0, 0.0, 1.0], Merged.of({"1" => 100.0, "2" => 99.0, "+Inf" => 101.0}).counts
+    assert_raises(PumaTuner::VoidMeasurement) { Merged.of({"1" => 100.0, "2" => 60.0, "+Inf" => 101.0}) }
+    assert_raises(PumaTuner::VoidMeasurement) { Merged.of({"1" => 100.0}) }
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "fake_prometheus"
+
+class FleetPrometheusTest < TunerTest
+  include PumaTuner::Fleet
+
+  def ask(url: nil, timeout_s: 5, header: nil, &answer)
+    FakePrometheus.open(answer || proc { {resultType: "vector", result: []} }) do |fake|
+      @fake = fake
+      prometheus = Prometheus.new(url || fake.url, timeout_s:, header:)
+      [prometheus.instant("up", 1_000), prometheus]
+    end
+  end
+
+  def unanswered(**, &) = assert_raises(Unanswered) { ask(**, &) }.message
+
+  test "nobody there" do
+    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    assert_match(/nobody answers at http:\/\/127\.0\.0\.1:#{port} .*Start Prometheus/, unanswered(url: "http://127.0.0.1:#{port}"))
+    assert_match(/nobody answers/, unanswered { nil })
+  end
+
+  test "there, and too slow" do
+    message = unanswered(timeout_s: 0.3) { sleep(1) && nil }
+    assert_match(/is there, and did not answer within 0\.3 s.*rules\.yml/, message)
+  end
+
+  test "there, and no Prometheus" do
+    assert_match(/answered 502 and no JSON: that is no Prometheus' API/, unanswered { [502, "<html>Bad gateway</html>"] })
+    assert_match(/answered 200 and no JSON/, unanswered { [200, "[1,"] })
+    assert_match(/no Prometheus does: key not found: "data"/, unanswered { [200, '{"status":"success"}'] })
+  end
+
+  test "a query that is refused, or was too much" do
+    assert_match(/refused a query \(bad_data\): parse error/, unanswered { [400, '{"status":"error","errorType":"bad_data","error":"parse error"}'] })
+    assert_match(/own limit: query timed out.*Shorten --window/, unanswered { [503, '{"status":"error","errorType":"timeout","error":"query timed out"}'] })
+    assert_match(/own limit: query processing would load too many samples/, unanswered { [422, '{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}'] })
+  end
+
+  test "a header and a password are sent, and never printed" do
+    _, prometheus = ask(header: "X-Scope-OrgID: team")
+    assert_equal "team", @fake.requests.first.headers["x-scope-orgid"]
+    url = prometheus.to_s.sub("//", "//me:s%40cret@")
+    other = Prometheus.new(url)
+    refute_includes other.to_s, "cret"
+    assert_raises(PumaTuner::UserMistake) { Prometheus.new("http://127.0.0.1", header: "nonsense") }
+  end
+
+  test "what is no number is not there" do
+    series, = ask { {resultType: "vector", result: [{metric: {}, value: [1, "NaN"]}, {metric: {}, value: [1, "2.5"]}]} }
+    assert_equal [{}, {1 => 2.5}], series.map(&:values)
+  end
+
+  test "an address that is none is a mistake" do
+    ["localhost:9090", "ftp://x", "http://", "http://a b"].each { |url| assert_match(/--url/, assert_raises(PumaTuner::UserMistake) { Prometheus.new(url) }.message, url) }
+  end
+end

@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "simulated_answers"
+
+class FleetReaderTest < TunerTest
+  include PumaTuner::Fleet
+
+  VoidMeasurement = PumaTuner::VoidMeasurement
+
+  NOW_S = 1_795_000_000
+
+  def question(a: '{yjit="off"}', b: '{yjit="on"}', ends: [NOW_S, NOW_S], duration_s: 86_400, source: "raw", **others)
+    Reader::Question.new(selectors: [a, b].map { |text| Selector.parse(text) }, ends:, duration_s:, step_s: nil, source:, by: nil, all: Selector.parse("{}"), seed: 1, **others)
+  end
+
+  # @param overrides [Hash] see SimulatedAnswers
+  # @return [Comparison]
+  def compare(overrides = {}, date: nil, timeout_s: 5, **words)
+    FakePrometheus.open(SimulatedAnswers.call(overrides), date:) do |fake|
+      @fake = fake
+      Reader.new(Prometheus.new(fake.url, timeout_s:), question(**words)).call
+    end
+  end
+
+  def vector(*labels_and_values) = {resultType: "vector", result: labels_and_values.map { |metric, value| {metric:, value: [1, value.to_s]} }}
+
+  # Changes what a range query is answered, series by series.
+  def with_values(pattern)
+    {pattern => lambda { |request|
+      result = SimulatedAnswers.range(request, request.parameters["query"])
+      {resultType: "matrix", result: result.map { |series| yield(series) }.compact}
+    }}
+  end
+
+  test "two groups are compared" do
+    comparison = compare
+    assert_equal "raw", comparison.source
+    assert_in_delta 100_000_000, comparison.row("p99").a, 1
+    assert_in_delta 0.05 + 0.05 * 0.04 / 0.05, comparison.row("p99").b / 1e9, 1e-9
+    assert_equal [1.0e9, 1.3e9], [comparison.row("memory").a, comparison.row("memory").b]
+    assert_in_delta 1.3, comparison.row("memory").ratio.value, 1e-9
+    assert_equal %w[better worse better], %w[p99 memory cpu_per_request].map { |name| comparison.row(name).outcome }
+    assert_nil comparison.row("throughput").outcome
+    assert_empty comparison.warnings
+    assert_equal [4, 21_600, 96], [comparison.blocks_count, comparison.block_s, comparison.a.compared_count]
+    assert_equal false, comparison.mix.shifted
+  end
+
+  test "a percentile is known to its bucket, and says so" do
+    assert_in_delta 1.0 / 3, compare.row("p99").error_ratio, 1e-6
+    assert_nil compare.row("memory").error_ratio
+  end
+
+  test "what one group does not have is unknown, with a reason, and no ratio" do
+    comparison = compare
+    row = comparison.row("code")
+    assert_nil row.a
+    assert_equal 2.0e7, row.b
+    assert_nil row.ratio
+    assert_match(/no sample of it/, comparison.unknown.fetch("code_region_size, mean"))
+  end
+
+  test "a document is read as it was written" do
+    comparison = compare
+    assert_equal comparison, PumaTuner::Document.parse(PumaTuner::Document.dump(comparison), "fleet.json", [:fleet])
+  end
+
+  test "services are told of, with what they could do without" do
+    service = compare.services.first
+    assert_equal "shop", service.name
+    assert_equal [4, 5.0, 3], [service.workers_count, service.threads_per_worker, service.rule_threads_count]
+    assert_match(/Too many threads: 5 in a worker where 3 would do/, service.advice.first)
+    assert_operator service.saved_bytes, :>, 0
+  end
+
+  test "two periods of one group are compared, each at its own time" do
+    comparison = compare(a: '{yjit="on"}', ends: [NOW_S - 7 * 86_400, NOW_S])
+    assert_in_delta 1.0, comparison.row("p99").ratio.value, 1e-9
+    refute_equal comparison.a.ends_at, comparison.b.ends_at
+  end
+
+  test "the same group at the same time is a mistake" do
+    assert_match(/both groups are the same/, assert_raises(PumaTuner::UserMistake) { compare(b: '{yjit="off"}') }.message)
+  end
+
+  test "spans without samples are left out and counted, and are no zero" do
+    gone = with_values(/count_over_time.*"off"/) { |series| series.merge(values: series[:values].each_with_index.reject { |_, index| index.between?(10, 19) }.map(&:first)) }
+    comparison = compare(gone)
+    assert_includes comparison.warnings, "a: 10 of 96 spans without any sample, left out."
+    assert_equal [86, 86], [comparison.a.compared_count, comparison.b.compared_count]
+    assert_equal 96, comparison.b.usable_count
+  end
+
+  test "spans with gaps are left out" do
+    thin = with_values(/count_over_time.*"on"/) { |series| series.merge(values: series[:values].each_with_index.map { |(time, _), index| [time, (index < 5) ? "2" : "4"] }) }
+    assert_includes compare(thin).warnings, "b: 5 of 96 spans with gaps (samples of less than 90 % of the time), left out."
+  end
+
+  test "servers that were lost for a while are told" do
+    lost = with_values(/avg_over_time\(\(count \(puma_tuner_exporter_info\{yjit="off"/) { |series| series.merge(values: series[:values].each_with_index.map { |(time, _), index| [time, (index < 7) ? "1" : "9"] }) }
+    assert_includes compare(lost).warnings, "a: in 7 of 96 spans fewer than half of the usual 9 servers told anything: scaled down, or lost. Sums over servers count what there was."
+  end
+
+  test "counters that began anew are told" do
+    resets = with_values(/resets.*"on"/) { |series| series.merge(values: series[:values].first(3).map { |time, _| [time, "1"] }) }
+    comparison = compare(resets)
+    assert_equal [0, 3], [comparison.a.restarts_count, comparison.b.restarts_count]
+    assert(comparison.warnings.any? { |text| text.start_with?("b: servers began anew 3 times") })
+  end
+
+  test "a histogram whose counts fall is refused" do
+    falling = with_values(/\Aquery_range sum by \(le\).*"off"/) { |series| (series[:metric][:le] == "0.05") ? series.merge(values: series[:values].map { |time, value| [time, (value.to_f / 2).to_s] }) : series }
+    assert_match(/counts fall/, assert_raises(VoidMeasurement) { compare(falling) }.message)
+  end
+
+  test "another version of the metrics is refused, and mixed ones" do
+    other = {/exporter_info\{yjit="off"/ => ->(_) { vector([{schema: "2"}, 4]) }}
+    assert_match(/--a \{yjit="off"\}: another version of the exporter wrote it: schema 2, this one reads 1/, assert_raises(VoidMeasurement) { compare(other) }.message)
+    mixed = {/exporter_info\{yjit="on"/ => ->(_) { vector([{schema: "1"}, 4], [{schema: "2"}, 4]) }}
+    assert_match(/--b .*schemas 1, 2/, assert_raises(VoidMeasurement) { compare(mixed) }.message)
+    foreign = {/exporter_info\{yjit="on"/ => ->(_) { vector([{}, 4]) }}
+    assert_match(/no schema/, assert_raises(VoidMeasurement) { compare(foreign) }.message)
+  end
+
+  test "labels that nobody has are told apart from values, and from no metrics at all" do
+    assert_match(/there, yjit is "off", "on"/, assert_raises(VoidMeasurement) { compare(a: '{yjit="maybe"}') }.message)
+    assert_match(/no server has a label team/, assert_raises(VoidMeasurement) { compare(a: '{team="x"}') }.message)
+    nothing = {/\Aquery .*exporter_info/ => ->(_) { vector }}
+    assert_match(/Prometheus has no metric puma_tuner_exporter_info in .*Is the exporter scraped/, assert_raises(VoidMeasurement) { compare(nothing) }.message)
+  end
+
+  test "servers with less than everything, and with wrong clocks, are told" do
+    partial = {/\Aquery count by.*exporter_info\{yjit="off"/ => ->(_) { vector([{schema: "1", complete: "false"}, 1], [{schema: "1", complete: "true"}, 3]) },
+               /timestamp.*"on"/ => ->(_) { vector([{}, 95.2]) }}
+    warnings = compare(partial).warnings
+    assert_includes warnings, "a: some servers run without the extension, and know no GVL wait, IO and locks."
+    assert_includes warnings, "b: a server's clock is 95.2 s off Prometheus'. Figures here don't depend on it, logs do."
+  end
+
+  test "where this machine's clock is wrong, Prometheus' is taken" do
+    comparison = compare(date: Time.now - 7_200, ends: [nil, nil])
+    assert_match(/clock is 2\.00 s|clock is 72\d\d s ahead of Prometheus'/, comparison.warnings.first)
+    assert_in_delta Time.now.to_f - 7_200, Time.iso8601(comparison.b.ends_at).to_f, 1_000
+  end
+
+  test "an answer that is partial by its own word is told" do
+    warned = {/process_cpu/ => ->(request) { [200, JSON.generate({status: "success", warnings: ["store 10.0.0.7 unavailable"], data: {resultType: "matrix", result: SimulatedAnswers.range(request, request.parameters["query"])}})] }}
+    assert_includes compare(warned).warnings, "Prometheus says that its answer is partial: store 10.0.0.7 unavailable"
+  end
+
+  test "rules are taken where they reach back over the window, and by name only there" do
+    found = {/\Aquery count\(count_over_time/ => ->(_) { vector([{}, 1]) }}
+    known = {/\Aquery count by \(schema, complete\).*fleet:puma_tuner_servers/ => ->(_) { vector([{schema: "1", complete: "true"}, 1]) }}
+    comparison = compare(found.merge(known), source: "auto")
+    assert_equal "rules", comparison.source
+    assert_match(/--source raw/, comparison.unknown.fetch("restarts"))
+    assert(@fake.requests.any? { |request| request.parameters["query"] =~ /sum by \(le\) \(avg_over_time\(fleet:puma_tuner_request_duration_seconds_bucket:rate5m\{yjit="on"\}\[900s\]\)\) \* 900/ })
+    assert_equal "raw", compare(source: "auto").source
+  end
+
+  test "with too little time there are figures and no intervals" do
+    comparison = compare(duration_s: 2 * 60)
+    assert_in_delta 100_000_000, comparison.row("p99").a, 1
+    assert_nil comparison.row("p99").ratio
+    assert_match(/1 block of time are too few|1 block/, comparison.unknown.fetch("intervals"))
+  end
+end

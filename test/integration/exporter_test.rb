@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/served_app"
+require "socket"
+
+# Real Pumas that export: what is told of a cluster, and that it survives what happens to workers.
+class ExporterTest < TunerTest
+  time_limit 90
+
+  EXPORTERS = "#{ServedApp::PROJECT}/gemfiles/exporters.gemfile"
+
+  def setup
+    flunk "gemfiles/ are not installed; run bin/setup --test" if ServedApp::PUMAS.empty?
+    @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+  end
+
+  def puma_rb(more = "") = "threads 2, 2\nplugin :puma_tuner_exporter\n#{more}"
+
+  def environment = {"PUMA_TUNER_EXPORTER" => "tcp://127.0.0.1:#{@port}", "PUMA_TUNER_EXPORTER_LABELS" => "service=shop, yjit=off"}
+
+  # @return [Hash{String => Float}] the text, sample by sample
+  def metrics
+    wait_until("an answer of the exporter", limit_s: 15) { Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics")) rescue nil } # standard:disable Style/RescueModifier
+    Net::HTTP.get(URI("http://127.0.0.1:#{@port}/metrics")).lines.grep_v(/\A#/).to_h { |line| line.split(/ (?=\S+\n\z)/).then { |name, value| [name, Float(value)] } }
+  end
+
+  def total(samples = metrics) = samples.fetch("puma_tuner_request_duration_seconds_count{service=\"shop\",yjit=\"off\"}")
+
+  # It looks at most once a second.
+  def wait_for_total(count) = wait_until("a total of #{count}", limit_s: 10) { (samples = metrics) && total(samples) >= count && samples }
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "a cluster's workers are told of together and each by itself, on #{name}" do
+      ServedApp.open(puma_rb: puma_rb) do |app|
+        port = app.start("-w", "2", gemfile:, extra: environment)
+        ServedApp.request(port, "/work", clients: 4, each: 10)
+        samples = wait_for_total(40)
+        assert_equal 40, total(samples)
+        assert_equal 40, samples.fetch("puma_tuner_endpoint_request_duration_seconds_count{service=\"shop\",yjit=\"off\",endpoint=\"GET /work\"}")
+        %w[master 0 1].each { |worker| assert_operator samples.fetch("puma_tuner_process_pss_bytes{service=\"shop\",yjit=\"off\",worker=\"#{worker}\"}"), :>, 5_000_000 }
+        assert_equal 2, samples.fetch("puma_tuner_worker_threads{service=\"shop\",yjit=\"off\",worker=\"1\"}")
+        assert_operator samples.fetch("puma_tuner_request_time_seconds_total{service=\"shop\",yjit=\"off\",endpoint=\"GET /work\",part=\"sleep\"}"), :>=, 40 * 0.005
+      end
+    end
+  end
+
+  test "a worker that is killed takes nothing along, and the one in its place goes on" do
+    ServedApp.open(puma_rb: puma_rb) do |app|
+      port = app.start("-w", "2", extra: environment)
+      app.wait_for_line(/booted/)
+      ServedApp.request(port, "/work", clients: 4, each: 5)
+      before = wait_for_total(20)
+      master = app.master_pid
+      PumaTuner::Host::Processes.workers_of(master).each_key { |pid| Process.kill(:KILL, pid) }
+      2.times { app.wait_for_line(/Worker \d .*booted/) }
+      after = metrics
+      assert_operator total(after), :>=, 20
+      ServedApp.request(port, "/work", clients: 2, each: 5)
+      after = wait_for_total(30)
+      before.keys.grep(/duration_seconds_(bucket|count)|time_seconds_total\{.*endpoint/).each { |name| assert_operator after.fetch(name), :>=, before[name], name }
+    end
+  end
+
+  test "in single mode, and at a socket of its owner's" do
+    Dir.mktmpdir do |folder|
+      path = "#{folder}/exporter.sock"
+      ServedApp.open(puma_rb: "threads 2, 2\nrequire \"puma_tuner\"\nPumaTuner.export(\"unix://#{path}\", interval_s: 1)") do |app|
+        port = app.start
+        ServedApp.request(port, "/work", clients: 1, each: 3)
+        wait_until("three requests") { ask(path).include?("puma_tuner_request_duration_seconds_count 3\n") && sleep(1.1).nil? || ask(path).include?("seconds_count 3\n") }
+        assert_match(/^puma_tuner_gc_runs_total\{worker="0"\} \d+$/, ask(path))
+        refute_match(/worker="master"/, ask(path))
+        assert_equal 0o600, File.stat(path).mode & 0o777
+        app.stop
+        refute_path_exists path
+      end
+    end
+  end
+
+  def ask(path)
+    UNIXSocket.open(path) do |socket|
+      socket.write("GET /metrics HTTP/1.1\r\n\r\n")
+      socket.read
+    end
+  end
+
+  test "an address that is taken is told, and the app serves all the same" do
+    TCPServer.open("127.0.0.1", @port) do
+      ServedApp.open(puma_rb: puma_rb) do |app|
+        port = app.start(extra: environment)
+        assert_equal [200], ServedApp.request(port, "/", clients: 1, each: 2).uniq
+        assert(app.stop.any? { |line| line.match?(/puma_tuner: nothing can be exported at tcp.*Address already in use/) })
+      end
+    end
+  end
+
+  test "prometheus-client shows ours among the app's own, from any worker" do
+    rackup = <<~RUBY
+      require "prometheus/client"
+      require "prometheus/middleware/exporter"
+      Prometheus::Client.registry.counter(:apps_own_total, docstring: "Theirs.").increment
+      PumaTuner::Export::PrometheusClient.register
+      use Prometheus::Middleware::Exporter
+      #{ServedApp::WORKING_APP}
+    RUBY
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner\"\nPumaTuner.export(nil, labels: {service: \"shop\"})") do |app|
+      port = app.start("-w", "2", gemfile: EXPORTERS)
+      ServedApp.request(port, "/work", clients: 4, each: 5)
+      text = wait_until("twenty requests") { Net::HTTP.get(URI("http://127.0.0.1:#{port}/metrics")).then { |body| body if body[/duration_seconds_count\{service="shop"\} (\d+)/, 1].to_i >= 20 } }
+      assert_match(/^apps_own_total 1\.0$/, text)
+      assert_match(/^puma_tuner_endpoint_request_duration_seconds_bucket\{service="shop",endpoint="GET \/work",le="\+Inf"\} 20$/, text)
+      assert_match(/^puma_tuner_process_pss_bytes\{service="shop",worker="1"\} \d+$/, text)
+    end
+  end
+
+  test "OpenTelemetry's SDK is told absolute numbers, whichever way it counts" do
+    rackup = <<~RUBY
+      require "opentelemetry/sdk"
+      require "opentelemetry-metrics-sdk"
+      READER = OpenTelemetry::SDK::Metrics::Export::InMemoryMetricPullExporter.new
+      PROVIDER = OpenTelemetry::SDK::Metrics::MeterProvider.new
+      PROVIDER.add_metric_reader(READER)
+      PumaTuner::Export::OpenTelemetry.register(PROVIDER)
+      run lambda { |env|
+        next [200, {}, ["fine"]] unless env["PATH_INFO"] == "/otel"
+        READER.reset
+        READER.pull
+        [200, {}, [READER.metric_snapshots.map { |one| [one.name, one.unit, *one.data_points.map(&:value)].join(" ") }.join("\n")]]
+      }
+    RUBY
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner\"\nPumaTuner.export(nil)") do |app|
+      port = app.start(gemfile: EXPORTERS)
+      ServedApp.request(port, "/", clients: 1, each: 7)
+      3.times { Net::HTTP.get(URI("http://127.0.0.1:#{port}/otel")) }
+      lines = Net::HTTP.get(URI("http://127.0.0.1:#{port}/otel")).lines(chomp: true)
+      assert_includes lines, "puma_tuner.request.count {request} 10"
+      assert_match(/\Apuma_tuner.request.duration s 0\.\d+/, lines.grep(/request.duration/).first)
+      assert_operator lines.grep(/memory.pss By/).first.split.last.to_i, :>, 5_000_000
+    end
+  end
+end

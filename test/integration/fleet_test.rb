@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/served_app"
+require "support/command_line"
+require "json"
+require_relative "../../benchmark/support/prometheus_process"
+require_relative "../../benchmark/fleet_scale/simulated_fleet"
+require_relative "../../benchmark/fleet_scale/backfill"
+
+# A real Prometheus that scrapes real Pumas; and one whose past was written, with the truth known.
+class FleetTest < TunerTest
+  include CommandLine
+
+  time_limit 120
+
+  def setup
+    skip PrometheusProcess.why_not if PrometheusProcess.why_not
+  end
+
+  # One request in ten is slow, so that p99 lies well inside the slow ones.
+  APP = <<~RUBY
+    COUNT = [0]
+    run lambda { |_env|
+      sleep((COUNT[0] += 1) % 10 == 0 ? 0.11 * SLOWER : 0.01)
+      [200, {}, ["fine"]]
+    }
+  RUBY
+
+  PUMA_RB = "threads 3, 3\nplugin :puma_tuner_exporter\n"
+
+  SCRAPE_S = 1
+  STEP_S = 4
+  SPANS_COUNT = 3
+
+  def free_port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+
+  def config(*ports) = "global: {scrape_interval: #{SCRAPE_S}s}\nscrape_configs: [{job_name: puma, static_configs: [{targets: [#{ports.map { |port| "'127.0.0.1:#{port}'" }.join(", ")}]}]}]\n"
+
+  # @return [Stats::Histogram] of the server's own ledgers: all durations, exactly as recorded
+  def recorded(app)
+    master = app.master_pid
+    directory = Dir[File.join(PumaTuner::Host::ScratchFolder.path, "puma_tuner-#{Process.uid}", master.to_s)].first
+    sums = PumaTuner::Measure::Ledger.sum(PumaTuner::Measure::Ledgers.new(directory).read.values)
+    sums.values.select { |entry| entry.kind == :request }.map { |entry| entry.histograms.first }.reduce(:+)
+  end
+
+  def memory_bytes(app) = (PumaTuner::Host::Processes.workers_of(app.master_pid).keys | [app.master_pid]).sum { |pid| PumaTuner::Host::Processes.memory(pid)[:pss_bytes] }
+
+  # Requests at a steady rate, until the block is true.
+  def steadily(*ports)
+    threads = ports.flat_map { |port| Array.new(2) { Thread.new { Net::HTTP.start("127.0.0.1", port) { |http| http.get("/") until @enough } } } }
+    yield
+  ensure
+    @enough = true
+    threads&.each(&:join)
+  end
+
+  def fleet(url, *words) = puma_tuner("fleet", "--url", url, *words, "--json", "-").then { |result| result.code.zero? ? JSON.parse(result.out) : flunk(result.err) }
+
+  def row(document, name) = document["rows"].find { |row| row["name"] == name }
+
+  test "figures of real Pumas are those of their own ledgers, within the histograms' error" do
+    exporters = Array.new(2) { free_port }
+    servers = {1.0 => ["-w", "2"], 1.5 => ["-w", "0"]}.zip(exporters, %w[off on]).map do |(slower, options), exporter, group|
+      app = ServedApp.new(rackup: APP.sub("SLOWER", slower.to_s), puma_rb: PUMA_RB)
+      [app, app.start(*options, extra: {"PUMA_TUNER_EXPORTER" => "tcp://127.0.0.1:#{exporter}", "PUMA_TUNER_EXPORTER_LABELS" => "yjit=#{group}"})]
+    end
+    Dir.mktmpdir do |folder|
+      PrometheusProcess.open(folder, config: config(*exporters)) do |prometheus|
+        memory = nil
+        ends_s = steadily(*servers.map(&:last)) do
+          # Until there are as many whole spans as are asked for, each with a scrape before it.
+          memory = Array.new(STEP_S * (SPANS_COUNT + 1) + 2 * SCRAPE_S) { sleep(1) && servers.map { |app, _| memory_bytes(app) } }.transpose
+          Time.now.to_i / STEP_S * STEP_S
+        end
+        document = fleet(prometheus.url, "--a", '{yjit="off"}', "--b", '{yjit="on"}', "--window", "#{STEP_S * SPANS_COUNT}s", "--step", "#{STEP_S}s", "--a-end", ends_s.to_s, "--b-end", ends_s.to_s)
+        servers.zip(%w[a b], memory) { |(app, _), group, bytes| assert_true_to(recorded(app), bytes.last(STEP_S * SPANS_COUNT), document, group) }
+        assert_equal [1, 2], [document["a"]["servers_count"], document["a"]["workers_count"]]
+        assert_match(/too few/, document["unknown"]["intervals"])
+        assert_dashboard(prometheus)
+      end
+    end
+  ensure
+    servers&.each { |app, _| app.close }
+  end
+
+  def assert_true_to(latency, memory, document, group)
+    %w[p50 p99].each do |name|
+      exact_ns = latency.quantile_ns(name.delete("p").to_f / 100)
+      told_ns = row(document, name)[group]
+      # The truth of all requests, the figure of the window's: the app does the same all the time.
+      error_ratio = row(document, name)["error_ratio"] * 2 + PumaTuner::Stats::Histogram::RELATIVE_ERROR
+      assert_in_delta exact_ns, told_ns, exact_ns * error_ratio, "#{name} of #{group}"
+    end
+    # The exporter looks at memory every ten seconds, and it moves meanwhile.
+    told = row(document, "memory")[group]
+    assert told.between?(memory.min * 0.95, memory.max * 1.05), "memory of #{group}: #{told}, seen were #{memory.minmax}"
+  end
+
+  # Each of its queries is one that Prometheus understands.
+  def assert_dashboard(prometheus)
+    dashboard = JSON.parse(File.read(File.expand_path("../../ops/grafana/puma_tuner.json", __dir__)))
+    queries = dashboard["panels"].flat_map { |panel| panel["targets"].map { |target| target["expr"].gsub("$job", ".+") } }
+    assert_operator queries.size, :>, 10
+    client = PumaTuner::Fleet::Prometheus.new(prometheus.url)
+    queries.each { |query| assert_kind_of Array, client.instant(query, Time.now.to_i), query }
+  end
+
+  HOURS = 7
+
+  test "of six hours that was written, the truth comes out: by rules, and without" do
+    now_s = Time.now.to_i / 3_600 * 3_600
+    times = (0..HOURS * 60).map { |count| now_s - HOURS * 3_600 + count * 60 }
+    simulated = FleetScale::SimulatedFleet.new(workers_count: 8, workers_per_server: 2, times:, endpoints: FleetScale::SimulatedFleet.endpoints(3, mix_b: 1.5))
+    Dir.mktmpdir do |folder|
+      backfill = FleetScale::Backfill.new(File.join(folder, "data"), folder)
+      backfill.in_blocks(times) { |only, io| simulated.write(io, only:) }
+      PrometheusProcess.open(folder) { |prometheus| backfill.rules(File.expand_path("../../ops/prometheus/rules.yml", __dir__), url: prometheus.url, begins_s: times.first, ends_s: times.last) }
+      PrometheusProcess.open(folder) do |prometheus|
+        words = ["--a", '{yjit="off"}', "--b", '{yjit="on"}', "--window", "6h", "--a-end", now_s.to_s, "--b-end", now_s.to_s]
+        %w[raw auto].zip(%w[raw rules]) do |asked, used|
+          document = fleet(prometheus.url, *words, "--source", asked)
+          assert_equal used, document["source"]
+          assert_simulated(simulated, document)
+        end
+        result = puma_tuner("fleet", "--url", prometheus.url, *words)
+        assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d %  0\.\d+x/, result.out)
+        assert_match(/The groups were not asked for the same things: 9\.5%/, result.out)
+      end
+    end
+  end
+
+  def assert_simulated(simulated, document)
+    %w[a b].each do |group|
+      {"p50" => 0.5, "p99" => 0.99}.each do |name, ratio|
+        exact_ns = simulated.true_quantile_s(group, ratio) * 1e9
+        assert_in_delta exact_ns, row(document, name)[group], exact_ns * row(document, name)["error_ratio"], "#{name} of #{group}"
+      end
+      assert_in_delta simulated.true_memory_bytes(group), row(document, "memory")[group], simulated.true_memory_bytes(group) * 0.001
+    end
+    assert_equal %w[better worse], %w[p99 memory].map { |name| row(document, name)["outcome"] }
+    assert document["mix"]["shifted"]
+    # b is 0.811 times a, but for its mix.
+    assert_in_delta 0.811, document["mix"]["p99_at_a_mix"]["value"], 0.02
+    assert_operator document["services"].first["code_limit_ratio"], :>, 0.85
+  end
+
+  test "nobody there, and nothing there, are told apart" do
+    assert_mistake(/nobody answers at .*Start Prometheus/, puma_tuner("fleet", "--url", "http://127.0.0.1:#{free_port}", "--a", '{a="b"}', "--b", '{a="c"}'))
+    Dir.mktmpdir do |folder|
+      PrometheusProcess.open(folder) { |prometheus| assert_mistake(/has no metric puma_tuner_exporter_info/, puma_tuner("fleet", "--url", prometheus.url, "--a", '{a="b"}', "--b", '{a="c"}')) }
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require_relative "fixture"
+
+class MythBustersPicksTest < TunerTest
+  include MythBustersFixture
+
+  Picks = MythBustersFixture::Lab::Picks
+  Accuracy = MythBustersFixture::Lab::Accuracy
+
+  test "gives the rule's threads: three at 70 % IO, twenty at 95 %" do
+    assert_equal [1, 2, 3, 5, 10, 20], [0.2, 0.5, 0.7, 0.8, 0.9, 0.95].map { |ratio| Picks.rule(ratio) }
+  end
+
+  test "stops with Amdahl's law where a thread more brings less than a twentieth" do
+    [0.2, 0.5, 0.7, 0.95].each do |ratio|
+      speedup = ->(threads) { 1 / ((1 - ratio) + ratio / threads) }
+      pick = Picks.amdahl(ratio)
+      assert_operator speedup.call(pick + 1) / speedup.call(pick), :<, 1.05
+      assert_operator speedup.call(pick) / speedup.call(pick - 1), :>=, 1.05 if pick > 1
+    end
+  end
+
+  test "takes the fewest of the threads that are as good as any" do
+    assert_equal 5, Picks.best({1 => 50.0, 3 => 110.0, 5 => 129.0, 16 => 131.0})
+    assert_nil Picks.best({})
+  end
+
+  test "finds the nearest number that was measured, by ratio" do
+    assert_equal [16, 1, 3], [[20, [1, 3, 5, 16]], [1, [1, 2]], [4, [3, 8]]].map { |wanted, measured| Picks.nearest(wanted, measured) }
+  end
+
+  test "tells how much of the best throughput each piece of advice has" do
+    advised = Accuracy.new(cells(0.7, {1 => 50, 3 => 110, 5 => 130, 16 => 125})).advised.first
+    assert_equal 5, advised.best
+    assert_equal 3, advised.threads.fetch("100 / CPU %")
+    assert_in_delta 110 / 130.0, advised.kept.fetch("100 / CPU %")
+    assert_nil advised.threads.fetch("forecast"), "there was none"
+  end
+
+  Forecast = Data.define(:throughput_per_s, :p50_ns, :p99_ns, :gvl_wait_ns) do
+    def steady? = true
+  end
+
+  test "holds forecasts against cells, and leaves out waits that are next to nothing" do
+    estimate = ->(value) { PumaTuner::Stats::Estimate.of_range([value]) }
+    forecast = Forecast.new(throughput_per_s: estimate.call(55.0), p50_ns: estimate.call(18.0e6), p99_ns: estimate.call(40.0e6), gvl_wait_ns: 2.0e6)
+    one, two = cells(0.7, {1 => 50, 3 => 50}).map { |cell| cell.with(forecast:) }
+    rows = Accuracy.new([one.with(gvl_wait_ns: 1_000.0), two, two.with(gvl_wait_ns: nil)]).rows.to_h { |metric, *rest| [metric, rest] }
+    assert_equal 3, rows.fetch("throughput").first
+    assert_in_delta 0.1, rows.fetch("throughput")[1]
+    assert_in_delta(-0.1, rows.fetch("p50").last)
+    assert_equal 2, rows.fetch("GVL wait").first, "0.001 ms measured, but 2 ms predicted, counts; unknown does not"
+    assert_nil Accuracy.error(one.with(gvl_wait_ns: 1_000.0, forecast: forecast.with(gvl_wait_ns: 5_000.0)), "GVL wait")
+  end
+end

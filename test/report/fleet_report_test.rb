@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "fleet_fixture"
+require_relative "golden"
+
+class FleetReportTest < TunerTest
+  include Golden
+
+  def render(format, **others) = PumaTuner::Report.render(FleetFixture.comparison(**others), format:)
+
+  test "as text: story 3's table, the mix, and the services" do
+    assert_golden "fleet.txt", render(:text)
+  end
+
+  test "as Markdown, where names are no markup" do
+    assert_golden "fleet.md", render(:markdown)
+  end
+
+  test "without intervals, mix and warnings there are figures all the same" do
+    text = render(:text, mix: nil, warnings: [], blocks_count: 1, block_s: 15, rows: FleetFixture.rows.map { |row| row.with(ratio: nil, adjusted: nil, outcome: nil) })
+    assert_match(/^  p99 +549 ms +445 ms +-19 % +- +-$/, text)
+    assert_match(/with no interval/, text)
+    refute_match(/Endpoint mix|The data/, text)
+    assert_match(/1 block of 15\.0 s/, text)
+  end
+
+  test "as one page of HTML, with a chart, everything escaped, and the document inside" do
+    page = render(:html)
+    assert_includes page, "<title>Fleet: {yjit=&quot;off&quot;} against {yjit=&quot;on&quot;} – PumaTuner</title>"
+    assert_includes page, "POST /&lt;b&gt;carts&lt;/b&gt;"
+    refute_includes page, "<b>carts"
+    assert_equal 5, page.scan('<circle class="value" cx=').size - 1
+    assert_match(/0\.81x \(0\.78–0\.84\)/, page)
+    json = page[%r{<script type="application/json" id="puma_tuner-document">(.*?)</script>}m, 1]
+    assert_equal FleetFixture.comparison, PumaTuner::Document.parse(json, "page", [:fleet])
+  end
+end
