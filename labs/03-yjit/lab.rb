@@ -48,7 +48,7 @@ module PumaTuner
 
       # Gems are installed by it, too, for each Ruby that is here.
       #
-      # @param told [#call] told what takes long
+      # @param say [#call] told what takes long
       # @raise [UserMistake]
       def set_up(say:)
         SERVICES.each { |service| service.set_up(say) }
