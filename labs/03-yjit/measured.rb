@@ -50,7 +50,7 @@ module PumaTuner
 
       # @return [Hash{String => String}]
       def unknown(quick)
-        {**coarse, **(quick ? left_out : {})}
+        {**coarse, **silent, **(quick ? left_out : {})}
       end
 
       # @return [Stats::Estimate, nil] on over off, 95 %
@@ -97,8 +97,14 @@ module PumaTuner
         cells.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::TrialRun::P99_LEAST_COUNT} requests in some trial"] }
       end
 
+      # Ruby 3.3 tells them with --yjit-stats alone, which slows down what it tells of.
+      def silent
+        rubies = verdicts.keys.select { |cell| condition(cell, "yjit_code_bytes") && condition(cell, "yjit_invalidated_count").nil? }.map(&:ruby).uniq
+        rubies.to_h { |ruby| ["invalidations on Ruby #{ruby}", "it tells them with --yjit-stats only, which makes YJIT slower"] }
+      end
+
       def left_out
-        {"Ruby 3.3, the curve between few and many kinds of requests, several workers" => "the short form measures one Ruby with one process, under two mixes",
+        {"Ruby 3.3, the curve between few and many kinds of requests" => "the short form measures one Ruby, under two mixes",
          "what all of production's code takes" => "the short form's warm-up ends long before rare methods have been called often enough to be compiled"}
       end
 

@@ -7,36 +7,30 @@ rubies=(3.3.8 3.4.5)
 
 fail() { say "labs/03-yjit/$application/setup: $*"; exit 2; }
 
+# rubies_here: their folders, and that of the Ruby which runs the project, each once.
+rubies_here() {
+  local version
+  { for version in "${rubies[@]}"; do ruby_folder "$version" || true; done; ruby_folder; } | awk '!seen[$0]++'
+}
+
 # gems_of_rubies: one Gemfile and one lockfile, and the gems of each Ruby side by side, as their folders are named after its ABI.
 gems_of_rubies() {
-  local version folder
+  local folder
   rm -f Gemfile.lock
   bundle config set --local path vendor/bundle
-  for version in "${rubies[@]}"; do
-    folder=$(ruby_folder "$version") || continue
+  for folder in $(rubies_here); do
     PATH=$folder/bin:$PATH bundle install
     # A Bundler of another version would go and fetch the one that is named here.
     sed -i '/^BUNDLED WITH/,$d' Gemfile.lock
   done
 }
 
-# rubies_here: what the stamps depend on beside files, as a Ruby that is installed later needs its gems, too.
-rubies_here() {
-  local version
-  for version in "${rubies[@]}"; do ruby_folder "$version" >/dev/null && echo "$version"; done
-  return 0
-}
-
 # with_each_ruby COMMAND…: runs it with each Ruby that is here.
 with_each_ruby() {
-  local version folder
-  for version in "${rubies[@]}"; do
-    folder=$(ruby_folder "$version") || continue
-    PATH=$folder/bin:$PATH "$@"
-  done
+  local folder
+  for folder in $(rubies_here); do PATH=$folder/bin:$PATH "$@"; done
 }
 
-# missing_rubies: tells of those that the full form needs besides.
 tell_missing_rubies() {
   local version
   for version in "${rubies[@]}"; do
