@@ -37,7 +37,7 @@ module FleetScale
 
         Fleets that never were, of servers with four workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
         exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../ops/prometheus/rules.yml) would have recorded it every
-        #{Trial::RECORD_S} s, which does not depend on the number of servers. "comparison" is `puma_tuner fleet` over all hours, the median of
+        #{Trial::RECORD_S} s (endpoints every #{SimulatedFleet::ENDPOINTS_RECORD_S} s), which does not depend on the number of servers. "comparison" is `puma_tuner fleet` over all hours, the median of
         #{@options.rounds_count}, and its p99 was held against the truth each time.
 
         #{results}

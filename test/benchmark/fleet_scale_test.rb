@@ -65,8 +65,8 @@ class FleetScaleTest < TunerTest
 
   test "a small one, from one end to the other" do
     skip PrometheusProcess.why_not if PrometheusProcess.why_not
-    trial = Trial.new(8, 1, source: :rules, services_count: 1, rounds_count: 1).run
-    assert_operator trial.samples_count, :>, 10_000
+    trial = Trial.new(8, 3, source: :rules, services_count: 1, rounds_count: 1).run
+    assert_operator trial.samples_count, :>, 30_000
     assert_operator trial.comparison_s, :>, 0
     assert_empty Dir["#{Trial::TMP}/fleet_scale#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-*"]
   end
