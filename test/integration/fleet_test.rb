@@ -125,7 +125,7 @@ class FleetTest < TunerTest
           assert_simulated(simulated, document)
         end
         result = puma_tuner("fleet", "--url", prometheus.url, *words)
-        assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d %  0\.\d+x/, result.out)
+        assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d % +0\.\d+x/, result.out)
         assert_match(/The groups were not asked for the same things: 9\.5%/, result.out)
       end
     end
