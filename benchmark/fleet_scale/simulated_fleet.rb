@@ -16,6 +16,9 @@ module FleetScale
 
     PARTS = {"queue" => 0.05, "cpu" => 0.25, "preempted" => 0.02, "gvl_wait" => 0.1, "gc" => 0.03, "io" => 0.5, "lock" => 0.02, "sleep" => 0.03}.freeze
 
+    # The rules' own interval for endpoints.
+    ENDPOINTS_RECORD_S = 300
+
     # @param services_count [Integer]
     # @param workers_count [Integer] of the whole fleet, half of them in each group
     # @param workers_per_server [Integer]
@@ -108,10 +111,12 @@ module FleetScale
       @indices = (first...(first + only.size))
     end
 
-    def series(io, name, labels)
+    # @param every_s [Integer] only so often
+    def series(io, name, labels, every_s: 1)
       head = "#{name}{#{labels.map { |label, value| "#{label}=\"#{value}\"" }.join(",")}} "
-      @indices.each { |index| io << head << yield(index).to_s << " " << @times[index].to_s << "\n" }
-      @written += @indices.size
+      indices = (every_s == 1) ? @indices : @indices.select { |index| @times[index] % every_s == 0 }
+      indices.each { |index| io << head << yield(index).to_s << " " << @times[index].to_s << "\n" }
+      @written += indices.size
     end
 
     def write_server(io, server)
@@ -189,7 +194,7 @@ module FleetScale
       @endpoints.each do |endpoint|
         [*Bounds::COARSE.bounds_ns, nil].zip([*Bounds::COARSE.names, "+Inf"]) do |ns, le|
           part = share(endpoint, group) * (ns ? cdf(endpoint, ns / 1e9, group) : 1.0)
-          series(io, "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", {**base, endpoint: endpoint.name, le:}) { |index| (per_s[index] * part).round(7) }
+          series(io, "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", {**base, endpoint: endpoint.name, le:}, every_s: ENDPOINTS_RECORD_S) { |index| (per_s[index] * part).round(7) }
         end
       end
     end

@@ -114,6 +114,16 @@ class FleetReaderTest < TunerTest
     assert_match(/counts fall/, assert_raises(VoidMeasurement) { compare(falling) }.message)
   end
 
+  test "labels that were dropped on the way are told" do
+    dropped = with_values(/\Aquery_range sum by \(part\).*"on"/) { |series| series.merge(metric: {}) }
+    assert_match(/without their label part/, assert_raises(VoidMeasurement) { compare(dropped) }.message)
+  end
+
+  test "a figure that is no number anywhere is not there" do
+    nothing = with_values(/pss_bytes\{yjit="on"/) { |series| series.merge(values: series[:values].map { |time, _| [time, "NaN"] }) }
+    assert_nil compare(nothing).row("memory").b
+  end
+
   test "another version of the metrics is refused, and mixed ones" do
     other = {/exporter_info\{yjit="off"/ => ->(_) { vector([{schema: "2"}, 4]) }}
     assert_match(/--a \{yjit="off"\}: another version of the exporter wrote it: schema 2, this one reads 1/, assert_raises(VoidMeasurement) { compare(other) }.message)

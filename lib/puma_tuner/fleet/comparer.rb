@@ -39,63 +39,44 @@ module PumaTuner
 
       def results = Stats::BlockBootstrap.of(@pairs.size, random: @random) { |weights| [*ratios(weights), *adjusted(weights)] }
 
-      # Of each group: the spans with their weights.
-      def weighted(weights)
-        [0, 1].map { |side| @pairs.zip(weights).flat_map { |block, weight| weight.zero? ? [] : block.map { |pair| [pair[side], weight] } } }
-      end
-
-      # Histograms of a block are added up once: a resample then adds blocks, not hours.
-      def merged
-        @merged ||= @pairs.map { |block| [0, 1].map { |side| Measured.histogram(block.map { |pair| [pair[side], 1] }) } }
-      end
+      # By metric, side and block.
+      def sums = @sums ||= METRICS.to_h { |metric| [metric, [0, 1].map { |side| @pairs.map { |block| metric.sum(block.map { |pair| pair[side] }) } }] }
 
       def ratios(weights)
-        spans = weighted(weights)
         METRICS.map do |metric|
-          a, b = (metric.name == "p99" || metric.name == "p50") ? quantiles(weights, metric.name.delete("p").to_f / 100) : spans.map { |side| metric.number.call(side) }
+          a, b = sums[metric].map { |side| metric.of(side, weights) }
           Math.log(b / a) if a&.positive? && b&.positive?
-        end
-      end
-
-      def quantiles(weights, ratio)
-        [0, 1].map do |side|
-          first = merged.first[side]
-          counts = Array.new(first.counts.size, 0.0)
-          merged.zip(weights) { |block, weight| block[side].counts.each_with_index { |count, place| counts[place] += count * weight } unless weight.zero? }
-          first.with(counts:).quantile_s(ratio)
         end
       end
 
       def adjusted(weights)
         METRICS.map do |metric|
-          a, b = sums(metric) || next
-          Stats::EqualCovariate.weighted(b, weights).difference(Stats::EqualCovariate.weighted(a, weights))
+          a, b = (points(metric) if metric.adjusted)
+          a && Stats::EqualCovariate.weighted(b, weights).difference(Stats::EqualCovariate.weighted(a, weights))
         end
       end
 
-      # By block and group; nil of what is not adjusted, or known too seldom.
-      def sums(metric)
-        return unless Measured::ADJUSTED.include?(metric.name)
-        (@sums ||= {})[metric.name] ||= [0, 1].map { |side| @pairs.map { |block| Stats::EqualCovariate.of(block.filter_map { |pair| point(metric, pair, side) }) } }
+      # By side and block.
+      def points(metric)
+        (@points ||= {})[metric] ||= [0, 1].map { |side| @pairs.map { |block| Stats::EqualCovariate.of(block.filter_map { |pair| point(metric, pair, side) }) } }
       end
 
       def point(metric, pair, side)
         return if pair.any? { |span| span.load_per_s.nil? || span.requests_count < REQUESTS_MIN }
-        value = metric.number.call([[pair[side], 1]])
+        value = metric.of([metric.sum([pair[side]])], [1])
         [Math.log(pair[side].load_per_s), Math.log(value)] if value&.positive?
       end
 
       def row(metric, plain, adjusted, p_value)
-        a, b = weighted(Array.new(@pairs.size, 1)).map { |side| metric.number.call(side) }
+        a, b = sums[metric].map { |side| metric.of(side, Array.new(@pairs.size, 1)) }
         Row.new(name: metric.name, label: metric.label, unit: metric.unit, a:, b:, ratio: plain&.estimate(level_ratio: LEVEL_RATIO),
           adjusted: adjusted&.estimate(level_ratio: LEVEL_RATIO), error_ratio: error_ratio(metric), outcome: outcome(metric, adjusted || plain, p_value))
       end
 
       # Half the bucket in which the percentile lies, in the group where that is worse.
       def error_ratio(metric)
-        return unless %w[p99 p50].include?(metric.name)
-        ratio = metric.name.delete("p").to_f / 100
-        weighted(Array.new(@pairs.size, 1)).filter_map { |side| Measured.histogram(side).ends_s(ratio) }.map { |low, high| (high - low) / (high + low) }.max
+        return unless metric.ratio
+        sums[metric].filter_map { |side| Measured.weighted(side, Array.new(@pairs.size, 1)).ends_s(metric.ratio) }.map { |low, high| (high - low) / (high + low) }.max
       end
 
       def outcome(metric, result, p_value)

@@ -43,7 +43,7 @@ module PumaTuner
       def one(query) = ask(query).first&.values.to_h
 
       # @return [Hash{String => Hash{Integer => Float}}] by a label's value
-      def by(query, label) = ask(query).to_h { |series| [series.labels.fetch(label) { raise VoidMeasurement, "#{query} gave series without the label #{label}" }, series.values] }
+      def by(query, label) = ask(query).to_h { |series| [series.label(label), series.values] }
 
       def span(time_s)
         Span.new(seconds: @window.step_s, coverage_ratio: @coverage.fetch(time_s, 0.0) / (@most || 1.0), histogram: MergedHistogram.of(at(@duration, time_s)),
@@ -53,7 +53,7 @@ module PumaTuner
       def at(series_by_name, time_s) = series_by_name.transform_values { |values| values[time_s] }.compact
 
       def endpoints(time_s)
-        @endpoints.transform_values { |list| MergedHistogram.of(list.to_h { |series| [series.labels.fetch("le"), series.values[time_s]] }.compact) }.compact
+        @endpoints.transform_values { |list| MergedHistogram.of(list.to_h { |series| [series.label("le"), series.values[time_s]] }.compact) }.compact
       end
 
       # Names of the queries are those of the span's fields, without their units.

@@ -14,7 +14,7 @@ module PumaTuner
       # @param random [Random]
       def initialize(pairs, random:)
         @blocks = pairs.map { |block| [0, 1].map { |side| merged(block.map { |pair| pair[side].endpoints }) } }
-        @whole = pairs.map { |block| [0, 1].map { |side| Measured.histogram(block.map { |pair| [pair[side], 1] }) } }
+        @whole = pairs.map { |block| [0, 1].map { |side| Measured.histogram(block.map { |pair| pair[side] }) } }
         @random = random
       end
 
@@ -78,7 +78,7 @@ module PumaTuner
       end
 
       def log_ratio(weights)
-        a, b = [0, 1].map { |side| @whole.first[side].with(counts: added(@whole.map { |block| block[side].counts }, weights)).quantile_s(0.99) }
+        a, b = [0, 1].map { |side| Measured.weighted(@whole.map { |block| block[side] }, weights).quantile_s(0.99) }
         effect = mix_effect(weights)
         Math.log(b / a) + Math.log(effect) if a && b && effect
       end
@@ -92,8 +92,6 @@ module PumaTuner
         before, after = [own, moved].map { |counts| both.first.last.with(counts:).quantile_s(0.99) }
         after / before if before&.positive? && after
       end
-
-      def added(lists, weights) = lists.zip(weights).map { |counts, weight| counts.map { |count| count * weight } }.transpose.map(&:sum)
 
       def sum(name, side, weights)
         list = @blocks.zip(weights).filter_map { |block, weight| [block[side][name], weight] if block[side][name] && !weight.zero? }

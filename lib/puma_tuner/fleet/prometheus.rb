@@ -13,7 +13,11 @@ module PumaTuner
     # is partial by its own word.
     class Prometheus
       # One line of an answer. labels: {name => value}; values: {seconds since 1970 => Float}
-      Series = Data.define(:labels, :values)
+      Series = Data.define(:labels, :values) do
+        # @return [String]
+        # @raise [VoidMeasurement] when somebody has taken it off, and what is left means something else
+        def label(name) = labels.fetch(name) { raise VoidMeasurement, "series came without their label #{name} (#{labels}): was it dropped by relabelling, or by rules of your own?" }
+      end
 
       # @return [Array<String>] what the server warned of, as when one of its stores did not answer
       attr_reader :warnings
@@ -40,9 +44,9 @@ module PumaTuner
       # @raise [Unanswered]
       def range(query, window)
         times = window.times
-        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
+        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map { |series|
           Series.new(labels: series.fetch("metric"), values: numbers(series.fetch("values")))
-        end
+        }.reject { |series| series.values.empty? }
       end
 
       # @param at_s [Numeric]

@@ -50,9 +50,14 @@ module PumaTuner
         @question.selectors.zip(@windows, NAMES) { |selector, window, name| @health.insist_on_known(name, selector, window) }
       end
 
-      # The rules' series, when they reach back to where the window begins.
+      # Endpoints are recorded every five minutes.
+      RULES_LEAST_STEP_S = 300
+      private_constant :RULES_LEAST_STEP_S
+
+      # The rules' series, when they are fine enough and reach back to where the window begins.
       def choose_source
         return @question.source.to_sym unless @question.source == "auto"
+        return :raw if @windows.any? { |window| window.step_s < RULES_LEAST_STEP_S }
         reaches = @question.selectors.zip(@windows).all? do |selector, window|
           metric = selector.of(Queries::INFO.fetch(:rules))
           [window.begins_s + window.step_s, window.ends_s].all? { |time_s| @prometheus.instant("count(count_over_time(#{metric}[#{2 * window.step_s}s]))", time_s).any? }

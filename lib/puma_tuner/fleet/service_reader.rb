@@ -48,7 +48,7 @@ module PumaTuner
 
       def by_service(query) = ask(query).to_h { |series| [series.labels.fetch(@by, ""), series.values] }
 
-      def sums(list) = list.to_h { |series| [series.labels.fetch("part"), series.values.values.sum] }
+      def sums(list) = list.to_h { |series| [series.label("part"), series.values.values.sum] }
 
       def mean(values) = values && values.values.sum / values.size
 
