@@ -44,7 +44,7 @@ module PumaTuner
       def memory
         @measured.verdicts.keys.select { |cell| cell.mix == YjitMeasured::PRODUCTION }.map do |cell|
           series = [cell, @measured.cell(cell.service, YjitMeasured::STAGING, cell.ruby)].compact.flat_map { |each| memory_series(each) }
-          Lab::Chart.new(id: "memory-#{cell.service.tr("_", "-")}-#{cell.ruby.tr(".", "-")}", title: "Memory of #{YjitMeasured::TITLES.fetch(cell.service)} as it serves, Ruby #{cell.ruby}",
+          Lab::Chart.new(id: "memory-#{cell.service.tr("_", "-")}-#{cell.ruby.tr(".", "-")}", title: "Memory of the #{YjitMeasured::TITLES.fetch(cell.service)} as it serves, Ruby #{cell.ruby}",
             across: Lab::Axis.new(name: "requests served since it began"), up: Lab::Axis.new(name: "memory (PSS)", unit: "MiB"), series:,
             reading: "the sum over all processes of the server: middle and range of the rounds, warm-up included. A line that still rises at its end has not told all of its price.")
         end

@@ -117,12 +117,12 @@ module PumaTuner
       def production_claims
         of_mix(PRODUCTION).flat_map do |cell|
           story = STORY.fetch(cell.service)
-          of = "of the #{TITLES.fetch(cell.service)}, Ruby #{cell.ruby}"
+          service = title(cell)
           [
-            Lab::Claim.of_ratio("YJIT lowers the p99 #{of}", ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
-            Lab::Claim.of_ratio("YJIT raises the memory #{of}", ratio(cell, "pss"), published: story.memory, published_ratio: story.memory_ratio, note: note(cell)),
-            Lab::Claim.of_ratio("YJIT lowers the CPU per request #{of}", ratio(cell, "cpu_per_request")),
-            Lab::Claim.of_number("code_region_size #{of}", condition(cell, "yjit_code_bytes"), unit: "bytes", published: story.code, note: "other code: told, not compared")
+            Lab::Claim.of_ratio("#{service}: YJIT lowers p99", ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
+            Lab::Claim.of_ratio("#{service}: YJIT raises memory", ratio(cell, "pss"), published: story.memory, published_ratio: story.memory_ratio, note: note(cell)),
+            Lab::Claim.of_ratio("#{service}: YJIT lowers CPU per request", ratio(cell, "cpu_per_request")),
+            Lab::Claim.of_number("#{service}: code_region_size", condition(cell, "yjit_code_bytes"), unit: "bytes", published: story.code, note: "other code: told, not compared")
           ]
         end
       end
@@ -137,20 +137,21 @@ module PumaTuner
         of_mix(STAGING).flat_map do |staging|
           production = cell(staging.service, PRODUCTION, staging.ruby)
           shop = staging.service == SHOP
-          title = TITLES.fetch(staging.service)
           [
-            Lab::Claim.of_ratio("staging's mix: YJIT raises the memory of the #{title}, Ruby #{staging.ruby}", ratio(staging, "pss"), published: ("+13 %, 1.13x" if shop),
+            Lab::Claim.of_ratio("#{title(staging)}: YJIT raises memory, staging's mix", ratio(staging, "pss"), published: ("+13 %, 1.13x" if shop),
               published_ratio: (STAGING_MEMORY_RATIO if shop), note: note(staging)),
-            (staging_effect(staging, production) if production)
+            (staging_effect(staging, production, shop) if production)
           ].compact
         end
       end
 
-      def staging_effect(staging, production)
-        shop = staging.service == SHOP
-        Lab::Claim.of_ratio("production's mix makes YJIT's price in memory higher than staging's: the #{TITLES.fetch(staging.service)}, Ruby #{staging.ruby}", relative(production, staging, "pss"),
-          published: ("1.31x against 1.13x: 1.16x" if shop), published_ratio: (STORY.fetch(SHOP).memory_ratio / STAGING_MEMORY_RATIO if shop))
+      def staging_effect(staging, production, shop)
+        Lab::Claim.of_ratio("#{title(staging)}: production's price over staging's", relative(production, staging, "pss"),
+          published: ("1.31x against 1.13x: 1.16x" if shop), published_ratio: (STORY.fetch(SHOP).memory_ratio / STAGING_MEMORY_RATIO if shop),
+          note: "memory with YJIT over memory without, under production's mix, over the same under staging's")
       end
+
+      def title(cell) = "#{TITLES.fetch(cell.service)}, Ruby #{cell.ruby}"
 
       # They expected it, and gave no figure.
       def newer_ruby_claims
@@ -159,9 +160,9 @@ module PumaTuner
         TITLES.flat_map do |service, title|
           cells = [newer, older].map { |ruby| cell(service, PRODUCTION, ruby) }
           next [] if cells.include?(nil)
-          {"p99" => "p99", "pss" => "memory", "cpu_per_request" => "CPU per request"}.map do |metric, words|
-            Lab::Claim.of_ratio("Ruby #{newer}'s YJIT does better by the #{title} than #{older}'s, in #{words}", relative(*cells, metric), published: "expected, without a figure",
-              note: "below 1: on over off is lower on #{newer}")
+          {"p99" => "p99", "pss" => "memory", "cpu_per_request" => "CPU"}.map do |metric, words|
+            Lab::Claim.of_ratio("#{title}: Ruby #{newer}'s YJIT over #{older}'s, #{words}", relative(*cells, metric), published: "to be better",
+              note: "on over off on #{newer}, over the same on #{older}: below 1, the newer does better")
           end
         end
       end
