@@ -87,9 +87,13 @@ module PumaTuner
       end
 
       def beyond
-        [Lab::Claim.of_ratio("#{BEST} over #{RACK}, by CPU time", best, note: "wanted: #{TARGET} at least"),
-          Lab::Claim.of_ratio("#{BEST} over #{MONOLITH}, requests/s", total, note: "wanted: more than the published 84")]
+        [Lab::Claim.of_ratio("#{BEST} over #{RACK}, by CPU time", best, note: wanted(TARGET, best)),
+          Lab::Claim.of_ratio("#{BEST} over #{MONOLITH}, requests/s", total, note: wanted(84, total)),
+          Lab::Claim.of_ratio("#{BEST} over #{MONOLITH}, by CPU time", speed(@ladder, of: BEST, over: MONOLITH))]
       end
+
+      # That a ratio is clear of 1 does not say that it is what was aimed at.
+      def wanted(least, estimate) = "wanted: #{least}x at least, which #{(estimate.low >= least) ? "the whole interval is" : "is not shown"}"
 
       def nothing_lost
         @overloads.map do |result|
@@ -125,7 +129,8 @@ module PumaTuner
 
       def total_sentence
         rack = speed(@ladder, of: RACK, over: MONOLITH, metric: "throughput")
-        "From the shop to bare Rack: #{Report::Figures.ratio(rack)} the requests/s (published: 84x, of an error page); to the #{BEST}: #{Report::Figures.ratio(total)}." \
+        "From the shop to bare Rack: #{Report::Figures.ratio(rack)} the requests/s (published: 84x, of an error page); to the #{BEST}: #{Report::Figures.ratio(total)}; by CPU time " \
+          "#{Report::Figures.ratio(speed(@ladder, of: BEST, over: MONOLITH))}." \
           "#{unsteady_shop}"
       end
 

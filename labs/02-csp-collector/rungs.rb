@@ -57,13 +57,15 @@ module PumaTuner
 
       # The bare Rack rung under other servers. Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
       SILENT = "env -u PUMA_TUNER_METER"
+      # Itsi leaves a file where it runs.
+      IN_RUN_FOLDER = 'cd "$PUMA_TUNER_DIRECTORY" && exec'
       # Iodine's greeting would else come with the first line.
       AT_ONCE = '$stdout.sync = true; load Gem.bin_path("iodine", "iodine")'
       SERVERS = {
         "Puma" => by_command("puma --silent -t 2:2 -b tcp://127.0.0.1:{port} rungs/rack/config.ru", "rack/config.ru", "rack"),
         "Pitchfork" => on_server("pitchfork -E production -l 127.0.0.1:{port} rungs/rack/config.ru"),
         "Falcon" => on_server("falcon serve -b http://127.0.0.1:{port} -n 1 -c rungs/rack/config.ru"),
-        "Itsi" => on_server("#{SILENT} ITSI_LOG=error itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file rungs/rack/config.ru"),
+        "Itsi" => on_server("#{SILENT} ITSI_LOG=error sh -c '#{IN_RUN_FOLDER} itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file #{__dir__}/rungs/rack/config.ru'"),
         "Iodine" => on_server("#{SILENT} ruby -e '#{AT_ONCE}' -- -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
         BEST => LOOP,
         "#{BEST}, two processes" => LOOP.merge("command" => "#{LOOP.fetch("command")} 2")
