@@ -63,6 +63,7 @@ class PreparationTest < TunerTest
 
   test "what is not there is a mistake" do
     assert_match(/app=none.ru: there is no such file/, mistake(app: "none.ru"))
+    assert_match(/app=none.ru: there is no such file/, mistake(app: "none.ru", command: "serve {port}"))
     assert_match(/config=none.rb/, mistake(config: "none.rb"))
     assert_match(/no such Ruby.*ruby-9.9.9/m, mistake(ruby: "9.9.9"))
     assert_match(/libjemalloc2/, mistake(preload: "libnone.so"))

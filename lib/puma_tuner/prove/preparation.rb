@@ -127,7 +127,7 @@ module PumaTuner
       # What is behind a variant's names. The commit: also what has been changed since.
       def facts(factors, directory, checkout)
         files = {"app" => factors["app"] || @rackup, "config" => factors["config"], "gemfile" => factors["gemfile"]}.compact
-        facts = files.to_h { |name, path| ["file #{name}", Digest::SHA256.file(File.expand_path(path, directory)).hexdigest[0, 12]] }
+        facts = files.to_h { |name, path| ["file #{name}", Digest::SHA256.file(existing!(name, path, directory)).hexdigest[0, 12]] }
         facts["commit"] = checkout || commit_of(directory)
         facts.compact
       end
