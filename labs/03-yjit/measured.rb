@@ -21,6 +21,9 @@ module PumaTuner
       }.freeze
       STAGING_MEMORY_RATIO = 1.13
 
+      # Of all methods compiled, during the load: more, and a trial tells what compiling costs and not what it brings.
+      NEW_RATIO = 0.05
+
       # One proof of YJIT off against on. service: of Yjit::SERVICES; mix: nil of what is neither staging's nor production's
       # kinds_count: of requests, the most frequent ones
       Cell = Data.define(:service, :ruby, :mix, :kinds_count) do
@@ -55,6 +58,14 @@ module PumaTuner
 
       # @return [Stats::Estimate, nil] on over off, 95 %
       def ratio(cell, metric) = Lab::Ratios.of(verdicts.fetch(cell), metric, of: ON, over: OFF)
+
+      # Time is held against published weeks where YJIT was done with most of it: what it compiles during the load is paid there.
+      #
+      # @return [Stats::Estimate, nil] on over off, 95 %
+      def time_ratio(cell, metric) = (ratio(cell, metric) unless compiling?(cell))
+
+      # @return [Boolean] whether much was compiled while the load that counts was sent
+      def compiling?(cell) = (condition(cell, "yjit_new_ratio")&.value || 0) > NEW_RATIO
 
       # How much larger a metric's ratio is in one proof than in another. Rounds of the two are put together by their number,
       # which any other order would do as well: they are independent.
@@ -93,8 +104,9 @@ module PumaTuner
 
       # See Prove::TrialRun: percentiles of few requests are left out.
       def coarse
-        cells = verdicts.keys.select { |cell| ratio(cell, "p99").nil? }
-        cells.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::TrialRun::P99_LEAST_COUNT} requests in some trial"] }
+        early, few = verdicts.keys.select { |cell| time_ratio(cell, "p99").nil? }.partition { |cell| compiling?(cell) }
+        {**early.to_h { |cell| ["times of the #{cell}", "YJIT was still compiling while the load was sent: a longer warm-up would tell"] },
+         **few.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::TrialRun::P99_LEAST_COUNT} requests in some trial"] }}
       end
 
       # Ruby 3.3 tells them with --yjit-stats alone, which slows down what it tells of.
@@ -119,9 +131,9 @@ module PumaTuner
           story = STORY.fetch(cell.service)
           service = title(cell)
           [
-            Lab::Claim.of_ratio("#{service}: YJIT lowers p99", ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
+            Lab::Claim.of_ratio("#{service}: YJIT lowers p99", time_ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
             Lab::Claim.of_ratio("#{service}: YJIT raises memory", ratio(cell, "pss"), published: story.memory, published_ratio: story.memory_ratio, note: note(cell)),
-            Lab::Claim.of_ratio("#{service}: YJIT lowers CPU per request", ratio(cell, "cpu_per_request")),
+            Lab::Claim.of_ratio("#{service}: CPU per request, on over off", time_ratio(cell, "cpu_per_request"), note: note(cell)),
             Lab::Claim.of_number("#{service}: code_region_size", condition(cell, "yjit_code_bytes"), unit: "bytes", published: story.code, note: "other code: told, not compared")
           ]
         end
@@ -129,6 +141,7 @@ module PumaTuner
 
       # What takes the edge off a ratio is said beside it.
       def note(cell)
+        return "#{Units.percent(condition(cell, "yjit_new_ratio").value)} of what YJIT compiled came during the load: not all of its price, and not what it brings in the end" if compiling?(cell)
         unsteady = verdicts.fetch(cell).cells.sum(&:unsteady_count)
         "#{Units.counted(unsteady, "trial")} had not settled when the load began that counts" if unsteady.positive?
       end
@@ -146,7 +159,7 @@ module PumaTuner
       end
 
       def staging_effect(staging, production, shop)
-        Lab::Claim.of_ratio("#{title(staging)}: production's price over staging's", relative(production, staging, "pss"),
+        Lab::Claim.of_ratio("#{title(staging)}: production's price over staging's", (relative(production, staging, "pss") unless [staging, production].any? { |cell| compiling?(cell) }),
           published: ("1.31x against 1.13x: 1.16x" if shop), published_ratio: (STORY.fetch(SHOP).memory_ratio / STAGING_MEMORY_RATIO if shop),
           note: "memory with YJIT over memory without, under production's mix, over the same under staging's")
       end
@@ -161,7 +174,7 @@ module PumaTuner
           cells = [newer, older].map { |ruby| cell(service, PRODUCTION, ruby) }
           next [] if cells.include?(nil)
           {"p99" => "p99", "pss" => "memory", "cpu_per_request" => "CPU"}.map do |metric, words|
-            Lab::Claim.of_ratio("#{title}: Ruby #{newer}'s YJIT over #{older}'s, #{words}", relative(*cells, metric), published: "to be better",
+            Lab::Claim.of_ratio("#{title}: Ruby #{newer}'s YJIT over #{older}'s, #{words}", (relative(*cells, metric) unless cells.any? { |cell| compiling?(cell) }), published: "to be better",
               note: "on over off on #{newer}, over the same on #{older}: below 1, the newer does better")
           end
         end

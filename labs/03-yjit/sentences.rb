@@ -21,11 +21,13 @@ module PumaTuner
           YjitMeasured::TITLES.filter_map do |service, title|
             staging, production = MIXES.map { |mix| @measured.cell(service, mix, ruby) }
             next unless staging && production
-            "The #{title}, Ruby #{ruby}: under #{Units.counted(staging.kinds_count, "kind")} of requests YJIT changes memory to #{told(staging, "pss")} and CPU per request to #{told(staging, "cpu_per_request")}; " \
-              "under #{production.kinds_count}, to #{told(production, "pss")} and #{told(production, "cpu_per_request")}."
+            "The #{title}, Ruby #{ruby}: under #{Units.counted(staging.kinds_count, "kind")} of requests YJIT changes #{price(staging)}; under #{production.kinds_count}, #{price(production)}."
           end
         end
       end
+
+      # Without CPU where that would be what compiling costs.
+      def price(cell) = "memory to #{told(cell, "pss")}#{" and CPU per request to #{told(cell, "cpu_per_request")}" unless @measured.compiling?(cell)}"
 
       def told(cell, metric) = Report::Figures.ratio(@measured.ratio(cell, metric))
 
@@ -48,7 +50,7 @@ module PumaTuner
       def unsteady_sentences
         unsteady = @measured.verdicts.values.sum { |verdict| verdict.cells.sum(&:unsteady_count) }
         all = @measured.verdicts.values.sum { |verdict| verdict.valid_trials.size }
-        unsteady.positive? ? ["#{unsteady} of #{all} trials had not settled when the load began that counts: what rare requests need was not compiled yet."] : []
+        unsteady.positive? ? ["#{unsteady} of #{all} trials had not settled when the load began that counts: not all was compiled that rare requests need."] : []
       end
     end
   end

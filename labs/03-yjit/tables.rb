@@ -32,16 +32,17 @@ module PumaTuner
       end
 
       def code
-        Lab::Table.new(title: "What YJIT compiled, in each worker", headings: ["service and load", "code_region_size", "least of the workers", "with what belongs to it", "of its limit", "methods compiled", "invalidations"],
+        Lab::Table.new(title: "What YJIT compiled, in each worker", headings: ["service and load", "code_region_size", "least of the workers", "with what belongs to it", "of its limit", "methods compiled", "invalidations", "new in the load"],
           rows: cells.map { |cell| [cell.to_s, *code_figures(cell)] },
           notes: ["Middle and range of the rounds, at the end of the load, of the worker that has most. What belongs to code (yjit_alloc_size) is not in code_region_size, and is memory, too. " \
-            "A method whose callers differ is compiled in several versions; an invalidation throws one away, as what it rested on has changed."])
+            "A method whose callers differ is compiled in several versions; an invalidation throws one away, as what it rested on has changed. New in the load: of the methods compiled in the end, those that were not before it."])
       end
 
       def code_figures(cell)
         %w[yjit_code_bytes yjit_code_least_bytes yjit_bytes].map { |name| told(cell, name) { |bytes| mebibytes(bytes) } } +
           [told(cell, "yjit_code_ratio") { |ratio| Units.percent(ratio) }] +
-          %w[yjit_compiled_count yjit_invalidated_count].map { |name| told(cell, name) { |count| Figures.count(count.round) } }
+          %w[yjit_compiled_count yjit_invalidated_count].map { |name| told(cell, name) { |count| Figures.count(count.round) } } +
+          [told(cell, "yjit_new_ratio") { |ratio| Units.percent(ratio) }]
       end
 
       # Of code, tenths count.

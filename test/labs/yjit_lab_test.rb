@@ -101,6 +101,16 @@ class YjitLabTest < TunerTest
     assert_match(/used 90.0% of its limit/, story.conclusions.join)
   end
 
+  test "while YJIT still compiles, times are not held against the published ones, and memory is with a note" do
+    early = verdict(ratios(1.2, 1.1)).then { |one| one.with(trials: one.trials.map { |trial| trial.with(conditions: trial.conditions.merge("yjit_new_ratio" => 0.2)) }) }
+    measured = story(cell("oauth", "production", 16) => early)
+    names = ["YJIT lowers p99", "CPU per request, on over off", "YJIT raises memory", "production's price over staging's"].map { |text| "OAuth server, Ruby 3.4.5: #{text}" }
+    outcomes = names.map { |name| claim(measured, name).outcome }
+    assert_equal [Lab::Outcome::NOT_MEASURED, Lab::Outcome::NOT_MEASURED, Lab::Outcome::LESS, Lab::Outcome::NOT_MEASURED], outcomes
+    assert_match(/20.0% of what YJIT compiled came during the load/, claim(measured, names[2]).note)
+    assert_match(/still compiling/, measured.unknown(false).fetch("times of the OAuth server, production: 16 kinds, Ruby 3.4.5"))
+  end
+
   test "the finding can be read in every format, and from its file" do
     measured = story
     finding = Lab::Run.new(lab, quick: true, command: "puma_tuner lab run yjit --quick").finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,

@@ -17,8 +17,8 @@ class ConditionsTest < TunerTest
       latency: Stats::Histogram.empty, generator_cpu_ns: S, **fields)
   end
 
-  def conditions(spent = self.spent, gauges: [], outcome: self.outcome, own_cpu_ns: 0, fingerprint: {})
-    Prove::Conditions.of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count: 2, fingerprint:)
+  def conditions(spent = self.spent, gauges: [], began: [], outcome: self.outcome, own_cpu_ns: 0, fingerprint: {})
+    Prove::Conditions.of(spent:, gauges:, began:, outcome:, own_cpu_ns:, cores_count: 2, fingerprint:)
   end
 
   test "what the machine did beside server, generator and us" do
@@ -55,6 +55,7 @@ class ConditionsTest < TunerTest
     workers = [{code_bytes: 8, yjit_bytes: 24, compiled_count: 100, invalidated_count: 7}, {code_bytes: 6, yjit_bytes: 30, compiled_count: 120, invalidated_count: 2}]
     found = conditions(gauges: workers)
     assert_equal [8, 6, 30, 120, 7], found.values_at("yjit_code_bytes", "yjit_code_least_bytes", "yjit_bytes", "yjit_compiled_count", "yjit_invalidated_count")
-    assert_empty conditions(gauges: [{code_bytes: nil}]).keys.grep(/yjit/)
+    assert_in_delta 0.25, conditions(gauges: workers, began: [{compiled_count: 75}, {compiled_count: 90}])["yjit_new_ratio"]
+    assert_empty conditions(gauges: [{code_bytes: nil}], began: [{code_bytes: nil}]).keys.grep(/yjit/)
   end
 end

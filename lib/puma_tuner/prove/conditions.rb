@@ -11,6 +11,7 @@ module PumaTuner
     # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome; in_flight_ratio: mean requests in flight, of the connections
     # yjit_code_bytes, yjit_code_least_bytes: of machine code, in the process that has most and in the one that has least
     # yjit_bytes, yjit_compiled_count, yjit_invalidated_count: see Host::Gauges, each in the process that has most
+    # yjit_new_ratio: of what YJIT has compiled, in all processes, the share that came during the load: it was paid for then
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
       # --yjit-exec-mem-size of 3.3 is over machine code alone; --yjit-mem-size of 3.4 over what is kept beside it, too.
@@ -22,9 +23,10 @@ module PumaTuner
 
       # @param spent [Spent] while the load was sent
       # @param gauges [Array<Hash>] of the server's processes at its end, see Host::Gauges
+      # @param began [Array<Hash>] the same at its beginning
       # @param own_cpu_ns [Integer] that this process used meanwhile
       # @return [Hash{String => Numeric}]
-      def of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count:, fingerprint:)
+      def of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count:, fingerprint:, began: [])
         machine_ns = (spent.duration_ns * cores_count).to_f
         {
           "run_queue_wait_ratio" => spent.cpu_ns && spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
@@ -33,8 +35,13 @@ module PumaTuner
           "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
           "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.duration_ns), "lag_p99_ns" => outcome.lag_p99_ns,
           "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(gauges, fingerprint),
-          **yjit(gauges)
+          "yjit_new_ratio" => new_ratio(began, gauges), **yjit(gauges)
         }.compact
+      end
+
+      def new_ratio(began, gauges)
+        before, after = [began, gauges].map { |all| all.sum { |one| one[:compiled_count].to_i } }
+        (after - before).fdiv(after) if before.positive? && after.positive?
       end
 
       def yjit(gauges)

@@ -39,6 +39,7 @@ module PumaTuner
       # @param number [Integer] of the turn: the same for all variants, another order of requests for each
       def take_turn(seconds, number)
         before = Readings.take(@server, @meter)
+        @began ||= before
         own_cpu_ns = own_cpu
         outcome = @curve.during { @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds) }
         @own_cpu_ns = @own_cpu_ns.to_i + own_cpu - own_cpu_ns
@@ -50,7 +51,7 @@ module PumaTuner
       # @return [Served] after the last turn
       def finish
         fingerprint = WhatRan.of(@server, @meter, @ready)
-        conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
+        conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, began: @began.gauges.values, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
         gone = gone_reason
         budget = mean_budget unless gone || @outcome.complaint
         Served.new(outcome: @outcome, conditions:, gone:, facts: {values: values(budget), warmup: @warmup, memory: @curve.points, conditions:, budget:,
