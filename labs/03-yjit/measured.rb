@@ -105,7 +105,7 @@ module PumaTuner
       # See Prove::TrialRun: percentiles of few requests are left out.
       def coarse
         early, few = verdicts.keys.select { |cell| time_ratio(cell, "p99").nil? }.partition { |cell| compiling?(cell) }
-        {**early.to_h { |cell| ["times of the #{cell}", "YJIT was still compiling while the load was sent: a longer warm-up would tell"] },
+        {**early.to_h { |cell| ["times of the #{cell}", "YJIT was still compiling while the load was sent, so that its price was not all there either: a longer warm-up would tell"] },
          **few.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::TrialRun::P99_LEAST_COUNT} requests in some trial"] }}
       end
 
