@@ -191,7 +191,7 @@ class LedgerTest < TunerTest
     slow = Clock.entry(REQUEST, "GET /slow")
     quick = Clock.entry(REQUEST, "GET /quick")
     begun = Queue.new
-    holder = Thread.new { request(slow) { (begun << 1) && spin(0.4) } }
+    holder = Thread.new { request(slow) { (begun << 1) && spin(0.8) } }
     begun.pop
     5.times { request(quick) { sleep 0.001 } }
     holder.join
