@@ -29,7 +29,7 @@ module PumaTuner
       end
 
       # @return [String] where everything is that can be had again
-      def cache = ENV.fetch("PUMA_TUNER_CACHE") { File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "puma_tuner") }
+      def cache = Host::CacheFolder.path
 
       # @return [String] of all Rubies
       def root = File.join(cache, "labs")

@@ -34,10 +34,7 @@ module PumaTuner
         def install(name) = new.install(Profilers.find(name))
 
         # @return [String] where `install` puts gems for this Ruby
-        def folder
-          cache = ENV.fetch("PUMA_TUNER_CACHE") { File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "puma_tuner") }
-          File.join(cache, "profilers", RUBY_VERSION)
-        end
+        def folder = File.join(Host::CacheFolder.path, "profilers", RUBY_VERSION)
 
         # @return [Array<String>] of gems, with a folder "specifications" each; ours is the last
         def folders

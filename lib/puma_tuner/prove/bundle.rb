@@ -55,8 +55,7 @@ module PumaTuner
       def folder
         @folder ||= begin
           parts = [@gemfile && File.expand_path(@gemfile), @gemfile && File.read(@gemfile), lockfile && File.read(lockfile), @gems.sort, @ruby]
-          cache = ENV.fetch("PUMA_TUNER_CACHE") { File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "puma_tuner") }
-          File.join(cache, "variants", Digest::SHA256.hexdigest(parts.inspect)[0, 16])
+          File.join(Host::CacheFolder.path, "variants", Digest::SHA256.hexdigest(parts.inspect)[0, 16])
         end
       end
 
