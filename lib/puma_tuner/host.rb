@@ -3,6 +3,7 @@
 module PumaTuner
   # The server process under our control, and the machine it runs on. No opinions about either.
   module Host
+    autoload :CacheFolder, "puma_tuner/host/cache_folder"
     autoload :Command, "puma_tuner/host/command"
     autoload :Fingerprint, "puma_tuner/host/fingerprint"
     autoload :Gauges, "puma_tuner/host/gauges"
@@ -17,5 +18,6 @@ module PumaTuner
     autoload :ServerFacts, "puma_tuner/host/server_facts"
     autoload :ServerLog, "puma_tuner/host/server_log"
     autoload :ServerProcess, "puma_tuner/host/server_process"
+    autoload :YjitLimit, "puma_tuner/host/yjit_limit"
   end
 end

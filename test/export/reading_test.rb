@@ -144,7 +144,7 @@ class ExportReadingTest < TunerTest
   end
 
   test "YJIT's limit is that of the version, or of RUBYOPT" do
-    limit = ProcessGauges::YjitLimit
+    limit = PumaTuner::Host::YjitLimit
     mib = 1 << 20
     assert_equal [48 * mib, 128 * mib, 128 * mib, nil], %w[3.3.8 3.4.5 4.0.0 3.2.0].map { |version| limit.bytes(version:, options: nil) }
     assert_equal 64 * mib, limit.bytes(version: "3.3.8", options: "-W0 --yjit-exec-mem-size=64")

@@ -22,7 +22,7 @@ module PumaTuner
         "yjit.code_region.size" => [:gauge, "By", "Machine code made by YJIT", :code_bytes, 1],
         "yjit.alloc.size" => [:gauge, "By", "What YJIT keeps beside it", :compiler_bytes, 1],
         "yjit.compiled_iseqs" => [:gauge, "{iseq}", "Methods and blocks that YJIT has compiled", :compiled_count, 1],
-        "yjit.invalidations" => [:counter, "{invalidation}", "Compiled code that was thrown away", :invalidations_count, 1]
+        "yjit.invalidations" => [:counter, "{invalidation}", "Compiled code that was thrown away", :invalidated_count, 1]
       }.freeze
 
       class << self

@@ -22,7 +22,7 @@ module PumaTuner
         "yjit_limit_bytes" => ["gauge", "What YJIT may take: machine code in Ruby 3.3, all together from 3.4 on. As set by RUBYOPT, or the default.", "limit_bytes"],
         "yjit_limited_bytes" => ["gauge", "What of its memory that limit counts.", "limited_bytes"],
         "yjit_compiled_iseqs" => ["gauge", "Methods and blocks that YJIT has compiled.", "compiled_count"],
-        "yjit_invalidations_total" => ["counter", "Compiled code that was thrown away.", "invalidations_count"],
+        "yjit_invalidations_total" => ["counter", "Compiled code that was thrown away.", "invalidated_count"],
         "yjit_compile_seconds_total" => ["counter", "Time in YJIT's compiler.", "compile_ns", SECONDS]
       }.freeze
 

@@ -34,51 +34,21 @@ module PumaTuner
         @failed ||= warn("puma_tuner: gauges can't be written (#{error.message}); memory and time are exported all the same") || true
       end
 
-      # @return [Hash] numbers that nobody knows are left out
+      # @return [Hash] of Host::Gauges and more; numbers that nobody knows are left out
       def read
+        gauges = Host::Gauges.read.except(:yjit_bytes)
         {pid: Process.pid, worker_index: @worker_index, at_s: Time.now.to_f, interval_s: @interval_s, threads_count: @server&.max_threads,
-         gc_count: GC.count, gc_ns: (GC.total_time if GC.respond_to?(:total_time)), allocated_count: GC.stat(:total_allocated_objects),
-         heap_pages_count: GC.stat(:heap_allocated_pages), live_slots_count: GC.stat(:heap_live_slots), major_gc_count: GC.stat(:major_gc_count),
-         ruby: RUBY_VERSION, puma: (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const)), **yjit}.compact
+         live_slots_count: GC.stat(:heap_live_slots), major_gc_count: GC.stat(:major_gc_count), ruby: RUBY_VERSION,
+         puma: (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const)), **gauges, **yjit(gauges)}.compact
       end
 
       private
 
-      def yjit
+      # What stands on the command line of `ruby` itself is not seen, as Puma writes over it.
+      def yjit(gauges)
         return {} unless defined?(RubyVM::YJIT)
         return {yjit_enabled: 0} unless RubyVM::YJIT.enabled?
-        stats = RubyVM::YJIT.runtime_stats
-        {yjit_enabled: 1, code_bytes: stats[:code_region_size], compiler_bytes: stats[:yjit_alloc_size], compiled_count: stats[:compiled_iseq_count],
-         invalidations_count: stats[:invalidation_count], compile_ns: stats[:compile_time_ns], limit_bytes: YjitLimit.bytes,
-         limited_bytes: YjitLimit.counted(stats[:code_region_size], stats[:yjit_alloc_size])}
-      end
-
-      # How much YJIT may take: of machine code alone up to 3.3, with what it keeps beside it from 3.4 on. Ruby does not tell, so
-      # it is read from where it can be set, as defaults of the versions (yjit/src/options.rs of each). What stands on the
-      # command line of `ruby` itself is not seen, as Puma writes over it.
-      module YjitLimit
-        MIB = 1024 * 1024
-        OPTION = /--yjit-(exec-)?mem-size=(\d+)/
-
-        module_function
-
-        # @return [Integer, nil] nil of a Ruby that we don't know
-        def bytes(version: RUBY_VERSION, options: ENV["RUBYOPT"])
-          options.to_s[OPTION] ? $2.to_i * MIB : default_mib(version)&.*(MIB)
-        end
-
-        # @return [Integer, nil] what of the memory in use the limit counts
-        def counted(code_bytes, compiler_bytes, version: RUBY_VERSION, options: ENV["RUBYOPT"])
-          code_only = options.to_s[OPTION] ? !$1.nil? : default_mib(version) == 48
-          code_only ? code_bytes : compiler_bytes && code_bytes + compiler_bytes
-        end
-
-        def default_mib(version)
-          case version.split(".").first(2).map(&:to_i) <=> [3, 3]
-          when 0 then 48
-          when 1 then 128
-          end
-        end
+        {yjit_enabled: 1, limit_bytes: Host::YjitLimit.bytes, limited_bytes: Host::YjitLimit.counted(*gauges.values_at(:code_bytes, :compiler_bytes))}
       end
 
       class << self

@@ -14,11 +14,6 @@ module PumaTuner
     # yjit_new_ratio: of what YJIT has compiled, in all processes, the share that came during the load: it was paid for then
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
-      # --yjit-exec-mem-size of 3.3 is over machine code alone; --yjit-mem-size of 3.4 over what is kept beside it, too.
-      # Defaults: ruby/ruby v3_3_1 and v3_4_0, yjit/src/options.rs.
-      YJIT_LIMIT_BYTES = {"3.3" => [:code_bytes, 48 * Units::MIB], "3.4" => [:yjit_bytes, 128 * Units::MIB]}.freeze
-      YJIT_FLAG = /--yjit-(exec-)?mem-size=(\d+)/
-
       module_function
 
       # @param spent [Spent] while the load was sent
@@ -62,9 +57,9 @@ module PumaTuner
 
       def yjit_code_ratio(gauges, fingerprint)
         return unless fingerprint["yjit"] == "on"
-        gauge, limit_bytes = YJIT_LIMIT_BYTES.fetch(fingerprint["ruby"].to_s[/\d+\.\d+/]) { YJIT_LIMIT_BYTES.fetch("3.4") }
-        flag = fingerprint["ruby flags"].to_s.match(YJIT_FLAG)
-        gauge, limit_bytes = [flag[1] ? :code_bytes : :yjit_bytes, flag[2].to_i * Units::MIB] if flag
+        ruby = {version: fingerprint["ruby"].to_s[/\d+\.\d+/] || "3.4", options: fingerprint["ruby flags"]}
+        limit_bytes = Host::YjitLimit.bytes(**ruby) or return
+        gauge = Host::YjitLimit.code_only?(**ruby) ? :code_bytes : :yjit_bytes
         gauges.filter_map { |one| one[gauge] }.max&.fdiv(limit_bytes)
       end
     end

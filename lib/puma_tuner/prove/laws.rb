@@ -26,9 +26,6 @@ module PumaTuner
       # Threads of a server wait for cores more than usual: this much more than the variant's own median so far.
       RUN_QUEUE_RATIO = 0.15
 
-      # Ruby's default limits for YJIT, when no flag says otherwise, and when to warn.
-      YJIT_FULL_RATIO = 0.85
-
       # Answers to a request may differ in length by this much between variants: dates, ids.
       BODY_RATIO = 0.01
 

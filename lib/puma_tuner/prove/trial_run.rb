@@ -114,7 +114,7 @@ module PumaTuner
         [
           ("not steady: #{@warmup.reason}" unless @warmup.steady),
           ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.requests_count < P99_GOOD_COUNT),
-          ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Laws::YJIT_FULL_RATIO),
+          ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Host::YjitLimit::ALARM_RATIO),
           ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)
         ].compact
       end

@@ -10,9 +10,6 @@ module PumaTuner
       LEVEL_RATIO = 0.95
       EQUIVALENT_RATIO = 0.02
 
-      # YJIT stops compiling at its limit; before that it is time to say so. Story 3's rule, taken at 85 %.
-      CODE_ALARM_RATIO = 0.85
-
       # Of its memory, in the last third of the load: such a process is not done growing.
       GROWTH_RATIO = 0.02
 
@@ -72,7 +69,7 @@ module PumaTuner
 
       def remarks(made, cell)
         [
-          ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= CODE_ALARM_RATIO),
+          ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= Host::YjitLimit::ALARM_RATIO),
           ("Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the load. Give it longer --duration." if made.growth_ratio && made.growth_ratio > GROWTH_RATIO),
           ("#{cell.unsteady_count} of its trials never became steady." if cell.unsteady_count.positive?)
         ].compact
