@@ -15,8 +15,7 @@ module PumaTuner
       # @param over [String] name of another
       # @return [Stats::Estimate, nil] of the first over the second, at 95 %; nil when no round could tell
       def of(verdict, metric, of:, over:)
-        pairs = Prove::PairedValues.new(verdict.trials, verdict.cells.size).pairs(over, of, metric)
-        pairs && Stats::PairedRatio.of(*pairs, level_ratio: LEVEL_RATIO)
+        verdict.ratio(metric, of:, over:, level_ratio: LEVEL_RATIO)
       end
 
       # How many times as fast by CPU time, which a busy machine disturbs least.

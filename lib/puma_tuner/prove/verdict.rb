@@ -98,6 +98,18 @@ module PumaTuner
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
       end
 
+      # Of any two variants, with an interval of their own: for who names the two beforehand, where `comparisons` hold all against
+      # the baseline, and share the level among them.
+      #
+      # @param metric [String]
+      # @param of [String] name of a variant
+      # @param over [String] name of another
+      # @return [Stats::Estimate, nil] of the first over the second; nil when no round could tell
+      def ratio(metric, of:, over:, level_ratio: 0.95)
+        pairs = PairedValues.new(trials, cells.size).pairs(over, of, metric)
+        pairs && Stats::PairedRatio.of(*pairs, level_ratio:)
+      end
+
       # @return [Array<Trial>] those that count
       def valid_trials
         trials.each_slice(cells.size).reject { |round| round.any?(&:void_reason) }.flatten

@@ -7,7 +7,6 @@ module PumaTuner
     # What to take: of the variants that are shown to take less CPU than the baseline (or the baseline, where none is) and keep to the
     # memory there is, the one with least memory among those that the cheapest is not shown to beat by more than 2 %.
     class Judge
-      LEVEL_RATIO = 0.95
       EQUIVALENT_RATIO = 0.02
 
       # Of its memory, in the last third of the load: such a process is not done growing.
@@ -23,7 +22,6 @@ module PumaTuner
         @ran_count = verdict.cells.first.topology&.workers_count || 1
         @workers_count = workers_count || @ran_count
         @memory_limit_bytes = memory_limit_bytes
-        @values = Prove::PairedValues.new(verdict.trials, verdict.cells.size)
       end
 
       # @return [Study]
@@ -46,9 +44,7 @@ module PumaTuner
       end
 
       def ratio(cell, metric)
-        return if cell.variant == @verdict.baseline
-        pairs = @values.pairs(@verdict.baseline, cell.variant, metric)
-        pairs && Stats::PairedRatio.of(*pairs, level_ratio: LEVEL_RATIO)
+        @verdict.ratio(metric, of: cell.variant, over: @verdict.baseline) unless cell.variant == @verdict.baseline
       end
 
       def code(trials)
