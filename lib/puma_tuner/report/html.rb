@@ -27,6 +27,7 @@ module PumaTuner
       autoload :ProfilePage, "puma_tuner/report/html/profile_page"
       autoload :ProofView, "puma_tuner/report/html/proof_view"
       autoload :RatioChart, "puma_tuner/report/html/ratio_chart"
+      autoload :RatiosOnScale, "puma_tuner/report/html/ratios_on_scale"
       autoload :RoundsChart, "puma_tuner/report/html/rounds_chart"
       autoload :RowsOnScale, "puma_tuner/report/html/rows_on_scale"
       autoload :Scale, "puma_tuner/report/html/scale"

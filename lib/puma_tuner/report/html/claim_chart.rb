@@ -5,7 +5,7 @@ module PumaTuner
     class Html
       # Ratios as they were claimed and as they were measured, on a logarithmic line around 1.
       class ClaimChart
-        include RowsOnScale
+        include RatiosOnScale
 
         LEFT = 336
         RIGHT = 190
@@ -22,21 +22,16 @@ module PumaTuner
         def initialize(finding)
           @claims = finding.claims.select { |claim| claim.unit == "ratio" && claim.measured }
           numbers = @claims.flat_map { |claim| [claim.measured.low, claim.measured.high, claim.published_ratio] }
-          @scale = scale_over([*numbers.compact, 1], logarithmic: true) if @claims.any?
+          @scale = scale_of_ratios(numbers) if @claims.any?
         end
 
         # @return [Integer] where the rows end and the axis begins
         def plot_bottom = TOP + @claims.size * ROW_HEIGHT
 
-        # @return [Float] where nothing would have changed
-        def one = @scale.place(1)
-
         # @return [Array<Row>]
         def rows = @claims.each_with_index.map { |claim, index| row(claim, TOP + index * ROW_HEIGHT + ROW_HEIGHT / 2) }
 
         private
-
-        def tick_name(ratio) = "#{ratio}x"
 
         def row(claim, y)
           told = ClaimRows.row(claim)

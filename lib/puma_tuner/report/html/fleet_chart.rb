@@ -5,7 +5,7 @@ module PumaTuner
     class Html
       # Ratios of one group of servers to another, on a logarithmic line around 1: as they were, and at equal traffic.
       class FleetChart
-        include RowsOnScale
+        include RatiosOnScale
 
         LEFT = 190
         RIGHT = 190
@@ -23,21 +23,16 @@ module PumaTuner
           @rows = comparison.rows.select(&:ratio)
           @told = FleetFigures.new(comparison).rows.to_h { |row| [row.label, row] }
           numbers = @rows.flat_map { |row| [row.ratio, row.adjusted].compact.flat_map { |estimate| [estimate.low, estimate.high] } }
-          @scale = scale_over([*numbers, 1], logarithmic: true) if @rows.any?
+          @scale = scale_of_ratios(numbers) if @rows.any?
         end
 
         # @return [Integer] where the rows end and the axis begins
         def plot_bottom = TOP + @rows.size * ROW_HEIGHT
 
-        # @return [Float] where both would be equal
-        def one = @scale.place(1)
-
         # @return [Array<Row>]
         def rows = @rows.each_with_index.map { |row, index| row(row, TOP + index * ROW_HEIGHT + ROW_HEIGHT / 2) }
 
         private
-
-        def tick_name(ratio) = "#{ratio}x"
 
         def row(row, y)
           told = @told.fetch(row.label)

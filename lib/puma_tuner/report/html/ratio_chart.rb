@@ -5,7 +5,7 @@ module PumaTuner
     class Html
       # Measured ratios with their intervals beside the predicted ones, on a logarithmic line around 1.
       class RatioChart
-        include RowsOnScale
+        include RatiosOnScale
 
         LEFT = 180
         RIGHT = 350
@@ -30,14 +30,11 @@ module PumaTuner
           @verdict = contents.verdict
           @groups = contents.other_cells.to_h { |cell| [cell.variant, compared(contents, cell)] }.reject { |_, rows| rows.empty? }
           numbers = @groups.values.flatten.map(&:comparison).flat_map { |comparison| [comparison.ratio.low, comparison.ratio.high, comparison.predicted_ratio] }
-          @scale = scale_over([*numbers.compact, 1], logarithmic: true) if @groups.any?
+          @scale = scale_of_ratios(numbers) if @groups.any?
         end
 
         # @return [Integer] where the rows end and the axis begins
         def plot_bottom = TOP + @groups.sum { |_, rows| HEADING_HEIGHT + rows.size * ROW_HEIGHT } + 4
-
-        # @return [Float] where nothing would have changed
-        def one = @scale.place(1)
 
         # @return [Hash{String => Integer}] headings of the texts beside the plot, and their places
         def columns = predicted? ? COLUMNS : COLUMNS_WITHOUT_FORECAST
@@ -59,8 +56,6 @@ module PumaTuner
         private
 
         def compared(contents, cell) = ComparisonRows.new(contents, cell).rows.select(&:comparison)
-
-        def tick_name(ratio) = "#{ratio}x"
 
         def row(found, y)
           ratio = found.comparison.ratio
