@@ -80,7 +80,7 @@ module PumaTuner
         run.note("profiling #{factors.fetch("env.ENGINE")}, #{(factors.fetch("env.PATCHED") == "1") ? "cured" : "the gem"}")
         Dir.mktmpdir do |folder|
           settings = Profile::Settings.new(profiler: profiler::NAME, mode: "cpu", interval_us: nil, folder:, scope: "window", token: nil,
-            paths: Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT))
+            paths: Profile::Library.paths_of(profiler))
           Profile::BlockRun.new(file: File.join(__dir__, "blocks.rb"), command: run.command_of({**factors, "gem.graphql" => VERSIONS.fetch("graphql")}), settings:, profiler:, name: nil,
             warmup_s: 2, duration_s: PROFILED_S).call
         end

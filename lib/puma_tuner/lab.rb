@@ -39,6 +39,9 @@ module PumaTuner
     # The project's own. PUMA_TUNER_LABS names another folder of labs in their place.
     FOLDER = File.expand_path("../../labs", __dir__)
 
+    # In a fingerprint: what versions of gems, and of what they need, bring with them. Nobody has to declare that.
+    FOLLOWS_FROM_GEMS = ["gem ", "extension "].freeze
+
     @registered = {}
 
     class << self

@@ -49,7 +49,7 @@ module PumaTuner
       profiler = Profilers.find(with)
       mode = profiler.known_mode(mode)
       settings = Settings.new(profiler: with, mode:, interval_us:, folder: File.expand_path(folder), scope: "window", token: nil,
-        paths: profiler::GEM ? Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT) : [])
+        paths: Library.paths_of(profiler))
       FileUtils.mkdir_p(settings.folder)
       session = Inside.session(settings)
       session.start

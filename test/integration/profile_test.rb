@@ -152,8 +152,8 @@ class ProfileIntegrationTest < TunerTest
   test "a profile of this very process" do
     skip_unless_installed("ruby-prof")
     Dir.mktmpdir do |folder|
-      costs = PumaTuner.profile(with: "ruby-prof", folder:) { 3.times { Profile::Stacks.request?([]) } }
-      assert_equal 3, costs.methods.find { |method| method.name == "PumaTuner::Profile::Stacks.request?" }.calls_count
+      costs = PumaTuner.profile(with: "ruby-prof", folder:) { 3.times { Profile::Stacks.relevant([]) } }
+      assert_equal 3, costs.methods.find { |method| method.name == "PumaTuner::Profile::Stacks.relevant" }.calls_count
     end
   end
 

@@ -45,14 +45,12 @@ module PumaTuner
       def mode = profiler.known_mode(option(:mode))
 
       def settings(scope, token: nil)
-        PumaTuner::Profile::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: library,
+        PumaTuner::Profile::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: PumaTuner::Profile::Library.paths_of(profiler),
           interval_us: option(:interval) && Parse.count("--interval", option(:interval), 10..1_000_000))
       end
 
       # Its files from an earlier run with the same name would be taken for this one's.
       def native_folder = @native_folder ||= File.expand_path("#{@output.delete_suffix(".json")}.native/#{Time.now.strftime("%Y%m%d-%H%M%S")}-#{Process.pid}")
-
-      def library = profiler::GEM ? PumaTuner::Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT) : []
 
       def read
         paths = option(:read).split(",")

@@ -10,9 +10,6 @@ module PumaTuner
         def initialize(primary: "cpu_per_iteration", **fields) = super
       end
 
-      # What versions of a gem bring with them: nobody has to declare that.
-      FOLLOWS_FROM_GEMS = ["gem ", "extension "].freeze
-
       # @param file [String] the block file
       # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; see Prove::Factors
       # @param plan [Plan]
@@ -40,7 +37,7 @@ module PumaTuner
           seed: @plan.seed, load: Prove::TrialLoad.of_block((@plan.duration_s * Units::NS_PER_S).round), allowed: allowed, command: @plan.command)
       end
 
-      def allowed = (@variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem.") } }) ? FOLLOWS_FROM_GEMS : []
+      def allowed = (@variants.any? { |variant| Prove::Factors.gems(variant.factors).any? }) ? FOLLOWS_FROM_GEMS : []
 
       def trial_runner
         Prove::BlockRunner.new(file: @file, commands: Commands.new(folder: File.dirname(@file), variants: @variants, pins: @pins), warmup_limit_s: @plan.warmup_limit_s,

@@ -10,9 +10,8 @@ module PumaTuner
         # @param folder [String] of the lab
         # @return [Bundle]
         def of(factors, folder:)
-          gems = factors.filter_map { |key, value| [key.delete_prefix("gem."), value] if key.start_with?("gem.") }.to_h
           gemfile = File.expand_path(factors.fetch("gemfile"), folder)
-          new(gemfile, gems, own: !gemfile.start_with?("#{folder}/"))
+          new(gemfile, Prove::Factors.gems(factors), own: !gemfile.start_with?("#{folder}/"))
         end
 
         # @param lab [Object]

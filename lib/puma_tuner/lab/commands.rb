@@ -35,7 +35,7 @@ module PumaTuner
 
       # RubyGems itself is led to a place that has nothing: else it would find the newest version of what a variant leaves out.
       def gem_variables(factors)
-        gems = factors.filter_map { |key, version| "#{key.delete_prefix("gem.")}=#{version}" if key.start_with?("gem.") }
+        gems = Prove::Factors.gems(factors).map { |gem| gem.join("=") }
         nowhere = File.join(Gems.root, "none")
         {"PUMA_TUNER_LAB_GEMS" => gems.join(" "), "PUMA_TUNER_LAB_PINS" => @pins.join(" "), "PUMA_TUNER_CACHE" => Gems.cache, "GEM_HOME" => nowhere, "GEM_PATH" => nowhere}
       end

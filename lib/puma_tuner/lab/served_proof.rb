@@ -15,9 +15,6 @@ module PumaTuner
 
       BOOT_LIMIT_S = 90
 
-      # What versions of gems, and of what they need, bring with them: nobody has to declare that.
-      FOLLOWS_FROM_GEMS = ["gem ", "extension "].freeze
-
       # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; each names its `gemfile`
       # @param traffic [Load::Traffic, #send_to] the same for all
       # @param plan [Plan]

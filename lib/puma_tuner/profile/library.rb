@@ -19,9 +19,14 @@ module PumaTuner
         def locate(gem_name, requirement = ">= 0") = new.locate(gem_name, requirement)
 
         # @param profiler [Class] of Profilers
+        # @return [Array<String>] as `locate`; none of one that is no gem
+        # @raise [UserMistake]
+        def paths_of(profiler) = profiler::GEM ? locate(profiler::GEM, profiler::VERSION_REQUIREMENT) : []
+
+        # @param profiler [Class] of Profilers
         # @return [Boolean] whether it can be located
         def installed?(profiler)
-          profiler::GEM.nil? || !!locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
+          !!paths_of(profiler)
         rescue UserMistake
           false
         end

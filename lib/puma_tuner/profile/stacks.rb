@@ -28,9 +28,6 @@ module PumaTuner
         frames unless frames.empty? || RESTS.match?(frames.last.name) || ours?(frames.last)
       end
 
-      # @return [Boolean] whether a request is being served
-      def request?(frames) = frames.any? { |frame| REQUEST.match?(frame.name) && !ours?(frame) }
-
       # @return [Boolean] whether it is code of this library
       def ours?(frame) = !frame.path.nil? && frame.path.start_with?(OURS)
     end

@@ -59,6 +59,10 @@ module PumaTuner
         end
       end
 
+      # @param factors [Hash{String => String}]
+      # @return [Hash{String => String}] versions that they declare, by gem
+      def gems(factors) = factors.select { |key, _| key.start_with?("gem.") }.transform_keys { |key| key.delete_prefix("gem.") }
+
       # @return [String] the keys, one a line
       def help = KINDS.map { |key, (meaning, _)| format("  %-10s %s", key.end_with?(".") ? "#{key}NAME" : key, meaning) }.join("\n")
 

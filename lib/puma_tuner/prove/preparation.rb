@@ -93,13 +93,12 @@ module PumaTuner
       end
 
       def bundle_of(factors, directory, environment, ruby)
-        gems = factors.filter_map { |key, value| [key.delete_prefix("gem."), value] if key.start_with?("gem.") }.to_h
         # The command's own. One that runs with our gems (a config.ru without a Gemfile) has none.
         own = File.join(directory, "Gemfile").then { |path| path if File.file?(path) }
         gemfile = factors["gemfile"] ? existing!("gemfile", factors["gemfile"], directory) : own
         needed = @bundled || (factors["git"] && own)
         return unless needed
-        Bundle.new(gemfile:, gems:, ruby:, environment:, say: @say).install
+        Bundle.new(gemfile:, gems: Factors.gems(factors), ruby:, environment:, say: @say).install
       end
 
       def with_ruby(environment, words, ruby)
