@@ -27,7 +27,8 @@ class VernierProfilerTest < TunerTest
       assert_equal [ran.script, line_of(ran.script, "def long")], [long.path, long.line]
       sleeping = frames.find { |frame| frame.name == "Kernel#sleep" }
       assert_equal [nil, nil], [sleeping.path, sleeping.line]
-      assert_equal %w[Work.rest Kernel#sleep], stacks(ran.samples, "Work.rest").first.frames.last(2).map(&:name)
+      # The first sample may come before sleep is called.
+      assert_includes stacks(ran.samples, "Work.rest").map { |stack| stack.frames.last(2).map(&:name) }, %w[Work.rest Kernel#sleep]
     end
   end
 
