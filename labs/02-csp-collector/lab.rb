@@ -5,6 +5,7 @@ require "etc"
 require "tmpdir"
 require_relative "rungs"
 require_relative "lines"
+require_relative "advised"
 require_relative "overload"
 require_relative "measured"
 
@@ -23,6 +24,8 @@ module PumaTuner
       # The limit is the shop's, which takes longest until its code is compiled; the others are steady long before.
       QUICK = {rounds_count: 6, duration_s: 0.5, warmup_limit_s: 8, warmup_window_s: 0.3, turns_count: 2, probe_s: 0.3}.freeze
       FULL = {rounds_count: 10, duration_s: 4.0, warmup_limit_s: 30, warmup_window_s: 0.7, turns_count: 8, probe_s: 1.2}.freeze
+
+      RECORDING = {warmup_s: 8, record_s: 10}.freeze
 
       def name = "csp_collector"
 
@@ -52,8 +55,10 @@ module PumaTuner
         CspLines.open(reports) do |lines|
           traffic = CspTraffic.new(traffic(run.seed), lines)
           void = {}
-          verdicts = proofs(run.quick?).filter_map { |title, variants| proof(run, title, variants, traffic, lines, void)&.then { |verdict| [title, verdict] } }.to_h
-          measured = CspMeasured.new(verdicts:, overloads: overloads(run, traffic, lines))
+          sweep = sweep(run, traffic, lines, void) unless run.quick?
+          verdicts = proofs(run.quick?, advised: sweep && CspAdvised.choice(sweep)&.topology)
+            .filter_map { |title, variants| proof(run, title, variants, traffic, lines, void)&.then { |verdict| [title, verdict] } }.to_h
+          measured = CspMeasured.new(verdicts:, overloads: overloads(run, traffic, lines), sweep:)
           run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions, verdicts:,
             unknown: {**measured.unknown(run.quick?), **void})
         end
@@ -63,11 +68,12 @@ module PumaTuner
 
       def variants(quick:) = proofs(quick).values.flat_map(&:values)
 
+      # @param advised [Topology, nil] by the predictor, for bare Rack
       # @return [Hash{String => Hash}] variants by title
-      def proofs(quick)
+      def proofs(quick, advised: nil)
         ladder = {CspMeasured::LADDER => {**LADDER, BEST => LOOP}}
         return ladder if quick
-        {**ladder, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS => SETTINGS, CspMeasured::SERVERS => SERVERS}
+        {**ladder, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS_TITLE => CspRungs.settings(advised), CspMeasured::SERVERS => SERVERS}
       end
 
       def mix = @mix ||= Load::Mix.read(File.join(__dir__, "requests.txt"), data_path: File.join(__dir__, "reports.csv"))
@@ -87,9 +93,21 @@ module PumaTuner
         nil
       end
 
+      # @return [Predict::Sweep, nil] of bare Rack
+      def sweep(run, traffic, lines, void)
+        run.note("#{RACK}: recording, and forecasts of workers and threads")
+        variant = Prove::Variant.new(name: RACK, factors: BARE)
+        CspAdvised.new(commands([variant], lines), traffic, run).sweep(variant, **RECORDING)
+      rescue VoidMeasurement => error
+        void["what the predictor advises"] = error.message
+        nil
+      end
+
+      def commands(variants, lines) = Lab::ServedCommands.new(folder: __dir__, variants:, out: lines.method(:path))
+
       def overloads(run, traffic, lines)
-        variants = {RACK => BARE, BEST => LOOP}.map { |name, factors| Prove::Variant.new(name:, factors:) }
-        overload = CspOverload.new(Lab::ServedCommands.new(folder: __dir__, variants:, out: lines.method(:path)), traffic, lines)
+        variants = {RACK => BARE, WHOLE => FULL_APP, BEST => LOOP}.map { |name, factors| Prove::Variant.new(name:, factors:) }
+        overload = CspOverload.new(commands(variants, lines), traffic, lines)
         times = run.quick? ? {capacity_s: 1.5, overload_s: 3} : {capacity_s: 5, overload_s: 10}
         variants.map do |variant|
           run.note("twice the capacity of #{variant.name}")

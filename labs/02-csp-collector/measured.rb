@@ -10,7 +10,7 @@ module PumaTuner
 
       LADDER = "the ladder"
       JSON_VERSIONS = "versions of json"
-      SETTINGS = "settings of the bare Rack rung"
+      SETTINGS_TITLE = "settings of the bare Rack rung"
       SERVERS = "the bare Rack rung under other servers"
 
       # As published: requests/s on an Apple M1 Max.
@@ -28,14 +28,16 @@ module PumaTuner
 
       # @param verdicts [Hash{String => Prove::Verdict}] by title; the ladder at least
       # @param overloads [Array<CspOverload::Result>]
-      def initialize(verdicts:, overloads:)
+      # @param sweep [Predict::Sweep, nil] of bare Rack
+      def initialize(verdicts:, overloads:, sweep: nil)
         @verdicts = verdicts
         @overloads = overloads
+        @sweep = sweep
         @ladder = verdicts.fetch(LADDER)
       end
 
       # @return [Array<Lab::Claim>]
-      def claims = [*steps, *json_step, *beyond, *nothing_lost]
+      def claims = [*steps, *json_step, *beyond, *advised, *nothing_lost]
 
       # @return [Array<Lab::Table>]
       def tables = CspLadderTables.new(@verdicts, @overloads).call
@@ -90,6 +92,17 @@ module PumaTuner
         [Lab::Claim.of_ratio("#{BEST} over #{RACK}, by CPU time", best, note: wanted(TARGET, best)),
           Lab::Claim.of_ratio("#{BEST} over #{MONOLITH}, requests/s", total, note: wanted(84, total)),
           Lab::Claim.of_ratio("#{BEST} over #{MONOLITH}, by CPU time", speed(@ladder, of: BEST, over: MONOLITH))]
+      end
+
+      # What the predictor promised is held against what was measured, as a publication is.
+      def advised
+        choice = @sweep && CspAdvised.choice(@sweep)
+        verdict = @verdicts[SETTINGS_TITLE]
+        return [] unless choice && verdict && choice.topology != @sweep.today
+        expected = choice.ratio_to(@sweep.at(@sweep.today), :throughput_per_s)
+        [Lab::Claim.of_ratio("#{choice.topology}, as the predictor advises, over #{RACK} at #{@sweep.today}, requests/s",
+          speed(verdict, of: CspRungs.advised_name(choice.topology), over: RACK, metric: "throughput"),
+          published: "predicted: #{Report::Figures.ratio(expected)}", published_ratio: expected.value)]
       end
 
       # That a ratio is clear of 1 does not say that it is what was aimed at.

@@ -12,6 +12,7 @@ module PumaTuner
       THIN = "thin Rails app"
       RACK = "bare Rack"
       BEST = "own loop"
+      WHOLE = "collector in full"
 
       # Rails' log of each request is made, and thrown away by the kernel.
       COMMON = {"env.CSP_LOG" => File::NULL, "yjit" => "on", "env.RACK_ENV" => "production", "env.RAILS_ENV" => "production"}.freeze
@@ -35,6 +36,9 @@ module PumaTuner
       BARE = LADDER.fetch(RACK)
       LOOP = by_command("ruby rungs/loop/collector.rb {port}", "loop/collector.rb", "loop").freeze
 
+      # The application that one would use, with limits, a log of what it refuses, and 503 when it is overloaded.
+      FULL_APP = {**BARE, "app" => "collector/config.ru", "config" => "collector/puma.rb", "topology" => "1x3"}.freeze
+
       # The first of each is the baseline, against which the others are held.
       JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2", "json 3.1.0" => "3.1.0"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
 
@@ -44,6 +48,7 @@ module PumaTuner
 
       SETTINGS = {
         RACK => BARE,
+        WHOLE => FULL_APP,
         "YJIT off" => {**BARE, "yjit" => "off"},
         "YJIT from the 5th call" => {**BARE, "rubyopt" => "--yjit-call-threshold=5"},
         "fewer collections" => {**BARE, **GC_SETTINGS},
@@ -54,6 +59,16 @@ module PumaTuner
         "passed through, one thread" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1"},
         "passed through, one thread, no cork" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1", "config" => "rungs/passing/no_cork.rb"}
       }.freeze
+
+      # @param advised [Topology, nil] by the predictor
+      # @return [Hash{String => Hash}] with a variant of it, unless it is among them
+      def self.settings(advised)
+        factors = advised && {**BARE, "topology" => advised.to_s}
+        (factors && !SETTINGS.value?(factors)) ? {**SETTINGS, advised_name(advised) => factors} : SETTINGS
+      end
+
+      # @return [String] of the variant that is set so
+      def self.advised_name(topology) = SETTINGS.key({**BARE, "topology" => topology.to_s}) || "as advised: #{topology}"
 
       # The bare Rack rung under other servers. Iodine's and Itsi's processes are busy outside of Ruby, and do not answer our questions.
       SILENT = "env -u PUMA_TUNER_METER"
