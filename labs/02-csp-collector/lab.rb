@@ -97,7 +97,7 @@ module PumaTuner
       def sweep(run, traffic, lines, void)
         run.note("#{RACK}: recording, and forecasts of workers and threads")
         variant = Prove::Variant.new(name: RACK, factors: BARE)
-        CspAdvised.new(commands([variant], lines), traffic, run).sweep(variant, **RECORDING)
+        run.part("forecasts") { CspAdvised.new(commands([variant], lines), traffic, run).sweep(variant, **RECORDING) }
       rescue VoidMeasurement => error
         void["what the predictor advises"] = error.message
         nil
@@ -111,7 +111,7 @@ module PumaTuner
         times = run.quick? ? {capacity_s: 1.5, overload_s: 3} : {capacity_s: 5, overload_s: 10}
         variants.map do |variant|
           run.note("twice the capacity of #{variant.name}")
-          overload.call(variant, **times)
+          run.part("overload of #{variant.name}") { overload.call(variant, **times) }
         end
       end
 

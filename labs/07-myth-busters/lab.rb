@@ -53,16 +53,16 @@ module PumaTuner
       def measured(run, database, go)
         sizes = run.quick? ? @quick : @full
         run.note("timing a unit of work in both languages")
-        field = Field.new(database, pace: Field.pace(run))
+        field = Field.new(database, pace: run.part("pace") { Field.pace(run) })
         Measured.new(sizes:, go:, pace: field.pace, amounts: field.amounts, **parts(field, sizes, run))
       end
 
       def parts(field, sizes, run)
         grid = Grid.new(field, sizes, run)
         {
-          grid: grid.call, languages: grid.languages, checks: ApacheBench.new(field, sizes, run).call, capacity: Capacity.new(field, sizes, run).call,
-          threads: ThreadsDuel.new(field, sizes, run).call, cells: Sweep.new(field, sizes, run).call,
-          variants: Variants.new(field, sizes, run).call, verdicts: Blocks.new(field, sizes, run).call
+          grid: run.part("grid") { grid.call }, languages: run.part("languages") { grid.languages }, checks: run.part("ab") { ApacheBench.new(field, sizes, run).call },
+          capacity: run.part("capacity") { Capacity.new(field, sizes, run).call }, threads: run.part("threads") { ThreadsDuel.new(field, sizes, run).call },
+          cells: Sweep.new(field, sizes, run).call, variants: Variants.new(field, sizes, run).call, verdicts: Blocks.new(field, sizes, run).call
         }
       end
 

@@ -30,7 +30,7 @@ module PumaTuner
         end
 
         # @return [Array<Cell>]
-        def call = @sizes.shares.flat_map { |io_ratio| of_share(io_ratio) }
+        def call = @sizes.shares.flat_map { |io_ratio| @run.part("sweep #{percent(io_ratio)}") { of_share(io_ratio) } }
 
         private
 

@@ -61,7 +61,9 @@ module PumaTuner
 
         private
 
-        def duel(title, entrants, path) = Duel.new(@field, entrants, [Asked.closed(path, @sizes.saturated)], times: @sizes.duel, run: @run, title:).call
+        def duel(title, entrants, path)
+          @run.part(title) { Duel.new(@field, entrants, [Asked.closed(path, @sizes.saturated)], times: @sizes.duel, run: @run, title:).call }
+        end
       end
     end
   end

@@ -15,7 +15,7 @@ module PumaTuner
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
   # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof, served_proof
-  # and child, in an environment with pinned gems. Where two variants of a verdict stand to each other: ratios.
+  # and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where two variants of a verdict stand to each other: ratios.
   module Lab
     autoload :Axis, "puma_tuner/lab/finding"
     autoload :BlockProof, "puma_tuner/lab/block_proof"
@@ -27,6 +27,7 @@ module PumaTuner
     autoload :Count, "puma_tuner/lab/claim"
     autoload :Finding, "puma_tuner/lab/finding"
     autoload :Gems, "puma_tuner/lab/gems"
+    autoload :Kept, "puma_tuner/lab/kept"
     autoload :Outcome, "puma_tuner/lab/outcome"
     autoload :Ratios, "puma_tuner/lab/ratios"
     autoload :Run, "puma_tuner/lab/run"

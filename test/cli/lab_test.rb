@@ -65,18 +65,40 @@ class LabCommandTest < TunerTest
     assert_match(/0 gems of tiny/, result.out)
   end
 
+  test "a long form that is interrupted goes on, by --resume only, where it ended" do
+    in_folder do |folder|
+      log, words = File.join(folder, "err.log"), %w[lab run tiny]
+      environment = {**TINY, "TINY_GEMS" => "none"}
+      assert_mistake(/there is no finding.json.parts to go on with/, lab("run", "tiny", "--resume", folder:, environment:))
+      assert_mistake(/the quick form keeps nothing/, lab("run", "tiny", "--resume", "--quick", folder:, environment:))
+      interrupted({**environment, "TINY_SLEEP" => "60"}, words, folder, log)
+      assert_match(/what was measured is kept; go on with: puma_tuner lab run tiny --resume/, File.read(log))
+      assert_mistake(/finding.json.parts is what an interrupted run has measured: go on with --resume/, lab("run", "tiny", folder:, environment:))
+      result = lab("run", "tiny", "--resume", folder:, environment:)
+      assert_equal 0, result.code, result.err
+      refute_match(/measured once/, result.err)
+      assert_equal "puma_tuner lab run tiny", PumaTuner::Document.read(File.join(folder, "finding.json"), :finding).command
+      assert_equal %w[err.log finding.json], Dir.children(folder).sort
+    end
+  end
+
   test "Ctrl-C ends a lab with 130, and leaves nothing running" do
     in_folder do |folder|
       log = File.join(folder, "err.log")
-      pid = Process.spawn({**TINY, "TINY_SLEEP" => "60"}, RbConfig.ruby, EXECUTABLE, "lab", "run", "tiny", "--quick", chdir: folder, out: File::NULL, err: [log, "w"])
-      lab_folder = File.join(TINY.fetch("PUMA_TUNER_LABS"), "01-tiny")
-      wait_until("the child runs", limit_s: 20) { processes_in(lab_folder).any? }
-      Process.kill(:INT, pid)
-      _, status = Process.wait2(pid)
-      assert_equal 130, status.exitstatus
+      interrupted({**TINY, "TINY_SLEEP" => "60"}, %w[lab run tiny --quick], folder, log)
       assert_match(/interrupted; everything it started is stopped/, File.read(log))
-      assert_empty processes_in(lab_folder)
       assert_equal %w[err.log], Dir.children(folder)
     end
+  end
+
+  # Interrupts the command while its child runs, and waits for its end.
+  def interrupted(environment, words, folder, log)
+    pid = Process.spawn(environment, RbConfig.ruby, EXECUTABLE, *words, chdir: folder, out: File::NULL, err: [log, "w"])
+    lab_folder = File.join(TINY.fetch("PUMA_TUNER_LABS"), "01-tiny")
+    wait_until("the child runs", limit_s: 20) { processes_in(lab_folder).any? }
+    Process.kill(:INT, pid)
+    _, status = Process.wait2(pid)
+    assert_equal 130, status.exitstatus
+    assert_empty processes_in(lab_folder)
   end
 end

@@ -70,26 +70,48 @@ module PumaTuner
       option :quick, type: :flag, default: false, desc: "fewer variants and short rounds: wide intervals, in a minute or a few"
       option :seed, default: "1", desc: "for the order of the rounds"
       option :busy_machine, type: :flag, default: false, desc: "count rounds that others on the machine have disturbed (the quick form always does)"
-      option :output, default: "finding.json", desc: "file for the finding, all measured values included"
+      option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended (the quick form keeps nothing)"
+      option :output, default: "finding.json", desc: "file for the finding, all measured values included; until then, what is measured is kept beside it"
       option :html, desc: "file for an HTML report"
       option :markdown, desc: "file for a summary"
       example ["falsy_cache --quick", "introspection --html introspection.html"]
 
-      def call(name:, output:, seed:, quick: false, busy_machine: false, html: nil, markdown: nil, **)
+      def call(name:, output:, seed:, quick: false, busy_machine: false, resume: false, html: nil, markdown: nil, **)
         lab = Lab.find(name)
         Output.check_writable(output, html, markdown)
         Lab::Gems.insist(lab, quick:)
         Lab::Bundle.insist(lab, quick:)
         options = {quick:, seed: Parse.count("--seed", seed, 0..2**31), busy_machine: quick || busy_machine}
-        finding = Progress.new(err).stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, **options) }
-        Output.keep(finding, output, out:, err:, html:)
-        write_summary(finding, markdown) if markdown
+        keeping(kept_of(lab, "#{output}.parts", resume, options)) do |kept|
+          finding = Progress.new(err).stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
+          Output.keep(finding, output, out:, err:, html:)
+          write_summary(finding, markdown) if markdown
+        end
       end
 
       private
 
       def found(lab, stage, **options)
-        lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: "puma_tuner #{ARGV.shelljoin}", **options))
+        lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: "puma_tuner #{(ARGV - ["--resume"]).shelljoin}", **options))
+      end
+
+      # @return [Lab::Kept, nil] nil of the quick form
+      def kept_of(lab, folder, resume, options)
+        raise UserMistake, "--resume: the quick form keeps nothing to go on with; leave it out" if resume && options.fetch(:quick)
+        return if options.fetch(:quick)
+        there = Dir.exist?(folder)
+        raise UserMistake, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
+        raise UserMistake, "#{folder} is what an interrupted run has measured: go on with --resume, remove it, or give another --output" if there && !resume
+        Lab::Kept.of(lab, folder, **options)
+      end
+
+      # Whatever ends it: hours of rounds are not lost.
+      def keeping(kept)
+        yield kept || Lab::Kept::Nothing
+        kept&.remove
+        finished = true
+      ensure
+        err.puts("\npuma_tuner: what was measured is kept; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume") if kept&.any? && !finished
       end
 
       def write_summary(finding, path)

@@ -14,11 +14,13 @@ module PumaTuner
       # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; see Prove::Factors
       # @param plan [Plan]
       # @param pins [Array<Gems::Pin>] of the lab, see Commands
-      def initialize(file, variants, plan, pins: [])
+      # @param kept [Prove::Journal] see Prove::Rounds
+      def initialize(file, variants, plan, pins: [], kept: Prove::Rounds::Nothing)
         @pins = pins
         @file = file
         @variants = Prove::Declared.checked(variants.map { |name, factors| Prove::Variant.new(name:, factors:) })
         @plan = plan
+        @kept = kept
       end
 
       # @return [Float] seconds it should take
@@ -30,7 +32,7 @@ module PumaTuner
 
       private
 
-      def proof = @proof ||= Prove::Proof.new(proof_plan, trial_runner:)
+      def proof = @proof ||= Prove::Proof.new(proof_plan, trial_runner:, kept: @kept)
 
       def proof_plan
         Prove::Proof::Plan.new(variants: @variants, metrics: Prove::Metric::BLOCK, primary: @plan.primary, looks: Prove::Looks.fixed(@plan.rounds_count),

@@ -19,7 +19,8 @@ module PumaTuner
       # @param command [String] that repeats it
       # @param busy_machine [Boolean] whether rounds count that others on the machine have disturbed
       # @param folder [String] of the lab
-      def initialize(lab, quick: false, seed: 1, say: ->(_) {}, command: nil, busy_machine: quick, folder: Lab.folder_of(lab))
+      # @param kept [Kept] what an interrupted run has left, and where this one keeps what it measures
+      def initialize(lab, quick: false, seed: 1, say: ->(_) {}, command: nil, busy_machine: quick, folder: Lab.folder_of(lab), kept: Kept::Nothing)
         @lab = lab
         @quick = quick
         @seed = seed
@@ -27,6 +28,7 @@ module PumaTuner
         @command = command
         @busy_machine = busy_machine
         @folder = folder
+        @kept = kept
         @started_at = Time.now.utc.iso8601
         @machine = Host::MachineFacts.read
       end
@@ -39,6 +41,13 @@ module PumaTuner
       # @param text [String] what is at hand
       def note(text) = @say.call(text)
 
+      # A part of the lab that is no proof: what an interrupted run has measured of it is taken up.
+      #
+      # @param name [String]
+      # @yieldreturn [Object] values that Marshal can keep
+      # @return [Object] that
+      def part(name, &) = @kept.part(name, &)
+
       # Measures blocks of Ruby against each other, in rounds.
       #
       # @param file [String] in the lab's folder
@@ -48,7 +57,8 @@ module PumaTuner
       # @return [Prove::Verdict]
       def proof(file, variants, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
         plan = BlockProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
-        BlockProof.new(File.join(@folder, file), variants, plan, pins:).call { |what| note([title, what].compact.join(": ")) }
+        kept = @kept.journal(title, {"file" => file, **same(variants, plan)})
+        BlockProof.new(File.join(@folder, file), variants, plan, pins:, kept:).call { |what| note([title, what].compact.join(": ")) }
       end
 
       # Measures served applications against each other, in rounds.
@@ -60,7 +70,8 @@ module PumaTuner
       # @return [Prove::Verdict]
       def served_proof(variants, traffic:, out:, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
         plan = ServedProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
-        ServedProof.new(variants, traffic:, plan:, folder: @folder, out:).call { |what| note([title, what].compact.join(": ")) }
+        kept = @kept.journal(title, {"connections" => traffic.connections_count, "arrivals" => traffic.arrivals.to_s, **same(variants, plan)})
+        ServedProof.new(variants, traffic:, plan:, folder: @folder, out:, kept:).call { |what| note([title, what].compact.join(": ")) }
       end
 
       # Runs one of the lab's programs once.
@@ -89,6 +100,8 @@ module PumaTuner
       end
 
       private
+
+      def same(variants, plan) = {"variants" => variants.to_a, "plan" => plan.to_h.except(:command).transform_keys(&:to_s)}
 
       def pins = @pins ||= @lab.gems(quick: @quick)
     end

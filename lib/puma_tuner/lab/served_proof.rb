@@ -20,10 +20,12 @@ module PumaTuner
       # @param plan [Plan]
       # @param folder [String] of the lab
       # @param out [#call] see ServedCommands
-      def initialize(variants, traffic:, plan:, folder:, out:)
+      # @param kept [Prove::Journal] see Prove::Rounds
+      def initialize(variants, traffic:, plan:, folder:, out:, kept: Prove::Rounds::Nothing)
         @variants = Prove::Declared.checked(variants.map { |name, factors| Prove::Variant.new(name:, factors:) })
         @traffic = traffic
         @plan = plan
+        @kept = kept
         @commands = ServedCommands.new(folder:, variants: @variants, out:)
       end
 
@@ -36,7 +38,7 @@ module PumaTuner
 
       private
 
-      def proof = @proof ||= Prove::Proof.new(proof_plan, trial_runner:)
+      def proof = @proof ||= Prove::Proof.new(proof_plan, trial_runner:, kept: @kept)
 
       def proof_plan
         Prove::Proof::Plan.new(variants: @variants, primary: @plan.primary, looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:,

@@ -18,7 +18,7 @@ module PumaTuner
       end
 
       def self.places(version)
-        values = {version:, home: Dir.home, cache: ENV.fetch("PUMA_TUNER_CACHE") { File.join(Dir.home, ".cache/puma_tuner") }}
+        values = {version:, home: Dir.home, cache: Host::CacheFolder.path}
         PLACES.map { |place| format(place, values) }
       end
       private_class_method :places

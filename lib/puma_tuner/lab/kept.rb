@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require "digest"
+require "fileutils"
+require "json"
+
+module PumaTuner
+  module Lab
+    # What a long run has measured so far, in a folder beside its finding: an interruption then costs no more than the round,
+    # or the part, at hand. A run that goes on takes up what was planned the same, in the same version of the lab and on a
+    # machine of the same kind; everything else is measured anew.
+    class Kept
+      # Of short runs nothing is kept.
+      module Nothing
+        def self.journal(_title, _plan) = Prove::Rounds::Nothing
+
+        def self.part(_name) = yield
+      end
+
+      # @param lab [Object]
+      # @param folder [String] made when there is something to keep
+      # @param options [Hash] of the run
+      # @return [Kept]
+      def self.of(lab, folder, **options)
+        machine = Host::MachineFacts.read
+        files = Dir[File.join(Lab.folder_of(lab), "**/*")].select { |path| File.file?(path) && !path.end_with?(".md") }.sort
+        new(folder, same: {"lab" => lab.name, "options" => options.to_a, "version" => [VERSION, RUBY_VERSION], "machine" => [machine.cpu_model, machine.cores_count],
+                           "files" => Digest::SHA256.hexdigest(files.map { |path| File.binread(path) }.join)})
+      end
+
+      # @param folder [String] made when there is something to keep
+      # @param same [Hash{String => Object}] what must be the same for a run to go on
+      def initialize(folder, same:)
+        @folder = folder
+        @same = JSON.generate(same)
+        @names = Hash.new(0)
+      end
+
+      # @return [Boolean] whether there is something
+      def any? = Dir.exist?(@folder)
+
+      # Rounds of a proof, see Prove::Rounds.
+      #
+      # @param title [String, nil]
+      # @param plan [Hash{String => Object}] of the proof
+      # @return [Prove::Journal]
+      def journal(title, plan)
+        path = place("rounds", title, plan)
+        Prove::Journal.new(path, plan:, resume: File.exist?(path))
+      end
+
+      # @param name [String]
+      # @yieldreturn [Object] what is to be kept: values, no processes or files
+      # @return [Object] what an earlier run has kept, or the block's
+      # @raise [UserMistake] when it can't be written
+      def part(name)
+        path = place("part", name)
+        return read(path) if File.exist?(path)
+        yield.tap { |value| write(path, value) }
+      end
+
+      # All that was kept goes, as the finding has it.
+      def remove = FileUtils.rm_rf(@folder)
+
+      private
+
+      # The same title comes with the same plan twice only in a lab that measures it twice, in its order.
+      def place(kind, title, plan = nil)
+        planned = Digest::SHA256.hexdigest(JSON.generate([@same, title, plan]))[0, 12]
+        time = (@names[[kind, planned]] += 1)
+        FileUtils.mkdir_p(@folder, mode: 0o700)
+        File.join(@folder, "#{title.to_s.gsub(/\W+/, "-")}-#{planned}-#{time}.#{kind}")
+      rescue SystemCallError => error
+        raise UserMistake, "cannot keep what is measured in #{@folder}: #{error.message}. Give --output another place."
+      end
+
+      # Marshal makes any object that a file names: only one's own are read.
+      def read(path)
+        raise UserMistake, "#{path} is somebody else's file; remove it, and begin anew" unless File.owned?(path)
+        Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
+      end
+
+      def write(path, value)
+        File.binwrite("#{path}.partial", Marshal.dump(value))
+        File.rename("#{path}.partial", path)
+      rescue SystemCallError => error
+        raise UserMistake, "cannot keep what is measured: #{error.message}. Give --output another place."
+      end
+    end
+  end
+end
