@@ -91,9 +91,11 @@ module PumaTuner
       # @return [Array<String>] versions
       def rubies = verdicts.keys.map(&:ruby).uniq
 
+      def newest = rubies.max_by { |version| Gem::Version.new(version) }
+
       # @return [Array<Cell>] of one service and Ruby, from few kinds of requests to all; fewer than three make no curve
       def curve
-        cells = verdicts.keys.select { |cell| cell.service == SHOP && cell.ruby == rubies.last }.sort_by(&:kinds_count)
+        cells = verdicts.keys.select { |cell| cell.service == SHOP && cell.ruby == newest }.sort_by(&:kinds_count)
         (cells.size < 3) ? [] : cells
       end
 
