@@ -15,13 +15,27 @@ class MythBustersLabTest < TunerTest
       seeds_count: 2, requests_count: 200, block: {rounds_count: 1, duration_s: 0.05, warmup_limit_s: 0.05})
   end
 
-  test "runs every part and tells each as claims, tables and charts" do
+  PARTS = [/Puma and Go/, /tarai/, /\Aab/, /capacity/, /threads/, /70 % IO/, /variants/, /json/, /database clients/, /side by side/].freeze
+
+  # @return [Array(PumaTuner::Lab::Finding, Array<String>)] and what was said to be at hand
+  def run_keeping(folder, lab)
+    notes = []
+    run = PumaTuner::Lab::Run.new(lab, quick: true, say: ->(text) { notes << text }, folder: File.expand_path("../../../labs/07-myth-busters", __dir__), kept: PumaTuner::Lab::Kept.new(folder, same: {}))
+    [lab.call(run), notes]
+  end
+
+  test "runs every part and tells each as claims, tables and charts; a run that goes on measures nothing again" do
     reason = MythBustersFixture.why_not
     skip reason if reason
-    lab = MythBusters.new(quick: tiny)
-    notes = []
-    finding = lab.call(PumaTuner::Lab::Run.new(lab, quick: true, say: ->(text) { notes << text }, folder: File.expand_path("../../../labs/07-myth-busters", __dir__)))
-    [/Puma and Go/, /tarai/, /\Aab/, /capacity/, /threads/, /70 % IO/, /variants/, /json/, /database clients/, /side by side/].each { |part| assert notes.any?(part), part }
+    finding, notes = Dir.mktmpdir do |folder|
+      lab = MythBusters.new(quick: tiny)
+      run_keeping(folder, lab).tap do |finding, _|
+        again, notes = run_keeping(folder, lab)
+        assert(PARTS.none? { |part| notes.any?(part) }, notes.inspect)
+        assert_equal finding.with(started_at: again.started_at, machine: again.machine), again
+      end
+    end
+    PARTS.each { |part| assert notes.any?(part), part }
     assert_operator finding.claims.size, :>, 35
     assert_equal ["a typical Rails API spends 65–70 % of its time in IO"], finding.claims.select { |claim| claim.outcome == "not measured" }.map(&:text)
     assert finding.charts.any? { |chart| chart.id == "io-share" }
