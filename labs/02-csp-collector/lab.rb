@@ -47,7 +47,7 @@ module PumaTuner
           raise UserMistake, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
       end
 
-      def expected_s(quick:) = quick ? 270 : 4_500
+      def expected_s(quick:) = quick ? 200 : 3_000
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
