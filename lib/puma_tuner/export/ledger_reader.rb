@@ -3,8 +3,8 @@
 module PumaTuner
   module Export
     # Reads of a ledger what is exported, as Buckets, and no traces. What an endpoint had when it was asked for last is kept for as long
-    # as it is not asked for again: of the many endpoints of an app, few are between two scrapes. Reading all histograms as
-    # they are takes three times as long when everything was asked for; `rake scrape` tells the cost.
+    # as it is not asked for again: of the many endpoints of an app, few are between two scrapes. What a scrape costs:
+    # docs/scrape.md.
     class LedgerReader < Measure::Ledger::Reader
       # Of which parts there are histograms, and in which buckets; by place in Measure::Ledger::DISTRIBUTIONS.
       BOUNDS = {wall: Bounds::FINE, queue: Bounds::WAITS, gvl_wait: Bounds::WAITS}.transform_keys { |part| Measure::Ledger::DISTRIBUTIONS.index(part) }.freeze
