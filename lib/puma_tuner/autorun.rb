@@ -11,6 +11,7 @@ end
 
 require "puma_tuner"
 
+PumaTuner::Host::YjitOff.install if ENV[PumaTuner::Host::YjitOff::VARIABLE]
 PumaTuner::Host::Launch.install
 if ENV["PUMA_TUNER_METER"]
   # Named here, and so loaded now: a process that is asked must not load anything.

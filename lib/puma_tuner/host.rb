@@ -19,5 +19,6 @@ module PumaTuner
     autoload :ServerLog, "puma_tuner/host/server_log"
     autoload :ServerProcess, "puma_tuner/host/server_process"
     autoload :YjitLimit, "puma_tuner/host/yjit_limit"
+    autoload :YjitOff, "puma_tuner/host/yjit_off"
   end
 end

@@ -10,10 +10,11 @@ class TradeoffIntegrationTest < TunerTest
 
   time_limit 180
 
-  QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --memory 8 --busy-machine --path /work].freeze
+  QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --memory 8 --busy-machine --path /work --warmup-limit 3].freeze
 
   test "YJIT off and on, with a report" do
-    ServedApp.open(rackup: "run ->(env) { 30_000.times { |i| i.to_s + 'x' }; [200, {}, ['fine']] }") do |app|
+    # As Rails does: the app turns YJIT on by itself.
+    ServedApp.open(rackup: "RubyVM::YJIT.enable; run ->(env) { 30_000.times { |i| i.to_s + 'x' }; [200, {}, ['fine']] }") do |app|
       result = puma_tuner("yjit", *QUICK, "--workers", "3", "--html", "y.html", "config.ru", folder: app.folder)
       assert_equal 0, result.code, result.err
       study = PumaTuner::Document.read(File.join(app.folder, "yjit.json"), :tradeoff)

@@ -48,6 +48,14 @@ class DifferenceTest < TunerTest
     assert_match(/gem.json=2.8.1 of other had no effect/, refused({"gem.json" => "2.8.1", "yjit" => "on"}, {"yjit" => "on"}))
   end
 
+  test "a variable that is set is no effect, and a baseline that runs otherwise than declared is refused, too" do
+    on = {"yjit" => "on"}
+    assert_match(/yjit=on of other had no effect/, refused(on, {"env RUBY_YJIT_ENABLE" => "1"}))
+    one, other = Variant.new(name: "one", factors: {"yjit" => "on", "env.A" => "1"}), Variant.new(name: "other", factors: {"yjit" => "on", "env.A" => "2"})
+    message = assert_raises(PumaTuner::UserMistake) { Difference.new(one, {one => SAME, other => SAME.merge("env A" => "2")}).insist }.message
+    assert_match(/yjit=on of one did not come true: it runs with YJIT off/, message)
+  end
+
   test "the same declared twice is an A/A pair, and fine" do
     assert_nil difference({"yjit" => "off"}, {}, baseline: {"yjit" => "off"}).insist
   end

@@ -27,6 +27,12 @@ class WarmupRunTest < TunerTest
     assert_operator warmup([window, window, window(pages: 600), window(pages: 600)]).windows_count, :>, 3
   end
 
+  test "a slow server that compiles little by little is waited for until little has come since the middle" do
+    counts = [1_000, 1_100, 1_200, 1_300, 1_309, 1_318, 1_327]
+    assert_equal 7, warmup(counts.map { |count| window(compiled: count) }, limit_s: 1).windows_count
+    assert_equal ["compiled code"], WarmupRun.moving(counts.first(6).map { |count| window(compiled: count) })
+  end
+
   test "noise is no warming up" do
     assert_empty WarmupRun.moving([window(cpu: 110), window(cpu: 90), window(cpu: 104)])
     assert_empty WarmupRun.moving([window(cpu: 90), window(cpu: 100), window(cpu: 110)])

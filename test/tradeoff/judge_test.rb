@@ -36,9 +36,9 @@ class TradeoffJudgeTest < TunerTest
     assert_match(/not shown to take more CPU than the cheapest \(on\)/, made.reason)
   end
 
-  test "where nothing is shown to be cheaper, what runs today is kept" do
+  test "where nothing is shown to be cheaper, the baseline is kept" do
     made = judge({"off" => [1_000, 100], "on" => [1_001, 90]})
-    assert_equal ["off", "Nothing is shown to take less CPU than what runs today."], [made.recommended, made.reason]
+    assert_equal ["off", "Nothing is shown to take less CPU than off."], [made.recommended, made.reason]
     assert_equal "off", judge({"off" => [1_000, 100], "on" => [600, 130]}, rounds_count: 3).recommended
   end
 
@@ -65,6 +65,13 @@ class TradeoffJudgeTest < TunerTest
     assert_equal 7 * PumaTuner::Units::MIB, made.points.last.code_bytes
     flat = growing.map { |count, *| [count, 100 * PumaTuner::Units::MIB, 100 * PumaTuner::Units::MIB] }
     assert_empty judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: flat).points.last.remarks
+  end
+
+  test "while YJIT still compiles, that is told, and so is that nothing should be decided yet" do
+    made = judge({"off" => [1_000, 100], "on" => [1_001, 110]}, conditions: {"yjit_new_ratio" => 0.08})
+    assert_match(/still compiling: 8\.0% of its code came during the load.*--warmup-limit/, made.points.last.remarks.join)
+    assert_match(/than off\. But YJIT was still compiling/, made.reason)
+    assert_empty judge({"off" => [1_000, 100], "on" => [1_001, 110]}, conditions: {"yjit_new_ratio" => 0.04}).points.last.remarks
   end
 
   test "a study can be written and read" do

@@ -7,7 +7,7 @@ module PumaTuner
     # puma_tuner yjit, malloc and gc: what a menu of settings does to an app's CPU and memory.
     class TradeOff < Dry::CLI::Command
       # What `prove` is told of all that a menu needs not to ask.
-      PROOF = {turns: "8", warmup: "0.7", warmup_limit: "20", probe_duration: "0", noise_rounds: "2", equivalent: "2", primary: "cpu_per_request",
+      PROOF = {turns: "8", warmup: "0.7", probe_duration: "0", noise_rounds: "2", equivalent: "2", primary: "cpu_per_request",
                allow: nil, expect: nil, bodies_may_differ: false}.freeze
 
       def self.declare(command)
@@ -17,6 +17,7 @@ module PumaTuner
           option :topology, desc: "workers x threads, such as 2x3, default: the app's own"
           option :rounds, default: "8", desc: "how often each is measured; an interval needs 6"
           option :duration, default: "6", desc: "seconds of load in each trial; memory is told at its end"
+          option :warmup_limit, default: "60", desc: "seconds after which a trial begins though YJIT is still compiling, or CPU per request still falls"
           TrafficOptions.declare(self, :rate, :arrivals)
           option :workers, desc: "for which the memory is estimated, default: as many as run"
           option :memory_limit, desc: "MiB, for all workers together"

@@ -20,8 +20,9 @@ module PumaTuner
           keys = changed_keys(variant)
           declared = declared_keys(variant)
           refuse_undeclared(variant, keys.reject { |key| declared.any? { |factor| Factors.covers(factor).match?(key) } || allowed?(key) })
-          refuse_without_effect(variant, declared.reject { |factor| keys.any? { |key| Factors.covers(factor).match?(key) } })
+          refuse_without_effect(variant, declared.reject { |factor| keys.any? { |key| Factors.shows(factor).match?(key) } })
         end
+        @fingerprints.each_key { |variant| refuse_otherwise(variant) }
         nil
       end
 
@@ -41,6 +42,13 @@ module PumaTuner
       end
 
       def allowed?(key) = @allowed.any? { |beginning| key.start_with?(beginning) }
+
+      # The baseline, too, has to run as it was declared.
+      def refuse_otherwise(variant)
+        declared, ran = variant.factors["yjit"], @fingerprints.fetch(variant)["yjit"]
+        return if declared.nil? || ran.nil? || declared == ran
+        raise UserMistake, "yjit=#{declared} of #{variant.name} did not come true: it runs with YJIT #{ran}. Something in the app decides that, such as its Ruby's options."
+      end
 
       def refuse_undeclared(variant, keys)
         return if keys.empty?

@@ -59,6 +59,11 @@ module PumaTuner
         end
       end
 
+      # That a variable is set is no proof that it did something: an app may turn YJIT on by itself.
+      #
+      # @return [Regexp] in which of a fingerprint's keys that factor has to be seen
+      def shows(key) = (key == "yjit") ? /\Ayjit\z/ : covers(key)
+
       # @param factors [Hash{String => String}]
       # @return [Hash{String => String}] versions that they declare, by gem
       def gems(factors) = factors.select { |key, _| key.start_with?("gem.") }.transform_keys { |key| key.delete_prefix("gem.") }

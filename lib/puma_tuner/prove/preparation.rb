@@ -79,7 +79,7 @@ module PumaTuner
         environment = @command.environment.dup
         factors.each { |key, value| environment[key.delete_prefix("env.")] = value if key.start_with?("env.") }
         environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
-        environment["RUBY_YJIT_ENABLE"] = (factors["yjit"] == "on") ? "1" : nil if factors["yjit"]
+        environment.merge!("RUBY_YJIT_ENABLE" => (factors["yjit"] == "on") ? "1" : nil, Host::YjitOff::VARIABLE => ("1" if factors["yjit"] == "off")) if factors["yjit"]
         environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
         environment.compact
       end

@@ -11,6 +11,9 @@ module PumaTuner
       # Their CPU per request may differ by this much from the first to the last of them, beyond what their spread explains.
       DRIFT_RATIO = 0.05
 
+      # A slow server compiles a little in each window, and much in all: since the middle of the warm-up no more than this share.
+      COMPILED_SINCE_HALF_RATIO = 0.05
+
       # Per window, of what is there already.
       COMPILED_GROWTH_RATIO = 0.01
       HEAP_GROWTH_RATIO = 0.03
@@ -45,7 +48,7 @@ module PumaTuner
         last = windows.last(WINDOWS_COUNT)
         [
           ("CPU per request" if drifts?(last.map(&:cpu_per_request_ns))),
-          ("compiled code" if grows?(last.map(&:compiled_count), COMPILED_GROWTH_RATIO)),
+          ("compiled code" if compiling?(windows)),
           ("the heap" if grows?(last.map(&:heap_pages_count), HEAP_GROWTH_RATIO))
         ].compact
       end
@@ -57,11 +60,16 @@ module PumaTuner
         values.first > values.last * (1 + DRIFT_RATIO) && values.each_cons(2).all? { |one, next_one| next_one <= one }
       end
 
+      def self.compiling?(windows)
+        counts = windows.map(&:compiled_count)
+        grows?(counts.last(WINDOWS_COUNT), COMPILED_GROWTH_RATIO) || grows?([counts[(counts.size - 1) / 2], counts.last], COMPILED_SINCE_HALF_RATIO)
+      end
+
       def self.grows?(values, ratio)
         return false if values.include?(nil) || values.first.zero?
         values.last > values[-2] * (1 + ratio)
       end
-      private_class_method :drifts?, :grows?
+      private_class_method :drifts?, :compiling?, :grows?
 
       private
 

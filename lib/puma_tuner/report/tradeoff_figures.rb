@@ -25,7 +25,7 @@ module PumaTuner
       # @return [Array<String>] lines to set
       def settings
         lines = @study.recommended_point.settings
-        lines.empty? ? ["(as it is today: nothing to set)"] : lines
+        lines.empty? ? ["(nothing to set#{"; where the app turns YJIT on by itself, as Rails does, config.yjit = false" if @study.subject == "yjit"})"] : lines
       end
 
       # @return [Array<String>] a sentence, or none

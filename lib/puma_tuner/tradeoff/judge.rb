@@ -12,6 +12,9 @@ module PumaTuner
       # Of its memory, in the last third of the load: such a process is not done growing.
       GROWTH_RATIO = 0.02
 
+      # Of what YJIT has compiled, during the load: what that cost is then in the figures, and what it brings is not yet.
+      NEW_CODE_RATIO = 0.05
+
       # @param verdict [Prove::Verdict]
       # @param subject [String]
       # @param workers_count [Integer, nil] to estimate for; nil: as many as ran
@@ -39,7 +42,7 @@ module PumaTuner
         Point.new(
           variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"), memory_ratio: ratio(cell, "pss"),
           cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"], p99_ns: cell.estimates["p99"],
-          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial.memory) }), front: false, beaten: false, remarks: []
+          **code(trials), new_code_ratio: median(trials.filter_map { |trial| trial.conditions["yjit_new_ratio"] }), growth_ratio: median(trials.filter_map { |trial| growth(trial.memory) }), front: false, beaten: false, remarks: []
         ).then { |made| made.with(remarks: remarks(made, cell)) }
       end
 
@@ -66,10 +69,13 @@ module PumaTuner
       def remarks(made, cell)
         [
           ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= Host::YjitLimit::ALARM_RATIO),
+          ("YJIT was still compiling: #{Units.percent(made.new_code_ratio)} of its code came during the load. Give it longer --warmup-limit, or more --connections." if compiling?(made)),
           ("Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the load. Give it longer --duration." if made.growth_ratio && made.growth_ratio > GROWTH_RATIO),
           ("#{cell.unsteady_count} of its trials never became steady." if cell.unsteady_count.positive?)
         ].compact
       end
+
+      def compiling?(one) = one.new_code_ratio && one.new_code_ratio > NEW_CODE_RATIO
 
       def with_front(points)
         points.map do |one|
@@ -102,9 +108,10 @@ module PumaTuner
       end
 
       def nothing_shown(fitting, baseline)
-        return [baseline, "Nothing is shown to take less CPU than what runs today."] if fitting.include?(baseline)
+        early = " But YJIT was still compiling in some: warm up for longer before you decide." if fitting.any? { |one| compiling?(one) }
+        return [baseline, "Nothing is shown to take less CPU than #{baseline.variant}.#{early}"] if fitting.include?(baseline)
         least = fitting.min_by(&:cpu)
-        [least, "Today's settings do not fit into the memory there is; of those that do, this one takes least CPU."]
+        [least, "#{baseline.variant} does not fit into the memory there is; of those that do, this one takes least CPU."]
       end
 
       def reason(chosen, cheapest)

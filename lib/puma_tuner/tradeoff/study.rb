@@ -9,12 +9,15 @@ module PumaTuner
     #   served; nil of the baseline, and where no round could tell
     # cpu_per_request_ns, pss_bytes, p99_ns: middle and range of the rounds; nil where unknown
     # code_bytes: of machine code, in the largest process; code_ratio: of the limit at which YJIT stops compiling
+    # new_code_ratio: of what YJIT has compiled in the end, how much came during the load
     # growth_ratio: of its memory at the end, how much came in the last third of the load
     # front: whether no other variant is better in both; beaten: whether one is clearly so, by both intervals
     # remarks: sentences
     Point = Document.define(:variant, :settings, :cpu_ratio, :memory_ratio, :cpu_per_request_ns, :pss_bytes, :p99_ns, :code_bytes,
-      :code_ratio, :growth_ratio, :front, :beaten, :remarks,
+      :code_ratio, :new_code_ratio, :growth_ratio, :front, :beaten, :remarks,
       nested: {cpu_ratio: Stats::Estimate, memory_ratio: Stats::Estimate, cpu_per_request_ns: Stats::Estimate, pss_bytes: Stats::Estimate, p99_ns: Stats::Estimate}) do
+      def initialize(new_code_ratio: nil, **fields) = super
+
       # @return [Float] over the baseline, 1 of itself
       def cpu = cpu_ratio&.value || 1.0
 

@@ -6,6 +6,7 @@ module PumaTuner
       # Settings between CPU and memory, from the least memory to the most.
       class Tradeoff < Section
         NAME_LENGTH = 44
+        BASELINE_LENGTH = 24
 
         # @param study [Tradeoff::Study]
         def initialize(study, paint)
@@ -21,7 +22,7 @@ module PumaTuner
         def heading = @figures.title
 
         def lines
-          table = table(["", "CPU/request", "over today", "memory (PSS)", "over today", "p99", "code", "<"])
+          table = table(["", "CPU/request", "over #{shortened(@study.baseline.variant, BASELINE_LENGTH)}", "memory (PSS)", "over it", "p99", "code", "<"])
           @figures.rows.each do |row|
             table << [shortened(row.name, NAME_LENGTH), row.cpu, row.cpu_ratio, row.pss, row.memory_ratio, row.p99, row.code, row.mark]
           end
