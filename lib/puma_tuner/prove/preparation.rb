@@ -79,9 +79,14 @@ module PumaTuner
         environment = @command.environment.dup
         factors.each { |key, value| environment[key.delete_prefix("env.")] = value if key.start_with?("env.") }
         environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
-        environment.merge!("RUBY_YJIT_ENABLE" => (factors["yjit"] == "on") ? "1" : nil, Host::YjitOff::VARIABLE => ("1" if factors["yjit"] == "off")) if factors["yjit"]
+        set_yjit(environment, factors["yjit"]) if factors["yjit"]
         environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
         environment.compact
+      end
+
+      def set_yjit(environment, on_or_off)
+        environment["RUBY_YJIT_ENABLE"] = ("1" if on_or_off == "on")
+        environment[Host::YjitOff::VARIABLE] = ("1" if on_or_off == "off")
       end
 
       def words_of(factors, directory)
