@@ -12,7 +12,7 @@ module PumaTuner
       DRIFT_RATIO = 0.05
 
       # A slow server compiles a little in each window, and much in all: since the middle of the warm-up no more than this share.
-      COMPILED_SINCE_HALF_RATIO = 0.05
+      COMPILED_SINCE_HALF_RATIO = 0.03
 
       # Per window, of what is there already.
       COMPILED_GROWTH_RATIO = 0.01

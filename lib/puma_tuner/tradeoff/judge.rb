@@ -69,7 +69,7 @@ module PumaTuner
       def remarks(made, cell)
         [
           ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= Host::YjitLimit::ALARM_RATIO),
-          ("YJIT was still compiling: #{Units.percent(made.new_code_ratio)} of its code came during the load. Give it longer --warmup-limit, or more --connections." if compiling?(made)),
+          ("YJIT was still compiling: #{Units.percent(made.new_code_ratio)} of its code came during the load. Its price is in these figures, and not all of its gain." if compiling?(made)),
           ("Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the load. Give it longer --duration." if made.growth_ratio && made.growth_ratio > GROWTH_RATIO),
           ("#{cell.unsteady_count} of its trials never became steady." if cell.unsteady_count.positive?)
         ].compact
@@ -108,7 +108,7 @@ module PumaTuner
       end
 
       def nothing_shown(fitting, baseline)
-        early = " But YJIT was still compiling in some: warm up for longer before you decide." if fitting.any? { |one| compiling?(one) }
+        early = " But YJIT was still compiling in some, so that not all of its gain is in these figures." if fitting.any? { |one| compiling?(one) }
         return [baseline, "Nothing is shown to take less CPU than #{baseline.variant}.#{early}"] if fitting.include?(baseline)
         least = fitting.min_by(&:cpu)
         [least, "#{baseline.variant} does not fit into the memory there is; of those that do, this one takes least CPU."]
