@@ -82,6 +82,6 @@ class TradeoffJudgeTest < TunerTest
   test "what to set is told as lines of an environment" do
     factors = {"yjit" => "on", "rubyopt" => "--yjit-mem-size=16", "preload" => "libjemalloc.so.2", "env.MALLOC_ARENA_MAX" => "2"}
     assert_equal ["RUBY_YJIT_ENABLE=1", 'RUBYOPT="--yjit-mem-size=16"', "LD_PRELOAD=libjemalloc.so.2", "MALLOC_ARENA_MAX=2"], PumaTuner::Tradeoff::Settings.lines(factors)
-    assert_empty PumaTuner::Tradeoff::Settings.lines({"yjit" => "off"})
+    assert_empty PumaTuner::Tradeoff::Settings.lines({"yjit" => "off", "topology" => "1x3"})
   end
 end

@@ -12,6 +12,8 @@ module PumaTuner
         factors.filter_map do |key, value|
           case key
           when "yjit" then "RUBY_YJIT_ENABLE=1" if value == "on"
+          # The same for all, and no part of what was tried.
+          when "topology" then nil
           when "rubyopt" then "RUBYOPT=\"#{value}\""
           when "preload" then "LD_PRELOAD=#{value}"
           when /\Aenv\.(.+)/ then "#{$1}=#{value}"
