@@ -42,7 +42,7 @@ module PumaTuner
 
       # As `puma_tuner calibrate` has kept it, or measured now.
       def machine(observation)
-        kept = Calibrate::Store.new.read(Calibrate.key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version))
+        kept = Calibrate::Store.new.of(observation)
         @run.note("calibrating the machine") unless kept
         Model::Fit.machine(observation, calibrated: kept || Calibrate.call)
       end

@@ -21,9 +21,6 @@ module PumaTuner
       }.freeze
       STAGING_MEMORY_RATIO = 1.13
 
-      # Of all methods compiled, during the load: more, and a trial tells what compiling costs and not what it brings.
-      NEW_RATIO = 0.05
-
       # One proof of YJIT off against on. service: of Yjit::SERVICES; mix: nil of what is neither staging's nor production's
       # kinds_count: of requests, the most frequent ones
       Cell = Data.define(:service, :ruby, :mix, :kinds_count) do
@@ -65,7 +62,7 @@ module PumaTuner
       def time_ratio(cell, metric) = (ratio(cell, metric) unless compiling?(cell))
 
       # @return [Boolean] whether much was compiled while the load that counts was sent
-      def compiling?(cell) = (condition(cell, "yjit_new_ratio")&.value || 0) > NEW_RATIO
+      def compiling?(cell) = (condition(cell, "yjit_new_ratio")&.value || 0) > Prove::Conditions::YJIT_NEW_RATIO_MAX
 
       # How much larger a metric's ratio is in one proof than in another. Rounds of the two are put together by their number,
       # which any other order would do as well: they are independent.

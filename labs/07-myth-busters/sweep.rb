@@ -61,8 +61,7 @@ module PumaTuner
 
         # As `puma_tuner calibrate` has kept it; the short form otherwise takes typical figures.
         def machine(observation)
-          key = Calibrate.key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version)
-          @calibrated ||= Calibrate::Store.new.read(key) || (calibrate if @sizes.calibrate)
+          @calibrated ||= Calibrate::Store.new.of(observation) || (calibrate if @sizes.calibrate)
           Model::Fit.machine(observation, calibrated: @calibrated)
         end
 

@@ -29,6 +29,7 @@ module PumaTuner
     autoload :ProofPlan, "puma_tuner/cli/proof_plan"
     autoload :Prove, "puma_tuner/cli/prove"
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
+    autoload :Repetition, "puma_tuner/cli/repetition"
     autoload :Report, "puma_tuner/cli/report"
     autoload :RunLab, "puma_tuner/cli/lab"
     autoload :Requests, "puma_tuner/cli/requests"

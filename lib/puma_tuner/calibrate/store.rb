@@ -35,6 +35,10 @@ module PumaTuner
         nil
       end
 
+      # @param observation [Measure::Observation]
+      # @return [Model::Machine, nil] of just its machine, Ruby and Puma; Lookup takes others in their place
+      def of(observation) = read(Calibrate.key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version))
+
       # @param machine [Model::Machine] calibrated
       # @return [String] the file
       # @raise [UserMistake] when there is no place; whoever only wants the value may go on without

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "shellwords"
-
 module PumaTuner
   module CLI
     # puma_tuner lab list: what there is to run.
@@ -92,13 +90,13 @@ module PumaTuner
       private
 
       def found(lab, stage, **options)
-        lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: "puma_tuner #{(ARGV - ["--resume"]).shelljoin}", **options))
+        lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: Repetition.anew, **options))
       end
 
-      # @return [Lab::Kept, nil] nil of the quick form
+      # @return [Lab::Kept, Module] Nothing of the quick form
       def kept_of(lab, folder, resume, options)
         raise UserMistake, "--resume: the quick form keeps nothing to go on with; leave it out" if resume && options.fetch(:quick)
-        return if options.fetch(:quick)
+        return Lab::Kept::Nothing if options.fetch(:quick)
         there = Dir.exist?(folder)
         raise UserMistake, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
         raise UserMistake, "#{folder} is what an interrupted run has measured: go on with --resume, remove it, or give another --output" if there && !resume
@@ -107,11 +105,11 @@ module PumaTuner
 
       # Whatever ends it: hours of rounds are not lost.
       def keeping(kept)
-        yield kept || Lab::Kept::Nothing
-        kept&.remove
+        yield kept
+        kept.remove
         finished = true
       ensure
-        err.puts("\npuma_tuner: what was measured is kept; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume") if kept&.any? && !finished
+        err.puts("\npuma_tuner: what was measured is kept; go on with: #{Repetition.resumed}") if kept.any? && !finished
       end
 
       def write_summary(finding, path)

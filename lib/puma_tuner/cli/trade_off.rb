@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "shellwords"
-
 module PumaTuner
   module CLI
     # puma_tuner yjit, malloc and gc: what a menu of settings does to an app's CPU and memory.
@@ -47,7 +45,7 @@ module PumaTuner
         proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
         Progress.new(err).stage(self.class::SUBJECT, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
       rescue Interrupt
-        err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: puma_tuner #{(ARGV - ["--resume"]).shelljoin} --resume")
+        err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: #{Repetition.resumed}")
         exit(130)
       end
 

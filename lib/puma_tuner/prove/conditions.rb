@@ -14,6 +14,9 @@ module PumaTuner
     # yjit_new_ratio: of what YJIT has compiled, in all processes, the share that came during the load: it was paid for then
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
+      # More than this is no longer the end of compiling: such a load holds what compiling costs, and not all that it brings.
+      YJIT_NEW_RATIO_MAX = 0.05
+
       module_function
 
       # @param spent [Spent] while the load was sent

@@ -16,6 +16,10 @@ module PumaTuner
       # @return [String]
       def title = TITLES.fetch(@study.subject, "CPU against memory")
 
+      # @param baseline [String] its name, as short as there is room
+      # @return [Array<String>] of a row's figures
+      def headings(baseline = @study.baseline.variant) = ["CPU/request", "over #{baseline}", "memory (PSS)", "over it", "p99", "code"]
+
       # @return [Array<Row>] from the least memory to the most
       def rows = @study.points.sort_by { |point| [point.memory, point.variant] }.map { |point| row(point) }
 

@@ -12,9 +12,6 @@ module PumaTuner
       # Of its memory, in the last third of the load: such a process is not done growing.
       GROWTH_RATIO = 0.02
 
-      # Of what YJIT has compiled, during the load: what that cost is then in the figures, and what it brings is not yet.
-      NEW_CODE_RATIO = 0.05
-
       # @param verdict [Prove::Verdict]
       # @param subject [String]
       # @param workers_count [Integer, nil] to estimate for; nil: as many as ran
@@ -42,7 +39,7 @@ module PumaTuner
         Point.new(
           variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"), memory_ratio: ratio(cell, "pss"),
           cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"], p99_ns: cell.estimates["p99"],
-          **code(trials), new_code_ratio: median(trials.filter_map { |trial| trial.conditions["yjit_new_ratio"] }), growth_ratio: median(trials.filter_map { |trial| growth(trial.memory) }), front: false, beaten: false, remarks: []
+          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial.memory) }), front: false, beaten: false, remarks: []
         ).then { |made| made.with(remarks: remarks(made, cell)) }
       end
 
@@ -51,8 +48,8 @@ module PumaTuner
       end
 
       def code(trials)
-        {code_bytes: median(trials.filter_map { |trial| trial.conditions["yjit_code_bytes"] })&.round,
-         code_ratio: median(trials.filter_map { |trial| trial.conditions["yjit_code_ratio"] })}
+        bytes, ratio, new_ratio = %w[yjit_code_bytes yjit_code_ratio yjit_new_ratio].map { |name| median(trials.filter_map { |trial| trial.conditions[name] }) }
+        {code_bytes: bytes&.round, code_ratio: ratio, new_code_ratio: new_ratio}
       end
 
       # @param curve [Array<Array(Integer, Integer, Integer)>] see Prove::Trial
@@ -75,7 +72,7 @@ module PumaTuner
         ].compact
       end
 
-      def compiling?(one) = one.new_code_ratio && one.new_code_ratio > NEW_CODE_RATIO
+      def compiling?(one) = one.new_code_ratio && one.new_code_ratio > Prove::Conditions::YJIT_NEW_RATIO_MAX
 
       def with_front(points)
         points.map do |one|

@@ -22,7 +22,7 @@ module PumaTuner
         def heading = @figures.title
 
         def lines
-          table = table(["", "CPU/request", "over #{shortened(@study.baseline.variant, BASELINE_LENGTH)}", "memory (PSS)", "over it", "p99", "code", "<"])
+          table = table(["", *@figures.headings(shortened(@study.baseline.variant, BASELINE_LENGTH)), "<"])
           @figures.rows.each do |row|
             table << [shortened(row.name, NAME_LENGTH), row.cpu, row.cpu_ratio, row.pss, row.memory_ratio, row.p99, row.code, row.mark]
           end
