@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "shellwords"
+
 module PumaTuner
   module CLI
     # The words of `prove` as a proof: what is compared, by what, how often.
