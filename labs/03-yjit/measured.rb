@@ -174,7 +174,7 @@ module PumaTuner
           next [] if cells.include?(nil)
           {"p99" => "p99", "pss" => "memory", "cpu_per_request" => "CPU"}.map do |metric, words|
             Lab::Claim.of_ratio("#{title}: Ruby #{newer}'s YJIT over #{older}'s, #{words}", (relative(*cells, metric) unless cells.any? { |cell| compiling?(cell) }), published: "to be better",
-              note: "on over off on #{newer}, over the same on #{older}: below 1, the newer does better")
+              published_ratio: Lab::Claim::LOWER, note: "on over off on #{newer}, over the same on #{older}: below 1, the newer does better")
           end
         end
       end

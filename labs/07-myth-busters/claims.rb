@@ -8,9 +8,6 @@ module PumaTuner
     class MythBusters
       # Every published claim, and what was measured of it. Pure: of one Measured.
       class Claims
-        # Where only a direction was published.
-        FASTER = (1.0.next_float..Float::INFINITY)
-
         TYPICAL = "a typical Rails API spends 65–70 % of its time in IO"
 
         # @param measured [Measured]
@@ -23,13 +20,6 @@ module PumaTuner
           servers, changes = ClaimsOfServers.new(@measured), ClaimsOfChanges.new(@measured)
           [*servers.all, *changes.all, Lab::Claim.of_ratio(TYPICAL, nil, published: "65–70 %", note: "A matter of fleets of apps: one machine with made-up requests can say nothing of it.")]
         end
-
-        # A published range holds whatever lies in it.
-        #
-        # @param range [Range] of published ratios
-        # @param measured [Stats::Estimate, nil]
-        # @return [Numeric] the published ratio that is nearest to what was measured
-        def self.nearest_in(range, measured) = measured ? measured.value.clamp(range) : range.begin
       end
     end
   end

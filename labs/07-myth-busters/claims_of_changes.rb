@@ -49,9 +49,8 @@ module PumaTuner
           ]
         end
 
-        def speed(verdict, text, faster, slower, published_ratio: nil, **told)
-          measured = verdict && Lab::Ratios.speed(verdict, of: faster, over: slower)
-          Lab::Claim.of_ratio(text, measured, published_ratio: published_ratio || Claims.nearest_in(Claims::FASTER, measured), **told)
+        def speed(verdict, text, faster, slower, published_ratio: Lab::Claim::HIGHER, **told)
+          Lab::Claim.of_ratio(text, verdict && Lab::Ratios.speed(verdict, of: faster, over: slower), published_ratio:, **told)
         end
 
         # The cost is the same for a small and a large request, so the share is the app's; beside little else it is seen best.

@@ -22,7 +22,7 @@ module PumaTuner
         end
 
         def self.full
-          new(duel: Duel::Times.new(rounds_count: 10, seconds: 5.0, warmup_s: 3.0, fresh: true), connections: [1, 10, 20, 50], topologies: %w[1x5 2x5 3x5 4x5], saturated: 50,
+          new(duel: Duel::Times.new(rounds_count: 8, seconds: 5.0, warmup_s: 3.0, fresh: true), connections: [1, 10, 20, 50], topologies: %w[1x5 2x5 3x5 4x5], saturated: 50,
             open_paths: %w[/realistic /level], rate_ratios: [0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1], open_s: 20.0, ab: {requests_count: 1_000, connections: [1, 10, 20, 50]},
             shares: [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], threads: [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32], whole_s: 0.02, clients_count: 40,
             record_s: 15.0, warmup_s: 2.0, cell_s: 6.0, repeats_count: 3, probe_s: 3.0, seeds_count: 10, requests_count: 5_000,

@@ -12,7 +12,7 @@ class CalibrateTest < TunerTest
   Calibrate = PumaTuner::Calibrate
 
   def in_folder
-    Dir.mktmpdir { |folder| yield folder, {"XDG_CACHE_HOME" => File.join(folder, "cache")} }
+    Dir.mktmpdir { |folder| yield folder, {"PUMA_TUNER_CACHE" => File.join(folder, "cache", "puma_tuner")} }
   end
 
   def calibrated_machine(key = Calibrate.current_key)
@@ -22,8 +22,8 @@ class CalibrateTest < TunerTest
 
   # Without the measuring, which has tests of its own.
   def command(folder, calibrated, remarks: [], **options)
-    before = ENV["XDG_CACHE_HOME"]
-    ENV["XDG_CACHE_HOME"] = folder
+    before = ENV["PUMA_TUNER_CACHE"]
+    ENV["PUMA_TUNER_CACHE"] = File.join(folder, "puma_tuner")
     out, err = StringIO.new, StringIO.new
     measure = Calibrate.method(:call)
     Calibrate.singleton_class.send(:remove_method, :call) # to redefine it would be a warning
@@ -34,7 +34,7 @@ class CalibrateTest < TunerTest
     command.call(**options)
     [out.string, err.string]
   ensure
-    ENV["XDG_CACHE_HOME"] = before
+    ENV["PUMA_TUNER_CACHE"] = before
     Calibrate.singleton_class.send(:remove_method, :call)
     Calibrate.define_singleton_method(:call, measure)
   end

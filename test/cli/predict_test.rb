@@ -28,7 +28,7 @@ class PredictCommandTest < TunerTest
   QUICK = %w[--workers 1 --threads 1,5 --seeds 3 --requests 300].freeze
 
   def predict(*words, verb: "predict")
-    puma_tuner(verb, "observation.json", *QUICK, *words, folder: @folder, environment: {"XDG_CACHE_HOME" => path("cache"), "XDG_STATE_HOME" => path("state")})
+    puma_tuner(verb, "observation.json", *QUICK, *words, folder: @folder, environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
   end
 
   def sweep_of(*words)

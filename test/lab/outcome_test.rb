@@ -40,6 +40,14 @@ class LabOutcomeTest < TunerTest
     assert_equal "contradicted", of_ratio(1, 1.01, 1.02)
   end
 
+  test "a published span holds what lies in it, and a published direction all on its side of 1" do
+    outcome = ->(published, low, high) { Lab::Claim.of_ratio("", interval(low, high), published_ratio: published).outcome }
+    assert_equal ["reproduced", "same direction, more", "same direction, less"], [[6, 8], [15.5, 17], [2, 3]].map { |low, high| outcome.call(5..15, low, high) }
+    assert_equal ["reproduced", "contradicted", "not shown"], [[1.1, 9], [0.7, 0.9], [0.9, 1.1]].map { |low, high| outcome.call(Lab::Claim::HIGHER, low, high) }
+    assert_equal ["contradicted", "reproduced", "not shown"], [[1.1, 9], [0.7, 0.9], [0.9, 1.1]].map { |low, high| outcome.call(Lab::Claim::LOWER, low, high) }
+    assert_nil Lab::Claim.of_ratio("", nil, published_ratio: 5..15).published_ratio
+  end
+
   test "too few rounds for an interval show nothing" do
     assert_equal "not shown", Lab::Outcome.of_ratio(1.27, interval(1.2, 1.3, level_ratio: nil))
   end

@@ -68,7 +68,11 @@ class YjitLabTest < TunerTest
   test "one Ruby is held against the other where both were measured" do
     refute(story.claims.any? { |claim| claim.text.include?("Ruby 3.4.5's YJIT") })
     both = story(cell("oauth", "production", 16, ruby: "3.3.8") => verdict(ratios(0.95, 1.3)))
-    assert_in_delta 1.2 / 1.3, claim(both, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory").measured.value, 0.01
+    memory = claim(both, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory")
+    assert_in_delta 1.2 / 1.3, memory.measured.value, 0.01
+    assert_equal Lab::Outcome::REPRODUCED, memory.outcome
+    dearer = story(cell("oauth", "production", 16, ruby: "3.3.8") => verdict(ratios(0.95, 1.1)))
+    assert_equal Lab::Outcome::CONTRADICTED, claim(dearer, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory").outcome
   end
 
   test "the curve goes from one kind of requests to all, and needs three points" do

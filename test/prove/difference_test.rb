@@ -51,6 +51,8 @@ class DifferenceTest < TunerTest
   test "a variable that is set is no effect, and a baseline that runs otherwise than declared is refused, too" do
     on = {"yjit" => "on"}
     assert_match(/yjit=on of other had no effect/, refused(on, {"env RUBY_YJIT_ENABLE" => "1"}))
+    assert_match(/preload=libx.so of other had no effect/, refused({"preload" => "libx.so"}, {"env LD_PRELOAD" => "/lib/libx.so"}))
+    assert_nil difference({"preload" => "libx.so"}, {"env LD_PRELOAD" => "/lib/libx.so", "preloaded" => "libx.so"}).insist
     one, other = Variant.new(name: "one", factors: {"yjit" => "on", "env.A" => "1"}), Variant.new(name: "other", factors: {"yjit" => "on", "env.A" => "2"})
     message = assert_raises(PumaTuner::UserMistake) { Difference.new(one, {one => SAME, other => SAME.merge("env A" => "2")}).insist }.message
     assert_match(/yjit=on of one did not come true: it runs with YJIT off/, message)

@@ -6,15 +6,6 @@ module PumaTuner
   module Calibrate
     # Where calibrated machines are kept between runs: a file for each in the user's cache folder.
     class Store
-      # @return [String] by the XDG base directory specification, where a path that is not absolute does not count
-      # @raise [UserMistake] for a user without a home
-      def self.folder
-        base = ENV["XDG_CACHE_HOME"].to_s
-        File.join(base.start_with?("/") ? base : File.join(Dir.home, ".cache"), "puma_tuner")
-      rescue ArgumentError
-        raise UserMistake, "there is no cache folder: neither XDG_CACHE_HOME nor HOME is set"
-      end
-
       # @param folder [String, nil] nil: the user's
       def initialize(folder = nil)
         @folder = folder
@@ -22,7 +13,7 @@ module PumaTuner
 
       # @param key [String] see Calibrate.key_of
       # @return [String]
-      def path(key) = File.join(@folder || self.class.folder, "machine-#{Host::Fingerprint.check_number(key)}.json")
+      def path(key) = File.join(@folder || Host::CacheFolder.path, "machine-#{Host::Fingerprint.check_number(key)}.json")
 
       # What can't be read, or is another version's or another machine's, is as good as absent: it can be measured again.
       #
@@ -48,7 +39,7 @@ module PumaTuner
         Document.write(machine, place)
         place
       rescue SystemCallError => error
-        raise UserMistake, "cannot keep the calibration: #{error.message}. Set XDG_CACHE_HOME to a folder that can be written to."
+        raise UserMistake, "cannot keep the calibration: #{error.message}. Set PUMA_TUNER_CACHE to a folder that can be written to."
       end
     end
   end

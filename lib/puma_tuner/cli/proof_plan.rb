@@ -97,7 +97,7 @@ module PumaTuner
         looks = option(:looks) ? PumaTuner::Prove::Looks.stepwise(Parse.counts("--looks", option(:looks)))
           : PumaTuner::Prove::Looks.fixed(Parse.count("--rounds", option(:rounds), 1..200))
         least = looks.least_rounds_count(variants.size - 1)
-        @say.call("with #{variants.size} variants, an interval needs #{least} rounds at least: less will show nothing") if looks.rounds_max < least
+        @say.call("with #{variants.size} variants, what holds for all of them together needs #{least} rounds at least: with fewer, none is called better or worse") if looks.rounds_max < least
         looks
       end
 

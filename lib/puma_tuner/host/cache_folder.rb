@@ -2,11 +2,21 @@
 
 module PumaTuner
   module Host
-    # Where what can be had again is kept: gems of variants, labs and profilers. bin/support/environment.sh says the same to
-    # scripts, labs/support/gems.rb to a lab's children, which don't load this library.
+    # Where what can be had again is kept: gems of variants, labs and profilers, calibrated machines.
+    # bin/support/environment.sh says the same to scripts, labs/support/gems.rb to a lab's children, which don't load this library.
     module CacheFolder
-      # @return [String] PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder
-      def self.path = ENV.fetch("PUMA_TUNER_CACHE") { File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "puma_tuner") }
+      # @return [String] PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder, by the XDG base directory specification,
+      #   where a path that is not absolute does not count
+      # @raise [UserMistake] for a user without a home
+      def self.path = ENV.fetch("PUMA_TUNER_CACHE") { File.join(base, "puma_tuner") }
+
+      def self.base
+        given = ENV["XDG_CACHE_HOME"].to_s
+        given.start_with?("/") ? given : File.join(Dir.home, ".cache")
+      rescue ArgumentError
+        raise UserMistake, "there is no cache folder: none of PUMA_TUNER_CACHE, XDG_CACHE_HOME and HOME is set"
+      end
+      private_class_method :base
     end
   end
 end

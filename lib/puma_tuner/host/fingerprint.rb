@@ -22,7 +22,7 @@ module PumaTuner
       def read
         {
           "ruby" => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}", "ruby flags" => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
-          "cores" => cores, "yjit" => yjit, "allocator" => allocator, "gc settings" => gc_settings, **variables, **gems, **extensions
+          "cores" => cores, "yjit" => yjit, "allocator" => allocator, "preloaded" => preloaded, "gc settings" => gc_settings, **variables, **gems, **extensions
         }
       end
 
@@ -41,12 +41,23 @@ module PumaTuner
 
       # By the libraries in this process: whoever defines malloc first, which LD_PRELOAD decides, or Ruby's own linking.
       def allocator
-        mapped = File.foreach("/proc/self/maps").filter_map { |line| line[%r{/([^/\s]+\.so[^/\s]*)\s*\z}, 1] }.uniq
-        ALLOCATORS.each { |name, pattern| mapped.each { |library| return "#{name} (#{library})" if library.match?(pattern) } }
+        libraries = mapped
+        ALLOCATORS.each { |name, pattern| libraries.each { |library| return "#{name} (#{library})" if library.match?(pattern) } }
         "the C library's"
       rescue SystemCallError
         "unknown"
       end
+
+      # What LD_PRELOAD names and is here: what the loader can't load, it leaves out.
+      def preloaded
+        named = ENV["LD_PRELOAD"].to_s.split(/[\s:]+/).map { |path| File.basename(File.exist?(path) ? File.realpath(path) : path) }
+        (named & mapped).join(" ")
+      rescue SystemCallError
+        "unknown"
+      end
+
+      # @return [Array<String>] names of the shared libraries in this process
+      def mapped = File.foreach("/proc/self/maps").filter_map { |line| line[%r{/([^/\s]+\.so[^/\s]*)\s*\z}, 1] }.uniq
 
       def gc_settings
         GC.respond_to?(:config) ? GC.config.except(:implementation).map { |name, value| "#{name}=#{value}" }.join(" ") : ""

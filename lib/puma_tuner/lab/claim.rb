@@ -17,9 +17,11 @@ module PumaTuner
       nested: {measured: Stats::Estimate, exact: Count}) do
       # @param measured [Stats::Estimate, nil]
       # @param published [String, nil]
-      # @param published_ratio [Numeric, nil]
+      # @param published_ratio [Numeric, Range, nil] a range where a span was published, or a direction alone (HIGHER, LOWER):
+      #   what lies in it and is nearest to the measured ratio stands for it
       # @return [Claim]
       def self.of_ratio(text, measured, published: nil, published_ratio: nil, note: nil)
+        published_ratio = measured&.value&.clamp(published_ratio) if published_ratio.is_a?(Range)
         new(text:, published:, published_ratio:, measured:, unit: "ratio", exact: nil, note:)
       end
 
@@ -49,5 +51,9 @@ module PumaTuner
         Outcome.of_ratio(published_ratio, measured) if unit == "ratio"
       end
     end
+
+    # Ratios, where only their direction was published.
+    Claim::HIGHER = (1.0.next_float..Float::INFINITY)
+    Claim::LOWER = (0.0..1.0.prev_float)
   end
 end

@@ -21,7 +21,7 @@ module PumaTuner
         "git" => ["a commit, branch or tag of the app's repository", /\A(commit|file |gem |extension |puma )/],
         "app" => ["another config.ru", /\A(file app|gem |extension )/],
         "command" => ["another server: a command with {port} where it is told its port", /\A(?!yjit\z)/],
-        "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2", /\A(allocator|env LD_PRELOAD)\z/],
+        "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2", /\A(allocator|preloaded|env LD_PRELOAD)\z/],
         "setup" => ["a command that is run once before, in the variant's folder", /\A(file |gem |extension )/],
         "block" => ["a block of the file", /\A(block|gem .*|extension .*)\z/]
       }.freeze
@@ -30,7 +30,7 @@ module PumaTuner
       CONSEQUENCES = {
         /\ARUBY_YJIT|\ARUBYOPT\z/ => /\A(yjit|ruby flags|gc settings)\z/, /\ARUBY_GC|\ARUBY_THREAD/ => /\Agc settings\z/,
         /\A(WEB_CONCURRENCY|PUMA_.*|((RAILS|PUMA)_)?(MIN|MAX)_THREADS|RACK_ENV|RAILS_ENV)\z/ => /\A(puma |env (RACK|RAILS)_ENV)/,
-        /\ALD_PRELOAD\z/ => /\Aallocator\z/, /\ABUNDLE_GEMFILE\z/ => /\A(gem|extension) /
+        /\ALD_PRELOAD\z/ => /\A(allocator|preloaded)\z/, /\ABUNDLE_GEMFILE\z/ => /\A(gem|extension) /
       }.freeze
 
       module_function
@@ -59,10 +59,12 @@ module PumaTuner
         end
       end
 
-      # That a variable is set is no proof that it did something: an app may turn YJIT on by itself.
-      #
+      # That a variable is set is no proof that it did something: an app may turn YJIT on by itself, and a library that can't
+      # be loaded is left out.
+      SHOWN = {"yjit" => /\Ayjit\z/, "preload" => /\Apreloaded\z/}.freeze
+
       # @return [Regexp] in which of a fingerprint's keys that factor has to be seen
-      def shows(key) = (key == "yjit") ? /\Ayjit\z/ : covers(key)
+      def shows(key) = SHOWN.fetch(key) { covers(key) }
 
       # @param factors [Hash{String => String}]
       # @return [Hash{String => String}] versions that they declare, by gem

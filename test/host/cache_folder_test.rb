@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class CacheFolderTest < TunerTest
+  NAMES = %w[PUMA_TUNER_CACHE XDG_CACHE_HOME HOME].freeze
+
+  # @param values [Array<String, nil>] of NAMES
+  def path(*values)
+    before = ENV.values_at(*NAMES)
+    NAMES.zip(values) { |name, value| ENV[name] = value }
+    PumaTuner::Host::CacheFolder.path
+  ensure
+    NAMES.zip(before) { |name, value| ENV[name] = value }
+  end
+
+  test "ours, then the user's by the XDG base directory specification" do
+    assert_equal "/ours", path("/ours", "/cache", "/home/somebody")
+    assert_equal "/cache/puma_tuner", path(nil, "/cache", "/home/somebody")
+    [nil, "", "relative"].each { |none| assert_equal "/home/somebody/.cache/puma_tuner", path(nil, none, "/home/somebody") }
+  end
+
+  test "a user without a home is told what to set" do
+    assert_match(/PUMA_TUNER_CACHE/, assert_raises(PumaTuner::UserMistake) { path(nil, nil, "relative") }.message)
+  end
+end
