@@ -33,6 +33,31 @@ class FleetPrometheusTest < TunerTest
     assert_match(/no Prometheus does: key not found: "data"/, unanswered { [200, '{"status":"success"}'] })
   end
 
+  # Answers one request with these bytes, whatever was asked.
+  def answering(address, bytes)
+    server = TCPServer.new(address, 0)
+    thread = Thread.new do
+      client = server.accept
+      client.readpartial(100_000)
+      client.write(bytes)
+      client.close
+    end
+    yield server.addr[1]
+  ensure
+    thread&.join(1)
+    server&.close
+  end
+
+  test "there, and no HTTP at all" do
+    answering("127.0.0.1", "SSH-2.0-x\r\n") { |port| assert_match(/speaks no HTTP: that is no Prometheus/, unanswered(url: "http://127.0.0.1:#{port}")) }
+  end
+
+  test "an address of IPv6 is one" do
+    answering("::1", "HTTP/1.1 502 X\r\nContent-Length: 0\r\n\r\n") { |port| assert_match(/answered 502/, unanswered(url: "http://[::1]:#{port}")) }
+  rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
+    skip "this machine has no IPv6"
+  end
+
   test "a query that is refused, or was too much" do
     assert_match(/refused a query \(bad_data\): parse error/, unanswered { [400, '{"status":"error","errorType":"bad_data","error":"parse error"}'] })
     assert_match(/own limit: query timed out.*Shorten --window/, unanswered { [503, '{"status":"error","errorType":"timeout","error":"query timed out"}'] })

@@ -84,6 +84,35 @@ class FleetReaderTest < TunerTest
     assert_match(/both groups are the same/, assert_raises(PumaTuner::UserMistake) { compare(b: '{yjit="off"}') }.message)
   end
 
+  test "two periods that overlap are a mistake, which tells the longest window" do
+    message = assert_raises(PumaTuner::UserMistake) { compare(a: '{yjit="on"}', ends: [NOW_S - 6 * 3_600, NOW_S]) }.message
+    assert_match(/the two periods overlap by .*a --window of 360m at most/, message)
+    assert_equal "raw", compare(a: '{yjit="on"}', ends: [NOW_S - 6 * 3_600, NOW_S], duration_s: 6 * 3_600).source
+  end
+
+  test "a label that only the servers have, and no figure, is told apart from one that nobody has" do
+    info_alone = {%r{\Alabel/ruby/} => ->(request) { request.parameters["match[]"].include?("exporter_info") ? ["3.4.5"] : [] },
+                  /exporter_info\{ruby/ => ->(_) { vector([{schema: "1", complete: "true"}, 4]) }}
+    assert_match(/--a .*figures have no label ruby, puma_tuner_exporter_info alone has it/, assert_raises(VoidMeasurement) { compare(info_alone, a: '{ruby!="3.3.8"}') }.message)
+    nobody = {/exporter_info\{servcie/ => ->(_) { vector([{schema: "1", complete: "true"}, 4]) }}
+    assert_match(/--b .*no server has a label servcie/, assert_raises(VoidMeasurement) { compare(nobody, b: '{servcie!="shop"}') }.message)
+    assert_match(/--services .*no server has a label team/, assert_raises(VoidMeasurement) { compare(all: Selector.parse('{team!="x"}')) }.message)
+  end
+
+  test "rules are not taken for labels that they have added up" do
+    found = {/\Aquery count\(count_over_time/ => ->(_) { vector([{}, 1]) }, /exporter_info\{yjit=.*pod/ => ->(_) { vector([{schema: "1", complete: "true"}, 4]) },
+             %r{\Alabel/pod/} => ->(request) { request.parameters["match[]"].start_with?("fleet:") ? [] : %w[canary-1 web-1] }}
+    words = {a: '{yjit="off",pod!~"canary-.*"}', b: '{yjit="on",pod!~"canary-.*"}'}
+    assert_equal "raw", compare(found, source: "auto", **words).source
+    known = {/\Aquery count by \(schema, complete\).*fleet:puma_tuner_servers/ => ->(_) { vector([{schema: "1", complete: "true"}, 1]) }}
+    assert_match(/has no label pod: --source raw/, assert_raises(VoidMeasurement) { compare(found.merge(known), source: "rules", **words) }.message)
+  end
+
+  test "one sample in a span tells no increase, and is not taken for no requests" do
+    once = with_values(/count_over_time/) { |series| series.merge(values: series[:values].map { |time, _| [time, "1"] }) }
+    assert_match(/scraped less than twice in a span of 900 s.*--step 5m/, assert_raises(VoidMeasurement) { compare(once) }.message)
+  end
+
   test "spans without samples are left out and counted, and are no zero" do
     gone = with_values(/count_over_time.*"off"/) { |series| series.merge(values: series[:values].each_with_index.reject { |_, index| index.between?(10, 19) }.map(&:first)) }
     comparison = compare(gone)
@@ -157,6 +186,8 @@ class FleetReaderTest < TunerTest
   test "an answer that is partial by its own word is told" do
     warned = {/process_cpu/ => ->(request) { [200, JSON.generate({status: "success", warnings: ["store 10.0.0.7 unavailable"], data: {resultType: "matrix", result: SimulatedAnswers.range(request, request.parameters["query"])}})] }}
     assert_includes compare(warned).warnings, "Prometheus says that its answer is partial: store 10.0.0.7 unavailable"
+    marked = {/process_cpu/ => ->(request) { [200, JSON.generate({status: "success", isPartial: true, data: {resultType: "matrix", result: SimulatedAnswers.range(request, request.parameters["query"])}})] }}
+    assert_includes compare(marked).warnings, "Prometheus says that its answer is partial: some of its storage did not answer (isPartial)"
   end
 
   test "rules are taken where they reach back over the window, and by name only there" do
@@ -165,7 +196,7 @@ class FleetReaderTest < TunerTest
     comparison = compare(found.merge(known), source: "auto")
     assert_equal "rules", comparison.source
     assert_match(/--source raw/, comparison.unknown.fetch("restarts"))
-    assert(@fake.requests.any? { |request| request.parameters["query"] =~ /sum by \(le\) \(avg_over_time\(fleet:puma_tuner_request_duration_seconds_bucket:rate5m\{yjit="on"\}\[900s\]\)\) \* 900/ })
+    assert(@fake.requests.any? { |request| request.parameters["query"] =~ /avg_over_time\(\(sum by \(le\) \(fleet:puma_tuner_request_duration_seconds_bucket:rate5m\{yjit="on"\}\)\)\[900s:75s\]\) \* 900/ })
     assert_equal "raw", compare(source: "auto").source
   end
 

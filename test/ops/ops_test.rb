@@ -3,6 +3,7 @@
 require "test_helper"
 require "json"
 require "open3"
+require "tmpdir"
 require_relative "../../benchmark/support/prometheus_process"
 
 # The files for Prometheus and Grafana that we ship.
@@ -23,6 +24,28 @@ class OpsTest < TunerTest
 
   test "rules add up servers and workers, and alerts fire when they should" do
     assert_match(/SUCCESS/, promtool("test", "rules", "tests.yml"))
+  end
+
+  # Half an hour of one release and half an hour of the next is one hour, not two.
+  test "what fleet asks of the rules does not count an hour twice in which a label changed" do
+    queries = PumaTuner::Fleet::Queries.new(:rules, PumaTuner::Fleet::Selector.parse('service="shop"'), 3_600)
+    series = lambda do |metric, value|
+      {"one" => "#{value}x89 stale", "two" => "_x90 #{value}x90"}.map { |release, values| "      - {series: '#{metric}{service=\"shop\",release=\"#{release}\"}', values: '#{values}'}" }
+    end
+    cases = {queries.counter(:gc) => 7_200, queries.level(:memory) => 300, queries.level(:servers) => 4}
+    text = <<~YAML
+      evaluation_interval: 1m
+      tests:
+        - interval: 1m
+          input_series:
+      #{[*series.call("fleet:puma_tuner_gc_seconds:rate5m", 2), *series.call("fleet:puma_tuner_process_pss_bytes:sum", 300), *series.call("fleet:puma_tuner_servers:count", 4)].join("\n")}
+          promql_expr_test:
+      #{cases.map { |query, value| "      - {expr: '#{query}', eval_time: 2h, exp_samples: [{labels: '{}', value: #{value}}]}" }.join("\n")}
+    YAML
+    Dir.mktmpdir do |folder|
+      File.write(path = File.join(folder, "tests.yml"), text)
+      assert_match(/SUCCESS/, promtool("test", "rules", path))
+    end
   end
 
   def metrics_in(text) = text.scan(/\b(?:fleet:)?puma_tuner_\w+(?::\w+)?/).uniq

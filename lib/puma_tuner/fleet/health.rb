@@ -26,9 +26,18 @@ module PumaTuner
       def insist_on_known(name, selector, window)
         found = info(selector, window)
         raise VoidMeasurement, "--#{name} #{selector}: #{why_nothing(selector, window)}" if found.empty?
+        insist_on_labels(name, selector, window)
         schemas = found.map { |series| series.labels["schema"] }.uniq
         return if schemas == [Export::SCHEMA]
         raise VoidMeasurement, "--#{name} #{selector}: #{other_schema(schemas)}"
+      end
+
+      # A matcher that a figure's series have no label for matches none of them, or, with != and !~, all.
+      #
+      # @raise [VoidMeasurement] when there is a label that figures don't have
+      def insist_on_labels(name, selector, window)
+        label = selector.labels.uniq.find { |one| @prometheus.label_values(one, Queries::COMMON.fetch(@source), window).empty? }
+        raise VoidMeasurement, "--#{name} #{selector}: #{why_no_label(label, window)}" if label
       end
 
       # @return [Array<String>] of the machine that asks
@@ -50,12 +59,16 @@ module PumaTuner
       def why_nothing(selector, window)
         anywhere = info(Selector.new(matchers: []), window)
         return "Prometheus has no metric #{@info} in #{window}. Is the exporter scraped (docs/exporter.md)? Does it keep data that long?" if anywhere.empty?
-        selector.labels.uniq.each do |label|
-          values = @prometheus.label_values(label, @info, window)
-          return "no server has a label #{label} in #{window}; set it with PumaTuner.export(labels: …), or by Prometheus' relabelling" if values.empty?
-        end
+        unknown = selector.labels.uniq.find { |label| @prometheus.label_values(label, @info, window).empty? }
+        return why_no_label(unknown, window) if unknown
         known = selector.labels.uniq.map { |label| "#{label} is #{@prometheus.label_values(label, @info, window).first(8).map(&:inspect).join(", ")}" }
         "no server in #{window} has these labels together; there, #{known.join(", ")}"
+      end
+
+      def why_no_label(label, window)
+        return "what the rules recorded in #{window} has no label #{label}: --source raw asks each server's own series" if @source == :rules
+        return "figures have no label #{label}, #{@info} alone has it; set one of your own with PumaTuner.export(labels: …), or by Prometheus' relabelling" if @prometheus.label_values(label, @info, window).any?
+        "no server has a label #{label} in #{window}; set it with PumaTuner.export(labels: …), or by Prometheus' relabelling"
       end
 
       def other_schema(schemas)

@@ -19,6 +19,8 @@ module PumaTuner
         def label(name) = labels.fetch(name) { raise VoidMeasurement, "series came without their label #{name} (#{labels}): was it dropped by relabelling, or by rules of your own?" }
       end
 
+      OPEN_TIMEOUT_S = 5
+
       # @return [Array<String>] what the server warned of, as when one of its stores did not answer
       attr_reader :warnings
 
@@ -74,7 +76,7 @@ module PumaTuner
         response = exchange(path, parameters, get)
         answer = parsed(response)
         raise Unanswered, refusal(answer) unless answer["status"] == "success"
-        @warnings |= [*answer["warnings"]]
+        @warnings |= [*answer["warnings"], *("some of its storage did not answer (isPartial)" if answer["isPartial"])]
         answer.fetch("data")
       rescue KeyError => error
         raise Unanswered, "#{self} answered something that no Prometheus does: #{error.message}"
@@ -85,8 +87,12 @@ module PumaTuner
         request = get ? Net::HTTP::Get.new("#{place}?#{URI.encode_www_form(parameters)}") : Net::HTTP::Post.new(place).tap { |post| post.set_form_data(parameters) }
         request[@header.first] = @header.last if @header
         request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) }) if @url.user
-        Net::HTTP.start(@url.host, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: 5, read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
+        Net::HTTP.start(@url.hostname, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: OPEN_TIMEOUT_S, read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
           .tap { |response| look_at_clock(response) }
+      rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
+        raise Unanswered, "#{self} speaks no HTTP: that is no Prometheus. Give its address with --url"
+      rescue Net::OpenTimeout
+        raise Unanswered, "nobody answers at #{self} (no connection within #{OPEN_TIMEOUT_S} s). Start Prometheus, or give its address with --url"
       rescue Timeout::Error
         raise Unanswered, "#{self} is there, and did not answer within #{@timeout_s} s. Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
       rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Net::ProtocolError => error

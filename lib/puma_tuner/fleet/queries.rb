@@ -10,6 +10,9 @@ module PumaTuner
       # The servers of a group, by what they say of themselves; of it all else is judged.
       INFO = {raw: "puma_tuner_exporter_info", rules: "fleet:puma_tuner_servers:count"}.freeze
 
+      # That every server tells of, with the labels that all its figures have: what may be asked for.
+      COMMON = {raw: "puma_tuner_request_duration_seconds_count", rules: "fleet:puma_tuner_request_duration_seconds_bucket:rate5m"}.freeze
+
       # source: name => [exporter's metric, rule's metric, labels that are kept]; counters
       COUNTERS = {
         duration: ["puma_tuner_request_duration_seconds_bucket", "fleet:puma_tuner_request_duration_seconds_bucket:rate5m", %w[le]],
@@ -19,7 +22,7 @@ module PumaTuner
         gc: ["puma_tuner_gc_seconds_total", "fleet:puma_tuner_gc_seconds:rate5m", []]
       }.freeze
 
-      # name => [how samples are joined, exporter's metric, rule's metric, how several of the rule's series are joined, more matchers]
+      # name => [how samples are joined, exporter's metric, rule's metric, how several of the rule's series are joined, more matchers of the exporter's]
       LEVELS = {
         memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_process_pss_bytes:sum", "sum"],
         worker_memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_worker_pss_bytes:sum", "sum", ["worker", "!=", "master"]],
@@ -32,7 +35,7 @@ module PumaTuner
         servers: ["count", "puma_tuner_exporter_info", "fleet:puma_tuner_servers:count", "sum"]
       }.freeze
 
-      # How often a gauge is looked at within a span, when no rule has done it before.
+      # How often a span is looked at within.
       SUBQUERY_STEPS = 12
       LEAST_SUBQUERY_STEP_S = 15
 
@@ -52,27 +55,38 @@ module PumaTuner
       # @return [String] counted in a span
       def counter(name, by: [])
         raw, rule, own = COUNTERS.fetch(name)
-        labels = "by (#{[*own, *by].join(", ")})"
-        return "sum #{labels} (avg_over_time(#{@selector.of(rule)}[#{@step_s}s])) * #{@step_s}" if @source == :rules
-        "sum #{labels} (increase(#{@selector.of(raw)}[#{@step_s}s]))"
+        labels = " by (#{[*own, *by].join(", ")})"
+        return "#{mean_of("sum#{labels} (#{@selector.of(rule)})")} * #{@step_s}" if @source == :rules
+        "sum#{labels} (increase(#{@selector.of(raw)}[#{@step_s}s]))"
       end
 
       # @return [String] the mean over a span
       def level(name, by: [])
         join, raw, rule, join_again, *more = LEVELS.fetch(name)
-        labels = by.empty? ? "" : " by (#{by.join(", ")})"
-        return "#{join_again}#{labels} (avg_over_time(#{@selector.of(rule)}[#{@step_s}s]))" if @source == :rules
-        "avg_over_time((#{join}#{labels} (#{@selector.with_more(*more).of(raw)}))[#{@step_s}s:#{subquery_step_s}s])"
+        labels = " by (#{by.join(", ")})" if by.any?
+        return mean_of("#{join_again}#{labels} (#{@selector.of(rule)})") if @source == :rules
+        mean_of("#{join}#{labels} (#{@selector.with_more(*more).of(raw)})")
       end
 
-      # A step longer than the span would look at most of them never.
-      private def subquery_step_s = (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
-
-      # @return [String] how many samples a span has of the series that has most
-      def coverage = "max(count_over_time(#{@selector.of(INFO.fetch(@source))}[#{@step_s}s]))"
+      # @return [String] how many samples a span has: of the exporter's series that has most; of rules, whose series change their labels with each
+      #   deploy where one tells the release, how often there was any
+      def coverage
+        metric = @selector.of(INFO.fetch(@source))
+        (@source == :rules) ? "count_over_time(#{within_span("count (#{metric})")})" : "max(count_over_time(#{metric}[#{@step_s}s]))"
+      end
 
       # @return [String] servers that began anew in a span, by their counters' resets
       def resets = "sum(resets(#{@selector.of("puma_tuner_request_duration_seconds_count")}[#{@step_s}s]))"
+
+      private
+
+      # First joined, then averaged: a series that was there for half of the span only is to count half, and its own mean would not tell.
+      def mean_of(expression) = "avg_over_time(#{within_span(expression)})"
+
+      def within_span(expression) = "(#{expression})[#{@step_s}s:#{subquery_step_s}s]"
+
+      # A step longer than the span would look at most of them never.
+      def subquery_step_s = (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
     end
   end
 end

@@ -45,24 +45,39 @@ module PumaTuner
         if @question.selectors.uniq.size == 1 && @windows.uniq.size == 1
           raise UserMistake, "both groups are the same; give --b another selector, or another time with --a-end or --b-end"
         end
+        insist_on_apart(*@windows.sort_by(&:begins_s)) if @question.selectors.uniq.one?
         @source = choose_source
         @health = Health.new(@prometheus, @source)
         @question.selectors.zip(@windows, NAMES) { |selector, window, name| @health.insist_on_known(name, selector, window) }
+        @health.insist_on_labels("services", @question.all, @windows.last)
+      end
+
+      # What both periods hold would be compared with itself.
+      def insist_on_apart(first, last)
+        overlap_s = first.ends_s - last.begins_s
+        return unless overlap_s.positive?
+        raise UserMistake, "the two periods overlap by #{Units.duration(overlap_s * Units::NS_PER_S)}: a --window of #{(last.ends_s - first.ends_s) / 60}m at most, or ends that are further apart (--a-end, --b-end)"
       end
 
       # Endpoints are recorded every five minutes.
       RULES_LEAST_STEP_S = 300
       private_constant :RULES_LEAST_STEP_S
 
-      # The rules' series, when they are fine enough and reach back to where the window begins.
+      # The rules' series, when they are fine enough, have the labels that are asked for and reach back to where the window begins.
       def choose_source
         return @question.source.to_sym unless @question.source == "auto"
         return :raw if @windows.any? { |window| window.step_s < RULES_LEAST_STEP_S }
-        reaches = @question.selectors.zip(@windows).all? do |selector, window|
-          metric = selector.of(Queries::INFO.fetch(:rules))
-          [window.begins_s + window.step_s, window.ends_s].all? { |time_s| @prometheus.instant("count(count_over_time(#{metric}[#{2 * window.step_s}s]))", time_s).any? }
-        end
-        reaches ? :rules : :raw
+        @question.selectors.zip(@windows).all? { |selector, window| recorded?(selector, window) } && labels_recorded? ? :rules : :raw
+      end
+
+      def recorded?(selector, window)
+        metric = selector.of(Queries::INFO.fetch(:rules))
+        [window.begins_s + window.step_s, window.ends_s].all? { |time_s| @prometheus.instant("count(count_over_time(#{metric}[#{2 * window.step_s}s]))", time_s).any? }
+      end
+
+      # A matcher such as pod!="x" lets everything pass that has no such label, as the rules' series have none.
+      def labels_recorded?
+        [*@question.selectors, @question.all].flat_map(&:labels).uniq.all? { |label| @prometheus.label_values(label, Queries::COMMON.fetch(:rules), @windows.last).any? }
       end
 
       def spans_of(selector, window, name)
