@@ -26,7 +26,7 @@ module PumaTuner
       # @return [Load::Mix]
       def mix(kinds_count)
         Host::ScratchFolder.open do |folder|
-          writer = AccessLog::RequestWriter.new(summary, groups_max: kinds_count, source: "a synthetic log")
+          writer = AccessLog::RequestWriter.new(summary, groups_max: kinds_count, source: "a synthetic log", values: true)
           requests, data = %w[requests.txt requests.csv].map { |name| File.join(folder, name) }
           File.write(requests, completed(writer.requests))
           File.write(data, writer.data)

@@ -78,7 +78,18 @@ class AccessLogTest < TunerTest
   test "values are decoded, and names that stand twice are told apart" do
     shape = AccessLog::Shape.of("/a?x=1%2F2&x=caf%C3%A9&flag&empty=&%zz=1") { |path| path }
     assert_equal "/a?x={{x}}&x={{x_2}}&flag&empty=&%zz={{value}}", shape.template
-    assert_equal({"x" => "1/2", "x_2" => "café", "value" => ""}, shape.values)
+    assert_equal({"x" => "1/2", "x_2" => "café", "value" => "1"}, shape.values)
+  end
+
+  test "what stands in a query without a name is a value: tokens, addresses, searches, and what attackers try" do
+    ["eyJhbGciOiJIUzI1NiJ9x9Y8z7", "ada@example.com", "jane+doe", "it's", "{{7*7}}", "d41d8cd98f00b204e9800998ecf8427e=", "it's%zz"].each do |query|
+      shape = AccessLog::Shape.of("/verify?#{query}") { |path| Measure::Endpoint::Path.name(path) }
+      assert_equal "/verify?{{query}}", shape.template, query
+      assert_equal ["query"], shape.values.keys
+    end
+    assert_equal({"a_id" => ""}, AccessLog::Shape.of("/a/%zz") { |path| Measure::Endpoint::Path.name(path) }.values)
+    assert_equal({"a_id" => "x+1 2"}, AccessLog::Shape.of("/a/x+1%202") { |path| Measure::Endpoint::Path.name(path) }.values)
+    assert_equal "/a?debug&user[name]={{user_name}}", AccessLog::Shape.of("/a?debug&user[name]=ada") { |path| Measure::Endpoint::Path.name(path) }.template
   end
 
   test "instants of one tick of the log are spread over it, the same by the same seed" do
@@ -91,13 +102,42 @@ class AccessLogTest < TunerTest
 
   test "what is written can be read as a file of requests, and fills in what the log had" do
     entries = summary(*["/articles/42?q=slow+app"] * 3, "/articles/7?q=%7B%7Bx%7D%7D", "/about")
-    writer = AccessLog::RequestWriter.new(entries, groups_max: 10, source: "access.log")
+    writer = AccessLog::RequestWriter.new(entries, groups_max: 10, source: "access.log", values: true)
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "requests.txt"), writer.requests)
       File.write(File.join(folder, "requests.csv"), writer.data)
       mix = Load::Mix.read(File.join(folder, "requests.txt"), data_path: File.join(folder, "requests.csv"))
       assert_equal [4, 1], mix.requests.map(&:weight)
       assert_equal ["/articles/42?q=slow%20app", "/articles/7?q=%7B%7Bx%7D%7D"], mix.filled(mix.requests.first, 1).map(&:path).to_a.sort
+    end
+  end
+
+  def written(*targets)
+    writer = AccessLog::RequestWriter.new(summary(*targets), groups_max: 10, source: "access.log", values: true)
+    Dir.mktmpdir do |folder|
+      paths = %w[requests.txt requests.csv].map { |name| File.join(folder, name) }
+      paths.zip([writer.requests, writer.data]) { |path, text| File.write(path, text) }
+      mix = Load::Mix.read(paths.first, data_path: paths.last)
+      [writer, mix.requests.flat_map { |request| mix.filled(request, 1).map(&:path).to_a }.uniq.sort]
+    end
+  end
+
+  test "values that were asked for together stay together, and no kind asks for what was another's" do
+    asked = ["/orders?id=10", "/products?id=99", "/users/1/orders/10", "/users/1/orders/11", "/users/2/orders/12"]
+    assert_equal asked, written(*asked).last
+  end
+
+  test "what Rails has taken out of its log is not asked for where there is another, and told where there is none" do
+    writer, paths = written("/a?token=[FILTERED]", "/a?token=x", "/b?password=[FILTERED]")
+    assert_equal ["/a?token=x", "/b?password=%5BFILTERED%5D"], paths
+    assert_equal ["password"], writer.filtered_columns
+  end
+
+  test "all members of a packed file are read, as cat puts them together" do
+    with_log("") do |path|
+      File.binwrite(path, [COMBINED, COMBINED.sub("/42", "/43"), COMBINED.sub("/42", "/44")].map { |line| Zlib.gzip("#{line}\n" * 300) }.join)
+      entries = AccessLog::Reader.new(path).entries
+      assert_equal({"/articles/42" => 300, "/articles/43" => 300, "/articles/44" => 300}, entries.map { |entry| entry.target[/[^?]*/] }.tally)
     end
   end
 

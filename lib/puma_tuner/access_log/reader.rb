@@ -12,6 +12,9 @@ module PumaTuner
       # Files that a web server or a content delivery network hands out before Puma sees anything.
       ASSET = /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|woff2?|ttf|eot|mp4|webm)\z/i
 
+      # Endpoints are told by so much of a path.
+      PATH_BYTES_MAX = Measure::Endpoint::Path::PATH_BYTES_MAX
+
       # @return [Hash{String => Integer}] why left out => lines
       attr_reader :left_out
 
@@ -47,14 +50,29 @@ module PumaTuner
 
       def each_line(&)
         return enum_for(:each_line) unless block_given?
-        open { |file| file.each_line { |line| yield line.scrub("?") } }
+        packed? ? unpacked { |line| yield line.force_encoding(Encoding::UTF_8).scrub("?") } : File.open(@path, "r:BOM|UTF-8") { |file| file.each_line { |line| yield line.scrub("?") } }
       rescue SystemCallError, Zlib::Error => error
         raise UserMistake, "cannot read #{@path}: #{error.message}"
       end
 
-      def open(&)
-        packed = File.binread(@path, 2) == "\x1F\x8B".b
-        packed ? Zlib::GzipReader.open(@path, &) : File.open(@path, "r:BOM|UTF-8", &)
+      def packed? = File.binread(@path, 2) == "\x1F\x8B".b
+
+      # All members of a file: a load balancer's logs are many small ones, which people put together with cat.
+      def unpacked(&)
+        File.open(@path, "rb") do |file|
+          until file.eof?
+            rest_bytes = read_member(Zlib::GzipReader.new(file), &)
+            file.pos -= rest_bytes
+          end
+        end
+      end
+
+      # @return [Integer] bytes that were read and are of the next one
+      def read_member(member, &)
+        member.each_line(&)
+        member.unused.to_s.bytesize
+      ensure
+        member.finish
       end
 
       def guessed
@@ -75,6 +93,7 @@ module PumaTuner
         return "of another method" unless @http_methods.include?(entry.http_method)
         return "answered with an error" if entry.status && entry.status >= 400
         return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(entry.target[/\A[^?]*/])
+        return "with a path of more than #{PATH_BYTES_MAX} bytes" if entry.target[/\A[^?]*/].bytesize > PATH_BYTES_MAX
         "with a target that is no path" unless Load::Request::PATH.match?(entry.target)
       end
     end

@@ -6,18 +6,26 @@ module PumaTuner
   module AccessLog
     # A summary as a file of requests (docs/formats/requests.md), with values as a data file, or without.
     class RequestWriter
+      PLACE = /\{\{(\w+)\}\}/
+
       # @param summary [Summary]
       # @param groups_max [Integer] the most frequent ones are kept
       # @param source [String] the log's name, for a comment
-      def initialize(summary, groups_max:, source:)
+      # @param values [Boolean] whether the log's values are written, too; each kind then has columns of its own, as what one asked for
+      #   may be nowhere for another
+      def initialize(summary, groups_max:, source:, values: false)
         @groups = summary.groups.first(groups_max)
         @left_out_count = summary.count - @groups.sum(&:count)
+        @groups = apart(@groups) if values
         @summary = summary
         @source = source
       end
 
       # @return [Array<String>] names that a data file must have values for
-      def columns = @groups.flat_map { |group| group.values.keys }.uniq
+      def columns = @groups.flat_map(&:names).uniq
+
+      # @return [Array<String>] columns whose values had been taken out of the log already
+      def filtered_columns = @groups.select { |group| group.rows.empty? }.flat_map(&:names).uniq
 
       # @return [Integer] requests of kinds that are not in the file
       attr_reader :left_out_count
@@ -36,15 +44,15 @@ module PumaTuner
         ].join("\n") << "\n"
       end
 
-      # Rows are as many as the column with most values has; shorter columns begin again.
+      # Rows are as many as the kind with most values has; those of others begin again. Values of one request stay in one row.
       #
       # @return [String] CSV of the values that were in the log
       def data
-        values = @groups.each_with_object({}) { |group, all| group.values.each { |name, list| all[name] = (all[name] || []) | list } }
-        rows_count = values.values.map(&:size).max.to_i.clamp(0, Summary::ROWS_MAX)
+        groups = @groups.select { |group| group.names.any? }
+        rows = groups.map { |group| group.rows.empty? ? [group.names.map { Summary::FILTERED }] : group.rows }
         CSV.generate do |csv|
-          csv << values.keys
-          rows_count.times { |row| csv << values.values.map { |list| list[row % list.size] } }
+          csv << groups.flat_map(&:names)
+          rows.map(&:size).max.to_i.times { |place| csv << rows.flat_map { |list| list[place % list.size] } }
         end
       end
 
@@ -54,6 +62,17 @@ module PumaTuner
       end
 
       private
+
+      # The first kind that has a name keeps it.
+      def apart(groups)
+        taken = []
+        groups.map do |group|
+          own = group.names.to_h { |name| [name, free(name, taken)] }
+          group.with(template: group.template.gsub(PLACE) { "{{#{own.fetch($1)}}}" }, names: own.values)
+        end
+      end
+
+      def free(name, taken) = [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }.tap { |one| taken << one }
 
       # The most frequent is 1000 at most, the rarest 1.
       def weight(group)

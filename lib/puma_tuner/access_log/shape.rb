@@ -7,10 +7,15 @@ module PumaTuner
     # A target without what differs from request to request: variable parts of its path, values of its query. In their places
     # stand names, `{{articles_id}}`, under which a data file may have values.
     #
-    # What was a value never stands in a shape: logs hold names, searches and tokens.
+    # What was a value never stands in a shape: logs hold names, searches and tokens. A word in a path is no value, as nothing tells
+    # "/users/ada" from "/users/new".
     #
     # template: "/articles/{{articles_id}}?q={{q}}"; values: {name => what stood there}
     Shape = Data.define(:template, :values) do
+      # A name that an author would give to a parameter, Rails' brackets and an escape included; and one that stands alone, as a switch.
+      const_set(:KEY, /\A[\w.\-%\[\]]{1,60}\z/)
+      const_set(:SWITCH, /\A[a-z_]{1,20}\z/)
+
       # @param target [String]
       # @yieldparam path [String] its variable parts are told by "/:id"
       # @return [Shape]
@@ -18,7 +23,7 @@ module PumaTuner
         path, query = target.split("?", 2)
         values = {}
         template = template_of(path, named.call(path), values)
-        pairs = query.to_s.split("&").map { |pair| pair_of(pair, values) }
+        pairs = query.to_s.split("&").map { |pair| pair_of(pair, values, &named) }
         new(template: pairs.any? ? "#{template}?#{pairs.join("&")}" : template, values: values.freeze)
       end
 
@@ -26,23 +31,32 @@ module PumaTuner
       def self.template_of(path, name, values)
         segments = path.split("/").reject(&:empty?)
         names = name.split("/").reject(&:empty?)
-        return path if segments == names || segments.size != names.size
+        return path if segments == names
         filled = segments.zip(names).each_with_index.map do |(segment, one), place|
           next segment unless one.start_with?(":id")
           extension = one.delete_prefix(":id")
           before = names[0...place].reverse.find { |word| !word.start_with?(":") }
-          "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", URI.decode_uri_component(segment.delete_suffix(extension)))}}}#{extension}"
+          "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", decoded(segment.delete_suffix(extension).gsub("+", "%2B")))}}}#{extension}"
         end
         "/#{filled.join("/")}"
       end
 
-      def self.pair_of(pair, values)
+      def self.pair_of(pair, values, &named)
         key, value = pair.split("=", 2)
+        return pair if pair.empty?
+        return "{{#{keep(values, "query", decoded(pair))}}}" unless name?(key, value ? self::KEY : self::SWITCH, &named)
         return pair if value.nil? || value.empty?
-        "#{key}={{#{keep(values, URI.decode_www_form_component(key).gsub(/\W+/, "_").gsub(/\A_+|_+\z/, ""), URI.decode_www_form_component(value))}}}"
-      rescue ArgumentError
-        "#{key}={{#{keep(values, "value", "")}}}" # an escape that is none
+        "#{key}={{#{keep(values, decoded(key).gsub(/\W+/, "_").gsub(/\A_+|_+\z/, ""), decoded(value))}}}"
       end
+
+      def self.decoded(text)
+        URI.decode_www_form_component(text)
+      rescue ArgumentError
+        "" # an escape that is none
+      end
+
+      # A whole query may be a token, an address or a search.
+      def self.name?(key, pattern) = pattern.match?(key) && yield("/#{key}") == "/#{key}"
 
       def self.keep(values, name, value)
         name = "value" if name.empty?
@@ -50,7 +64,7 @@ module PumaTuner
         values[free] = value.scrub("?")
         free
       end
-      private_class_method :template_of, :pair_of, :keep
+      private_class_method :template_of, :pair_of, :decoded, :name?, :keep
     end
   end
 end

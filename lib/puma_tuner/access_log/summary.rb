@@ -2,13 +2,17 @@
 
 module PumaTuner
   module AccessLog
-    # Requests of one kind. values: {name => the distinct ones seen, at most ROWS_MAX, in the order in which they came}
-    Group = Data.define(:http_method, :template, :count, :values)
+    # Requests of one kind. names: of what differs between them; rows: the distinct lists of values seen for these, at most ROWS_MAX, in
+    # the order in which they came
+    Group = Data.define(:http_method, :template, :count, :names, :rows)
 
     # What was asked, how often, and when.
     class Summary
-      # Of distinct values for each name.
+      # Of distinct lists of values for each kind.
       ROWS_MAX = 2_000
+
+      # What Rails writes in the place of a parameter that is nobody's business.
+      FILTERED = "[FILTERED]"
 
       # @return [Array<Integer>] nanoseconds since the first, ascending
       attr_reader :arrivals_ns
@@ -27,7 +31,7 @@ module PumaTuner
 
       # @return [Array<Group>] the most frequent first
       def groups
-        @groups.map { |(http_method, template), (count, values)| Group.new(http_method:, template:, count:, values: values.transform_values(&:keys)) }
+        @groups.map { |(http_method, template), (count, names, rows)| Group.new(http_method:, template:, count:, names:, rows: rows.keys) }
           .sort_by { |group| [-group.count, group.template] }
       end
 
@@ -49,9 +53,9 @@ module PumaTuner
 
       def add(entry)
         shape = Shape.of(entry.target, &@named)
-        group = @groups[[entry.http_method, shape.template]] ||= [0, Hash.new { |all, name| all[name] = {} }]
+        group = @groups[[entry.http_method, shape.template]] ||= [0, shape.values.keys, {}]
         group[0] += 1
-        shape.values.each { |name, value| group[1][name][value] = true if group[1][name].size < ROWS_MAX }
+        group[2][shape.values.values] = true if group[2].size < ROWS_MAX && !shape.values.value?(FILTERED)
       end
     end
   end

@@ -23,7 +23,7 @@ module PumaTuner
         raise UserMistake, "which log? Name it with --from" unless from
         Output.check_writable(output, arrivals)
         reader, summary = summary_of(from, seed:, **options)
-        writer = AccessLog::RequestWriter.new(summary, groups_max: Parse.count("--top", top, 1..1_000), source: File.basename(from))
+        writer = AccessLog::RequestWriter.new(summary, groups_max: Parse.count("--top", top, 1..1_000), source: File.basename(from), values: keep_values)
         Output.write_file(output, writer.requests)
         data = data_file(writer, output, keep_values)
         Output.write_file(arrivals, writer.arrivals(ARRIVALS_MAX)) if arrivals
@@ -54,6 +54,7 @@ module PumaTuner
         reader.left_out.each { |reason, count| out.puts("  left out: #{figures.count(count)} #{reason}") }
         out.puts("  left out: #{figures.count(writer.left_out_count)} of kinds beyond the first #{writer.size}") if writer.left_out_count.positive?
         out.puts("requests: #{File.expand_path(output)}", *("values: #{File.expand_path(data)}" if data), *("arrivals: #{File.expand_path(arrivals)}" if arrivals))
+        out.puts("The log had lost the values of #{writer.filtered_columns.join(", ")} already (#{AccessLog::Summary::FILTERED}): put your own into #{data}.") if data && writer.filtered_columns.any?
         return if data || writer.columns.empty?
         out.puts("Values were taken out: give a CSV file with the columns #{writer.columns.join(",")} as --data, or take them from the log with --keep-values.")
       end
