@@ -52,7 +52,7 @@ module PumaTuner
   # @param name [String] of its kind; few, for each is recorded on its own
   # @return what the block returns
   def self.measure(name, &)
-    Measure.recording
+    Measure.begin_recording
     Measure.recorder.job(name, &)
   end
 

@@ -47,9 +47,12 @@ module PumaTuner
       def self.job(_name) = yield
     end
 
+    FIRST = Thread::Mutex.new
+    private_constant :FIRST
+
     class << self
       # @return [Recorder, Unaided, Unwatched] of this process
-      attr_reader :recorder
+      def recorder = @recorder || Unwatched
 
       # @return [#call, nil] the app's own names for endpoints, see PumaTuner.group_endpoints
       attr_accessor :grouping
@@ -91,6 +94,14 @@ module PumaTuner
         @recording
       end
 
+      # The same for work that begins in many threads at once. A lock of its own, as a late start may come out of a signal's handler,
+      # which may not wait for one.
+      #
+      # @return [void]
+      def begin_recording
+        FIRST.synchronize { recording } unless @recording&.pid == Process.pid
+      end
+
       # @return [Snapshot] of this process's server
       def snapshot = @snapshot ||= Snapshot.new(recording)
 
@@ -99,7 +110,8 @@ module PumaTuner
       # Once per process: Puma restarts its server within one, too. What goes wrong here must not reach the app, which then
       # serves unwatched.
       def server_starts(server = nil)
-        return if @recording&.pid == Process.pid
+        return if @served_pid == Process.pid
+        @served_pid = Process.pid
         say_what_is_missing if recording.why_not
         Jobs.install
         start_console if @ways[:console]

@@ -71,6 +71,20 @@ class WaysInTest < TunerTest
     assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
   end
 
+  test "a middleware that is built at the first request, as Sinatra does it, is told from the second on, and breaks none" do
+    rackup = <<~RUBY
+      require "puma_tuner"
+      app = lambda { |env| 20_000.times { |i| i.to_s } && [200, {"content-type" => "text/plain"}, ["fine"]] }
+      run lambda { |env| (@built ||= Rack::Builder.app { use PumaTuner::Rack, interval_s: 0.5; run app }).call(env) }
+    RUBY
+    assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
+  end
+
+  test "work that is measured while the app is loaded does not keep the server from being watched" do
+    rackup = "require 'puma_tuner'\nPumaTuner.measure('warm up') { 1 + 1 }\n#{ServedApp::WORKING_APP}"
+    assert_lines(output_of(rackup:, puma_rb: PLUGIN, extra: {"PUMA_TUNER_INTERVAL_S" => "0.5"}))
+  end
+
   test "the Railtie prints a Rails app's lines, and the route is the endpoint" do
     rackup = <<~RUBY
       require "rails"

@@ -32,6 +32,17 @@ class JobsTest < TunerTest
     assert_equal 1, snapshot.jobs.first.requests_count
   end
 
+  test "jobs that begin in many threads at once are those of one process" do
+    snapshot = WatchedScript.snapshot(<<~RUBY)
+      ready = Queue.new
+      threads = Array.new(10) { |number| Thread.new { ready.pop; PumaTuner.measure("job") { sleep 0.01 } } }
+      10.times { ready << true }
+      threads.each(&:join)
+    RUBY
+    assert_equal [["job", 10]], snapshot.jobs.map { |job| [job.name, job.requests_count] }
+    assert_equal 1, snapshot.processes.size
+  end
+
   test "Active Job's jobs are measured under their class" do
     snapshot = WatchedScript.snapshot(<<~RUBY, gemfile: WatchedScript::LIBRARIES)
       require "active_job"

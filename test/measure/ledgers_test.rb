@@ -57,6 +57,25 @@ class LedgersTest < TunerTest
     assert_equal({"GET /" => 3 * (Folding::ENDED_MAX + 1)}, counts(account))
   end
 
+  test "a trace of an endpoint that came after the entries were read is left out" do
+    record(3)
+    path = @ledgers.paths.first
+    traces = Ledger.read(path).traces
+    assert_equal 3, traces.values.sum(&:size)
+    File.open(path, "r+b") { |file| file.pwrite([300].pack("Q"), Ledger::LAYOUT[:traces_offset] + 8) }
+    assert_equal 2, Ledger.read(path).traces.values.sum(&:size)
+  end
+
+  test "a process without the extension is one of the server's" do
+    unaided = Unaided.new(path: @ledgers.new_path("json"), facts: {worker_index: 2, why_not: "no extension"}, endpoint: Endpoint.new)
+    unaided.job("a job") { 1 + 1 }
+    unaided.send(:write)
+    ledger = @ledgers.read.values.first
+    assert_equal [Process.pid, 2], [ledger.pid, ledger.facts["worker_index"]]
+    assert_equal [[:job, "a job"]], ledger.entries.keys
+    assert_equal ["no extension"], account.unknown.values
+  end
+
   test "few ended ledgers stay as they are" do
     record(2)
     @ledgers.fold_ended

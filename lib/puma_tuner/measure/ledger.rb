@@ -166,7 +166,8 @@ module PumaTuner
         def trace(offset)
           bytes = settled(offset) { @file.pread(LAYOUT[:trace_bytes], offset) }
           turn, index, epoch, wall_ns, queue_ns, cpu_ns, gc_ns, count = bytes.unpack("Q#{TRACE_FIELDS_COUNT}")
-          return if epoch != @header[:epoch] || turn.odd? || turn.zero?
+          # An endpoint that first occurs while this is read has traces here, and no entry yet.
+          return if epoch != @header[:epoch] || turn.odd? || turn.zero? || index >= @keys.size
           steps = bytes.unpack("Q#{count}", offset: TRACE_FIELDS_COUNT * 8)
             .flat_map { |step| [GvlClock::STEP_KINDS.fetch(step >> 56), step & ((1 << 56) - 1)] }
           [index, Trace.new(steps: steps.freeze, wall_ns:, queue_ns:, cpu_ns:, gc_ns:)]

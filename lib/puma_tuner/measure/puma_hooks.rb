@@ -13,9 +13,13 @@ module PumaTuner
           @on_server = on_server
           return if @installed
           @installed = true
-          Host::PumaWatch.on(:Server) { |server| server.prepend(ServerStart, around_request) }
           Host::PumaWatch.on(:Client) { |client| client.attr_accessor(:puma_tuner_queued_ns, :puma_tuner_before_puma_ns) }
           Host::PumaWatch.on(:ThreadPool) { |pool| pool.prepend(Queueing) }
+          Host::PumaWatch.on(:Server) do |server|
+            server.prepend(ServerStart, around_request)
+            # An app that builds its middleware at its first request comes after the start of the server whose thread this is.
+            server.current&.then { |running| server_starts(running) } if server.respond_to?(:current)
+          end
         end
 
         # @api private

@@ -88,7 +88,8 @@ module PumaTuner
 
       def write
         @written_ns = GvlClock.now_ns
-        File.write("#{@path}.partial", JSON.generate(Written.document([ledger])))
+        now = ledger
+        File.write("#{@path}.partial", JSON.generate(Written.document([now]).merge(pid: @pid, facts: now.facts)))
         File.rename("#{@path}.partial", @path)
       rescue SystemCallError
         nil # the command has gone, and its folder with it
