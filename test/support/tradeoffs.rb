@@ -9,17 +9,17 @@ module Tradeoffs
 
   # @param variants [Hash{String => Array(Numeric, Numeric)}] CPU in µs and PSS in MiB, the baseline first
   # @return [PumaTuner::Tradeoff::Study]
-  def study(variants, rounds_count: 8, topology: nil, memory: nil, conditions: {}, **options)
+  def study(variants, rounds_count: 8, topology: nil, memory: nil, conditions: {}, warmup: nil, **options)
     trials = (0...rounds_count).flat_map do |round|
-      variants.each_with_index.map { |(name, (cpu_us, pss_mib)), index| trial(name, round, index, cpu_us, pss_mib, memory, conditions) }
+      variants.each_with_index.map { |(name, (cpu_us, pss_mib)), index| trial(name, round, index, cpu_us, pss_mib, memory:, conditions:, warmup:) }
     end
     named = variants.keys.map { |name| Prove::Variant.new(name:, factors: topology ? {"topology" => topology} : {}) }
     PumaTuner::Tradeoff::Judge.new(verdict(named, trials), subject: "yjit", **options).call
   end
 
-  def trial(name, round, index, cpu_us, pss_mib, memory, conditions)
+  def trial(name, round, index, cpu_us, pss_mib, memory:, conditions:, warmup:)
     noise = 1 + NOISE[(round + 3 * index) % NOISE.size] / 1_000.0
-    Prove::Trial.new(variant: name, round:, position: index, requests_count: 300, memory: memory || [], conditions:,
+    Prove::Trial.new(variant: name, round:, position: index, requests_count: 300, memory: memory || [], conditions:, warmup:,
       values: {"throughput" => 1e6 / cpu_us, "cpu_per_request" => cpu_us * 1_000.0 * noise, "pss" => pss_mib * PumaTuner::Units::MIB * noise})
   end
 

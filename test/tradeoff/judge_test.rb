@@ -67,6 +67,20 @@ class TradeoffJudgeTest < TunerTest
     assert_empty judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: flat).points.last.remarks
   end
 
+  test "what memory grew by while the process was warmed up is not told as growth under the load" do
+    curve = [[0, 50], [100, 80], [200, 90], [300, 100], [330, 100], [360, 100]].map { |count, mib| [count, mib * PumaTuner::Units::MIB, mib * PumaTuner::Units::MIB] }
+    warm = PumaTuner::Prove::Warmup.new(steady: true, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 300, cpu_per_request_ns: [1, 1, 1])
+    made = judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: curve, warmup: warm)
+    assert_equal [0.0, []], [made.points.last.growth_ratio, made.points.last.remarks]
+    refute_empty judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: curve).points.last.remarks
+  end
+
+  test "of many variants, what one interval shows by itself is not taken: it must hold for all together" do
+    variants = {"off" => [1_000, 100], "a" => [970, 90], **("b".."k").to_h { |name| [name, [1_000, 100]] }}
+    assert_operator judge(variants).points[1].cpu_ratio.high, :<, 1
+    assert_equal %w[off a], [8, 12].map { |rounds_count| judge(variants, rounds_count:).recommended }
+  end
+
   test "while YJIT still compiles, that is told, and so is that nothing should be decided yet" do
     made = judge({"off" => [1_000, 100], "on" => [1_001, 110]}, conditions: {"yjit_new_ratio" => 0.08})
     assert_match(/still compiling: 8\.0% of its code came during the load.*not all of its gain/, made.points.last.remarks.join)

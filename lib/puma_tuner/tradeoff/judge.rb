@@ -4,7 +4,7 @@ module PumaTuner
   module Tradeoff
     # Verdict -> Study: each variant's place, the front, and what to take.
     #
-    # What to take: of the variants that are shown to take less CPU than the baseline (or the baseline, where none is) and keep to the
+    # What to take: of the variants that are shown, for all of them together, to take less CPU than the baseline (or the baseline, where none is) and keep to the
     # memory there is, the one with least memory among those that the cheapest is not shown to beat by more than 2 %.
     class Judge
       EQUIVALENT_RATIO = 0.02
@@ -39,7 +39,7 @@ module PumaTuner
         Point.new(
           variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"), memory_ratio: ratio(cell, "pss"),
           cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"], p99_ns: cell.estimates["p99"],
-          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial.memory) }), front: false, beaten: false, remarks: []
+          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial) }), front: false, beaten: false, remarks: []
         ).then { |made| made.with(remarks: remarks(made, cell)) }
       end
 
@@ -52,11 +52,13 @@ module PumaTuner
         {code_bytes: bytes&.round, code_ratio: ratio, new_code_ratio: new_ratio}
       end
 
-      # @param curve [Array<Array(Integer, Integer, Integer)>] see Prove::Trial
-      # @return [Float, nil] nil of a curve too short to tell
-      def growth(curve)
+      # @param trial [Prove::Trial]
+      # @return [Float, nil] in the last third of what was served after the warm-up; nil of a curve too short to tell
+      def growth(trial)
+        curve = trial.memory
         return if curve.size < 4
-        from = curve.last.first * 2 / 3
+        warm_count = trial.warmup&.requests_count.to_i
+        from = warm_count + (curve.last.first - warm_count) * 2 / 3
         at_two_thirds = curve.reverse.find { |count, _| count <= from } || curve.first
         (curve.last[1] - at_two_thirds[1]).fdiv(curve.last[1])
       end
@@ -97,7 +99,7 @@ module PumaTuner
         baseline = points.first
         fitting = points.select { |one| fits?(one) }
         return [points.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with #{@workers_count} workers; this one needs least memory."] if fitting.empty?
-        shown = fitting.select { |one| one.cpu_ratio&.level_ratio && one.cpu_ratio.high < 1 }
+        shown = fitting.select { |one| @verdict.comparison(one.variant, "cpu_per_request")&.outcome == "better" }
         return nothing_shown(fitting, baseline) if shown.empty?
         cheapest = shown.min_by(&:cpu)
         chosen = shown.select { |one| one.cpu_ratio.low <= cheapest.cpu * (1 + EQUIVALENT_RATIO) }.min_by(&:memory)

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/trials"
+
+class ProofTest < TunerTest
+  include Trials
+
+  # An app whose answers grow from trial to trial, as a list does that requests add to; a variant's may be longer.
+  class GrowingAnswers < Trials::FakeRunner
+    attr_reader :outcomes
+
+    # @param extra_bytes [Integer] of what is not the baseline
+    def initialize(extra_bytes: 0, **)
+      super(**)
+      @extra_bytes = extra_bytes
+      @outcomes = {}
+      @length = 1_000
+    end
+
+    def look(variant) = [{"ruby" => "3.4.5", "puma topology" => variant.factors["topology"]}, answered(variant)]
+
+    def together(order, round:)
+      @length += 100
+      order.each_with_index.map { |variant, position| call(variant, round:, position:).tap { @outcomes[variant.name] = answered(variant) } }
+    end
+
+    private
+
+    def answered(variant)
+      length = @length + ((variant.name == "recommended") ? @extra_bytes : 0)
+      PumaTuner::Load::Outcome.new(generator: "fake", connections_count: 1, duration_ns: 1, requests_count: 1, throughput_per_s: 1.0, mean_ns: 1, p50_ns: 1, p90_ns: 1, p99_ns: 1,
+        statuses: {"200" => 1}, unexpected_count: 0, socket_errors_count: 0, unknown: {}, body_bytes_ranges: [[length, length]])
+    end
+  end
+
+  # Alike at the look, and not in the rounds.
+  class Late < GrowingAnswers
+    def look(variant) = [super.first, answered(Trials::VARIANTS.first)]
+  end
+
+  def prove(runner)
+    load = PumaTuner::Prove::TrialLoad.new(generator: "fake", connections_count: 1, arrivals: "closed", duration_ns: 1)
+    plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(6), seed: 1, load:, noise_rounds_count: 2)
+    PumaTuner::Prove::Proof.new(plan, trial_runner: runner).call
+  end
+
+  test "answers that grow in all variants alike are no difference between them, nor from the noise before" do
+    verdict = prove(GrowingAnswers.new(factor: 1.5))
+    assert_equal [6, 0], [verdict.rounds_count, verdict.voided_count]
+    assert_equal "better", verdict.comparison("recommended", "throughput").outcome
+  end
+
+  test "answers that are longer in one variant are" do
+    assert_match(/are of 1500 bytes with today, and of 1800 bytes with recommended/, assert_raises(PumaTuner::VoidMeasurement) { prove(Late.new(extra_bytes: 300)) }.message)
+  end
+end
