@@ -41,6 +41,7 @@ void load_count_answer(struct loop *loop, const struct connection *connection, u
     uint64_t latency_ns = now - connection->intended_ns, service_ns = now - connection->sent_ns;
 
     tally->answered_count++;
+    if (now <= loop->end_ns && !tally->in_time_count++) tally->first_answer_ns = now - loop->began_ns;
     tally->latency[bucket_of(latency_ns)]++;
     tally->service[bucket_of(service_ns)]++;
     tally->latency_sum_ns += latency_ns;

@@ -91,6 +91,17 @@ class NativeTest < TunerTest
     assert_equal outcome.intended_count, outcome.lag.count
   end
 
+  test "throughput of an open loop is what the server did meanwhile, not what it answered afterwards" do
+    {0.02 => 50, 0.002 => 100}.each do |seconds, per_s|
+      outcome = ScriptedServer.serve(->(*) { sleep(seconds) && 200 }) do |server|
+        run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 1, duration_s: 1)
+      end
+      assert_in_delta 100, outcome.requests_count, 2
+      assert_in_delta per_s, outcome.throughput_per_s, per_s * 0.2
+      assert_in_delta outcome.throughput_per_s, (outcome + outcome).throughput_per_s, 1e-6
+    end
+  end
+
   test "requests that find no connection wait for one, and their latency tells it" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.05) && 200 }) do |server|
       run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 1, duration_s: 0.5)

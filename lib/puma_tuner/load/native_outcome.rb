@@ -20,7 +20,7 @@ module PumaTuner
         count = @figures[:answered_count]
         Outcome.new(
           generator: @name, arrivals: @arrivals.to_s, connections_count: @connections_count, duration_ns: @duration_ns, requests_count: count,
-          throughput_per_s: count.fdiv(@duration_ns) * Units::NS_PER_S, mean_ns: (@figures[:latency_sum_ns] / count if count.positive?),
+          throughput_per_s:, mean_ns: (@figures[:latency_sum_ns] / count if count.positive?),
           **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
           body_bytes_ranges: requests.map { |request| request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive? },
           statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure],
@@ -29,6 +29,14 @@ module PumaTuner
       end
 
       private
+
+      # Of an open loop, the rate at which answers came while requests were sent: those that a server too slow for the rate gives
+      # afterwards are no throughput of it. The time before the first answer is left out, as what is under way at the end is.
+      def throughput_per_s
+        in_time_count, first_ns = @figures.values_at(:in_time_count, :first_answer_ns)
+        return @figures[:answered_count].fdiv(@duration_ns) * Units::NS_PER_S unless @arrivals.open? && in_time_count > 1 && @duration_ns > first_ns
+        in_time_count.pred.fdiv(@duration_ns - first_ns) * Units::NS_PER_S
+      end
 
       def requests = @figures[:requests]
 

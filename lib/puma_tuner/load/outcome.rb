@@ -5,8 +5,8 @@ module PumaTuner
     # What came of one load, as the client saw it.
     #
     # generator: name and version; arrivals: closed or open loop, in words
-    # duration_ns: from the first connection to the last answer that counts
-    # requests_count: answered; throughput_per_s: of these
+    # duration_ns: of the load; waiting for the last answers is no part of it
+    # requests_count: answered; throughput_per_s: of these, in an open loop of those that came before its end
     # statuses: {"200" => count}
     # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must have;
     #   wrong_body_count: the latter alone
@@ -76,7 +76,8 @@ module PumaTuner
         sums = self.class::SUMMED.to_h { |name| [name, public_send(name) && other.public_send(name) && public_send(name) + other.public_send(name)] }
         count = sums.fetch(:requests_count)
         total_ns = mean_ns.to_i * requests_count + other.mean_ns.to_i * other.requests_count
-        {**sums, throughput_per_s: count.fdiv(sums.fetch(:duration_ns)) * Units::NS_PER_S, mean_ns: (total_ns / count if count.positive?)}
+        throughput_per_s = [self, other].sum { |one| one.throughput_per_s * one.duration_ns } / sums.fetch(:duration_ns)
+        {**sums, throughput_per_s:, mean_ns: (total_ns / count if count.positive?)}
       end
 
       def wrong_status_count = unexpected_count - wrong_body_count.to_i
