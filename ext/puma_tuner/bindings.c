@@ -57,7 +57,7 @@ static VALUE clock_request_take(VALUE self, VALUE with_trace)
 
     uint64_t kept[STEPS_MAX];
 
-    if (!slot || !pt_request_end(slot, ENTRY_OTHER, 0, 0, &closed)) return Qnil;
+    if (!slot || !pt_request_end(slot, ENTRY_NONE, 0, 0, &closed)) return Qnil;
     memcpy(kept, slot->steps, closed.steps_count * sizeof(*kept));
     if (RTEST(with_trace)) {
         steps = rb_ary_new_capa(closed.steps_count * 2);
@@ -77,7 +77,7 @@ static VALUE clock_request_take(VALUE self, VALUE with_trace)
 static VALUE clock_discard(VALUE self)
 {
     struct closed closed;
-    return pt_own_slot && pt_request_end(pt_own_slot, ENTRY_OTHER, 0, 0, &closed) ? Qtrue : Qfalse;
+    return pt_own_slot && pt_request_end(pt_own_slot, ENTRY_NONE, 0, 0, &closed) ? Qtrue : Qfalse;
 }
 
 /* Brings this process's ledger up to date: threads that serve no requests, and the one that asks. */

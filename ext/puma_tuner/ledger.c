@@ -28,7 +28,12 @@ bool pt_ledger_is_open(void) { return base != NULL; }
 
 /* Makes sure that there is memory behind a range of the file: to touch a page that a full disk can't provide would kill
  * the process. */
-static bool reserve(size_t offset, size_t bytes) { return posix_fallocate(file, (off_t)offset, (off_t)bytes) == 0; }
+static bool reserve(size_t offset, size_t bytes)
+{
+    do errno = posix_fallocate(file, (off_t)offset, (off_t)bytes); /* which returns its error */
+    while (errno == EINTR);
+    return errno == 0;
+}
 
 static void begin_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
 static void end_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
@@ -58,13 +63,16 @@ static void forget_entries(void)
 /* Makes a new ledger. Returns NULL, or why it could not. */
 const char *pt_ledger_open(const char *path, const char *facts)
 {
-    static const char *const specials[SPECIAL_ENTRIES] = {"(other)", "(gc)", "(puma)", "(scratch)"};
+    static const struct { enum kind kind; const char *name; } first[FIRST_ENTRIES] = {
+        {KIND_SPECIAL, "(other)"}, {KIND_SPECIAL, "(gc)"}, {KIND_SPECIAL, "(puma)"}, {KIND_SPECIAL, "(scratch)"},
+        {KIND_REQUEST, "(other)"}, {KIND_JOB, "(other)"},
+    };
     void *mapping;
 
     pt_ledger_close();
     file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return strerror(errno);
-    if (ftruncate(file, LEDGER_BYTES) || !reserve(0, HISTOGRAMS_OFFSET)) goto failed;
+    if (ftruncate(file, LEDGER_BYTES) || !reserve(0, HISTOGRAMS_OFFSET + FIRST_ENTRIES * HISTOGRAM_BLOCK_BYTES)) goto failed;
     mapping = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapping == MAP_FAILED) goto failed;
     base = mapping;
@@ -74,7 +82,7 @@ const char *pt_ledger_open(const char *path, const char *facts)
     header()->pid = (uint64_t)getpid();
     header()->began_at_ns = vdso_ns(CLOCK_REALTIME);
     strncpy(header()->facts, facts, FACTS_BYTES - ZERO_BYTE_AT_END);
-    for (int i = 0; i < SPECIAL_ENTRIES; i++) pt_ledger_entry(KIND_SPECIAL, specials[i], strlen(specials[i]));
+    for (int i = 0; i < FIRST_ENTRIES; i++) pt_ledger_entry(first[i].kind, first[i].name, strlen(first[i].name));
     __atomic_store_n(&header()->magic, LEDGER_MAGIC, __ATOMIC_RELEASE); /* last: readers wait for it */
     return NULL;
 failed:
@@ -87,13 +95,18 @@ failed:
     }
 }
 
-/* The entry of that kind and name, made when there is none. ENTRY_OTHER when the ledger, or its disk, is full. */
+static uint32_t other_of(enum kind kind)
+{
+    return kind == KIND_REQUEST ? ENTRY_OTHER_REQUESTS : kind == KIND_JOB ? ENTRY_OTHER_JOBS : ENTRY_OTHER;
+}
+
+/* The entry of that kind and name, made when there is none; the others' when the ledger, or its disk, is full. */
 uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
 {
     uint64_t count;
     struct ledger_entry *entry;
 
-    if (!pt_ledger_is_open()) return ENTRY_OTHER;
+    if (!pt_ledger_is_open()) return other_of(kind);
     if (length > NAME_BYTES - ZERO_BYTE_AT_END) length = NAME_BYTES - ZERO_BYTE_AT_END;
     count = header()->entries_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -103,7 +116,7 @@ uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
     if (count == ENTRIES_MAX ||
         ((kind == KIND_REQUEST || kind == KIND_JOB) && !reserve(HISTOGRAMS_OFFSET + count * HISTOGRAM_BLOCK_BYTES, HISTOGRAM_BLOCK_BYTES))) {
         header()->unnamed_count++;
-        return ENTRY_OTHER;
+        return other_of(kind);
     }
     entry = entry_at((uint32_t)count);
     entry->kind = kind;

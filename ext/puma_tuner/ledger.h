@@ -35,8 +35,10 @@ enum count { COUNT_ALL, COUNT_UNCLOSED, COUNT_SLICES, COUNT_LONG_HOLDS, COUNT_ST
 
 enum kind { KIND_NONE, KIND_REQUEST, KIND_JOB, KIND_POOL_THREAD, KIND_THREAD, KIND_SPECIAL };
 
-/* Entries that every ledger begins with. */
-enum { ENTRY_OTHER, ENTRY_GC, ENTRY_PUMA, ENTRY_SCRATCH, SPECIAL_ENTRIES };
+/* Entries that every ledger begins with; from SPECIAL_ENTRIES on they may have histograms. What finds no entry of its own counts for
+ * ENTRY_OTHER, a request or a job for its kind's. */
+enum { ENTRY_OTHER, ENTRY_GC, ENTRY_PUMA, ENTRY_SCRATCH, SPECIAL_ENTRIES, ENTRY_OTHER_REQUESTS = SPECIAL_ENTRIES, ENTRY_OTHER_JOBS, FIRST_ENTRIES };
+#define ENTRY_NONE UINT32_MAX /* of what is not recorded */
 
 #define NAME_BYTES 128
 #define BLAMES_MAX 32

@@ -139,7 +139,7 @@ static void leave_out(struct slot *slot, uint64_t now_ns)
     slot->since_ns = now_ns;
 }
 
-/* Closes the window and adds it to the ledger as a request of `entry`; ENTRY_OTHER discards it.
+/* Closes the window and adds it to the ledger as a request of `entry`; ENTRY_NONE discards it.
  * queued_ns: when Puma put it on its list, by our clock; 0 when it never did. before_puma_ns: spent before that.
  *
  * Contract: own thread, GVL held, ordinary Ruby code. False when no request was under way. */
@@ -162,12 +162,12 @@ bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint6
     closed->sums[SUM_WALL] += closed->sums[SUM_QUEUE];
     closed->sums[SUM_BEFORE_PUMA] = before_puma_ns;
 
-    if (entry != ENTRY_OTHER) {
+    if (entry != ENTRY_NONE) {
         pt_ledger_add(entry, closed, true);
         pt_ledger_trace(entry, slot, closed);
         pt_blame_settle(slot, entry);
     }
-    pt_blame_window_ends(slot, entry);
+    pt_blame_window_ends(slot, entry == ENTRY_NONE ? ENTRY_OTHER : entry);
     slot->in_request = false;
     pt_ledger_settle(slot, cpu_ns);
     pt_ledger_sweep(now_ns);

@@ -113,8 +113,11 @@ class LedgerTest < TunerTest
   test "names without end, and names too long, count for the others" do
     before = read.unnamed_count
     numbers = Array.new(500) { |i| Clock.entry(REQUEST, "GET /#{i}") }
-    assert_equal 0, numbers.last
     assert_operator read.unnamed_count, :>, before
+    assert_equal 1, numbers.tally.values.count { |times| times > 1 }
+    3.times { request(numbers.last) }
+    assert_equal 3, entry_of("(other)", read).counts.first
+    assert_match(/names found no place in a process's ledger/, PumaTuner::Measure::Account.new({}, {@path => read}).unknown.fetch("endpoints, jobs"))
     assert_operator read.entries.size, :<, 400
   end
 

@@ -51,6 +51,8 @@ module PumaTuner
         reasons["traces"] = "a uniform sample: at most 300 per endpoint and process" if endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }
         unobserved = newest.sum(&:unobserved_threads_count)
         reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
+        unnamed_count = newest.sum { |ledger| ledger.unnamed_count.to_i }
+        reasons["endpoints, jobs"] = "#{unnamed_count} names found no place in a process's ledger, or no memory for one; what they name counts as #{Endpoint::OTHER}" if unnamed_count.positive?
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
         reasons["all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame"] = why_not if why_not
         reasons
