@@ -85,8 +85,8 @@ module PumaTuner
   # @return [void]
   # @raise [UserMistake] of an address or a label that can't be
   def self.export(address = "tcp://127.0.0.1:9394", labels: {}, endpoints_max: 200, interval_s: 10)
-    wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } + (labels.keys.map(&:to_s) & Export::OWN_LABELS)
-    raise UserMistake, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none of its own: #{Export::OWN_LABELS.join(", ")}" if wrong.any?
+    wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } + (labels.keys.map(&:to_s) & Export::TAKEN_LABELS)
+    raise UserMistake, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}" if wrong.any?
     settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze, endpoints_max:, interval_s:)
     Export.start(address:, settings:)
   end

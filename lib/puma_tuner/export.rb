@@ -13,10 +13,12 @@ module PumaTuner
     # Of the metrics' names, labels and meanings; `puma_tuner fleet` reads no other.
     SCHEMA = "1"
 
-    # What tells our samples apart; nobody else may use them.
-    OWN_LABELS = %w[endpoint job part state worker le schema version ruby puma complete].freeze
+    # What tells our samples apart, and what Prometheus puts on every sample; nobody else may use them.
+    OWN_LABELS = %w[endpoint kind part state worker le schema version ruby puma complete].freeze
+    TAKEN_LABELS = [*OWN_LABELS, "job", "instance"].freeze
 
     autoload :Address, "puma_tuner/export/address"
+    autoload :AdmittedNames, "puma_tuner/export/admitted_names"
     autoload :Bounds, "puma_tuner/export/bounds"
     autoload :Buckets, "puma_tuner/export/buckets"
     autoload :Families, "puma_tuner/export/families"

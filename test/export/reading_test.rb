@@ -77,9 +77,26 @@ class ExportReadingTest < TunerTest
     assert_equal({"GET /a" => 4, "GET /b" => 2, "(other)" => 10}, counts)
   end
 
+  test "names beyond the bound are the same in each process that is asked" do
+    one, two = Array.new(2) { AdmittedNames.new(@ledgers.directory, 1) }
+    assert_equal "GET /b", one.admit(:request, "GET /b")
+    assert_equal ["(other)", "GET /b", "Nightly"], [two.admit(:request, "GET /a"), two.admit(:request, "GET /b"), two.admit(:job, "Nightly")]
+    assert_equal ["(other)", "Nightly", "(other)"], [one.admit(:request, "GET /a"), one.admit(:job, "Nightly"), one.admit(:job, "Daily")]
+    assert_equal ["GET /a", "(other)"], ["GET /a", "GET /b"].map { |name| (@nowhere ||= AdmittedNames.new("/nowhere", 1)).admit(:request, name) }
+  end
+
+  test "no label is one that Prometheus puts on every sample" do
+    record({"GET /a" => 1}, stay: true)
+    record({"Nightly" => 1}, kind: :job)
+    labels = families.values.flat_map { |family| family.samples.keys.flat_map(&:keys) }.map(&:to_s).uniq
+    assert_empty labels & %w[job instance]
+    assert_empty labels - PumaTuner::Export::OWN_LABELS
+    assert_match(/:job can't be a label/, assert_raises(PumaTuner::UserMistake) { PumaTuner.export(nil, labels: {job: "shop"}) }.message)
+  end
+
   test "jobs are no requests, and have no queue" do
     record({"Nightly" => 2}, kind: :job)
-    assert_equal({"Nightly" => 2}, counts("job_duration_seconds", :job))
+    assert_equal({"Nightly" => 2}, counts("job_duration_seconds", :kind))
     assert_equal 0, families.fetch("request_duration_seconds").samples[{}].count
     parts = families.fetch("job_time_seconds_total").samples.keys.map { |labels| labels[:part] }
     assert_equal %w[cpu preempted gvl_wait gc io lock sleep], parts

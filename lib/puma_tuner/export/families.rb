@@ -50,8 +50,8 @@ module PumaTuner
 
       def jobs
         [
-          family("job_duration_seconds", "histogram", "Of work that is no request, by kind.", durations(@jobs, :job)),
-          family("job_time_seconds_total", "counter", "Where the duration of jobs went, by kind and part.", times(@jobs, :job))
+          family("job_duration_seconds", "histogram", "Of work that is no request, by kind.", durations(@jobs, :kind)),
+          family("job_time_seconds_total", "counter", "Where the duration of jobs went, by kind and part.", times(@jobs, :kind))
         ]
       end
 
@@ -68,7 +68,7 @@ module PumaTuner
 
       def times(works, label)
         # Of jobs nobody knows when they were queued.
-        parts = (label == :job) ? PARTS - [:queue] : PARTS
+        parts = (label == :kind) ? PARTS - [:queue] : PARTS
         works.flat_map { |work| parts.map { |part| [{label => work.name, :part => part.to_s}, work.sum_ns(part)&.fdiv(Units::NS_PER_S)] } }
           .to_h.compact
       end

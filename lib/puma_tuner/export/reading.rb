@@ -34,8 +34,7 @@ module PumaTuner
       def initialize(ledgers, leader_pid:, endpoints_max:)
         @ledgers = ledgers
         @leader_pid = leader_pid
-        @endpoints_max = endpoints_max
-        @names = Hash.new { |names, kind| names[kind] = {} }
+        @names = AdmittedNames.new(ledgers.directory, endpoints_max)
         @kept = {}
         @memory = {}
       end
@@ -71,20 +70,13 @@ module PumaTuner
         ledgers.each_with_object({}) { |ledger, sums|
           ledger.entries.each_value do |entry|
             next unless %i[request job].include?(entry.kind) && entry.counts.first.positive?
-            name = admit(entry.kind, entry.name)
+            name = @names.admit(entry.kind, entry.name)
             sums[[entry.kind, name]] = plus(sums[[entry.kind, name]], entry.with(name:, blames: {}))
           end
         }.values.map { |entry| Work.new(kind: entry.kind, name: entry.name, sums: entry.sums, histograms: entry.histograms) }.sort_by { |work| [-work.kind.size, work.name] }
       end
 
       def plus(sum, entry) = sum ? sum + entry : entry
-
-      # A name that was kept apart once always is: a counter must not fall.
-      def admit(kind, name)
-        names = @names[kind]
-        return names[name] if names.key?(name)
-        names[name] = (names.size < @endpoints_max) ? name : Measure::Endpoint::OTHER
-      end
 
       # A master that has a server of its own, for Puma's control app, has gauges and a ledger, too, and is no worker.
       def find_processes(ledgers)
