@@ -12,7 +12,7 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.3"
 
-  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"]
+  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "docs/**/*.md", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
   spec.bindir = "exe"
   spec.executables = ["puma_tuner"]
   spec.extensions = ["ext/puma_tuner/extconf.rb", "ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]

@@ -7,8 +7,8 @@ require_relative "puma_tuner/version"
 module PumaTuner
   autoload :Measure, "puma_tuner/measure" # a running app         -> Observation
   autoload :Model, "puma_tuner/model"     # Observation           -> Workload, Machine
-  autoload :Predict, "puma_tuner/predict" # Workload x Topology   -> Forecast
-  autoload :Advise, "puma_tuner/advise"   # Forecasts             -> [Advice]
+  autoload :Predict, "puma_tuner/predict" # Workload, Scenarios   -> Sweep
+  autoload :Advise, "puma_tuner/advise"   # Sweep                 -> AdviceList
   autoload :Prove, "puma_tuner/prove"     # Variants              -> Verdict
   autoload :Report, "puma_tuner/report"   # any of them           -> bytes
 
@@ -40,10 +40,11 @@ module PumaTuner
   # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.
   # Call it in `before_fork` or at the end of `puma.rb`.
   #
-  # @param interval_s [Numeric] seconds between two prints; nothing is printed for an interval without requests
+  # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is printed for an
+  #   interval without requests
   # @param out [IO] where to
   # @return [void]
-  def self.run(interval_s: 10, out: $stdout)
+  def self.run(interval_s: Measure::Console.interval_s, out: $stdout)
     Measure.start(way_in: "run", console: {interval_s:, out:})
   end
 

@@ -10,6 +10,7 @@ module PumaTuner
     autoload :AppOptions, "puma_tuner/cli/app_options"
     autoload :CalibrateMachine, "puma_tuner/cli/calibrate"
     autoload :CapacityText, "puma_tuner/cli/capacity_text"
+    autoload :ConstraintOptions, "puma_tuner/cli/constraint_options"
     autoload :Diff, "puma_tuner/cli/diff"
     autoload :Fleet, "puma_tuner/cli/fleet"
     autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
@@ -50,13 +51,13 @@ module PumaTuner
         puma_tuner tune -- bundle exec puma           all of it, on whatever a command serves
         puma_tuner tune --help                        its options
 
-      The stages, in order; each reads what the one before it wrote:
+      The stages, in order, with what each reads and makes:
         measure    a running app         -> observation    puma_tuner measure -- bundle exec puma
         model      observation           -> workload       puma_tuner model observation.json
-        predict    observation, workload -> sweep          puma_tuner predict observation.json --threads 1..8
+        predict    observation           -> sweep          puma_tuner predict observation.json --threads 1..8
         advise     observation           -> advice         puma_tuner advise observation.json
         prove      variants of an app    -> verdict        puma_tuner prove config.ru --topologies 1x5,2x3
-        report     any of them           -> text, HTML …   puma_tuner report tuning.json --format html
+        report     any of them           -> text, HTML …   puma_tuner report advice.json --format html
 
       Beside them:
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles

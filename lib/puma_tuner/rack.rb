@@ -8,7 +8,7 @@ module PumaTuner
     # @param app [#call]
     # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise
     # @param out [IO] where the threads' lines go
-    def initialize(app, interval_s: Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10")), out: $stdout)
+    def initialize(app, interval_s: Measure::Console.interval_s, out: $stdout)
       @app = app
       Measure.start(way_in: "rack", directory: ENV["PUMA_TUNER_DIRECTORY"], console: {interval_s:, out:})
     end

@@ -42,6 +42,15 @@ class MistakesTest < TunerTest
     assert_mistake(/no app given/, puma_tuner("tune"))
   end
 
+  test "what is to be sent, where nothing is sent" do
+    ServedApp.open do |app|
+      [%w[--requests requests.txt], %w[--connections 4], %w[--path /work], %w[--rate 10]].each do |words|
+        assert_mistake(/#{words.first} is of requests that we send; add --load/, puma_tuner("measure", *words, "config.ru", folder: app.folder))
+      end
+      assert_nothing_left(app)
+    end
+  end
+
   test "a bad line in a request file is named by its number" do
     ServedApp.open do |app|
       requests = File.join(app.folder, "requests.txt")

@@ -107,6 +107,11 @@ class PredictCommandTest < TunerTest
     refute_path_exists path("sweep.json")
   end
 
+  test "goals of a search, and how long it simulates, are not passed over" do
+    assert_mistake(/--max-p99 and --max-p50 are goals of a search; add --capacity/, predict("--max-p99", "200"))
+    assert_mistake(/--requests requests\.txt: write a whole number/, predict("--capacity", "--max-p99", "200", "--requests", "requests.txt"))
+  end
+
   test "settings of newer versions than the recording's are mistakes" do
     recorded = observation(cores_count: 2)
     record(recorded.with(server: recorded.server.with(puma_version: "7.2.0", ruby_version: "3.3.8")))

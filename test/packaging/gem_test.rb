@@ -38,4 +38,11 @@ class GemTest < TunerTest
       lib/puma_tuner/report/html/page.html.erb LICENSE.txt].each { |file| assert_includes files, file }
     assert_empty files.grep(/\.so\z|\Atest|\.o\z/)
   end
+
+  test "every page that a message or a help text points to is in it" do
+    files = Gem::Specification.load(File.join(PROJECT, "puma_tuner.gemspec")).files
+    named = Dir[File.join(PROJECT, "lib/**/*.rb")].flat_map { |path| File.read(path).scan(%r{\b(?:docs|ops)/[\w/]+\.(?:md|yml|json)}) }.uniq
+    assert_operator named.size, :>, 5
+    assert_empty named - files
+  end
 end

@@ -32,6 +32,17 @@ class JournalTest < TunerTest
     assert_equal [0, 0, 1, 1], journal(resume: true).trials.map(&:round)
   end
 
+  test "rounds of an interrupted run are not written over; those of one that came to its end are, and so are void ones" do
+    journal.keep(attempt(0, void_reason: "no"))
+    first = journal
+    first.keep(attempt(0))
+    assert_match(/verdict\.json\.rounds holds 1 round of a run that was interrupted: go on with --resume/, assert_raises(PumaTuner::UserMistake) { journal }.message)
+    assert_equal [0, 0], journal(resume: true).trials.map(&:round)
+    first.finish
+    assert_equal [0, 0], journal(resume: true).trials.map(&:round)
+    assert_empty journal.trials
+  end
+
   test "a line cut short is left out" do
     journal.keep(attempt(0))
     File.write(@path, File.read(@path) + '[{"variant":"a","rou')

@@ -9,6 +9,6 @@ Puma::Plugin.create do
   # Called at the `plugin` line, in the process that forks the workers.
   def config(_dsl)
     PumaTuner::Measure.start(way_in: "plugin", directory: ENV["PUMA_TUNER_DIRECTORY"],
-      console: {interval_s: Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10")), out: $stdout})
+      console: {interval_s: PumaTuner::Measure::Console.interval_s, out: $stdout})
   end
 end

@@ -5,6 +5,7 @@ module PumaTuner
     # puma_tuner advise: what to change.
     class Advise < Dry::CLI::Command
       include GridOptions
+      include ConstraintOptions
       include ForecastOptions
 
       desc "Say what to change, what it will bring, what it costs, and how to undo it"

@@ -9,7 +9,7 @@ module PumaTuner
       option :output, desc: "file for the figures, besides the cache"
       option :force, type: :flag, default: false, desc: "measure again, also when they are there already"
       example [
-        "                       # about 20 s, on a machine that has nothing else to do",
+        "                       # about half a minute, on a machine that has nothing else to do",
         "--force                # again",
         "--output machine.json  # for another place"
       ]

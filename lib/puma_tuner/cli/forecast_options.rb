@@ -25,10 +25,13 @@ module PumaTuner
         RecordedApp.read(path, what_if: PumaTuner::Predict::WhatIf.parse(what_if.to_s.split("\n")), say: ->(text) { err.puts("puma_tuner: #{text}") })
       end
 
+      # @return [Integer] counted in each simulation
+      def requests_count(requests:, **) = Parse.count("--requests", requests, 100..1_000_000)
+
       # @return [PumaTuner::Predict::Sweeper]
-      def sweeper_of(app, seed:, seeds:, requests:, station: nil, **)
+      def sweeper_of(app, seed:, seeds:, station: nil, **options)
         PumaTuner::Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed: Parse.count("--seed", seed, 0..2**31),
-          seeds_count: Parse.count("--seeds", seeds, 2..200), requests_count: Parse.count("--requests", requests, 100..1_000_000),
+          seeds_count: Parse.count("--seeds", seeds, 2..200), requests_count: requests_count(**options),
           past_error: app.past_error, what_if: app.what_if.to_a, remarks: app.remarks, stations: stations_of(station, app.workload))
       end
 

@@ -49,10 +49,26 @@ module PumaTuner
       def call(names: [], all: false, quick: false, **)
         raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
         labs = all ? Lab.all : names.map { |name| Lab.find(name) }
-        pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
         say = ->(text) { err.puts("  #{text} …") }
         # First, as gems may be compiled against what this insists on.
-        labs.each { |lab| lab.set_up(say:) if lab.respond_to?(:set_up) }
+        problems = labs.to_h { |lab| [lab, problem_with(lab, say)] }.compact
+        install(labs - problems.keys, quick:, say:)
+        raise UserMistake, problems.map { |lab, problem| "#{lab.name}: #{problem}" }.join("\n") if problems.any?
+      end
+
+      private
+
+      # One that lacks something does not keep others from being set up.
+      def problem_with(lab, say)
+        lab.set_up(say:) if lab.respond_to?(:set_up)
+        nil
+      rescue UserMistake => mistake
+        mistake.message
+      end
+
+      def install(labs, quick:, say:)
+        return if labs.empty?
+        pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
         Lab::Gems.install(pins, say:)
         bundles = labs.flat_map { |lab| Lab::Bundle.needed(lab, quick:) }.uniq(&:to_s)
         bundles.each { |bundle| bundle.install(say) }

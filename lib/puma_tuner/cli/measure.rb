@@ -31,8 +31,12 @@ module PumaTuner
 
       private
 
-      def refuse_without_load(rate: nil, think: nil, reuse: nil, **)
-        raise UserMistake, "--rate, --think and --reuse are of requests that we send; add --load" if rate || think || reuse
+      OF_LOAD = %i[rate think reuse requests data connections].freeze
+      private_constant :OF_LOAD
+
+      def refuse_without_load(path:, **options)
+        given = OF_LOAD.find { |name| options[name] } || (:path if path != TrafficOptions::DEFAULTS[:path])
+        raise UserMistake, "--#{given} is of requests that we send; add --load" if given
       end
 
       def measure_under_load(command, duration, warmup:, **options)

@@ -59,6 +59,10 @@ module PumaTuner
         raise UserMistake, "#{option} #{text}: write a whole number from #{range.min} to #{range.max}"
       end
 
+      # @param text [String, nil] milliseconds
+      # @return [Integer, nil] nanoseconds
+      def milliseconds(option, text) = text && count(option, text, 1..1_000_000) * Units::NS_PER_MS
+
       # @param text [String, nil] "1x3,2x5"
       # @return [Array<Topology>]
       def topologies(text) = text.to_s.split(",").map { |part| Topology.parse(part.strip) }

@@ -17,6 +17,7 @@ module PumaTuner
       option :io_threads, desc: "Puma's max_io_threads to predict, such as 0,2"
       option :min_threads, desc: "Puma's minimum of threads, default: as many as --threads"
       option :capacity, type: :flag, default: false, desc: "find the highest rate at which --max-p99 and --max-p50 hold; the most connections, with --connections"
+      option :max_p99, desc: "milliseconds the 99th percentile may take, with --capacity"
       option :max_p50, desc: "milliseconds the median may take, with --capacity"
       option :output, default: "sweep.json", desc: "file for the sweep"
       option :html, desc: "file for an HTML report"
@@ -32,9 +33,10 @@ module PumaTuner
 
       def call(observation:, output:, html: nil, capacity: false, **options)
         Output.check_writable(output, html)
+        refuse_without_capacity(**options) unless capacity
+        options[:requests] = [requests_count(**options), CAPACITY_REQUESTS_COUNT].max.to_s if capacity
         app = app_of(observation, **options)
         loads = loads_of(app, **options)
-        options[:requests] = [options[:requests].to_i, CAPACITY_REQUESTS_COUNT].max.to_s if capacity
         sweeper = sweeper_of(app, **options)
         scenarios = Scenarios.new(app.workload, **options).of(topologies_of(**options), capacity ? [loads.to_search] : loads.to_a)
         sweep = capacity ? capacity_sweep(sweeper, scenarios, goal_of(**options)) : sweep_of(sweeper, scenarios)
@@ -43,6 +45,10 @@ module PumaTuner
 
       private
 
+      def refuse_without_capacity(max_p99: nil, max_p50: nil, **)
+        raise UserMistake, "--max-p99 and --max-p50 are goals of a search; add --capacity" if max_p99 || max_p50
+      end
+
       def loads_of(app, **options)
         loads = Loads.new(app.workload, **options)
         raise UserMistake, "--what-if says what load there is, and so do --rate, --connections, --arrivals or --think; leave one out" if loads.said? && app.what_if.load?
@@ -50,7 +56,7 @@ module PumaTuner
       end
 
       def goal_of(max_p99: nil, max_p50: nil, **)
-        PumaTuner::Predict::Goal.new(max_p50_ns: milliseconds_of("--max-p50", max_p50), max_p99_ns: milliseconds_of("--max-p99", max_p99))
+        PumaTuner::Predict::Goal.new(max_p50_ns: Parse.milliseconds("--max-p50", max_p50), max_p99_ns: Parse.milliseconds("--max-p99", max_p99))
       end
 
       # The limits themselves, as a sweep: each is a scenario like any other.

@@ -8,6 +8,10 @@ module PumaTuner
     class ProofPlan
       include AppOptions::Reading
 
+      # Options that make trials what they are.
+      SAME = %i[path requests data connections rate arrivals think reuse duration seed load_generator block directory turns core warmup warmup_limit
+        probe_duration bodies_may_differ].freeze
+
       # @param options [Hash] of the command
       # @param folder [String] for checkouts, gone when the command ends
       # @param say [#call] told what takes long before the rounds
@@ -35,7 +39,7 @@ module PumaTuner
       # @return [Hash{String => Object}] what must be the same for a run to go on
       def same
         {"variants" => variants.map { |variant| [variant.name, variant.factors] }, "app" => @apps, "primary" => plan.primary, "looks" => plan.looks.to_s,
-         **@options.slice(:path, :requests, :data, :connections, :rate, :arrivals, :think, :reuse, :duration, :seed, :load_generator, :block).transform_keys(&:to_s)}
+         **@options.slice(*SAME).transform_keys(&:to_s)}
       end
 
       private

@@ -46,24 +46,24 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })
           next calibrated(plan, calibrate) if calibrate
-          finish(proven(plan, journal_path(output), **options), output, html:, markdown:)
+          journal = PumaTuner::Prove::Journal.new("#{output}.rounds", plan: plan.same, resume: options.fetch(:resume))
+          finish(proven(plan, journal), journal, output, html:, markdown:)
         end
       end
 
       private
 
-      def journal_path(output) = "#{output}.rounds"
-
-      def proven(plan, path, resume:, **)
-        proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
+      def proven(plan, journal)
+        proof = plan.proof(kept: journal)
         Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
       rescue Interrupt
-        err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: #{Repetition.resumed}")
+        err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
         exit(130)
       end
 
-      def finish(verdict, output, html:, markdown:)
+      def finish(verdict, journal, output, html:, markdown:)
         Output.keep(verdict, output, out:, err:, html:)
+        journal.finish
         if markdown
           Output.write_file(markdown, PumaTuner::Report.render(verdict, format: :markdown))
           err.puts("summary: #{File.expand_path(markdown)}")

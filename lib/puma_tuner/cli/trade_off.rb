@@ -29,10 +29,11 @@ module PumaTuner
       def call(output: nil, html: nil, with: [], workers: nil, memory_limit: nil, resume: false, **options)
         Output.check_writable(output, html)
         variants = menu([self.class::SUBJECT, *with], **options)
-        verdict = Host::ScratchFolder.open { |folder| proven(variants, folder, "#{output}.rounds", resume, options) }
+        verdict, journal = Host::ScratchFolder.open { |folder| proven(variants, folder, "#{output}.rounds", resume, options) }
         study = Tradeoff::Judge.new(verdict, subject: self.class::SUBJECT, workers_count: workers && Parse.count("--workers", workers, 1..1_000),
           memory_limit_bytes: memory_limit && Parse.count("--memory-limit", memory_limit, 1..10_000_000) * Units::MIB).call
         Output.keep(study, output, out:, err:, html:)
+        journal.finish
       end
 
       private
@@ -42,8 +43,9 @@ module PumaTuner
       def proven(variants, folder, path, resume, options)
         words = variants.map { |variant| word(with_topology(variant, options[:topology])) }
         plan = ProofPlan.new({**PROOF, **options.except(:topology), variant: words.join("\n")}, folder:, say: ->(text) { err.puts("  #{text} …") })
-        proof = plan.proof(kept: PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:))
-        Progress.new(err).stage(self.class::SUBJECT, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+        journal = PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:)
+        proof = plan.proof(kept: journal)
+        [Progress.new(err).stage(self.class::SUBJECT, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }, journal]
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: #{Repetition.resumed}")
         exit(130)

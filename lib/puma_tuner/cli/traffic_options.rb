@@ -12,7 +12,7 @@ module PumaTuner
         path: "path(s) to request", requests: "file with requests and weights (docs/formats/requests.md), instead of --path",
         data: "CSV file whose columns stand for the {{names}} in --requests",
         connections: "clients that each send their next request when the answer is there (closed loop), default: 20; " \
-                     "with --rate: the most that may be open, default: 1000",
+                     "of an open loop: the most that may be open, default: 1000",
         rate: "requests per second, sent whether or not there are answers (open loop)", arrivals: "of an open loop: poisson or even",
         think: "seconds that each client waits before its next request, default: none",
         reuse: "requests over one connection, such as 1:100: each connection draws its own number; default: no end",

@@ -8,6 +8,7 @@ module PumaTuner
     class Tune < Dry::CLI::Command
       include AppOptions
       include GridOptions
+      include ConstraintOptions
 
       desc "Measure an app, predict other settings, recommend some, and prove it"
       option :today, desc: "topology to start from, such as 1x5, default: what the app's own settings say"
@@ -16,7 +17,7 @@ module PumaTuner
       option :warmup, default: "2", desc: "seconds of load before each measurement"
       option :rounds, default: "8", desc: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
-      option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, under a minute, when it has not been: predictions rest on it"
+      option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, about half a minute, when it has not been: predictions rest on it"
       option :json, desc: "file for all values; - for standard output, instead of text"
       option :html, default: "puma_tuner-report.html", desc: "file for the HTML report"
       example [

@@ -5,6 +5,9 @@ module PumaTuner
     # Prints, from inside a serving process and at an interval, where each pool thread's time went and the thread count
     # that follows. It has the rule of thumb only; `puma_tuner tune` simulates.
     class Console
+      # @return [Float] seconds between two prints, where the app does not say
+      def self.interval_s = Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10"))
+
       # @param ledger_path [String] of this process
       # @param interval_s [Numeric] between two prints
       # @param out [IO]

@@ -7,24 +7,47 @@ module PumaTuner
     # Attempts at rounds as they are made, one a line, so that nothing is lost when a run is interrupted, and the analysis
     # can be done again. The first line says what was planned: a run can only go on with the same plan.
     class Journal
+      # The last line of a run that came to its end.
+      FINISHED = "finished"
+
+      # @return [String]
+      attr_reader :path
+
       # @return [Array<Trial>] of earlier runs
       attr_reader :trials
 
       # @param path [String]
       # @param plan [Hash{String => Object}] what must be the same to go on
       # @param resume [Boolean] whether to go on where the file ends
-      # @raise [UserMistake] when there is nothing to go on with, or it was planned otherwise
+      # @raise [UserMistake] when there is nothing to go on with, or it was planned otherwise; without `resume`, when it holds rounds of
+      #   a run that has not come to its end
       def initialize(path, plan:, resume: false)
         @path = path
         @plan = JSON.parse(JSON.generate(plan))
-        @trials = resume ? read : []
-        write_line(@plan, "w") unless resume
+        @trials = resume ? read : begin_anew
       end
 
       # @param attempt [Array<Trial>] a round, void or not
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
 
+      # What was measured is in a verdict: another run may begin here.
+      def finish = write_line(FINISHED, "a")
+
       private
+
+      def begin_anew
+        insist_on_nothing_unfinished
+        write_line(@plan, "w")
+        []
+      end
+
+      # A round takes minutes of somebody's machine.
+      def insist_on_nothing_unfinished
+        lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
+        count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void_reason"] } }
+        return if count.zero? || lines.include?(FINISHED)
+        raise UserMistake, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: go on with --resume, remove it, or give another --output"
+      end
 
       def write_line(value, mode)
         File.open(@path, mode) { |file| file.puts(JSON.generate(value)) }
@@ -36,7 +59,7 @@ module PumaTuner
       def read
         plan, *attempts = File.readlines(@path).filter_map { |line| parsed(line) }
         insist_on_plan(plan)
-        attempts.flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
+        (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
         raise UserMistake, "--resume: #{error.message}. There is nothing to go on with; leave out --resume."
       rescue KeyError, NoMethodError => error
