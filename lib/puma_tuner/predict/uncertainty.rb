@@ -5,7 +5,8 @@ module PumaTuner
     # How sure forecasts are: the scatter over seeds, which holds chance and the recording's sampling error; and what the model
     # itself gets wrong, by what it got wrong before.
     class Uncertainty
-      # By how much forecasts miss (standard deviation of the logarithm), as `rake validate` found it: docs/validation.md.
+      # By how much forecasts miss (standard deviation of the logarithm). A judgement after `rake validate`: about what its median errors
+      # say beyond the noise of the cells; the worst cells miss by more (docs/validation.md).
       MODEL_ERROR_RATIOS = {"throughput" => 0.02, "mean" => 0.04, "p50" => 0.04, "p90" => 0.06, "p99" => 0.1}.freeze
 
       # How many checks of an app's own forecasts weigh as much as that. A judgement.
