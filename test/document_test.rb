@@ -56,6 +56,30 @@ class DocumentTest < TunerTest
     assert_raises(UserMistake) { Document.read("/nowhere/at/all.json") }
   end
 
+  test "a document is read in whatever locale" do
+    with_file(Document.dump(MACHINE).sub("{", '{"note":"35 µs",')) do |path|
+      script = "require 'puma_tuner'; p PumaTuner::Document.read(ARGV.first).class"
+      out = IO.popen([{"LC_ALL" => "C", "LANG" => "C"}, RbConfig.ruby, "-I#{File.expand_path("../lib", __dir__)}", "-e", script, path, err: %i[child out]], &:read)
+      assert_equal "PumaTuner::Model::Machine\n", out
+    end
+  end
+
+  test "a pipe is written to and stays one, and so does a link" do
+    Dir.mktmpdir do |folder|
+      pipe, link, file = %w[pipe link file].map { |name| File.join(folder, name) }
+      File.mkfifo(pipe)
+      read = Thread.new { File.read(pipe) }
+      Document.write(MACHINE, pipe)
+      assert_equal Document.dump(MACHINE), read.value
+      assert File.pipe?(pipe)
+      File.write(file, "")
+      File.symlink(file, link)
+      Document.write(MACHINE, link)
+      assert File.symlink?(link)
+      assert_equal MACHINE, Document.read(file)
+    end
+  end
+
   test "writing where nothing can be written says so" do
     assert_match(/Give another place/, assert_raises(UserMistake) { Document.write(MACHINE, "/nowhere/at/all.json") }.message)
   end

@@ -39,8 +39,11 @@ module PumaTuner
       JSON.generate({kind: value.class::KIND, schema_version: SCHEMA_VERSION, tool_version: VERSION, **value.to_document})
     end
 
-    # Replaces the file in one step, so that an interrupted write leaves the old content.
+    # Replaces the file in one step, so that an interrupted write leaves the old content. What is no file (a device, a pipe) is written
+    # to, and a link stays one.
     def self.write(value, path)
+      return File.write(path, dump(value)) if File.exist?(path) && !File.file?(path)
+      path = File.realpath(path) if File.symlink?(path) && File.exist?(path)
       partial = "#{path}.#{Process.pid}.partial"
       File.write(partial, dump(value))
       File.rename(partial, path)
@@ -52,7 +55,8 @@ module PumaTuner
     # @return [Data] the value
     # @raise [InvalidDocument] when the file holds something else
     def self.read(path, *kinds)
-      parse(File.read(path), path, kinds)
+      # JSON is UTF-8, whatever the locale.
+      parse(File.read(path, encoding: Encoding::UTF_8), path, kinds)
     rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
       raise UserMistake, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "shellwords"
 
 module PumaTuner
   # A running app, a request or a block of Ruby -> Costs: which methods its time, its calls and its objects go to, told by
@@ -43,6 +44,14 @@ module PumaTuner
     autoload :Stack, "puma_tuner/profile/samples"
     autoload :Stacks, "puma_tuner/profile/stacks"
     autoload :UnreadableProfile, "puma_tuner/profile/unreadable_profile"
+
+    # Profiles are handed on, and who has the token can make the running app profile itself.
+    #
+    # @return [String] what repeats this profile, without the token
+    def self.command(words = ARGV)
+      told = words.each_with_index.map { |word, index| (index.positive? && words[index - 1] == "--token") ? "TOKEN" : word.sub(/\A--token=.*/m, "--token=TOKEN") }
+      "puma_tuner #{told.shelljoin}"
+    end
 
     # See PumaTuner.profile.
     def self.of_block(with:, mode:, interval_us:, times:, folder:)

@@ -127,6 +127,23 @@ class ProfileIntegrationTest < TunerTest
     assert_operator costs.work_count, :>, 0
   end
 
+  # A process that ends when it should write what it saw: the whole server, or one worker of it.
+  %w[1x2 2x1].each do |topology|
+    test "a process of #{topology} that ends at a window's end is told, and its requests are in no figure" do
+      skip_unless_installed("stackprof")
+      rackup = <<~RUBY
+        module FallsAtItsSecondEnd
+          def stop = (($ends_count = $ends_count.to_i + 1) == 2 && !$0.include?("cluster worker 1")) ? exit!(9) : super
+        end
+        PumaTuner::Profile::Inside::Session.prepend(FallsAtItsSecondEnd)
+        #{APP}
+      RUBY
+      costs = profile("config.ru", "--with", "stackprof", "--duration", "10", "--warmup", "0.3", "--connections", "2", "--topology", topology, code: 2, rackup:)
+      assert_match(/ended while stackprof looked at/, @result.err)
+      assert_operator costs.work_count, :>, 0
+    end
+  end
+
   test "a running app profiles the requests that carry its token, and no others" do
     skip_unless_installed("vernier")
     paths = Profile::Library.locate("vernier")
@@ -138,6 +155,7 @@ class ProfileIntegrationTest < TunerTest
       result = puma_tuner("profile", *words, "--token", "not to be guessed", folder: app.folder)
       assert_equal 0, result.code, result.err
       assert_equal 5, Document.read(File.join(app.folder, "p.json"), :profile).work_count
+      refute_includes File.read(File.join(app.folder, "p.json")), "not to be guessed"
       assert_mistake(/is the token the same/, puma_tuner("profile", *words, "--token", "something else!!!", folder: app.folder))
       assert_equal 5, Dir[File.join(app.folder, "tmp/puma_tuner/profiles/*")].size
       permit = File.join(app.folder, "tmp/puma_tuner/profile")
@@ -169,7 +187,9 @@ class ProfileIntegrationTest < TunerTest
         ["--url", "http://127.0.0.1:1/"] => /needs the --token/,
         ["--url", "http://127.0.0.1:1/", "--token", "x" * 20] => /Does a server listen there/,
         ["config.ru", "--token", "x"] => /--token is of --url/,
-        ["config.ru", "--request", "/", "--with", "perf"] => /from outside/
+        ["config.ru", "--request", "/", "--with", "perf"] => /from outside/,
+        ["config.ru", "--request", "/a b"] => /--request \/a b: write a path/,
+        ["config.ru", "--request", "http://example.com/"] => /write a path.*--url is for a server that runs/
       }.each { |words, pattern| assert_mistake(pattern, puma_tuner("profile", *words, folder: app.folder)) }
       assert_equal ["config.ru"], Dir.children(app.folder)
     end

@@ -68,6 +68,11 @@ class ProfileDiffTest < TunerTest
   test "profiles of different things are refused" do
     mistake = assert_raises(PumaTuner::UserMistake) { Profile::Diff.new(costs(samples({"A#a" => MS})), traced({"A#a" => 1})) }
     assert_match(/same profiler and mode/, mistake.message)
+    assert_raises(PumaTuner::UserMistake) { Profile::Diff.new(costs(samples({"A#a" => MS}), mode: "cpu"), costs(samples({"A#a" => MS}), mode: "wall")) }
+  end
+
+  test "what took nothing before and nothing after is the same" do
+    assert_equal "same", Profile::Diff.new(traced({"A#a" => 0}), traced({"A#a" => 0})).call.total.outcome
   end
 
   test "a diff can be written and read" do

@@ -21,6 +21,12 @@ class ProfileHintsTest < TunerTest
     assert_nil hint("called_per_element", traced({"A#a" => 50, "B#b" => 50, "C#c" => 50}))
   end
 
+  test "where nobody counted requests, no number of calls is one of a request" do
+    counted = traced({**fields, "Thread::Mutex#synchronize" => 44_528})
+    refute_empty Profile::Hints.of(counted)
+    assert_empty Profile::Hints.of(counted.with(work_count: nil)).map(&:rule) & %w[called_per_element lock_per_call object_per_element]
+  end
+
   test "a profiler that samples knows no calls" do
     assert_empty Profile::Hints.of(costs(samples({"A#a" => 1_000_000}))).map(&:rule) & %w[called_per_element lock_per_call falsy_cache]
   end

@@ -42,9 +42,17 @@ module PumaTuner
       # A place that can't be written to is better found before minutes of work than after.
       def check_writable(*paths)
         paths.compact.reject { |path| path == "-" }.each do |path|
-          folder = File.dirname(File.expand_path(path))
-          next if File.directory?(folder) && File.writable?(folder) && !File.directory?(path)
-          raise UserMistake, "cannot write #{path}: #{File.directory?(path) ? "it is a folder" : "there is no folder #{folder} to write in"}. Give another place."
+          why_not = why_not_writable(path)
+          raise UserMistake, "cannot write #{path}: #{why_not}. Give another place." if why_not
+        end
+      end
+
+      def why_not_writable(path)
+        folder = File.dirname(File.expand_path(path))
+        if File.directory?(path) then "it is a folder"
+        elsif !File.directory?(folder) then "there is no folder #{folder} to write in"
+        elsif File.exist?(path) && !File.file?(path) then ("it must not be written to" unless File.writable?(path))
+        elsif !File.writable?(folder) then "nothing can be written in #{folder}"
         end
       end
     end

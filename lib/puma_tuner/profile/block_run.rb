@@ -36,7 +36,7 @@ module PumaTuner
         problem = ending.mistake || ending.void_reason
         raise UserMistake, Block::UserFile.complaint(@file, problem) if problem
         profiled = ending.reports.fetch("profiled")
-        Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}", command: "puma_tuner #{ARGV.shelljoin}")
+        Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}", command: Profile.command)
           .call([profiled[:path]], duration_ns: profiled[:duration_ns], work_count: profiled[:iterations_count], work_noun: "iteration")
       end
 

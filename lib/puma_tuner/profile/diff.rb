@@ -31,7 +31,7 @@ module PumaTuner
       private
 
       def insist_on_likeness
-        return if @before.unit == @after.unit && @before.traced? == @after.traced?
+        return if %i[profiler mode unit traced?].all? { |what| @before.public_send(what) == @after.public_send(what) }
         raise UserMistake, "a profile by #{@before.profiler} (#{@before.mode}) and one by #{@after.profiler} (#{@after.mode}) measure different things. " \
           "Take both with the same profiler and mode."
       end
@@ -113,6 +113,7 @@ module PumaTuner
       end
 
       def exact_outcome(before, after)
+        return "same" if before == after
         return "new" if before.zero?
         return "gone" if after.zero?
         return "same" if (after / before - 1).abs <= SAME_RATIO

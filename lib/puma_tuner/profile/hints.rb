@@ -34,9 +34,10 @@ module PumaTuner
         module_function
 
         # @param costs [Costs]
-        # @return [Hash{MethodCost => Float}] calls in one request, of the methods whose calls were counted
+        # @return [Hash{MethodCost => Float}] calls in one request, of the methods whose calls were counted; none where nobody counted requests
         def per_work(costs)
-          costs.methods.select(&:calls_count).to_h { |method| [method, costs.per_work(method.calls_count) || method.calls_count.to_f] }
+          return {} unless costs.work_count&.positive?
+          costs.methods.select(&:calls_count).to_h { |method| [method, costs.per_work(method.calls_count)] }
         end
 
         # Each field, row or node of the answer is one: what is done for each of them shows as methods that are called the

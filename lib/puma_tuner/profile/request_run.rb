@@ -30,6 +30,7 @@ module PumaTuner
       # @param path [String] what is requested
       # @return [Costs]
       def of_command(command, path, boot_limit_s:)
+        insist_on_path(path)
         FileUtils.mkdir_p(@settings.folder)
         environment = {**command.environment, **@settings.to_environment}
         Host::ServerProcess.run(command.with(environment:), topology: Topology.parse("1x1"), boot_limit_s:) do |server|
@@ -53,6 +54,14 @@ module PumaTuner
 
       private
 
+      # An address would lead elsewhere than to the server that we start.
+      def insist_on_path(path)
+        return if Load::Request::PATH.match?(path) && URI.join("http://127.0.0.1", path)
+        raise UserMistake, "--request #{path}: write a path, with blanks and the like percent-encoded; --url is for a server that runs already"
+      rescue URI::InvalidURIError
+        raise UserMistake, "--request #{path}: write a path, with what no address may hold percent-encoded"
+      end
+
       # The answer is there before its profile is written.
       def profile(url, done_count)
         insist_on_answer(get(url, token: @settings.token), url)
@@ -69,7 +78,7 @@ module PumaTuner
         request = Net::HTTP::Get.new(uri)
         request[Inside::OneRequest::HEADER] = token if token
         Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) { |http| http.request(request) }
-      rescue SystemCallError, Net::OpenTimeout, Net::ReadTimeout, EOFError => error
+      rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse, OpenSSL::SSL::SSLError => error
         raise UserMistake, "#{uri}: #{error.message}. Does a server listen there?"
       end
 
@@ -87,7 +96,7 @@ module PumaTuner
       end
 
       def costs(files, target)
-        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: "puma_tuner #{ARGV.shelljoin}").call(files, work_count: @times)
+        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: Profile.command).call(files, work_count: @times)
       end
     end
   end

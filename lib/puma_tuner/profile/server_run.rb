@@ -88,11 +88,11 @@ module PumaTuner
       def look(server, duration_s)
         pids = server.serving_pids.keys
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
-        insist_on_all(ask(Inside::START, pids, server), pids)
+        insist_on_all(ask(Inside::START, pids, server), pids, server)
         began_ns = now_ns
         outcome = fill(duration_s, server)
         ended_ns = now_ns
-        @files.concat(ask(Inside::STOP, pids, server).values)
+        @files.concat(written(ask(Inside::STOP, pids, server), pids, server))
         @profiled_ns += ended_ns - began_ns
         @requests_count += outcome.requests_count if outcome
       end
@@ -128,8 +128,16 @@ module PumaTuner
           advice: "Does it end without the profiler, too? Another profiler may do: puma_tuner profile --list.")
       end
 
-      def insist_on_all(answers, pids)
+      # What requests cost can't be told of some of the processes that served them.
+      def written(answers, pids, server)
+        return answers.values if answers.size == pids.size
+        raise ended(server) unless server.alive?
+        raise VoidMeasurement, "#{pids.size - answers.size} of #{pids.size} processes ended while #{@profiler::NAME} looked at them"
+      end
+
+      def insist_on_all(answers, pids, server)
         return if answers.size == pids.size
+        raise ended(server) unless server.alive?
         raise VoidMeasurement, "only #{answers.size} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?"
       end
 
@@ -148,7 +156,7 @@ module PumaTuner
 
       def costs
         facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic)}
-        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target, command: "puma_tuner #{ARGV.shelljoin}")
+        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target, command: Profile.command)
         return odd_costs(reading, facts) if @settings.scope == "odd"
         reading.call(@files, unknown: unknown, **facts)
       end
