@@ -19,8 +19,9 @@ static void stop(void *data) { ((struct call *)data)->stop = true; }
 
 static VALUE fetch(VALUE options, const char *name) { return rb_hash_fetch(options, ID2SYM(rb_intern(name))); }
 
-/* Whole numbers as Array#pack("q*") writes them, checked for their count. The String must outlive the run. */
-static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_item, int64_t *count)
+/* Whole numbers as Array#pack("q*") writes them, checked for their count. The String must outlive the run, and stay where it is:
+ * `kept` is on the caller's stack. */
+static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_item, int64_t *count, volatile VALUE *kept)
 {
     VALUE bytes = fetch(options, name);
 
@@ -28,6 +29,7 @@ static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_it
     if (RSTRING_LEN(bytes) % (8 * per_item)) rb_raise(rb_eArgError, "%s: %ld bytes", name, RSTRING_LEN(bytes));
     *count = RSTRING_LEN(bytes) / (8 * per_item);
     if (*count == 0) rb_raise(rb_eArgError, "%s: empty", name);
+    *kept = bytes;
     return (const int64_t *)RSTRING_PTR(bytes);
 }
 
@@ -152,17 +154,18 @@ static VALUE core_run(VALUE self, VALUE options)
     struct results results = {.hash = Qnil, .call = &call};
     int64_t pieces_count, demands_count, picks_count;
     VALUE buffer;
+    volatile VALUE kept[7] = {0};
 
     Check_Type(options, T_HASH);
     read_numbers(options, &plan);
     read_stations(options, &plan);
-    plan.wakeup_idle_ns = numbers_of(options, "wakeup_idle_ns", 1, &plan.wakeup_idle_count);
-    plan.wakeup_loaded_ns = numbers_of(options, "wakeup_loaded_ns", 1, &plan.wakeup_loaded_count);
-    plan.rates = numbers_of(options, "rates", 1, &plan.rates_count);
-    plan.picks = numbers_of(options, "picks", 1, &picks_count);
-    plan.demands = numbers_of(options, "demands", 1, &demands_count);
-    plan.pieces = (const struct piece *)numbers_of(options, "pieces", 4, &pieces_count);
-    if (plan.arrivals == REPLAYED) plan.times_ns = numbers_of(options, "times_ns", 1, &plan.times_count);
+    plan.wakeup_idle_ns = numbers_of(options, "wakeup_idle_ns", 1, &plan.wakeup_idle_count, &kept[0]);
+    plan.wakeup_loaded_ns = numbers_of(options, "wakeup_loaded_ns", 1, &plan.wakeup_loaded_count, &kept[1]);
+    plan.rates = numbers_of(options, "rates", 1, &plan.rates_count, &kept[2]);
+    plan.picks = numbers_of(options, "picks", 1, &picks_count, &kept[3]);
+    plan.demands = numbers_of(options, "demands", 1, &demands_count, &kept[4]);
+    plan.pieces = (const struct piece *)numbers_of(options, "pieces", 4, &pieces_count, &kept[5]);
+    if (plan.arrivals == REPLAYED) plan.times_ns = numbers_of(options, "times_ns", 1, &plan.times_count, &kept[6]);
     if (plan.arrivals == REPLAYED && plan.times_count < 2) rb_raise(rb_eArgError, "times_ns: two at least");
     refuse(&plan, pieces_count, demands_count, picks_count);
     Check_Type(fetch(options, "endpoints"), T_ARRAY);

@@ -107,6 +107,7 @@ static bool take_held_back(struct sim *sim, int64_t *intended_ns)
     *intended_ns = sim->held_back.intended[sim->held_back.first];
     sim->held_back.first = (sim->held_back.first + 1) % sim->held_back.room;
     sim->held_back.count--;
+    sim->tally.in_flight--; /* until it is drawn */
     return true;
 }
 
@@ -189,6 +190,7 @@ static void hold_back(struct sim *sim, int64_t intended_ns)
         sim->held_back.room = room;
     }
     sim->held_back.intended[(sim->held_back.first + sim->held_back.count++) % sim->held_back.room] = intended_ns;
+    sim->tally.in_flight++; /* due, and not answered: a queue that grows here grows, too */
 }
 
 void clients_arrival(struct sim *sim)

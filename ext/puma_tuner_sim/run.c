@@ -210,4 +210,5 @@ void sim_free(struct sim *sim)
     free(sim->held_back.intended);
     free(sim->tally.latencies);
     free(sim->tally.worker_counts);
+    memset(sim, 0, sizeof(*sim)); /* it may be freed again, before it is run again */
 }

@@ -69,7 +69,35 @@ class FitTest < TunerTest
   test "a cluster tells what is shared and what a worker adds" do
     processes = [process_observation(role: "master", pss_bytes: 50), process_observation(role: "worker", worker_index: 0, pss_bytes: 90),
       process_observation(role: "worker", worker_index: 1, pss_bytes: 110)]
-    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: nil), fitted(processes:).memory
+    memory = fitted(processes: processes.map { |process| process.with(rss_bytes: process.pss_bytes) }).memory
+    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: nil), memory
+  end
+
+  test "pages that all workers have are not added by another one" do
+    # 150 in all five processes, 80 of each worker's own, 10 of the master's.
+    processes = [process_observation(role: "master", pss_bytes: 40).with(rss_bytes: 160)] +
+      Array.new(4) { |index| process_observation(role: "worker", worker_index: index, pss_bytes: 110).with(rss_bytes: 230) }
+    assert_equal Model::MemoryDemand.new(shared_bytes: 160, per_worker_bytes: 80, single_bytes: nil), fitted(processes:).memory
+    unread = fitted(processes: processes.map { |process| process.with(rss_bytes: nil) })
+    assert_equal [40, 110], [unread.memory.shared_bytes, unread.memory.per_worker_bytes]
+    assert_match(/RSS could not be read/, unread.unknown["memory.shared_bytes"])
+  end
+
+  test "threads of the app's own are no overhead of its requests" do
+    thread = ->(name, cpu_ms) { Measure::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, budget: Measure::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: 0)) }
+    processes = [process_observation(cpu_ns: 5_000 * MS)]
+    alone = fitted(processes:).overhead_cpu_ns
+    assert_operator alone, :>, 0
+    beside = Model::Fit.workload(observation(processes:).with(background: [thread.call("puma reactor", 300), thread.call("monitoring", 200)]))
+    assert_equal alone - 200 * MS / observation.requests_count, beside.overhead_cpu_ns
+  end
+
+  test "waits without a core are shared out by how often requests wait, whichever of them were recorded" do
+    once, twice = trace("cpu", 2, "io", 8), trace("cpu", 1, "io", 8, "cpu", 1, "io", 8)
+    endpoints = [endpoint_observation(name: "GET /often", traces: [twice] * 40, requests_count: 900), endpoint_observation(name: "GET /seldom", traces: [once] * 40, requests_count: 100)]
+    thread = Measure::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000, run_queue_wait_ns: 1_900 * MS, budget: Measure::Budget.zero)
+    workload = Model::Fit.workload(observation(endpoints:).with(threads: [thread]))
+    assert_equal [14 * MS, 7 * MS], workload.endpoints.map(&:mean_wait_ns)
   end
 
   test "resident size does not stand in for PSS" do

@@ -33,6 +33,11 @@ class SimulationTest < TunerTest
     assert_in_delta 7 / 22.0, outcome.cores_used, 0.001
   end
 
+  test "days of computing are no more than the running total of the cores holds" do
+    outcome = simulate(workload(endpoints: [endpoint_demand(demand([200_000]))], connections_count: 2), "2x1")
+    outcome.latencies_ns.minmax.each { |ns| assert_includes 200_000 * MS..400_000 * MS, ns }
+  end
+
   test "one GVL, requests of one burst: as theory says of a single server" do
     exact = Oracles.repairmen(customers_count: 8, servers_count: 1, think: 20.0, service: 2.0)
     outcome = simulate(workload(endpoints: [exponential_endpoint(2)], connections_count: 8, think_ms: 20), "1x8", requests_count: 100_000)

@@ -97,6 +97,16 @@ class SweeperTest < TunerTest
     assert long.forecast(scenario("1x5", Model::Arrivals.open(100))).steady?
   end
 
+  test "nor has one whose queue grows at the client, for want of connections, or at a station" do
+    # 21 ms each: two connections take 95 of the 150 a second that arrive, so a third of them find no room.
+    few = sweeper(requests_count: 2_000).forecast(scenario("1x5", Model::Arrivals.open(150, connections_count: 2)))
+    assert_in_delta 100 * (1 - 2 / 0.021 / 150), few.unsteady.to_s[/(\d+) % find no room/, 1].to_i, 4
+    # 15 ms of io each, one at a time: 66 a second.
+    station = sweeper(requests_count: 2_000, stations: [Predict::Station.new(kind: "io", servers_count: 1)])
+    assert_match(/find no room/, station.forecast(scenario("1x8", Model::Arrivals.open(100, connections_count: 20))).unsteady)
+    assert station.forecast(scenario("1x8", Model::Arrivals.open(40, connections_count: 20))).steady?
+  end
+
   test "three numbers of threads and more make a curve, for each number of workers" do
     sweep = sweep_over("1x1", "1x2", "1x3", "2x1", "2x2")
     assert_equal [1], sweep.curves.map(&:workers_count)

@@ -111,6 +111,13 @@ class WhatIfTest < TunerTest
     assert_equal ["6.6", "3.2", 20_000], [after.puma_version, after.ruby_version, after.overhead_cpu_ns]
   end
 
+  test "Puma's own CPU is the machine's, too, which is what is simulated" do
+    puma = machine(acceptor_cpu_ns: 40_000, reactor_wakeup_cpu_ns: 20_000, reactor_register_cpu_ns: 10_000, tail_cpu_ns: 6_000)
+    {"overhead*0.5" => [20_000, 10_000, 5_000, 3_000], "yjit*4" => [10_000, 5_000, 2_500, 1_500]}.each do |text, figures|
+      assert_equal figures, changed(text, on: puma).last.then { |after| [after.acceptor_cpu_ns, after.reactor_wakeup_cpu_ns, after.reactor_register_cpu_ns, after.tail_cpu_ns] }
+    end
+  end
+
   test "expressions follow one another, and say themselves" do
     what_if = Predict::WhatIf.parse(["cpu*0.5", " cpu(/articles)-1ms ", ""])
     assert_equal ["cpu*0.5", "cpu(/articles)-1ms"], what_if.to_a

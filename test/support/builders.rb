@@ -71,8 +71,8 @@ module Builders
 
   def workload(endpoints: [endpoint_demand(demand([2, 3, 1], [5, 10]))], connections_count: 10, think_ms: 0, overhead_cpu_ns: 0,
     observed_topology: topology("1x5"), memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: nil),
-    ruby_version: "3.4.5")
-    Model::Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns: 0, timeslice_ms: 100, memory:, observed_topology:, observed_throughput_per_s: nil,
+    ruby_version: "3.4.5", timeslice_ms: 100)
+    Model::Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns: 0, timeslice_ms:, memory:, observed_topology:, observed_throughput_per_s: nil,
       arrivals: Model::Arrivals.closed(connections_count, think_ns: (think_ms * MS).round),
       observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, unknown: {})
   end

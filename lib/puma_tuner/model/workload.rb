@@ -28,16 +28,16 @@ module PumaTuner
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_cpu_ns, :mean_wait_ns, :mean_lock_ns,
       :mean_gc_ns, :demands, nested: {demands: [Demand]})
 
-    # Memory by process, from PSS.
+    # Memory by process, from PSS; together they are what the recorded processes took.
     #
     # shared_bytes: what stays when a worker more is started (the master, pages shared by all)
-    # per_worker_bytes: what each worker adds; nil when the observation had one process only (then shared_bytes is nil too
+    # per_worker_bytes: what each worker adds, its own pages; nil when the observation had one process only (then shared_bytes is nil too
     #   and single_bytes, the one process, is all that is known)
     MemoryDemand = Document.define(:shared_bytes, :per_worker_bytes, :single_bytes)
 
     # What the app demands, independent of the settings it was recorded with.
     #
-    # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over), background threads
+    # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over)
     # tail_cpu_ns: the pool threads' part of it, after an answer has been sent; nil where unknown
     # timeslice_ms: the recorded server's time slice
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,

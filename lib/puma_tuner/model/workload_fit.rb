@@ -83,9 +83,15 @@ module PumaTuner
           threads = @observation.threads
           without_core_ns = total(threads.map(&:run_queue_wait_ns))
           preempted_ns = total(threads.map { |thread| thread.budget.preempted_ns })
-          traces = @observation.endpoints.flat_map(&:traces)
-          waits_count = traces.sum { |trace| trace.steps.each_slice(2).count { |kind, _| Undisturbed::WAITS.include?(kind) } }.fdiv([traces.size, 1].max) * @observation.requests_count
           (without_core_ns && preempted_ns && waits_count.positive?) ? [(without_core_ns - preempted_ns) / waits_count, 0].max : 0
+        end
+      end
+
+      # Of all requests; an endpoint's traces, of which there are as many of a rare one as of a frequent one, stand for its own.
+      def waits_count
+        @observation.endpoints.reject { |endpoint| endpoint.traces.empty? }.sum do |endpoint|
+          waits = endpoint.traces.sum { |trace| trace.steps.each_slice(2).count { |kind, _| Undisturbed::WAITS.include?(kind) } }
+          endpoint.requests_count * waits.fdiv(endpoint.traces.size)
         end
       end
 
@@ -97,15 +103,20 @@ module PumaTuner
 
       def mean(demands, &) = demands.sum(&).fdiv(demands.size).round
 
-      # What the serving processes computed and no request accounts for: accept, reactor, hand-over, background threads.
+      # What the serving processes computed and neither a request nor a thread of the app's own accounts for: accept, reactor, hand-over.
       def overhead_cpu_ns
         requests_count = @observation.requests_count
         used_ns = total(serving_processes.map(&:cpu_ns))
         counted_ns = @observation.requests_cpu_ns
-        return [(used_ns - counted_ns).fdiv(requests_count).round, 0].max if used_ns && counted_ns
+        return [(used_ns - counted_ns - others_cpu_ns).fdiv(requests_count).round, 0].max if used_ns && counted_ns
         @unknown["overhead_cpu_ns"] = "CPU time of the processes or of the requests is unknown; " \
           "#{Units.duration(TYPICAL_OVERHEAD_CPU_NS)} is assumed, the measured cost of an empty app on Puma 8"
         TYPICAL_OVERHEAD_CPU_NS
+      end
+
+      # Of threads that Puma has not made, and of the jobs on them: it grows with time, and not with requests.
+      def others_cpu_ns
+        @observation.background.reject { |thread| thread.name.start_with?("puma ") }.sum { |thread| thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i }
       end
 
       # What pool threads computed outside of requests.
@@ -128,13 +139,30 @@ module PumaTuner
         Arrivals.open(@observation.throughput_per_s)
       end
 
-      # RSS would count pages shared by the processes once for each, so it is no substitute.
+      # RSS counts pages shared by the processes once for each, so it is no substitute. But what a worker has in it beyond its PSS
+      # tells how many such pages there are, which another worker would have, too.
       def memory
         by_role = @observation.processes.group_by(&:role)
         single_bytes = mean_pss_bytes(by_role, "single", "single_bytes")
         per_worker_bytes = mean_pss_bytes(by_role, "worker", "per_worker_bytes")
         shared_bytes = mean_pss_bytes(by_role, "master", "shared_bytes")
-        MemoryDemand.new(shared_bytes:, per_worker_bytes:, single_bytes:)
+        return MemoryDemand.new(shared_bytes:, per_worker_bytes:, single_bytes:) unless shared_bytes && per_worker_bytes
+        workers = by_role.fetch("worker")
+        in_all_bytes = bytes_in_all(workers, per_worker_bytes)
+        own_bytes = per_worker_bytes - in_all_bytes / (workers.size + 1)
+        MemoryDemand.new(shared_bytes: shared_bytes + workers.size * (per_worker_bytes - own_bytes), per_worker_bytes: own_bytes, single_bytes:)
+      end
+
+      # Pages that each of n workers and the master have are in the RSS of each whole, and in its PSS by an (n + 1)th.
+      #
+      # @return [Integer] their bytes; 0 where RSS is unknown
+      def bytes_in_all(workers, pss_bytes)
+        rss_bytes = total(workers.map(&:rss_bytes))&.fdiv(workers.size)
+        unless rss_bytes
+          @unknown["memory.shared_bytes"] = "RSS could not be read, so what the workers share counts as each one's own"
+          return 0
+        end
+        ((rss_bytes - pss_bytes) * (workers.size + 1) / workers.size).clamp(0, pss_bytes * (workers.size + 1)).round
       end
 
       def mean_pss_bytes(by_role, role, field)

@@ -131,7 +131,8 @@ module PumaTuner
         mean = growth.sum / growth.size
         error = Math.sqrt(growth.sum { |ratio| (ratio - mean)**2 } / (growth.size - 1) / growth.size)
         return if mean < 0.01 || mean < 3 * error
-        "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, #{(mean * 100).round} % find no room in time: the queue grows for ever"
+        # So many more under way for each that was served.
+        "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, #{(100 * mean / (1 + mean)).round} % find no room in time: the queue grows for ever"
       end
 
       def means(outcomes)

@@ -17,6 +17,7 @@ module PumaTuner
       autoload :Gc, "puma_tuner/predict/what_if/demand_changes"
       autoload :Mix, "puma_tuner/predict/what_if/shares"
       autoload :Overhead, "puma_tuner/predict/what_if/surroundings"
+      autoload :PumasOwn, "puma_tuner/predict/what_if/pumas_own"
       autoload :Selection, "puma_tuner/predict/what_if/selection"
       autoload :Traffic, "puma_tuner/predict/what_if/traffic"
       autoload :Version, "puma_tuner/predict/what_if/surroundings"

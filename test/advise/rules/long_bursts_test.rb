@@ -31,4 +31,11 @@ class LongBurstsRuleTest < TunerTest
     assert_match(/RUBY_THREAD_TIMESLICE=10/, remarks(demand([80]), ruby_version: "3.4.0").first.change)
     refute_match(/RUBY_THREAD_TIMESLICE/, remarks(demand([80]), ruby_version: "3.3.9").first.change)
   end
+
+  test "a slice that is short already is not advised, and what there was comes back by the undo" do
+    {100 => "unset RUBY_THREAD_TIMESLICE", 50 => "RUBY_THREAD_TIMESLICE=50", nil => "unset RUBY_THREAD_TIMESLICE"}.each do |timeslice_ms, undo|
+      assert_equal undo, remarks(demand([80]), timeslice_ms:).first.undo
+    end
+    refute_match(/RUBY_THREAD_TIMESLICE/, remarks(demand([80]), timeslice_ms: 10).first.then { |remark| remark.change + remark.undo })
+  end
 end

@@ -15,8 +15,10 @@ module PumaTuner
         # A judgement: rarer than one request in a hundred, they do not reach the p99.
         LEAST_LONG_RATIO = 0.01
 
-        # The first Ruby that reads the variable.
+        # The first Ruby that reads the variable; milliseconds that it has without it, and that are advised.
         TIMESLICE_RUBY_VERSION = Gem::Version.new("3.4")
+        DEFAULT_TIMESLICE_MS = 100
+        SHORT_TIMESLICE_MS = 10
 
         def call(workload, sweep)
           slow = workload.endpoints.select { |endpoint| long_count(endpoint) >= endpoint.demands.size * LEAST_LONG_RATIO }
@@ -45,9 +47,11 @@ module PumaTuner
         end
 
         def remedy(workload)
-          if Gem::Version.new(workload.ruby_version.to_s) >= TIMESLICE_RUBY_VERSION
-            {change: "RUBY_THREAD_TIMESLICE=10 in the environment of Puma; or the long work in a background job",
-             cost: "requests with long bursts take longer, as the others no longer wait for them", undo: "unset RUBY_THREAD_TIMESLICE"}
+          timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
+          if Gem::Version.new(workload.ruby_version.to_s) >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
+            {change: "RUBY_THREAD_TIMESLICE=#{SHORT_TIMESLICE_MS} in the environment of Puma; or the long work in a background job",
+             cost: "requests with long bursts take longer, as the others no longer wait for them",
+             undo: (timeslice_ms == DEFAULT_TIMESLICE_MS) ? "unset RUBY_THREAD_TIMESLICE" : "RUBY_THREAD_TIMESLICE=#{timeslice_ms}"}
           else
             {change: "the long work in a background job; or more workers with fewer threads",
              cost: "a job queue; or memory for the workers", undo: "the work back in the request; or the old topology"}

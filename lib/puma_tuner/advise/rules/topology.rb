@@ -43,13 +43,13 @@ module PumaTuner
           throughput_ratio = ratio(:throughput_per_s).value
           return "#{Units.change(throughput_ratio)} requests/s" if !@choice.open? && (throughput_ratio - 1).abs > Choice::EQUAL_WITHIN_RATIO
           slots_difference = @today.topology.slots_count - @chosen.topology.slots_count
-          if slots_difference.positive? && !(@choice.open? && shorter_tail?)
+          if slots_difference.positive? && !(@choice.open? && other_tail?)
             return "as many requests/s with #{Units.counted(slots_difference, "slot")} less"
           end
           "as many requests/s, #{Units.change(ratio(:p99_ns).value)} p99"
         end
 
-        def shorter_tail? = ratio(:p99_ns).value < 1 - Choice::EQUAL_P99_WITHIN_RATIO
+        def other_tail? = (ratio(:p99_ns).value - 1).abs > Choice::EQUAL_P99_WITHIN_RATIO
 
         def ratio(metric)
           return unless @today.steady?

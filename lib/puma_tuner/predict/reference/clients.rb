@@ -45,6 +45,8 @@ module PumaTuner
             send_request(connection)
           else
             @held_back_ns << @simulation.now_ns
+            # Due, and not answered: a queue that grows here grows, too.
+            @simulation.tally.in_flight_count += 1
           end
           @simulation.after(next_gap_ns, :arrival, self)
         end
@@ -120,12 +122,18 @@ module PumaTuner
           if !open_loop? && @settings.think_ns.positive?
             @simulation.after(@settings.think_ns, :thought, self, connection)
           elsif !open_loop? || @held_back_ns.any?
-            draw_request(connection, open_loop? ? @held_back_ns.shift : @simulation.now_ns)
+            draw_request(connection, open_loop? ? take_held_back : @simulation.now_ns)
             # The generator sends it without another turn of its loop.
             @settings.clients_elsewhere? ? arrive_at_server(connection) : @to_do.unshift([:send, connection])
           else
             (connection.open ? @idle : @closed) << connection
           end
+        end
+
+        # Until it is drawn it is not counted.
+        def take_held_back
+          @simulation.tally.in_flight_count -= 1
+          @held_back_ns.shift
         end
 
         def next_gap_ns

@@ -96,7 +96,7 @@ module PumaTuner
 
         def call(workload, machine)
           changed, = super
-          [changed.with(overhead_cpu_ns: (workload.overhead_cpu_ns / @factor).round, tail_cpu_ns: workload.tail_cpu_ns && (workload.tail_cpu_ns / @factor).round), machine]
+          PumasOwn.times(1 / @factor, changed, machine)
         end
 
         def remark

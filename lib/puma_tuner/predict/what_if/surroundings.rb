@@ -3,13 +3,11 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # `overhead*0.5`: what Puma and background threads compute for each request.
+      # `overhead*0.5`: what Puma computes for each request.
       class Overhead < Change
         EXAMPLES = {"*" => "*0.5"}.freeze
 
-        def call(workload, machine)
-          [workload.with(overhead_cpu_ns: (workload.overhead_cpu_ns * @factor).round, tail_cpu_ns: workload.tail_cpu_ns && (workload.tail_cpu_ns * @factor).round), machine]
-        end
+        def call(workload, machine) = PumasOwn.times(@factor, workload, machine)
 
         private
 
