@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "shellwords"
 
 module PumaTuner
   # A running app, a request or a block of Ruby -> Costs: which methods its time, its calls and its objects go to, told by
@@ -49,6 +48,7 @@ module PumaTuner
     #
     # @return [String] what repeats this profile, without the token
     def self.command(words = ARGV)
+      require "shellwords" # not in the process that is profiled
       told = words.each_with_index.map { |word, index| (index.positive? && words[index - 1] == "--token") ? "TOKEN" : word.sub(/\A--token=.*/m, "--token=TOKEN") }
       "puma_tuner #{told.shelljoin}"
     end
