@@ -56,7 +56,10 @@ module PumaTuner
       end
 
       # A whole query may be a token, an address or a search.
-      def self.name?(key, pattern) = pattern.match?(key) && yield("/#{key}") == "/#{key}"
+      def self.name?(key, pattern)
+        word = decoded(key).tr("[]", "_")
+        pattern.match?(key) && yield("/#{word}") == "/#{word}"
+      end
 
       def self.keep(values, name, value)
         name = "value" if name.empty?

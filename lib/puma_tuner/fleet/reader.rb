@@ -67,7 +67,7 @@ module PumaTuner
       def choose_source
         return @question.source.to_sym unless @question.source == "auto"
         return :raw if @windows.any? { |window| window.step_s < RULES_LEAST_STEP_S }
-        @question.selectors.zip(@windows).all? { |selector, window| recorded?(selector, window) } && labels_recorded? ? :rules : :raw
+        (@question.selectors.zip(@windows).all? { |selector, window| recorded?(selector, window) } && labels_recorded?) ? :rules : :raw
       end
 
       def recorded?(selector, window)
