@@ -19,7 +19,7 @@ static void read_total(struct sim *sim)
     if (!grown) return;
     cores->total += grown;
     if (sim->plan->quota_ns) cores->tokens -= grown * (int64_t)cores->count;
-    /* Only differences matter, and half of the numbers are two days of computing. */
+    /* Only differences matter, and half of the numbers are 19 hours of computing. */
     if (cores->total > INT64_MAX / 2) {
         for (size_t i = 0; i < cores->count; i++) cores->tasks[i]->end -= cores->total;
         cores->total = 0;

@@ -23,6 +23,11 @@ module PumaTuner
     FORMATS = %w[alb combined rails].freeze
 
     # @param name [String]
+    # @param taken [#include?] names
+    # @return [String] itself, or with a number after it
+    def self.free_name(name, taken) = [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
+
+    # @param name [String]
     # @return [Module] that turns a line into an Entry, or into nil
     # @raise [UserMistake]
     def self.format(name)

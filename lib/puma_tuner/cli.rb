@@ -29,6 +29,7 @@ module PumaTuner
     autoload :Progress, "puma_tuner/cli/progress"
     autoload :ProofPlan, "puma_tuner/cli/proof_plan"
     autoload :Prove, "puma_tuner/cli/prove"
+    autoload :Proving, "puma_tuner/cli/proving"
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Repetition, "puma_tuner/cli/repetition"
     autoload :Report, "puma_tuner/cli/report"

@@ -8,6 +8,7 @@ module PumaTuner
     autoload :Fingerprint, "puma_tuner/host/fingerprint"
     autoload :Gauges, "puma_tuner/host/gauges"
     autoload :Launch, "puma_tuner/host/launch"
+    autoload :LockedFile, "puma_tuner/host/locked_file"
     autoload :MachineFacts, "puma_tuner/host/machine_facts"
     autoload :MachineLoad, "puma_tuner/host/machine_load"
     autoload :Meter, "puma_tuner/host/meter"

@@ -30,7 +30,8 @@ class TradeoffIntegrationTest < TunerTest
 
   test "mistakes are answered with what to do" do
     ServedApp.open do |app|
-      {["--with", "magic"] => /magic is none of yjit, malloc, gc/, ["--memory", "x"] => /--memory x: write a whole number/, ["--topology", "none"] => /none/}.each do |words, pattern|
+      {["--with", "magic"] => /magic is none of yjit, malloc, gc/, ["--memory", "x"] => /--memory x: write a whole number/, ["--topology", "none"] => /none/,
+       ["--workers", "many"] => /--workers many: write a whole number/, ["--memory-limit", "x"] => /--memory-limit x: write a whole number/}.each do |words, pattern|
         assert_mistake(pattern, puma_tuner("yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
       end
       assert_mistake(/no app given/, puma_tuner("gc", folder: app.folder))

@@ -92,8 +92,9 @@ module PumaTuner
       def reason_against(entry)
         return "of another method" unless @http_methods.include?(entry.http_method)
         return "answered with an error" if entry.status && entry.status >= 400
-        return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(entry.target[/\A[^?]*/])
-        return "with a path of more than #{PATH_BYTES_MAX} bytes" if entry.target[/\A[^?]*/].bytesize > PATH_BYTES_MAX
+        path = entry.target[/\A[^?]*/]
+        return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(path)
+        return "with a path of more than #{PATH_BYTES_MAX} bytes" if path.bytesize > PATH_BYTES_MAX
         "with a target that is no path" unless Load::Request::PATH.match?(entry.target)
       end
     end

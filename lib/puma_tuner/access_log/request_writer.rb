@@ -67,12 +67,10 @@ module PumaTuner
       def apart(groups)
         taken = []
         groups.map do |group|
-          own = group.names.to_h { |name| [name, free(name, taken)] }
+          own = group.names.to_h { |name| [name, AccessLog.free_name(name, taken).tap { |free| taken << free }] }
           group.with(template: group.template.gsub(PLACE) { "{{#{own.fetch($1)}}}" }, names: own.values)
         end
       end
-
-      def free(name, taken) = [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }.tap { |one| taken << one }
 
       # The most frequent is 1000 at most, the rarest 1.
       def weight(group)

@@ -62,10 +62,7 @@ module PumaTuner
       end
 
       def self.keep(values, name, value)
-        name = "value" if name.empty?
-        free = (1..).lazy.map { |number| (number == 1) ? name : "#{name}_#{number}" }.find { |one| !values.key?(one) }
-        values[free] = value.scrub("?")
-        free
+        AccessLog.free_name(name.empty? ? "value" : name, values).tap { |free| values[free] = value.scrub("?") }
       end
       private_class_method :template_of, :pair_of, :decoded, :name?, :keep
     end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "securerandom"
-require "shellwords"
 
 module PumaTuner
   module CLI

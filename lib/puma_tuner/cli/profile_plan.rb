@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "shellwords"
-
 module PumaTuner
   module CLI
     # The words of `profile` as a run: of what, by what, how.

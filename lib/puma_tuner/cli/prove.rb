@@ -5,6 +5,7 @@ module PumaTuner
     # puma_tuner prove: two or more variants of an app, or of a block of Ruby, measured against each other.
     class Prove < Dry::CLI::Command
       include AppOptions
+      include Proving
 
       desc "Measure variants of an app against each other, under load, in interleaved rounds"
       option :variant, desc: "name:key=value,key=value; give it again for each, the baseline first (docs/prove.md lists the keys)"
@@ -46,29 +47,18 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })
           next calibrated(plan, calibrate) if calibrate
-          journal = PumaTuner::Prove::Journal.new("#{output}.rounds", plan: plan.same, resume: options.fetch(:resume))
-          finish(proven(plan, journal), journal, output, html:, markdown:)
+          verdict = prove(plan, name: "prove", output:, resume: options.fetch(:resume)) { |proven| keep(proven, output, html:, markdown:) }
+          raise Ending.new(1) unless verdict.as_expected?
         end
       end
 
       private
 
-      def proven(plan, journal)
-        proof = plan.proof(kept: journal)
-        Progress.new(err).stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
-      rescue Interrupt
-        err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
-        exit(130)
-      end
-
-      def finish(verdict, journal, output, html:, markdown:)
+      def keep(verdict, output, html:, markdown:)
         Output.keep(verdict, output, out:, err:, html:)
-        journal.finish
-        if markdown
-          Output.write_file(markdown, PumaTuner::Report.render(verdict, format: :markdown))
-          err.puts("summary: #{File.expand_path(markdown)}")
-        end
-        raise Ending.new(1) unless verdict.as_expected?
+        return unless markdown
+        Output.write_file(markdown, PumaTuner::Report.render(verdict, format: :markdown))
+        err.puts("summary: #{File.expand_path(markdown)}")
       end
 
       def calibrated(plan, text)

@@ -10,6 +10,7 @@ module PumaTuner
 
       def self.declare(command)
         command.include(AppOptions)
+        command.include(Proving)
         command.class_eval do
           option :with, type: :array, default: [], desc: "also vary these: #{Tradeoff::Menu::SUBJECTS.join(", ")}; every combination is tried"
           option :topology, desc: "workers x threads, such as 2x3, default: the app's own"
@@ -29,26 +30,22 @@ module PumaTuner
       def call(output: nil, html: nil, with: [], workers: nil, memory_limit: nil, resume: false, **options)
         Output.check_writable(output, html)
         variants = menu([self.class::SUBJECT, *with], **options)
-        verdict, journal = Host::ScratchFolder.open { |folder| proven(variants, folder, "#{output}.rounds", resume, options) }
-        study = Tradeoff::Judge.new(verdict, subject: self.class::SUBJECT, workers_count: workers && Parse.count("--workers", workers, 1..1_000),
-          memory_limit_bytes: memory_limit && Parse.count("--memory-limit", memory_limit, 1..10_000_000) * Units::MIB).call
-        Output.keep(study, output, out:, err:, html:)
-        journal.finish
+        estimate = {workers_count: workers && Parse.count("--workers", workers, 1..1_000),
+                    memory_limit_bytes: memory_limit && Parse.count("--memory-limit", memory_limit, 1..10_000_000) * Units::MIB}
+        Host::ScratchFolder.open do |folder|
+          prove(plan(variants, folder, options), name: self.class::SUBJECT, output:, resume:) do |verdict|
+            Output.keep(Tradeoff::Judge.new(verdict, subject: self.class::SUBJECT, **estimate).call, output, out:, err:, html:)
+          end
+        end
       end
 
       private
 
       def menu(subjects, **) = Tradeoff::Menu.variants(subjects)
 
-      def proven(variants, folder, path, resume, options)
+      def plan(variants, folder, options)
         words = variants.map { |variant| word(with_topology(variant, options[:topology])) }
-        plan = ProofPlan.new({**PROOF, **options.except(:topology), variant: words.join("\n")}, folder:, say: ->(text) { err.puts("  #{text} …") })
-        journal = PumaTuner::Prove::Journal.new(path, plan: plan.same, resume:)
-        proof = plan.proof(kept: journal)
-        [Progress.new(err).stage(self.class::SUBJECT, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }, journal]
-      rescue Interrupt
-        err.puts("\npuma_tuner: finished rounds are kept in #{path}; go on with: #{Repetition.resumed}")
-        exit(130)
+        ProofPlan.new({**PROOF, **options.except(:topology), variant: words.join("\n")}, folder:, say: ->(text) { err.puts("  #{text} …") })
       end
 
       def with_topology(variant, text) = text ? variant.with(factors: {"topology" => Topology.parse(text).to_s, **variant.factors}) : variant

@@ -28,7 +28,7 @@ module PumaTuner
       private
 
       def decide(kind, name)
-        locked do |file|
+        Host::LockedFile.open(@path, File::LOCK_EX) do |file|
           catch_up(file)
           write(file, kind, name) unless @names[kind].key?(name) || full?(kind)
         end
@@ -36,16 +36,6 @@ module PumaTuner
       rescue SystemCallError
         # No place for it: better a choice of our own than no figures.
         @names[kind][name] ||= full?(kind) ? Measure::Endpoint::OTHER : name
-      end
-
-      def locked
-        File.open(@path, File::RDWR | File::CREAT, 0o600) do |file|
-          file.flock(File::LOCK_EX)
-          yield file
-        ensure
-          # Closing does not do it where a worker was forked meanwhile, which has the file, too.
-          file.flock(File::LOCK_UN)
-        end
       end
 
       # What others have admitted meanwhile.

@@ -42,9 +42,6 @@ module PumaTuner
       def prepare
         now_s = Time.now.to_f - @prometheus.clock_ahead_s.to_f
         @windows = @question.ends.map { |ends_s| Window.of(ends_s || now_s, @question.duration_s, step_s: @question.step_s) }
-        if @question.selectors.uniq.size == 1 && @windows.uniq.size == 1
-          raise UserMistake, "both groups are the same; give --b another selector, or another time with --a-end or --b-end"
-        end
         insist_on_apart(*@windows.sort_by(&:begins_s)) if @question.selectors.uniq.one?
         @source = choose_source
         @health = Health.new(@prometheus, @source)
@@ -52,8 +49,9 @@ module PumaTuner
         @health.insist_on_labels("services", @question.all, @windows.last)
       end
 
-      # What both periods hold would be compared with itself.
+      # What both periods of one group hold would be compared with itself.
       def insist_on_apart(first, last)
+        raise UserMistake, "both groups are the same; give --b another selector, or another time with --a-end or --b-end" if first == last
         overlap_s = first.ends_s - last.begins_s
         return unless overlap_s.positive?
         raise UserMistake, "the two periods overlap by #{Units.duration(overlap_s * Units::NS_PER_S)}: a --window of #{(last.ends_s - first.ends_s) / 60}m at most, or ends that are further apart (--a-end, --b-end)"

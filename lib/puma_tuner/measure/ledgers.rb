@@ -69,15 +69,7 @@ module PumaTuner
       private
 
       # While some ledgers become one, nobody may read both.
-      def locked(mode)
-        File.open(File.join(@directory, "fold.lock"), File::CREAT | File::RDWR, 0o600) do |lock|
-          lock.flock(mode)
-          yield
-        ensure
-          # Closing does not do it: a worker forked by another thread meanwhile has the lock, too, and would wait for itself.
-          lock.flock(File::LOCK_UN)
-        end
-      end
+      def locked(mode) = Host::LockedFile.open(File.join(@directory, "fold.lock"), mode) { yield }
     end
   end
 end

@@ -83,7 +83,8 @@ module PumaTuner
           threads = @observation.threads
           without_core_ns = total(threads.map(&:run_queue_wait_ns))
           preempted_ns = total(threads.map { |thread| thread.budget.preempted_ns })
-          (without_core_ns && preempted_ns && waits_count.positive?) ? [(without_core_ns - preempted_ns) / waits_count, 0].max : 0
+          count = waits_count
+          (without_core_ns && preempted_ns && count.positive?) ? [(without_core_ns - preempted_ns) / count, 0].max : 0
         end
       end
 

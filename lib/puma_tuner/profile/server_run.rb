@@ -88,11 +88,13 @@ module PumaTuner
       def look(server, duration_s)
         pids = server.serving_pids.keys
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
-        insist_on_all(ask(Inside::START, pids, server), pids, server)
+        ask(Inside::START, pids, server) { |count| "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?" }
         began_ns = now_ns
         outcome = fill(duration_s, server)
         ended_ns = now_ns
-        @files.concat(written(ask(Inside::STOP, pids, server), pids, server))
+        # What requests cost can't be told of some of the processes that served them.
+        stopped = ask(Inside::STOP, pids, server) { |count| "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them" }
+        @files.concat(stopped.values)
         @profiled_ns += ended_ns - began_ns
         @requests_count += outcome.requests_count if outcome
       end
@@ -116,8 +118,13 @@ module PumaTuner
         nil
       end
 
+      # @yieldparam count [Integer] how many answered, where it is not all
+      # @yieldreturn [String] what is wrong with that
+      # @return [Hash{Integer => String}] each one's answer
       def ask(question, pids, server)
-        @asking.call(question, pids, limit_s: STOP_LIMIT_S)
+        answers = @asking.call(question, pids, limit_s: STOP_LIMIT_S)
+        raise VoidMeasurement, yield(answers.size) if answers.size < pids.size
+        answers
       rescue VoidMeasurement => error
         raise error if server.alive?
         raise ended(server)
@@ -126,19 +133,6 @@ module PumaTuner
       def ended(server)
         ServerFailed.new("The server ended while #{@profiler::NAME} looked at it", log_tail: server.log_tail,
           advice: "Does it end without the profiler, too? Another profiler may do: puma_tuner profile --list.")
-      end
-
-      # What requests cost can't be told of some of the processes that served them.
-      def written(answers, pids, server)
-        return answers.values if answers.size == pids.size
-        raise ended(server) unless server.alive?
-        raise VoidMeasurement, "#{pids.size - answers.size} of #{pids.size} processes ended while #{@profiler::NAME} looked at them"
-      end
-
-      def insist_on_all(answers, pids, server)
-        return if answers.size == pids.size
-        raise ended(server) unless server.alive?
-        raise VoidMeasurement, "only #{answers.size} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?"
       end
 
       def send_for(duration_s, server)

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # How a command carries out a proof: shows how far it is, keeps each round, and tells whoever interrupts it how to go on.
+    module Proving
+      private
+
+      # @param plan [ProofPlan]
+      # @param output [String] path beside which the rounds are kept until there is a result
+      # @param resume [Boolean]
+      # @yieldparam verdict [Prove::Verdict] to be written, while the rounds still count as a run to go on with
+      # @return [Prove::Verdict]
+      def prove(plan, name:, output:, resume:)
+        journal = PumaTuner::Prove::Journal.new("#{output}.rounds", plan: plan.same, resume:)
+        verdict_of(plan, name, journal).tap do |verdict|
+          yield verdict
+          journal.finish
+        end
+      end
+
+      def verdict_of(plan, name, journal)
+        proof = plan.proof(kept: journal)
+        Progress.new(err).stage(name, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+      rescue Interrupt
+        err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
+        exit(130)
+      end
+    end
+  end
+end
