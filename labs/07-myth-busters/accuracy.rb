@@ -5,13 +5,30 @@ module PumaTuner
     class MythBusters
       # How far the predictions of the sweep were off. Pure.
       class Accuracy
-        # name => what was measured of a cell, what was predicted
+        # name => what was measured of a cell, what was predicted: an estimate, or a bare number
         METRICS = {
-          "throughput" => [->(cell) { cell.throughput_per_s.value }, ->(forecast) { forecast.throughput_per_s.value }],
-          "p50" => [->(cell) { cell.p50_ns.value }, ->(forecast) { forecast.p50_ns.value }],
-          "p99" => [->(cell) { cell.p99_ns.value }, ->(forecast) { forecast.p99_ns.value }],
+          "throughput" => [->(cell) { cell.throughput_per_s.value }, ->(forecast) { forecast.throughput_per_s }],
+          "p50" => [->(cell) { cell.p50_ns.value }, ->(forecast) { forecast.p50_ns }],
+          "p99" => [->(cell) { cell.p99_ns.value }, ->(forecast) { forecast.p99_ns }],
           "GVL wait" => [->(cell) { cell.gvl_wait_ns }, ->(forecast) { forecast.gvl_wait_ns }]
         }.freeze
+
+        # One forecast held against what came.
+        #
+        # error_ratio: predicted over measured, less 1; inside: whether its interval holds what was measured, nil where it has none
+        Miss = Data.define(:error_ratio, :inside)
+
+        # One metric's misses. median_ratio, p90_ratio: of their absolute errors; worst_ratio: signed; inside_ratio: nil where there is no interval
+        Row = Data.define(:metric, :count, :median_ratio, :p90_ratio, :worst_ratio, :inside_ratio) do
+          # @param misses [Array<Miss>] one at least
+          def self.of(metric, misses)
+            errors = misses.map(&:error_ratio)
+            sizes = errors.map(&:abs).sort
+            told = misses.map(&:inside).compact
+            new(metric:, count: errors.size, median_ratio: Stats::Quantile.of(sizes, 0.5), p90_ratio: Stats::Quantile.of(sizes, 0.9), worst_ratio: errors.max_by(&:abs),
+              inside_ratio: (told.count(true).fdiv(told.size) unless told.empty?))
+          end
+        end
 
         # Per cent of next to nothing mean nothing.
         LEAST_GVL_WAIT_NS = 200_000
@@ -21,21 +38,21 @@ module PumaTuner
           @cells = cells
         end
 
-        # @return [Float, nil] predicted over measured, less 1; nil where either is unknown, or too small to tell
-        def self.error(cell, metric)
+        # @return [Miss, nil] nil where either is unknown, or too small to tell
+        def self.miss(cell, metric)
           measured, predicted = METRICS.fetch(metric)
           truth, forecast = measured.call(cell), cell.forecast&.steady? && predicted.call(cell.forecast)
           return if !truth || !forecast || truth.zero?
-          return if metric == "GVL wait" && [truth, forecast].max < LEAST_GVL_WAIT_NS
-          forecast / truth - 1
+          value = forecast.is_a?(Stats::Estimate) ? forecast.value : forecast
+          return if metric == "GVL wait" && [truth, value].max < LEAST_GVL_WAIT_NS
+          Miss.new(error_ratio: value / truth - 1, inside: (forecast.covers?(truth) if forecast.is_a?(Stats::Estimate)))
         end
 
-        # @return [Array<Array(String, Integer, Float, Float, Float)>] metric, cells, median absolute error, its 90th percentile, the worst (signed)
+        # @return [Array<Row>]
         def rows
           METRICS.keys.filter_map do |metric|
-            errors = @cells.filter_map { |cell| self.class.error(cell, metric) }
-            sizes = errors.map(&:abs).sort
-            [metric, errors.size, Stats::Quantile.of(sizes, 0.5), Stats::Quantile.of(sizes, 0.9), errors.max_by(&:abs)] if errors.any?
+            misses = @cells.filter_map { |cell| self.class.miss(cell, metric) }
+            Row.of(metric, misses) if misses.any?
           end
         end
 

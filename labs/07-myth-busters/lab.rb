@@ -26,7 +26,7 @@ module PumaTuner
 
       def gems(quick:) = Pins.all
 
-      def expected_s(quick:) = quick ? 330 : 9_000
+      def expected_s(quick:) = quick ? 330 : 6_600
 
       # What is no gem.
       # @param say [#call] told what takes long

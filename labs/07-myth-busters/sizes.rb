@@ -6,7 +6,8 @@ module PumaTuner
   module Labs
     class MythBusters
       # All that the two forms differ in. Both have each part; the short one has fewer cells, and rounds of half a second on the same processes, so that its
-      # intervals are wide and say nothing of how far two starts of one server are apart.
+      # intervals are wide and say nothing of how far two starts of one server are apart. In the long one turns are short, too, and rounds many: starts differ by
+      # more than the seconds of one start do, and what takes three hours in one piece is rarely measured a second time.
       #
       # duel: of all comparisons in rounds; connections: of the story's grid; topologies: that are held against Go; saturated: clients of what is to be
       # saturated; open_paths, rate_ratios: of a server's throughput, open loops; open_s: of each; ab: requests and clients
@@ -22,10 +23,10 @@ module PumaTuner
         end
 
         def self.full
-          new(duel: Duel::Times.new(rounds_count: 8, seconds: 5.0, warmup_s: 3.0, fresh: true), connections: [1, 10, 20, 50], topologies: %w[1x5 2x5 3x5 4x5], saturated: 50,
-            open_paths: %w[/realistic /level], rate_ratios: [0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1], open_s: 20.0, ab: {requests_count: 1_000, connections: [1, 10, 20, 50]},
+          new(duel: Duel::Times.new(rounds_count: 8, seconds: 3.0, warmup_s: 2.0, fresh: true), connections: [1, 10, 20, 50], topologies: %w[1x5 2x5 3x5 4x5], saturated: 50,
+            open_paths: %w[/realistic /level], rate_ratios: [0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1], open_s: 8.0, ab: {requests_count: 1_000, connections: [1, 10, 20, 50]},
             shares: [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], threads: [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32], whole_s: 0.02, clients_count: 40,
-            record_s: 15.0, warmup_s: 2.0, cell_s: 6.0, repeats_count: 3, probe_s: 3.0, seeds_count: 10, requests_count: 5_000,
+            record_s: 15.0, warmup_s: 2.0, cell_s: 3.0, repeats_count: 3, probe_s: 3.0, seeds_count: 10, requests_count: 5_000,
             block: {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}, calibrate: true)
         end
       end

@@ -103,8 +103,10 @@ module PumaTuner
         end
 
         def accuracy
-          rows = Accuracy.new(@measured.cells).rows.map { |metric, count, *ratios| [metric, count.to_s, *ratios.first(2).map { |ratio| Units.percent(ratio) }, Report::Figures.error(ratios.last)] }
-          Lab::Table.new(title: "The predictor's error on this grid", headings: ["metric", "cells", "median", "90th percentile", "worst"], rows:,
+          rows = Accuracy.new(@measured.cells).rows.map do |row|
+            [row.metric, row.count.to_s, Units.percent(row.median_ratio), Units.percent(row.p90_ratio), Report::Figures.error(row.worst_ratio), percent(row.inside_ratio)]
+          end
+          Lab::Table.new(title: "The predictor's error on this grid", headings: ["metric", "cells", "median", "90th percentile", "worst", "within the 95 % interval"], rows:,
             notes: ["Predicted over measured, less 1; absolute but for the worst. GVL wait: of cells that have #{Units.duration(Accuracy::LEAST_GVL_WAIT_NS)} or more of it. " \
               "#{@measured.cells.count(&:disturbed)} of #{@measured.cells.size} cells were disturbed by others on the machine, and count."])
         end

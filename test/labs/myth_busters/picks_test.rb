@@ -43,14 +43,17 @@ class MythBustersPicksTest < TunerTest
   end
 
   test "holds forecasts against cells, and leaves out waits that are next to nothing" do
-    estimate = ->(value) { PumaTuner::Stats::Estimate.of_range([value]) }
-    forecast = Forecast.new(throughput_per_s: estimate.call(55.0), p50_ns: estimate.call(18.0e6), p99_ns: estimate.call(40.0e6), gvl_wait_ns: 2.0e6)
+    estimate = ->(*values) { PumaTuner::Stats::Estimate.of_range(values) }
+    forecast = Forecast.new(throughput_per_s: estimate.call(49.0, 55.0, 61.0), p50_ns: estimate.call(18.0e6), p99_ns: estimate.call(40.0e6), gvl_wait_ns: 2.0e6)
     one, two = cells(0.7, {1 => 50, 3 => 50}).map { |cell| cell.with(forecast:) }
-    rows = Accuracy.new([one.with(gvl_wait_ns: 1_000.0), two, two.with(gvl_wait_ns: nil)]).rows.to_h { |metric, *rest| [metric, rest] }
-    assert_equal 3, rows.fetch("throughput").first
-    assert_in_delta 0.1, rows.fetch("throughput")[1]
-    assert_in_delta(-0.1, rows.fetch("p50").last)
-    assert_equal 2, rows.fetch("GVL wait").first, "0.001 ms measured, but 2 ms predicted, counts; unknown does not"
-    assert_nil Accuracy.error(one.with(gvl_wait_ns: 1_000.0, forecast: forecast.with(gvl_wait_ns: 5_000.0)), "GVL wait")
+    rows = Accuracy.new([one.with(gvl_wait_ns: 1_000.0), two, two.with(gvl_wait_ns: nil)]).rows.to_h { |row| [row.metric, row] }
+    assert_equal 3, rows.fetch("throughput").count
+    assert_in_delta 0.1, rows.fetch("throughput").median_ratio
+    assert_in_delta 1.0, rows.fetch("throughput").inside_ratio
+    assert_in_delta(-0.1, rows.fetch("p50").worst_ratio)
+    assert_in_delta 0.0, rows.fetch("p50").inside_ratio
+    assert_equal 2, rows.fetch("GVL wait").count, "0.001 ms measured, but 2 ms predicted, counts; unknown does not"
+    assert_nil rows.fetch("GVL wait").inside_ratio, "nobody gave an interval"
+    assert_nil Accuracy.miss(one.with(gvl_wait_ns: 1_000.0, forecast: forecast.with(gvl_wait_ns: 5_000.0)), "GVL wait")
   end
 end
