@@ -69,11 +69,12 @@ module PumaTuner
 
         # @param cells [Array<Sweep::Cell>] of that share
         def self.of(io_ratio, cells)
-          measured = cells.to_h { |cell| [cell.threads, cell.throughput_per_s.value] }
+          estimates = cells.to_h { |cell| [cell.threads, cell.throughput_per_s] }
+          measured = estimates.transform_values(&:value)
           forecast = cells.filter_map { |cell| [cell.threads, cell.forecast.throughput_per_s.value] if cell.forecast&.steady? }.to_h
           threads = self::NAMES.zip([Picks.rule(io_ratio), Picks.amdahl(io_ratio), Picks::RAILS_NEW, Picks::RAILS_OLD, Picks.best(forecast)]).to_h
           kept = threads.transform_values { |count| count && measured.fetch(Picks.nearest(count, measured.keys)) / measured.values.max }
-          new(io_ratio:, best: Picks.best(measured), threads:, kept:)
+          new(io_ratio:, best: Picks.best_measured(estimates), threads:, kept:)
         end
       end
     end

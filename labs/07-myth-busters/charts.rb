@@ -43,7 +43,7 @@ module PumaTuner
           lines = names.map { |name| series(name, @advised.filter_map { |one| [percent(one.io_ratio), one.threads.fetch(name)] if one.threads.fetch(name) }) }
           Lab::Chart.new(id: "io-threads", title: "Threads for each share of IO", across: axis("share of IO", "%"), up: axis("threads"),
             series: [series("best, measured", @advised.map { |one| [percent(one.io_ratio), one.best] }), *lines],
-            reading: "Rails' defaults lie at 3 and, until 7.1, at 5, whatever the share. Best: the fewest threads within 3 % of the highest throughput; where the curve is flat, several are as good.")
+            reading: "Rails' defaults lie at 3 and, until 7.1, at 5, whatever the share. Best: the fewest threads whose repeats reach into those of the highest throughput, or come within 3 % of it; where the curve is flat, several are as good.")
         end
 
         # As many shares as can be told apart, spread evenly, each relative to its best.

@@ -35,6 +35,13 @@ module PumaTuner
           throughputs.select { |_, per_s| per_s >= most * (1 - ALIKE_RATIO) }.keys.min
         end
 
+        # @param throughputs [Hash{Integer => Stats::Estimate}] by threads, with the range of the repeats
+        # @return [Integer] the fewest threads that are as good as any, for all that the repeats show
+        def best_measured(throughputs)
+          highest = throughputs.values.max_by(&:value)
+          throughputs.select { |_, estimate| estimate.high >= [highest.low, highest.value * (1 - ALIKE_RATIO)].min }.keys.min
+        end
+
         # @param wanted [Integer]
         # @param measured [Array<Integer>] numbers of threads
         # @return [Integer] the measured one that is nearest, as a ratio

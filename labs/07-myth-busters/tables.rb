@@ -98,7 +98,7 @@ module PumaTuner
             [percent(one.io_ratio), one.best.to_s, *Advised::NAMES.map { |name| one.threads.fetch(name) ? "#{one.threads.fetch(name)}: #{percent(one.kept.fetch(name))}" : "-" }]
           end
           Lab::Table.new(title: "Threads by each piece of advice, and how much of the best throughput they have", headings: ["IO", "best", *Advised::NAMES], rows:,
-            notes: ["Best: the fewest threads within #{percent(Picks::ALIKE_RATIO)} of the highest throughput that was measured. Where the advised number was not measured, the nearest one stands in. " \
+            notes: ["Best: the fewest threads whose repeats reach into those of the highest throughput, or come within #{percent(Picks::ALIKE_RATIO)} of it. Where the advised number was not measured, the nearest one stands in. " \
               "Amdahl: where a thread more brings less than #{percent(Picks::AMDAHL_LEAST_GAIN_RATIO)}. Forecast: the fewest threads within #{percent(Picks::ALIKE_RATIO)} of the highest predicted throughput."])
         end
 

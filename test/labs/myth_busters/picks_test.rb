@@ -26,6 +26,14 @@ class MythBustersPicksTest < TunerTest
     assert_nil Picks.best({})
   end
 
+  test "takes the fewest of the threads that are as good as any, for all that the repeats show" do
+    range = ->(*values) { PumaTuner::Stats::Estimate.of_range(values) }
+    scattered = {1 => range.call(50, 51, 52), 3 => range.call(119, 120, 126), 24 => range.call(125, 131, 140)}
+    assert_equal 3, Picks.best_measured(scattered), "its best repeat is above the other's worst"
+    assert_equal 24, Picks.best_measured(scattered.merge(3 => range.call(119, 120, 121)))
+    assert_equal 5, Picks.best_measured({3 => range.call(110), 5 => range.call(129), 16 => range.call(131)}), "without repeats, 3 % are alike"
+  end
+
   test "finds the nearest number that was measured, by ratio" do
     assert_equal [16, 1, 3], [[20, [1, 3, 5, 16]], [1, [1, 2]], [4, [3, 8]]].map { |wanted, measured| Picks.nearest(wanted, measured) }
   end
