@@ -35,6 +35,22 @@ class LabChildTest < TunerTest
     end
   end
 
+  # Instants are drawn, as any may be the wrong one; of the ones that matter, right after the program has begun, many.
+  test "an interruption at any instant of its beginning ends it" do
+    stop = Class.new(StandardError)
+    random = Random.new(1)
+    in_folder("sleep 60") do |folder|
+      command = Host::Command.new(words: [RbConfig.ruby, "--disable-gems"], directory: folder, environment: {})
+      300.times do
+        caller = Thread.new { Lab::Child.call(command, File.join(folder, "program.rb")) }.tap { |thread| thread.report_on_exception = false }
+        sleep(random.rand(0.0015))
+        caller.raise(stop)
+        assert_raises(stop) { flunk "it waits for what never comes" unless caller.join(10) }
+      end
+      assert_empty processes_in(folder)
+    end
+  end
+
   test "a program that fails is told with its last lines" do
     in_folder('warn "no such schema"; exit 3') do |folder|
       mistake = assert_raises(UserMistake) { answer(folder) }

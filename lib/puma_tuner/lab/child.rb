@@ -29,17 +29,8 @@ module PumaTuner
         @words = [*command.words, file, *words]
       end
 
-      def start
-        pipes = [IO.pipe, IO.pipe]
-        (@out, out), (@err, err) = pipes
-        # An interruption in between would leave a child that nobody knows of.
-        Thread.handle_interrupt(Object => :never) { @waiting = Process.detach(@pid = spawn(out, err)) }
-        @readers = [@out, @err].map { |stream| Thread.new { stream.read.force_encoding(Encoding::UTF_8).scrub } }
-      rescue SystemCallError => error
-        raise UserMistake, "#{@command} could not be started: #{error.message}. Is it installed?"
-      ensure
-        [out, err].each { |stream| stream&.close }
-      end
+      # An interruption in between would leave a child that nobody knows of, or an end of a pipe open whose other end is read to its end.
+      def start = Thread.handle_interrupt(Object => :never) { begin_child }
 
       def answer(limit_s)
         fail_with("took longer than #{limit_s} s") unless @waiting.join(limit_s)
@@ -62,6 +53,17 @@ module PumaTuner
       end
 
       private
+
+      def begin_child
+        pipes = [IO.pipe, IO.pipe]
+        (@out, out), (@err, err) = pipes
+        @waiting = Process.detach(@pid = spawn(out, err))
+        @readers = [@out, @err].map { |stream| Thread.new { stream.read.force_encoding(Encoding::UTF_8).scrub } }
+      rescue SystemCallError => error
+        raise UserMistake, "#{@command} could not be started: #{error.message}. Is it installed?"
+      ensure
+        [out, err].each { |stream| stream&.close }
+      end
 
       def spawn(out, err)
         Process.spawn(@command.environment, *@words, in: File::NULL, out:, err:, chdir: @command.directory, pgroup: true, unsetenv_others: true)
