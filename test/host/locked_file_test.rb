@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "tmpdir"
 require "test_helper"
+require "tmpdir"
 
 class LockedFileTest < TunerTest
   LockedFile = PumaTuner::Host::LockedFile

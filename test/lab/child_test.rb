@@ -42,10 +42,10 @@ class LabChildTest < TunerTest
     in_folder("sleep 60") do |folder|
       command = Host::Command.new(words: [RbConfig.ruby, "--disable-gems"], directory: folder, environment: {})
       300.times do
-        caller = Thread.new { Lab::Child.call(command, File.join(folder, "program.rb")) }.tap { |thread| thread.report_on_exception = false }
+        calling = Thread.new { Lab::Child.call(command, File.join(folder, "program.rb")) }.tap { |thread| thread.report_on_exception = false }
         sleep(random.rand(0.0015))
-        caller.raise(stop)
-        assert_raises(stop) { flunk "it waits for what never comes" unless caller.join(10) }
+        calling.raise(stop)
+        assert_raises(stop) { flunk "it waits for what never comes" unless calling.join(10) }
       end
       assert_empty processes_in(folder)
     end
