@@ -72,6 +72,8 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "failed_count", ULL2NUM(tally->failed_count));
     set(hash, "connections_count", ULL2NUM(tally->connections_count));
     set(hash, "in_flight_max", ULL2NUM(tally->in_flight_max));
+    set(hash, "settling_ns", ULL2NUM(tally->settling_ns));
+    set(hash, "unmet_count", ULL2NUM(tally->unmet_count));
     set(hash, "elapsed_ns", ULL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "cpu_ns", ULL2NUM(tally->cpu_ns));
     set(hash, "first_failure", tally->first_failure[0] ? rb_utf8_str_new_cstr(tally->first_failure) : Qnil);
@@ -144,7 +146,7 @@ static struct plan plan_of(VALUE options, struct request *requests, uint32_t req
         .connections_max = NUM2UINT(fetch(options, "connections_count")),
         .reuse_min = NUM2UINT(fetch(options, "reuse_min")), .reuse_max = NUM2UINT(fetch(options, "reuse_max")),
         .duration_ns = NUM2ULL(fetch(options, "duration_ns")), .think_ns = NUM2ULL(fetch(options, "think_ns")),
-        .drain_ns = NUM2ULL(fetch(options, "drain_ns")), .seed = NUM2ULL(fetch(options, "seed")),
+        .settling_limit_ns = NUM2ULL(fetch(options, "settling_limit_ns")), .drain_ns = NUM2ULL(fetch(options, "drain_ns")), .seed = NUM2ULL(fetch(options, "seed")),
         .address_length = (socklen_t)RSTRING_LEN(address), .raw = open_raw(fetch(options, "raw_path")),
     };
 

@@ -80,6 +80,7 @@ void load_begin(struct loop *loop, struct connection *connection, struct pick pi
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error)
 {
     bool reused = connection->served_count > 0 && connection->response.head_length == 0 && !connection->retried;
+    uint64_t now;
 
     close_connection(loop, connection);
     if (reused) {
@@ -89,7 +90,9 @@ static void lost(struct loop *loop, struct connection *connection, const char *w
     }
     load_count_failure(loop, what, error);
     loop->in_flight_count--;
-    load_free_again(loop, connection, now_ns());
+    now = now_ns();
+    load_meet(loop, connection, now);
+    load_free_again(loop, connection, now);
 }
 
 static void answered(struct loop *loop, struct connection *connection)
@@ -100,6 +103,7 @@ static void answered(struct loop *loop, struct connection *connection)
     loop->in_flight_count--;
     /* Closed loop: what is answered after the end would count time in which less was sent. */
     if (loop->plan->mode != CLOSED_LOOP || now <= loop->end_ns) load_count_answer(loop, connection, now);
+    load_meet(loop, connection, now);
     connection->served_count++;
     last = connection->response.close || connection->hung_up ||
         (connection->reuse_limit && connection->served_count >= connection->reuse_limit);

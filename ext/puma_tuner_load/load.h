@@ -4,6 +4,9 @@
  * opens another, up to `connections_max`, and waits for one beyond that. Its latency counts from the intended instant,
  * its service time from when it was sent. Closed loop: so many connections, each sending `think_ns` after its answer.
  *
+ * A closed loop is measured once it has settled, which is when each connection has had its first request answered or failed:
+ * until then fewer clients than asked for are at work, as a busy server lets new connections in late. `duration_ns` begins there.
+ *
  * A load runs in a process of its own, which does nothing else; all of this is without the GVL.
  *
  * loop.c: who sends what when. connection.c: how one request comes to its answer. response.c: where an answer ends.
@@ -47,6 +50,7 @@ struct plan {
     uint32_t connections_max;
     uint32_t reuse_min, reuse_max; /* requests over one connection; 0: without end */
     uint64_t duration_ns, think_ns, drain_ns;
+    uint64_t settling_limit_ns; /* closed loop: by then it is measured, settled or not */
     uint64_t seed;
     FILE *raw;                 /* NULL: none */
 };
@@ -59,7 +63,8 @@ struct request_tally {
     uint64_t latency[BUCKETS];
 };
 
-/* Open loop: intended_count = answered_count + unanswered_count + failed_count. */
+/* Open loop: intended_count = answered_count + unanswered_count + failed_count. Closed loop: latency and service are of answers
+ * that came after settling; all else is of the whole load. */
 struct tally {
     struct request_tally *requests;
     uint64_t latency[BUCKETS], service[BUCKETS], lag[BUCKETS];
@@ -73,6 +78,8 @@ struct tally {
     uint64_t failed_count;      /* connections refused, reset, or answering what is no HTTP; each cost one request */
     uint64_t connections_count; /* made in all */
     uint64_t in_flight_max;
+    uint64_t settling_ns;       /* closed loop: from the beginning until it was measured; 0: it was stopped before */
+    uint64_t unmet_count;       /* connections whose first request had come to no end by then */
     uint64_t began_ns, ended_ns, cpu_ns;
     char first_failure[128];
 };

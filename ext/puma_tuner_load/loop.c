@@ -73,6 +73,25 @@ void load_free_again(struct loop *loop, struct connection *connection, uint64_t 
     else loop->idle[(loop->idle_first + loop->idle_count++) % loop->plan->connections_max] = index_of(loop, connection);
 }
 
+static void settle(struct loop *loop, uint64_t now)
+{
+    loop->tally->settling_ns = now - loop->began_ns;
+    loop->end_ns = now + loop->plan->duration_ns;
+    load_forget_latencies(loop);
+}
+
+static bool settling(const struct loop *loop)
+{
+    return loop->plan->mode == CLOSED_LOOP && !loop->tally->settling_ns;
+}
+
+void load_meet(struct loop *loop, struct connection *connection, uint64_t now)
+{
+    if (connection->met || !settling(loop)) return;
+    connection->met = true;
+    if (--loop->tally->unmet_count == 0) settle(loop, now);
+}
+
 void load_forget_idle(struct loop *loop, struct connection *connection)
 {
     size_t max = loop->plan->connections_max, kept = 0;
@@ -233,6 +252,8 @@ static void begin(struct loop *loop)
         loop->next_ns = loop->began_ns + (uint64_t)loop->next_at;
         return;
     }
+    loop->end_ns += plan->settling_limit_ns;
+    loop->tally->unmet_count = max;
     for (uint32_t i = 0; i < max; i++) {
         if (plan->think_ns) think(loop, &loop->connections[i], loop->began_ns + plan->think_ns / max * i);
         else load_begin(loop, &loop->connections[i], next_pick(loop), now_ns(), false);
@@ -245,6 +266,7 @@ static void run(struct loop *loop, const volatile bool *stop)
 
     begin(loop);
     for (now = now_ns(); !over(loop, now) && !*stop; now = now_ns()) {
+        if (settling(loop) && now >= loop->began_ns + loop->plan->settling_limit_ns) settle(loop, now);
         issue(loop, now);
         set_timer(loop, now_ns());
         turn(loop);

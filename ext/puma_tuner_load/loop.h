@@ -18,6 +18,7 @@ struct connection {
     enum phase phase;
     struct pick pick;
     bool retried, held_back;
+    bool met;                   /* closed loop: its first request has come to its end */
     bool hung_up;               /* by the server: what has come is all there will be */
     uint64_t intended_ns, sent_ns;
     size_t written;
@@ -30,7 +31,7 @@ struct loop {
     struct tally *tally;
     struct connection *connections;
     int epoll, timer;
-    uint64_t random_state, began_ns, end_ns, next_ns;
+    uint64_t random_state, began_ns, end_ns, next_ns; /* end_ns: of sending; until it has settled, the latest possible */
     uint64_t timer_ns;          /* when the timer rings next, or has rung; 0: never set */
     double next_at;             /* of the schedule, nanoseconds since began_ns */
     uint64_t order_at, row;
@@ -57,6 +58,9 @@ static inline const struct request *request_of(const struct loop *loop, const st
 /* loop.c: the connection's request has come to its end, answered or failed; its phase is IDLE or CLOSED. */
 void load_free_again(struct loop *loop, struct connection *connection, uint64_t now);
 
+/* loop.c: a request has come to its end and is counted. In a closed loop the one that all others wait for settles it. */
+void load_meet(struct loop *loop, struct connection *connection, uint64_t now);
+
 /* loop.c: the server has closed an IDLE connection; its phase is CLOSED. */
 void load_forget_idle(struct loop *loop, struct connection *connection);
 
@@ -70,5 +74,6 @@ void load_handle(struct loop *loop, uint64_t which, uint32_t events);
 void load_count_lag(struct loop *loop, const struct connection *connection);
 void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now);
 void load_count_failure(struct loop *loop, const char *what, int error);
+void load_forget_latencies(struct loop *loop);
 
 #endif

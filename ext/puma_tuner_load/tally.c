@@ -51,6 +51,19 @@ void load_count_answer(struct loop *loop, const struct connection *connection, u
     if (loop->plan->raw) write_raw(loop, connection, now);
 }
 
+/* The load has settled: what came before is no part of what is measured. */
+void load_forget_latencies(struct loop *loop)
+{
+    struct tally *tally = loop->tally;
+
+    memset(tally->latency, 0, sizeof(tally->latency));
+    memset(tally->service, 0, sizeof(tally->service));
+    tally->latency_sum_ns = tally->service_sum_ns = tally->latency_max_ns = 0;
+    for (uint32_t i = 0; i < loop->plan->requests_count; i++) {
+        memset(tally->requests[i].latency, 0, sizeof(tally->requests[i].latency));
+    }
+}
+
 /* A request that ended without an answer. The first one's reason is kept. */
 void load_count_failure(struct loop *loop, const char *what, int error)
 {

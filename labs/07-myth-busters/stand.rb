@@ -73,7 +73,7 @@ module PumaTuner
         # @raise [VoidMeasurement] when an answer was not as expected
         def warm_up(asked, seconds)
           outcome = asked.traffic(0).send_to(@server.url, duration_s: seconds)
-          outcome.insist_on_expected_answers if outcome.requests_count.positive?
+          outcome.insist_on_expected_answers if outcome.counted_count.positive?
         end
 
         # @param asked [Asked]
@@ -83,7 +83,7 @@ module PumaTuner
         def turn(asked, seconds, seed: 1, strict: true)
           turn = one_turn(asked, seconds, seed, strict)
           # A slow moment, or a machine too slow for such short turns: nothing was answered, and nothing was refused.
-          turn = one_turn(asked, seconds * LONGER_FACTOR, seed, strict) if turn.outcome.requests_count.zero? && turn.outcome.socket_errors_count.zero?
+          turn = one_turn(asked, seconds * LONGER_FACTOR, seed, strict) if turn.outcome.counted_count.zero? && turn.outcome.socket_errors_count.zero?
           turn.outcome.insist_on_expected_answers if strict
           turn
         end

@@ -70,8 +70,56 @@ class NativeTest < TunerTest
     assert_in_delta 4, outcome.throughput_per_s * outcome.mean_ns / 1e9, 0.3
     assert_operator outcome.p50_ns, :>=, 5_000_000
     assert_operator outcome.max_ns, :>=, outcome.p99_ns * 63 / 64
-    assert_equal outcome.requests_count, outcome.latency.count
-    assert_equal 4, outcome.connections_made_count
+    assert_operator outcome.requests_count, :>=, outcome.latency.count + 4
+    assert_equal [1_000_000_000, 4], [outcome.duration_ns, outcome.connections_made_count]
+  end
+
+  # Ten clients, one of which is let in late: until then nine share the server, and each waits for less.
+  def with_late_client(late_s)
+    lock, first = Mutex.new, Queue.new.push(true)
+    serve_one = ->(*) { lock.synchronize { sleep(0.004) } && 200 }
+    answer = ->(request, number) { (number.zero? && first.pop(timeout: 0)) ? sleep(late_s) && 200 : serve_one.call(request, number) }
+    ScriptedServer.serve(answer) { |server| yield server.url }
+  end
+
+  test "a closed loop is measured once each connection has had an answer" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "raw.csv")
+      outcome = with_late_client(0.5) { |url| run_native(url, connections_count: 10, duration_s: 0.4, generator: Load::Native.new(raw_path: path)) }
+      assert_nil outcome.complaint
+      assert_equal [0, 400_000_000], [outcome.unmet_count, outcome.duration_ns]
+      assert_operator outcome.settling_ns, :>=, 500_000_000
+      assert_operator outcome.max_ns, :<, 500_000_000
+      answered_ns = File.readlines(path).drop(1).map { |line| line.split(",")[3].to_i }
+      assert_equal answered_ns.count { |ns| ns > outcome.settling_ns }, outcome.counted_count
+      assert_equal [answered_ns.size] * 2, [outcome.requests_count, outcome.statuses.values.sum]
+      assert_in_delta outcome.counted_count / 0.4, outcome.throughput_per_s, 1e-6
+      assert_in_delta 10, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
+    end
+  end
+
+  test "a closed loop that does not settle is measured all the same, and says so" do
+    generator = Load::Native.new(settling_limit_s: 0.3, drain_s: 0.1)
+    outcome = with_late_client(1) { |url| run_native(url, connections_count: 10, duration_s: 0.3, generator:) }
+    assert_equal [1, 300_000_000], [outcome.unmet_count, outcome.duration_ns]
+    assert_in_delta 300_000_000, outcome.settling_ns, 150_000_000
+    assert_in_delta 9, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
+    assert_match(/1 requests were never answered/, outcome.complaint)
+  end
+
+  test "two loads in a row are one: settling of both, and what each counted" do
+    one, two = ScriptedServer.serve(->(*) { sleep(0.005) && 200 }) { |server| [0.2, 0.4].map { |duration_s| run_native(server.url, duration_s:) } }
+    both = one + two
+    assert_equal [one.settling_ns + two.settling_ns, 600_000_000, 0], [both.settling_ns, both.duration_ns, both.unmet_count]
+    assert_equal one.counted_count + two.counted_count, both.counted_count
+    assert_in_delta both.counted_count / 0.6, both.throughput_per_s, 1e-6
+    assert_includes Range.new(*[one.mean_ns, two.mean_ns].minmax), both.mean_ns
+  end
+
+  test "answers that come only while it settles are no figures" do
+    outcome = ScriptedServer.serve(->(_, number) { sleep(number.zero? ? 0.01 : 0.5) && 200 }) { |server| run_native(server.url, duration_s: 0.2) }
+    assert_equal [4, 0, 0.0, nil, nil], [outcome.requests_count, outcome.counted_count, outcome.throughput_per_s, outcome.mean_ns, outcome.p50_ns]
+    assert_equal "no request was answered within 200 ms after the first of each connection", outcome.complaint
   end
 
   test "clients of a closed loop think between two requests, and not all at once" do
@@ -287,7 +335,7 @@ class NativeTest < TunerTest
       wait_until("some answers") { server.latencies_ns.size > 50 }
       running.raise(Interrupt)
       outcome = running.value
-      assert_operator outcome.requests_count, :>, 40
+      assert_operator outcome.counted_count, :>, 40
       assert_operator outcome.duration_ns, :<, 20_000_000_000
       assert_in_delta 4, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
     end

@@ -28,10 +28,12 @@ class ConditionsTest < TunerTest
     assert_in_delta 0.05, found["stolen_ratio"]
     assert_in_delta 0.5, found["pressure_ratio"]
     assert_in_delta 0.1, found["generator_cpu_ratio"]
+    assert_in_delta 0.05, conditions(outcome: outcome(settling_ns: 10 * S))["generator_cpu_ratio"]
   end
 
   test "requests in flight, of the connections, by the generator's own samples" do
-    assert_in_delta 0.95, conditions["in_flight_ratio"]
+    latency = Stats::Histogram.of([95_000_000] * 1_000)
+    assert_in_delta 0.95, conditions(outcome: outcome(latency:, requests_count: 1_200))["in_flight_ratio"]
     refute_includes conditions(outcome: outcome(latency: nil)), "in_flight_ratio"
   end
 

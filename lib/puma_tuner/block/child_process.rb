@@ -46,7 +46,7 @@ module PumaTuner
         reports, report = IO.pipe(binmode: true)
         output, error_output = IO.pipe(binmode: true)
         # An interruption in between would leave a child that nobody knows of.
-        Thread.handle_interrupt(Object => :never) { @waiting = Process.detach(@pid = spawn(report, error_output)) }
+        Thread.handle_interrupt(Exception => :never) { @waiting = Process.detach(@pid = spawn(report, error_output)) }
         # What is left open here would keep them from ending with the child.
         [report, error_output].each(&:close)
         @listening = listen(reports, output)

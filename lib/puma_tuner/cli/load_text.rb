@@ -44,7 +44,7 @@ module PumaTuner
 
       def head
         most = "#{"at most " if @arrivals.open?}#{FIGURES.counted(@outcome.connections_count, "connection")}"
-        ["#{@url}: #{FIGURES.counted(@outcome.requests_count, "answer")} in #{Units.duration(@outcome.duration_ns)}, #{FIGURES.count(@outcome.throughput_per_s.round)}/s",
+        ["#{@url}: #{FIGURES.counted(@outcome.counted_count, "answer")} in #{Units.duration(@outcome.duration_ns)}, #{FIGURES.count(@outcome.throughput_per_s.round)}/s",
           "  #{@arrivals}, #{most}, seed #{@seed}; #{@outcome.generator}"]
       end
 
@@ -55,7 +55,7 @@ module PumaTuner
         table.lines
       end
 
-      def enough? = @outcome.requests_count >= ENOUGH_FOR_P999
+      def enough? = @outcome.counted_count >= ENOUGH_FOR_P999
 
       def quantiles(histogram)
         durations(*[0.5, 0.9, 0.99].map { |ratio| histogram.quantile_ns(ratio) }, enough? ? histogram.quantile_ns(0.999) : nil, histogram.quantile_ns(1.0))
@@ -65,12 +65,24 @@ module PumaTuner
 
       def facts
         rows = {
-          "statuses" => statuses, "unexpected" => unexpected, "due" => due,
+          "settling" => settling, "statuses" => statuses, "unexpected" => unexpected, "due" => due,
           "connections" => @outcome.connections_made_count&.then { |count| "#{FIGURES.count(count)} made" },
           "generator" => generator, "Little's law" => law
         }.compact
         width = rows.keys.map(&:length).max
         rows.map { |name, text| "  #{name.ljust(width)}  #{text}" }
+      end
+
+      def settling
+        return unless @outcome.settling_ns
+        "#{Units.duration(@outcome.settling_ns)} until #{who_was_answered}; the #{FIGURES.counted(@outcome.requests_count - @outcome.counted_count, "answer")} " \
+          "until then count in no other figure but statuses and CPU"
+      end
+
+      def who_was_answered
+        all_count, unmet_count = @outcome.connections_count, @outcome.unmet_count
+        return "each connection had had an answer" if unmet_count.zero?
+        "it was waited no longer for #{unmet_count} of #{FIGURES.counted(all_count, "connection")} without an answer"
       end
 
       def statuses
@@ -89,7 +101,7 @@ module PumaTuner
         "#{FIGURES.count(@outcome.intended_count)}, of which #{FIGURES.count(@outcome.held_back_count)} found all connections busy and were held back"
       end
 
-      def busy_ratio = @outcome.generator_cpu_ns&.fdiv(@outcome.duration_ns)
+      def busy_ratio = @outcome.generator_cpu_ns&.fdiv(@outcome.sending_ns)
 
       def generator
         return unless @outcome.generator_cpu_ns && @outcome.requests_count.positive?
@@ -98,7 +110,7 @@ module PumaTuner
 
       # Of a tool that tells no latency of each answer, the mean is this law, and can't be checked by it.
       def law
-        return if @arrivals.open? || !@outcome.latency || @outcome.requests_count.zero?
+        return if @arrivals.open? || !@outcome.latency || @outcome.counted_count.zero?
         busy = @outcome.throughput_per_s * (@outcome.mean_ns.fdiv(Units::NS_PER_S) + @arrivals.think_s)
         times = "#{FIGURES.count(@outcome.throughput_per_s.round)}/s x #{Units.duration(@outcome.mean_ns)}#{" and #{@arrivals.think_s} s of thought" if @arrivals.think_s.positive?}"
         "#{times} = #{Units.significant(busy)} of #{@outcome.connections_count} connections#{": the figures do not fit together" unless law_holds?(busy)}"
@@ -111,7 +123,7 @@ module PumaTuner
 
       def remarks
         list = []
-        list << "p99 of so few answers says little; from #{FIGURES.count(ENOUGH_FOR_P99)} on it does." if @outcome.requests_count.between?(1, ENOUGH_FOR_P99 - 1)
+        list << "p99 of so few answers says little; from #{FIGURES.count(ENOUGH_FOR_P99)} on it does." if @outcome.counted_count.between?(1, ENOUGH_FOR_P99 - 1)
         list << "The generator itself was late, by more than a twentieth of the median latency: these are its figures, too." if late?
         list << "The generator was busy nearly all the time: it may be what bounds the throughput." if (busy_ratio || 0) > BUSY_RATIO
         list.empty? ? [] : ["", *list]

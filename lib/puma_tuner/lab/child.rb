@@ -30,7 +30,7 @@ module PumaTuner
       end
 
       # An interruption in between would leave a child that nobody knows of, or an end of a pipe open whose other end is read to its end.
-      def start = Thread.handle_interrupt(Object => :never) { begin_child }
+      def start = Thread.handle_interrupt(Exception => :never) { begin_child }
 
       def answer(limit_s)
         fail_with("took longer than #{limit_s} s") unless @waiting.join(limit_s)

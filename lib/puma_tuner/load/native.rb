@@ -10,6 +10,9 @@ module PumaTuner
     class Native < Generator
       DRAIN_S = 10
 
+      # A closed loop that has not settled by then is measured as it is: as long as the load itself, within these. Thought comes on top.
+      SETTLING_LIMITS_S = 10..60
+
       # Beyond what the load and its drain take, for a busy machine.
       ENDING_LIMIT_S = 30
 
@@ -60,10 +63,12 @@ module PumaTuner
       # @param core [Integer, nil] the one it is bound to
       # @param stoppable [Boolean] whether Ctrl-C ends the load early with an outcome, and not with an Interrupt
       # @param drain_s [Numeric] how long answers are waited for after the last request was due
-      def initialize(raw_path: nil, core: nil, stoppable: false, drain_s: DRAIN_S)
+      # @param settling_limit_s [Numeric, nil] see SETTLING_LIMITS_S; nil: by the load's duration
+      def initialize(raw_path: nil, core: nil, stoppable: false, drain_s: DRAIN_S, settling_limit_s: nil)
         @raw_path = raw_path && File.expand_path(raw_path)
         @core = core
         @drain_ns = (drain_s * Units::NS_PER_S).round
+        @settling_limit_s = settling_limit_s
         @stoppable = stoppable
       end
 
@@ -78,7 +83,9 @@ module PumaTuner
       def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
         insist_on_open_files(connections_count)
         plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:).to_h
-        figures = figures({**plan, drain_ns: @drain_ns, raw_path: @raw_path, core: @core}, duration_s + DRAIN_S + ENDING_LIMIT_S)
+        settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) + arrivals.think_s
+        figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns, raw_path: @raw_path, core: @core},
+          settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
         NativeOutcome.new(figures, mix:, name:, connections_count:, duration_s:, arrivals:).outcome
       end
 

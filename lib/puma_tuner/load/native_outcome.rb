@@ -10,21 +10,19 @@ module PumaTuner
         @mix = mix
         @name = name
         @connections_count = connections_count
-        # Less than was asked for when it was stopped; waiting for the last answers is no part of it.
-        @duration_ns = [(duration_s * Units::NS_PER_S).round, figures[:elapsed_ns]].min
+        # Less than was asked for when it was stopped; neither settling nor waiting for the last answers is part of it.
+        @duration_ns = [(duration_s * Units::NS_PER_S).round, figures[:elapsed_ns] - figures[:settling_ns]].min
         @arrivals = arrivals
       end
 
       # @return [Outcome]
       def outcome
-        count = @figures[:answered_count]
         Outcome.new(
-          generator: @name, arrivals: @arrivals.to_s, connections_count: @connections_count, duration_ns: @duration_ns, requests_count: count,
-          throughput_per_s:, mean_ns: (@figures[:latency_sum_ns] / count if count.positive?),
-          **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
+          generator: @name, arrivals: @arrivals.to_s, connections_count: @connections_count, duration_ns: @duration_ns,
+          requests_count: @figures[:answered_count], throughput_per_s:, **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
           body_bytes_ranges: requests.map { |request| request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive? },
           statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure],
-          unanswered_count: @figures[:unanswered_count], **of_open_loop, unknown:
+          unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop), unknown:
         )
       end
 
@@ -34,7 +32,7 @@ module PumaTuner
       # afterwards are no throughput of it. The time before the first answer is left out, as what is under way at the end is.
       def throughput_per_s
         in_time_count, first_ns = @figures.values_at(:in_time_count, :first_answer_ns)
-        return @figures[:answered_count].fdiv(@duration_ns) * Units::NS_PER_S unless @arrivals.open? && in_time_count > 1 && @duration_ns > first_ns
+        return latency.count.fdiv(@duration_ns) * Units::NS_PER_S unless @arrivals.open? && in_time_count > 1 && @duration_ns > first_ns
         in_time_count.pred.fdiv(@duration_ns - first_ns) * Units::NS_PER_S
       end
 
@@ -42,10 +40,11 @@ module PumaTuner
 
       def histogram(name) = Stats::Histogram.new(zero_count: 0, counts: @figures[name])
 
+      def latency = @latency ||= histogram(:latency)
+
       def latencies
-        latency = histogram(:latency)
         {
-          p50_ns: latency.quantile_ns(0.5), p90_ns: latency.quantile_ns(0.9), p99_ns: latency.quantile_ns(0.99),
+          mean_ns: (@figures[:latency_sum_ns] / latency.count if latency.count.positive?), p50_ns: latency.quantile_ns(0.5), p90_ns: latency.quantile_ns(0.9), p99_ns: latency.quantile_ns(0.99),
           p999_ns: latency.quantile_ns(0.999), max_ns: (@figures[:latency_max_ns] if latency.count.positive?), latency:, service: histogram(:service)
         }
       end
@@ -60,14 +59,18 @@ module PumaTuner
       end
 
       def of_open_loop
-        return {lag: nil, lag_p99_ns: nil, intended_count: nil, held_back_count: nil} unless @arrivals.open?
         lag = histogram(:lag)
         {lag:, lag_p99_ns: lag.quantile_ns(0.99), intended_count: @figures[:intended_count], held_back_count: @figures[:held_back_count]}
       end
 
+      def of_closed_loop = {settling_ns: (@figures[:settling_ns] if settled?), unmet_count: @figures[:unmet_count]}
+
+      def settled? = @figures[:settling_ns].positive?
+
       def unknown
-        return {} if @arrivals.open?
-        %w[lag lag_p99_ns intended_count held_back_count].to_h { |field| [field, "a closed loop intends no instants"] }
+        return %w[settling_ns unmet_count].to_h { |field| [field, "an open loop counts from its first request"] } if @arrivals.open?
+        {**%w[lag lag_p99_ns intended_count held_back_count].to_h { |field| [field, "a closed loop intends no instants"] },
+         **(settled? ? {} : {"settling_ns" => "it was stopped before each connection had had an answer"})}
       end
     end
   end

@@ -5,8 +5,11 @@ module PumaTuner
     # What came of one load, as the client saw it.
     #
     # generator: name and version; arrivals: closed or open loop, in words
-    # duration_ns: of the load; waiting for the last answers is no part of it
-    # requests_count: answered; throughput_per_s: of these, in an open loop of those that came before its end
+    # duration_ns: of what was measured; neither settling nor waiting for the last answers is part of it
+    # settling_ns: of a closed loop, the time before that, until each connection had had its first answer; nil when it was stopped
+    #   before, and then all of it was measured. unmet_count: connections that had none by then: the load never settled
+    # requests_count: answered, while it settled, too; throughput_per_s: of what was measured (counted_count), in an open loop of
+    #   the answers that came before its end
     # statuses: {"200" => count}
     # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must have;
     #   wrong_body_count: the latter alone
@@ -14,7 +17,7 @@ module PumaTuner
     #   the first did
     # connections_count: clients of a closed loop; of an open one, the most that may be open; connections_made_count: in all
     # mean_ns: latency; of a generator that does not tell, by Little's law: connections x duration / requests
-    # p50_ns, p90_ns, p99_ns, p999_ns, max_ns: latency, in an open loop from the intended instant; latency: all of it
+    # p50_ns, p90_ns, p99_ns, p999_ns, max_ns: latency of what was measured, in an open loop from the intended instant; latency: all of it
     # service: from when a request was really sent
     # lag: the generator's own lateness, of requests that had a connection at their instant; lag_p99_ns: of these
     # intended_count: due in an open loop; held_back_count: of them, those that had to wait for a connection;
@@ -24,20 +27,21 @@ module PumaTuner
     # unknown: {name of a field that is nil => why}
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
       :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
-      :unanswered_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
+      :unanswered_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :unknown, kind: :load_outcome,
       nested: {latency: Stats::Histogram, service: Stats::Histogram, lag: Stats::Histogram}) do
       # What only our own generator tells; other tools leave it out.
-      const_set(:SUMMED, %i[duration_ns requests_count intended_count held_back_count unanswered_count connections_made_count generator_cpu_ns
+      const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count connections_made_count generator_cpu_ns
         unexpected_count wrong_body_count socket_errors_count].freeze)
       const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count
-        connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.freeze)
+        settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 
       # @return [String, nil] why this load must not be counted, as a clause
       def complaint
         if requests_count.zero? then "no request was answered#{reason}"
+        elsif counted_count.zero? then "no request was answered within #{Units.duration(duration_ns)} after the first of each connection"
         elsif wrong_status_count.positive?
           "#{wrong_status_count} of #{requests_count} answers had an unexpected status (#{unwelcome})"
         elsif unexpected_count.positive?
@@ -49,6 +53,12 @@ module PumaTuner
         end
       end
 
+      # @return [Integer] answers that throughput and latency are of
+      def counted_count = latency ? latency.count : requests_count
+
+      # @return [Integer] nanoseconds in which requests were sent, settling included
+      def sending_ns = duration_ns + settling_ns.to_i
+
       # @return [Outcome] itself
       # @raise [VoidMeasurement]
       def insist_on_expected_answers
@@ -57,7 +67,7 @@ module PumaTuner
           "its log. Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
       end
 
-      # Both together, as one load in two parts: percentiles of all answers.
+      # Both together, as one load in two parts, each of which settled by itself: percentiles of all answers that counted.
       # @param other [Outcome] of the same generator, which tells histograms
       def +(other)
         both = latency + other.latency
@@ -65,7 +75,7 @@ module PumaTuner
           **to_h, **summed(other), statuses: statuses.merge(other.statuses) { |_, one, two| one + two },
           latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag, max_ns: [max_ns, other.max_ns].compact.max,
           p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99), p999_ns: both.quantile_ns(0.999),
-          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, first_failure: first_failure || other.first_failure,
+          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, unmet_count: [unmet_count, other.unmet_count].compact.max, first_failure: first_failure || other.first_failure,
           body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges).map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
         )
       end
@@ -74,8 +84,8 @@ module PumaTuner
 
       def summed(other)
         sums = self.class::SUMMED.to_h { |name| [name, public_send(name) && other.public_send(name) && public_send(name) + other.public_send(name)] }
-        count = sums.fetch(:requests_count)
-        total_ns = mean_ns.to_i * requests_count + other.mean_ns.to_i * other.requests_count
+        count = counted_count + other.counted_count
+        total_ns = [self, other].sum { |one| one.mean_ns.to_i * one.counted_count }
         throughput_per_s = [self, other].sum { |one| one.throughput_per_s * one.duration_ns } / sums.fetch(:duration_ns)
         {**sums, throughput_per_s:, mean_ns: (total_ns / count if count.positive?)}
       end

@@ -106,8 +106,10 @@ module PumaTuner
         outcome = fill(duration_s, server)
         watching.value
         @files << path
-        @profiled_ns += (duration_s * Units::NS_PER_S).round
-        @requests_count += outcome.requests_count if outcome
+        looked_ns = (duration_s * Units::NS_PER_S).round
+        @profiled_ns += looked_ns
+        # The load is longer by the time in which it settles.
+        @requests_count += (outcome.requests_count * [looked_ns.fdiv(outcome.sending_ns), 1].min).round if outcome
       ensure
         watching&.join
       end

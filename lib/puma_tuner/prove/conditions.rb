@@ -31,7 +31,7 @@ module PumaTuner
           "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
           "foreign_cpu_ratio" => foreign_ns(spent, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
           "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
-          "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.duration_ns), "lag_p99_ns" => outcome.lag_p99_ns,
+          "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.sending_ns), "lag_p99_ns" => outcome.lag_p99_ns,
           "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(gauges, fingerprint),
           "yjit_new_ratio" => new_ratio(began, gauges), **yjit(gauges)
         }.compact
@@ -55,7 +55,7 @@ module PumaTuner
       # By the generator's own samples; a mean that comes from Little's law would prove itself.
       def in_flight_ratio(outcome)
         return unless outcome.latency && outcome.mean_ns
-        outcome.mean_ns.fdiv(outcome.duration_ns) * outcome.requests_count / outcome.connections_count
+        outcome.mean_ns.fdiv(outcome.duration_ns) * outcome.counted_count / outcome.connections_count
       end
 
       def yjit_code_ratio(gauges, fingerprint)

@@ -36,8 +36,8 @@ module PumaTuner
 
       # Served evenly over the time of the load: what is known of it.
       def add_samples(samples, outcome)
-        duration_s = outcome.duration_ns.fdiv(Units::NS_PER_S)
-        samples.each { |at_s, memory| add(memory, @served_count + (outcome.requests_count * [at_s / duration_s, 1].min).round) }
+        sending_s = outcome.sending_ns.fdiv(Units::NS_PER_S)
+        samples.each { |at_s, memory| add(memory, @served_count + (outcome.requests_count * [at_s / sending_s, 1].min).round) }
         @served_count += outcome.requests_count
         add(sample, @served_count)
       end
