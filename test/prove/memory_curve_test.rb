@@ -8,11 +8,11 @@ class MemoryCurveTest < TunerTest
   # A server of one process: this one.
   Server = Data.define(:pids)
 
-  Outcome = Data.define(:requests_count, :duration_ns)
+  Outcome = Data.define(:requests_count, :sending_ns)
 
   test "points are at the requests served by then" do
     curve = Prove::MemoryCurve.new(Server.new(pids: [Process.pid]))
-    2.times { curve.during { sleep(0.6) && Outcome.new(requests_count: 100, duration_ns: 600_000_000) } }
+    2.times { curve.during { sleep(0.6) && Outcome.new(requests_count: 100, sending_ns: 600_000_000) } }
     counts = curve.points.map(&:first)
     assert_equal 0, counts.first
     assert_equal 200, counts.last
@@ -24,7 +24,7 @@ class MemoryCurveTest < TunerTest
 
   test "a server that has gone adds no points" do
     curve = Prove::MemoryCurve.new(Server.new(pids: [2**22 + 1]))
-    curve.during { Outcome.new(requests_count: 1, duration_ns: 1) }
+    curve.during { Outcome.new(requests_count: 1, sending_ns: 1) }
     assert_empty curve.points
   end
 
