@@ -37,7 +37,8 @@ module PumaTuner
         def call
           {
             "json" => proof("json_block.rb", JSON, "json"),
-            "database clients" => proof("database_block.rb", clients, "database clients"),
+            # The database works beside it, and would be taken for a stranger on the machine. What counts is the client's CPU time.
+            "database clients" => proof("database_block.rb", clients, "database clients", busy_machine: true),
             "side by side" => proof("parallel_block.rb", SIDE_BY_SIDE, "side by side", primary: "iterations")
           }.compact
         end
