@@ -95,7 +95,7 @@ module PumaTuner
       def values(budget)
         count = @outcome.requests_count
         {
-          "throughput" => @outcome.throughput_per_s, **latencies(count),
+          "throughput" => @outcome.throughput_per_s, **latencies(@outcome.counted_count),
           "cpu_per_request" => per_request(@spent.cpu_ns, count), "gc_per_request" => per_request(@spent.gc_ns, count),
           "allocations_per_request" => per_request(@spent.allocated_count, count),
           "gvl_wait_per_request" => budget&.gvl_wait_ns, "pss" => @curve.points.last&.at(1), "rss" => @curve.points.last&.at(2), "boot" => @server.boot_ns
@@ -113,7 +113,7 @@ module PumaTuner
         full = conditions["yjit_code_ratio"]
         [
           ("not steady: #{@warmup.reason}" unless @warmup.steady),
-          ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.requests_count < P99_GOOD_COUNT),
+          ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.counted_count < P99_GOOD_COUNT),
           ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Host::YjitLimit::ALARM_RATIO),
           ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)
         ].compact
