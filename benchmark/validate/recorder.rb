@@ -21,7 +21,7 @@ module Validation
     Recording = Data.define(:observation, :foreign_cpu_ratio, :turns_per_ms, :fastest) do
       # @return [String, nil] why it must not count, as a clause
       def disturbed
-        if foreign_cpu_ratio > PumaTuner::Prove::Laws::FOREIGN_CPU_RATIO
+        if foreign_cpu_ratio > PumaTuner::Prove::Disturbance::FOREIGN_CPU_RATIO
           "others used #{PumaTuner::Units.percent(foreign_cpu_ratio)} of the machine while it was recorded"
         else
           Speed.difference(turns_per_ms, fastest, "at its best while it was recorded")

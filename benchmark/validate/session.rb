@@ -87,7 +87,7 @@ module Validation
 
     # By causes only: what came out decides nothing.
     def disturbed(outcome, conditions, turns_per_ms, plan)
-      PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals) || PumaTuner::Prove::Laws.disturbed(conditions, []) ||
+      PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals)&.detail || PumaTuner::Prove::Disturbance.of_unpaired(conditions) ||
         Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded")
     end
 

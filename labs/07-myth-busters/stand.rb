@@ -109,7 +109,7 @@ module PumaTuner
 
         def disturbed(spent, outcome, own_cpu_ns)
           conditions = Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns:, cores_count: @cores_count, fingerprint: {})
-          Prove::Laws.disturbed(conditions, [])
+          Prove::Disturbance.of_unpaired(conditions)
         end
       end
     end

@@ -4,9 +4,9 @@ module PumaTuner
   # Variants -> Verdict: real processes, the same load, interleaved rounds, an honest interval.
   #
   # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
-  # What a proof does: proof, calibration; rounds (kept by journal) of trials, each by a trial_runner (of a served app) or
+  # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a served app) or
   # a block_runner (of a block of Ruby).
-  # What happens in a trial: trial_run; first_answer, warmup_run, readings, memory_curve, conditions, laws.
+  # What happens in a trial: trial_run; first_answer, warmup_run, readings, memory_curve, conditions, laws; in a round: disturbance.
   # What ran: what_ran, difference. What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks,
   # noise_floor, expectations.
   module Prove
@@ -19,11 +19,14 @@ module PumaTuner
     autoload :Conditions, "puma_tuner/prove/conditions"
     autoload :Declared, "puma_tuner/prove/declared"
     autoload :Difference, "puma_tuner/prove/difference"
+    autoload :Disturbance, "puma_tuner/prove/disturbance"
+    autoload :Disturbed, "puma_tuner/prove/verdict"
     autoload :EqualMemory, "puma_tuner/prove/equal_memory"
     autoload :Expectation, "puma_tuner/prove/verdict"
     autoload :ExpectationCheck, "puma_tuner/prove/expectation_check"
     autoload :Expectations, "puma_tuner/prove/expectations"
     autoload :Factors, "puma_tuner/prove/factors"
+    autoload :Failure, "puma_tuner/prove/verdict"
     autoload :FirstAnswer, "puma_tuner/prove/first_answer"
     autoload :Journal, "puma_tuner/prove/journal"
     autoload :Judge, "puma_tuner/prove/judge"
@@ -43,12 +46,15 @@ module PumaTuner
     autoload :Rounds, "puma_tuner/prove/rounds"
     autoload :Rubies, "puma_tuner/prove/rubies"
     autoload :Spent, "puma_tuner/prove/readings"
+    autoload :TimeLimit, "puma_tuner/prove/time_limit"
     autoload :Trial, "puma_tuner/prove/verdict"
     autoload :TrialLoad, "puma_tuner/prove/verdict"
     autoload :TrialRun, "puma_tuner/prove/trial_run"
     autoload :TrialRunner, "puma_tuner/prove/trial_runner"
     autoload :Variant, "puma_tuner/prove/variant"
+    autoload :VariantFailed, "puma_tuner/prove/named"
     autoload :Verdict, "puma_tuner/prove/verdict"
+    autoload :Void, "puma_tuner/prove/verdict"
     autoload :Warmup, "puma_tuner/prove/verdict"
     autoload :WarmupRun, "puma_tuner/prove/warmup_run"
     autoload :WhatRan, "puma_tuner/prove/what_ran"

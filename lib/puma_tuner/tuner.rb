@@ -5,13 +5,23 @@ module PumaTuner
   class Tuner
     # What to do. Durations in seconds; topologies: the grid to predict; checked_topologies: cells to measure besides
     # today's and the recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it
-    # has not been; track_record: a Predict::TrackRecord, of how forecasts did.
+    # has not been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes.
     Plan = Data.define(:command, :traffic, :topologies, :today, :checked_topologies, :constraints, :warmup_s, :duration_s,
-      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record)
+      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record, :time_limit_s)
+
+    # Of the time that is given, what measuring may take at most.
+    MEASURED_RATIO = 0.25
+
+    # Calibrating must leave this many times as much for all the rest.
+    CALIBRATED_SHARE = 4
+
+    # Less than this is too short for any proof.
+    PROOF_LEAST_S = 10
 
     # @param plan [Plan]
     # @param progress [#stage] see CLI::Progress
-    # @param kept [#call] told of each value as soon as there is one, so that an interruption loses nothing
+    # @param kept [#call] told of the observation, and of the Tuning as far as it is known, as soon as there is one: an interruption
+    #   loses nothing, and nobody waits minutes for what is known after seconds
     def initialize(plan, progress:, kept: ->(_) {})
       @plan = plan
       @progress = progress
@@ -19,18 +29,18 @@ module PumaTuner
       @remarks = []
     end
 
-    # @return [Tuning]
+    # @return [Tuning] with what the proof told until it ended, whatever ended it
     def call
+      @clock = Prove::TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
       observation = keep(measure)
       workload = Model::Fit.workload(observation)
       machine = Model::Fit.machine(observation, calibrated: calibrated(observation))
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
-      sweep = keep(predict(workload, machine, observation.topology))
-      advice_list = keep(Advise::Advisor.new(@plan.constraints).call(workload, sweep))
-      verdict = prove(sweep, advice_list)
-      remember(verdict, sweep, machine) if verdict
-      Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:, workload:, sweep:,
-        advice_list:, verdict:)
+      sweep = predict(workload, machine, observation.topology)
+      advice_list = Advise::Advisor.new(@plan.constraints).call(workload, sweep)
+      tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:, workload:, sweep:, advice_list:,
+        verdict: nil, unproven: "the proof has not come to its first round"))
+      prove(tuning)
     end
 
     private
@@ -38,8 +48,9 @@ module PumaTuner
     def keep(value) = value.tap { @kept.call(value) }
 
     def measure
+      share = @clock ? [@clock.left_s * MEASURED_RATIO / (@plan.warmup_s + @plan.duration_s), 1].min : 1
       window = Measure::LoadedWindow.new(command: @plan.command, traffic: @plan.traffic, topology: @plan.today,
-        warmup_s: @plan.warmup_s, duration_s: @plan.duration_s, boot_limit_s: @plan.boot_limit_s)
+        warmup_s: @plan.warmup_s * share, duration_s: @plan.duration_s * share, boot_limit_s: @plan.boot_limit_s)
       @progress.stage("measure today's settings", window.expected_s) { window.call }
     end
 
@@ -48,6 +59,10 @@ module PumaTuner
       found = Calibrate::Lookup.new.call(observation)
       return found.machine if found
       return unless @plan.calibrate
+      if @clock&.short?(Calibrate::EXPECTED_S * CALIBRATED_SHARE)
+        @remarks << "the machine was not calibrated, for want of time"
+        return
+      end
       machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) { Calibrate.call { |remark| @remarks << "while calibrating: #{remark}" } }
       keep_calibration(machine)
       machine
@@ -79,11 +94,24 @@ module PumaTuner
       @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key)
     end
 
-    def prove(sweep, advice_list)
-      return if @plan.rounds_count.zero?
-      variants = variants_of(sweep, advice_list)
+    # @return [Tuning]
+    def prove(tuning)
+      return tuning.with(unproven: nil) if @plan.rounds_count.zero?
+      return tuning.with(unproven: "no time was left for it") if @clock&.short?(PROOF_LEAST_S)
+      variants = variants_of(tuning.sweep, tuning.advice_list)
       proof = Prove::Proof.new(proof_plan(variants), trial_runner: trial_runner(variants))
-      @progress.stage("prove", proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+      proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
+    rescue UserMistake => mistake
+      tuning.with(unproven: mistake.message)
+    rescue Interrupt
+      keep(proven(tuning, proof&.verdict))
+      raise
+    end
+
+    def proven(tuning, verdict)
+      return tuning.with(unproven: "it was interrupted before its first round") unless verdict
+      remember(verdict, tuning.sweep, tuning.machine)
+      tuning.with(verdict:, unproven: nil)
     end
 
     # Few metrics besides the primary one, as each makes it harder for the others to be shown.
@@ -96,7 +124,7 @@ module PumaTuner
       load = Prove::TrialLoad.new(generator: @plan.traffic.generator_name, connections_count: @plan.traffic.connections_count,
         arrivals: @plan.traffic.arrivals.to_s, duration_ns: (@plan.trial_duration_s * Units::NS_PER_S).round)
       Prove::Proof::Plan.new(variants:, metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) }, looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:, command: @plan.repeat_with,
-        bodies_may_differ: true)
+        bodies_may_differ: true, time_limit_s: @clock&.left_s)
     end
 
     def trial_runner(variants)
@@ -104,8 +132,7 @@ module PumaTuner
         duration_s: @plan.trial_duration_s, turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
       # Nothing is checked out or installed for topologies.
       preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)
-      # A disturbed round is better than none, at the end of all this: it is remarked on.
-      Prove::TrialRunner.new(preparation:, traffic: @plan.traffic, times:, probe: Measure::LateWindow, busy_machine: true)
+      Prove::TrialRunner.new(preparation:, traffic: @plan.traffic, times:, probe: Measure::LateWindow)
     end
 
     # Today's and the recommended topology; the same one twice tells the noise floor when nothing better was found.

@@ -32,6 +32,21 @@ class ExpectationsTest < TunerTest
     assert_nil judged("p99 <= 0.9").first.reason
   end
 
+  test "of several looks, each has its part of the 5 %, whichever metric is asked of" do
+    looks = PumaTuner::Prove::Looks.stepwise([8, 16, 32])
+    trials = PumaTuner::Prove::Rounds.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(8), trial_runner: FakeRunner.new(factor: 1.5), random: Random.new(1)).call
+    found = PumaTuner::Prove::Judge.new(variants: VARIANTS, trials:, primary: "throughput", looks:).call(**FACTS)
+    assert_operator found.comparison("recommended", "p99").ratio.level_ratio, :>=, 1 - 0.05 / 3
+    assert_operator found.comparison("recommended", "p99").ratio.high, :>, verdict.comparison("recommended", "p99").ratio.high
+  end
+
+  test "of a variant that fails clearly more, nothing good is shown" do
+    failure = PumaTuner::Prove::Failure.new(variant: "recommended", attempts_count: 6, all_count: 14, reason: "2 of 10 answers had an unexpected status (500: 2)", clearly_more: true)
+    found = Expectations.parse(["throughput >= 1.4", "p99 not worse"]).judge(verdict.with(failures: [failure]))
+    assert_equal [false, false], found.map(&:shown)
+    assert_match(/\Ait failed in 6 of 14 rounds: 2 of 10 answers/, found.first.reason)
+  end
+
   test "outcomes are shown as they are" do
     assert_equal [true, true, false, true], shown("throughput better", "p50 better", "p50 worse", "pss equivalent")
     assert_equal [true, false], shown("throughput worse", "throughput better", factor: 0.5)

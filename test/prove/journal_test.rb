@@ -14,7 +14,7 @@ class JournalTest < TunerTest
   def teardown = FileUtils.rm_rf(@folder)
 
   def attempt(round, void_reason: nil)
-    %w[a b].map { |name| PumaTuner::Prove::Trial.new(variant: name, round:, position: 0, requests_count: 3, values: {"throughput" => 1.5}, void_reason:) }
+    %w[a b].map { |name| PumaTuner::Prove::Trial.new(variant: name, round:, position: 0, requests_count: 3, values: {"throughput" => 1.5}, void: void_reason && PumaTuner::Prove::Void.new(kind: "failed", detail: void_reason)) }
   end
 
   def journal(plan: {"seed" => 1}, resume: false) = Journal.new(@path, plan:, resume:)
@@ -53,6 +53,15 @@ class JournalTest < TunerTest
     journal.keep(attempt(0))
     error = assert_raises(PumaTuner::UserMistake) { journal(plan: {"seed" => 2}, resume: true) }
     assert_match(/begun with another plan \(seed: 1, now 2\)/, error.message)
+  end
+
+  test "an app that has changed meanwhile can't go on" do
+    first = journal
+    first.keep(attempt(0).map { |trial| trial.with(fingerprint: {"gem json" => "2.7.2", "gem late" => "1"}) })
+    again = journal(resume: true)
+    again.insist_on_same("a" => {"gem json" => "2.7.2"}, "b" => {"gem json" => "2.7.2", "gem other" => "3"})
+    error = assert_raises(PumaTuner::UserMistake) { again.insist_on_same("a" => {"gem json" => "2.7.2"}, "b" => {"gem json" => "2.8.1"}) }
+    assert_match(/b is not what it was in the rounds that are kept: gem json was 2\.7\.2, and is 2\.8\.1 now/, error.message)
   end
 
   test "nothing to go on with is a mistake" do

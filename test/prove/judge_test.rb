@@ -89,7 +89,7 @@ class JudgeTest < TunerTest
     assert_equal [10, 20, 40], found.looks
     assert_in_delta 1 - 0.05 / 6, found.level_ratio, 1e-12
     found.comparisons.each do |one|
-      assert_operator one.ratio.level_ratio, :>=, (one.metric == "throughput") ? found.level_ratio : 0.95
+      assert_operator one.ratio.level_ratio, :>=, (one.metric == "throughput") ? found.level_ratio : 1 - 0.05 / 3
     end
     # Each look is a chance for the others, too: 2 of 1024, thrice, of eight metrics.
     assert_in_delta 8 * 3 * 2.0**-9, verdict(rounds: 10, factor: 2, variants: [*VARIANTS, third], looks: Looks.stepwise([10, 20, 40]))
@@ -119,6 +119,40 @@ class JudgeTest < TunerTest
     assert_equal [2, 6, 14], [with_void.voided_count, with_void.rounds_count, with_void.trials.size]
     assert_equal 6, with_void.cells.first.estimates["throughput"].samples_count
     assert_equal 12, with_void.valid_trials.size
+  end
+
+  # @param failing [Hash{String => Array<Integer>}] attempts at rounds in which a variant fails, of those that are made
+  def verdict_of_failing(attempts_count, failing, factor: 1.5)
+    runner = FakeRunner.new(factor:)
+    trials = Array.new(attempts_count) do |attempt|
+      VARIANTS.each_with_index.map do |variant, position|
+        void = PumaTuner::Prove::Void.new(kind: "failed", detail: "2 of 10 answers had an unexpected status (500: 2)") if failing.fetch(variant.name, []).include?(attempt)
+        runner.call(variant, round: attempt, position:).with(void:)
+      end
+    end
+    PumaTuner::Prove::Judge.new(variants: VARIANTS, trials: trials.flatten, primary: "throughput", looks: Looks.fixed(8)).call(**FACTS)
+  end
+
+  test "a variant that fails clearly more is not called better, nor equivalent, whatever its good rounds show" do
+    found = verdict_of_failing(16, {"recommended" => [1, 3, 5, 7, 9, 11, 13, 15]})
+    assert_equal [8, 1.5], [found.rounds_count, found.comparison("recommended", "throughput").ratio.value.round(1)]
+    assert_equal ["not shown"] * 5, found.comparisons.map(&:outcome)
+    failure = found.failing("recommended")
+    assert_equal [8, 16, true], [failure.attempts_count, failure.all_count, failure.clearly_more]
+    assert_match(/500/, failure.reason)
+    assert_equal "worse", verdict_of_failing(16, {"recommended" => [1, 3, 5, 7, 9, 11, 13, 15]}, factor: 0.5).comparison("recommended", "throughput").outcome
+  end
+
+  test "five failures against none are no chance, one is" do
+    assert verdict_of_failing(40, {"recommended" => [1, 2, 3, 4, 5]}).failing("recommended")
+    once = verdict_of_failing(9, {"recommended" => [1]})
+    assert_equal ["better", nil, 1], [once.comparison("recommended", "throughput").outcome, once.failing("recommended"), once.failures.sum(&:attempts_count)]
+  end
+
+  test "what fails as often as the baseline does is told, and judged by its good rounds" do
+    found = verdict_of_failing(18, {"today" => [0, 2, 4, 6], "recommended" => [1, 3, 5, 7]})
+    assert_equal [["today", 4, false], ["recommended", 4, false]], found.failures.map { |one| [one.variant, one.attempts_count, one.clearly_more] }
+    assert_equal "better", found.comparison("recommended", "throughput").outcome
   end
 
   test "memory is compared at equal requests" do

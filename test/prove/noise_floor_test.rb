@@ -27,7 +27,10 @@ class NoiseFloorTest < TunerTest
   test "the runner never hears of a second variant" do
     asked = []
     runner = FakeRunner.new
-    noise(runner: ->(variant, **place) { runner.call(variant.tap { asked << _1.name }, **place) })
+    listening = Object.new
+    listening.define_singleton_method(:expected_s) { 0.0 }
+    listening.define_singleton_method(:call) { |variant, **place| runner.call(variant.tap { asked << variant.name }, **place) }
+    noise(runner: listening)
     assert_equal({"today" => 12}, asked.tally)
   end
 
@@ -39,7 +42,7 @@ class NoiseFloorTest < TunerTest
 
   test "tells what is about to run, as none of the rounds" do
     told = []
-    noise(rounds_count: 2) { |what, done_ratio| told << [what, done_ratio] }
+    noise(rounds_count: 2) { |what, left_s| told << [what, left_s] }
     assert_equal [4, [nil]], [told.size, told.map(&:last).uniq]
     assert_match(/\Anoise: round 1 of 2, today/, told.first.first)
   end

@@ -39,9 +39,16 @@ class ProofTest < TunerTest
     def look(variant) = [super.first, answered(Trials::VARIANTS.first)]
   end
 
-  def prove(runner)
+  # An app that somebody changes after the second round.
+  class Changing < GrowingAnswers
+    def together(order, round:)
+      super.map { |trial| trial.with(fingerprint: {"ruby" => (round < 2) ? "3.4.5" : "3.4.6"}) }
+    end
+  end
+
+  def prove(runner, rounds_count: 6)
     load = PumaTuner::Prove::TrialLoad.new(generator: "fake", connections_count: 1, arrivals: "closed", duration_ns: 1)
-    plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(6), seed: 1, load:, noise_rounds_count: 2)
+    plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(rounds_count), seed: 1, load:, noise_rounds_count: 2)
     PumaTuner::Prove::Proof.new(plan, trial_runner: runner).call
   end
 
@@ -51,7 +58,21 @@ class ProofTest < TunerTest
     assert_equal "better", verdict.comparison("recommended", "throughput").outcome
   end
 
+  test "rounds of an app that is no longer what was looked at do not count" do
+    verdict = prove(Changing.new)
+    assert_equal [2, false], [verdict.rounds_count, verdict.complete]
+    assert_match(/ruby was 3\.4\.5 when (today|recommended) was looked at, and is 3\.4\.6 now/, verdict.stopped_because)
+  end
+
+  test "rounds that scatter so much that no change could be seen end early, with a verdict that shows nothing" do
+    verdict = prove(GrowingAnswers.new(noise_ratio: 0.9), rounds_count: 8)
+    assert_equal [false, 6, "not shown"], [verdict.complete, verdict.rounds_count, verdict.comparison("recommended", "throughput").outcome]
+    assert_match(/would not show a change of 100/, verdict.stopped_because)
+  end
+
   test "answers that are longer in one variant are" do
-    assert_match(/are of 1500 bytes with today, and of 1800 bytes with recommended/, assert_raises(PumaTuner::VoidMeasurement) { prove(Late.new(extra_bytes: 300)) }.message)
+    verdict = prove(Late.new(extra_bytes: 300))
+    assert_equal [false, 0], [verdict.complete, verdict.rounds_count]
+    assert_match(/are of 1500 bytes with today, and of 1800 bytes with recommended/, verdict.stopped_because)
   end
 end

@@ -11,7 +11,7 @@ class ReportHowMeasuredTest < TunerTest
   end
 
   test "void rounds are listed with who and why, and do not count for the rest" do
-    assert_equal ["round 5, json 2.7.2: others used 21.3% of the machine"], how.voids
+    assert_equal ["round 5, json 2.7.2: others took 21.3% more of the machine than of the other variant's turns"], how.voids
     assert_equal "Void and run again, in whole rounds: 2 trials.", how.table["void"]
     assert_empty how(ProofFixture.blocks).voids
     assert_match(/of 24 not steady/, how.table["warm-up"])

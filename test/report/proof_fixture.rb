@@ -84,7 +84,7 @@ module ProofFixture
     warmup = verdict.trials.first.warmup.with(steady: false, reason: text)
     verdict.with(baseline: text, command: text, stopped_because: text, comparisons: verdict.comparisons.map { |one| one.with(variant: other) },
       metrics: verdict.metrics.map { |metric| metric.with(label: "#{metric.label} #{text}") },
-      trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void_reason: trial.void_reason && text) },
+      trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void: trial.void&.with(detail: text)) },
       expectations: [Prove::Expectation.new(text:, variant: other, shown: false, reason: text)],
       load: verdict.load.with(generator: text, arrivals: text), machine: verdict.machine.with(cpu_model: text, kernel: text),
       cells: verdict.cells.map { |cell|
@@ -148,7 +148,7 @@ module ProofFixture
   def gem_round(round) = pair(round) { |index| gem_trial(index, round) }
 
   def void_gem_round
-    gem_round(4).map { |trial| (trial.variant == BASELINE) ? trial.with(void_reason: "others used 21.3% of the machine") : trial }
+    gem_round(4).map { |trial| (trial.variant == BASELINE) ? trial.with(void: Prove::Void.new(kind: "disturbed", detail: "others took 21.3% more of the machine than of the other variant's turns")) : trial }
   end
 
   def gem_trial(index, round)

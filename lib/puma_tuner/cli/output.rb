@@ -14,6 +14,12 @@ module PumaTuner
         else
           out.puts(PumaTuner::Report.render(value, format: :text, color: color?(out)))
         end
+        write_files(value, err:, json:, html:)
+      end
+
+      # @param json [String, nil] a path; "-" is no file
+      # @param html [String, nil] a path
+      def write_files(value, err:, json: nil, html: nil)
         if json && json != "-"
           Document.write(value, json)
           err.puts("values: #{File.expand_path(json)}")

@@ -41,6 +41,17 @@ module PumaTuner
         raise UserMistake, "#{option} #{text}: write seconds, #{least ? "from #{least}" : "more than 0"} and at most #{limit}"
       end
 
+      SECONDS_PER = {"s" => 1, "m" => 60, "h" => 3600}.freeze
+
+      # @param text [String] "90", "90s", "5m", "1.5h"
+      # @return [Float] seconds
+      def time(option, text)
+        number, unit = text.match(/\A(\d+\.?\d*)\s*([smh]?)\z/)&.captures
+        seconds = number && number.to_f * SECONDS_PER.fetch(unit, 1)
+        return seconds if seconds&.between?(10, 24 * 3600)
+        raise UserMistake, "#{option} #{text}: write a time such as 90s, 5m or 1h, from 10 s to 24 hours"
+      end
+
       # @return [Float] 0.02 of "2" or "2%"
       def percent(option, text)
         number = Float(text.delete_suffix("%"))

@@ -32,11 +32,17 @@ module PumaTuner
           @bar = ProgressBar.create(title:, output: err, total: expected_s ? [(expected_s / TICK_S).ceil, 1].max : 100,
             format: "%t |%B| %p%% %e", length: 79, remove_empty: true, throttle_rate: TICK_S)
           @title = title
-          @ticker = Thread.new { tick_until_nearly_done } if expected_s
+          begin_ticking if expected_s
         end
 
         # @param text [String] what is at hand
-        def note(text) = @bar.title = "#{@title}: #{text}"
+        # @param left_s [Numeric, nil] how long the rest should take, where more is known than before
+        def note(text, left_s = nil)
+          @bar.title = "#{@title}: #{text}"
+          return unless left_s
+          @bar.total = @bar.progress + [(left_s / TICK_S).ceil, 1].max
+          begin_ticking
+        end
 
         # @param steps [Integer] of total
         def done(steps, total)
@@ -56,10 +62,13 @@ module PumaTuner
 
         private
 
-        def tick_until_nearly_done
-          while @bar.progress < @bar.total - 1
-            sleep(TICK_S)
-            @bar.increment
+        # Never to its end: that comes when the work is done.
+        def begin_ticking
+          @ticker ||= Thread.new do
+            loop do
+              sleep(TICK_S)
+              @bar.increment if @bar.progress < @bar.total - 1
+            end
           end
         end
       end
@@ -77,7 +86,7 @@ module PumaTuner
           @err.puts("#{title} …#{" (about #{expected_s.ceil} s)" if expected_s}")
         end
 
-        def note(text) = @err.puts("  #{text}")
+        def note(text, left_s = nil) = @err.puts("  #{text}#{" (about #{left_s.ceil} s left)" if left_s}")
 
         def done(steps, total)
           return if steps.fdiv(total) < @told_ratio + SHARE || steps == total

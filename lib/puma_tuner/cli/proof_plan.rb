@@ -8,9 +8,9 @@ module PumaTuner
     class ProofPlan
       include AppOptions::Reading
 
-      # Options that make trials what they are.
+      # Options that make trials what they are, and those by which they are judged: who has seen rounds must not change these.
       SAME = %i[path requests data connections rate arrivals think reuse duration seed load_generator block directory turns core warmup warmup_limit
-        probe_duration bodies_may_differ].freeze
+        probe_duration bodies_may_differ equivalent expect allow busy_machine noise_rounds].freeze
 
       # @param options [Hash] of the command
       # @param folder [String] for checkouts, gone when the command ends
@@ -79,7 +79,7 @@ module PumaTuner
           variants:, metrics:, primary:, looks:, noise_rounds_count: Parse.count("--noise-rounds", option(:noise_rounds), 0..100),
           equivalent_ratio: Parse.percent("--equivalent", option(:equivalent)),
           expectations:, allowed: option(:allow).to_s.split("\n"),
-          bodies_may_differ: option(:bodies_may_differ), seed: Parse.count("--seed", option(:seed), 0..2**31), load: trial_load,
+          bodies_may_differ: option(:bodies_may_differ), busy_machine: option(:busy_machine), time_limit_s: option(:time) && Parse.time("--time", option(:time)), seed: Parse.count("--seed", option(:seed), 0..2**31), load: trial_load,
           command: "puma_tuner #{ARGV.shelljoin}"
         )
       end
@@ -138,13 +138,13 @@ module PumaTuner
       def runner(variants)
         return block_runner(variants) if option(:block)
         preparation = PumaTuner::Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, say: @say)
-        PumaTuner::Prove::TrialRunner.new(preparation:, traffic:, times:, probe: PumaTuner::Measure::LateWindow, busy_machine: option(:busy_machine), placement:)
+        PumaTuner::Prove::TrialRunner.new(preparation:, traffic:, times:, probe: PumaTuner::Measure::LateWindow, placement:)
       end
 
       def block_runner(variants)
         preparation = PumaTuner::Prove::Preparation.new(variants:, command: block_command(option(:block)), folder: @folder, say: @say)
         PumaTuner::Prove::BlockRunner.new(file: File.expand_path(option(:block)), commands: ->(variant) { preparation.call(variant).command },
-          warmup_limit_s: times.warmup_limit_s, duration_s: times.duration_s, boot_limit_s: times.boot_limit_s, busy_machine: option(:busy_machine))
+          warmup_limit_s: times.warmup_limit_s, duration_s: times.duration_s, boot_limit_s: times.boot_limit_s)
       end
 
       def command = @command ||= command_of(**@options, app: served)

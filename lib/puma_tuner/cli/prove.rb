@@ -15,6 +15,7 @@ module PumaTuner
       option :block, desc: "Ruby file with blocks to compare, instead of an app"
       option :primary, desc: "metric that decides, default: throughput; p99 with --rate; iterations of a block"
       option :rounds, default: "12", desc: "how often each is measured; an interval needs 6"
+      option :time, desc: "how long all of it may take, such as 5m: rounds, then trials, are cut to fit, and what that costs is said"
       option :looks, desc: "numbers of rounds after which it may be decided, such as 10,20,40, instead of --rounds"
       option :noise_rounds, default: "4", desc: "rounds of the baseline against itself beforehand, 0: none"
       option :equivalent, default: "2", desc: "percent: a difference that matters to nobody"
@@ -28,7 +29,7 @@ module PumaTuner
       option :expect, desc: "what must be shown, such as \"throughput >= 1.2\" or \"p99 not worse\"; exit code 1 when it is not"
       option :allow, desc: "what may differ though it is not declared: the beginning of a fingerprint's key, such as \"gem rack\""
       option :bodies_may_differ, type: :flag, default: false, desc: "compare though the answers differ in length"
-      option :busy_machine, type: :flag, default: false, desc: "count rounds though others use the machine"
+      option :busy_machine, type: :flag, default: false, desc: "count rounds though others on the machine hit one variant clearly more than the other"
       option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended"
       option :calibrate, desc: "run so many proofs of the baseline against itself, short, and tell how many called a difference"
       option :output, default: "verdict.json", desc: "file for the verdict; rounds are kept beside it as they are made"
@@ -48,6 +49,7 @@ module PumaTuner
           plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })
           next calibrated(plan, calibrate) if calibrate
           verdict = prove(plan, name: "prove", output:, resume: options.fetch(:resume)) { |proven| keep(proven, output, html:, markdown:) }
+          raise Ending.new(3) unless verdict.complete
           raise Ending.new(1) unless verdict.as_expected?
         end
       end

@@ -15,16 +15,20 @@ module PumaTuner
         journal = PumaTuner::Prove::Journal.new("#{output}.rounds", plan: plan.same, resume:)
         verdict_of(plan, name, journal).tap do |verdict|
           yield verdict
-          journal.finish
+          verdict.complete ? journal.finish : tell_incomplete(verdict, journal)
         end
       end
 
       def verdict_of(plan, name, journal)
         proof = plan.proof(kept: journal)
-        Progress.new(err).stage(name, proof.expected_s) { |stage| proof.call { |what| stage.note(what) } }
+        Progress.new(err).stage(name, proof.expected_s) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
         exit(130)
+      end
+
+      def tell_incomplete(verdict, journal)
+        err.puts("puma_tuner: the proof ended early: #{verdict.stopped_because}", "puma_tuner: its rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
       end
     end
   end

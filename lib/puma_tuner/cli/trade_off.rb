@@ -20,7 +20,7 @@ module PumaTuner
           TrafficOptions.declare(self, :rate, :arrivals)
           option :workers, desc: "for which the memory is estimated, default: as many as run"
           option :memory_limit, desc: "MiB, for all workers together"
-          option :busy_machine, type: :flag, default: false, desc: "count rounds though others use the machine"
+          option :busy_machine, type: :flag, default: false, desc: "count rounds though others on the machine hit one variant clearly more than the other"
           option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended"
           option :output, default: "#{self::SUBJECT}.json", desc: "file for the study; rounds are kept beside it as they are made"
           option :html, desc: "file for an HTML report with the chart"

@@ -16,6 +16,7 @@ module PumaTuner
       option :duration, default: "8", desc: "seconds of load for the measurement"
       option :warmup, default: "2", desc: "seconds of load before each measurement"
       option :rounds, default: "8", desc: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8"
+      option :time, desc: "how long all of it may take, such as 5m: rounds, then trials, are cut to fit, and what that costs is said"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
       option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, about half a minute, when it has not been: predictions rest on it"
       option :json, desc: "file for all values; - for standard output, instead of text"
@@ -29,34 +30,54 @@ module PumaTuner
         Output.check_writable(json, html)
         plan = plan_of(app:, **options)
         kept = []
-        tuning = Tuner.new(plan, progress: Progress.new(err), kept: ->(value) { kept << value }).call
+        tuning = Tuner.new(plan, progress: Progress.new(err), kept: ->(value) { tell_early(kept << value, json:, html:) }).call
         Output.write(tuning, out:, err:, json:, html:)
+        insist_on_proof(tuning)
       rescue Interrupt
-        save_unfinished(kept || [])
+        save_unfinished(kept || [], json:, html:)
         exit(130)
       end
 
       private
 
-      def plan_of(duration:, warmup:, rounds:, trial_duration:, today: nil, check: nil, **options)
+      # What is known before minutes of proof begin is shown then: on standard error, as the whole report is still to come.
+      def tell_early(kept, json:, html:)
+        return unless kept.last.is_a?(Tuning) && kept.size == 2
+        err.puts("", PumaTuner::Report.render(kept.last, format: :text, color: Output.color?(err), early: true), "")
+        Output.write_files(kept.last, err:, json:, html:)
+      end
+
+      # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told all the same.
+      def insist_on_proof(tuning)
+        verdict = tuning.verdict
+        return if verdict ? verdict.complete : tuning.unproven.nil?
+        err.puts("puma_tuner: #{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}")
+        raise Ending.new(3)
+      end
+
+      def plan_of(duration:, warmup:, rounds:, trial_duration:, today: nil, check: nil, time: nil, **options)
         Tuner::Plan.new(
           command: command_of(**options), traffic: traffic_of(**options), topologies: topologies_of(**options),
           today: today && Topology.parse(today), checked_topologies: Parse.topologies(check), constraints: constraints_of(**options),
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
           boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),
-          repeat_with: "puma_tuner #{ARGV.shelljoin}", calibrate: options[:calibrate],
+          repeat_with: "puma_tuner #{ARGV.shelljoin}", calibrate: options[:calibrate], time_limit_s: time && Parse.time("--time", time),
           track_record: PumaTuner::Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
         )
       end
 
-      # What was measured before Ctrl-C is worth keeping: the later stages can go on from it.
-      def save_unfinished(kept)
-        observation = kept.find { |value| value.is_a?(PumaTuner::Measure::Observation) }
-        return unless observation
-        path = File.expand_path("puma_tuner-interrupted.json")
-        Document.write(observation, path)
-        err.puts("\npuma_tuner: the observation is kept; go on with: puma_tuner advise #{path}")
+      # What was found before Ctrl-C is worth keeping; the later stages can go on from an observation.
+      def save_unfinished(kept, json:, html:)
+        case found = kept.last
+        when Tuning
+          err.puts("")
+          Output.write_files(found, err:, json: (json unless json == "-"), html:)
+        when PumaTuner::Measure::Observation
+          path = File.expand_path("puma_tuner-interrupted.json")
+          Document.write(found, path)
+          err.puts("\npuma_tuner: the observation is kept; go on with: puma_tuner advise #{path}")
+        end
       end
     end
   end

@@ -5,7 +5,7 @@ module PumaTuner
     # Variants of a block file held against each other, as `puma_tuner prove --block` does, with the lab's pinned gems.
     class BlockProof
       # rounds_count: six are the fewest whose interval reaches 95 %; duration_s: counted in each trial
-      # warmup_limit_s: what is not steady then is measured all the same; busy_machine: see Prove::TrialRunner
+      # warmup_limit_s: what is not steady then is measured all the same; busy_machine: see Prove::Proof
       Plan = Data.define(:rounds_count, :duration_s, :warmup_limit_s, :primary, :seed, :command, :busy_machine) do
         def initialize(primary: "cpu_per_iteration", **fields) = super
       end
@@ -28,7 +28,8 @@ module PumaTuner
 
       # @yieldparam what [String] is about to run
       # @return [Prove::Verdict]
-      def call(&) = proof.call(&)
+      # @raise [VoidMeasurement] when it ended early: a claim rests on all of its rounds
+      def call(&) = proof.call(&).insist_on_complete
 
       private
 
@@ -36,14 +37,14 @@ module PumaTuner
 
       def proof_plan
         Prove::Proof::Plan.new(variants: @variants, metrics: Prove::Metric::BLOCK, primary: @plan.primary, looks: Prove::Looks.fixed(@plan.rounds_count),
-          seed: @plan.seed, load: Prove::TrialLoad.of_block((@plan.duration_s * Units::NS_PER_S).round), allowed: allowed, command: @plan.command)
+          seed: @plan.seed, load: Prove::TrialLoad.of_block((@plan.duration_s * Units::NS_PER_S).round), allowed: allowed, command: @plan.command, busy_machine: @plan.busy_machine)
       end
 
       def allowed = (@variants.any? { |variant| Prove::Factors.gems(variant.factors).any? }) ? FOLLOWS_FROM_GEMS : []
 
       def trial_runner
         Prove::BlockRunner.new(file: @file, commands: Commands.new(folder: File.dirname(@file), variants: @variants, pins: @pins), warmup_limit_s: @plan.warmup_limit_s,
-          duration_s: @plan.duration_s, busy_machine: @plan.busy_machine)
+          duration_s: @plan.duration_s)
       end
     end
   end

@@ -34,7 +34,8 @@ module PumaTuner
 
       # @yieldparam what [String] is about to run
       # @return [Prove::Verdict]
-      def call(&) = proof.call(&)
+      # @raise [VoidMeasurement] when it ended early: a claim rests on all of its rounds
+      def call(&) = proof.call(&).insist_on_complete
 
       private
 
@@ -42,7 +43,7 @@ module PumaTuner
 
       def proof_plan
         Prove::Proof::Plan.new(variants: @variants, primary: @plan.primary, looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:,
-          allowed: FOLLOWS_FROM_GEMS + @plan.allowed, command: @plan.command)
+          allowed: FOLLOWS_FROM_GEMS + @plan.allowed, command: @plan.command, busy_machine: @plan.busy_machine)
       end
 
       def load
@@ -52,7 +53,7 @@ module PumaTuner
 
       def trial_runner
         times = Prove::TrialRunner::Times.new(boot_limit_s: BOOT_LIMIT_S, **@plan.to_h.slice(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s))
-        Prove::TrialRunner.new(preparation: @commands, traffic: @traffic, times:, probe: Measure::LateWindow, busy_machine: @plan.busy_machine)
+        Prove::TrialRunner.new(preparation: @commands, traffic: @traffic, times:, probe: Measure::LateWindow)
       end
     end
   end

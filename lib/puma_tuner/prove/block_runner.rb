@@ -26,10 +26,7 @@ module PumaTuner
       # @param warmup_limit_s [Numeric] what is not steady then is measured all the same, and said to be so
       # @param duration_s [Numeric] that counts, more than 0
       # @param boot_limit_s [Numeric] to load the file, and to run the block once
-      # @param busy_machine [Boolean] see TrialRunner
-      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: Block::UserFile::BOOT_LIMIT_S, grace_s: GRACE_S, busy_machine: false)
-        @busy_machine = busy_machine
-        @earlier = Hash.new { |trials, name| trials[name] = [] }
+      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: Block::UserFile::BOOT_LIMIT_S, grace_s: GRACE_S)
         @file = file
         @commands = commands
         @warmup_limit_s = warmup_limit_s
@@ -48,18 +45,11 @@ module PumaTuner
         ending = run(variant)
         raise UserMistake, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
-        judged(Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void_reason: reason && Block::UserFile.complaint(@file, reason)))
+        void = reason && Void.new(kind: "failed", detail: Block::UserFile.complaint(@file, reason))
+        Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void:)
       end
 
       private
-
-      def judged(trial)
-        earlier = @earlier[trial.variant]
-        disturbed = Laws.disturbed(trial.conditions, earlier) unless trial.void_reason || @busy_machine
-        return trial.with(void_reason: disturbed) if disturbed
-        earlier << trial unless trial.void_reason
-        trial
-      end
 
       def run(variant)
         command = @commands.call(variant)

@@ -5,6 +5,12 @@ module PumaTuner
     # Holds what ran against what was declared. Variants that differ in something that nobody declared prove nothing about
     # what was; nor do those whose declared difference did not take effect.
     class Difference
+      # What was loaded only later, or not yet, is no change.
+      # @param before [Hash{String => String}] a fingerprint
+      # @param now [Hash{String => String}] of the same variant, later
+      # @return [String, nil] a key that both have, with another value
+      def self.changed_since(before, now) = before.keys.find { |key| now.key?(key) && now[key] != before[key] }
+
       # @param baseline [Variant]
       # @param fingerprints [Hash{Variant => Hash{String => String}}] of what ran, the baseline's too
       # @param allowed [Array<String>] keys of a fingerprint, or their beginnings, that may differ all the same

@@ -16,6 +16,8 @@ module PumaTuner
       # @param variant [String]
       # @return [String, nil] why it is not shown of that variant; nil when it is
       def objection(variant)
+        failure = @verdict.failing(variant)
+        return "it failed in #{failure.attempts_count} of #{failure.all_count} rounds: #{failure.reason}" if failure && @wanted.claim != "worse"
         comparison = @verdict.comparison(variant, @wanted.metric)
         return "#{@wanted.metric} of #{variant} could not be compared" unless comparison
         return "#{comparison.ratio.samples_count} rounds are too few for an interval" unless comparison.ratio.level_ratio

@@ -30,6 +30,18 @@ module PumaTuner
       # @param attempt [Array<Trial>] a round, void or not
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
 
+      # The app, its gems or its settings may have changed since an earlier run was interrupted: its rounds would be of something else.
+      # @param fingerprints [Hash{String => Hash{String => String}}] by variant, of what runs now
+      # @raise [UserMistake] when it is not what ran then
+      def insist_on_same(fingerprints)
+        @trials.each do |trial|
+          now = fingerprints.fetch(trial.variant)
+          key = Difference.changed_since(trial.fingerprint, now) or next
+          raise UserMistake, "--resume: #{trial.variant} is not what it was in the rounds that are kept: #{key} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
+            "Make it what it was, or begin anew without --resume."
+        end
+      end
+
       # What was measured is in a verdict: another run may begin here.
       def finish = write_line(FINISHED, "a")
 
@@ -44,7 +56,7 @@ module PumaTuner
       # A round takes minutes of somebody's machine.
       def insist_on_nothing_unfinished
         lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
-        count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void_reason"] } }
+        count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void"] } }
         return if count.zero? || lines.include?(FINISHED)
         raise UserMistake, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: go on with --resume, remove it, or give another --output"
       end

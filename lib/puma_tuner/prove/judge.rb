@@ -5,10 +5,14 @@ module PumaTuner
     # Trials -> Verdict: paired ratios with intervals, and what may be said of them.
     #
     # The primary metric was declared beforehand: its interval alone decides, at a level corrected for looks and variants.
-    # All others are many, and were not: their intervals are shown at 95 %, but a difference in one of them is said to be
-    # shown only when its p-value holds out against their number, after Holm.
+    # All others are many, and were not: their intervals are shown at 95 %, or where there are several looks at what each of them has of
+    # it, and a difference in one of them is said to be shown only when its p-value holds out against their number, after Holm.
+    # What fails clearly more than the baseline is neither better nor equivalent.
     class Judge
       LEVEL_RATIO = 0.95
+
+      # A variant that fails in more of the attempts than this, and more than the baseline, fails clearly more.
+      FAILED_SHARE_MAX = 0.2
 
       # @param variants [Array<Variant>] the first is the baseline
       # @param trials [Array<Trial>] see PairedValues
@@ -33,7 +37,7 @@ module PumaTuner
         Verdict.new(
           baseline: @baseline.name, primary: @primary.name, metrics: @metrics,
           cells: @variants.map { |variant| Cells.of(variant, @values, @metrics) }, comparisons:, trials: @trials,
-          rounds_count: @values.rounds_count, voided_count: @values.voided_count, looks: @looks.rounds_counts,
+          rounds_count: @values.rounds_count, voided_count: @values.voided_count, failures:, looks: @looks.rounds_counts,
           level_ratio: primary_level_ratio, equivalent_ratio: @equivalent_ratio, **facts
         )
       end
@@ -46,8 +50,19 @@ module PumaTuner
         end
       end
 
+      # @param rounds_count [Integer]
+      # @return [Array<Float>] of each variant, the smallest change of the primary metric that so many rounds would show, scattered as these
+      #   are; without those of which nothing is known
+      def smallest_effects(rounds_count)
+        @others.filter_map do |variant|
+          pairs = pairs(variant, @primary)
+          Stats::SmallestEffect.of(sd: pairs && Stats::PairedRatio.sd(*pairs), pairs_count: rounds_count, level_ratio: primary_level_ratio)
+        end
+      end
+
       private
 
+      # The interval of the primary metric, at each look and for each variant.
       def primary_level_ratio = @looks.level_ratio(@others.size)
 
       def pairs(variant, metric) = @values.pairs(@baseline.name, variant.name, metric.name)
@@ -60,7 +75,7 @@ module PumaTuner
 
       def draft(variant, metric)
         pairs = pairs(variant, metric)
-        level_ratio = (metric == @primary) ? primary_level_ratio : LEVEL_RATIO
+        level_ratio = (metric == @primary) ? primary_level_ratio : @looks.level_ratio
         Comparison.new(
           variant: variant.name, metric: metric.name, ratio: Stats::PairedRatio.of(*pairs, level_ratio:),
           t_ratio: Stats::StudentRatio.of(*pairs, level_ratio:), p_value: Stats::PairedRatio.p_value(*pairs), adjusted_p_value: nil,
@@ -77,8 +92,34 @@ module PumaTuner
       def with_outcome(metric, comparison, adjusted_p_value)
         outcome = Outcome.of(comparison.ratio, more_is_better: metric.more_is_better, equivalent_ratio: @equivalent_ratio)
         by_chance = adjusted_p_value && adjusted_p_value > 1 - LEVEL_RATIO && outcome != "equivalent"
-        comparison.with(adjusted_p_value:, outcome: by_chance ? "not shown" : outcome)
+        failing = outcome != "worse" && failures.any? { |failure| failure.variant == comparison.variant && failure.clearly_more }
+        comparison.with(adjusted_p_value:, outcome: (by_chance || failing) ? "not shown" : outcome)
       end
+
+      def failures
+        @failures ||= @variants.filter_map do |variant|
+          failed = attempts.select { |attempt| failed?(attempt, variant) }
+          next if failed.empty?
+          reason = failed.last.find { |trial| trial.variant == variant.name }.void.detail
+          Failure.new(variant: variant.name, attempts_count: failed.size, all_count: attempts.size, reason:, clearly_more: clearly_more?(variant))
+        end
+      end
+
+      def attempts = @attempts ||= @trials.each_slice(@variants.size).to_a
+
+      def failed?(attempt, variant) = attempt.any? { |trial| trial.variant == variant.name && trial.void&.kind == "failed" }
+
+      # Of the attempts in which one of the two failed, whether it was this one more often than a fair coin would have it (McNemar,
+      # "Note on the sampling error of the difference between correlated proportions", 1947; exact, one-sided).
+      def clearly_more?(variant)
+        return false if variant == @baseline
+        own, baselines = [variant, @baseline].map { |one| attempts.count { |attempt| failed?(attempt, one) && !failed?(attempt, (one == variant) ? @baseline : variant) } }
+        return false if own <= baselines
+        p_value = (own..own + baselines).sum { |count| binomial(own + baselines, count) }.fdiv(2**(own + baselines))
+        p_value <= 1 - LEVEL_RATIO || own.fdiv(attempts.size) > FAILED_SHARE_MAX
+      end
+
+      def binomial(count, chosen) = (1..chosen).inject(1) { |product, step| product * (count - step + 1) / step }
 
       def predicted_ratio(variant, metric)
         before, after = [@baseline, variant].map { |one| Cells.predicted(one)[metric.name] }

@@ -28,6 +28,10 @@ module PumaTuner
 
       def several? = rounds_counts.size > 1
 
+      # @param rounds_count [Integer]
+      # @return [Looks] of which none comes after so many rounds; to be asked before the first
+      def at_most(rounds_count) = with(rounds_counts: rounds_counts.map { |count| [count, rounds_count].min }.uniq)
+
       # @param rounds_done [Integer]
       def at?(rounds_done) = rounds_counts.include?(rounds_done)
 

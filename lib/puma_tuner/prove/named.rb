@@ -2,6 +2,23 @@
 
 module PumaTuner
   module Prove
+    # A variant's server, or its load, failed.
+    class VariantFailed < UserMistake
+      # @return [Variant]
+      attr_reader :variant
+
+      # @return [String] what happened: the first sentence, without advice and the server's output
+      attr_reader :detail
+
+      # @param round [Integer, nil] nil: before the rounds
+      # @param error [UserMistake]
+      def initialize(variant, round, error)
+        @variant = variant
+        @detail = error.message[/\A.*?(?=\.\s|\.?$)/]
+        super("#{variant.name}#{", round #{round + 1}" if round}: #{error.message}")
+      end
+    end
+
     # What goes wrong with a variant is told with its name and round.
     module Named
       MISTAKES = [ServerFailed, LoadToolFailed, VoidMeasurement].freeze
@@ -9,12 +26,13 @@ module PumaTuner
       # @param round [Integer, nil] nil: before the rounds
       # @param boot [Boolean] only until the block calls what it is given: what comes after it has names of its own
       # @yieldparam booted [#call]
+      # @raise [VariantFailed]
       def self.by(variant, round = nil, boot: false)
         over = false
         yield(-> { over = true })
       rescue *MISTAKES => error
         raise if boot && over
-        raise error.exception("#{variant.name}#{", round #{round + 1}" if round}: #{error.message}")
+        raise VariantFailed.new(variant, round, error)
       end
     end
   end

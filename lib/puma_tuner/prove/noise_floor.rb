@@ -17,14 +17,21 @@ module PumaTuner
         @planned_rounds_count = planned_rounds_count
         @level_ratio = level_ratio
         @rounds = Rounds.new(variants: @variants, looks: Looks.fixed(rounds_count), random: Random.new(seed),
-          trial_runner: trial_runner.respond_to?(:together) ? trial_runner : ->(twin, **place) { trial_runner.call(variant, **place).with(variant: twin.name) })
+          trial_runner: trial_runner.respond_to?(:together) ? trial_runner : Twins.new(trial_runner, variant))
       end
+
+      # Runs the one variant under either name: its factors, and not its name, say what is run.
+      Twins = Data.define(:trial_runner, :variant) do
+        def expected_s = trial_runner.expected_s
+
+        def call(twin, **place) = trial_runner.call(variant, **place).with(variant: twin.name)
+      end
+      private_constant :Twins
 
       # @yieldparam what [String] is about to run
       # @return [Array<Noise>] of each metric that could be told
-      # @raise [VoidMeasurement] see Rounds
       def call
-        values = PairedValues.new(@rounds.call { |what| yield("noise: #{what}") if block_given? }, 2)
+        values = PairedValues.new(@rounds.call { |what, _| yield("noise: #{what}", nil) if block_given? }, 2)
         @metrics.filter_map do |metric|
           pairs = values.pairs(*@variants.map(&:name), metric.name)
           noise(metric, pairs) if pairs

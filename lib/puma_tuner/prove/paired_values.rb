@@ -14,7 +14,7 @@ module PumaTuner
       #   it lack their pair
       # @param variants_count [Integer] trials of an attempt
       def initialize(trials, variants_count)
-        @void, valid = trials.each_slice(variants_count).partition { |attempt| attempt.any?(&:void_reason) }
+        @void, valid = trials.each_slice(variants_count).partition { |attempt| attempt.any?(&:void) }
         @rounds = valid.sort_by { |attempt| attempt.first.round }
         @values = @rounds.map do |attempt|
           memory = EqualMemory.of(attempt)

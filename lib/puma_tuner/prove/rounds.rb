@@ -4,10 +4,13 @@ module PumaTuner
   module Prove
     # The rounds: every variant once in each, in shuffled order, so that neither drift of the machine nor position favours
     # one of them. A round with a void trial is thrown out whole and run again. How many there are was fixed before: one
-    # number, or a few looks at which the primary metric may decide.
+    # number, or a few looks at which the primary metric may decide; the time that was given may end them earlier.
     class Rounds
-      # After so many void rounds in a row it is the app, not chance; and in all, as a share of those that count.
+      # After so many void rounds in a row it is the app or the load, and not chance.
       VOID_ROUNDS_MAX = 3
+
+      # And in all, as a share of those that are planned; but never fewer than the above.
+      VOID_SHARE_MAX = 0.5
 
       # @param variants [Array<Variant>] the first is the baseline
       # @param looks [Looks]
@@ -15,15 +18,24 @@ module PumaTuner
       # @param random [Random] for the order
       # @param kept [#trials, #keep] what an interrupted run has left, and where attempts are kept; see Journal
       # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
-      # @param law [#call] trials of an attempt -> why it is void as a whole, or nil
-      def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, law: ->(_) {})
+      # @param hopeless [#call] trials so far -> why more would tell nothing, or nil; asked once, when there are enough for an interval
+      # @param law [#call] trials of an attempt -> Void of it as a whole, or nil
+      # @param marked [#call] trials so far -> the same, with those void that others on the machine have disturbed
+      # @param clock [TimeLimit::Clock, nil] of the time that was given
+      def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, hopeless: ->(_) {}, law: ->(_) {}, marked: :itself.to_proc, clock: nil)
         @variants = variants
         @looks = looks
         @trial_runner = trial_runner
         @order = balanced_order(random)
         @kept = kept
         @decided = decided
+        @hopeless = hopeless
         @law = law
+        @marked = marked
+        @clock = clock
+        @trials = kept.trials.dup
+        @earlier_count = @trials.size
+        @looked_counts = []
       end
 
       # Nothing is left, and nothing kept.
@@ -31,30 +43,33 @@ module PumaTuner
         def self.trials = []
 
         def self.keep(_attempt) = nil
+
+        def self.insist_on_same(_fingerprints) = nil
       end
 
-      # @return [Float] seconds that the rest should take, when no round is void
-      def expected_s = (@looks.rounds_max - valid_count(@kept.trials)) * @variants.size * @trial_runner.expected_s
+      # @return [Array<Trial>] so far, void ones included
+      attr_reader :trials
 
       # @return [String] why there were no more rounds
       attr_reader :stopped_because
 
-      # @yieldparam what [String] is about to run
+      # @return [Boolean] whether there are as many rounds as were wanted
+      def complete? = !!@complete
+
+      # @return [Float] seconds that the rest should take, when no round is void
+      def expected_s = (@looks.rounds_max - valid_count) * @variants.size * @trial_runner.expected_s
+
+      # @yieldparam what [String] is about to run, or has happened
+      # @yieldparam left_s [Float, nil] seconds that the rest should take; nil: nothing new is known
       # @return [Array<Trial>] void ones included
-      # @raise [VoidMeasurement] after VOID_ROUNDS_MAX void rounds in a row
       def call(&progress)
-        trials = @kept.trials.dup
-        void_count = 0
-        until (@stopped_because = enough(trials))
-          attempt = run_round(valid_count(trials), &progress)
+        until (@stopped_because = enough || gives_up)
+          attempt = run_round(valid_count, &progress)
           @kept.keep(attempt)
-          trials.concat(attempt)
-          void = attempt.find(&:void_reason)
-          void_count = void ? void_count + 1 : 0
-          raise VoidMeasurement, give_up_message(void) if void_count >= VOID_ROUNDS_MAX
-          progress&.call("void, and once more: with #{void.variant}, #{void.void_reason}") if void
+          @trials = @marked.call(@trials + attempt)
+          tell(attempt, &progress)
         end
-        trials
+        @trials
       end
 
       private
@@ -64,53 +79,91 @@ module PumaTuner
         Array.new((@looks.rounds_max + 1) / 2) { @variants.shuffle(random:) }.flat_map { |order| [order, order.reverse] }
       end
 
-      def valid_count(trials) = trials.each_slice(@variants.size).count { |attempt| attempt.none?(&:void_reason) }
+      def attempts = @trials.each_slice(@variants.size)
 
-      def enough(trials)
-        count = valid_count(trials)
-        return unless @looks.at?(count)
-        reason = @decided.call(trials)
+      def valid_count = attempts.count { |attempt| attempt.none?(&:void) }
+
+      # @return [String, nil] why no more rounds are needed
+      def enough
+        count = valid_count
+        reason = @decided.call(@trials) if look?(count)
+        @complete = !!reason || count >= @looks.rounds_max
         return "#{reason}, after #{count} rounds" if reason && count < @looks.rounds_max
-        "all #{count} planned rounds were run" if count >= @looks.rounds_max
+        "all #{count} planned rounds were run" if @complete
+      end
+
+      # Each look is taken once, also where a round turns out to be void after it: another would be one more chance.
+      def look?(count)
+        return false if @looked_counts.include?(count) || !@looks.at?(count)
+        @looked_counts << count
+      end
+
+      # @return [String, nil] why there are no more rounds, though more were wanted
+      def gives_up
+        new_voids = attempts.drop(@earlier_count / @variants.size).map { |attempt| attempt.filter_map(&:void).first }
+        in_a_row = new_voids.reverse.take_while { |void| void && void.kind != "disturbed" }
+        voids = new_voids.compact.reject { |void| void.kind == "disturbed" }
+        count = valid_count
+        if in_a_row.size >= VOID_ROUNDS_MAX then "#{VOID_ROUNDS_MAX} rounds in a row were void, #{last_void(in_a_row.first)}"
+        elsif voids.size > [VOID_ROUNDS_MAX, VOID_SHARE_MAX * @looks.rounds_max].max then "#{voids.size} rounds were void, #{last_void(voids.last)}"
+        elsif @clock&.short?(@variants.size * @trial_runner.expected_s) then "the time that was given is used up"
+        else hopeless(count)
+        end
+      end
+
+      def hopeless(count)
+        return if @hope_asked || count != @looks.least_rounds_count(@variants.size - 1)
+        @hope_asked = true
+        @hopeless.call(@trials)
       end
 
       def run_round(round, &progress)
         attempt = @trial_runner.respond_to?(:together) ? together(round, &progress) : one_by_one(round, &progress)
-        reason = @law.call(attempt) unless attempt.any?(&:void_reason)
-        reason ? attempt.map { |trial| trial.with(void_reason: reason) } : attempt
+        void = @law.call(attempt) unless attempt.any?(&:void)
+        void ? attempt.map { |trial| trial.with(void:) } : attempt
+      rescue VariantFailed => failure
+        failed(@order[round], round, failure)
+      end
+
+      # The others' trials lack their pair, whatever they measured.
+      def failed(order, round, failure)
+        order.each_with_index.map do |variant, position|
+          void = Void.new(kind: "failed", detail: failure.detail) if variant == failure.variant
+          Trial.new(variant: variant.name, round:, position:, requests_count: 0, void:)
+        end
       end
 
       def together(round, &progress)
-        progress&.call("#{name_of(round)}: #{@order[round].map(&:name).join(", ")}")
+        progress&.call("#{name_of(round)}: #{@order[round].map(&:name).join(", ")}", expected_s)
         @trial_runner.together(@order[round], round:)
       end
 
       def one_by_one(round, &progress)
         @order[round].each_with_index.map do |variant, position|
-          progress&.call("#{name_of(round)}, #{variant.name}")
+          progress&.call("#{name_of(round)}, #{variant.name}", expected_s - position * @trial_runner.expected_s)
           Named.by(variant, round) { @trial_runner.call(variant, round:, position:) }
         end
       end
 
       def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}"
 
-      def give_up_message(trial)
-        "#{VOID_ROUNDS_MAX} rounds in a row were void; the last because, with #{trial.variant}, #{trial.void_reason}. " \
-          "#{Advice.for(trial.void_reason)}"
+      def tell(attempt)
+        void = attempt.find(&:void) or return
+        yield("void, and once more: with #{void.variant}, #{void.void.detail}", nil) if block_given?
+      end
+
+      def last_void(void)
+        trial = @trials.reverse_each.find { |one| one.void == void }
+        "the last because, with #{trial.variant}, #{void.detail}. #{ADVICE.fetch(void.kind)}"
       end
 
       # What to do about it.
-      module Advice
-        ADVICE = {
-          /unexpected status|answers|closed before|never answered/ => "A proof needs the same right answers from all; mend the app or the request file.",
-          /machine|core|hypervisor|quota/ => "Wait until the machine is quiet, or move to a quieter one.",
-          /generator|Little/ => "Send less: a lower --rate, or fewer --connections.",
-          /went away/ => "Its log says why; a server that leaks or crashes can't be measured."
-        }.freeze
-
-        def self.for(reason) = ADVICE.find { |pattern, _| pattern.match?(reason) }&.last || "Run it again."
-      end
-      private_constant :Advice
+      ADVICE = {
+        "failed" => "A proof needs the same right answers from all; the server's log says why it fails. Mend the app or the request file.",
+        "unlike" => "Make what runs and what it answers the same from round to round.",
+        "generator" => "Send less: a lower --rate, or fewer --connections."
+      }.freeze
+      private_constant :ADVICE
     end
   end
 end

@@ -9,40 +9,50 @@ module PumaTuner
     # do to the other, too (after Bulej and others, "Duet benchmarking", 2020, who run both at once). A server whose turn it is
     # not is idle.
     class TrialRunner
-      # What starting and stopping a server takes, about.
+      # What starting and stopping a server, and a load beside its own duration, take where nobody has looked.
       BOOT_S = 1.5
+      LOAD_S = 0.15
 
-      # And starting the generator, for each turn.
-      TURN_S = 0.15
+      # What a server takes to stop, and what is asked of it in a trial besides.
+      STOP_S = 0.5
+
+      # Windows of warm-up that most apps need until they are steady: one or two more than the fewest.
+      USUAL_WINDOWS_COUNT = WarmupRun::WINDOWS_COUNT + 2
 
       # A turn must be long beside a request, for what is under way when it ends does not count.
       TURN_IN_LATENCIES = 20
 
       # Seconds: window and limit of the warm-up; the load, in so many turns; the load with the probe, 0 for none.
-      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s) do
-        # @return [Float] about how long one trial takes
-        def expected_s = BOOT_S + WarmupRun::WINDOWS_COUNT * (warmup_window_s + TURN_S) + duration_s + turns_count * TURN_S + probe_s + 0.5
-      end
+      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s)
 
       # @param preparation [#call] Variant -> Preparation::Ready
       # @param traffic [Load::Traffic] what to send, with which generator
       # @param times [Times]
       # @param probe [#call, nil] server, meter and a block that sends load -> Measure::Observation of it, or nil
-      # @param busy_machine [Boolean] whether trials count though others use the machine; that is remarked
       # @param placement [Host::Placement] which cores are the servers'
-      def initialize(preparation:, traffic:, times:, probe: nil, busy_machine: false, placement: Host::Placement.none)
-        @busy_machine = busy_machine
+      def initialize(preparation:, traffic:, times:, probe: nil, placement: Host::Placement.none)
         @placement = placement
         @preparation = preparation
         @traffic = traffic
         @times = times
         @probe = probe
-        @earlier = Hash.new { |trials, name| trials[name] = [] }
         @cores_count = Host::MachineFacts.read.cores_count
+        @boot_s, @load_s = BOOT_S, LOAD_S
+        @took_s = []
       end
 
-      # @return [Float] about how long one trial takes
-      def expected_s = @times.expected_s
+      # @return [Times] may be set before the rounds
+      attr_accessor :times
+
+      # @return [Float] about how many seconds one trial takes: as those so far did, or by what the look at the variants told
+      def expected_s = @took_s.any? ? @took_s.sum / @took_s.size : trial_s(@times)
+
+      # @param times [Times]
+      # @return [Float] about how many seconds a trial of such times takes
+      def trial_s(times)
+        warmup_s = (USUAL_WINDOWS_COUNT * (times.warmup_window_s + @load_s)).clamp(0, [times.warmup_limit_s, WarmupRun::WINDOWS_COUNT * (times.warmup_window_s + @load_s)].max)
+        @boot_s + warmup_s + times.duration_s + turns_count(times) * @load_s + (times.probe_s.positive? ? times.probe_s + @load_s : 0) + STOP_S
+      end
 
       # @return [Hash{String => Load::Outcome}] of each variant's last trial
       def outcomes = (@outcomes ||= {})
@@ -50,28 +60,43 @@ module PumaTuner
       # @param order [Array<Variant>]
       # @return [Array<Trial>]
       def together(order, round:)
-        return order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } if turns_count == 1
-        trials(order, round, 0)
+        began_s = now_s
+        found = (turns_count == 1) ? order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } : trials(order, round, 0)
+        @took_s << (now_s - began_s) / order.size
+        found
       end
 
+      # @param times [Times]
       # @return [Integer] as many as were asked for, or as the slowest variant and the generator allow
-      def turns_count
+      def turns_count(times = @times)
         return 1 unless @traffic.generator.adds_up?
-        return @times.turns_count unless @slowest_ns
-        (@times.duration_s * Units::NS_PER_S / (TURN_IN_LATENCIES * @slowest_ns)).floor.clamp(1, @times.turns_count)
+        return times.turns_count unless @slowest_ns
+        (times.duration_s * Units::NS_PER_S / (TURN_IN_LATENCIES * @slowest_ns)).floor.clamp(1, times.turns_count)
       end
 
-      # A short look at a variant before the rounds.
+      # A short look at a variant before the rounds: at what runs, at its answers, and at how long it takes for them once it is no longer cold.
       # @return [Array(Hash{String => String}, Load::Outcome)] the fingerprint of what runs, and its answers
       def look(variant)
+        window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
-          outcome = FirstAnswer.of(@traffic, server.url, duration_s: [@times.warmup_window_s, 0.5].min)
-          @slowest_ns = [@slowest_ns, outcome.mean_ns].compact.max
+          outcome = FirstAnswer.of(@traffic, server.url, duration_s: window_s)
+          time_answers(server, window_s) unless outcome.complaint
+          @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
           [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]
         end
       end
 
       private
+
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+      # What a load takes besides its duration is the first answers, the last ones, and starting the generator.
+      def time_answers(server, window_s)
+        began_s = now_s
+        outcome = @traffic.send_to(server.url, duration_s: window_s)
+        @load_s = [@load_s, now_s - began_s - window_s].max
+        @slowest_ns = [@slowest_ns, outcome.mean_ns].compact.max
+      end
 
       # Of servers that are up at the same time.
       def trials(variants, round, first_position)
@@ -100,13 +125,8 @@ module PumaTuner
 
       def finished(served, variant, round, position)
         outcomes[variant.name] = served.outcome
-        disturbed = Laws.disturbed(served.conditions, @earlier[variant.name])
-        reason = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:) || (disturbed unless @busy_machine)
-        remarks = (disturbed && @busy_machine) ? ["trials were disturbed by other work on the machine, and count all the same"] : []
-        trial = Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void_reason: reason,
-          **served.facts, remarks: served.facts.fetch(:remarks) + remarks)
-        @earlier[variant.name] << trial unless reason
-        trial
+        void = served.gone ? Void.new(kind: "failed", detail: served.gone) : Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:)
+        Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void:, **served.facts)
       end
 
       def serve(variant)

@@ -9,6 +9,14 @@ module PumaTuner
     # cpu_per_request_ns: of each window; nil entries where unknown
     Warmup = Document.define(:steady, :reason, :windows_count, :duration_ns, :requests_count, :cpu_per_request_ns)
 
+    # Why a round must not be counted.
+    #
+    # kind: "failed", which is the variant's own doing: wrong answers, broken connections, a process that went away; "unlike": the
+    #   variants' answers, or what runs, are not what they were to be; "generator": the load was not what was asked for; "disturbed":
+    #   others on the machine hit one variant clearly more than the other
+    # detail: a clause
+    Void = Document.define(:kind, :detail)
+
     # One variant under load in one round, in a process of its own.
     #
     # variant: its name; position: 0 for the first in its round
@@ -19,12 +27,15 @@ module PumaTuner
     # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
     # fingerprint: of what ran, see Fingerprint
     # remarks: what a reader must know, though it voids nothing
-    # void_reason: nil, or why the round must not be counted
+    # void: nil, or why the round must not be counted
     Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory, :conditions, :budget,
-      :fingerprint, :remarks, :void_reason, nested: {warmup: Warmup, budget: Measure::Budget}) do
-      def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void_reason: nil, **fields)
-        super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void_reason:, **fields}, copy: true))
+      :fingerprint, :remarks, :void, nested: {warmup: Warmup, budget: Measure::Budget, void: Void}) do
+      def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void: nil, **fields)
+        super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:, **fields}, copy: true))
       end
+
+      # @return [String, nil] why the round must not be counted, as a clause
+      def void_reason = void&.detail
 
       # @return [Float, nil]
       def throughput_per_s = values["throughput"]
@@ -81,18 +92,39 @@ module PumaTuner
       def self.of_block(duration_ns) = new(generator: nil, connections_count: nil, arrivals: nil, duration_ns:)
     end
 
+    # A variant that failed in some attempts at a round, which were run again.
+    #
+    # attempts_count: in which it failed, of all_count; reason: of the last
+    # clearly_more: whether it fails more often than the baseline, by more than chance or in more than a fifth of the attempts; it is
+    #   then called neither better nor equivalent, whatever its good rounds show
+    Failure = Document.define(:variant, :attempts_count, :all_count, :reason, :clearly_more)
+
+    # What others took of the machine while the rounds that count ran, as shares of all its cores.
+    #
+    # taken_ratio: used by other processes or taken by the hypervisor, over all trials; again_count: rounds that were run again as it
+    #   hit one variant clearly more than the other
+    # explained_ratio: of the variance of the primary metric's log-ratios, the share that goes with the difference in it between the
+    #   two variants; nil of fewer than six rounds
+    # quiet_effect_ratio: the smallest change that these rounds would have shown without that share; nil where it is not known
+    Disturbed = Document.define(:taken_ratio, :again_count, :explained_ratio, :quiet_effect_ratio, nested: {taken_ratio: Stats::Estimate})
+
     # What the rounds showed.
     #
     # baseline: name of the variant that the others are held against
     # primary: the metric that was declared before; metrics: all that were looked at
     # looks: after how many rounds the primary metric was allowed to decide; level_ratio: of its interval at each look
     # equivalent_ratio: an interval inside 1 ± this counts as equivalent
-    # stopped_because: why no more rounds were run
+    # complete: whether as many rounds were run as were wanted; stopped_because: why no more were
     # voided_count: trials thrown out and run again; noise: of A/A pairs beforehand, empty without them
-    Verdict = Document.define(:baseline, :primary, :metrics, :cells, :comparisons, :noise, :trials, :rounds_count, :voided_count,
-      :looks, :level_ratio, :equivalent_ratio, :stopped_because, :expectations, :load, :seed, :machine, :started_at, :command, kind: :verdict,
-      nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial],
+    # failures: of variants that failed; disturbed: nil where nothing of it is known
+    # remarks: sentences on the proof as a whole, such as what was cut to fit into a time that was given
+    Verdict = Document.define(:baseline, :primary, :metrics, :cells, :comparisons, :noise, :trials, :rounds_count, :voided_count, :failures, :disturbed,
+      :looks, :level_ratio, :equivalent_ratio, :complete, :stopped_because, :remarks, :expectations, :load, :seed, :machine, :started_at, :command,
+      kind: :verdict,
+      nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial], failures: [Failure], disturbed: Disturbed,
                expectations: [Expectation], load: TrialLoad, machine: Host::MachineFacts}) do
+      def initialize(failures: [], disturbed: nil, complete: true, remarks: [], **fields) = super
+
       # @return [Comparison, nil]
       def comparison(variant, metric)
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
@@ -112,7 +144,17 @@ module PumaTuner
 
       # @return [Array<Trial>] those that count
       def valid_trials
-        trials.each_slice(cells.size).reject { |round| round.any?(&:void_reason) }.flatten
+        trials.each_slice(cells.size).reject { |round| round.any?(&:void) }.flatten
+      end
+
+      # @return [Failure, nil] of a variant that fails clearly more than the baseline
+      def failing(variant) = failures.find { |failure| failure.variant == variant && failure.clearly_more }
+
+      # @return [Verdict] itself
+      # @raise [VoidMeasurement] when fewer rounds were run than were wanted
+      def insist_on_complete
+        return self if complete
+        raise VoidMeasurement, "there are #{Units.counted(rounds_count, "round")} that count, fewer than were wanted: #{stopped_because}"
       end
 
       # @return [Boolean] whether all that was asked for was shown; true when nothing was

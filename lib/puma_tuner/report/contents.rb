@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     # What there is to show: a whole tuning, or one value of it on its own. Fields without a value are nil, and the
     # sections about them are left out.
-    Contents = Data.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict) do
+    Contents = Data.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict, :unproven) do
       # @param value [Data] any document
       # @return [Contents]
       def self.of(value)
@@ -16,6 +16,19 @@ module PumaTuner
 
       # @return [Boolean] whether it is more than one value on its own
       def whole? = !!(observation && sweep && advice_list)
+
+      # @return [String, nil] what is recommended, and whether it was measured: the title of a report; nil without a recommendation
+      def headline
+        return unless recommendation
+        return recommendation.title if stay?
+        comparison = recommended_cell && verdict.comparison(recommended_cell.variant, verdict.primary)
+        case comparison&.outcome
+        when nil then "Predicted: #{recommendation.title}"
+        when "better" then "Go from #{today} to #{recommendation.topology}: #{Figures.ratio(comparison.ratio)} #{primary.label}, measured"
+        when "worse" then "Predicted, and measured to be worse: #{recommendation.title}"
+        else "Predicted, and not shown: #{recommendation.title}"
+        end
+      end
 
       # @return [Advise::Advice, nil] the advice that is about workers and threads
       def recommendation = advice_list&.recommendation

@@ -51,12 +51,15 @@ module PumaTuner
       def claim(variant, baseline)
         label = @contents.primary.label
         case outcome
-        when nil then "#{variant} could not be compared in #{label}"
+        when nil then failing ? "#{variant} fails: #{failing.reason}" : "#{variant} could not be compared in #{label}"
         when "equivalent" then "#{variant} and #{baseline} are equivalent in #{label}"
-        when "not shown" then "No difference shown between #{variant} and #{baseline} in #{label}"
+        when "not shown" then failing ? "#{variant} fails, and #{baseline} does not" : "No difference shown between #{variant} and #{baseline} in #{label}"
         else "#{variant} is #{outcome} than #{baseline} in #{label}"
         end
       end
+
+      # Then nothing good may be said of it.
+      def failing = @verdict.failing(@cell.variant)
 
       def because
         ", inside 1 ± #{Units.percent(@verdict.equivalent_ratio)}" if outcome == "equivalent" && @verdict.equivalent_ratio
@@ -69,6 +72,7 @@ module PumaTuner
       # What nothing shown is worth.
       def afterthought
         return unless outcome == "not shown"
+        return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: #{failing.reason}." if failing
         return " #{ComparisonNotes.too_few(@verdict)}" unless @primary.ratio.level_ratio
         least = @primary.smallest_effect_ratio or return
         " A change of #{Units.percent(least)} is the smallest that they would have shown 8 times in 10."

@@ -27,15 +27,15 @@ module PumaTuner
       # @return [Hash{String => String}] in the order of what happened
       def table
         {
-          "rounds" => "#{rounds}.", "load" => load, "warm-up" => warmup, "void" => void, "decided" => decided, "stopped" => @verdict.stopped_because,
-          "machine" => machine, "meanwhile" => meanwhile, "begun" => @verdict.started_at
+          "rounds" => "#{rounds}.", "load" => load, "warm-up" => warmup, "void" => void, "failures" => failures, "decided" => decided, "stopped" => @verdict.stopped_because,
+          "machine" => machine, "others" => others, "meanwhile" => meanwhile, "begun" => @verdict.started_at
         }.compact
       end
 
       # @return [Array<String>] rounds that were run again, with their reasons
       def voids
         @contents.attempts.filter_map do |trials|
-          reasons = trials.select(&:void_reason).map { |trial| "#{trial.variant}: #{trial.void_reason}" }
+          reasons = trials.select(&:void).map { |trial| "#{trial.variant}: #{trial.void.detail}" }
           "round #{trials.first.round + 1}, #{reasons.join("; ")}" if reasons.any?
         end
       end
@@ -49,7 +49,7 @@ module PumaTuner
       # @return [Array<String>] of the variants, each once; who was not steady is listed by itself
       def remarks
         @contents.cells.flat_map { |cell| cell.remarks.to_a.grep_v(/\Anot steady/).map { |remark| [remark, cell.variant] } }
-          .group_by(&:first).map { |remark, pairs| "#{Figures.list(pairs.map(&:last))}: #{remark}" }
+          .group_by(&:first).map { |remark, pairs| "#{Figures.list(pairs.map(&:last))}: #{remark}" } + @verdict.remarks
       end
 
       # @return [Array<Noise>] how far apart two equal variants came; none where nobody looked
@@ -89,6 +89,26 @@ module PumaTuner
       def void
         return "No trial was void." if @verdict.voided_count.zero?
         "Void and run again, in whole rounds: #{Figures.counted(@verdict.voided_count, "trial")}."
+      end
+
+      def failures
+        return if @verdict.failures.empty?
+        told = @verdict.failures.map { |one| "#{one.variant} in #{Figures.counted(one.attempts_count, "round")} of #{one.all_count} (#{one.reason})#{", clearly more than the baseline" if one.clearly_more}" }
+        "Failed: #{told.join("; ")}."
+      end
+
+      # How noisy the machine was, and what that cost.
+      def others
+        disturbed = @verdict.disturbed or return
+        taken = Figures.with_range(disturbed.taken_ratio) { |ratio| Units.percent(ratio) }
+        again = "; #{Figures.counted(disturbed.again_count, "round")} in which they hit one variant clearly more #{(disturbed.again_count == 1) ? "was" : "were"} run again" if disturbed.again_count.positive?
+        "Others took #{taken} of the machine#{again}.#{cost_of(disturbed)}"
+      end
+
+      def cost_of(disturbed)
+        return unless disturbed.explained_ratio&.positive? && disturbed.quiet_effect_ratio
+        " #{Units.percent(disturbed.explained_ratio)} of the scatter in #{@contents.primary.label} goes with that; without it, a change of " \
+          "#{Units.percent(disturbed.quiet_effect_ratio)} would have been shown 8 times in 10."
       end
 
       def decided

@@ -39,7 +39,7 @@ module PumaTuner
       private
 
       def heading
-        title = @contents.recommendation&.title || Findings.title(@contents)
+        title = @contents.headline || Findings.title(@contents)
         "### PumaTuner#{": #{escaped(title)}" if title}"
       end
 

@@ -65,12 +65,15 @@ module PumaTuner
 
       def proven
         verdict = @contents.verdict
-        return ("Nothing: the proof was left out." if @contents.whole?) unless verdict
+        return ("Nothing: #{unproven}." if @contents.whole?) unless verdict
         return "Nothing: there was one variant only." if shown_cells.empty?
         # Of several variants there is too much to tell of each.
         findings = shown_cells.map { |cell| Findings.new(@contents, cell) }
         [*findings.map(&:sentence), *(findings.first.others if findings.one?)].join(" ")
       end
+
+      # Its first line; what a server printed besides was told when it happened.
+      def unproven = @contents.unproven&.lines&.first&.chomp&.chomp(".") || "the proof was left out"
 
       def shown_cells = [@contents.recommended_cell || @contents.other_cells].flatten
 

@@ -45,6 +45,9 @@ module PumaTuner
       SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
 
+      # What of a tuning is worth reading while its proof is still to come.
+      EARLY_SECTIONS = %i[Threads Forecasts Recommendation InShort].freeze
+
       # Kinds of document that are no part of a tuning have sections of their own, which are given the value itself.
       OWN_SECTIONS = {
         profile: %i[Costs AllocationSites Hints],
@@ -55,15 +58,17 @@ module PumaTuner
       }.freeze
 
       # @param color [Boolean] whether to use a terminal's colours
-      def initialize(color: false)
+      # @param early [Boolean] whether only what matters before a tuning's proof is shown
+      def initialize(color: false, early: false)
         @paint = Paint.new(color)
+        @sections = early ? EARLY_SECTIONS : SECTIONS
       end
 
       # @return [String]
       def call(value)
         own = OWN_SECTIONS[value.class::KIND]
         contents = own ? value : Contents.of(value)
-        (own || SECTIONS).filter_map { |name| Text.const_get(name).new(contents, @paint).to_text }.join("\n\n") << "\n"
+        (own || @sections).filter_map { |name| Text.const_get(name).new(contents, @paint).to_text }.join("\n\n") << "\n"
       end
 
       Report.register :text, self

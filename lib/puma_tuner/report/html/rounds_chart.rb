@@ -45,7 +45,7 @@ module PumaTuner
         def tick_name(number) = Figures.number(@metric, number)
 
         def row(trials, index)
-          reason = trials.filter_map(&:void_reason).first
+          reason = trials.filter_map(&:void).first&.detail
           dots = trials.filter_map { |trial| dot(trial) }
           round = trials.first.round + 1
           Row.new(y: TOP + (index + 0.5) * ROW_HEIGHT, name: "round #{round}#{", void" if reason}", void: !reason.nil?,
@@ -57,7 +57,7 @@ module PumaTuner
           index = @cells.index { |cell| cell.variant == trial.variant } || 0
           Dot.new(x: @scale.place(number), symbol: Symbols.number(index),
             title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: #{Figures.labelled(@metric, number)}, " \
-              "#{Figures.counted(trial.requests_count || 0, @noun)}#{", void: #{trial.void_reason}" if trial.void_reason}")
+              "#{Figures.counted(trial.requests_count || 0, @noun)}#{", void: #{trial.void.detail}" if trial.void}")
         end
 
         def ordinal(position) = %w[first second third][position] || "#{position + 1}th"

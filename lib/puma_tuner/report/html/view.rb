@@ -27,7 +27,7 @@ module PumaTuner
 
         # @return [String] what the page is called
         def title
-          contents.recommendation&.title || Findings.title(contents) || TITLES.fetch(@value.class::KIND, "What to change")
+          contents.headline || Findings.title(contents) || TITLES.fetch(@value.class::KIND, "What to change")
         end
 
         # @return [Measure::Observation, nil]

@@ -10,7 +10,7 @@ module PumaTuner
         # Of a whole tuning only: a value on its own is short enough.
         def shown? = @contents.whole?
 
-        def heading = "In short"
+        def heading = ["In short", @contents.headline].compact.join(": ")
 
         def lines
           Summary.new(@contents).points.flat_map { |point| paragraph(point.text, label: "  #{point.label}", indent: 15) }

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Prove
+    # Makes a proof fit into a time that was given, by what the app took when it was looked at.
+    #
+    # What is cut, in this order: rounds, down to the fewest that can show anything; the load with the probe, which tells the cause;
+    # the warm-up's limit and the load itself, in equal shares. When not even that is enough, as many rounds are run as fit.
+    class TimeLimit
+      # Less than this of load, or of a window of warm-up, and a trial says nothing.
+      DURATION_LEAST_S = 1.0
+      WINDOW_LEAST_S = 0.25
+
+      # Of the time, what is left for what can't be foreseen: a slow boot, a last round that takes longer.
+      SPARE_RATIO = 0.07
+
+      # How much of the time is left.
+      class Clock
+        # @param limit_s [Numeric]
+        def initialize(limit_s)
+          @ends_s = now_s + limit_s
+        end
+
+        # @return [Float] seconds
+        def left_s = @ends_s - now_s
+
+        # @return [Boolean] whether what takes so long would end too late
+        def short?(seconds) = seconds > left_s
+
+        private
+
+        def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      # times: TrialRunner::Times; looks: Looks; noise_rounds_count; remarks: [String] what was cut, and what that costs
+      Fitted = Data.define(:times, :looks, :noise_rounds_count, :remarks)
+
+      # @param left_s [Numeric] seconds that there are
+      # @param variants_count [Integer] the baseline included
+      # @param trial_s [#call] Times -> seconds that one trial takes, about
+      def initialize(left_s, variants_count:, trial_s:)
+        @left_s = left_s * (1 - SPARE_RATIO)
+        @variants_count = variants_count
+        @trial_s = trial_s
+      end
+
+      # @param times [TrialRunner::Times]
+      # @param looks [Looks]
+      # @return [Fitted]
+      def fit(times, looks, noise_rounds_count: 0)
+        wanted = Fitted.new(times:, looks:, noise_rounds_count:, remarks: [])
+        return wanted if seconds(times, looks.rounds_max) + noise_rounds_count * 2 * @trial_s.call(times) <= @left_s
+        least_count = [looks.least_rounds_count(@variants_count - 1), looks.rounds_max].min
+        shorter = (seconds(times, least_count) > @left_s) ? shortened(times, least_count) : times
+        rounds_count = (@left_s / seconds(shorter, 1)).floor.clamp(1, looks.rounds_max)
+        fitted = looks.at_most(rounds_count)
+        Fitted.new(times: shorter, looks: fitted, noise_rounds_count: 0, remarks: remarks(wanted, shorter, fitted, least_count))
+      end
+
+      private
+
+      def seconds(times, rounds_count) = rounds_count * @variants_count * @trial_s.call(times)
+
+      def shortened(times, rounds_count)
+        unprobed = times.with(probe_s: 0)
+        share = (1..20).map { |step| 1 - step / 20.0 }.find { |ratio| seconds(scaled(unprobed, ratio), rounds_count) <= @left_s }
+        (seconds(unprobed, rounds_count) <= @left_s) ? unprobed : scaled(unprobed, share || 0)
+      end
+
+      def scaled(times, ratio)
+        window_s = [times.warmup_window_s * ratio, WINDOW_LEAST_S].max
+        times.with(duration_s: [times.duration_s * ratio, DURATION_LEAST_S].max, warmup_window_s: window_s,
+          warmup_limit_s: [times.warmup_limit_s * ratio, window_s * WarmupRun::WINDOWS_COUNT].max)
+      end
+
+      def remarks(wanted, times, looks, least_count)
+        [
+          ("to fit into the time, #{looks.rounds_max} rounds were planned instead of #{wanted.looks.rounds_max}" if looks.rounds_max < wanted.looks.rounds_max),
+          ("to fit into the time, trials were shortened: #{seconds_in_words(times)} instead of #{seconds_in_words(wanted.times)}" if times != wanted.times),
+          ("the time is enough for #{Units.counted(looks.rounds_max, "round")}, and nothing can be shown by fewer than #{least_count}" if looks.rounds_max < least_count),
+          ("to fit into the time, the noise was not measured beforehand" if wanted.noise_rounds_count.positive?)
+        ].compact
+      end
+
+      def seconds_in_words(times)
+        "#{times.duration_s.round(1)} s of load, at most #{times.warmup_limit_s.round(1)} s of warm-up, #{times.probe_s.positive? ? "the cause looked for" : "the cause not looked for"}"
+      end
+    end
+  end
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class TimeLimitTest < TunerTest
+  Prove = PumaTuner::Prove
+
+  TIMES = Prove::TrialRunner::Times.new(warmup_window_s: 1.0, warmup_limit_s: 6.0, duration_s: 4.0, turns_count: 8, probe_s: 1.0, boot_limit_s: 60)
+
+  # Ten seconds, or as much less as is taken off.
+  TRIAL_S = ->(times) { 2 + 3 * times.warmup_window_s + times.duration_s + times.probe_s }
+
+  def fit(left_s, times: TIMES, looks: Prove::Looks.fixed(12), noise_rounds_count: 0)
+    limit = Prove::TimeLimit.new((left_s + 1e-6) / (1 - Prove::TimeLimit::SPARE_RATIO), variants_count: 2, trial_s: TRIAL_S)
+    limit.fit(times, looks, noise_rounds_count:)
+  end
+
+  test "what fits stays as it was planned" do
+    fitted = fit(240)
+    assert_equal [TIMES, 12, []], [fitted.times, fitted.looks.rounds_max, fitted.remarks]
+  end
+
+  test "rounds go first, down to the fewest that can show anything" do
+    fitted = fit(130)
+    assert_equal [TIMES, 6], [fitted.times, fitted.looks.rounds_max]
+    assert_equal ["to fit into the time, 6 rounds were planned instead of 12"], fitted.remarks
+  end
+
+  test "then the cause, then the load and the warm-up" do
+    assert_equal [0, 4.0, 6], fit(110).then { |fitted| [fitted.times.probe_s, fitted.times.duration_s, fitted.looks.rounds_max] }
+    shorter = fit(75)
+    assert_equal 6, shorter.looks.rounds_max
+    assert_operator shorter.times.duration_s, :<, 4
+    assert_operator 12 * TRIAL_S.call(shorter.times), :<=, 75
+    assert_match(/trials were shortened: 2\.\d s of load, at most \d.* instead of 4\.0 s of load, at most 6\.0 s of warm-up, the cause looked for/, shorter.remarks[1])
+  end
+
+  test "what is too short for any interval says so" do
+    fitted = fit(20)
+    assert_operator fitted.looks.rounds_max, :<, 6
+    assert_equal Prove::TimeLimit::DURATION_LEAST_S, fitted.times.duration_s
+    assert_includes fitted.remarks.join, "nothing can be shown by fewer than 6"
+  end
+
+  test "looks that come too late are left out, and the noise is not measured beforehand" do
+    fitted = fit(410, looks: Prove::Looks.stepwise([10, 20, 40]), noise_rounds_count: 4)
+    assert_equal [[10, 20], 0], [fitted.looks.rounds_counts, fitted.noise_rounds_count]
+    assert_includes fitted.remarks, "to fit into the time, the noise was not measured beforehand"
+  end
+end
