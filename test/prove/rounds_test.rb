@@ -91,6 +91,14 @@ class RoundsTest < TunerTest
     assert_equal [false, "the time that was given is used up"], [run.complete?, run.stopped_because]
   end
 
+  test "where no time is left to run a disturbed round again, it counts" do
+    clock = Object.new
+    def clock.short?(_seconds) = (@count = @count.to_i + 1) > 6
+    void = PumaTuner::Prove::Void.new(kind: "disturbed", detail: "others were busy")
+    run = rounds(clock:, marked: ->(trials) { trials.map { |trial| (trial.round == 2) ? trial.with(void:) : trial } })
+    assert_equal [6, 6, true], [run.call.size / 2, run.trials.each_slice(2).count { |attempt| attempt.none?(&:void) }, run.complete?]
+  end
+
   test "rounds that can't tell anything end as soon as that is known" do
     asked = []
     run = rounds(looks: Looks.fixed(12), hopeless: ->(trials) { asked << trials.size / 2 and "they scatter too much" })

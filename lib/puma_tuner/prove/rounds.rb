@@ -106,9 +106,16 @@ module PumaTuner
         count = valid_count
         if in_a_row.size >= VOID_ROUNDS_MAX then "#{VOID_ROUNDS_MAX} rounds in a row were void, #{last_void(in_a_row.first)}"
         elsif voids.size > [VOID_ROUNDS_MAX, VOID_SHARE_MAX * @looks.rounds_max].max then "#{voids.size} rounds were void, #{last_void(voids.last)}"
-        elsif @clock&.short?(@variants.size * @trial_runner.expected_s) then "the time that was given is used up"
+        elsif @clock&.short?(@variants.size * @trial_runner.expected_s) then out_of_time
         else hopeless(count)
         end
+      end
+
+      # A round in which others hit one variant more is better than none, where there is no time for another.
+      def out_of_time
+        @trials = @trials.map { |trial| (trial.void&.kind == "disturbed") ? trial.with(void: nil) : trial }
+        @complete = valid_count >= @looks.rounds_max
+        "the time that was given is used up"
       end
 
       def hopeless(count)
