@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-%w[options condition layout interval methods plans tally simulation tail table page].each { |name| require_relative name }
+%w[options condition layout interval methods plans tally simulation tail neighbour table page].each { |name| require_relative name }
 
 module FalseAlarms
   # A whole run: simulates, prints, judges.
@@ -16,8 +16,9 @@ module FalseAlarms
     def run
       simulations = of_each_condition(Simulation)
       tails = of_each_condition(Tail)
-      broken = Suite.broken(simulations, tails)
-      page = Page.new(options: @options, simulations:, tails:, broken:)
+      beside = Neighbour::ALL.each_with_index.map { |neighbour, index| Neighbour::Simulation.new(neighbour, repeats_count: @options.repeats_count, seed: @options.seed + index).run }
+      broken = Suite.broken(simulations, tails) + beside.flat_map(&:broken)
+      page = Page.new(options: @options, simulations:, tails:, beside:, broken:)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
       broken.empty? ? 0 : 1

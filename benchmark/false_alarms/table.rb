@@ -36,6 +36,16 @@ module FalseAlarms
         Accuracy::Markdown.table(["", "false alarms", "shows 10 %"], rows)
       end
 
+      # @param simulations [Array<Neighbour::Simulation>]
+      # @return [String]
+      def beside(simulations)
+        rows = simulations.map do |simulation|
+          tally = simulation.tally
+          [simulation.neighbour.name, *%i[false_alarm shown covered].map { |name| percent(tally[name]) }, format("%.2f", tally[:again])]
+        end
+        Accuracy::Markdown.table(["", "false alarms", "shows 10 %", "holds it", "rounds run again"], rows)
+      end
+
       private
 
       def percent(ratio) = format("%.1f", ratio * 100)

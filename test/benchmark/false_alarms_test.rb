@@ -88,7 +88,7 @@ class FalseAlarmsTest < TunerTest
     options = Options.parse(%w[--repeats 20])
     pages = Array.new(2) do
       @simulations = @tails = nil
-      Page.new(options:, simulations:, tails:, broken: Suite.broken(simulations, tails)).to_s
+      Page.new(options:, simulations:, tails:, beside: [], broken: Suite.broken(simulations, tails)).to_s
     end
     assert_equal 1, pages.uniq.size
     ["bin/exec rake false_alarms", "20 repeats of each (p99: 6), seed 1", "## A noisy machine", "Student's t", "looks at 10, 20, 40 rounds"].each do |text|
@@ -98,7 +98,7 @@ class FalseAlarmsTest < TunerTest
   end
 
   test "a broken promise is told" do
-    page = Page.new(options: Options.parse([]), simulations: [], tails: [], broken: ["quiet, looks: 9.0 % false alarms"])
+    page = Page.new(options: Options.parse([]), simulations: [], tails: [], beside: [], broken: ["quiet, looks: 9.0 % false alarms"])
     assert_match(/\*\*Ours does not keep its promise:\*\*\n- quiet, looks/, page.results)
   end
 
@@ -115,5 +115,17 @@ class FalseAlarmsTest < TunerTest
     [%w[--write --repeats 100], %w[--repeats 0], %w[more]].each do |words|
       assert_raises(OptionParser::ParseError, words.join(" ")) { Options.parse(words) }
     end
+  end
+
+  def beside(neighbour, repeats_count: 150) = Neighbour::Simulation.new(neighbour, repeats_count:, seed: 1).run
+
+  test "proofs beside others keep what they promise" do
+    Neighbour::ALL.each { |neighbour| assert_empty beside(neighbour).broken, neighbour.name }
+  end
+
+  test "a rule that breaks the promise is found out" do
+    simulation = beside(Neighbour::ALL.first, repeats_count: 1)
+    200.times { |index| simulation.tally.add(false_alarm: index.even?, shown: false, covered: false, again: 0) }
+    assert_equal 3, simulation.broken.size
   end
 end

@@ -9,11 +9,19 @@ module PumaTuner
     # in that. A control group's throttling and threads that wait for cores are not looked at: a variant that uses more CPU makes more
     # of both by itself.
     class Disturbance
-      # Of the machine: how far the difference between two variants in what others took may be from that in the other rounds.
+      # Of the machine: how far the difference between two variants in what others took must at least be from that of the median round. A
+      # variant may make a difference of its own, by a database that works more.
       CLEARLY_MORE_RATIO = 0.10
 
-      # What is usual is the median of so many rounds at least. A variant may make the difference itself, by a database that works more.
-      USUAL_COUNT = 4
+      # And how many standard deviations: an outlier, and not the tail of what happens in every round. Without that, leaving out tails
+      # makes intervals too narrow: 14 % false alarms for 5 % (benchmark/false_alarms/neighbour.rb).
+      OUTLIER_SDS = 4
+
+      # Of a normal distribution: standard deviation over median absolute deviation (Rousseeuw and Croux, 1993).
+      SD_PER_MAD = 1.4826
+
+      # What is usual is known of so many rounds at least.
+      USUAL_COUNT = 5
 
       # At most this share of the planned rounds is run again for it; the others that are hit count, and widen the interval.
       AGAIN_SHARE = 1 / 3r
@@ -77,17 +85,21 @@ module PumaTuner
       def hit(attempts)
         known = attempts.each_index.reject { |index| attempts[index].any?(&:void) }
         worst = @others.flat_map { |name| excesses_of(name, attempts, known) }.group_by(&:first).values.map { |found| found.max_by { |_, _, excess| excess.abs } }
-        worst.select { |_, _, excess| excess.abs > CLEARLY_MORE_RATIO }.max_by(@again_max) { |_, _, excess| excess.abs }
+        worst.max_by(@again_max) { |_, _, excess| excess.abs }
           .to_h { |index, name, excess| [index, [name, excess]] }
       end
 
-      # @return [Array<Array(Integer, String, Float)>] index of an attempt, variant, and how far its difference is from the usual one
+      # @return [Array<Array(Integer, String, Float)>] index of an attempt, variant, and how far its difference is from the usual one, of outliers
       def excesses_of(name, attempts, indices)
         differences = indices.to_h { |index| [index, difference(attempts[index], name)] }.compact
         return [] if differences.size < USUAL_COUNT
-        usual = Stats::Quantile.of(differences.values.sort, 0.5)
+        usual = median(differences.values)
+        sd = SD_PER_MAD * median(differences.values.map { |difference| (difference - usual).abs })
         differences.map { |index, difference| [index, name, difference - usual] }
+          .select { |_, _, excess| excess.abs > [CLEARLY_MORE_RATIO, OUTLIER_SDS * sd].max }
       end
+
+      def median(values) = Stats::Quantile.of(values.sort, 0.5)
 
       # Of the machine, what others took more while the variant ran than while the baseline did.
       def difference(attempt, name)
