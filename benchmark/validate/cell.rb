@@ -21,9 +21,12 @@ module Validation
 
   # The load on a cell.
   #
-  # kind: "closed": so many connections as there are slots, times factor; "open": so much of the predicted capacity
+  # kind: "closed": as many connections as there are slots, times factor; "clients": as many connections as factor says, whatever
+  #   the settings, so that settings can be held against each other; "open": so much of the predicted capacity
   Level = Data.define(:kind, :factor) do
     def self.closed(factor) = new(kind: "closed", factor:)
+
+    def self.clients(count) = new(kind: "clients", factor: count)
 
     def self.open(factor) = new(kind: "open", factor:)
 
@@ -32,8 +35,11 @@ module Validation
 
     def open? = kind == "open"
 
+    # @return [Boolean] whether its cells are there to be held against each other (see Picks), not for the wait for the GVL
+    def for_picks? = kind == "clients"
+
     # @return [Integer] connections of a closed loop
-    def connections_count(topology) = [(factor * topology.slots_count).round, 1].max
+    def connections_count(topology) = for_picks? ? factor.to_i : [(factor * topology.slots_count).round, 1].max
 
     def to_s = "#{kind}-#{format("%g", factor)}"
   end

@@ -13,16 +13,20 @@ module Validation
     def ratio = measured.value.zero? ? 0.0 : predicted_value.fdiv(measured.value) - 1
 
     # @return [Float] what is left of it beyond the measurement's own interval; 0 within
-    def beyond_ratio = measured.value.zero? ? 0.0 : beyond.fdiv(measured.value)
+    def least_ratio = of_measured([measured.low - predicted_value, predicted_value - measured.high, 0].max)
 
-    # @return [Numeric] how far the prediction lies outside of the measured interval, in the metric's unit
-    def beyond = [measured.low - predicted_value, predicted_value - measured.high, 0].max
+    # @return [Float] what it would be were the truth at that interval's far end
+    def most_ratio = of_measured([measured.high - predicted_value, predicted_value - measured.low].max)
 
     # @return [Numeric] in the metric's unit
     def absolute = (predicted_value - measured.value).abs
 
     # @return [Boolean, nil] whether the predicted interval holds the measured value; nil without one
     def covered? = (predicted.covers?(measured.value) unless predicted.is_a?(Numeric))
+
+    private
+
+    def of_measured(distance) = measured.value.zero? ? 0.0 : distance.fdiv(measured.value)
   end
 
   # One cell: measured beside predicted, and beside what formulas say.
@@ -49,7 +53,7 @@ module Validation
     # @param measured [Measured]
     # @param forecast [PumaTuner::Predict::Forecast, nil] nil when it could not be predicted
     # @param failure [String, nil] why not
-    # @param void [String, nil] why its recording must not count
+    # @param void [String, nil] what disturbed its recording
     def initialize(cell:, measured:, forecast:, failure: nil, void: nil)
       @void = void
       @cell = cell
@@ -58,8 +62,8 @@ module Validation
       @failure = failure
     end
 
-    # @return [String, nil] why its errors do not count, as a clause
-    def invalid = @void || @measured.invalid
+    # @return [String, nil] what disturbed the cell or its recording, as a clause; it counts all the same
+    def disturbed = @void || @measured.disturbed
 
     # @return [String, nil] why there is no prediction of a cell that has one to be held against, as a clause
     def unpredicted = @failure || @forecast&.unsteady

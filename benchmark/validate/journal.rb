@@ -8,12 +8,15 @@ module Validation
   # where it was, and predictions can be made anew without measuring again. A later line takes the place of an earlier one with
   # the same key.
   #
-  #   {"kind": "run", …}  what holds for all lines: the machine, how much work a millisecond is
+  #   {"kind": "run", …}  what holds for all lines: the layout of these lines, the commit, the machine, how much work a millisecond is
   #   {"kind": "recording", "key": …, "turns_per_ms": …, "disturbed": …}  speed (see Speed); why it must not count, or null
   #   {"kind": "cell", "key": …}  see Session
   #   {"kind": "absent", "key": subject, "reason": …}  a subject that can't be had here
   # Recordings and calibrated machines are files of their own beside it, as `puma_tuner` writes them.
   class Journal
+    # Of the lines. What was written by another one can't be gone on with.
+    LAYOUT = 2
+
     FOLDER = File.expand_path("../../tmp/validate", __dir__)
 
     # @param folder [String]
@@ -24,6 +27,7 @@ module Validation
       FileUtils.rm_rf(folder) if fresh
       FileUtils.mkdir_p(folder)
       @lines = read
+      raise PumaTuner::UserMistake, "#{folder} was measured by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
     end
 
     # @param fields [Hash] with "kind" and, of several of a kind, "key"

@@ -5,17 +5,19 @@ require_relative "picks"
 module Validation
   # One target, held against what was measured.
   #
-  # value_ratio: what it came to; beyond_ratio: the same when each cell's error is only what lies outside of its measured
-  # interval; cells_count: it rests on so many; missing: of the cells that miss it beyond that, [key, ratio], worst first
-  Verdict = Data.define(:claim, :target_ratio, :value_ratio, :beyond_ratio, :cells_count, :missing) do
-    # @return [Symbol] :missed when noise does not explain it; :not_shown when it may, or there are no cells
+  # value_ratio: what it came to, nil when nothing was measured that it is about; least_ratio, most_ratio: the same, were the truth at the near
+  # or the far end of each cell's measured interval; cells_count: it rests on so many; missing: those beyond the target, [key, ratio], worst first
+  Verdict = Data.define(:claim, :target_ratio, :value_ratio, :least_ratio, :most_ratio, :cells_count, :missing) do
+    # By the errors as they are, which a user would have had. Noise makes them larger: it can make a target missed, and never met.
+    # @return [Symbol] :met, :missed, or :unmeasured
     def outcome
-      return :not_shown if value_ratio.nil?
-      return :missed if beyond_ratio > target_ratio
-      (value_ratio <= target_ratio) ? :met : :not_shown
+      return :unmeasured if value_ratio.nil?
+      (value_ratio <= target_ratio) ? :met : :missed
     end
 
     def missed? = outcome == :missed
+
+    def unmeasured? = outcome == :unmeasured
   end
 
   # The targets, of issue "Predict". Pure.
@@ -39,40 +41,50 @@ module Validation
     REGRET_RATIO = 0.03
 
     class << self
-      # @param comparisons [Array<Comparison>] all; invalid ones do not count
+      # @param comparisons [Array<Comparison>] all that was measured, disturbed or not
       # @return [Array<Verdict>]
       def verdicts(comparisons)
-        valid = comparisons.reject(&:invalid)
-        [*TARGETS.map { |target| verdict(target, valid.filter_map { |comparison| comparison.errors[target.metric] }) },
-          regret(Picks.of(valid)), steady(valid)]
+        [*TARGETS.map { |target| verdict(target, comparisons.filter_map { |comparison| comparison.errors[target.metric] }) },
+          regret(Picks.of(comparisons)), steady(comparisons)]
       end
 
       private
 
       def verdict(target, errors)
-        counting = errors.map { |error| forgiven?(error) ? [error, 0.0, 0.0] : [error, error.ratio.abs, error.beyond_ratio] }
-        missing = counting.filter_map { |error, _, beyond_ratio| [error.cell_key, error.ratio] if beyond_ratio > target.ratio }
-        Verdict.new(claim: target.claim, target_ratio: target.ratio, value_ratio: of(counting.map { |_, ratio, _| ratio }, target),
-          beyond_ratio: of(counting.map(&:last), target), cells_count: errors.size, missing: missing.sort_by { |_, ratio| -ratio.abs })
+        missing = errors.filter_map { |error| [error.cell_key, error.ratio] if !forgiven?(error) && error.ratio.abs > target.ratio }
+        values = %i[itself least most].to_h { |which| [which, statistic(target, errors, which)] }
+        Verdict.new(claim: target.claim, target_ratio: target.ratio, value_ratio: values[:itself], least_ratio: values[:least], most_ratio: values[:most],
+          cells_count: errors.size, missing: missing.sort_by { |_, ratio| -ratio.abs })
+      end
+
+      def statistic(target, errors, which)
+        ratios = errors.map do |error|
+          next 0.0 if forgiven?(error)
+          case which
+          when :itself then error.ratio.abs
+          when :least then error.least_ratio
+          when :most then error.most_ratio
+          end
+        end
+        target.statistic.call(ratios) if ratios.any?
       end
 
       # Per cent of next to nothing mean nothing.
       def forgiven?(error) = error.metric == :gvl_wait && error.absolute <= GVL_WAIT_NS
 
-      def of(ratios, target) = (target.statistic.call(ratios) if ratios.any?)
-
       def regret(picks)
-        missing = picks.filter_map { |pick| ["#{pick.group}: #{pick.predicted} instead of #{pick.best}", pick.regret_ratio] if pick.beyond_ratio > REGRET_RATIO }
+        worst = ->(end_name) { picks.map { |pick| pick.regret.public_send(end_name) }.max }
+        missing = picks.filter_map { |pick| ["#{pick.group}: #{pick.picked} instead of #{pick.needed}", pick.regret.value] if pick.regret.value > REGRET_RATIO }
         Verdict.new(claim: "throughput lost by the predicted best workers x threads, worst", target_ratio: REGRET_RATIO, cells_count: picks.size,
-          value_ratio: picks.map(&:regret_ratio).max, beyond_ratio: picks.map(&:beyond_ratio).max, missing: missing.sort_by { |_, ratio| -ratio })
+          value_ratio: worst.call(:value), least_ratio: worst.call(:low), most_ratio: worst.call(:high), missing: missing.sort_by { |_, ratio| -ratio })
       end
 
       # A load that was served, and was said to have no steady state, or could not be predicted at all.
-      def steady(valid)
-        failed = valid.select(&:unpredicted)
-        share_ratio = failed.size.fdiv(valid.size) if valid.any?
-        Verdict.new(claim: "cells that were served, and not predicted", target_ratio: 0.0, value_ratio: share_ratio, beyond_ratio: share_ratio,
-          cells_count: valid.size, missing: failed.map { |comparison| ["#{comparison.cell.key}: #{comparison.unpredicted}", 1.0] })
+      def steady(comparisons)
+        failed = comparisons.select(&:unpredicted)
+        share_ratio = failed.size.fdiv(comparisons.size) if comparisons.any?
+        Verdict.new(claim: "cells that were served, and not predicted", target_ratio: 0.0, value_ratio: share_ratio, least_ratio: share_ratio, most_ratio: share_ratio,
+          cells_count: comparisons.size, missing: failed.map { |comparison| ["#{comparison.cell.key}: #{comparison.unpredicted}", 1.0] })
       end
     end
   end

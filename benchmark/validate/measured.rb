@@ -1,12 +1,9 @@
 # frozen_string_literal: true
 
 module Validation
-  # What was measured in a cell, with how far it can be trusted. Each metric is an Estimate: its interval spans what single
-  # repeats gave, and of percentiles also what so many requests leave open.
+  # What was measured in a cell. Each metric is an Estimate: its interval spans what single repeats gave, and of percentiles also
+  # what so many requests leave open. How far the repeats are apart decides nothing: a cell is left out or marked by causes alone.
   class Measured
-    # More spread than this between the repeats of a closed loop, and the cell says nothing about a target of 2 %.
-    SPREAD_RATIO = 0.03
-
     # Undisturbed ones; with less there is no spread.
     LEAST_REPEATS_COUNT = 2
 
@@ -22,22 +19,30 @@ module Validation
     # @param fields [Hash] of the journal, see Session
     def initialize(fields)
       @fields = fields
-      all = fields["repeats"] || []
-      undisturbed = all.select { |repeat| repeat["disturbed"].nil? }
-      @repeats = (undisturbed.size < LEAST_REPEATS_COUNT) ? all : undisturbed
+      @all = fields["repeats"] || []
+      answered = @all.reject { |repeat| repeat["failure"] }
+      undisturbed = answered.reject { |repeat| repeat["disturbed"] }
+      @repeats = (undisturbed.size < LEAST_REPEATS_COUNT) ? answered : undisturbed
     end
 
-    # @return [String, nil] why this cell says nothing, as a clause
-    def invalid
-      @fields["failure"] || @repeats.filter_map { |repeat| repeat["disturbed"] }.first || too_wide
+    # @return [String, nil] why there is nothing that a prediction could be held against, as a clause
+    def failure
+      return @fields["failure"] if @fields["failure"]
+      @all.filter_map { |repeat| repeat["failure"] }.first || "nothing was sent" if @repeats.empty?
+    end
+
+    # @return [String, nil] what disturbed it, as a clause: others on the machine, or repeats that had to be made again
+    def disturbed
+      failures = @all.filter_map { |repeat| repeat["failure"] }
+      @repeats.filter_map { |repeat| repeat["disturbed"] }.first || ("#{failures.size} of #{@all.size} repeats failed: #{failures.first}" if failures.any?)
     end
 
     def open? = !@fields["rate_per_s"].nil?
 
     def connections_count = @fields["connections_count"]
 
-    # @return [Integer]
-    def requests_count = @repeats.sum { |repeat| repeat["requests_count"] }
+    # @return [Integer] answers that throughput and latency are of
+    def counted_count = @repeats.sum { |repeat| repeat["counted_count"] }
 
     # What really arrived, of chance: a prediction is made for the load that there was.
     # @return [Float, nil]
@@ -49,31 +54,36 @@ module Validation
     # @return [Stats::Estimate, nil]
     def throughput
       return if open? || @repeats.empty?
-      value = requests_count / (@repeats.sum { |repeat| repeat["duration_ns"] } / 1e9)
-      estimate(value, @repeats.map { |repeat| repeat["throughput_per_s"] }, requests_count)
+      estimate(counted_count / (@repeats.sum { |repeat| repeat["duration_ns"] } / 1e9), throughputs_per_s, counted_count)
     end
+
+    # @return [Array<Float>] of each repeat
+    def throughputs_per_s = @repeats.map { |repeat| repeat["throughput_per_s"] }
 
     # @return [Stats::Estimate, nil] ns
     def mean
-      return if @repeats.empty? || requests_count.zero?
-      estimate(@repeats.sum { |repeat| repeat["mean_ns"] * repeat["requests_count"] }.fdiv(requests_count), @repeats.map { |repeat| repeat["mean_ns"] }, requests_count)
+      return if @repeats.empty? || counted_count.zero?
+      estimate(@repeats.sum { |repeat| repeat["mean_ns"] * repeat["counted_count"] }.fdiv(counted_count), @repeats.map { |repeat| repeat["mean_ns"] }, counted_count)
     end
 
     # @return [Float] the machine's speed meanwhile, see Speed
     def turns_per_ms = @repeats.sum { |repeat| repeat["turns_per_ms"] } / @repeats.size
 
-    # Of the server, for a request: tells apart whether the work or its order was predicted wrongly.
+    # Of the server, for a request that it worked for, whether it counts for throughput or not: the CPU clock is read before the
+    # first and after the last of them.
     # @return [Stats::Estimate, nil] ns
     def cpu
-      values = @repeats.filter_map { |repeat| repeat["cpu_ns"]&.fdiv(repeat["requests_count"]) if repeat["requests_count"].positive? }
-      estimate(values.sum / values.size, values, requests_count) if values.any?
+      repeats = @repeats.select { |repeat| repeat["cpu_ns"] && repeat["requests_count"].positive? }
+      requests_count = repeats.sum { |repeat| repeat["requests_count"] }
+      return if requests_count.zero?
+      estimate(repeats.sum { |repeat| repeat["cpu_ns"] }.fdiv(requests_count), repeats.map { |repeat| repeat["cpu_ns"].fdiv(repeat["requests_count"]) }, requests_count)
     end
 
     # @return [Stats::Estimate, nil] ns
     def p50 = quantile(0.5, "p50_ns")
 
     # @return [Stats::Estimate, nil] ns
-    def p99 = (quantile(0.99, "p99_ns") if requests_count >= P99_LEAST_COUNT)
+    def p99 = (quantile(0.99, "p99_ns") if counted_count >= P99_LEAST_COUNT)
 
     # @return [Stats::Estimate, nil] ns, mean of a request
     def gvl_wait
@@ -82,21 +92,7 @@ module Validation
       estimate(wait["mean_ns"], [wait["mean_ns"] - half, wait["mean_ns"] + half], wait["requests_count"])
     end
 
-    # @return [Float, nil] standard deviation of the repeats' throughput, of their mean
-    def spread_ratio
-      values = @repeats.map { |repeat| repeat["throughput_per_s"] }
-      return if values.size < 2
-      mean = values.sum.fdiv(values.size)
-      Math.sqrt(values.sum { |value| (value - mean)**2 } / (values.size - 1)) / mean
-    end
-
     private
-
-    # Poisson arrivals differ by more than that from repeat to repeat, and should.
-    def too_wide
-      return if open? || spread_ratio.nil? || spread_ratio <= SPREAD_RATIO
-      "its repeats' throughput varies by #{PumaTuner::Units.percent(spread_ratio)}"
-    end
 
     def estimate(value, ends, samples_count)
       low, high = [value, *ends].minmax
@@ -106,10 +102,10 @@ module Validation
     # Between which ranks the true percentile lies, were requests independent. They follow each other's queues, so it is more
     # that they leave open, not less.
     def quantile(ratio, name)
-      return if requests_count.zero?
-      half = Z * Math.sqrt(ratio * (1 - ratio) / requests_count)
+      return if counted_count.zero?
+      half = Z * Math.sqrt(ratio * (1 - ratio) / counted_count)
       ends = [ratio - half, ratio + half].map { |one| histogram.quantile_ns(one.clamp(0, 1)) }
-      estimate(histogram.quantile_ns(ratio), [*ends, *@repeats.map { |repeat| repeat[name] }], requests_count)
+      estimate(histogram.quantile_ns(ratio), [*ends, *@repeats.map { |repeat| repeat[name] }], counted_count)
     end
 
     def histogram = @histogram ||= @repeats.filter_map { |repeat| repeat["latency"] }.sum(Stats::Histogram.empty) { |latency| Stats::Histogram.from_document(latency) }

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "tmpdir"
 require_relative "calibration"
 require_relative "predictor"
 require_relative "reason"
@@ -21,12 +22,14 @@ module Validation
       @recorded_at = recorded_at
       @times = times
       @say = say
-      @servers = Servers.new(turns_per_ms: journal.run.fetch("turns_per_ms"))
       @cores_count = PumaTuner::Host::MachineFacts.read.cores_count
     end
 
     def call
-      @schedule.subjects.each { |subject| measure(subject) }
+      Dir.mktmpdir("validation") do |folder|
+        @servers = Servers.new(turns_per_ms: @journal.run.fetch("turns_per_ms"), folder:)
+        @schedule.subjects.each { |subject| measure(subject) }
+      end
     end
 
     private

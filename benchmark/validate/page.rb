@@ -10,26 +10,33 @@ module Validation
     # @param facts [Hash] the journal's run
     # @param options [Options]
     # @param by_topology [Hash{PumaTuner::Topology => Array<Comparison>}] by the recording's topology; the first is judged
+    # @param corrected [Array<Comparison>] undisturbed cells, predicted for the machine as fast as it was meanwhile
     # @param verdicts [Array<Verdict>]
-    # @param absences [Hash{String => String}] subjects that can't be had here, with the reason
-    # @param calibrated [Boolean] whether the machine's figures are its own
+    # @param unmeasured [Hash{String => String}] subjects or cells that were asked for, with the reason
+    # @param commit [String] that predicts
+    # @param calibrated_at [Array<String>, nil] when the machine's figures were measured; nil where typical ones stand for them
     # @param at [Time]
-    def initialize(facts:, options:, by_topology:, verdicts:, absences:, calibrated:, at: Time.now)
+    def initialize(facts:, options:, by_topology:, corrected:, verdicts:, unmeasured:, commit:, calibrated_at:, at: Time.now)
       @facts = facts
       @options = options
       @by_topology = by_topology
+      @corrected = corrected
       @verdicts = verdicts
-      @absences = absences
-      @calibrated = calibrated
+      @unmeasured = unmeasured
+      @commit = commit
+      @calibrated_at = calibrated_at
       @at = at
       @table = Table.new(by_topology.values.first)
     end
 
     # @return [String] the tables and what they rest on
-    def results = [facts, *targets, *summary, *cells, *invalid].join("\n\n")
+    def results = [facts, *targets, *errors, *picks, *corrected, *recordings, *cells, *disturbed, *unmeasured].join("\n\n")
 
     # @return [String] the whole page
-    def to_s = "#{[INTRO.strip, facts, *targets, *summary, "## Workloads", workloads, "## How it is measured", METHOD.strip, *cells, *invalid].join("\n\n")}\n"
+    def to_s
+      "#{[INTRO.strip, facts, *targets, *errors, *picks, *corrected, *recordings, "## Workloads", workloads, "## How it is measured", METHOD.strip, *cells,
+        *disturbed, *unmeasured].join("\n\n")}\n"
+    end
 
     INTRO = <<~TEXT
       # Predictions against a real Puma
@@ -39,36 +46,48 @@ module Validation
     TEXT
 
     TARGETS = <<~TEXT
-      An error is predicted over measured. It lies *beyond the noise* by as much as it lies outside of what the cell's own repeats and the
-      number of its requests leave open. A target is met when the errors as they are keep it, missed when even what lies beyond the noise
-      does not, and otherwise not shown either way. Cells that were disturbed, or whose repeats' throughput varies by more than
-      #{PumaTuner::Units.percent(Measured::SPREAD_RATIO)}, do not count; they are listed below.
+      An error is predicted over measured, less 1. These are of the forecasts that a user gets: nothing was corrected afterwards, and every cell that was
+      measured counts, those too that others on the machine disturbed. A target is met when the errors as they are keep it, else missed. *Noise leaves open*
+      what it would have come to were each truth at the near or the far end of what the cell's repeats and the number of its requests leave open
+      (of the lost throughput: its 95 % interval).
+    TEXT
+
+    PICKS = <<~TEXT
+      Of each workload in the table the same #{Grid::PICK_LEVEL.factor} clients were sent to so many settings, 1x1 to 2x8. Picked is as `puma_tuner` recommends: the fewest slots whose
+      throughput comes within #{PumaTuner::Units.percent(Picks::EQUAL_RATIO)} of the best one predicted. Beside each pick: how much of the best measured throughput it loses, in per cent; for the simulation with a 95 % interval
+      (the repeats' common scatter; the best setting is looked for anew in each of #{Regret::DRAWS_COUNT} draws). *Measured* is the pick by what was measured; a pick is *right* when it
+      loses no more than that and has no more slots. In simulation these grids tell the formulas apart (`test/benchmark/validate_test.rb`).
+    TEXT
+
+    CORRECTED = <<~TEXT
+      **Not what a user gets.** The same cells less those that were disturbed, each predicted for the machine as fast as it was meanwhile, as neighbours make it 20 %
+      slower and faster from minute to minute: where an app's work is a fixed number of turns of the loop, all CPU is scaled by what the cell's own requests took of
+      it; for the others by the loop beside it. So this shows what the model gets wrong apart from the machine's drift; of a closed loop that keeps the GVL or the cores busy
+      it leaves little to be wrong in the throughput, and nothing in the CPU per request, which is left out.
     TEXT
 
     METHOD = <<~TEXT
       - **One recording** of each workload with each Ruby, Puma and time slice, by `puma_tuner measure`, and the machine's own figures by
-        `puma_tuner calibrate`. All cells are predicted from these, and nothing is set per cell or per app. (How wake-ups,
-        hand-overs and answers are simulated was settled after earlier runs of this grid on this machine; other machines have seen none of it.)
+        `puma_tuner calibrate`. All cells are predicted from these, and nothing is set per cell or per app but the limit of `limited`, as `--station` would.
+        (How wake-ups, hand-overs and answers are simulated was settled after earlier runs of such a grid; other machines have seen none of it.)
       - **A cell's name** is workload/Ruby/Puma/time slice in ms/workers x threads/load. *closed-2*: two connections for each thread, which
-        send again as soon as they are answered; *open-0.7*: Poisson arrivals at 70 % of the throughput predicted for a server that is
-        never short of work. What is predicted of an open loop is the rate that chance then made of it; its throughput is what was sent to
-        it, so throughput is judged in closed loops alone.
+        send again as soon as they are answered; *clients-24*: 24 connections, whatever the settings; *open-0.7*: Poisson arrivals at 70 % of the throughput
+        predicted for a server that is never short of work. What is predicted of an open loop is the rate that chance then made of it; its throughput
+        is what was sent to it, so throughput is judged in closed loops alone.
       - **The load** comes from our generator on the same cores, without the probe, each cell several times, cells of one server in turns.
-        Then the probe is put into the running server, and a shorter load tells the wait for the GVL.
-      - **CPU per request** is all that the server's processes used, over the requests. Where it is off, the recording saw another machine
-        (a neighbour on the same core, another clock rate) or other work; where it is right and the rest is off, the rules are.
-      - **The machine's speed** is watched: a thread of ours runs the workloads' loop for half a millisecond ten times a second. A recording that
-        others disturbed, or at #{PumaTuner::Units.percent(Speed::TOLERANCE_RATIO)} below the best speed, is made again, up to #{Recorder::ATTEMPTS_COUNT} times; a load that others disturbed, or at
-        another speed than its recording, up to #{Session::EXTRA_COUNT} times. These are causes; no result decides what is kept.
-      - **A cell is predicted for the machine as fast as it was meanwhile**, as its neighbours make it 20 % slower and faster from minute to minute.
-        Where an app's work is a fixed number of turns of the loop, that is told by the CPU time which its requests took; for the others by the
-        loop beside it. So what is held against the targets is the rules, not the drift of this machine; of a closed loop that keeps
-        the GVL or the cores busy it leaves little to be wrong in the throughput. `OPTIONS="--recompute --uncorrected"` shows the same
-        measurements without that, and the column of CPU per request then tells how far the machine had drifted.
+        Then the probe is put into the running server, and a shorter load tells the wait for the GVL (but for the cells that settings are picked from).
+      - **CPU per request** is all that the server's processes used from before the first request to after the last, over all requests that they worked for meanwhile.
+        Where it is off, the recording saw another machine (a neighbour on the same core, another clock rate) or other work; where it is right and the
+        rest is off, the rules are.
+      - **Disturbed** is decided by causes alone: CPU that others used (over #{PumaTuner::Units.percent(PumaTuner::Prove::Laws::FOREIGN_CPU_RATIO)} of the machine) or the hypervisor took
+        (#{PumaTuner::Units.percent(PumaTuner::Prove::Laws::STOLEN_RATIO)}), a quota that was used up, a generator that was late or busy, and the machine's speed: a thread of ours runs the workloads' loop for half a
+        millisecond ten times a second. Waiting for cores (PSI) is not among them, as server and generator make each other wait. A recording that others disturbed, or at
+        #{PumaTuner::Units.percent(Speed::TOLERANCE_RATIO)} below the best speed, is made again, up to #{Recorder::ATTEMPTS_COUNT} times; a load that others disturbed, or at
+        another speed than its recording, up to #{Session::EXTRA_COUNT} times. How far repeats are apart decides nothing.
       - **Computing** is a number of turns of a Ruby loop, counted out once for the whole run; **waiting** is a poll of a pipe that nobody
         writes to. p99 needs #{Measured::P99_LEAST_COUNT} requests.
     TEXT
-    private_constant :INTRO, :TARGETS, :METHOD
+    private_constant :INTRO, :TARGETS, :PICKS, :CORRECTED, :METHOD
 
     private
 
@@ -77,24 +96,34 @@ module Validation
       ["#{machine["cores_count"]} cores, #{machine["cpu_model"]}; #{machine["kernel"]}. #{@facts.fetch("ruby")}.",
         "#{@at.utc.strftime("%Y-%m-%d")}, measured from #{@facts.fetch("at")} on, load average before it #{machine["load_average"] || "unknown"}; " \
         "#{@facts.fetch("turns_per_ms")} turns of the loop to a millisecond.",
-        "Command: `#{@options.command}`; recorded at #{@by_topology.keys.first}; #{@calibrated ? "calibrated on this machine" : "**not calibrated**: typical figures stand for the machine's own"}.",
-        *@absences.map { |subject, reason| "Left out: #{subject}, #{reason}." }].join("\n")
+        "Measured with commit #{named(@facts.fetch("commit"))}, predicted with #{named(@commit)}.",
+        "Command: `#{@options.command}`; recorded at #{@by_topology.keys.first}; #{@calibrated_at ? "calibrated on this machine at #{@calibrated_at.join(", ")}" : "**not calibrated**: typical figures stand for the machine's own"}."].join("\n")
     end
 
-    def targets = ["## Targets", TARGETS.strip, Table.targets(@verdicts), *missing]
+    def named(commit) = commit.empty? ? "none" : commit
 
-    def missing = Table.missing(@verdicts)&.then { |lines| ["What misses:", lines] }
-
-    def summary
-      recordings = Recordings.new(@by_topology).table
-      ["## Errors", @table.summary, *@table.formulas, *@table.picks&.then { |table| ["### The best workers x threads", table] },
-        *(["### Does it matter where it was recorded?", recordings] if recordings)]
+    def targets
+      count = @unmeasured.size
+      ["## Targets", Table.verdict(@verdicts), *("**#{PumaTuner::Units.counted(count, "subject or cell", "subjects or cells")} could not be measured** (listed below)." if count.positive?),
+        TARGETS.strip, Table.targets(@verdicts), *Table.missing(@verdicts)&.then { |lines| ["What misses:", lines] }]
     end
+
+    def errors = ["## Errors, uncorrected, of all cells", @table.summary, *@table.formulas]
+
+    def picks = @table.picks&.then { |table| ["### The best workers x threads", PICKS.strip, table] }
+
+    def corrected
+      ["## Errors, corrected for the machine's speed", CORRECTED.strip, @corrected.any? ? Table.new(@corrected).summary(without: [:cpu]) : "No cell was undisturbed."]
+    end
+
+    def recordings = Recordings.new(@by_topology).table&.then { |table| ["### Does it matter where it was recorded?", table] }
 
     def workloads = Accuracy::Markdown.table(["name", "a request is"], Workloads::ALL.map { |workload| [workload.name, workload.title] }, left_count: 2)
 
-    def cells = @table.cells&.then { |table| ["## Cells", "Measured (interval) -> predicted (interval), error.", table] }
+    def cells = @table.cells&.then { |table| ["## Cells", "Measured (interval) -> predicted (interval), error; uncorrected. A star marks what was disturbed.", table] }
 
-    def invalid = @table.invalid&.then { |lines| ["## Cells that do not count", lines] }
+    def disturbed = @table.disturbed&.then { |lines| ["## Disturbed cells", "They count in all but the corrected table.", lines] }
+
+    def unmeasured = (["## What could not be measured", @unmeasured.map { |name, reason| "- #{name}: #{reason}" }.join("\n")] if @unmeasured.any?)
   end
 end

@@ -3,38 +3,99 @@
 require_relative "comparison"
 
 module Validation
-  # Who relies on predictions picks the topology with the best one; what is lost by that, where another was measured to be better.
+  # Who relies on predictions takes the settings that are predicted best; what is lost by that, where others were measured to be better.
+  # Picked is as `puma_tuner` recommends: the fewest slots whose throughput comes within EQUAL_RATIO of the best.
   #
-  # Only cells of one subject and one level of a closed loop are held against each other: their loads are made alike.
-  # group: of which; predicted, best: topologies, the picked one and the one measured best; regret_ratio: of the throughput;
-  # beyond_ratio: what the measurements' own intervals leave of it; formula: whose pick
-  Pick = Data.define(:group, :formula, :predicted, :best, :topologies_count, :regret_ratio, :beyond_ratio) do
-    def right? = predicted == best
+  # group: which grid; formula: whose pick, nil for the simulation's; picked; needed: the same pick, made from what was measured
+  # topologies_count: to pick from; regret: Estimate of the throughput lost by it, of the best one measured
+  Pick = Data.define(:group, :formula, :picked, :needed, :topologies_count, :regret) do
+    # @return [Boolean] as good as the best, with no slot more than that takes
+    def right? = regret.value <= Picks::EQUAL_RATIO && picked.slots_count <= needed.slots_count
+
+    # @return [Integer] slots more than needed; negative: fewer
+    def spare_count = picked.slots_count - needed.slots_count
   end
 
-  # All of them.
+  # All of them: one for each grid of Grid::PICK_WORKLOADS, whose cells have the same clients.
   module Picks
-    # @param comparisons [Array<Comparison>] valid ones
-    # @param formula [String, nil] of Comparison::FORMULAS; nil: the simulation
-    # @return [Array<Pick>]
-    def self.of(comparisons, formula: nil)
-      closed = comparisons.reject { |comparison| comparison.cell.level.open? }
-      closed.group_by { |comparison| [comparison.cell.subject, comparison.cell.level] }.filter_map do |(subject, level), group|
-        errors = group.filter_map { |comparison| error(comparison, formula)&.then { |error| [comparison.cell.topology, error] } }
-        pick("#{subject.key}, #{level}", formula, errors) if errors.size > 1
+    EQUAL_RATIO = PumaTuner::Advise::Choice::EQUAL_WITHIN_RATIO
+
+    # With fewer settings there is little to pick wrongly.
+    LEAST_SETTINGS_COUNT = 8
+
+    class << self
+      # @param comparisons [Array<Comparison>]
+      # @param formula [String, nil] of Comparison::FORMULAS; nil: the simulation
+      # @return [Array<Pick>]
+      def of(comparisons, formula: nil)
+        groups = comparisons.select { |comparison| comparison.cell.level.for_picks? && comparison.measured.throughput }.group_by { |comparison| comparison.cell.subject }
+        groups.filter_map { |subject, group| pick(subject, formula, group) if group.size >= LEAST_SETTINGS_COUNT }
+      end
+
+      private
+
+      # Settings that could not be predicted can't be picked, but can have been the best.
+      def pick(subject, formula, group)
+        predicted = group.to_h { |comparison| [comparison, error(comparison, formula)&.predicted_value] }.compact
+        return if predicted.empty?
+        picked = fewest_slots(predicted)
+        needed = fewest_slots(group.to_h { |comparison| [comparison, comparison.measured.throughput.value] })
+        Pick.new(group: subject.key, formula:, picked: picked.cell.topology, needed: needed.cell.topology, topologies_count: group.size,
+          regret: Regret.of(picked.measured, group.map(&:measured)))
+      end
+
+      def error(comparison, formula) = formula ? comparison.formula_errors[formula] : comparison.errors[:throughput]
+
+      # @param throughputs [Hash{Comparison => Float}]
+      def fewest_slots(throughputs)
+        least = throughputs.values.max * (1 - EQUAL_RATIO)
+        throughputs.select { |_, per_s| per_s >= least }.min_by { |comparison, per_s| [comparison.cell.topology.slots_count, -per_s] }.first
       end
     end
+  end
 
-    def self.error(comparison, formula) = formula ? comparison.formula_errors[formula] : comparison.errors[:throughput]
-    private_class_method :error
+  # What is lost by a setting, of the throughput of the best one; with the interval that the repeats leave open.
+  #
+  # Each setting's mean logarithm is drawn around what its repeats gave, with the scatter that all settings' repeats have in common (Student's t, as that
+  # scatter is itself measured), and the best setting is looked for anew in each draw: the highest of many measured values is too high by chance.
+  module Regret
+    DRAWS_COUNT = 2_000
+    LEVEL_RATIO = 0.95
 
-    # Of equal predictions the fewest slots: they cost the least.
-    def self.pick(group, formula, errors)
-      predicted, picked = errors.max_by { |topology, error| [error.predicted_value, -topology.slots_count] }
-      best, measured = errors.max_by { |_, error| error.measured.value }
-      Pick.new(group:, formula:, predicted:, best:, topologies_count: errors.size, regret_ratio: 1 - picked.measured.value / measured.measured.value,
-        beyond_ratio: [1 - picked.measured.high / measured.measured.low, 0].max)
+    class << self
+      # @param picked [Measured]
+      # @param group [Array<Measured>] all settings, picked among them
+      # @return [PumaTuner::Stats::Estimate] of 0..1; from nothing to everything where no setting has two repeats
+      def of(picked, group)
+        value = 1 - picked.throughput.value / group.map { |measured| measured.throughput.value }.max
+        low, high = interval(picked, group)
+        PumaTuner::Stats::Estimate.new(value:, low: [low, value].min, high: [high, value].max, level_ratio: LEVEL_RATIO, samples_count: group.size)
+      end
+
+      private
+
+      def interval(picked, group)
+        logarithms = group.map { |measured| measured.throughputs_per_s.map { |per_s| Math.log(per_s) } }
+        freedom = logarithms.sum { |values| values.size - 1 }
+        return [0.0, 1.0] if freedom.zero?
+        means = logarithms.map { |values| values.sum / values.size }
+        deviation = Math.sqrt(logarithms.zip(means).sum { |values, mean| values.sum { |value| (value - mean)**2 } } / freedom)
+        draws = draws(means, logarithms.map { |values| deviation / Math.sqrt(values.size) }, freedom, group.index(picked))
+        [(1 - LEVEL_RATIO) / 2, (1 + LEVEL_RATIO) / 2].map { |ratio| PumaTuner::Stats::Quantile.of(draws, ratio) }
+      end
+
+      # @return [Array<Float>] of the regret, ascending
+      def draws(means, deviations, freedom, picked)
+        random = Random.new(1)
+        Array.new(DRAWS_COUNT) {
+          wider = Math.sqrt(freedom / Array.new(freedom) { normal(random)**2 }.sum)
+          drawn = means.zip(deviations).map { |mean, deviation| mean + deviation * wider * normal(random) }
+          1 - Math.exp(drawn.fetch(picked) - drawn.max)
+        }.sort
+      end
+
+      # Box and Muller, Annals of Mathematical Statistics 29 (1958), 610-611.
+      def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
     end
-    private_class_method :pick
   end
 end

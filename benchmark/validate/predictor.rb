@@ -12,7 +12,7 @@ module Validation
       # @return [Predictor, nil] nil when there is no recording
       def of(journal, subject, topology)
         observation = journal.document(Schedule.recording_name(subject, topology)) or return
-        new(observation, machine: journal.document(machine_name(observation)), timeslice_ms: subject.timeslice_ms)
+        new(observation, machine: journal.document(machine_name(observation)), timeslice_ms: subject.timeslice_ms, stations: subject.workload.stations)
       end
 
       # @return [String] of a calibrated machine, in the journal
@@ -22,8 +22,10 @@ module Validation
     # @param observation [PumaTuner::Measure::Observation] the recording
     # @param machine [PumaTuner::Model::Machine, nil] as calibrated; nil: typical figures
     # @param timeslice_ms [Integer]
-    def initialize(observation, machine:, timeslice_ms:)
+    # @param stations [Array<PumaTuner::Predict::Station>]
+    def initialize(observation, machine:, timeslice_ms:, stations: [])
       @timeslice_ms = timeslice_ms
+      @stations = stations
       @workload = PumaTuner::Model::Fit.workload(observation)
       @machine = PumaTuner::Model::Fit.machine(observation, calibrated: machine)
     end
@@ -78,7 +80,7 @@ module Validation
     private
 
     def forecast(topology, arrivals)
-      sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED)
+      sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED, stations: @stations)
       sweeper.forecast(PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms))
     end
   end

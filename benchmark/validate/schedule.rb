@@ -13,7 +13,7 @@ module Validation
     # @param cells [Array<Cell>]
     # @param recorded_at [Array<PumaTuner::Topology>]
     # @param journal [Journal]
-    # @param again [Boolean] whether cells that say nothing are measured once more, and subjects tried that were absent
+    # @param again [Boolean] whether cells that failed or were disturbed are measured once more, and subjects tried that were absent
     def initialize(cells:, recorded_at:, journal:, again: false)
       @recorded_at = recorded_at
       @journal = journal
@@ -46,7 +46,7 @@ module Validation
     # @return [Float] about
     def expected_s(times)
       subjects.sum do |subject|
-        unrecorded(subject).size * times.recording_s(subject.workload) + servers(subject).sum { |server| times.session_s(subject.workload, server.cells.size) }
+        unrecorded(subject).size * times.recording_s(subject.workload) + servers(subject).sum { |server| times.session_s(subject.workload, server.cells.map(&:level)) }
       end
     end
 
@@ -66,7 +66,9 @@ module Validation
     def wanted?(cell)
       return false if absent?(cell.subject)
       fields = @journal.cell(cell)
-      fields.nil? || (@again && !Measured.new(fields).invalid.nil?)
+      return true if fields.nil?
+      measured = Measured.new(fields)
+      @again && !(measured.failure || measured.disturbed).nil?
     end
 
     def absent?(subject) = @journal.absence(subject) && !@again

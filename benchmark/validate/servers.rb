@@ -11,8 +11,11 @@ module Validation
     LIBRARY = File.expand_path("../../lib/puma_tuner/native", __dir__)
 
     # @param turns_per_ms [Integer] of the app's loop: how much work the workloads are
-    def initialize(turns_per_ms:)
+    # @param folder [String] that may hold a named pipe for each server while it runs
+    def initialize(turns_per_ms:, folder:)
       @turns_per_ms = turns_per_ms
+      @folder = folder
+      @pipes_count = 0
     end
 
     # @param subject [Subject]
@@ -50,7 +53,13 @@ module Validation
       environment = base.environment.merge("PATH" => "#{File.dirname(ruby)}:#{base.environment["PATH"]}")
       bundle = PumaTuner::Prove::Bundle.new(gemfile:, gems: {}, ruby:, environment:, say: method(:warn)).install
       environment, words = bundle.around(environment, base.words)
-      base.with(words:, environment: environment.merge("VALIDATION_STEPS" => subject.workload.steps, "VALIDATION_TURNS_PER_MS" => @turns_per_ms.to_s))
+      base.with(words:, environment: {**environment, "VALIDATION_STEPS" => subject.workload.steps, "VALIDATION_TURNS_PER_MS" => @turns_per_ms.to_s, **tokens(subject.workload)})
+    end
+
+    # Each command has a pipe of its own: who was killed with a token in hand takes it along.
+    def tokens(workload)
+      return {} unless workload.limit_count
+      {"VALIDATION_TOKENS" => File.join(@folder, "tokens-#{@pipes_count += 1}"), "VALIDATION_TOKENS_COUNT" => workload.limit_count.to_s}
     end
 
     def ruby(series)

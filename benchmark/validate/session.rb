@@ -11,8 +11,9 @@ module Validation
   #
   # It makes a hash for the journal of each cell:
   #   connections_count; rate_per_s: of an open load, as it was asked for, else nil; load_s: of each repeat
-  #   repeats: latency (histogram), turns_per_ms (see Speed), requests_count, intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the
-  #     server; conditions (PumaTuner::Prove::Conditions), disturbed: why it must not count, or nil
+  #   repeats: latency (histogram), turns_per_ms (see Speed); requests_count: that the server worked for, counted_count: that throughput and
+  #     latency are of; intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the server; conditions
+  #     (PumaTuner::Prove::Conditions); failure: why it is no measurement of this load, or nil; disturbed: who else used the machine, or nil
   #   gvl_wait: requests_count, mean_ns, deviation_ns; nil when nothing could be seen
   #   failure: why there is nothing else
   class Session
@@ -54,7 +55,7 @@ module Validation
         @meter = PumaTuner::Host::Meter::Asking.new(server.directory)
         warm_up(server)
         (@times.repeats_count + EXTRA_COUNT).times { |number| turn(number).each { |plan| @outcomes[plan] << repeat(server, plan, number) } }
-        waits = @plans.to_h { |plan| [plan, gvl_wait(server, plan)] }
+        waits = @plans.to_h { |plan| [plan, (gvl_wait(server, plan) unless plan.cell.level.for_picks?)] }
         @plans.to_h { |plan| [plan.cell, fields(plan, waits.fetch(plan))] }
       end
     rescue PumaTuner::UserMistake => error
@@ -71,7 +72,7 @@ module Validation
 
     # Those that still lack undisturbed repeats.
     def turn(number)
-      lacking = @plans.select { |plan| @outcomes[plan].count { |_, circumstances| circumstances.fetch("disturbed").nil? } < @times.repeats_count }
+      lacking = @plans.select { |plan| @outcomes[plan].count { |_, circumstances| circumstances.values_at("failure", "disturbed").none? } < @times.repeats_count }
       number.odd? ? lacking.reverse : lacking
     end
 
@@ -82,11 +83,14 @@ module Validation
       own_ns = own_cpu_ns - own_ns
       spent = PumaTuner::Prove::Readings.take(server, nil) - before
       conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns, cores_count: @cores_count, fingerprint: {})
-      [outcome, {"cpu_ns" => spent.cpu_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "disturbed" => disturbed(outcome, conditions, turns_per_ms, plan)}]
+      [outcome, {"cpu_ns" => spent.cpu_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "failure" => outcome.complaint,
+                 "disturbed" => disturbed(outcome, conditions, turns_per_ms, plan)}]
     end
 
-    # By causes only: what came out decides nothing.
+    # By causes only: what came out decides nothing. The pressure of waiting for a core (PSI) is no cause: on cores that server and
+    # generator fill it is they who wait.
     def disturbed(outcome, conditions, turns_per_ms, plan)
+      return if outcome.complaint
       PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals)&.detail || PumaTuner::Prove::Disturbance.of_unpaired(conditions) ||
         Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded")
     end
@@ -110,7 +114,7 @@ module Validation
       Math.sqrt(squares / [all.count, 1].max)
     end
 
-    OUTCOME = %i[requests_count intended_count duration_ns throughput_per_s mean_ns p50_ns p99_ns].freeze
+    OUTCOME = %i[requests_count counted_count intended_count duration_ns throughput_per_s mean_ns p50_ns p99_ns].freeze
     private_constant :OUTCOME
 
     def figures(outcome) = OUTCOME.to_h { |name| [name.to_s, outcome.public_send(name)] }.merge("latency" => outcome.latency&.to_document)

@@ -9,14 +9,22 @@ module Validation
 
     # @param options [Options]
     # @param folder [String] for what is measured
-    def initialize(options, folder: File.join(Journal::FOLDER, options.grid_name))
+    # @param measurement [#new] of what measures
+    def initialize(options, folder: File.join(Journal::FOLDER, options.grid_name), measurement: Measurement)
+      @measurement = measurement
       @options = options
+      @folder = folder
       @times = options.quick ? Times.quick : Times.full
       @journal = Journal.new(folder, fresh: options.fresh && !options.list)
       @schedule = Schedule.new(cells: options.cells, recorded_at: options.recorded_at, journal: @journal, again: options.again)
     end
 
-    # @return [Integer] the exit status
+    # Exit codes, as `puma_tuner` has them.
+    MISSED = 1
+    UNMEASURED = 3
+
+    # @return [Integer] the exit status: 3 when a cell that was asked for could not be measured, as then the targets are not
+    #   judged on all of them; else 1 when a target is missed
     def run
       raise PumaTuner::UserMistake, "no cell is called that; --list tells their names" if @options.cells.empty?
       unless @options.recompute
@@ -35,40 +43,71 @@ module Validation
       began_s = now_s
       whole_s = @schedule.expected_s(@times)
       say = ->(text) { warn format("validate, %.1f of about %.1f min: %s", (now_s - began_s) / 60, whole_s / 60, text) }
-      Measurement.new(journal: @journal, schedule: @schedule, recorded_at: @options.recorded_at, times: @times, say:).call
+      @measurement.new(journal: @journal, schedule: @schedule, recorded_at: @options.recorded_at, times: @times, say:).call
+    rescue Interrupt
+      kept_count = @options.cells.count { |cell| @journal.cell(cell) }
+      warn "validate: #{kept_count} of #{@options.cells.size} cells are kept in #{@folder}; the same command goes on from there, --recompute shows what there is"
+      raise
     end
 
     def begin_run
-      @journal.add("kind" => "run", "at" => Time.now.utc.strftime("%F %H:%M UTC"), "ruby" => RUBY_DESCRIPTION, "turns_per_ms" => Speed.best.round,
-        "machine" => PumaTuner::Host::MachineFacts.read.to_document.transform_keys(&:to_s))
+      @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => commit, "at" => Time.now.utc.strftime("%F %H:%M UTC"), "ruby" => RUBY_DESCRIPTION,
+        "turns_per_ms" => Speed.best.round, "machine" => PumaTuner::Host::MachineFacts.read.to_document.transform_keys(&:to_s))
+    end
+
+    # @return [String] of what measures or predicts; empty outside of a repository
+    def commit
+      IO.popen(%w[git describe --always --dirty --exclude=*], chdir: __dir__, err: File::NULL, &:read).strip
+    rescue Errno::ENOENT
+      ""
     end
 
     def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
     def conclude
       by_topology = @options.recorded_at.to_h { |topology| [topology, comparisons(topology)] }
-      verdicts = Judge.verdicts(by_topology.values.first)
-      page = Page.new(facts: @journal.run, options: @options, by_topology:, verdicts:, absences:, calibrated: calibrated?)
+      first, judged = by_topology.first
+      verdicts = Judge.verdicts(judged)
+      page = Page.new(facts: @journal.run, options: @options, by_topology:, corrected: corrected(first, judged), verdicts:, unmeasured:, commit:, calibrated_at:)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
-      verdicts.any?(&:missed?) ? 1 : 0
+      status(verdicts)
     end
 
-    def comparisons(topology)
-      @options.cells.group_by(&:subject).flat_map do |subject, cells|
-        predictor = Predictor.of(@journal, subject, topology)
-        name = Schedule.recording_name(subject, topology)
-        predictor ? cells.filter_map { |cell| comparison(cell, predictor, @journal.disturbed(name), @journal.recorded_turns_per_ms(name)) } : []
+    # Of a grid that was narrowed, a target may have nothing that it is about.
+    def status(verdicts)
+      return UNMEASURED if unmeasured.any? || (@options.whole? && verdicts.any?(&:unmeasured?))
+      verdicts.any?(&:missed?) ? MISSED : 0
+    end
+
+    # What a user gets: the forecast of the recording, for the load that there was.
+    def comparisons(topology) = compare(@options.cells, topology) { |predictor, _, _| predictor }
+
+    # The same of those that nobody disturbed, for the machine as fast as it was meanwhile: what is left is the model's.
+    # @param compared [Array<Comparison>]
+    def corrected(topology, compared)
+      compare(compared.reject(&:disturbed).map(&:cell), topology) do |predictor, cell, measured|
+        predictor.on_a_machine(slower_ratio(cell, measured, predictor, @journal.recorded_turns_per_ms(Schedule.recording_name(cell.subject, topology))))
       end
     end
 
-    def comparison(cell, predictor, void, recorded_turns_per_ms)
-      fields = @journal.cell(cell) or return
-      measured = Measured.new(fields)
-      return Comparison.new(cell:, measured:, forecast: nil, void:) if measured.requests_count.zero?
-      predictor = predictor.on_a_machine(slower_ratio(cell, measured, predictor, recorded_turns_per_ms)) unless @options.uncorrected
-      forecast = predictor.of(cell, measured)
-      Comparison.new(cell:, measured:, forecast:, void:)
+    # @yieldparam predictor [Predictor]
+    # @yieldparam cell [Cell]
+    # @yieldparam measured [Measured]
+    # @yieldreturn [Predictor] the one to predict the cell with
+    def compare(cells, topology)
+      cells.group_by(&:subject).flat_map do |subject, of_subject|
+        predictor = Predictor.of(@journal, subject, topology) or next []
+        void = @journal.disturbed(Schedule.recording_name(subject, topology))
+        of_subject.filter_map { |cell| measured(cell)&.then { |measured| comparison(cell, measured, void) { yield(predictor, cell, measured) } } }
+      end
+    end
+
+    # @return [Measured, nil]
+    def measured(cell) = @journal.cell(cell)&.then { |fields| Measured.new(fields) }&.then { |measured| measured unless measured.failure }
+
+    def comparison(cell, measured, void)
+      Comparison.new(cell:, measured:, forecast: yield.of(cell, measured), void:)
     rescue PumaTuner::UserMistake => error
       Comparison.new(cell:, measured:, forecast: nil, void:, failure: Reason.of(error))
     end
@@ -80,11 +119,25 @@ module Validation
       measured.cpu.value / predictor.recorded_cpu_ns
     end
 
-    def absences = @schedule.subjects.filter_map { |subject| @journal.absence(subject)&.then { |reason| [subject.key, reason] } }.to_h
+    # @return [Hash{String => String}] what was asked for and not measured, subjects or cells, with the reason
+    def unmeasured
+      @unmeasured ||= @options.cells.group_by(&:subject).flat_map { |subject, cells|
+        absence = @journal.absence(subject)
+        absence ? [[subject.key, absence]] : cells.filter_map { |cell| reason_unmeasured(cell)&.then { |reason| [cell.key, reason] } }
+      }.to_h
+    end
 
-    def calibrated?
+    # Recordings come before cells, so a cell that is there has one.
+    def reason_unmeasured(cell)
+      fields = @journal.cell(cell)
+      fields ? Measured.new(fields).failure : "it has not been measured yet"
+    end
+
+    # @return [Array<String>, nil] when the machine was calibrated, for each Ruby and Puma; nil where it was not for one of them
+    def calibrated_at
       recordings = @schedule.subjects.filter_map { |subject| @journal.document(Schedule.recording_name(subject, @options.recorded_at.first)) }
-      recordings.all? { |observation| @journal.document(Predictor.machine_name(observation)) }
+      machines = recordings.map { |observation| Predictor.machine_name(observation) }.uniq.map { |name| @journal.document(name) }
+      machines.map { |machine| machine.calibrated.calibrated_at } if machines.all?
     end
   end
 end

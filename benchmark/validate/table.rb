@@ -6,7 +6,7 @@ require_relative "judge"
 module Validation
   # The tables that people read. Pure.
   class Table
-    OUTCOMES = {met: "met", missed: "**missed**", not_shown: "not shown"}.freeze
+    OUTCOMES = {met: "met", missed: "**missed**", unmeasured: "not measured"}.freeze
     TITLES = {throughput: "throughput", p50: "p50", p99: "p99", gvl_wait: "GVL wait", mean: "mean latency", cpu: "CPU per request"}.freeze
     MISSING_SHOWN = 12
 
@@ -16,16 +16,25 @@ module Validation
     # @param comparisons [Array<Comparison>]
     def initialize(comparisons)
       @comparisons = comparisons
-      @valid = comparisons.reject(&:invalid)
     end
 
     # @param verdicts [Array<Verdict>]
     # @return [String]
     def self.targets(verdicts)
       rows = verdicts.map do |verdict|
-        [verdict.claim, percent(verdict.target_ratio), percent(verdict.value_ratio), percent(verdict.beyond_ratio), verdict.cells_count.to_s, OUTCOMES.fetch(verdict.outcome)]
+        [verdict.claim, percent(verdict.target_ratio), percent(verdict.value_ratio), range_percent(verdict.least_ratio, verdict.most_ratio), verdict.cells_count.to_s,
+          OUTCOMES.fetch(verdict.outcome)]
       end
-      Accuracy::Markdown.table(["target", "at most %", "came to %", "beyond the noise %", "cells", "outcome"], rows)
+      Accuracy::Markdown.table(["target", "at most %", "came to %", "noise leaves open %", "cells", "outcome"], rows)
+    end
+
+    # @param verdicts [Array<Verdict>]
+    # @return [String] in a sentence
+    def self.verdict(verdicts)
+      count = ->(outcome) { verdicts.count { |verdict| verdict.outcome == outcome } }
+      unmeasured = count.call(:unmeasured)
+      "**#{count.call(:missed)} of #{PumaTuner::Units.counted(verdicts.size, "target")} are missed**" \
+        "#{"; #{unmeasured} could not be judged, as nothing was measured that they are about" if unmeasured.positive?}."
     end
 
     # @param verdicts [Array<Verdict>]
@@ -42,49 +51,59 @@ module Validation
     # @return [String] ratios as per cent
     def self.percent(ratio) = ratio ? format("%.1f", ratio * 100) : "-"
 
-    # @return [String] each metric's errors over the valid cells
-    def summary
-      rows = TITLES.filter_map do |metric, title|
-        errors = @valid.filter_map { |comparison| comparison.errors[metric] }
-        row(title, errors) if errors.any?
+    # @return [String] both ends as per cent
+    def self.range_percent(low, high) = (low && high) ? "#{percent(low)} to #{percent(high)}" : "-"
+
+    # @param without [Array<Symbol>] metrics that are left out
+    # @return [String] each metric's errors
+    def summary(without: [])
+      rows = TITLES.except(*without).filter_map do |metric, title|
+        errors = errors(metric)
+        [title, *statistics(errors), Accuracy::Markdown.signed(errors.sum(&:ratio) / errors.size * 100), *coverage(errors), errors.size.to_s] if errors.any?
       end
-      Accuracy::Markdown.table(["", "median %", "90th percentile %", "worst %", "mean, signed %", "in the predicted interval %", "cells"], rows)
+      Accuracy::Markdown.table(["", "median %", "90th percentile %", "worst %", "mean, signed %", "in the predicted 95 % interval", "that is %", "cells"], rows)
     end
 
     # @return [String, nil] what formulas say of the same cells' throughput, beside the simulation
     def formulas
-      rows = [["simulation", @valid.filter_map { |comparison| comparison.errors[:throughput] }, nil],
-        *Comparison::FORMULAS.keys.map { |name| [name, @valid.filter_map { |comparison| comparison.formula_errors[name] }, name] }]
+      rows = [["simulation", errors(:throughput), nil],
+        *Comparison::FORMULAS.keys.map { |name| [name, @comparisons.filter_map { |comparison| comparison.formula_errors[name] }, name] }]
       rows = rows.filter_map { |title, errors, formula| formula_row(title, errors, formula) if errors.any? }
-      Accuracy::Markdown.table(["throughput by", "median %", "90th percentile %", "worst %", "cells", "right pick", "worst regret %"], rows) if rows.any?
+      Accuracy::Markdown.table(["throughput by", "median %", "90th percentile %", "worst %", "cells", "right picks", "worst pick loses %", "slots too many"], rows) if rows.any?
     end
 
-    # @return [String, nil] who would have been picked
+    # @return [String, nil] what would have been picked, and what would have been lost
     def picks
-      rows = Picks.of(@valid).map do |pick|
-        [pick.group, pick.predicted.to_s, pick.best.to_s, self.class.percent(pick.regret_ratio), self.class.percent(pick.beyond_ratio), pick.topologies_count.to_s]
+      simulated = Picks.of(@comparisons)
+      by_formula = Comparison::FORMULAS.keys.to_h { |name| [name, Picks.of(@comparisons, formula: name).to_h { |pick| [pick.group, pick] }] }
+      rows = simulated.map do |pick|
+        [pick.group, pick.needed.to_s, lost(pick, interval: true), *by_formula.each_value.map { |picks| lost(picks[pick.group]) }, pick.topologies_count.to_s]
       end
-      Accuracy::Markdown.table(["cells", "predicted best", "measured best", "lost %", "beyond the noise %", "of"], rows, left_count: 3) if rows.any?
+      Accuracy::Markdown.table(["cells", "measured", "simulation", *Comparison::FORMULAS.keys, "of"], rows) if rows.any?
     end
 
-    # @return [String, nil] every valid cell
+    # @return [String, nil] every cell; a star marks the disturbed ones
     def cells
-      rows = @valid.map { |comparison| [comparison.cell.key, *SHOWN.map { |metric| figures(comparison, metric) }] }
+      rows = @comparisons.map { |comparison| ["#{comparison.cell.key}#{" *" if comparison.disturbed}", *SHOWN.map { |metric| figures(comparison, metric) }] }
       Accuracy::Markdown.table(["cell", "requests/s", "p50 ms", "p99 ms", "GVL wait ms", "CPU per request ms"], rows) if rows.any?
     end
 
-    # @return [String, nil] what does not count, and why
-    def invalid
-      lines = (@comparisons - @valid).map { |comparison| "- #{comparison.cell.key}: #{comparison.invalid}" }
+    # @return [String, nil] which cells were disturbed, and by what
+    def disturbed
+      lines = @comparisons.filter_map { |comparison| "- #{comparison.cell.key}: #{comparison.disturbed}" if comparison.disturbed }
       lines.join("\n") if lines.any?
     end
 
     private
 
-    def row(title, errors)
+    def errors(metric) = @comparisons.filter_map { |comparison| comparison.errors[metric] }
+
+    # How many of the predicted intervals hold what was measured, and that share with its own interval.
+    def coverage(errors)
       covered = errors.map(&:covered?).compact
-      [title, *statistics(errors), Accuracy::Markdown.signed(errors.sum(&:ratio) / errors.size * 100),
-        covered.empty? ? "-" : self.class.percent(covered.count(true).fdiv(covered.size)), errors.size.to_s]
+      return %w[- -] if covered.empty?
+      share = PumaTuner::Stats::Wilson.interval(covered.count(true), covered.size)
+      ["#{covered.count(true)} of #{covered.size}", "#{self.class.percent(share.value)} (#{self.class.range_percent(share.low, share.high)})"]
     end
 
     def statistics(errors)
@@ -93,8 +112,15 @@ module Validation
     end
 
     def formula_row(title, errors, formula)
-      picks = Picks.of(@valid, formula:)
-      [title, *statistics(errors), errors.size.to_s, picks.any? ? "#{picks.count(&:right?)} of #{picks.size}" : "-", self.class.percent(picks.map(&:regret_ratio).max)]
+      picks = Picks.of(@comparisons, formula:)
+      [title, *statistics(errors), errors.size.to_s, picks.any? ? "#{picks.count(&:right?)} of #{picks.size}" : "-",
+        self.class.percent(picks.map { |pick| pick.regret.value }.max), picks.any? ? picks.sum { |pick| [pick.spare_count, 0].max }.to_s : "-"]
+    end
+
+    # "2x3: 4.1 (0.0 to 7.2)"
+    def lost(pick, interval: false)
+      return "-" unless pick
+      "#{pick.picked}: #{self.class.percent(pick.regret.value)}#{" (#{self.class.range_percent(pick.regret.low, pick.regret.high)})" if interval}"
     end
 
     # "measured (low to high) -> predicted (low to high), error"

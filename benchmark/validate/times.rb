@@ -5,7 +5,7 @@ module Validation
   #
   # load_s: of one repeat; probe_s: of the load with the probe; record_s: of a recording
   Times = Data.define(:warmup_s, :load_s, :repeats_count, :probe_s, :record_s) do
-    def self.quick = new(warmup_s: 1.0, load_s: 3.0, repeats_count: 2, probe_s: 1.5, record_s: 8.0)
+    def self.quick = new(warmup_s: 1.0, load_s: 2.5, repeats_count: 2, probe_s: 1.5, record_s: 7.0)
 
     def self.full = new(warmup_s: 3.0, load_s: 6.0, repeats_count: 3, probe_s: 3.0, record_s: 12.0)
 
@@ -31,11 +31,12 @@ module Validation
     def record_s_of(workload) = [record_s, (self.class::LEAST_RECORDED_COUNT * workload.nominal_ms / 1_000.0).round(1)].max
 
     # @param workload [Workload]
-    # @param cells_count [Integer] on one server
+    # @param levels [Array<Level>] of the cells on one server
     # @return [Float] about
-    def session_s(workload, cells_count)
+    def session_s(workload, levels)
       load = load_s_at([1_000.0 / workload.nominal_ms, 1].max)
-      self.class::BOOT_S + warmup_s + self.class::START_S + cells_count * (repeats_count * (load + self.class::START_S) + probe_s + self.class::START_S)
+      probed_count = levels.count { |level| !level.for_picks? }
+      self.class::BOOT_S + warmup_s + self.class::START_S + levels.size * repeats_count * (load + self.class::START_S) + probed_count * (probe_s + self.class::START_S)
     end
 
     # @return [Float] about

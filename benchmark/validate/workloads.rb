@@ -6,8 +6,9 @@ module Validation
   # routes: {path => steps}, see apps/steps.rb; empty of an application that nobody here wrote
   # weights: {path => how often}, where not all are asked equally often
   # nominal_ms: of a mean request alone, about; how long measuring must take follows from it
-  Workload = Data.define(:name, :title, :routes, :weights, :nominal_ms) do
-    def initialize(name:, title:, nominal_ms:, routes: {}, weights: {}) = super
+  # limit_count: so many requests at a time, of all workers, can be in a step "l"; nil without such a step
+  Workload = Data.define(:name, :title, :routes, :weights, :nominal_ms, :limit_count) do
+    def initialize(name:, title:, nominal_ms:, routes: {}, weights: {}, limit_count: nil) = super
 
     # @return [Boolean] whether it is an application of labs/real_apps
     def real? = routes.empty?
@@ -17,6 +18,10 @@ module Validation
       return PumaTuner::Load::Mix.read(File.join(Workloads::REAL_APPS, name, "requests.txt")) if real?
       PumaTuner::Load::Mix.new(requests: routes.keys.map { |path| PumaTuner::Load::Request.new(path:, weight: weights.fetch(path, 1)) })
     end
+
+    # What a user who knows of the limit tells with `--station sleep=N`: one recorded request at a time can't show it.
+    # @return [Array<PumaTuner::Predict::Station>]
+    def stations = limit_count ? [PumaTuner::Predict::Station.new(kind: "sleep", servers_count: limit_count)] : []
 
     # @return [Boolean] whether its CPU is a fixed number of turns of a loop, however it is served
     def fixed_work? = !real? && routes.values.any? { |steps| steps.include?("c") } && routes.values.none? { |steps| steps.include?("g") }
@@ -39,6 +44,14 @@ module Validation
       Workload.new(name: "bimodal", title: "19 of 20: 1 ms, waits 2; 1 of 20: 200 ms", routes: {"/short" => "c1 i2", "/long" => "c200"},
         weights: {"/short" => 19, "/long" => 1}, nominal_ms: 13),
       Workload.new(name: "garbage", title: "5,000 hashes of garbage, waits 2", routes: {"/" => "g2.5 i2 g2.5"}, nominal_ms: 6),
+      Workload.new(name: "io_30", title: "3.5 ms, waits 3, 3.5 ms", routes: {"/" => "c3.5 i3 c3.5"}, nominal_ms: 10.5),
+      Workload.new(name: "io_50", title: "2.5 ms, waits 5, 2.5 ms", routes: {"/" => "c2.5 i5 c2.5"}, nominal_ms: 10.5),
+      Workload.new(name: "io_90", title: "0.5 ms, waits 9, 0.5 ms", routes: {"/" => "c0.5 i9 c0.5"}, nominal_ms: 10.5),
+      Workload.new(name: "io_95", title: "0.5 ms, waits 19, 0.5 ms", routes: {"/" => "c0.5 i19 c0.5"}, nominal_ms: 20.5),
+      Workload.new(name: "varied", title: "3 of 4: 2 ms, waits 4; 1 of 4: 10 ms, waits 20", routes: {"/small" => "c2 i4", "/large" => "c10 i20"},
+        weights: {"/small" => 3, "/large" => 1}, nominal_ms: 12.5),
+      Workload.new(name: "limited", title: "1 ms, sleeps 8 where only 4 of all workers' requests can at a time, 1 ms", routes: {"/" => "c1 l8 c1"}, nominal_ms: 10.5,
+        limit_count: 4),
       Workload.new(name: "gollum", title: "a wiki, labs/real_apps", nominal_ms: 60),
       Workload.new(name: "solidus", title: "a shop, labs/real_apps", nominal_ms: 20)
     ].freeze

@@ -2,4 +2,7 @@
 
 require_relative "steps"
 
+if ENV["VALIDATION_TOKENS"]
+  ValidationSteps.share_tokens(ENV["VALIDATION_TOKENS"], Integer(ENV.fetch("VALIDATION_TOKENS_COUNT")))
+end
 run ValidationSteps.app(ENV.fetch("VALIDATION_STEPS"), turns_per_ms: Integer(ENV.fetch("VALIDATION_TURNS_PER_MS")))

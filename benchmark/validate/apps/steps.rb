@@ -7,6 +7,7 @@
 # as it was. It is Ruby with a check for interrupts in each turn, so that time slices end where they would in an app.
 # Waiting is for a pipe that nobody writes to. To Ruby and to the probe that is a socket's wait (`wait_readable`, one poll
 # without the GVL), it ends at a known time, and no second process takes part of the cores for it.
+# "l8" sleeps for 8 ms where only a few of all workers' requests can at a time, as with a database that has so few connections.
 module ValidationSteps
   # Objects that stay: a collector has something to mark. Some of the garbage is kept for a while, so that it grows old.
   LIVE_COUNT = 300_000
@@ -30,6 +31,31 @@ module ValidationSteps
     pipe.first.wait_readable(seconds)
   end
 
+  # Each request that is inside holds a token, a byte of a named pipe: the kernel wakes one reader for each, in their order.
+  # @param seconds [Float]
+  def wait_limited(seconds)
+    @tokens.sysread(1)
+    begin
+      sleep(seconds)
+    ensure
+      @tokens.syswrite("t")
+    end
+  end
+
+  # The first process to come makes the pipe, and puts the tokens in.
+  # @param path [String] of the pipe, the same for all workers of a server
+  # @param count [Integer] of tokens
+  def share_tokens(path, count)
+    first = begin
+      File.mkfifo(path, 0o600).zero?
+    rescue Errno::EEXIST
+      false
+    end
+    @tokens = File.open(path, "r+")
+    @tokens.sync = true
+    @tokens.syswrite("t" * count) if first
+  end
+
   # @param count [Integer] of hashes
   def litter(count)
     kept = Thread.current[:validation_kept] ||= []
@@ -48,6 +74,7 @@ module ValidationSteps
       case step[0]
       when "c" then [:burn, (number * turns_per_ms).round]
       when "i" then [:wait, number / 1_000]
+      when "l" then [:wait_limited, number / 1_000]
       when "g" then [:litter, (number * 1_000).round]
       else raise ArgumentError, "no step is called #{step}"
       end
