@@ -8,14 +8,18 @@ module Validation
   # value_ratio: what it came to, nil when nothing was measured that it is about; least_ratio, most_ratio: the same, were the truth at the near
   # or the far end of each cell's measured interval; cells_count: it rests on so many; missing: those beyond the target, [key, ratio], worst first
   Verdict = Data.define(:claim, :target_ratio, :value_ratio, :least_ratio, :most_ratio, :cells_count, :missing) do
-    # By the errors as they are, which a user would have had. Noise makes them larger: it can make a target missed, and never met.
-    # @return [Symbol] :met, :missed, or :unmeasured
+    # By the errors as they are, which a user would have had: noise excuses no miss. And where it leaves open more than the target
+    # itself, the target is not met by it either.
+    # @return [Symbol] :met, :missed, :noisy, or :unmeasured
     def outcome
       return :unmeasured if value_ratio.nil?
-      (value_ratio <= target_ratio) ? :met : :missed
+      return :missed if value_ratio > target_ratio
+      (most_ratio - value_ratio > target_ratio) ? :noisy : :met
     end
 
     def missed? = outcome == :missed
+
+    def noisy? = outcome == :noisy
 
     def unmeasured? = outcome == :unmeasured
   end

@@ -47,9 +47,9 @@ module Validation
 
     TARGETS = <<~TEXT
       An error is predicted over measured, less 1. These are of the forecasts that a user gets: nothing was corrected afterwards, and every cell that was
-      measured counts, those too that others on the machine disturbed. A target is met when the errors as they are keep it, else missed. *Noise leaves open*
-      what it would have come to were each truth at the near or the far end of what the cell's repeats and the number of its requests leave open
-      (of the lost throughput: its 95 % interval).
+      measured counts, those too that others on the machine disturbed. A target is missed when the errors as they are exceed it, whatever the noise. *Noise leaves
+      open* what it would have come to were each truth at the near or the far end of what the cell's repeats and the number of its requests leave open
+      (of the lost throughput: its 95 % interval). Where the far end lies beyond the errors by more than the target itself, the measurement was too noisy to say that the target is met.
     TEXT
 
     PICKS = <<~TEXT

@@ -24,7 +24,7 @@ module Validation
     UNMEASURED = 3
 
     # @return [Integer] the exit status: 3 when a cell that was asked for could not be measured, as then the targets are not
-    #   judged on all of them; else 1 when a target is missed
+    #   judged on all of them; else 1 when a target is missed; else 3 when noise leaves open whether one is met
     def run
       raise PumaTuner::UserMistake, "no cell is called that; --list tells their names" if @options.cells.empty?
       unless @options.recompute
@@ -77,7 +77,8 @@ module Validation
     # Of a grid that was narrowed, a target may have nothing that it is about.
     def status(verdicts)
       return UNMEASURED if unmeasured.any? || (@options.whole? && verdicts.any?(&:unmeasured?))
-      verdicts.any?(&:missed?) ? MISSED : 0
+      return MISSED if verdicts.any?(&:missed?)
+      verdicts.any?(&:noisy?) ? UNMEASURED : 0
     end
 
     # What a user gets: the forecast of the recording, for the load that there was.

@@ -6,7 +6,7 @@ require_relative "judge"
 module Validation
   # The tables that people read. Pure.
   class Table
-    OUTCOMES = {met: "met", missed: "**missed**", unmeasured: "not measured"}.freeze
+    OUTCOMES = {met: "met", missed: "**missed**", noisy: "too noisy to say", unmeasured: "not measured"}.freeze
     TITLES = {throughput: "throughput", p50: "p50", p99: "p99", gvl_wait: "GVL wait", mean: "mean latency", cpu: "CPU per request"}.freeze
     MISSING_SHOWN = 12
 
@@ -32,9 +32,10 @@ module Validation
     # @return [String] in a sentence
     def self.verdict(verdicts)
       count = ->(outcome) { verdicts.count { |verdict| verdict.outcome == outcome } }
-      unmeasured = count.call(:unmeasured)
-      "**#{count.call(:missed)} of #{PumaTuner::Units.counted(verdicts.size, "target")} are missed**" \
-        "#{"; #{unmeasured} could not be judged, as nothing was measured that they are about" if unmeasured.positive?}."
+      noisy, unmeasured = count.call(:noisy), count.call(:unmeasured)
+      ["**#{count.call(:missed)} of #{PumaTuner::Units.counted(verdicts.size, "target")} are missed**",
+        *("#{noisy} could not be judged, as the measurement was too noisy" if noisy.positive?),
+        *("#{unmeasured} could not be judged, as nothing was measured that they are about" if unmeasured.positive?)].join("; ").concat(".")
     end
 
     # @param verdicts [Array<Verdict>]
