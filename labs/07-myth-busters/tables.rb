@@ -107,7 +107,8 @@ module PumaTuner
             [row.metric, row.count.to_s, Units.percent(row.median_ratio), Units.percent(row.p90_ratio), Report::Figures.error(row.worst_ratio), percent(row.inside_ratio)]
           end
           Lab::Table.new(title: "The predictor's error on this grid", headings: ["metric", "cells", "median", "90th percentile", "worst", "within the 95 % interval"], rows:,
-            notes: ["Predicted over measured, less 1; absolute but for the worst. GVL wait: of cells that have #{Units.duration(Accuracy::LEAST_GVL_WAIT_NS)} or more of it. " \
+            notes: ["Predicted over measured, less 1; absolute but for the worst. Nothing is corrected: a cell is predicted from its share's recording alone, whatever the machine's speed or the " \
+              "CPU per request was while the cell was measured. GVL wait: of cells that have #{Units.duration(Accuracy::LEAST_GVL_WAIT_NS)} or more of it. " \
               "#{@measured.cells.count(&:disturbed)} of #{@measured.cells.size} cells were disturbed by others on the machine, and count."])
         end
 

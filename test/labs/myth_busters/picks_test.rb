@@ -50,6 +50,18 @@ class MythBustersPicksTest < TunerTest
     def steady? = true
   end
 
+  test "tells forecasts that are 10 % high as 10 % high, of disturbed cells, too" do
+    estimate = ->(value) { PumaTuner::Stats::Estimate.of_range([value]) }
+    sweep = cells(0.7, (1..20).to_h { |threads| [threads, 40.0 + threads] }).map do |cell|
+      cell.with(disturbed: ("others" if cell.threads.even?),
+        forecast: Forecast.new(throughput_per_s: estimate.call(cell.throughput_per_s.value * 1.1), p50_ns: estimate.call(18.0e6), p99_ns: estimate.call(40.0e6), gvl_wait_ns: 2.0e6))
+    end
+    row = Accuracy.new(sweep).rows.find { |one| one.metric == "throughput" }
+    assert_equal 20, row.count
+    assert_in_delta 0.1, row.median_ratio
+    assert_in_delta 0.1, row.worst_ratio
+  end
+
   test "holds forecasts against cells, and leaves out waits that are next to nothing" do
     estimate = ->(*values) { PumaTuner::Stats::Estimate.of_range(values) }
     forecast = Forecast.new(throughput_per_s: estimate.call(49.0, 55.0, 61.0), p50_ns: estimate.call(18.0e6), p99_ns: estimate.call(40.0e6), gvl_wait_ns: 2.0e6)

@@ -13,6 +13,11 @@ class MythBustersTablesAndChartsTest < TunerTest
     end
   end
 
+  test "says beside the predictor's error what was corrected" do
+    table = MythBustersFixture::Lab::Tables.new(measured(cells: share_cells)).all.find { |one| one.title == "The predictor's error on this grid" }
+    assert_match(/Nothing is corrected/, table.notes.join)
+  end
+
   test "draws no more lines than can be told apart, each from left to right" do
     charts = MythBustersFixture::Lab::Charts.new(measured(cells: share_cells)).all
     assert_includes charts.map(&:id), "io-share"
