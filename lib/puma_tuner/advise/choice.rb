@@ -6,8 +6,8 @@ module PumaTuner
     # highest throughput; in an open loop, where throughput is the load's own rate, the one with the lowest p99.
     class Choice
       # Cells this close to the best throughput count as equal. Simulated and measured throughput of the same cell differ
-      # by 2.6 % in the median (docs/validation.md), and repeated measurements of one cell by up to 3 %: a smaller difference
-      # could not be proved.
+      # by 2.6 % in the median (docs/validation.md, corrected for the machine's speed), and repeated measurements of one
+      # cell by up to 3 %: a smaller difference could not be proved.
       EQUAL_WITHIN_RATIO = 0.03
 
       # The same of the p99 in an open loop. Forecasts of it miss by about so much; their intervals are wider, but what the model gets

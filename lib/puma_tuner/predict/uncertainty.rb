@@ -6,8 +6,8 @@ module PumaTuner
     # itself gets wrong, by what it got wrong before.
     class Uncertainty
       # By how much forecasts miss (standard deviation of the logarithm): the median error of the short grid of `rake validate` over 0.6745, which makes
-      # it that of a normal distribution without letting the few cells that miss far decide (docs/validation.md: 2.6, 4.0, 7.2 and 10.1 %; p90, of which
-      # that page tells nothing, lies between its neighbours).
+      # it that of a normal distribution without letting the few cells that miss far decide (docs/validation.md: 2.6, 4.0, 7.2 and 10.1 %, corrected for the
+      # machine's speed, so that its drift is in no interval; p90, of which that page tells nothing, lies between its neighbours).
       MODEL_ERROR_RATIOS = {"throughput" => 0.04, "mean" => 0.06, "p50" => 0.1, "p90" => 0.12, "p99" => 0.15}.freeze
 
       # How many checks of an app's own forecasts weigh as much as that. A judgement.
