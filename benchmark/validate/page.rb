@@ -79,8 +79,8 @@ module Validation
       - **CPU per request** is all that the server's processes used from before the first request to after the last, over all requests that they worked for meanwhile.
         Where it is off, the recording saw another machine (a neighbour on the same core, another clock rate) or other work; where it is right and the
         rest is off, the rules are.
-      - **Disturbed** is decided by causes alone: CPU that others used (over #{PumaTuner::Units.percent(PumaTuner::Prove::Laws::FOREIGN_CPU_RATIO)} of the machine) or the hypervisor took
-        (#{PumaTuner::Units.percent(PumaTuner::Prove::Laws::STOLEN_RATIO)}), a quota that was used up, a generator that was late or busy, and the machine's speed: a thread of ours runs the workloads' loop for half a
+      - **Disturbed** is decided by causes alone: CPU that others used (over #{PumaTuner::Units.percent(PumaTuner::Prove::Disturbance::FOREIGN_CPU_RATIO)} of the machine) or the hypervisor took
+        (#{PumaTuner::Units.percent(PumaTuner::Prove::Disturbance::STOLEN_RATIO)}), a quota that was used up, a generator that was late or busy, and the machine's speed: a thread of ours runs the workloads' loop for half a
         millisecond ten times a second. Waiting for cores (PSI) is not among them, as server and generator make each other wait. A recording that others disturbed, or at
         #{PumaTuner::Units.percent(Speed::TOLERANCE_RATIO)} below the best speed, is made again, up to #{Recorder::ATTEMPTS_COUNT} times; a load that others disturbed, or at
         another speed than its recording, up to #{Session::EXTRA_COUNT} times. How far repeats are apart decides nothing.

@@ -7,7 +7,7 @@ module PumaTuner
     module FirstAnswer
       LIMIT_S = 10
 
-      # Sends the same again until something is answered, or fails.
+      # Sends the same again, for twice as long each time, until something is answered that counts, or fails.
       #
       # @param traffic [#send_to]
       # @param url [String]
@@ -16,7 +16,8 @@ module PumaTuner
         deadline_s = now_s + LIMIT_S
         loop do
           outcome = traffic.send_to(url, duration_s:)
-          return outcome if outcome.requests_count.positive? || outcome.socket_errors_count.to_i.positive? || now_s > deadline_s
+          return outcome if outcome.counted_count.positive? || outcome.socket_errors_count.to_i.positive? || now_s > deadline_s
+          duration_s *= 2
         end
       end
 

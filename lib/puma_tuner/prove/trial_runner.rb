@@ -22,6 +22,9 @@ module PumaTuner
       # A turn must be long beside a request, for what is under way when it ends does not count.
       TURN_IN_LATENCIES = 20
 
+      # And so is a trial: shorter ones are made so long.
+      DURATION_IN_LATENCIES = 5
+
       # Seconds: window and limit of the warm-up; the load, in so many turns; the load with the probe, 0 for none.
       Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s)
 
@@ -80,7 +83,7 @@ module PumaTuner
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
           outcome = FirstAnswer.of(@traffic, server.url, duration_s: window_s)
-          time_answers(server, window_s) unless outcome.complaint
+          time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome) unless outcome.complaint
           @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
           [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]
         end
@@ -91,11 +94,13 @@ module PumaTuner
       def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
       # What a load takes besides its duration is the first answers, the last ones, and starting the generator.
-      def time_answers(server, window_s)
+      def time_answers(server, window_s, cold)
         began_s = now_s
         outcome = @traffic.send_to(server.url, duration_s: window_s)
         @load_s = [@load_s, now_s - began_s - window_s].max
-        @slowest_ns = [@slowest_ns, outcome.mean_ns].compact.max
+        @slowest_ns = [@slowest_ns, outcome.mean_ns || cold.mean_ns].compact.max
+        least_s = DURATION_IN_LATENCIES * @slowest_ns.fdiv(Units::NS_PER_S)
+        @times = @times.with(duration_s: least_s) if @times.duration_s < least_s
       end
 
       # Of servers that are up at the same time.

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/served_app"
+require "support/command_line"
+
+# `puma_tuner tune` as its user meets it: whatever its proof does, what was measured, forecast and advised is told and kept.
+class TuneTest < TunerTest
+  include CommandLine
+
+  time_limit 170
+
+  SHORT = %w[--duration 3 --warmup 0.6 --trial-duration 0.4 --connections 4 --threads 1..3 --workers 1..2 --today 1x1 --path /sleep --no-calibrate
+    --html report.html --json tuning.json].freeze
+
+  # Serves as one process, and fails in a worker of a cluster.
+  FAILS_IN_A_WORKER = <<~RUBY
+    run lambda { |env|
+      next [500, {"content-type" => "text/plain"}, ["no"]] if $PROGRAM_NAME.include?("cluster worker")
+      sleep(0.01)
+      [200, {"content-type" => "text/plain"}, ["fine"]]
+    }
+  RUBY
+
+  # What forecasts of other tests' apps have missed is no matter here.
+  def environment(app) = {"PUMA_TUNER_CACHE" => File.join(app.folder, "cache")}
+
+  def tune(app, *words) = puma_tuner("tune", "config.ru", *SHORT, *words, folder: app.folder, environment: environment(app))
+
+  def tuning(app) = PumaTuner::Document.read(File.join(app.folder, "tuning.json"), :tuning)
+
+  def title(app) = File.read(File.join(app.folder, "report.html"))[%r{<h1>(.*?)</h1>}m, 1]
+
+  test "what is known is told before the proof begins, and called predicted; then the proof is" do
+    ServedApp.open do |app|
+      result = tune(app, "--rounds", "6")
+      assert_equal 0, result.code, result.err
+      before, after = result.err.split(/^prove …$/)
+      ["Threads:", "Predicted: workers x threads", "Recommended", "In short: Predicted:", "report.html"].each { |text| assert_includes before, text }
+      assert_match(/6 rounds of 2 variants \(about \d+ s left\)/, after)
+      assert_includes result.out, "Proof: measured against today"
+      assert_equal [true, 6, nil], [tuning(app).verdict.complete, tuning(app).verdict.rounds_count, tuning(app).unproven]
+      refute_match(/\A(Predicted: |$)/, title(app))
+      assert_empty processes_in(app.folder)
+    end
+  end
+
+  test "a recommendation whose server fails is told as predicted, with the reason, and all else is kept" do
+    ServedApp.open(rackup: FAILS_IN_A_WORKER) do |app|
+      result = tune(app, "--rounds", "6", "--threads", "1")
+      assert_equal 3, result.code, result.err
+      assert_match(/nothing is proven: recommended: .*500/, result.err)
+      assert_match(/Proven +Nothing: recommended: .*500/m, result.out)
+      assert_includes result.out, "Recommended"
+      assert_match(/\APredicted: Go from 1x1 to 2x1/, title(app))
+      assert_nil tuning(app).verdict
+      assert_operator tuning(app).observation.requests_count, :>, 100
+    end
+  end
+
+  test "an interruption keeps what was found, and the rounds so far" do
+    ServedApp.open do |app|
+      err = File.join(app.folder, "err.txt")
+      pid = Process.spawn(environment(app), RbConfig.ruby, EXECUTABLE, "tune", "config.ru", *SHORT, "--rounds", "20", chdir: app.folder, out: File::NULL, err:)
+      wait_until("the third round", limit_s: 120) { File.read(err).include?("round 3 of 20") }
+      Process.kill(:INT, pid)
+      assert_equal 130, Process.wait2(pid).last.exitstatus, File.read(err)
+      assert_equal [false, 2, "it was interrupted"], tuning(app).verdict.then { |verdict| [verdict.complete, verdict.rounds_count, verdict.stopped_because] }
+      assert_match(/\APredicted, and not shown: /, title(app))
+      assert_empty processes_in(app.folder)
+    end
+  end
+
+  test "a time that is given is kept: what does not fit is cut, and said" do
+    ServedApp.open do |app|
+      began_s = monotonic_s
+      result = tune(app, "--rounds", "40", "--time", "45s")
+      assert_operator monotonic_s - began_s, :<, 45 * 1.3, result.err
+      assert_operator tuning(app).verdict.rounds_count, :<, 40
+      assert_match(/to fit into the time, \d+ rounds were planned instead of 40/, result.err)
+    end
+  end
+
+  test "answers that take half as long as a turn are no reason to give up" do
+    ServedApp.open(rackup: "run(->(_) { sleep(0.5); [200, {}, [\"fine\"]] })") do |app|
+      result = tune(app, "--rounds", "2", "--trial-duration", "1", "--duration", "6", "--threads", "2..3", "--today", "1x2", "--connections", "4")
+      assert_equal 0, result.code, result.err
+      assert_equal [true, 0], [tuning(app).verdict.complete, tuning(app).verdict.voided_count]
+    end
+  end
+end
