@@ -68,7 +68,7 @@ module PumaTuner
 
       def rungs = @ladder.cells.map(&:variant)
 
-      # @return [Stats::Estimate, nil] how many times as fast
+      # @return [Lab::Ratios::OfRounds, nil] how many times as fast
       def speed(verdict, of:, over:, metric: "cpu_per_request")
         (metric == "throughput") ? Lab::Ratios.of(verdict, metric, of:, over:) : Lab::Ratios.of(verdict, metric, of: over, over: of)
       end
@@ -106,7 +106,7 @@ module PumaTuner
       end
 
       # That a ratio is clear of 1 does not say that it is what was aimed at.
-      def wanted(least, estimate) = "wanted: #{least}x at least, which #{(estimate.low >= least) ? "the whole interval is" : "is not shown"}"
+      def wanted(least, ratio) = "wanted: #{least}x at least, which #{(ratio.low >= least) ? "the whole interval is" : "is not shown"}, by its own 95 %: #{Report::Figures.ratio(ratio)}"
 
       def nothing_lost
         @overloads.map do |result|

@@ -53,12 +53,12 @@ module PumaTuner
         {**coarse, **silent, **(quick ? left_out : {})}
       end
 
-      # @return [Stats::Estimate, nil] on over off, 95 %
+      # @return [Lab::Ratios::OfRounds, nil] on over off
       def ratio(cell, metric) = Lab::Ratios.of(verdicts.fetch(cell), metric, of: ON, over: OFF)
 
       # Time is held against published weeks where YJIT was done with most of it: what it compiles during the load is paid there.
       #
-      # @return [Stats::Estimate, nil] on over off, 95 %
+      # @return [Lab::Ratios::OfRounds, nil] on over off
       def time_ratio(cell, metric) = (ratio(cell, metric) unless compiling?(cell))
 
       # @return [Boolean] whether much was compiled while the load that counts was sent
@@ -67,12 +67,12 @@ module PumaTuner
       # How much larger a metric's ratio is in one proof than in another. Rounds of the two are put together by their number,
       # which any other order would do as well: they are independent.
       #
-      # @return [Stats::Estimate, nil] of the first cell's ratio over the second's
+      # @return [Lab::Ratios::OfRounds, nil] of the first cell's ratio over the second's
       def relative(cell, other, metric)
         one, two = [cell, other].map { |each| round_ratios(each, metric) }
         return unless one && two
         count = [one.size, two.size].min
-        Stats::PairedRatio.of(two.first(count), one.first(count), level_ratio: Lab::Ratios::LEVEL_RATIO)
+        Lab::Ratios.of_pairs(two.first(count), one.first(count))
       end
 
       # @param name [String] of Prove::Conditions

@@ -8,6 +8,7 @@ module PumaTuner
       NEW = "1.5.3"
       CLASSIC = "2.6.14"
       NEXT = "2.6.14, Next"
+      CLASSIC_BESIDE_NEW = "#{CLASSIC} classic beside #{NEW}"
 
       PUBLISHED_SPEED = "22.5 → 38 iterations/s, 1.69x"
       PUBLISHED_SPEED_RATIO = 38 / 22.5
@@ -107,7 +108,7 @@ module PumaTuner
 
       # Nobody published these: findings of our own.
       def since_then
-        pairs = {"#{CLASSIC} classic beside #{NEW}" => [CLASSIC, NEW], "Execution::Next beside classic #{CLASSIC}" => [NEXT, CLASSIC]}
+        pairs = {CLASSIC_BESIDE_NEW => [CLASSIC, NEW], "Execution::Next beside classic #{CLASSIC}" => [NEXT, CLASSIC]}
         pairs.flat_map do |text, (of, over)|
           verdicts.map { |name, verdict| Lab::Claim.of_ratio("#{text}, #{name}", ratio(verdict, of:, over:)) }
         end
@@ -161,18 +162,19 @@ module PumaTuner
           "#{Report::Figures.list(GONE)}, #{Report::Figures.count(GONE.sum { |method| count(OLD, method) })} a query, then none."
       end
 
-      # By the interval, never by the middle.
+      # By the claim's interval, never by the middle.
       def classic_sentences
+        decided = Lab::Claim.family(claims).to_h { |claim| [claim.text, claim] }
         verdicts.map do |name, verdict|
-          speed = ratio(verdict, of: CLASSIC, over: NEW)
+          claim = decided.fetch("#{CLASSIC_BESIDE_NEW}, #{name}")
           objects = Lab::Ratios.of(verdict, "allocations_per_iteration", of: CLASSIC, over: NEW)
-          "#{name}: #{CLASSIC} classic is #{beside(speed)} #{NEW} was, #{Report::Figures.ratio(speed)}, with #{Report::Figures.ratio(objects)} of its objects."
+          "#{name}: #{CLASSIC} classic is #{beside(claim)} #{NEW} was, #{Report::Figures.ratio(claim.measured)}, with #{Report::Figures.ratio(objects)} of its objects."
         end
       end
 
-      def beside(speed)
-        return "not shown to be faster or slower than" unless Lab::Outcome.of_ratio(nil, speed) == Lab::Outcome::SHOWN
-        (speed.high < 1) ? "slower than" : "faster than"
+      def beside(claim)
+        return "not shown to be faster or slower than" unless claim.outcome == Lab::Outcome::SHOWN
+        (claim.measured.high < 1) ? "slower than" : "faster than"
       end
 
       def next_sentences = ["Execution::Next, which asks each field once for all objects, is this many times as fast as classic #{CLASSIC}: #{told(of: NEXT, over: CLASSIC)}."]

@@ -10,7 +10,6 @@ module PumaTuner
       class ClaimsOfServers
         PUMA, GO, YJIT = [Grid::PUMA, Grid::GO, Grid::YJIT].map(&:name)
         TARAI = (5.0..15.0)
-        ALIKE_RATIO = 0.05
 
         # @param measured [Measured]
         def initialize(measured)
@@ -29,9 +28,8 @@ module PumaTuner
         def io_only
           most, one = @measured.most("/io-only"), @measured.one("/io-only")
           equal = @grid.ratio("throughput", most, of: PUMA, over: GO)
-          near = " Nobody would notice this difference." if equal && !equal.covers?(1) && (equal.value - 1).abs < ALIKE_RATIO
           [Lab::Claim.of_ratio("io-only: Puma is as fast as Go, #{clients(most)}", equal, published: "equal", published_ratio: 1,
-            note: "Puma has 50 threads; with fewer than clients it would queue.#{near}"), *scales(most, one)]
+            note: "Puma has 50 threads; with fewer than clients it would queue."), *scales(most, one)]
         end
 
         def scales(most, one)

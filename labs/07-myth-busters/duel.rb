@@ -24,17 +24,14 @@ module PumaTuner
         #
         # disturbed_count: rounds that count although they were disturbed; void_count: those that do not
         Rounds = Data.define(:turns, :disturbed_count, :void_count) do
-          # @return [Stats::Estimate, nil] of the first entrant over the second, at 95 %
-          def ratio(metric, asked, of:, over:)
-            pairs = [over, of].map { |name| values(metric, name, asked) }
-            Stats::PairedRatio.of(*pairs, level_ratio: Lab::Ratios::LEVEL_RATIO) unless pairs.any?(&:empty?) || pairs.flatten.include?(nil)
-          end
+          # @return [Lab::Ratios::OfRounds, nil] of the first entrant over the second
+          def ratio(metric, asked, of:, over:) = of_pairs([over, of].map { |name| values(metric, name, asked) })
 
-          # @return [Stats::Estimate, nil] of one entrant with one load over the same with another
-          def ratio_of_loads(metric, name, of:, over:)
-            pairs = [over, of].map { |asked| values(metric, name, asked) }
-            Stats::PairedRatio.of(*pairs, level_ratio: Lab::Ratios::LEVEL_RATIO) unless pairs.any?(&:empty?) || pairs.flatten.include?(nil)
-          end
+          # @return [Lab::Ratios::OfRounds, nil] of one entrant with one load over the same with another
+          def ratio_of_loads(metric, name, of:, over:) = of_pairs([over, of].map { |asked| values(metric, name, asked) })
+
+          def of_pairs(pairs) = (Lab::Ratios.of_pairs(*pairs) unless pairs.any?(&:empty?) || pairs.flatten.include?(nil))
+          private :of_pairs
 
           # @return [Stats::Estimate, nil] middle and range of the rounds
           def estimate(metric, name, asked)

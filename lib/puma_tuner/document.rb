@@ -22,13 +22,15 @@ module PumaTuner
     # @param kind [Symbol, nil] set for values that stand alone in a file; a key of KINDS
     # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
     #   them, or them by name
+    # @param added [Array<Symbol>] fields that older files lack; read from those they are nil
     # @return [Class] a subclass of Data
-    def self.define(*members, kind: nil, nested: {}, &block)
+    def self.define(*members, kind: nil, nested: {}, added: [], &block)
       Data.define(*members) do
         include Writing
         extend Reading
 
         const_set(:NESTED, nested.freeze)
+        const_set(:ADDED, added.freeze)
         const_set(:KIND, kind)
         class_eval(&block) if block
       end
@@ -99,7 +101,7 @@ module PumaTuner
       # @param fields [Hash{String => Object}]
       # @raise [KeyError] when a field is missing
       def from_document(fields)
-        new(**members.to_h { |member| [member, nested_value(member, fields.fetch(member.to_s))] })
+        new(**members.to_h { |member| [member, nested_value(member, self::ADDED.include?(member) ? fields[member.to_s] : fields.fetch(member.to_s))] })
       end
 
       private

@@ -14,7 +14,7 @@ module PumaTuner
   #   set_up(say:)                    makes ready what is no gem, or says what to install
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
-  # What a lab finds: finding (claims, tables, charts), outcome of each claim. What it measures by: run, with block_proof, served_proof
+  # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run, with block_proof, served_proof
   # and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where two variants of a verdict stand to each other: ratios.
   module Lab
     autoload :Axis, "puma_tuner/lab/finding"
@@ -28,6 +28,7 @@ module PumaTuner
     autoload :Finding, "puma_tuner/lab/finding"
     autoload :Gems, "puma_tuner/lab/gems"
     autoload :Kept, "puma_tuner/lab/kept"
+    autoload :Margin, "puma_tuner/lab/margin"
     autoload :Outcome, "puma_tuner/lab/outcome"
     autoload :Ratios, "puma_tuner/lab/ratios"
     autoload :Run, "puma_tuner/lab/run"

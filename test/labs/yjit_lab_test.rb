@@ -57,12 +57,13 @@ class YjitLabTest < TunerTest
     assert_equal Lab::Outcome::CONTRADICTED, claim(Labs::YjitMeasured.new({cell("oauth", "production", 16) => verdict(ratios(1.1, 1.2))}), "OAuth server, Ruby 3.4.5: YJIT lowers p99").outcome
   end
 
-  test "production's price over staging's is told with an interval, and is not shown where they are the same" do
+  test "production's price over staging's is told with an interval, and contradicted where they are the same" do
     effect = claim(story, "shop's API, Ruby 3.4.5: production's price")
     assert_equal Lab::Outcome::REPRODUCED, effect.outcome
     assert_in_delta 1.31 / 1.13, effect.measured.value, 0.01
     same = story(cell("shop_api", "staging", 3) => verdict(ratios(0.85, 1.31), phase: 2))
-    assert_equal Lab::Outcome::NOT_SHOWN, claim(same, "shop's API, Ruby 3.4.5: production's price").outcome
+    price = claim(same, "shop's API, Ruby 3.4.5: production's price")
+    assert_equal [Lab::Outcome::CONTRADICTED, Lab::Outcome::NO_DIRECTION], [price.outcome, price.detail]
   end
 
   test "one Ruby is held against the other where both were measured" do
@@ -106,11 +107,11 @@ class YjitLabTest < TunerTest
   end
 
   test "while YJIT still compiles, times are not held against the published ones, and memory is with a note" do
-    early = verdict(ratios(1.2, 1.1)).then { |one| one.with(trials: one.trials.map { |trial| trial.with(conditions: trial.conditions.merge("yjit_new_ratio" => 0.2)) }) }
+    early = verdict(ratios(1.2, 1.05)).then { |one| one.with(trials: one.trials.map { |trial| trial.with(conditions: trial.conditions.merge("yjit_new_ratio" => 0.2)) }) }
     measured = story(cell("oauth", "production", 16) => early)
     names = ["YJIT lowers p99", "CPU per request, on over off", "YJIT raises memory", "production's price over staging's"].map { |text| "OAuth server, Ruby 3.4.5: #{text}" }
     outcomes = names.map { |name| claim(measured, name).outcome }
-    assert_equal [Lab::Outcome::NOT_MEASURED, Lab::Outcome::NOT_MEASURED, Lab::Outcome::LESS, Lab::Outcome::NOT_MEASURED], outcomes
+    assert_equal [Lab::Outcome::NOT_MEASURED, Lab::Outcome::NOT_MEASURED, Lab::Outcome::CONTRADICTED, Lab::Outcome::NOT_MEASURED], outcomes
     assert_match(/20.0% of what YJIT compiled came during the load/, claim(measured, names[2]).note)
     assert_match(/still compiling/, measured.unknown(false).fetch("times of the OAuth server, production: 16 kinds, Ruby 3.4.5"))
   end

@@ -12,20 +12,29 @@ class FindingReportTest < TunerTest
   test "text tells the question, each claim with its outcome, the tables, and how to repeat it" do
     text = render(:text)
     assert_match(/\ALab falsy_cache: A lock on every cached nil$/, text)
-    assert_includes text, "published 6.782 → 8.633 iterations/s; here 1.25x (1.20–1.30) (96% interval of 6 rounds): reproduced"
+    assert_includes text, "published 6.782 → 8.633 iterations/s (±10%: 1.15–1.40)\n      here 1.25x (1.20–1.30) (96% interval of 6 rounds): reproduced"
+    assert_includes text, "contradicted: same direction, less"
+    assert_includes text, "published 44,528; here 44,528: exact"
     assert_includes text, "0 expected; here 3: differs"
     assert_includes text, "published about 200 ms; here 48.5 ms (48.0–49.0)"
-    assert_includes text, "published 66 → 54 ms; here -: not measured"
+    assert_includes text, "published 66 → 54 ms (±10%: 1.11–1.34)\n      here -: not measured"
     assert_match(/Map#<get>\s+44,528\s+by \| lazy\?$/, text)
     assert_match(/repeat\s+puma_tuner lab run falsy_cache --quick$/, text)
     assert_match(/unknown\s+YJIT: the short form leaves it out$/, text)
     assert_operator text.lines.map(&:chomp).map(&:length).max, :<=, 110
   end
 
+  test "a count that follows from a published rule stands beside it" do
+    claims = [["1,748 of 1,748 fields", 2_416], ["100 % fewer", 0]].map { |published, expected| Lab::Claim.of_count("calls", expected:, counted: expected, published:) }
+    text = render(:text, claims:)
+    assert_includes text, "published 1,748 of 1,748 fields; 2,416 expected; here 2,416: exact"
+    assert_includes text, "published 100 % fewer; 0 expected; here 0: exact"
+  end
+
   test "markdown lets nothing become markup" do
     markdown = render(:markdown)
     assert_includes markdown, "| Map\\#&lt;get&gt; | 44,528 | by \\| lazy? |"
-    assert_includes markdown, "| locks per query, cured | 0 expected | 3 | differs |"
+    assert_includes markdown, "| locks per query, cured | 0 expected | - | 3 | differs |"
     assert_match(/^    puma_tuner lab run falsy_cache --quick$/, markdown)
   end
 

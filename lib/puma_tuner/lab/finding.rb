@@ -27,13 +27,21 @@ module PumaTuner
     # verdicts: {name => Prove::Verdict}, whole
     # machine: when it began; command: to repeat it; started_at: ISO 8601
     # unknown: {what => why}
-    Finding = Document.define(:lab, :title, :question, :quick, :claims, :tables, :charts, :conclusions, :verdicts, :machine, :command,
-      :started_at, :unknown, kind: :finding,
+    # family_error_ratio: of all claims that intervals decide, together; nil without any, and of a file of before the rounds were kept, whose claims
+    #   have their intervals at 95 % each
+    Finding = Document.define(:lab, :title, :question, :quick, :claims, :family_error_ratio, :tables, :charts, :conclusions, :verdicts, :machine, :command,
+      :started_at, :unknown, kind: :finding, added: %i[family_error_ratio],
       nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict}, machine: Host::MachineFacts}) do
-      def initialize(tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, **fields)
-        super(tables: tables.dup.freeze, charts: charts.dup.freeze, conclusions: conclusions.dup.freeze, verdicts: verdicts.dup.freeze,
-              unknown: unknown.dup.freeze, **fields)
+      def initialize(claims:, tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, **fields)
+        claims = Claim.family(claims).freeze
+        decided = claims.select(&:by_interval?)
+        family_error_ratio = (Claim::FAMILY_ERROR_RATIO if decided.any? && decided.all?(&:round_ratios))
+        super(**fields, claims:, family_error_ratio:, tables: tables.dup.freeze, charts: charts.dup.freeze, conclusions: conclusions.dup.freeze,
+                        verdicts: verdicts.dup.freeze, unknown: unknown.dup.freeze)
       end
+
+      # @return [Array<Claim>] those that have intervals
+      def claims_by_interval = claims.select(&:by_interval?)
 
       # @return [Array<Claim>] of counts that were not what they should be
       def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }

@@ -17,6 +17,9 @@ module PumaTuner
         # @return [Array<ClaimRows::Row>]
         def claim_rows = @claim_rows ||= ClaimRows.of(finding)
 
+        # @return [String, nil] how often their outcomes are wrong
+        def claims_note = ClaimRows.family(finding)
+
         # @return [ClaimChart]
         def claim_chart = @claim_chart ||= ClaimChart.new(finding)
 

@@ -24,8 +24,8 @@ module PumaTuner
           rows = ClaimRows.of(@finding)
           return [] if rows.empty?
           notes = rows.filter_map { |row| "- #{escaped(row.text)}: #{escaped(row.note)}" if row.note }
-          [table(["claim", "published", "measured here", "outcome"], rows.map { |row| [row.text, row.published, row.measured, row.outcome || "-"] }),
-            *(notes.join("\n") if notes.any?)]
+          [table(["claim", "published", "counts as that", "measured here", "outcome"], rows.map { |row| [row.text, row.published, row.margin || "-", row.measured, row.outcome || "-"] }),
+            *ClaimRows.family(@finding)&.then { |text| escaped(text) }, *(notes.join("\n") if notes.any?)]
         end
 
         def conclusions = @finding.conclusions.any? ? [@finding.conclusions.map { |sentence| "- #{escaped(sentence)}" }.join("\n")] : []

@@ -13,7 +13,7 @@ module PumaTuner
 
         def lines
           rows = ClaimRows.of(@contents)
-          [*paragraph(@contents.question), *quick, *rows.flat_map { |row| ["", *lines_of(row)] }]
+          [*paragraph(@contents.question), *quick, *rows.flat_map { |row| ["", *lines_of(row)] }, *ClaimRows.family(@contents)&.then { |text| ["", *note(text)] }]
         end
 
         def quick
@@ -21,11 +21,18 @@ module PumaTuner
           note("The short form: few variants and rounds, so that intervals are wide. Without --quick it says more.")
         end
 
+        # What was published has a line of its own where its margin stands beside it.
         def lines_of(row)
-          measured = [row.measured, *("(#{row.basis})" if row.basis)].join(" ")
-          outcome = [": ", @paint.call(row.outcome, Paint::OUTCOMES.fetch(row.style))] if row.outcome
-          published = "#{"published " unless row.published.end_with?("expected")}#{Figures.printable(row.published)}; " unless row.published == "-"
-          [*paragraph(row.text), "      #{published}here #{measured}#{outcome&.join}", *(paragraph(row.note, indent: 6).map { |line| @paint.call(line, :dim) } if row.note)]
+          measured = ["here", row.measured, *("(#{row.basis})" if row.basis)].join(" ")
+          outcome = [": ", @paint.call(row.outcome, Paint::OUTCOMES.fetch(row.style))].join if row.outcome
+          beside = published(row)
+          told = row.margin ? ["      #{beside}", "      #{measured}#{outcome}"] : ["      #{"#{beside}; " if beside}#{measured}#{outcome}"]
+          [*paragraph(row.text), *told, *(paragraph(row.note, indent: 6).map { |line| @paint.call(line, :dim) } if row.note)]
+        end
+
+        def published(row)
+          return if row.published == "-"
+          "#{"published " unless row.published.match?(/\A[\d,]+ expected\z/)}#{Figures.printable(row.published)}#{" (#{row.margin})" if row.margin}"
         end
       end
     end
