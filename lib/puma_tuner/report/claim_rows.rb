@@ -62,7 +62,7 @@ module PumaTuner
       def margin(margin)
         return margin.low ? "above #{format("%.3g", margin.low)}" : "below #{format("%.3g", margin.high)}" unless margin.low && margin.high
         low, high = [margin.low, margin.high].map { |ratio| format("%#.3g", ratio).delete_suffix(".") }
-        "±#{percent(margin.ratio)}%: #{low}–#{high}#{", the default, as none was declared" unless margin.declared}"
+        "±#{format("%g", (margin.ratio * 100).round(1))}%: #{low}–#{high}#{", the default, as none was declared" unless margin.declared}"
       end
 
       def measured(claim)
