@@ -9,22 +9,77 @@ class FleetComparerTest < TunerTest
 
   def histogram(*counts) = MergedHistogram.new(bounds_s: BOUNDS, counts: counts.map(&:to_f))
 
-  def span(counts: [500, 400, 100, 0], cpu_s: 10.0, memory_bytes: 1e9, coverage_ratio: 1.0, endpoints: {}, workers_count: 4.0, **others)
+  def span(counts: [500, 400, 100, 0], cpu_s: 10.0, memory_bytes: 1e9, coverage_ratio: 1.0, endpoints: {}, workers_count: 4.0, parts_s: {"gvl_wait" => 1.0, "queue" => 2.0}, **others)
     nothing = Span.members.to_h { |name| [name, nil] }
-    Span.new(**nothing, seconds: 3_600, coverage_ratio:, histogram: counts && histogram(*counts), endpoints:, parts_s: {"gvl_wait" => 1.0, "queue" => 2.0}, cpu_s:, memory_bytes:, workers_count:, **others)
+    Span.new(**nothing, seconds: 3_600, coverage_ratio:, histogram: counts && histogram(*counts), endpoints:, parts_s:, cpu_s:, memory_bytes:, workers_count:, **others)
   end
 
-  def rows(a, b, blocks: a.each_index.map { |index| index / 4 }) = Comparer.new(a, b, blocks, random: Random.new(1)).rows.to_h { |row| [row.name, row] }
+  def rows(a, b, blocks: a.each_index.map { |index| index / 4 }, days: true, random: Random.new(1)) = Comparer.new(a, b, blocks, days:, random:).rows.to_h { |row| [row.name, row] }
+
+  # CPU per request grows with the traffic.
+  def busy(random, factor:, dearer: 1.0)
+    Array.new(32) { traffic = factor * (1 + random.rand); span(counts: [1_000 * traffic, 0, 0, 0], cpu_s: 10 * traffic**1.5 * dearer) } # standard:disable Style/Semicolon
+  end
 
   test "what traffic explains is told apart from what differs" do
     random = Random.new(2)
-    # CPU per request grows with the traffic in both groups alike; b has twice the traffic and is a tenth dearer.
-    of = ->(factor, dearer) { traffic = factor * (1 + random.rand); span(counts: [1_000 * traffic, 0, 0, 0], cpu_s: 10 * traffic**1.5 * dearer) } # standard:disable Style/Semicolon
-    a, b = [[1, 1.0], [2, 1.1]].map { |factor, dearer| Array.new(32) { of.call(factor, dearer) } }
-    row = rows(a, b)["cpu_per_request"]
-    assert_operator row.ratio.low, :>, 1.3
+    # As it does in both groups alike; b has half as much traffic again, and is a tenth dearer.
+    row = rows(busy(random, factor: 1), busy(random, factor: 1.5, dearer: 1.1))["cpu_per_request"]
+    assert_operator row.ratio.low, :>, 1.2
     assert_in_delta 1.1, row.adjusted.value, 0.01
-    assert_equal "worse", row.outcome
+    assert_equal ["worse", nil], [row.outcome, row.reason]
+  end
+
+  test "where the groups never had the same traffic, nothing is said of what traffic changes" do
+    random = Random.new(2)
+    quiet, loud = busy(random, factor: 1), busy(random, factor: 3).map { |one| one.with(memory_bytes: 1.3e9) }
+    all = rows(quiet, loud)
+    row = all["cpu_per_request"]
+    assert_operator row.ratio.low, :>, 1.5, "which is all the traffic's"
+    assert_equal [nil, "not shown", "traffic_apart"], [row.adjusted, row.outcome, row.reason]
+    assert_equal ["worse", nil], [all["memory"].outcome, all["memory"].reason]
+    assert_equal [nil, nil], [all["throughput"].outcome, all["throughput"].reason]
+  end
+
+  test "blocks that are no days show nothing, however far apart the groups are, and neither do three of them" do
+    a, b = [1e9, 2e9].map { |memory_bytes| Array.new(32) { |index| span(memory_bytes: memory_bytes * (1 + (index % 3) / 100.0)) } }
+    short, few, whole = rows(a, b, days: false)["memory"], rows(a.first(12), b.first(12))["memory"], rows(a, b)["memory"]
+    assert_equal [["not shown", "short_blocks"], ["not shown", "few_blocks"], ["worse", nil]], [short, few, whole].map { |row| [row.outcome, row.reason] }
+    assert_in_delta 2, short.ratio.value
+    assert_nil few.ratio
+  end
+
+  # What disturbs a server does so for a while: an hour later four fifths of it are left, five hours later a third.
+  LEFT_AFTER_AN_HOUR = 0.8
+
+  def lasting(random, count, seconds)
+    left = LEFT_AFTER_AN_HOUR**(seconds / 3_600.0)
+    level = 0.0
+    Array.new(count) { Math.exp(0.05 * (level = left * level + Math.sqrt(1 - left**2) * Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand))) }
+  end
+
+  # Of a group that differs from another in nothing.
+  def spans(random, count, seconds)
+    traffic, slow, cpu, memory, gvl_wait, queue = Array.new(6) { lasting(random, count, seconds) }
+    Array.new(count) do |index|
+      requests = 1_000 * (1 + 0.5 * Math.sin(2 * Math::PI * index * seconds / 86_400)) * traffic[index]
+      span(counts: [requests * (1 - 0.1 * slow[index] - 0.05), requests * 0.1 * slow[index], requests * 0.05, 0], cpu_s: requests * 0.01 * cpu[index], memory_bytes: 1e9 * memory[index],
+        parts_s: {"gvl_wait" => requests * 0.01 * gvl_wait[index], "queue" => requests * 0.02 * queue[index]})
+    end
+  end
+
+  # @return [Integer] of so many windows
+  def false_alarms(windows_count, window, days: window.days?)
+    random = Random.new(11)
+    Array.new(windows_count) { rows(*Array.new(2) { spans(random, window.times.size, window.step_s) }, blocks: window.blocks, days:, random:) }
+      .count { |rows| rows.values.any? { |row| %w[better worse].include?(row.outcome) } }
+  end
+
+  test "of equal groups whose noise lasts for hours, one in twenty at most is called different by any row" do
+    week, hours = [7 * 86_400, 6 * 3_600].map { |seconds| Window.of(1_795_000_000, seconds) }
+    assert_operator false_alarms(20, week), :<=, 1
+    assert_equal 0, false_alarms(4, hours)
+    assert_operator false_alarms(10, hours, days: true), :>=, 2, "as it would be if hours were taken for days"
   end
 
   test "groups that are alike are not called different" do
@@ -61,7 +116,7 @@ class FleetComparerTest < TunerTest
 
   def mixed(shares) = span(counts: [1_000 * shares[0], 0, 1_000 * shares[1], 0], endpoints: {"GET /fast" => histogram(1_000 * shares[0], 0, 0, 0), "GET /slow" => histogram(0, 0, 1_000 * shares[1], 0)})
 
-  def mix(a, b) = MixComparer.new(Comparer.new(a, b, a.each_index.map { |index| index / 4 }, random: Random.new(1)).pairs, random: Random.new(1)).call
+  def mix(a, b, days: true) = MixComparer.new(Comparer.new(a, b, a.each_index.map { |index| index / 4 }, days:, random: Random.new(1)).pairs, days:, random: Random.new(1)).call
 
   test "a shift of the mix is found, named, and taken out" do
     random = Random.new(4)
@@ -72,6 +127,13 @@ class FleetComparerTest < TunerTest
     assert_in_delta 2.0 / 128, shift.p_value, 1e-9
     assert_equal %w[GET\ /fast GET\ /slow], shift.movers.map(&:endpoint).sort
     assert_in_delta 1.0, shift.p99_at_a_mix.value, 0.02
+  end
+
+  test "a shift is told from chance by six days and more" do
+    a, b = [0.005, 0.1].map { |slow| Array.new(28) { mixed([1 - slow, slow]) } }
+    few, enough, short = mix(a.first(20), b.first(20)), mix(a.first(24), b.first(24)), mix(a, b, days: false)
+    assert_equal [[false, nil], [true, 2.0 / 64], [false, nil]], [few, enough, short].map { |shift| [shift.shifted, shift.p_value] }
+    assert_in_delta 0.095, few.distance_ratio
   end
 
   test "chance is no shift, and neither is what does not matter" do

@@ -40,11 +40,20 @@ class FleetReaderTest < TunerTest
     assert_in_delta 0.05 + 0.05 * 0.04 / 0.05, comparison.row("p99").b / 1e9, 1e-9
     assert_equal [1.0e9, 1.3e9], [comparison.row("memory").a, comparison.row("memory").b]
     assert_in_delta 1.3, comparison.row("memory").ratio.value, 1e-9
-    assert_equal %w[better worse better], %w[p99 memory cpu_per_request].map { |name| comparison.row(name).outcome }
     assert_nil comparison.row("throughput").outcome
     assert_empty comparison.warnings
     assert_equal [4, 21_600, 96], [comparison.blocks_count, comparison.block_s, comparison.a.compared_count]
     assert_equal false, comparison.mix.shifted
+  end
+
+  test "days show what a day does not, and a day says why" do
+    names = %w[p99 memory cpu_per_request]
+    week, day = compare(duration_s: 7 * 86_400), compare
+    assert_equal [7, 86_400], [week.blocks_count, week.block_s]
+    assert_equal [%w[better worse better], [nil]], [names.map { |name| week.row(name).outcome }, names.map { |name| week.row(name).reason }.uniq]
+    assert_equal [["not shown"], ["short_blocks"]], [names.map { |name| day.row(name).outcome }.uniq, names.map { |name| day.row(name).reason }.uniq]
+    assert_match(/p99, .*: not shown, whatever the figures are\. Parts of a day.*four days/m, PumaTuner::Report.render(day, format: :text).gsub(/\s+/, " "))
+    refute_match(/whatever the figures/, PumaTuner::Report.render(week, format: :text))
   end
 
   test "a percentile is known to its bucket, and says so" do
@@ -204,6 +213,7 @@ class FleetReaderTest < TunerTest
     comparison = compare(duration_s: 2 * 60)
     assert_in_delta 100_000_000, comparison.row("p99").a, 1
     assert_nil comparison.row("p99").ratio
+    assert_equal ["not shown", "few_blocks"], [comparison.row("p99").outcome, comparison.row("p99").reason]
     assert_match(/1 block of time are too few|1 block/, comparison.unknown.fetch("intervals"))
   end
 end

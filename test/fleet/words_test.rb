@@ -32,6 +32,7 @@ class FleetWordsTest < TunerTest
       assert_equal block_s, window.block_s, text
       assert_equal window.duration_s / block_s, window.blocks.uniq.size
       assert_equal 1, window.blocks.tally.values.uniq.size
+      assert_equal block_s == 86_400, window.days?
     end
   end
 

@@ -107,27 +107,49 @@ class FleetTest < TunerTest
     queries.each { |query| assert_kind_of Array, client.instant(query, Time.now.to_i), query }
   end
 
-  HOURS = 7
-
-  test "of six hours that was written, the truth comes out: by rules, and without" do
+  # Two groups whose past is written, with the truth known, up to the last full hour.
+  #
+  # @yieldparam simulated [FleetScale::SimulatedFleet]
+  # @yieldparam url [String] of a Prometheus
+  # @yieldparam words [Array<String>] for the command
+  def with_simulated(hours:, step_s:, window:, rules: false)
     now_s = Time.now.to_i / 3_600 * 3_600
-    times = (0..HOURS * 60).map { |count| now_s - HOURS * 3_600 + count * 60 }
+    times = (0..hours * 3_600 / step_s).map { |count| now_s - hours * 3_600 + count * step_s }
     simulated = FleetScale::SimulatedFleet.new(workers_count: 4, workers_per_server: 2, times:, endpoints: FleetScale::SimulatedFleet.endpoints(3, mix_b: 1.5))
     Dir.mktmpdir do |folder|
       backfill = FleetScale::Backfill.new(File.join(folder, "data"), folder)
       backfill.in_blocks(times) { |only, io| simulated.write(io, only:) }
-      PrometheusProcess.open(folder) { |prometheus| backfill.rules(File.expand_path("../../ops/prometheus/rules.yml", __dir__), url: prometheus.url, begins_s: times.first, ends_s: times.last) }
+      PrometheusProcess.open(folder) { |prometheus| backfill.rules(File.expand_path("../../ops/prometheus/rules.yml", __dir__), url: prometheus.url, begins_s: times.first, ends_s: times.last) } if rules
       PrometheusProcess.open(folder) do |prometheus|
-        words = ["--a", '{yjit="off"}', "--b", '{yjit="on"}', "--window", "6h", "--a-end", now_s.to_s, "--b-end", now_s.to_s]
-        %w[raw auto].zip(%w[raw rules]) do |asked, used|
-          document = fleet(prometheus.url, *words, "--source", asked)
-          assert_equal used, document["source"]
-          assert_simulated(simulated, document)
-        end
-        result = puma_tuner("fleet", "--url", prometheus.url, *words)
-        assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d % +0\.\d+x/, result.out)
-        assert_match(/The groups were not asked for the same things: 9\.5%/, result.out)
+        yield simulated, prometheus.url, ["--a", '{yjit="off"}', "--b", '{yjit="on"}', "--window", window, "--a-end", now_s.to_s, "--b-end", now_s.to_s]
       end
+    end
+  end
+
+  test "of six hours that was written, the true figures come out, by rules and without, and nothing is shown" do
+    with_simulated(hours: 7, step_s: 60, window: "6h", rules: true) do |simulated, url, words|
+      %w[raw auto].zip(%w[raw rules]) do |asked, used|
+        document = fleet(url, *words, "--source", asked)
+        assert_equal used, document["source"]
+        assert_simulated(simulated, document)
+        assert_equal [["not shown", "short_blocks"]], %w[p99 memory].map { |name| row(document, name).values_at("outcome", "reason") }.uniq
+        assert_operator document["services"].first["code_limit_ratio"], :>, 0.85
+      end
+      result = puma_tuner("fleet", "--url", url, *words)
+      assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d % +0\.\d+x/, result.out)
+      assert_match(/9\.5% of the requests would have to go elsewhere to make them alike \(too few days/, result.out.gsub(/\s+/, " "))
+    end
+  end
+
+  test "of six days that were written, the truth is shown" do
+    with_simulated(hours: 6 * 24 + 1, step_s: 600, window: "6d") do |simulated, url, words|
+      document = fleet(url, *words, "--source", "raw")
+      assert_simulated(simulated, document)
+      assert_equal [["better", nil], ["worse", nil]], %w[p99 memory].map { |name| row(document, name).values_at("outcome", "reason") }
+      assert document["mix"]["shifted"]
+      # b is 0.811 times a, but for its mix.
+      assert_in_delta 0.811, document["mix"]["p99_at_a_mix"]["value"], 0.02
+      assert_match(/The groups were not asked for the same things: 9\.5%/, puma_tuner("fleet", "--url", url, *words).out)
     end
   end
 
@@ -139,11 +161,6 @@ class FleetTest < TunerTest
       end
       assert_in_delta simulated.true_memory_bytes(group), row(document, "memory")[group], simulated.true_memory_bytes(group) * 0.001
     end
-    assert_equal %w[better worse], %w[p99 memory].map { |name| row(document, name)["outcome"] }
-    assert document["mix"]["shifted"]
-    # b is 0.811 times a, but for its mix.
-    assert_in_delta 0.811, document["mix"]["p99_at_a_mix"]["value"], 0.02
-    assert_operator document["services"].first["code_limit_ratio"], :>, 0.85
   end
 
   test "nobody there, and nothing there, are told apart" do

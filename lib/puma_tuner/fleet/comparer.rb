@@ -11,13 +11,20 @@ module PumaTuner
 
       LEVEL_RATIO = 0.95
 
+      # Why nothing is shown, whatever the figures are. short_blocks: they are parts of a day, and what disturbs a server for hours is in several
+      # of them, so that their scatter is not all there is; few_blocks: no interval can be made of so few; traffic_apart: at no traffic were both
+      # groups observed, so that the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked.
+      REASONS = %w[short_blocks few_blocks traffic_apart].freeze
+
       # @param a [Array<Span>]
       # @param b [Array<Span>] as many
       # @param blocks [Array<Integer>] the number of the block of each pair
+      # @param days [Boolean] whether a block is a day
       # @param random [Random]
-      def initialize(a, b, blocks, random:)
+      def initialize(a, b, blocks, days:, random:)
         pairs = a.zip(b, blocks).select { |one, two, _| one.usable? && two.usable? }
         @pairs = pairs.group_by(&:last).values.map { |list| list.map { |one, two, _| [one, two] } }
+        @days = days
         @random = random
       end
 
@@ -29,10 +36,11 @@ module PumaTuner
       def rows
         raise VoidMeasurement, "there is no span in which both groups have requests and enough samples" if @pairs.empty?
         plain, adjusted = results.each_slice(METRICS.size).to_a
-        decisive = plain.zip(adjusted).map { |one, other| other || one }
+        reasons = METRICS.zip(plain).map { |metric, result| reason(metric, result) }
+        decisive = plain.zip(adjusted, reasons).map { |one, other, reason| other || one unless reason }
         p_values = METRICS.zip(decisive).filter_map { |metric, result| [metric.name, result.p_value] if metric.better && result }.to_h
         raised = Stats::Holm.adjust(p_values)
-        METRICS.zip(plain, adjusted).map { |metric, one, other| row(metric, one, other, raised[metric.name]) }
+        METRICS.each_with_index.map { |metric, index| row(metric, plain[index], adjusted[index], outcome: outcome(metric, decisive[index], raised[metric.name], reasons[index]), reason: reasons[index]) }
       end
 
       private
@@ -51,7 +59,7 @@ module PumaTuner
 
       def adjusted(weights)
         METRICS.map do |metric|
-          a, b = (points(metric) if metric.adjusted)
+          a, b = (points(metric) if metric.adjusted && !traffic_apart?)
           a && Stats::EqualCovariate.weighted(b, weights).difference(Stats::EqualCovariate.weighted(a, weights))
         end
       end
@@ -62,15 +70,34 @@ module PumaTuner
       end
 
       def point(metric, pair, side)
-        return if pair.any? { |span| span.load_per_s.nil? || span.requests_count < REQUESTS_MIN }
+        return unless adjustable?(pair)
         value = metric.of([metric.sum([pair[side]])], [1])
         [Math.log(pair[side].load_per_s), Math.log(value)] if value&.positive?
       end
 
-      def row(metric, plain, adjusted, p_value)
+      def adjustable?(pair) = pair.none? { |span| span.load_per_s.nil? || span.requests_count < REQUESTS_MIN }
+
+      # Groups are compared in the middle between their mean loads; it has to be a load that either has had.
+      def traffic_apart?
+        return @traffic_apart unless @traffic_apart.nil?
+        sides = @pairs.flatten(1).select { |pair| adjustable?(pair) }.map { |pair| pair.map { |span| Math.log(span.load_per_s) } }.transpose
+        middle = sides.sum { |logs| logs.sum / logs.size } / 2 if sides.any?
+        # Equal but for rounding is equal.
+        @traffic_apart = sides.any? { |logs| !middle.between?(logs.min - 1e-9, logs.max + 1e-9) }
+      end
+
+      # @return [String, nil]
+      def reason(metric, result)
+        return if metric.better.nil? || sums[metric].any? { |side| metric.of(side, Array.new(@pairs.size, 1)).nil? }
+        return "few_blocks" unless result
+        return "short_blocks" unless @days
+        "traffic_apart" if metric.adjusted && traffic_apart?
+      end
+
+      def row(metric, plain, adjusted, **said)
         a, b = sums[metric].map { |side| metric.of(side, Array.new(@pairs.size, 1)) }
         Row.new(name: metric.name, label: metric.label, unit: metric.unit, a:, b:, ratio: plain&.estimate(level_ratio: LEVEL_RATIO),
-          adjusted: adjusted&.estimate(level_ratio: LEVEL_RATIO), error_ratio: error_ratio(metric), outcome: outcome(metric, adjusted || plain, p_value))
+          adjusted: adjusted&.estimate(level_ratio: LEVEL_RATIO), error_ratio: error_ratio(metric), **said)
       end
 
       # Half the bucket in which the percentile lies, in the group where that is worse.
@@ -79,7 +106,8 @@ module PumaTuner
         sums[metric].filter_map { |side| Measured.weighted(side, Array.new(@pairs.size, 1)).ends_s(metric.ratio) }.map { |low, high| (high - low) / (high + low) }.max
       end
 
-      def outcome(metric, result, p_value)
+      def outcome(metric, result, p_value, reason)
+        return "not shown" if reason
         return unless metric.better && result
         return "not shown" if p_value > 1 - LEVEL_RATIO
         (result.log.negative? == (metric.better == "less")) ? "better" : "worse"

@@ -18,7 +18,11 @@ module PumaTuner
     # adjusted: the same if both had had the same traffic per worker, nil where that means nothing
     # error_ratio: how far a and b may lie from the truth because of the histogram's buckets, relative; nil of what has none
     # outcome: "better", "worse", "not shown", of what is adjusted where there is that, after Holm over all; nil of what is only told
-    Row = Document.define(:name, :label, :unit, :a, :b, :ratio, :adjusted, :error_ratio, :outcome, nested: {ratio: Stats::Estimate, adjusted: Stats::Estimate})
+    # reason: why nothing can be shown whatever the figures are, see Comparer::REASONS; nil where they decide
+    Row = Document.define(:name, :label, :unit, :a, :b, :ratio, :adjusted, :error_ratio, :outcome, :reason, added: %i[reason],
+      nested: {ratio: Stats::Estimate, adjusted: Stats::Estimate}) do
+      def initialize(reason: nil, **fields) = super
+    end
 
     # An endpoint whose share of the requests changed. a_ratio, b_ratio: shares
     Mover = Document.define(:endpoint, :a_ratio, :b_ratio)
@@ -26,7 +30,7 @@ module PumaTuner
     # How differently the groups were asked.
     #
     # distance_ratio: the share of requests that would have to go to other endpoints (total variation distance)
-    # p_value: of there being no difference; nil of too few blocks
+    # p_value: of there being no difference; nil of too few days
     # shifted: whether it is told apart from chance, and large enough to matter
     # movers: the largest; p99_at_a_mix: ratio of p99, had b's endpoints had a's shares; nil where nothing shifted
     MixShift = Document.define(:distance_ratio, :p_value, :shifted, :movers, :p99_at_a_mix, nested: {movers: [Mover], p99_at_a_mix: Stats::Estimate})

@@ -7,14 +7,21 @@ module PumaTuner
       # So many requests in a hundred going elsewhere move a mean by less than what intervals of a week can show.
       DISTANCE_MIN_RATIO = 0.02
       P_VALUE_MAX = 0.05
+
+      # Of fewer, chance alone reaches the largest distance more often than that: two ways of the 2^n always tie with what was seen, and
+      # 2/2^5 is 0.0625.
+      DAYS_MIN = 6
+
       MOVERS_MAX = 8
       RESAMPLES_COUNT = 200
 
       # @param pairs [Array<Array<Array(Span, Span)>>] by block
+      # @param days [Boolean] whether a block is a day; parts of days hang together, and swapping them tells nothing
       # @param random [Random]
-      def initialize(pairs, random:)
+      def initialize(pairs, days:, random:)
         @blocks = pairs.map { |block| [0, 1].map { |side| merged(block.map { |pair| pair[side].endpoints }) } }
         @whole = pairs.map { |block| [0, 1].map { |side| Measured.histogram(block.map { |pair| pair[side] }) } }
+        @days = days
         @random = random
       end
 
@@ -22,15 +29,12 @@ module PumaTuner
       def call
         return if names.empty? || @blocks.any? { |block| block.any? { |side| total(side).zero? } }
         distance_ratio = distance(Array.new(@blocks.size, false))
-        p_value = (Stats::LabelSwaps.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) } if @blocks.size >= Stats::BlockBootstrap::BLOCKS_MIN)
-        shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= reachable_p_value
+        p_value = (Stats::LabelSwaps.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) } if @days && @blocks.size >= DAYS_MIN)
+        shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= P_VALUE_MAX
         MixShift.new(distance_ratio:, p_value:, shifted:, movers: movers.freeze, p99_at_a_mix: (p99_at_a_mix if shifted))
       end
 
       private
-
-      # Few blocks can't reach 5 % at all: two ways out of 2^n always tie with what was seen.
-      def reachable_p_value = [P_VALUE_MAX, 2.0 / 2**@blocks.size].max
 
       # @return [Hash{String => MergedHistogram}]
       def merged(spans)

@@ -30,9 +30,9 @@ module PumaTuner
         @prometheus.instant("vector(1)", Time.now.to_i)
         prepare
         groups = @question.selectors.zip(@windows, NAMES).map { |selector, window, name| spans_of(selector, window, name) }
-        comparer = Comparer.new(*groups.map { |group| group[:spans] }, @windows.first.blocks, random: @random)
+        comparer = Comparer.new(*groups.map { |group| group[:spans] }, @windows.first.blocks, days: @windows.first.days?, random: @random)
         rows = comparer.rows
-        Comparison.new(url: @prometheus.to_s, source: @source.to_s, **groups_of(groups, comparer), rows: rows.freeze, mix: MixComparer.new(comparer.pairs, random: @random).call,
+        Comparison.new(url: @prometheus.to_s, source: @source.to_s, **groups_of(groups, comparer), rows: rows.freeze, mix: MixComparer.new(comparer.pairs, days: @windows.first.days?, random: @random).call,
           services: services.freeze, block_s: @windows.first.block_s, blocks_count: comparer.pairs.size, warnings: warnings(groups).freeze,
           unknown: unknown(rows, comparer), command:, started_at: Time.now.utc.iso8601)
       end

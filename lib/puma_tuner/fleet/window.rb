@@ -51,12 +51,15 @@ module PumaTuner
       def times = (1..(duration_s / step_s)).map { |count| begins_s + count * step_s }
 
       # Days where there are enough of them, since those resemble each other less than the hours in them do. With fewer, parts of a
-      # day, and then the differences between days are not in the interval.
+      # day, and then the differences between days are not in the interval, and it decides nothing.
       #
       # @return [Integer] seconds
       def block_s
         [86_400, 21_600, 3_600].find { |block_s| duration_s / block_s >= Stats::BlockBootstrap::BLOCKS_MIN } || 5 * step_s
       end
+
+      # @return [Boolean] whether blocks are days, by which alone something is shown
+      def days? = block_s >= 86_400
 
       # @return [Array<Integer>] the number of the block that each span lies in
       def blocks = times.map { |time_s| (time_s - begins_s - 1) / block_s }

@@ -37,6 +37,7 @@ module PumaTuner
         [
           "Ratios are of b over a, with #{interval}.",
           "\"At equal traffic\": had both had the same requests per second and worker; the outcome is of this where there is one, after Holm over all rows.",
+          *undecided,
           ("By the width of the histograms' buckets, figures are known: #{Figures.list(errors)}. Ratios are not as uncertain, where both lie in like places of theirs." if errors.any?)
         ].compact
       end
@@ -44,7 +45,7 @@ module PumaTuner
       # @return [String, nil]
       def mix_sentence
         mix = @comparison.mix or return
-        chance = mix.p_value ? format("p = %.3g by swapping blocks", mix.p_value) : "too few blocks to tell it from chance"
+        chance = mix.p_value ? format("p = %.3g by swapping blocks", mix.p_value) : "too few days to tell it from chance, six are needed"
         said = mix.shifted ? "The groups were not asked for the same things" : "No shift of the endpoint mix is shown"
         "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go elsewhere to make them alike (#{chance})."
       end
@@ -89,6 +90,16 @@ module PumaTuner
 
       private
 
+      # Why rows are not shown whatever their figures say.
+      UNDECIDED = {
+        "short_blocks" => "%s: not shown, whatever the figures are. Parts of a day hang together, and intervals of them are narrower than the truth; a --window of four days or more decides.",
+        "few_blocks" => "%s: not shown, as there are too few blocks of time for an interval.",
+        "traffic_apart" => "%s: not shown, as the groups have no traffic per worker in common: the ratio has the traffic's part in it, and what it would be at equal traffic nobody has seen."
+      }.freeze
+      private_constant :UNDECIDED
+
+      def undecided = @comparison.rows.select(&:reason).group_by(&:reason).map { |reason, rows| format(UNDECIDED.fetch(reason), Figures.list(rows.map(&:label))) }
+
       def name(group) = (@comparison.a.selector == @comparison.b.selector) ? "#{group.selector} until #{group.ends_at}" : group.selector
 
       def counts(group)
@@ -118,7 +129,7 @@ module PumaTuner
 
       def block = {86_400 => "one day", 21_600 => "six hours", 3_600 => "one hour"}.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }
 
-      def hours_note = (@comparison.block_s < 86_400) ? "; with less than four days, how much days differ is in no interval" : ""
+      def hours_note = (@comparison.block_s < 86_400) ? "; with less than four days, how much days differ is in no interval, and nothing is shown" : ""
     end
   end
 end
