@@ -32,8 +32,12 @@ class LabRatiosTest < TunerTest
   test "an interval is exact where the rounds reach its level, else Student's, and none of fewer than six" do
     ratio = rounds(10, Random.new(1))
     assert_in_delta Stats::PairedRatio.of([1] * 10, ratio.ratios, level_ratio: 0.99).low, ratio.at(0.99).low, 1e-12
-    assert_in_delta Stats::StudentRatio.of([1] * 10, ratio.ratios, level_ratio: 0.999).low, ratio.at(0.999).low, 1e-12
+    student = Stats::StudentRatio.of([1] * 10, ratio.ratios, level_ratio: 0.999)
+    assert_equal [true, student.high, 0.999], [ratio.at(0.999).low <= student.low, ratio.at(0.999).high, ratio.at(0.999).level_ratio]
     assert_equal ratio.at(0.95).value, ratio.at(0.999).value
+    spiked = Lab::Ratios::OfRounds.new(ratios: [0.9, 1.04, 1.04, 1.05, 1.05, 1.06])
+    assert_operator Stats::StudentRatio.of([1] * 6, spiked.ratios, level_ratio: 0.975).low, :>, spiked.low
+    assert_equal spiked.low, spiked.at(0.975).low, "never surer than the widest exact one"
     assert_operator ratio.at(0.999).high, :>, ratio.at(0.99).high
     assert_nil rounds(5, Random.new(1)).at(0.95).level_ratio
     assert_nil rounds(5, Random.new(1)).at(0.999).level_ratio

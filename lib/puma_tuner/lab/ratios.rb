@@ -19,8 +19,9 @@ module PumaTuner
         # @return [Stats::Estimate]
         def estimate = at(LEVEL_RATIO)
 
-        # Exact where there are rounds enough: six reach 95 %, eleven 99.8 %. Where they reach 95 % and not the level, Student's t takes
-        # over, which has to believe that log-ratios scatter normally. The point stays the same.
+        # Exact where there are rounds enough: six reach 95 %, eleven 99.9 %. Where they reach 95 % and not the level, Student's t takes
+        # over, which has to believe that log-ratios scatter normally; as single rounds that lie far off may move it to one side, it takes in
+        # the widest exact interval, too. The point stays the same.
         #
         # @param level_ratio [Float]
         # @return [Stats::Estimate] its level_ratio is nil of fewer than six rounds
@@ -28,7 +29,8 @@ module PumaTuner
           ones = Array.new(ratios.size, 1)
           exact = Stats::PairedRatio.of(ones, ratios, level_ratio:)
           return exact if exact.level_ratio || ratios.size < Prove::PairedValues::PAIRS_MIN
-          Stats::StudentRatio.of(ones, ratios, level_ratio:).with(value: exact.value)
+          student = Stats::StudentRatio.of(ones, ratios, level_ratio:)
+          exact.with(low: [exact.low, student.low].min, high: [exact.high, student.high].max, level_ratio:)
         end
       end
 

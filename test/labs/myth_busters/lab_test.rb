@@ -37,7 +37,7 @@ class MythBustersLabTest < TunerTest
     end
     PARTS.each { |part| assert notes.any?(part), part }
     assert_operator finding.claims.size, :>, 35
-    assert_equal ["a typical Rails API spends 65–70 % of its time in IO"], finding.claims.select { |claim| claim.outcome == "not measured" }.map(&:text)
+    assert_equal ["a typical Rails API spends 65–70 % of its time in IO"], finding.claims.select { |claim| claim.outcome == :not_measured }.map(&:text)
     assert finding.charts.any? { |chart| chart.id == "io-share" }
     assert finding.tables.find { |table| table.title.start_with?("The predictor's error") }.rows.any?
     %i[text html markdown json].each { |format| refute_empty PumaTuner::Report.render(finding, format:) }
