@@ -1,8 +1,10 @@
 /* Blame: who held the GVL while a thread waited for it.
  *
- * Each hold leaves a record in a ring: when it ended, and which window of which slot it was. A thread that has waited
- * charges those that ended since it became ready. Which endpoint a window belongs to is known only when its request
- * ends: until then the charge waits in the holder's slot. */
+ * Each hold leaves a record in a ring: when it ended, and which window of which slot it was. A hold that reaches from one
+ * window into the next leaves a record for each, so that what a request computes last, up to its end, is its own. A thread
+ * that has waited charges those that ended since it became ready. Which endpoint a window belongs to is known only when
+ * its request ends: a charge for a window under way waits in the waiter's slot until the waiter's own request has ended,
+ * and then in the holder's. */
 #include "ledger.h"
 #include "random.h"
 #include <string.h>
@@ -10,13 +12,17 @@
 #define RING 1024
 #define EXACT_MAX 4
 
+/* Where more windows are under way than have a place, there are few ended ones to be found: looked for only this often. */
+#define MERGE_EVERY 16
+
 struct hold { uint64_t end_ns, gc_clock_ns; uint32_t slot, serial; };
 
 static struct hold ring[RING];
 static uint64_t holds_count;
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 
-#define GC_SLOT UINT32_MAX
+/* In the place of a slot, for a window that has ended: the serial is its entry in the ledger. */
+#define KNOWN UINT32_MAX
 
 /* Contract: ordinary Ruby code. */
 void pt_blame_start(void)
@@ -24,10 +30,37 @@ void pt_blame_start(void)
     holds_count = 0;
 }
 
-/* A hold ends. Contract: SUSPENDED, by the thread that has the GVL: one at a time. */
-void pt_blame_hold(uint32_t slot, uint32_t serial, uint64_t end_ns, uint64_t gc_clock_ns)
+/* A hold ends, or its window does. Contract: own thread, GVL held (one at a time), also in SUSPENDED. */
+void pt_blame_hold(const struct slot *slot, uint64_t end_ns)
 {
-    ring[holds_count++ % RING] = (struct hold){end_ns, gc_clock_ns, slot, serial};
+    ring[holds_count++ % RING] = (struct hold){end_ns, pt_gc_clock_ns(end_ns), (uint32_t)(slot - pt_slots), slot->serial};
+}
+
+/* What a window was; ENTRY_NONE while it is under way and nobody knows. */
+static uint32_t entry_of(uint32_t slot, uint32_t serial)
+{
+    const struct slot *holder = &pt_slots[slot];
+    const struct past *past = &holder->history[serial % HISTORY_MAX];
+
+    if (past->serial == serial) return past->entry;
+    if (holder->serial != serial || !holder->in_use) return ENTRY_OTHER;
+    return holder->in_request || holder->serves_requests ? ENTRY_NONE : holder->entry;
+}
+
+/* Brings together what was charged to windows of the same entry that have ended since. */
+static void merge_ended(struct slot *waiter)
+{
+    uint32_t kept_count = 0;
+
+    for (uint32_t i = 0; i < waiter->blamed_count; i++) {
+        struct blamed each = waiter->blamed[i];
+        uint32_t entry = each.slot == KNOWN ? ENTRY_NONE : entry_of(each.slot, each.serial), same = 0;
+        if (entry != ENTRY_NONE) each = (struct blamed){KNOWN, entry, each.ns};
+        while (same < kept_count && (waiter->blamed[same].slot != each.slot || waiter->blamed[same].serial != each.serial)) same++;
+        if (same < kept_count) waiter->blamed[same].ns += each.ns;
+        else waiter->blamed[kept_count++] = each;
+    }
+    waiter->blamed_count = kept_count;
 }
 
 static void charge(struct slot *waiter, uint32_t slot, uint32_t serial, uint64_t ns)
@@ -39,10 +72,13 @@ static void charge(struct slot *waiter, uint32_t slot, uint32_t serial, uint64_t
             return;
         }
     }
+    if (waiter->blamed_count == BLAMED_MAX && waiter->unplaced_count % MERGE_EVERY == 0) merge_ended(waiter);
     if (waiter->blamed_count < BLAMED_MAX) {
         waiter->blamed[waiter->blamed_count++] = (struct blamed){slot, serial, ns};
+        waiter->unplaced_count = 0;
     } else {
-        waiter->blamed[0].ns += ns; /* some holder of this window: with so many, none weighs much */
+        waiter->unplaced_count++;
+        waiter->unplaced_ns += ns;
     }
 }
 
@@ -81,7 +117,7 @@ void pt_blame_wait(struct slot *waiter, uint64_t now_ns)
 
     if (gc_ns > wait_ns) gc_ns = wait_ns;
     if (gc_ns) {
-        charge(waiter, GC_SLOT, 0, gc_ns);
+        charge(waiter, KNOWN, ENTRY_GC, gc_ns);
         waiter->total.gc_waited_ns += gc_ns;
     }
     if (newest == oldest || ring[(newest - 1) % RING].end_ns <= ready_ns) return; /* nobody held it since */
@@ -125,23 +161,12 @@ void pt_blame_settle(struct slot *slot, uint32_t entry)
 {
     for (uint32_t i = 0; i < slot->blamed_count; i++) {
         const struct blamed *blamed = &slot->blamed[i];
-        struct slot *holder;
-        const struct past *past;
+        uint32_t holder_entry = blamed->slot == KNOWN ? blamed->serial : entry_of(blamed->slot, blamed->serial);
 
-        if (blamed->slot == GC_SLOT) {
-            pt_ledger_blame(entry, ENTRY_GC, blamed->ns);
-            continue;
-        }
-        holder = &pt_slots[blamed->slot];
-        past = &holder->history[blamed->serial % HISTORY_MAX];
-        if (holder->serial == blamed->serial && holder->in_use) {
-            if (holder->in_request || holder->serves_requests) leave_pending(holder, entry, blamed->ns);
-            else pt_ledger_blame(entry, holder->entry, blamed->ns);
-        } else {
-            pt_ledger_blame(entry, past->serial == blamed->serial ? past->entry : ENTRY_OTHER, blamed->ns);
-        }
+        if (holder_entry == ENTRY_NONE) leave_pending(&pt_slots[blamed->slot], entry, blamed->ns);
+        else pt_ledger_blame(entry, holder_entry, blamed->ns);
     }
-    slot->blamed_count = 0;
+    if (slot->unplaced_ns) pt_ledger_blame(entry, ENTRY_OTHER, slot->unplaced_ns);
 }
 
 /* The slot's window turns out to have been one of `entry`. Contract: own thread, GVL held, also in RESUMED. */

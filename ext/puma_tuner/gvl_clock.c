@@ -73,7 +73,7 @@ static inline void released(struct slot *slot, uint64_t now_ns)
     if (slot->hold_ns >= LONG_HOLD_NS) slot->total.long_holds_count++;
     slot->ready.at_ns = 0;
     slot->state = RELEASED;
-    pt_blame_hold((uint32_t)(slot - pt_slots), slot->serial, now_ns, pt_gc_clock_ns(now_ns));
+    pt_blame_hold(slot, now_ns);
 }
 
 /* READY. Own thread, or the one that wakes it. */

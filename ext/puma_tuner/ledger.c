@@ -55,7 +55,7 @@ static void forget_entries(void)
         if (!slot->in_use) continue;
         slot->introduced = false;
         slot->entry = ENTRY_OTHER;
-        slot->pending_count = 0;
+        slot->pending_count = slot->blamed_count = 0;
         memset(slot->history, 0, sizeof(slot->history));
     }
 }

@@ -34,7 +34,7 @@ struct totals {
 #define STEPS_MAX 512
 #define STEP_NS_BITS 56
 
-/* Who held the GVL while this thread waited for it, in this window: a holder is a window of a slot. */
+/* Who held the GVL while this thread waited for it, in this window: a holder is a window of a slot, or an entry. */
 #define BLAMED_MAX 24
 struct blamed { uint32_t slot, serial; uint64_t ns; };
 
@@ -42,8 +42,9 @@ struct blamed { uint32_t slot, serial; uint64_t ns; };
 #define PENDING_MAX 24
 struct pending { uint32_t entry; uint64_t ns; };
 
-/* What the last windows of a slot turned out to be. */
-#define HISTORY_MAX 16
+/* What the last windows of a slot turned out to be: two a request, as the time between two is a window, too. So a request
+ * that waited for another is told which one it was up to 128 requests of that thread later. */
+#define HISTORY_MAX 256
 struct past { uint32_t serial, entry; };
 
 struct slot {
@@ -61,6 +62,8 @@ struct slot {
     uint32_t steps_count;
     uint32_t blamed_count;
     uint32_t serial;              /* of the current window */
+    uint32_t unplaced_count;      /* what found no place in `blamed` since the last that did, */
+    uint64_t unplaced_ns;         /* and in all this window */
 
     bool in_use;
     bool introduced;              /* its name and id are known */
@@ -103,7 +106,7 @@ void pt_gc_clock_start(void);
 uint64_t pt_gc_clock_ns(uint64_t now_ns);
 
 /* blame.c */
-void pt_blame_hold(uint32_t slot, uint32_t serial, uint64_t end_ns, uint64_t gc_clock_ns);
+void pt_blame_hold(const struct slot *slot, uint64_t end_ns);
 void pt_blame_wait(struct slot *slot, uint64_t now_ns);
 void pt_blame_window_ends(struct slot *slot, uint32_t entry);
 void pt_blame_settle(struct slot *slot, uint32_t entry);

@@ -13,8 +13,17 @@ void pt_window_open(struct slot *slot, uint64_t now_ns)
     slot->window_since_ns = now_ns;
     slot->window_total = slot->total;
     slot->steps_count = 0;
-    slot->blamed_count = 0;
+    slot->blamed_count = slot->unplaced_count = 0;
+    slot->unplaced_ns = 0;
     slot->serial++;
+}
+
+/* The next window opens while the thread has the GVL: what it held so far was this one's, what follows is the next one's.
+ * Contract: own thread, GVL held, its totals up to now, ordinary Ruby code. */
+static void next_window(struct slot *slot)
+{
+    pt_blame_hold(slot, slot->since_ns);
+    pt_window_open(slot, slot->since_ns);
 }
 
 /* The thread has rested: what it did since its last request was Puma's business, and the next one begins here.
@@ -120,7 +129,7 @@ bool pt_request_begin(struct slot *slot, bool from_here)
     pt_window_hold(slot, now_ns);
     if (from_here) {
         pt_blame_window_ends(slot, slot->entry);
-        pt_window_open(slot, now_ns);
+        next_window(slot);
     } else if (!slot->serves_requests) {
         slot->serves_requests = true;
         slot->introduced = false;
@@ -172,6 +181,6 @@ bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint6
     pt_ledger_settle(slot, cpu_ns);
     pt_ledger_sweep(now_ns);
     leave_out(slot, clock_ns());
-    pt_window_open(slot, slot->since_ns);
+    next_window(slot);
     return true;
 }

@@ -36,6 +36,18 @@ Clock.request_begin
 600.times { sleep 0.00001 }
 Clock.request_end(entries.first, nil, nil)
 3_000.times { Clock.job_begin && Clock.request_end(entries.sample, nil, nil) } # more traces than are kept
+# More requests at once than one that waits for them tells apart, most of which end before it does; each computes up to its end.
+compute = ->(ns) { (end_ns = Clock.now_ns + ns) && (nil while Clock.now_ns < end_ns) }
+waiting = Thread.new { Clock.request_begin && 200.times { sleep 0.0001 } && Clock.request_end(entries.first, nil, nil) }
+Array.new(40) { |i|
+  Thread.new { 10.times { Clock.request_begin && sleep(0.0001) && compute.call(200_000) || Clock.request_end(entries[i % 6], nil, nil) } }
+}.push(waiting).each(&:join)
+# Allocating wherever anything allocates at all.
+GC.stress = true
+stressed = Array.new(3) { |i| Thread.new { 2.times { Clock.request_begin && sleep(0.0001) && Clock.request_end(entries[i], nil, nil) } } }
+2.times { Clock.job_begin && Clock.request_end(entries.last, nil, nil) }
+stressed.each(&:join)
+GC.stress = false
 Clock.sweep
 GC.start
 GC.compact
