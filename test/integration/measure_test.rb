@@ -50,6 +50,20 @@ class MeasureTest < TunerTest
     assert_operator observation.budget.share_ratio(:io), :<, 0.2
   end
 
+  test "whoever computes up to the end of its request is told to have held the GVL" do
+    rackup = <<~RUBY
+      spin = -> { (end_s = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.02) && (nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < end_s) }
+      run ->(env) { (env["PATH_INFO"] == "/compute") ? spin.call : sleep(0.02); [200, {}, ["x"]] }
+    RUBY
+    observation = observe(rackup:, topology: "1x5") do |server|
+      %w[/compute /sleep].map { |path| Thread.new { ServedApp.request(port_of(server), path, clients: 1, each: 60) } }.each(&:join)
+    end
+    blame = observation.endpoints.find { |endpoint| endpoint.name == "GET /sleep" }.blame
+    holder = blame.max_by(&:wait_ns)
+    assert_equal ["request", "GET /compute"], [holder.kind, holder.holder]
+    assert_operator holder.wait_ns, :>=, 0.8 * blame.sum(&:wait_ns), blame.inspect
+  end
+
   test "a keep-alive client's pause is no part of a request" do
     observation = observe do |server|
       Net::HTTP.start("127.0.0.1", port_of(server)) do |http|
