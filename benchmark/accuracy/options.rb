@@ -6,14 +6,15 @@ module Accuracy
   # What the command line asks for.
   #
   # tools, workloads, conditions: names; scale: of the workloads' usual length
-  Options = Data.define(:rounds_count, :quick, :tools, :workloads, :conditions, :write) do
+  # blame: whether to look at who held the GVL, too
+  Options = Data.define(:rounds_count, :quick, :tools, :workloads, :conditions, :blame, :write) do
     const_set(:ROUNDS_COUNT, 3)
     const_set(:QUICK_SCALE, 0.25)
     const_set(:CONDITIONS, %w[idle loaded].freeze)
 
     extend Script::Options
 
-    def self.defaults = {rounds_count: nil, quick: false, tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS, write: false}
+    def self.defaults = {rounds_count: nil, quick: false, tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS, blame: true, write: false}
     private_class_method :defaults
 
     def self.parser(given)
@@ -25,6 +26,7 @@ module Accuracy
         {tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: self::CONDITIONS}.each do |option, names|
           parser.on("--#{option} A,B", Array, "some of #{names.join(",")}") { |some| given[option] = known(some, names) }
         end
+        parser.on("--[no-]blame", "without who held the GVL") { |blame| given[:blame] = blame }
         parser.on("--write", "write docs/accuracy.md") { given[:write] = true }
       end
     end
@@ -38,9 +40,9 @@ module Accuracy
 
     # The page is written whole, and people will quote it.
     def insist_on_a_whole_page
-      whole = !quick && tools == Tools::NAMES && workloads == Workloads::NAMES && conditions == self.class::CONDITIONS
+      whole = !quick && blame && tools == Tools::NAMES && workloads == Workloads::NAMES && conditions == self.class::CONDITIONS
       return if whole || !write
-      raise OptionParser::InvalidArgument, "--write needs all tools, workloads and conditions, and no --quick"
+      raise OptionParser::InvalidArgument, "--write needs all tools, workloads, conditions and blame, and no --quick"
     end
   end
 end

@@ -5,7 +5,7 @@ require "json"
 module Accuracy
   # What one tool said of one run of a workload, beside the truth. Errors are in per cent of the workload's wall time. Pure.
   #
-  # wall_ns, truth, doubts: see Truth; reported: part => ns; covers: part => our parts; extras: wall_ns and residual_ns of ours
+  # wall_ns, truth, doubts: see Truth; reported: part => ns; covers: part => our parts; extras: of ours, see Tool#extras
   Sample = Data.define(:wall_ns, :truth, :doubts, :reported, :covers, :extras, :version) do
     # @param text [String] JSON of a child
     # @param covers [Hash{Symbol => Array<Symbol>}]
@@ -23,11 +23,18 @@ module Accuracy
     # @return [Float] how far the truth may be off
     def doubt_percent(part) = percent(doubts.values_at(*covers.fetch(part)).compact.sum)
 
-    # @return [Float, nil] of the tool's own wall time
+    # @return [Float, nil] of all that the tool told, against the wall time that the workload took of itself
     def wall_error_percent = (percent(extras[:wall_ns] - wall_ns) if extras[:wall_ns])
 
-    # @return [Float, nil] what the tool says it can't account for
-    def residual_percent = (percent(extras[:residual_ns]) if extras[:residual_ns])
+    # @return [Float] how much of what the tool watched lies before and after the workload's own clock
+    def wall_doubt_percent = extras[:around_ns] ? percent(extras[:around_ns] - wall_ns) : 0.0
+
+    # @return [Float, nil] of all that it told to be CPU, against the CPU clock that the workload read itself: right on a machine
+    #   with other work, too
+    def cpu_clock_error_percent
+      parts = %i[cpu gc]
+      percent(reported.values_at(*parts).sum - truth.values_at(*parts).sum) if reported.values_at(*parts).all?
+    end
 
     private
 

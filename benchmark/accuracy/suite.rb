@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-%w[tools workloads options truth sample results judge table page burners trial].each { |name| require_relative name }
+%w[tools workloads options truth sample results judge table page burners trial blame/scenarios blame/sample].each { |name| require_relative name }
 
 module Accuracy
   # A whole run: measures, prints, judges.
@@ -17,15 +17,24 @@ module Accuracy
     def run
       machine = PumaTuner::Host::MachineFacts.read
       @trial = Trial.new(scale: @options.scale)
+      @blame = (@options.blame && @options.tools.include?(Tools::OURS)) ? blame_rounds : {}
       @options.conditions.each { |condition| under(condition) { rounds(condition) } }
-      verdicts = Judge.verdicts(@results, conditions: @options.conditions, workloads: @options.workloads)
-      page = Page.new(machine:, options: @options, results: @results, verdicts:)
+      verdicts = Judge.verdicts(@results, conditions: @options.conditions, workloads: @options.workloads) + Judge.blame_verdicts(@blame)
+      page = Page.new(machine:, options: @options, results: @results, blame: @blame, verdicts:)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
-      verdicts.any?(&:missed?) ? 1 : 0
+      Script.status(verdicts.map(&:outcome))
     end
 
     private
+
+    # @return [Hash{Blame::Scenarios::Entry => Array<Blame::Sample, Failure>}]
+    def blame_rounds
+      @options.rounds_count.times.flat_map { |round|
+        warn "accuracy: who held the GVL, round #{round + 1} of #{@options.rounds_count}"
+        Blame::Scenarios::ALL.map { |scenario| [scenario, @trial.blame(scenario)] }
+      }.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
+    end
 
     def under(condition, &) = (condition == "loaded") ? Burners.run(&) : yield
 

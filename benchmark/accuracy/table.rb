@@ -36,21 +36,51 @@ module Accuracy
         [workload, *own_cells(samples)] if samples.any?
       end
       headings = Truth::PARTS.map { |part| part.to_s.tr("_", " ") }
-      Markdown.table(["truth ms (error %)", *headings, "wall", "residual %", "doubt %"], rows)
+      Markdown.table(["truth ms (error %)", *headings, "sum, wall", "doubt %"], rows)
     end
 
     # @param verdicts [Array<Judge::Verdict>]
     # @return [String]
     def self.verdicts(verdicts)
-      missed = verdicts.select(&:missed?)
-      return "All #{verdicts.size} targets are met." if missed.empty?
-      rows = missed.map do |verdict|
-        beyond = verdict.note || Markdown.signed(verdict.beyond_percent)
-        [verdict.condition, verdict.workload, verdict.what, beyond, verdict.target_percent.to_s]
+      by_outcome = OUTCOMES.to_h { |outcome, _| [outcome, verdicts.select { |verdict| verdict.outcome == outcome }] }
+      return "All #{verdicts.size} targets are met." if by_outcome[:met].size == verdicts.size
+      counts = OUTCOMES.map { |outcome, word| "#{by_outcome[outcome].size} #{word}" }
+      rows = (by_outcome[:missed] + by_outcome[:not_shown]).map do |verdict|
+        [verdict.condition, verdict.workload, verdict.what, verdict.note || rounds(verdict), verdict.target_percent.to_s, OUTCOMES.fetch(verdict.outcome)]
       end
-      "#{missed.size} of #{verdicts.size} targets are **missed**:\n\n" +
-        Markdown.table(["condition", "workload", "what", "best round, beyond doubt, %", "target %"], rows, left_count: 3)
+      "Of #{verdicts.size} targets: #{counts.join(", ")}.\n\n" +
+        Markdown.table(["condition", "work", "what", "error (doubt), each round", "target", "outcome"], rows, left_count: 4)
     end
+
+    OUTCOMES = {met: "met", missed: "**missed**", not_shown: "not shown"}.freeze
+
+    def self.rounds(verdict)
+      verdict.rounds.map { |round| format("%s (%.2f)", Markdown.signed(round.error_percent), round.doubt_percent) }.join(", ")
+    end
+    private_class_method :rounds
+
+    # @param blame [Hash{Blame::Scenarios::Entry => Array<Blame::Sample, Failure>}]
+    # @return [String] each holder's share, known and told, and the error of every round
+    def self.blame(blame)
+      rows = blame.flat_map do |scenario, answers|
+        samples = answers.grep(Blame::Sample)
+        next [[scenario.title, "-", *["-"] * 4, answers.first.kind]] if samples.empty?
+        scenario.holders.map { |holder| blame_row(scenario, holder, samples) }
+      end
+      Markdown.table(["beside the sleeper", "holder", "known %", "told %", "median error", "min…max", "doubt"], rows, left_count: 2)
+    end
+
+    def self.blame_row(scenario, holder, samples)
+      known, reported = %i[known reported].map { |which| samples.map { |sample| sample.public_send(which).fetch(holder) } }
+      errors = Results::Spread.new(part: holder, values: samples.map { |sample| sample.error_percent(holder) })
+      [scenario.title, holder, *[known, reported].map { |values| format("%.1f", median(values)) }, Markdown.signed(errors.median),
+        "#{Markdown.signed(errors.min)}…#{Markdown.signed(errors.max)}", format("%.2f", median(samples.map(&:doubt_percent)))]
+    end
+    private_class_method :blame_row
+
+    # @return [Numeric, nil]
+    def self.median(numbers) = PumaTuner::Stats::Quantile.of(numbers.compact.sort, 0.5)
+    private_class_method :median
 
     # @return [Array<String>] a line per kind of failure
     def failures
@@ -84,8 +114,7 @@ module Accuracy
         own_cell(samples.map { |sample| sample.truth[part] }, samples.map { |sample| sample.error_percent(part) })
       end
       doubt = Truth::PARTS.map { |part| middle(samples.map { |sample| sample.doubt_percent(part) }) }.max
-      [*parts, own_cell(samples.map(&:wall_ns), samples.map(&:wall_error_percent)),
-        Markdown.signed(middle(samples.map(&:residual_percent))), format("%.2f", doubt)]
+      [*parts, own_cell(samples.map(&:wall_ns), samples.map(&:wall_error_percent)), format("%.2f", doubt)]
     end
 
     def own_cell(truths_ns, errors_percent)

@@ -23,7 +23,7 @@ module Accuracy
       raise NotImplementedError
     end
 
-    # @return [Hash{Symbol => Integer}] what else it said: wall_ns, residual_ns
+    # @return [Hash{Symbol => Integer}] what else it said: wall_ns, the sum of all parts; around_ns, the wall time of what it watched from outside
     def extras = {}
   end
 

@@ -9,6 +9,10 @@ module Accuracy
     CHILD = File.expand_path("child.rb", __dir__)
     LIBRARY_FOLDER = File.expand_path("../../lib", __dir__)
     GEMFILE = File.expand_path("../../gemfiles/rivals.gemfile", __dir__)
+    BLAME_CHILD = File.expand_path("blame/child.rb", __dir__)
+    BLAME_S = 10
+    # A second, in ms: longer than anything that the children compute in one go.
+    NO_SLICES = {"RUBY_THREAD_TIMESLICE" => "1000"}.freeze
     LIMIT_S = 60
     CHECK_LIMIT_S = 60
 
@@ -27,11 +31,13 @@ module Accuracy
     # @param tool [Tools::Entry]
     # @param workload [String]
     # @return [Sample, Failure]
-    def run(tool, workload)
-      output, status = PumaTuner::Load::Child.output_of(command(tool, workload), limit_s: LIMIT_S)
-      return Failure.new(kind: "hung", reason: "not done within #{LIMIT_S} s") unless output
-      said = output[/^accuracy (.+)$/, 1]
-      (status.success? && said) ? Sample.parse(said, covers: tool.covers) : Failure.of_child(output, status)
+    def run(tool, workload) = answer(command(tool, workload)) { |said| Sample.parse(said, covers: tool.covers) }
+
+    # @param scenario [Blame::Scenarios::Entry]
+    # @return [Blame::Sample, Failure]
+    def blame(scenario)
+      command = [ENVIRONMENT.merge(NO_SLICES), RbConfig.ruby, "-I", LIBRARY_FOLDER, BLAME_CHILD, scenario.name, (BLAME_S * @scale).to_s]
+      answer(command) { |said| Blame::Sample.parse(said, holders: scenario.holders) }
     end
 
     private
@@ -40,6 +46,16 @@ module Accuracy
     def command(tool, workload)
       own = tool.ours? ? ["-I", LIBRARY_FOLDER] : []
       [ENVIRONMENT, RbConfig.ruby, *own, "-I", @spin_folder, CHILD, tool.name, workload, @scale.to_s]
+    end
+
+    # @yieldparam said [String] JSON
+    # @yieldreturn [Sample, Blame::Sample]
+    # @return [Sample, Blame::Sample, Failure]
+    def answer(command)
+      output, status = PumaTuner::Load::Child.output_of(command, limit_s: LIMIT_S)
+      return Failure.new(kind: "hung", reason: "not done within #{LIMIT_S} s") unless output
+      said = output[/^accuracy (.+)$/, 1]
+      (status.success? && said) ? yield(said) : Failure.of_child(output, status)
     end
 
     def insist_on_gems

@@ -50,13 +50,14 @@ module Accuracy
 
     private
 
-    # A collection that loses its core may be called gc or preempted.
+    # A collection that loses its core may be called gc or preempted, and what is then not gc is cpu.
     # A thread that is woken competes for a core for a moment, which belongs to its wait as much as to preemption; where others
     # run meanwhile it may also have waited for their GVL, for no longer than they computed.
     def doubts
       core_ns, others_ns = @watch.run_queue_ns, @watch.others_cpu_ns
+      collector_ns = [core_ns, @watch.gc_ns].min + @watch.gc_doubt_ns
       waits = @watch.waits.keys.to_h { |part| [part, core_ns + others_ns] }
-      {gvl_wait: others_ns, preempted: core_ns, gc: core_ns + @watch.gc_doubt_ns, cpu: @watch.gc_doubt_ns}.merge(waits)
+      {gvl_wait: others_ns, preempted: core_ns, gc: collector_ns, cpu: collector_ns}.merge(waits)
     end
 
     def ms(number) = (number * MS * @scale).round

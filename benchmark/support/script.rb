@@ -18,6 +18,13 @@ module Script
     exit 130
   end
 
+  # @param outcomes [Array<Symbol>] :met, :missed or :not_shown, of each target
+  # @return [Integer] 0 when all are met; 1 when one is missed; 3 when that can't be told here, which is no success either
+  def self.status(outcomes)
+    return 1 if outcomes.include?(:missed)
+    outcomes.include?(:not_shown) ? 3 : 0
+  end
+
   # For the class of a benchmark's options: `defaults`, `parser(given)` and `insist_on_a_whole_page`.
   module Options
     # @param words [Array<String>]
