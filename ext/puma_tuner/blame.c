@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define RING 1024
-#define EXACT_MAX 4
+/* Each of four other threads ends a request and goes on with Puma's work, which are two holds. */
+#define EXACT_MAX 8
 
 /* Where more windows are under way than have a place, there are few ended ones to be found: looked for only this often. */
 #define MERGE_EVERY 16
@@ -107,7 +108,7 @@ static uint64_t hold_at(uint64_t at_ns, uint64_t oldest)
  * one to the other is the scheduler's. What of the wait was garbage collection is charged to that.
  *
  * Up to EXACT_MAX holds are charged each with its share. More than that, and all is charged to the one that held the GVL at
- * an instant taken at random: right in the mean, and as cheap with 32 threads as with 5. Contract: RESUMED, own thread. */
+ * an instant taken at random: right in the mean, and as cheap with 32 threads as with 9. Contract: RESUMED, own thread. */
 void pt_blame_wait(struct slot *waiter, uint64_t now_ns)
 {
     uint64_t ready_ns = waiter->ready.at_ns, wait_ns = now_ns - ready_ns;
