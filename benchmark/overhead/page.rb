@@ -39,8 +39,9 @@ module Overhead
     TEXT
 
     TARGETS = <<~TEXT
-      A target is missed when the whole interval lies beyond it and the noise (the far end of the A/A pair's interval), met when
-      the whole interval is within it, and otherwise not shown either way.
+      The noise is the far end of the A/A pair's interval. A target is **met** when the whole interval is within it even with the
+      noise on top; **missed** when the whole interval lies beyond it even less the noise; all else is **not shown**, which is no success:
+      the run then ends with status 3. So noise, or too few rounds, can't make a target met.
     TEXT
     private_constant :INTRO, :TARGETS
 

@@ -26,7 +26,7 @@ module Overhead
       page = Page.new(machine:, parts:, verdicts:)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
-      verdicts.any?(&:missed?) ? 1 : 0
+      Script.status(verdicts.map(&:outcome))
     end
 
     private

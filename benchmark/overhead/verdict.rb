@@ -7,16 +7,20 @@ module Overhead
   # noise: the same estimate for the A/A pair
   Verdict = Data.define(:claim, :unit, :target, :estimate, :noise) do
     # How far two equal things were found apart, at most.
-    # @return [Float]
-    def noise_width = noise ? [noise.low.abs, noise.high.abs].max : 0.0
+    # @return [Float, nil] nil where they were not measured
+    def noise_width = noise && [noise.low.abs, noise.high.abs].max
 
-    # @return [Symbol] :met when the whole interval is; :missed when it lies beyond target and noise, or the probe gave no
-    #   number at all; otherwise :not_shown
+    # Noise counts against either: it widens the interval, and what two equal things were found apart is added to it. So a noisy
+    # machine can neither meet a target nor miss it, nor can one with too few rounds for an interval, or without the A/A pair. What is
+    # not shown is no success: the run ends with a status of its own.
+    #
+    # @return [Symbol] :met when the whole interval, with the noise on top, is within the target; :missed when all of it, less the noise, lies
+    #   beyond, or when the probe gave no number at all; otherwise :not_shown
     def outcome
-      return :missed if estimate.nil? || estimate.low > target + noise_width
-      (estimate.high <= target) ? :met : :not_shown
+      return :missed if estimate.nil?
+      return :not_shown unless noise && estimate.level_ratio
+      return :met if estimate.high + noise_width <= target
+      (estimate.low - noise_width > target) ? :missed : :not_shown
     end
-
-    def missed? = outcome == :missed
   end
 end
