@@ -63,8 +63,9 @@ module Accuracy
       A Puma with five threads; an endpoint that sleeps again and again, and wants the GVL at the end of each sleep; beside it those
       who hold the GVL meanwhile, each known. What is known is of the app's own stamps (CLOCK_MONOTONIC), which share no code with the
       probe: when each holder began to compute and when it was done, which releases nothing in between, and from when the sleeper
-      should have gone on to when it did. Where there is but one holder, it is known by construction, too. Doubt: the part of the
-      wait in which no stamp says that anybody computed (a timer, a core that wakes up, Puma). Shares are of the whole wait.
+      should have gone on to when it did. Where there is but one holder, it is known by construction, too. In a part of the wait no
+      stamp says that anybody computed (a timer, a core that wakes up, Puma): a true share lies between what its stamps cover and that
+      with all of this part on top. Known is the middle, doubt the way to either end. Shares are of the whole wait.
     TEXT
     private_constant :BEGINNING, :ENDING, :INTRO, :TARGETS, :BLAME
 

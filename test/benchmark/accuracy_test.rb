@@ -125,8 +125,8 @@ class AccuracyTest < TunerTest
     assert_equal({waited_ns: 50, held: {"a" => 20, "b" => 20}}, stamps.to_h)
     text = JSON.generate({**stamps.to_h, gvl_wait_ns: 100, reported: {"a" => 45, "(puma)" => 10}})
     found = Blame::Sample.parse(text, holders: %w[a b])
-    assert_equal [{"a" => 40.0, "b" => 40.0}, {"a" => 45.0, "b" => 0.0}, 20.0], [found.known, found.reported, found.doubt_percent]
-    assert_equal [5.0, -40.0], %w[a b].map { |holder| found.error_percent(holder) }
+    assert_equal [{"a" => 50.0, "b" => 50.0}, {"a" => 45.0, "b" => 0.0}, 10.0], [found.known, found.reported, found.doubt_percent]
+    assert_equal [-5.0, -50.0], %w[a b].map { |holder| found.error_percent(holder) }
   end
 
   test "the stamps see a thread that waits for one that computes" do
