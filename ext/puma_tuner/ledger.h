@@ -77,12 +77,12 @@ struct ledger_trace {
 #define TRACES_OFFSET (HISTOGRAMS_OFFSET + ENTRIES_MAX * HISTOGRAM_BLOCK_BYTES)
 #define LEDGER_BYTES (TRACES_OFFSET + TRACES_MAX * sizeof(struct ledger_trace))
 
-/* A piece of a thread's time, closed: its parts sum to the wall time but for the residual. */
+/* A piece of a thread's time, closed: its parts sum to the wall time by construction. */
 struct closed {
     uint64_t sums[SUMS];
     uint64_t cpu_clock_ns, slices_count, long_holds_count;
     uint32_t steps_count;
-    bool unclosed; /* the parts miss the wall time by more than 1 % */
+    bool unclosed; /* its CPU clock was ahead of its wall time by more than 1 % */
 };
 
 /* Contract of all: GVL held, ordinary Ruby code, unless said otherwise. Without a ledger they do nothing. */

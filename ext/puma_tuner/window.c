@@ -4,7 +4,7 @@
 #include "ledger.h"
 #include <string.h>
 
-/* Parts that miss the wall time by more than this share make a request "unclosed". */
+/* Parts that miss the wall time by more than this share make a request "unclosed": see judge. */
 #define UNCLOSED_SHARE 100
 
 /* Contract: from RESUMED as well as from Ruby code; touches the slot only. */
@@ -67,7 +67,7 @@ void pt_window_hold(struct slot *slot, uint64_t now_ns)
     pt_window_step(slot, HELD, ns);
 }
 
-/* Closes a budget: splits what a thread did between two moments into parts that sum to the wall time.
+/* Closes a budget: splits what a thread did between two moments into parts that sum to the wall time, by construction.
  *
  * Held time beyond the CPU clock was spent off the cores (preempted). CPU beyond held time was used with the GVL
  * released: by code not known to compute, which counts as io until here, and by the kernel on the way into a wait and out
@@ -110,6 +110,8 @@ void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_
     closed->long_holds_count = now->long_holds_count - then->long_holds_count;
 }
 
+/* An invariant, and no proof of any part: all of them are differences of the same stamps, so that they can miss the wall time only where
+ * the CPU clock, the one foreign reading, is ahead of it. */
 static void judge(struct closed *closed, uint64_t wall_ns)
 {
     int64_t residual_ns = (int64_t)wall_ns;

@@ -61,7 +61,7 @@ class MeasureTest < TunerTest
     blame = observation.endpoints.find { |endpoint| endpoint.name == "GET /sleep" }.blame
     holder = blame.max_by(&:wait_ns)
     assert_equal ["request", "GET /compute"], [holder.kind, holder.holder]
-    assert_operator holder.wait_ns, :>=, 0.8 * blame.sum(&:wait_ns), blame.inspect
+    assert_operator holder.wait_ns, :>=, 0.6 * blame.sum(&:wait_ns), blame.inspect
   end
 
   test "a keep-alive client's pause is no part of a request" do

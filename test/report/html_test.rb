@@ -281,10 +281,8 @@ class ReportHtmlTest < TunerTest
     refute_match(/pool in lock|gc in gvlwait|before Puma ms/, html(TuningFixture.unaided_observation.with(endpoints: health)))
   end
 
-  test "that every request's parts sum to its wall time is said where it is so and was looked at" do
-    said = "every request’s parts sum to its wall time within 1%"
-    assert_includes html(TuningFixture.observation), said
-    [TuningFixture.cluster_observation, TuningFixture.unaided_observation].each { |value| refute_includes html(value), said }
+  test "that parts sum to the wall time, as they do by construction, is not told as if it proved anything" do
+    refute_match(/sum to its wall time/, html)
   end
 
   test "parts that nobody could tell apart are called unknown" do

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Measure
-    # Where wall time went. The parts sum to the wall time; what they miss is the residual, and it is shown.
+    # Where wall time went. Each moment is in one part, so that they sum to the wall time by construction;
+    # the residual is what is in none that is known.
     # A part that could not be told apart is nil, and the observation says why.
     #
     # wall_ns: of requests: from the moment Puma had the request to the end of the response;

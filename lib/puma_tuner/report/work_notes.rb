@@ -22,12 +22,6 @@ module PumaTuner
         "p50 and p99 are of all #{@noun}s, by a histogram: off by #{Units.percent(Stats::Histogram::RELATIVE_ERROR)} at most."
       end
 
-      # @return [Boolean, nil] whether the parts of every single one sum to its wall time; nil where nobody looked
-      def closed?
-        counts = @works.map(&:unclosed_count)
-        counts.all?(&:zero?) if counts.all?
-      end
-
       private
 
       # Endpoints without the proxy's stamp, such as its own health checks, have no say in it.
@@ -38,6 +32,7 @@ module PumaTuner
         "Before Puma: mean #{Units.duration(mean_ns)} per #{@noun} (by the proxy's clock)."
       end
 
+      # Theirs are a fault of the probe's. That there are none shows little: see docs/design.md.
       def unclosed
         unclosed_count = @works.filter_map(&:unclosed_count).sum
         return if unclosed_count.zero?

@@ -54,12 +54,6 @@ module PumaTuner
         # @return [Array<Background::Row>]
         def background_rows = Background.rows(observation).first(BACKGROUND_MAX)
 
-        # @return [Boolean] whether it was looked at, and every request's parts sum to its wall time
-        def closed?
-          works = observation.endpoints + observation.jobs
-          works.any? && WorkNotes.new(works).closed?
-        end
-
         # @return [Boolean] whether there were any to leave out of the embedded document
         def recorded_requests? = observation || contents.workload
       end
