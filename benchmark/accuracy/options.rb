@@ -40,9 +40,9 @@ module Accuracy
 
     # The page is written whole, and people will quote it.
     def insist_on_a_whole_page
-      whole = !quick && blame && tools == Tools::NAMES && workloads == Workloads::NAMES && conditions == self.class::CONDITIONS
+      whole = !quick && rounds_count >= self.class::ROUNDS_COUNT && blame && tools == Tools::NAMES && workloads == Workloads::NAMES && conditions == self.class::CONDITIONS
       return if whole || !write
-      raise OptionParser::InvalidArgument, "--write needs all tools, workloads, conditions and blame, and no --quick"
+      raise OptionParser::InvalidArgument, "--write needs all tools, workloads, conditions and blame, #{self.class::ROUNDS_COUNT} rounds or more, and no --quick"
     end
   end
 end

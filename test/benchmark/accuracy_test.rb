@@ -195,7 +195,7 @@ class AccuracyTest < TunerTest
     assert_equal [2, false, %w[ours gvltools], %w[gc], %w[idle], true, false], options.deconstruct
     assert_equal [1, 0.25], Options.parse(%w[--quick]).then { |quick| [quick.rounds_count, quick.scale] }
     assert Options.parse(%w[--write]).write
-    [%w[--write --quick], %w[--write --tools ours], %w[--write --no-blame], %w[--workloads nosuch], %w[--rounds 0], %w[more]].each do |words|
+    [%w[--write --quick], %w[--write --tools ours], %w[--write --no-blame], %w[--write --rounds 2], %w[--workloads nosuch], %w[--rounds 0], %w[more]].each do |words|
       assert_raises(OptionParser::ParseError, words.join(" ")) { Options.parse(words) }
     end
   end
