@@ -73,7 +73,8 @@ static void charge(struct slot *waiter, uint32_t slot, uint32_t serial, uint64_t
             return;
         }
     }
-    if (waiter->blamed_count == BLAMED_MAX && waiter->unplaced_count % MERGE_EVERY == 0) merge_ended(waiter);
+    /* Before a request nobody waits for that many, and what a thread without any has waited for is never told. */
+    if (waiter->in_request && waiter->blamed_count == BLAMED_MAX && waiter->unplaced_count % MERGE_EVERY == 0) merge_ended(waiter);
     if (waiter->blamed_count < BLAMED_MAX) {
         waiter->blamed[waiter->blamed_count++] = (struct blamed){slot, serial, ns};
         waiter->unplaced_count = 0;
