@@ -31,7 +31,7 @@ module BlockTrials
   def variant(name = "today", **factors) = Prove::Variant.new(name:, factors: factors.transform_keys(&:to_s))
 
   def runner(text, commands: ->(_) { command }, warmup_limit_s: 0.1, duration_s: 0.1, **limits)
-    Prove::BlockRunner.new(file: write(text), commands:, warmup_limit_s:, duration_s:, boot_limit_s: 20, busy_machine: true, **limits)
+    Prove::BlockRunner.new(file: write(text), commands:, warmup_limit_s:, duration_s:, boot_limit_s: 20, **limits)
   end
 
   # @return [Prove::Trial]
