@@ -101,8 +101,7 @@ static void answered(struct loop *loop, struct connection *connection)
     bool last;
 
     loop->in_flight_count--;
-    /* Closed loop: what is answered after the end would count time in which less was sent. */
-    if (loop->plan->mode != CLOSED_LOOP || now <= loop->end_ns) load_count_answer(loop, connection, now);
+    load_count_answer(loop, connection, now);
     load_meet(loop, connection, now);
     connection->served_count++;
     last = connection->response.close || connection->hung_up ||

@@ -64,13 +64,13 @@ struct request_tally {
 };
 
 /* Open loop: intended_count = answered_count + unanswered_count + failed_count. Closed loop: latency and service are of answers
- * that came after settling; all else is of the whole load. */
+ * that came after settling and before the end; all else is of the whole load. */
 struct tally {
     struct request_tally *requests;
     uint64_t latency[BUCKETS], service[BUCKETS], lag[BUCKETS];
     uint64_t latency_sum_ns, latency_max_ns, service_sum_ns;
     uint64_t intended_count;    /* requests that were due */
-    uint64_t answered_count;    /* and answered, in time to count */
+    uint64_t answered_count;    /* and answered */
     uint64_t in_time_count;     /* of these, before the end of what was asked for */
     uint64_t first_answer_ns;   /* the first of these, since the beginning */
     uint64_t held_back_count;   /* and had to wait for a connection, all of them being busy */

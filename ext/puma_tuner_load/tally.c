@@ -17,9 +17,8 @@ static bool has_text(const struct request *request, const struct response *respo
 
 static bool expects(const struct request *request, int status) { return request->expected[status / 8] >> (status % 8) & 1; }
 
-static void count_by_request(struct request_tally *tally, const struct request *request, const struct response *response, uint64_t latency_ns)
+static void count_by_request(struct request_tally *tally, const struct request *request, const struct response *response)
 {
-    tally->latency[bucket_of(latency_ns)]++;
     tally->statuses[response->status]++;
     tally->body_bytes += response->body_bytes;
     if (!tally->answered_count++ || response->body_bytes < tally->body_bytes_min) tally->body_bytes_min = response->body_bytes;
@@ -35,19 +34,29 @@ static void write_raw(const struct loop *loop, const struct connection *connecti
         (unsigned long long)(now - loop->began_ns), connection->response.status, (unsigned long long)connection->response.body_bytes);
 }
 
-void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now)
+static void count_latency(struct tally *tally, const struct connection *connection, uint64_t now)
 {
-    struct tally *tally = loop->tally;
     uint64_t latency_ns = now - connection->intended_ns, service_ns = now - connection->sent_ns;
 
-    tally->answered_count++;
-    if (now <= loop->end_ns && !tally->in_time_count++) tally->first_answer_ns = now - loop->began_ns;
     tally->latency[bucket_of(latency_ns)]++;
     tally->service[bucket_of(service_ns)]++;
+    tally->requests[connection->pick.request].latency[bucket_of(latency_ns)]++;
     tally->latency_sum_ns += latency_ns;
     tally->service_sum_ns += service_ns;
     if (latency_ns > tally->latency_max_ns) tally->latency_max_ns = latency_ns;
-    count_by_request(&tally->requests[connection->pick.request], request_of(loop, connection), &connection->response, latency_ns);
+}
+
+/* What a closed loop is answered after its end is of a time in which fewer and fewer requests were sent: no latency. But the
+ * server worked for it, so it is counted. */
+void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now)
+{
+    struct tally *tally = loop->tally;
+    bool in_time = now <= loop->end_ns;
+
+    tally->answered_count++;
+    if (in_time && !tally->in_time_count++) tally->first_answer_ns = now - loop->began_ns;
+    if (in_time || loop->plan->mode != CLOSED_LOOP) count_latency(tally, connection, now);
+    count_by_request(&tally->requests[connection->pick.request], request_of(loop, connection), &connection->response);
     if (loop->plan->raw) write_raw(loop, connection, now);
 }
 

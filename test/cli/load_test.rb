@@ -54,6 +54,7 @@ class LoadTest < TunerTest
       assert_includes result.err, File.join(File.realpath(folder), "load.json")
       assert_operator outcome.latency.count, :<, outcome.requests_count
       assert_match(/^  settling +\S+ \S+ until each connection had had an answer; the \d+ answers/, result.out)
+      assert_match(/^  after the end +\d+ answers? to what was under way then/, result.out)
       assert_equal "load_outcome", JSON.parse(load("--json", folder:).out).fetch("kind")
     end
   end

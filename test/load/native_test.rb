@@ -91,7 +91,9 @@ class NativeTest < TunerTest
       assert_operator outcome.settling_ns, :>=, 500_000_000
       assert_operator outcome.max_ns, :<, 500_000_000
       answered_ns = File.readlines(path).drop(1).map { |line| line.split(",")[3].to_i }
-      assert_equal answered_ns.count { |ns| ns > outcome.settling_ns }, outcome.counted_count
+      end_ns = outcome.settling_ns + outcome.duration_ns
+      assert_equal [answered_ns.count { |ns| ns > outcome.settling_ns && ns <= end_ns }, answered_ns.count { |ns| ns > end_ns }], [outcome.counted_count, outcome.drained_count]
+      assert_operator outcome.drained_count, :>, 0
       assert_equal [answered_ns.size] * 2, [outcome.requests_count, outcome.statuses.values.sum]
       assert_in_delta outcome.counted_count / 0.4, outcome.throughput_per_s, 1e-6
       assert_in_delta 10, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
@@ -116,9 +118,28 @@ class NativeTest < TunerTest
     assert_includes Range.new(*[one.mean_ns, two.mean_ns].minmax), both.mean_ns
   end
 
+  test "what was under way at a closed loop's end is waited for: its statuses count, its latency does not" do
+    late = Queue.new.push(true)
+    answer = ->(_, number) { sleep(number * 0.3) && ((number.positive? && late.pop(timeout: 0)) ? 500 : 200) }
+    outcome = ScriptedServer.serve(answer) { |server| run_native(server.url, duration_s: 0.2) }
+    assert_equal [8, 4, 0, 0], outcome.to_h.values_at(:requests_count, :drained_count, :unanswered_count, :socket_errors_count)
+    assert_equal({"200" => 7, "500" => 1}, outcome.statuses)
+    assert_equal [1, 0], [outcome.unexpected_count, outcome.counted_count]
+  end
+
+  test "of an open loop, answers after its end count in all figures" do
+    outcome = ScriptedServer.serve(->(*) { sleep(0.2) && 200 }) do |server|
+      run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 200, duration_s: 0.5)
+    end
+    assert_in_delta 20, outcome.drained_count, 5
+    assert_equal outcome.requests_count, outcome.counted_count
+    assert_equal outcome.drained_count * 2, (outcome + outcome).drained_count
+  end
+
   test "answers that come only while it settles are no figures" do
     outcome = ScriptedServer.serve(->(_, number) { sleep(number.zero? ? 0.01 : 0.5) && 200 }) { |server| run_native(server.url, duration_s: 0.2) }
-    assert_equal [4, 0, 0.0, nil, nil], [outcome.requests_count, outcome.counted_count, outcome.throughput_per_s, outcome.mean_ns, outcome.p50_ns]
+    assert_equal [4, 4], [outcome.in_time_count, outcome.drained_count]
+    assert_equal [8, 0, 0.0, nil, nil], [outcome.requests_count, outcome.counted_count, outcome.throughput_per_s, outcome.mean_ns, outcome.p50_ns]
     assert_equal "no request was answered within 200 ms after the first of each connection", outcome.complaint
   end
 

@@ -8,23 +8,23 @@ class MemoryCurveTest < TunerTest
   # A server of one process: this one.
   Server = Data.define(:pids)
 
-  Outcome = Data.define(:requests_count, :sending_ns)
+  Outcome = Data.define(:requests_count, :in_time_count, :sending_ns)
 
   test "points are at the requests served by then" do
     curve = Prove::MemoryCurve.new(Server.new(pids: [Process.pid]))
-    2.times { curve.during { sleep(0.6) && Outcome.new(requests_count: 100, sending_ns: 600_000_000) } }
+    2.times { curve.during { sleep(0.6) && Outcome.new(requests_count: 100, in_time_count: 80, sending_ns: 100_000_000) } }
     counts = curve.points.map(&:first)
     assert_equal 0, counts.first
     assert_equal 200, counts.last
     assert_equal counts.sort, counts
-    assert_includes counts, 100
+    assert_equal [0, 80, 100, 180, 200], counts
     curve.points.each { |_, pss, rss| assert_operator pss, :<=, rss }
     assert_operator curve.points.last[2], :>, 5_000_000
   end
 
   test "a server that has gone adds no points" do
     curve = Prove::MemoryCurve.new(Server.new(pids: [2**22 + 1]))
-    curve.during { Outcome.new(requests_count: 1, sending_ns: 1) }
+    curve.during { Outcome.new(requests_count: 1, in_time_count: 1, sending_ns: 1) }
     assert_empty curve.points
   end
 

@@ -65,7 +65,7 @@ module PumaTuner
 
       def facts
         rows = {
-          "settling" => settling, "statuses" => statuses, "unexpected" => unexpected, "due" => due,
+          "settling" => settling, "after the end" => drained, "statuses" => statuses, "unexpected" => unexpected, "due" => due,
           "connections" => @outcome.connections_made_count&.then { |count| "#{FIGURES.count(count)} made" },
           "generator" => generator, "Little's law" => law
         }.compact
@@ -75,8 +75,14 @@ module PumaTuner
 
       def settling
         return unless @outcome.settling_ns
-        "#{Units.duration(@outcome.settling_ns)} until #{who_was_answered}; the #{FIGURES.counted(@outcome.requests_count - @outcome.counted_count, "answer")} " \
+        "#{Units.duration(@outcome.settling_ns)} until #{who_was_answered}; the #{FIGURES.counted(@outcome.in_time_count - @outcome.counted_count, "answer")} " \
           "until then count in no other figure but statuses and CPU"
+      end
+
+      # Of an open loop they count as all others do.
+      def drained
+        return if @arrivals.open? || !@outcome.drained_count&.positive?
+        "#{FIGURES.counted(@outcome.drained_count, "answer")} to what was under way then; they count in statuses and CPU, too"
       end
 
       def who_was_answered

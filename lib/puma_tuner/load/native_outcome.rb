@@ -19,7 +19,7 @@ module PumaTuner
       def outcome
         Outcome.new(
           generator: @name, arrivals: @arrivals.to_s, connections_count: @connections_count, duration_ns: @duration_ns,
-          requests_count: @figures[:answered_count], throughput_per_s:, **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
+          requests_count: @figures[:answered_count], drained_count: @figures[:answered_count] - @figures[:in_time_count], throughput_per_s:, **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
           body_bytes_ranges: requests.map { |request| request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive? },
           statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure],
           unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop), unknown:

@@ -8,8 +8,11 @@ module PumaTuner
     # duration_ns: of what was measured; neither settling nor waiting for the last answers is part of it
     # settling_ns: of a closed loop, the time before that, until each connection had had its first answer; nil when it was stopped
     #   before, and then all of it was measured. unmet_count: connections that had none by then: the load never settled
-    # requests_count: answered, while it settled, too; throughput_per_s: of what was measured (counted_count), in an open loop of
-    #   the answers that came before its end
+    # requests_count: all that were answered: while it settled and after its end, too. It is what the server worked for, so CPU,
+    #   objects and the like are divided by it. Other tools give up what is under way at their end, and don't tell how much that
+    #   is: of them it is taken for nothing, and figures per request are too high by as many as there are connections, at most
+    # drained_count: of these, answered after the last was due; of a closed loop they are in no latency, of an open one they are
+    # throughput_per_s: of what was measured (counted_count), in an open loop of the answers that came before its end
     # statuses: {"200" => count}
     # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must have;
     #   wrong_body_count: the latter alone
@@ -27,13 +30,13 @@ module PumaTuner
     # unknown: {name of a field that is nil => why}
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
       :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
-      :unanswered_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
+      :unanswered_count, :drained_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :unknown, kind: :load_outcome,
       nested: {latency: Stats::Histogram, service: Stats::Histogram, lag: Stats::Histogram}) do
       # What only our own generator tells; other tools leave it out.
-      const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count connections_made_count generator_cpu_ns
+      const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count connections_made_count generator_cpu_ns
         unexpected_count wrong_body_count socket_errors_count].freeze)
-      const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count
+      const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count drained_count
         settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
@@ -55,6 +58,9 @@ module PumaTuner
 
       # @return [Integer] answers that throughput and latency are of
       def counted_count = latency ? latency.count : requests_count
+
+      # @return [Integer] answers that came while requests were sent, settling included
+      def in_time_count = requests_count - drained_count.to_i
 
       # @return [Integer] nanoseconds in which requests were sent, settling included
       def sending_ns = duration_ns + settling_ns.to_i

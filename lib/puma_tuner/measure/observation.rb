@@ -61,7 +61,7 @@ module PumaTuner
 
     # What the window was filled with, when it was us who filled it; nil when the traffic was the user's own.
     #
-    # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them
+    # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them; requests_count: what they are of
     # unexpected_count: answers with a status outside the expected ones
     # arrivals: "closed", "poisson" or "even"; rate_per_s: of an open loop, else nil; think_ns: of a closed one, else nil
     # reuse_count: mean number of requests over one connection; nil: no end
@@ -70,7 +70,7 @@ module PumaTuner
       # @param outcome [Load::Outcome]
       # @param arrivals [Load::Arrivals]
       def self.of(outcome, arrivals)
-        new(**outcome.to_h.slice(*members), arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
+        new(**outcome.to_h.slice(*members), requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
           think_ns: (arrivals.think_s * 1_000_000_000).round, reuse_count: arrivals.reuse && arrivals.reuse.sum.fdiv(arrivals.reuse.size).round)
       end
     end

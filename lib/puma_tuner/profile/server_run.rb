@@ -109,7 +109,7 @@ module PumaTuner
         looked_ns = (duration_s * Units::NS_PER_S).round
         @profiled_ns += looked_ns
         # The load is longer by the time in which it settles.
-        @requests_count += (outcome.requests_count * [looked_ns.fdiv(outcome.sending_ns), 1].min).round if outcome
+        @requests_count += (outcome.in_time_count * [looked_ns.fdiv(outcome.sending_ns), 1].min).round if outcome
       ensure
         watching&.join
       end

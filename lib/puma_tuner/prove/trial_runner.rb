@@ -19,7 +19,7 @@ module PumaTuner
       # Windows of warm-up that most apps need until they are steady: one or two more than the fewest.
       USUAL_WINDOWS_COUNT = WarmupRun::WINDOWS_COUNT + 2
 
-      # A turn must be long beside a request, for what is under way when it ends does not count.
+      # A turn must be long beside a request, for what is under way when it ends is in no throughput.
       TURN_IN_LATENCIES = 20
 
       # And so is a trial: shorter ones are made so long.
@@ -131,7 +131,7 @@ module PumaTuner
       def finished(served, variant, round, position)
         outcomes[variant.name] = served.outcome
         void = served.gone ? Void.new(kind: "failed", detail: served.gone) : Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:)
-        Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.requests_count, void:, **served.facts)
+        Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.counted_count, void:, **served.facts)
       end
 
       def serve(variant)

@@ -21,7 +21,7 @@ module PumaTuner
     #
     # variant: its name; position: 0 for the first in its round
     # values: {Metric#name => number}; what could not be told is not in it
-    # requests_count: counted (of a block: iterations)
+    # requests_count: that throughput and latency are of (of a block: iterations)
     # memory: [[requests served so far, PSS bytes, RSS bytes], …] from boot to the end of the load, all processes together
     # conditions: {name => number} on the machine meanwhile, such as "run_queue_wait_ratio"; see Conditions
     # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
