@@ -48,6 +48,9 @@ static VALUE request_hash(const struct request_tally *tally)
     set(hash, "body_bytes", ULL2NUM(tally->body_bytes));
     set(hash, "body_bytes_min", ULL2NUM(tally->body_bytes_min));
     set(hash, "body_bytes_max", ULL2NUM(tally->body_bytes_max));
+    set(hash, "redirected_count", ULL2NUM(tally->redirected_count));
+    set(hash, "location", tally->location[0] ? rb_utf8_str_new_cstr(tally->location) : Qnil);
+    set(hash, "other_locations", tally->other_locations ? Qtrue : Qfalse);
     set(hash, "latency", buckets(tally->latency));
     return hash;
 }
@@ -76,6 +79,7 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "unmet_count", ULL2NUM(tally->unmet_count));
     set(hash, "elapsed_ns", ULL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "cpu_ns", ULL2NUM(tally->cpu_ns));
+    set(hash, "redirected", tally->redirected ? Qtrue : Qfalse);
     set(hash, "first_failure", tally->first_failure[0] ? rb_utf8_str_new_cstr(tally->first_failure) : Qnil);
     return hash;
 }
@@ -87,7 +91,7 @@ static void *zeroed(size_t count, size_t bytes)
     return memory;
 }
 
-/* `source`: {messages: [String], head:, expected: [statuses], body_text: nil or String}. The strings stay referenced by the
+/* `source`: {messages: [String], weight:, head:, expected: [statuses], redirect_is_meant:, body_text: nil or String}. The strings stay referenced by the
  * caller. */
 static void fill_request(struct request *request, VALUE source)
 {
@@ -100,7 +104,9 @@ static void fill_request(struct request *request, VALUE source)
     }
     request->messages = messages;
     request->messages_count = (uint32_t)RARRAY_LEN(texts);
+    request->weight = NUM2UINT(fetch(source, "weight"));
     request->head = RTEST(fetch(source, "head"));
+    request->redirect_is_meant = RTEST(fetch(source, "redirect_is_meant"));
     for (long i = 0; i < RARRAY_LEN(expected); i++) {
         int status = NUM2INT(RARRAY_AREF(expected, i));
         if (status >= 0 && status < STATUSES) request->expected[status / 8] |= (uint8_t)(1 << (status % 8));

@@ -30,7 +30,9 @@ struct message { const char *bytes; size_t length; };
 struct request {
     const struct message *messages; /* one; or one for each row of the data file, sent in turn */
     uint32_t messages_count;
+    uint32_t weight;           /* how often it is sent, beside the others */
     bool head;                 /* its answer has no body */
+    bool redirect_is_meant;    /* nobody need be asked whether it is the redirect that should be measured */
     uint8_t expected[STATUSES / 8 + 1];
     const char *body_text;     /* must occur in the answer; NULL: anything may */
     size_t body_text_length;
@@ -55,8 +57,14 @@ struct plan {
     FILE *raw;                 /* NULL: none */
 };
 
-/* What is told apart by request. */
+#define LOCATION_MAX 200
+
+/* What is told apart by request. location: where its first redirect led to, without the query; whatever is not printable ASCII is
+ * a "?"; other_locations: whether any other led elsewhere. */
 struct request_tally {
+    uint64_t redirected_count;
+    char location[LOCATION_MAX + 1];
+    bool other_locations;
     uint64_t statuses[STATUSES];
     uint64_t answered_count, unexpected_count, wrong_body_count;
     uint64_t body_bytes, body_bytes_min, body_bytes_max;
@@ -81,6 +89,7 @@ struct tally {
     uint64_t settling_ns;       /* closed loop: from the beginning until it was measured; 0: it was stopped before */
     uint64_t unmet_count;       /* connections whose first request had come to no end by then */
     uint64_t began_ns, ended_ns, cpu_ns;
+    bool redirected;            /* more than half of the mix was, which nobody meant; the load ends as soon as that is seen */
     char first_failure[128];
 };
 
@@ -105,6 +114,8 @@ struct response {
     size_t head_length, body_length;
     bool head_done, chunked, close, until_close;
     bool keeps_body;            /* it is to be looked at */
+    const char *location;       /* in the head; NULL: none */
+    size_t location_length;
     int status;
     int chunk_state;
     uint64_t left;              /* of the body, or of its chunk */

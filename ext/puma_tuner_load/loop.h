@@ -33,6 +33,7 @@ struct loop {
     int epoll, timer;
     uint64_t random_state, began_ns, end_ns, next_ns; /* end_ns: of sending; until it has settled, the latest possible */
     uint64_t timer_ns;          /* when the timer rings next, or has rung; 0: never set */
+    uint64_t redirect_check_ns; /* when it is looked next whether the load is of redirects only */
     double next_at;             /* of the schedule, nanoseconds since began_ns */
     uint64_t order_at, row;
     struct ring waiting;        /* open loop: due, and no connection free */
@@ -75,5 +76,7 @@ void load_count_lag(struct loop *loop, const struct connection *connection);
 void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now);
 void load_count_failure(struct loop *loop, const char *what, int error);
 void load_forget_latencies(struct loop *loop);
+/* tally.c: whether, of what is sent, more than half by weight is mostly answered with redirects that are not meant. */
+bool load_redirected(const struct loop *loop);
 
 #endif

@@ -41,7 +41,7 @@ static bool number(const char *value, size_t length, uint64_t *number)
     return digits > 0;
 }
 
-/* The few header lines that tell where the answer ends. */
+/* The few header lines that tell where the answer ends, or where it leads to. */
 static void header_line(struct response *response, const char *line, size_t length, bool *has_length)
 {
     const char *colon = memchr(line, ':', length);
@@ -59,6 +59,9 @@ static void header_line(struct response *response, const char *line, size_t leng
         response->chunked = has_token(value, length, "chunked");
     } else if (name_length == 10 && strncasecmp(line, "connection", 10) == 0) {
         response->close = has_token(value, length, "close");
+    } else if (name_length == 8 && strncasecmp(line, "location", 8) == 0) {
+        response->location = value;
+        response->location_length = length;
     }
 }
 

@@ -17,9 +17,50 @@ static bool has_text(const struct request *request, const struct response *respo
 
 static bool expects(const struct request *request, int status) { return request->expected[status / 8] >> (status % 8) & 1; }
 
+/* RFC 9110, section 15.4; of the other 3xx, none leads anywhere else by itself. */
+static bool is_redirect(int status)
+{
+    return (status >= 301 && status <= 303) || status == 307 || status == 308;
+}
+
+/* What a query says is the visitor's own: it is left out. */
+static void copy_location(char *copy, const struct response *response)
+{
+    size_t i;
+
+    for (i = 0; i < response->location_length && i < LOCATION_MAX && !strchr("?#\r", response->location[i]); i++) {
+        char c = response->location[i];
+        copy[i] = c > ' ' && c <= '~' ? c : '?';
+    }
+    copy[i] = '\0';
+}
+
+static void count_redirect(struct request_tally *tally, const struct response *response)
+{
+    char location[LOCATION_MAX + 1];
+
+    copy_location(location, response);
+    if (!tally->redirected_count++) memcpy(tally->location, location, sizeof(location));
+    else if (strcmp(tally->location, location) != 0) tally->other_locations = true;
+}
+
+bool load_redirected(const struct loop *loop)
+{
+    uint64_t redirected = 0, all = 0;
+
+    for (uint32_t i = 0; i < loop->plan->requests_count; i++) {
+        const struct request *request = &loop->plan->requests[i];
+        const struct request_tally *tally = &loop->tally->requests[i];
+        all += request->weight;
+        if (!request->redirect_is_meant && tally->redirected_count * 2 > tally->answered_count) redirected += request->weight;
+    }
+    return redirected * 2 > all;
+}
+
 static void count_by_request(struct request_tally *tally, const struct request *request, const struct response *response)
 {
     tally->statuses[response->status]++;
+    if (is_redirect(response->status)) count_redirect(tally, response);
     tally->body_bytes += response->body_bytes;
     if (!tally->answered_count++ || response->body_bytes < tally->body_bytes_min) tally->body_bytes_min = response->body_bytes;
     if (response->body_bytes > tally->body_bytes_max) tally->body_bytes_max = response->body_bytes;

@@ -5,7 +5,7 @@ module PumaTuner
   #
   # What to send: request_file makes requests, a mix is several of them with weights, whose {{names}} a template fills in from
   # a data_file; arrivals say when, traffic adds how to send it.
-  # Who sends: a generator, one file each. Native is our own (native_plan, native_outcome); a program is another's; wrk_script
+  # Who sends: a generator, one file each. Native is our own (native_plan, native_outcome, native_doubts); a program is another's; wrk_script
   # and wrk_correction are wrk's. Whether it tells the truth: self_test, of a stall_server.
   # What came of it: an outcome.
   module Load
@@ -17,6 +17,7 @@ module PumaTuner
     autoload :Hey, "puma_tuner/load/hey"
     autoload :Mix, "puma_tuner/load/mix"
     autoload :Native, "puma_tuner/load/native"
+    autoload :NativeDoubts, "puma_tuner/load/native_doubts"
     autoload :NativeOutcome, "puma_tuner/load/native_outcome"
     autoload :NativePlan, "puma_tuner/load/native_plan"
     autoload :Outcome, "puma_tuner/load/outcome"

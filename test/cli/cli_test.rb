@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/command_line"
 require "support/served_app"
 
@@ -68,6 +69,17 @@ class CliTest < TunerTest
     checks = JSON.parse(File.read(path)).fetch("apps").fetch(key)
     assert_nil tuning.sweep.past_error
     assert_equal tuning.verdict.cells.map(&:topology).uniq.size, checks.count { |check| check.fetch("metric") == "throughput" }
+  end
+
+  test "answers that are all alike are remarked in an observation" do
+    ServedApp.open do |app|
+      result = puma_tuner("measure", "--load", "--path", "/a,/b,/c", "--warmup", "1", "--duration", "1", "config.ru", folder: app.folder)
+      assert_done result
+      assert_match(/3\s+different\s+paths\s+are all answered with status 200 and 4 bytes/, result.out)
+      fields = JSON.parse(File.read(File.join(app.folder, "observation.json")))
+      assert_equal 1, fields["load"].delete("remarks").size
+      assert_empty PumaTuner::Document.parse(JSON.generate(fields), "observation.json", [:observation]).load.remarks
+    end
   end
 
   test "measure sends an open loop, too" do

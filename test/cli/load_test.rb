@@ -66,6 +66,16 @@ class LoadTest < TunerTest
     assert_match(/^  unexpected +[\d,]+ answers$/, result.out)
   end
 
+  test "a load of redirects is a mistake; answers that are all alike are printed with a remark, and kept with it" do
+    to_login = ->(*) { ScriptedServer::Reply.new(302, {"Location" => "/login"}, "") }
+    assert_mistake(%r{most answers are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
+    Dir.mktmpdir do |folder|
+      result = load("--path", "/a,/b,/c", "--json", "load.json", folder:)
+      assert_match(/^3 different paths are all answered with status 200 and 2 bytes: .* makes sure\.$/, result.out)
+      assert_match(/3 different paths/, PumaTuner::Document.read(File.join(folder, "load.json"), :load_outcome).remarks.first)
+    end
+  end
+
   test "nobody there" do
     port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
     result = puma_tuner("load", "http://127.0.0.1:#{port}", "--duration", "0.2")

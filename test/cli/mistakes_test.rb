@@ -32,6 +32,19 @@ class MistakesTest < TunerTest
     end
   end
 
+  # What was once measured is a login's redirect, at hundreds a second.
+  test "an app that sends to its login" do
+    ServedApp.open(rackup: 'run ->(env) { (env["HTTP_COOKIE"] == "session=1") ? [200, {}, ["issues"]] : [302, {"location" => "/login"}, []] }') do |app|
+      long = %w[--duration 600 --warmup 600 --path /issues config.ru]
+      [%w[measure --load], %w[tune]].each do |words|
+        assert_mistake(%r{most answers are redirects to /login \(302\).*session cookie}m, puma_tuner(*words, *long, folder: app.folder))
+      end
+      assert_nothing_left(app)
+      File.write(File.join(app.folder, "requests.txt"), "GET /issues header:Cookie=session=1\n")
+      assert_equal 0, puma_tuner("measure", "--load", "--requests", "requests.txt", "--duration", "1", "--warmup", "1", "config.ru", folder: app.folder).code
+    end
+  end
+
   test "a rackup file that is not there" do
     ServedApp.open do |app|
       assert_mistake(/there is no nowhere\.ru/, puma_tuner("tune", "nowhere.ru", folder: app.folder))

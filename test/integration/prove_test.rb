@@ -77,6 +77,14 @@ class ProveTest < TunerTest
     assert_mistake(/yjit=off of b had no effect/, prove("--variant", "a:", "--variant", "b:yjit=off"))
   end
 
+  test "a variant that redirects is refused before any round, by its name; answers that are all alike are remarked" do
+    words = ["--variant", "a:", "--variant", "b:env.PROVE_STATUS=302", "--rounds", "6", "--bodies-may-differ"]
+    assert_mistake(/b: most answers are redirects to nowhere \(302\)/, prove(*words))
+    refute_path_exists File.join(@folder, "verdict.json")
+    assert_equal 0, prove("--variant", "a:", "--variant", "b:env.PROVE_SLEEP_MS=1", "--rounds", "1", "--path", "/a,/b,/c").code
+    assert_includes verdict.cells.first.remarks.join, "3 different paths are all answered with status 200"
+  end
+
   test "another body is refused, unless it is meant" do
     words = ["--variant", "a:env.PROVE_BODY=short", "--variant", "b:env.PROVE_BODY=#{"long" * 100}", "--rounds", "1"]
     assert_mistake(/answers to request 1 are of 5 bytes with a, and of 400 bytes with b.*--bodies-may-differ/m, prove(*words))

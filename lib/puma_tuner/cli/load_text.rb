@@ -128,7 +128,7 @@ module PumaTuner
       end
 
       def remarks
-        list = []
+        list = @outcome.remarks.map { |remark| "#{remark}." }
         list << "p99 of so few answers says little; from #{FIGURES.count(ENOUGH_FOR_P99)} on it does." if @outcome.counted_count.between?(1, ENOUGH_FOR_P99 - 1)
         list << "The generator itself was late, by more than a twentieth of the median latency: these are its figures, too." if late?
         list << "The generator was busy nearly all the time: it may be what bounds the throughput." if (busy_ratio || 0) > BUSY_RATIO

@@ -86,7 +86,8 @@ module PumaTuner
         settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) + arrivals.think_s
         figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns, raw_path: @raw_path, core: @core},
           settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
-        NativeOutcome.new(figures, mix:, name:, connections_count:, duration_s:, arrivals:).outcome
+        doubts = NativeDoubts.new(figures, mix:, url_base:).insist_on_no_redirects
+        NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
       end
 
       # Beside the connections: standard streams, epoll, timer, the raw file, Ruby's own.

@@ -5,9 +5,10 @@ module PumaTuner
     # The native generator's figures as an Outcome.
     class NativeOutcome
       # @param figures [Hash{Symbol => Object}] as ext/puma_tuner_load/bindings.c writes them
-      def initialize(figures, mix:, name:, connections_count:, duration_s:, arrivals:)
+      # @param remarks [Array<String>] see Outcome
+      def initialize(figures, name:, connections_count:, duration_s:, arrivals:, remarks: [])
         @figures = figures
-        @mix = mix
+        @remarks = remarks
         @name = name
         @connections_count = connections_count
         # Less than was asked for when it was stopped; neither settling nor waiting for the last answers is part of it.
@@ -22,7 +23,8 @@ module PumaTuner
           requests_count: @figures[:answered_count], drained_count: @figures[:answered_count] - @figures[:in_time_count], throughput_per_s:, **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
           body_bytes_ranges: requests.map { |request| request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive? },
           statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure],
-          unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop), unknown:
+          unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop),
+          remarks: @remarks, unknown:
         )
       end
 

@@ -63,7 +63,8 @@ module PumaTuner
 
       def request_plan(request)
         {
-          messages: @mix.filled(request, @seed).map { |filled| prepared(filled) }.to_a, head: request.http_method == "HEAD",
+          messages: @mix.filled(request, @seed).map { |filled| prepared(filled) }.to_a, weight: request.weight, head: request.http_method == "HEAD",
+          redirect_is_meant: request.redirect_meant?,
           expected: (request.expected_statuses || Request::USUALLY_EXPECTED).to_a, body_text: request.expected_text
         }
       end

@@ -27,17 +27,18 @@ module PumaTuner
     #   unanswered_count: those without an answer in the end
     # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its answers
     # generator_cpu_ns: that the generator took itself
+    # remarks: what makes the answers doubtful, though they are all as expected; sentences without a full stop
     # unknown: {name of a field that is nil => why}
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
       :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
       :unanswered_count, :drained_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
-      :socket_errors_count, :first_failure, :unknown, kind: :load_outcome,
+      :socket_errors_count, :first_failure, :remarks, :unknown, kind: :load_outcome,
       nested: {latency: Stats::Histogram, service: Stats::Histogram, lag: Stats::Histogram}) do
       # What only our own generator tells; other tools leave it out.
       const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count connections_made_count generator_cpu_ns
         unexpected_count wrong_body_count socket_errors_count].freeze)
       const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count drained_count
-        settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.freeze)
+        settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 
@@ -81,7 +82,7 @@ module PumaTuner
           **to_h, **summed(other), statuses: statuses.merge(other.statuses) { |_, one, two| one + two },
           latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag, max_ns: [max_ns, other.max_ns].compact.max,
           p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99), p999_ns: both.quantile_ns(0.999),
-          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, unmet_count: [unmet_count, other.unmet_count].compact.max, first_failure: first_failure || other.first_failure,
+          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, unmet_count: [unmet_count, other.unmet_count].compact.max, first_failure: first_failure || other.first_failure, remarks: remarks | other.remarks,
           body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges).map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
         )
       end

@@ -15,6 +15,8 @@ module PumaTuner
       # What may stand in a request line, so that a path cannot smuggle in a line of its own; "#" never leaves a browser.
       const_set(:PATH, %r{\A/[!-"$-~]*\z})
       const_set(:USUALLY_EXPECTED, 200..399)
+      # Those that lead elsewhere: RFC 9110, section 15.4.
+      const_set(:REDIRECTS, [301, 302, 303, 307, 308].freeze)
 
       def initialize(path:, weight: 1, http_method: "GET", headers: {}, body: nil, expected_statuses: nil, expected_text: nil)
         fields = {weight:, http_method:, path:, headers:, body:, expected_statuses:, expected_text:}
@@ -23,6 +25,9 @@ module PumaTuner
 
       # @return [Boolean] whether it has {{names}}, for which values of a data file stand
       def templated? = [path, *headers.values, *body].any? { |text| Template.in?(text) }
+
+      # @return [Boolean] whether a redirect is listed among the statuses that are right; usually one is let pass, and asked about
+      def redirect_meant? = !expected_statuses.nil? && expected_statuses.intersect?(self.class::REDIRECTS)
 
       # @param status [Integer] of an answer
       def expects?(status) = (expected_statuses || self.class::USUALLY_EXPECTED).include?(status)

@@ -65,8 +65,14 @@ module PumaTuner
     # unexpected_count: answers with a status outside the expected ones
     # arrivals: "closed", "poisson" or "even"; rate_per_s: of an open loop, else nil; think_ns: of a closed one, else nil
     # reuse_count: mean number of requests over one connection; nil: no end
+    # remarks: what makes the answers doubtful, see Load::Outcome
     LoadSummary = Document.define(:generator, :arrivals, :rate_per_s, :think_ns, :reuse_count, :connections_count, :duration_ns,
-      :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns) do
+      :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :remarks) do
+      # Observations of before there were remarks can be read.
+      def self.from_document(fields) = super({"remarks" => [], **fields})
+
+      def initialize(remarks: [], **fields) = super
+
       # @param outcome [Load::Outcome]
       # @param arrivals [Load::Arrivals]
       def self.of(outcome, arrivals)

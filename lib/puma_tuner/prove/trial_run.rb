@@ -112,6 +112,7 @@ module PumaTuner
       def remarks(conditions)
         full = conditions["yjit_code_ratio"]
         [
+          *@outcome.remarks,
           ("not steady: #{@warmup.reason}" unless @warmup.steady),
           ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.counted_count < P99_GOOD_COUNT),
           ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Host::YjitLimit::ALARM_RATIO),

@@ -25,7 +25,7 @@ module PumaTuner
       end
 
       # @return [String] all of it in a line
-      def sentence = [window, server, machine, load].join("; ")
+      def sentence = [[window, server, machine, load].join("; "), *remarks].join(". ")
 
       # @return [Hash{String => String}] the same at more length, by what it is
       def table
@@ -81,6 +81,9 @@ module PumaTuner
       end
 
       private
+
+      # Of whose answers something is doubtful, that must be read first.
+      def remarks = @observation.load ? @observation.load.remarks : []
 
       def jobs_only? = @observation.endpoints.empty? && @observation.jobs.any?
 

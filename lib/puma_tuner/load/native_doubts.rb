@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Load
+    # Whether the answers are those that were meant: a login page, or an error page that says 200, is quick and tells nothing of the app.
+    class NativeDoubts
+      # Every page of an app is longer; a heartbeat's answer is not, but an app has no three of them.
+      ALIKE_BYTES_MAX = 512
+      ALIKE_PATHS_MIN = 3
+
+      # @param figures [Hash{Symbol => Object}] as ext/puma_tuner_load/bindings.c writes them
+      # @param mix [Mix]
+      # @param url_base [String]
+      def initialize(figures, mix:, url_base:)
+        @figures = figures
+        @requests = mix.requests.zip(figures[:requests])
+        @url_base = url_base
+      end
+
+      # @return [self]
+      # @raise [VoidMeasurement] when more than half of the mix was redirected, and nobody said that this is meant
+      def insist_on_no_redirects
+        return self unless @figures[:redirected]
+        raise VoidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): this would measure the redirect, not the app. " \
+          "#{cure}, or list the status with expect:#{redirect_statuses.first} if it is meant (docs/formats/requests.md)."
+      end
+
+      # @return [Array<String>]
+      def remarks = [alike, (redirected_in_part unless @figures[:redirected])].compact
+
+      private
+
+      def redirected
+        @redirected ||= @requests.select { |request, figures| !request.redirect_meant? && figures[:redirected_count] * 2 > figures[:answered_count] }
+      end
+
+      def redirect_statuses = redirected.flat_map { |_, figures| figures[:statuses].keys.map { |status| status.to_s.to_i } & Request::REDIRECTS }.uniq.sort
+
+      # The one that most of the mix leads to comes first.
+      def locations
+        weights = redirected.each_with_object(Hash.new(0)) { |(request, figures), sums| sums[location(figures)] += request.weight }
+        first, *others = weights.sort_by { |_, weight| -weight }.map(&:first)
+        (others.any? || redirected.any? { |_, figures| figures[:other_locations] }) ? "#{first} and elsewhere" : first
+      end
+
+      def location(figures) = figures[:location]&.delete_prefix(@url_base)&.then { |text| text.empty? ? "/" : text } || "nowhere"
+
+      def cure
+        return "To an app that wants TLS, send header:X-Forwarded-Proto=https in a request file" if redirected.all? { |_, figures| figures[:location].to_s.start_with?("https:") }
+        "Behind a login, send a session cookie (header:Cookie=… in a request file)"
+      end
+
+      def redirected_in_part
+        return if redirected.empty?
+        names = redirected.map { |request, _| "#{request.http_method} #{request.path}" }
+        "#{names.first(3).join(", ")}#{" and #{names.size - 3} more" if names.size > 3} of the mix: redirected to #{locations}. That is quick, and part of all figures"
+      end
+
+      # Where a text is looked for, it is known what was answered.
+      def alike
+        told = @requests.select { |request, _| request.http_method == "GET" && request.expected_text.nil? }
+        paths = told.map { |request, _| request.path[/\A[^?]*/] }.uniq
+        return if paths.size < ALIKE_PATHS_MIN
+        statuses = told.flat_map { |_, figures| figures[:statuses].keys }.uniq
+        lengths = told.flat_map { |_, figures| figures.values_at(:body_bytes_min, :body_bytes_max) }.uniq
+        status, bytes = statuses.first, lengths.first
+        return unless statuses.one? && lengths.one? && bytes <= ALIKE_BYTES_MAX && told.none? { |_, figures| figures[:answered_count].zero? }
+        "#{paths.size} different paths are all answered with status #{status} and #{bytes} bytes: is that the app, or a page that stands before it? " \
+          "has:TEXT in a request file makes sure"
+      end
+    end
+  end
+end
