@@ -79,6 +79,7 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "unmet_count", ULL2NUM(tally->unmet_count));
     set(hash, "elapsed_ns", ULL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "cpu_ns", ULL2NUM(tally->cpu_ns));
+    set(hash, "refused", tally->refused ? Qtrue : Qfalse);
     set(hash, "redirected", tally->redirected ? Qtrue : Qfalse);
     set(hash, "first_failure", tally->first_failure[0] ? rb_utf8_str_new_cstr(tally->first_failure) : Qnil);
     return hash;

@@ -101,6 +101,7 @@ static void answered(struct loop *loop, struct connection *connection)
     bool last;
 
     loop->in_flight_count--;
+    loop->refused_since_ns = 0;
     load_count_answer(loop, connection, now);
     load_meet(loop, connection, now);
     connection->served_count++;
@@ -150,6 +151,7 @@ static void connected(struct loop *loop, struct connection *connection, uint32_t
     if (error) return lost(loop, connection, "connecting", error);
     if (!(events & EPOLLOUT)) return;
     loop->tally->connections_count++;
+    loop->refused_since_ns = 0;
     connection->phase = SENDING;
     send_rest(loop, connection);
 }

@@ -10,7 +10,8 @@
  * A load runs in a process of its own, which does nothing else; all of this is without the GVL.
  *
  * loop.c: who sends what when. connection.c: how one request comes to its answer. response.c: where an answer ends.
- * tally.c: what is counted. bindings.c: what Ruby sees. stall.c: the server that all of it is tested against. */
+ * tally.c: what is counted. doubts.c: whether the load makes sense. bindings.c: what Ruby sees. stall.c: the server that all
+ * of it is tested against. */
 #ifndef PUMA_TUNER_LOAD_H
 #define PUMA_TUNER_LOAD_H
 
@@ -89,6 +90,7 @@ struct tally {
     uint64_t settling_ns;       /* closed loop: from the beginning until it was measured; 0: it was stopped before */
     uint64_t unmet_count;       /* connections whose first request had come to no end by then */
     uint64_t began_ns, ended_ns, cpu_ns;
+    bool refused;               /* the load ended before its time, as nobody listened (any more) */
     bool redirected;            /* more than half of the mix was, which nobody meant; the load ends as soon as that is seen */
     char first_failure[128];
 };

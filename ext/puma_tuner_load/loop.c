@@ -12,8 +12,6 @@
 #define EVENTS_MAX 256
 /* Looked at this often for a wish to stop. */
 #define STOP_CHECK_NS 100000000u
-/* It is looked this often whether the load is of redirects only: minutes should not be spent on them. */
-#define REDIRECT_CHECK_NS 1000000000u
 /* A refused connection must not be tried without end: a breath, then again. */
 #define BREATH_NS 1000000u
 /* Requests that wait for a connection, 128 MiB of them. Beyond that they are given up at once. */
@@ -157,14 +155,6 @@ static void issue(struct loop *loop, uint64_t now)
     else issue_open(loop, now);
 }
 
-/* Whether it makes no sense to go on. */
-static bool pointless(struct loop *loop, uint64_t now)
-{
-    if (now < loop->redirect_check_ns) return false;
-    loop->redirect_check_ns = now + REDIRECT_CHECK_NS;
-    return load_redirected(loop);
-}
-
 static bool over(const struct loop *loop, uint64_t now)
 {
     if (now < loop->end_ns) return false;
@@ -257,7 +247,6 @@ static void begin(struct loop *loop)
 
     loop->began_ns = now_ns();
     loop->end_ns = loop->began_ns + plan->duration_ns;
-    loop->redirect_check_ns = loop->began_ns + REDIRECT_CHECK_NS;
     if (plan->mode != CLOSED_LOOP) {
         loop->next_at = next_gap_ns(loop);
         loop->next_ns = loop->began_ns + (uint64_t)loop->next_at;
@@ -276,7 +265,7 @@ static void run(struct loop *loop, const volatile bool *stop)
     uint64_t now, cpu_ns = own_cpu_ns();
 
     begin(loop);
-    for (now = now_ns(); !over(loop, now) && !pointless(loop, now) && !*stop; now = now_ns()) {
+    for (now = now_ns(); !over(loop, now) && !load_pointless(loop, now) && !*stop; now = now_ns()) {
         if (settling(loop) && now >= loop->began_ns + loop->plan->settling_limit_ns) settle(loop, now);
         issue(loop, now);
         set_timer(loop, now_ns());
@@ -284,7 +273,7 @@ static void run(struct loop *loop, const volatile bool *stop)
     }
     loop->tally->began_ns = loop->began_ns;
     loop->tally->ended_ns = now;
-    loop->tally->redirected = load_redirected(loop);
+    load_conclude(loop);
     loop->tally->unanswered_count += loop->in_flight_count + loop->waiting.count;
     loop->tally->cpu_ns = own_cpu_ns() - cpu_ns;
 }

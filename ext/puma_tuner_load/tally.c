@@ -1,5 +1,6 @@
 /* What is counted of a request and its answer. */
 #include "loop.h"
+#include <errno.h>
 #include <string.h>
 
 /* Of a request that is being sent: how late we ourselves are. One that was held back is late by the server's doing. */
@@ -17,50 +18,10 @@ static bool has_text(const struct request *request, const struct response *respo
 
 static bool expects(const struct request *request, int status) { return request->expected[status / 8] >> (status % 8) & 1; }
 
-/* RFC 9110, section 15.4; of the other 3xx, none leads anywhere else by itself. */
-static bool is_redirect(int status)
-{
-    return (status >= 301 && status <= 303) || status == 307 || status == 308;
-}
-
-/* What a query says is the visitor's own: it is left out. */
-static void copy_location(char *copy, const struct response *response)
-{
-    size_t i;
-
-    for (i = 0; i < response->location_length && i < LOCATION_MAX && !strchr("?#\r", response->location[i]); i++) {
-        char c = response->location[i];
-        copy[i] = c > ' ' && c <= '~' ? c : '?';
-    }
-    copy[i] = '\0';
-}
-
-static void count_redirect(struct request_tally *tally, const struct response *response)
-{
-    char location[LOCATION_MAX + 1];
-
-    copy_location(location, response);
-    if (!tally->redirected_count++) memcpy(tally->location, location, sizeof(location));
-    else if (strcmp(tally->location, location) != 0) tally->other_locations = true;
-}
-
-bool load_redirected(const struct loop *loop)
-{
-    uint64_t redirected = 0, all = 0;
-
-    for (uint32_t i = 0; i < loop->plan->requests_count; i++) {
-        const struct request *request = &loop->plan->requests[i];
-        const struct request_tally *tally = &loop->tally->requests[i];
-        all += request->weight;
-        if (!request->redirect_is_meant && tally->redirected_count * 2 > tally->answered_count) redirected += request->weight;
-    }
-    return redirected * 2 > all;
-}
-
 static void count_by_request(struct request_tally *tally, const struct request *request, const struct response *response)
 {
     tally->statuses[response->status]++;
-    if (is_redirect(response->status)) count_redirect(tally, response);
+    load_count_redirect(tally, response);
     tally->body_bytes += response->body_bytes;
     if (!tally->answered_count++ || response->body_bytes < tally->body_bytes_min) tally->body_bytes_min = response->body_bytes;
     if (response->body_bytes > tally->body_bytes_max) tally->body_bytes_max = response->body_bytes;
@@ -114,10 +75,13 @@ void load_forget_latencies(struct loop *loop)
     }
 }
 
-/* A request that ended without an answer. The first one's reason is kept. */
+/* A request that ended without an answer. The first one's reason is kept. A unix socket that is not there any more (ENOENT) is one
+ * that nobody listens on. */
 void load_count_failure(struct loop *loop, const char *what, int error)
 {
     struct tally *tally = loop->tally;
+
+    if ((error == ECONNREFUSED || error == ENOENT) && !loop->refused_since_ns) loop->refused_since_ns = now_ns();
     if (tally->failed_count++) return;
     snprintf(tally->first_failure, sizeof(tally->first_failure), "%s%s%s", what, error ? ": " : "", error ? strerror(error) : "");
 }

@@ -371,6 +371,69 @@ class NativeTest < TunerTest
     end
   end
 
+  test "a port on which nobody listens ends a load at once, however long it is to take" do
+    port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
+    [Load::Arrivals.closed, Load::Arrivals.closed(think_s: 0.01), Load::Arrivals.open(2_000)].each do |arrivals|
+      outcome = run_native("http://127.0.0.1:#{port}", duration_s: 600, arrivals:)
+      assert outcome.refused
+      assert_operator outcome.duration_ns, :<, 60_000_000_000
+      assert_match(/no request was answered; the first to fail: connecting: Connection refused/, outcome.complaint)
+    end
+    assert_match(/No such file/, run_native("unix:/nowhere/puma.sock", duration_s: 600).complaint)
+  end
+
+  test "a server that goes away ends a load, too" do
+    [Load::Arrivals.closed, Load::Arrivals.open(200)].each do |arrivals|
+      ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
+        stopping = Thread.new { wait_until("some answers") { server.latencies_ns.size > 50 } && server.stop }
+        outcome = run_native(server.url, duration_s: 600, arrivals:)
+        stopping.join
+        assert outcome.refused
+        assert_match(/\Anobody listened any more after \d+ answers, and the load ended \S+ m?s after its beginning; the first to fail: \S+/, outcome.complaint)
+      end
+    end
+  end
+
+  # Each connection has one answer.
+  def serve_one_by_one(listener, answered)
+    loop do
+      socket = listener.accept
+      socket.readpartial(4_096)
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+      answered << true
+    rescue SystemCallError, EOFError
+      nil
+    ensure
+      socket&.close
+    end
+  rescue IOError
+    nil # the listener is closed
+  end
+
+  test "a server that listens again within a second is waited for" do
+    listener = TCPServer.new("127.0.0.1", 0)
+    port = listener.local_address.ip_port
+    answered = Queue.new
+    serving = Thread.new { serve_one_by_one(listener, answered) }
+    restarting = Thread.new do
+      10.times { answered.pop }
+      listener.close
+      serving.join
+      sleep 0.1
+      listener = TCPServer.new("127.0.0.1", port)
+      serving = Thread.new { serve_one_by_one(listener, answered) }
+    end
+    outcome = run_native("http://127.0.0.1:#{port}", connections_count: 1, duration_s: 1.5)
+    refute outcome.refused
+    assert_operator outcome.socket_errors_count, :>, 0
+    assert_operator outcome.requests_count, :>, 10
+    assert_equal 1_500_000_000, outcome.duration_ns
+  ensure
+    restarting&.join
+    listener&.close
+    serving&.join
+  end
+
   test "refuses more connections than the system lets it open" do
     most = Load::Native.open_files_max
     error = assert_raises(PumaTuner::UserMistake) { run_native("http://127.0.0.1:9", connections_count: most) }

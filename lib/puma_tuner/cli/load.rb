@@ -72,7 +72,7 @@ module PumaTuner
 
       # Stopped early, the last requests had no chance to be answered.
       def finish(outcome, duration_s)
-        exit(130) if outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns)
+        exit(130) if !outcome.refused && (outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns))
         return unless outcome.complaint
         err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
         raise Ending.new(1)

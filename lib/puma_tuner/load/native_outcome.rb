@@ -12,7 +12,7 @@ module PumaTuner
         @name = name
         @connections_count = connections_count
         # Less than was asked for when it was stopped; neither settling nor waiting for the last answers is part of it.
-        @duration_ns = [(duration_s * Units::NS_PER_S).round, figures[:elapsed_ns] - figures[:settling_ns]].min
+        @duration_ns = (figures[:elapsed_ns] - figures[:settling_ns]).clamp(1, (duration_s * Units::NS_PER_S).round)
         @arrivals = arrivals
       end
 
@@ -22,7 +22,7 @@ module PumaTuner
           generator: @name, arrivals: @arrivals.to_s, connections_count: @connections_count, duration_ns: @duration_ns,
           requests_count: @figures[:answered_count], drained_count: @figures[:answered_count] - @figures[:in_time_count], throughput_per_s:, **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
           body_bytes_ranges: requests.map { |request| request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive? },
-          statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure],
+          statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure], refused: @figures[:refused],
           unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop),
           remarks: @remarks, unknown:
         )

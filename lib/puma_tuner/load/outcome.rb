@@ -18,6 +18,8 @@ module PumaTuner
     #   wrong_body_count: the latter alone
     # socket_errors_count: connections that broke or were refused; their requests are in no other figure; first_failure: why
     #   the first did
+    # refused: whether the load ended before its time because nobody listened: from the beginning, or for a second in which nothing was
+    #   answered any more
     # connections_count: clients of a closed loop; of an open one, the most that may be open; connections_made_count: in all
     # mean_ns: latency; of a generator that does not tell, by Little's law: connections x duration / requests
     # p50_ns, p90_ns, p99_ns, p999_ns, max_ns: latency of what was measured, in an open loop from the intended instant; latency: all of it
@@ -32,13 +34,13 @@ module PumaTuner
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
       :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
       :unanswered_count, :drained_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
-      :socket_errors_count, :first_failure, :remarks, :unknown, kind: :load_outcome,
+      :socket_errors_count, :first_failure, :refused, :remarks, :unknown, kind: :load_outcome,
       nested: {latency: Stats::Histogram, service: Stats::Histogram, lag: Stats::Histogram}) do
       # What only our own generator tells; other tools leave it out.
       const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count connections_made_count generator_cpu_ns
         unexpected_count wrong_body_count socket_errors_count].freeze)
       const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count drained_count
-        settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
+        settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure refused].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 
@@ -50,6 +52,8 @@ module PumaTuner
           "#{wrong_status_count} of #{requests_count} answers had an unexpected status (#{unwelcome})"
         elsif unexpected_count.positive?
           "#{unexpected_count} of #{requests_count} answers had not the text that they must have"
+        elsif refused
+          "nobody listened any more after #{requests_count} answers, and the load ended #{Units.duration(sending_ns)} after its beginning#{reason}"
         elsif socket_errors_count.positive?
           "#{socket_errors_count} connections broke or were refused, beside #{requests_count} answers#{reason}"
         elsif unanswered_count&.positive?
@@ -82,7 +86,8 @@ module PumaTuner
           **to_h, **summed(other), statuses: statuses.merge(other.statuses) { |_, one, two| one + two },
           latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag, max_ns: [max_ns, other.max_ns].compact.max,
           p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99), p999_ns: both.quantile_ns(0.999),
-          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, unmet_count: [unmet_count, other.unmet_count].compact.max, first_failure: first_failure || other.first_failure, remarks: remarks | other.remarks,
+          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, unmet_count: [unmet_count, other.unmet_count].compact.max, first_failure: first_failure || other.first_failure, refused: refused || other.refused,
+          remarks: remarks | other.remarks,
           body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges).map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
         )
       end
