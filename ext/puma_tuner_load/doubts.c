@@ -31,7 +31,8 @@ void load_count_redirect(struct request_tally *tally, const struct response *res
 
     if (!is_redirect(response->status)) return;
     copy_location(location, response);
-    if (!tally->redirected_count++) strcpy(tally->location, location);
+    tally->redirected_count++;
+    if (!tally->location[0]) strcpy(tally->location, location);
     else if (strcmp(tally->location, location) != 0) tally->other_locations = true;
 }
 

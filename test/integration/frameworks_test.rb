@@ -221,6 +221,7 @@ class FrameworksTest < TunerTest
       APP = Site
     RUBY
       "GET /" => "/", "GET /pages/Home" => "/pages/:name", "GET /pages/News.html?x=1" => "/pages/:name",
+      "GET /pages/Home.json" => "/pages/:name.json", "GET /pages/News.csv?x=1" => "/pages/:name.csv", "GET /shops/acme/products/shoe.json" => "/shops/:shop/products/:slug.json",
       "HEAD /pages/Home" => "/pages/:name", "GET /de/help" => "(/:locale)/help", "GET /files/a/b" => "/files/*path",
       "GET /shops/acme" => "/shops/:shop", "GET /shops/acme/products/shoe" => "/shops/:shop/products/:slug",
       "GET /shops/other/products/boot" => "/shops/:shop/products/:slug", "GET /tools/jobs/12" => "/tools/jobs/:id",

@@ -113,6 +113,31 @@ class EndpointTest < TunerTest
     assert_equal "GET /health", name_of("/health", "action_dispatch.route_uri_pattern": "/health")
   end
 
+  test "a route that answers in several formats has an endpoint for each that paths ask for" do
+    [rails("/issues(.:format)"), {"action_dispatch.route_uri_pattern": "/issues(.:format)"}].each do |route|
+      endpoint = Endpoint.new
+      paths = %w[/issues /issues.json /issues.csv /issues /issues.csv /issues.json /issues.html /issues.turbo_stream /issues.%00 /issues/]
+      assert_equal %w[/issues /issues.json /issues.csv /issues /issues.csv /issues.json /issues /issues /issues /issues].map { |name| "GET #{name}" },
+        paths.map { |path| name_of(path, endpoint:, **route) }
+    end
+    assert_equal "GET /shop/products/:slug.json", name_of("/products/shoe.json", script_name: "/shop", **rails("/products/:slug(.:format)"))
+    assert_equal "GET /issues", name_of("/issues.\xff", **rails("/issues(.:format)"))
+  end
+
+  test "a format that is part of the route is named once" do
+    assert_equal "GET /feed.json", name_of("/feed.json", **rails("/feed.json"))
+    assert_equal "GET /files/*name", name_of("/files/a.json", **rails("/files/*name"))
+  end
+
+  test "formats leave room for routes, and come under the route's name where there is none" do
+    endpoint = Endpoint.new
+    names = Array.new(60) { |index| rails("/r#{index}(.:format)").then { |route| Endpoint::Format::WORDS.map { |word| name_of("/r#{index}.#{word}", endpoint:, **route) } } }.flatten
+    assert_includes names, "GET /r0.csv"
+    assert_equal "GET /r59", names.last
+    assert_operator names.uniq.size, :<=, Endpoint::NAMES_MAX
+    assert_equal "GET /late", name_of("/late", endpoint:, **rails("/late(.:format)"))
+  end
+
   test "one engine mounted twice has two endpoints" do
     endpoint = Endpoint.new
     route = rails("/products(.:format)")
@@ -257,7 +282,7 @@ class EndpointTest < TunerTest
     sinatra = {"sinatra.route": "GET /articles/:id"}
     api = grape("/articles/:id")
     {
-      "rails" => [env("/articles/7", **rails("/articles/:id(.:format)"))],
+      "rails" => [env("/articles/7", **rails("/articles/:id(.:format)")), env("/articles/7.json", **rails("/articles/:id(.:format)"))],
       "rails 7.1, mounted" => [
         env("/articles/7", script_name: "/shop", "action_dispatch.route_uri_pattern": "/articles/:id(.:format)")
       ],

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "endpoint/format"
 require_relative "endpoint/memo"
 require_relative "endpoint/parameters"
 require_relative "endpoint/path"
@@ -21,7 +22,8 @@ module PumaTuner
 
       # The ways to find a route, in the order in which they are asked. Each has
       # - key(env): what tells this request's route from others, nil where the way knows none; it must not allocate
-      # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for; nil: ask the next
+      # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for, and where it is for one
+      #   format of several, that (see Format); nil: ask the next
       # - guessed?: whether clients can make up routes
       WAYS = []
 
@@ -57,11 +59,18 @@ module PumaTuner
 
       # A framework whose insides have changed must not reach the app: the next way names its requests.
       def build(way, memo, key, env)
-        found, only_for = way.find(key, env)
-        names_max = way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX
-        memo.store(env, key, found ? admit("#{env["REQUEST_METHOD"]} #{found}", names_max) : false, only_for:)
+        found, only_for, format = way.find(key, env)
+        return memo.store(env, key, false) unless found
+        name = "#{env["REQUEST_METHOD"]} #{found}"
+        memo.store(env, key, (format && of_format(name, format)) || admit(name, way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX), only_for:)
       rescue
         memo.store(env, key, false)
+      end
+
+      # Clients can ask every route for every format: where these have filled their part, all formats come under the route's name.
+      def of_format(name, format)
+        name = admit("#{name}.#{format}", GUESSED_NAMES_MAX)
+        name unless name == OTHER
       end
 
       def group(env)

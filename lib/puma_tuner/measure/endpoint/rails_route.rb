@@ -16,7 +16,8 @@ module PumaTuner
           return if mount?(key, env)
           pattern = key.is_a?(String) ? key : key.path.spec.to_s
           route = "#{Path.mount(env)}#{pattern.delete_suffix(FORMAT)}"
-          (route == "/") ? route : route.delete_suffix("/")
+          route = route.delete_suffix("/") unless route == "/"
+          pattern.end_with?(FORMAT) ? [route, *Format.of(env)] : route
         end
 
         def self.guessed? = false
