@@ -138,6 +138,13 @@ class ValidateTest < TunerTest
     assert_in_delta 100, measured.offered_per_s
   end
 
+  test "CPU is of all that the server worked for, throughput of what counted" do
+    more = fields.then { |all| all.merge("repeats" => all["repeats"].map { |repeat| repeat.merge("answered_count" => repeat["requests_count"] * 2) }) }
+    usual, halved = [fields, more].map { |one| Measured.new(one) }
+    assert_in_delta usual.cpu.value / 2, halved.cpu.value
+    assert_equal usual.throughput, halved.throughput
+  end
+
   test "percentiles know how few requests they rest on" do
     assert_nil Measured.new(fields(counted_count: 50)).p99
     few, many = [100, 20_000].map { |counted_count| Measured.new(fields(counted_count:)).p99 }
