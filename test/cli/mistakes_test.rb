@@ -131,15 +131,30 @@ class MistakesTest < TunerTest
 
   test "Ctrl-C half way stops the servers and keeps what was measured" do
     ServedApp.open do |app|
-      words = %w[tune --no-calibrate --warmup 1 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html config.ru]
+      words = %w[tune --no-calibrate --warmup 1 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html --json tuning.json config.ru]
       pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
       log = File.join(app.folder, "err.log")
       wait_until("the proof begins", limit_s: 40) { File.read(log).include?("round 1") && processes_in(app.folder).size > 1 }
       Process.kill(:INT, pid)
       _, status = Process.wait2(pid)
       assert_equal 130, status.exitstatus
-      assert_match(/the observation is kept.*puma_tuner-interrupted\.json/, File.read(log))
       assert_match(/interrupted; everything it started is stopped/, File.read(log))
+      assert_nothing_left(app, files: %w[config.ru err.log report.html tuning.json])
+      tuning = PumaTuner::Document.read(File.join(app.folder, "tuning.json"), :tuning)
+      assert_equal [0, false], [tuning.verdict.rounds_count, tuning.verdict.complete]
+    end
+  end
+
+  test "Ctrl-C before there is a forecast keeps what was measured" do
+    ServedApp.open do |app|
+      # One that nobody can forecast in time: the grid is large.
+      words = %w[tune --no-calibrate --warmup 1 --duration 1 --threads 1..200 --workers 1..40 --html report.html config.ru]
+      log = File.join(app.folder, "err.log")
+      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [log, "w"])
+      wait_until("forecasts begin", limit_s: 40) { File.read(log).include?("predict …") }
+      Process.kill(:INT, pid)
+      assert_equal 130, Process.wait2(pid).last.exitstatus
+      assert_match(/the observation is kept.*puma_tuner-interrupted\.json/, File.read(log))
       assert_nothing_left(app, files: %w[config.ru err.log puma_tuner-interrupted.json])
       assert_kind_of PumaTuner::Measure::Observation, PumaTuner::Document.read(File.join(app.folder, "puma_tuner-interrupted.json"))
     end

@@ -81,7 +81,7 @@ class PerRequestTest < TunerTest
     serve do |_, command|
       ready = Prove::Preparation::Ready.new(command:, topology: Topology.parse("1x3"), puma_options: {}, other_server: false, facts: {})
       times = Prove::TrialRunner::Times.new(warmup_window_s: 0.1, warmup_limit_s: 0.2, duration_s: 1.5, turns_count: 1, probe_s: 0, boot_limit_s: 30)
-      runner = Prove::TrialRunner.new(preparation: ->(_) { ready }, traffic: traffic(20), times:, busy_machine: true)
+      runner = Prove::TrialRunner.new(preparation: ->(_) { ready }, traffic: traffic(20), times:)
       trial, = runner.together([Prove::Variant.new(name: "it", factors: {})], round: 0)
       assert_nil trial.void_reason
       assert_equal runner.outcomes.fetch("it").counted_count, trial.requests_count
