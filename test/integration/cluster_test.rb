@@ -39,10 +39,10 @@ class ClusterTest < TunerTest
 
   test "what a killed worker had recorded stays, and its successor's is added" do
     cluster do |server, collector|
-      before = server.serving_pids.keys
+      before = server.serving_pids
       request(server)
       Process.kill(:KILL, before.first)
-      eventually("a new worker") { (server.serving_pids.keys - before).any? }
+      eventually("a new worker") { (server.serving_pids - before).any? }
       sleep 0.5
       request(server)
       observation = collector.end_window
@@ -61,7 +61,7 @@ class ClusterTest < TunerTest
       end
       clients.report_on_exception = false
       sleep 0.3
-      Process.kill(:KILL, server.serving_pids.keys.first)
+      Process.kill(:KILL, server.serving_pids.first)
       clients.join(20)
       observation = collector.end_window
       assert_operator observation.requests_count, :>=, 20
@@ -72,10 +72,10 @@ class ClusterTest < TunerTest
 
   test "a phased restart loses nothing" do
     cluster(puma_rb: "preload_app! false\n") do |server, collector|
-      before = server.serving_pids.keys
+      before = server.serving_pids
       request(server)
       Process.kill(:USR1, server.announcement["pid"])
-      eventually("a new generation of workers") { server.serving_pids.size == 2 && (server.serving_pids.keys & before).empty? }
+      eventually("a new generation of workers") { server.serving_pids.size == 2 && (server.serving_pids & before).empty? }
       eventually("all workers serve") { request(server, clients: 2, each: 1).size == 2 }
       count = collector.end_window.requests_count
       assert_operator count, :>=, 90

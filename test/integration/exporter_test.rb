@@ -51,8 +51,7 @@ class ExporterTest < TunerTest
       app.wait_for_line(/booted/)
       ServedApp.request(port, "/work", clients: 4, each: 5)
       before = wait_for_total(20)
-      master = app.master_pid
-      PumaTuner::Host::Processes.workers_of(master).each_key { |pid| Process.kill(:KILL, pid) }
+      app.worker_pids.each { |pid| Process.kill(:KILL, pid) }
       2.times { app.wait_for_line(/Worker \d .*booted/) }
       after = metrics
       assert_operator total(after), :>=, 20

@@ -45,7 +45,7 @@ class FleetTest < TunerTest
     sums.values.select { |entry| entry.kind == :request }.map { |entry| entry.histograms.first }.reduce(:+)
   end
 
-  def memory_bytes(app) = (PumaTuner::Host::Processes.workers_of(app.master_pid).keys | [app.master_pid]).sum { |pid| PumaTuner::Host::Processes.memory(pid)[:pss_bytes] }
+  def memory_bytes(app) = [app.master_pid, *app.worker_pids].sum { |pid| PumaTuner::Host::Processes.memory(pid)[:pss_bytes] }
 
   # Requests at a steady rate, until the block is true.
   def steadily(*ports)

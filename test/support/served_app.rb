@@ -71,6 +71,11 @@ class ServedApp
   # @return [Integer] of Puma itself, below the command that started it
   def master_pid = PumaTuner::Host::Processes.tree_of(@output.pid).find { |pid| PumaTuner::Host::Processes.command_line(pid).start_with?("puma ") }
 
+  # @return [Array<Integer>] of the workers below it
+  def worker_pids
+    PumaTuner::Host::Processes.children_of(master_pid).select { |pid| PumaTuner::Host::Processes.command_line(pid).start_with?("puma: cluster worker") }
+  end
+
   # @return [MatchData]
   def wait_for_line(pattern, limit_s: 20)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + limit_s

@@ -5,15 +5,19 @@ require_relative "puma_watch"
 module PumaTuner
   module Host
     # Inside a server that we started: sets the topology and the address for this one run, over whatever the user's
-    # command and files say, and announces where it listens. Nothing of the user's is edited.
+    # command and files say, and announces where it listens and which processes serve. Nothing of the user's is edited.
     #
     # environment:
-    #   PUMA_TUNER_DIRECTORY  where the announcement goes
+    #   PUMA_TUNER_DIRECTORY  where the announcements go
     #   PUMA_TUNER_TOPOLOGY   "2x3"; unset: the user's own
     #   PUMA_TUNER_BIND       "tcp://127.0.0.1:0"; unset: the user's own
     #   PUMA_TUNER_OPTIONS    more of Puma's options, a "name=value" a line; threads=1:5 for both bounds; config=FILE
     module Launch
       ANNOUNCEMENT = "announcement"
+
+      # A file for each worker that has begun to boot, with its process id behind this. A worker can't be told from outside: under
+      # `fork_worker` most are no children of the master, apps change the titles that Puma gives, and what a worker forks has its title.
+      WORKER = "worker-"
 
       # Set only when we choose the address: files and sockets that belong to a server the user may be running now.
       OTHER_SERVERS_OPTIONS = %i[pidfile state control_url].freeze
@@ -36,6 +40,7 @@ module PumaTuner
             options[:binds] = [bind]
             OTHER_SERVERS_OPTIONS.each { |name| options[name] = nil }
           end
+          (options[:before_worker_boot] ||= []) << worker_hook
         end
 
         # @api private
@@ -61,6 +66,18 @@ module PumaTuner
         end
 
         private
+
+        # Puma 7 and newer keep a hook with its settings.
+        def worker_hook
+          announce = ->(_index) { announce_worker }
+          (::Puma::Const::PUMA_VERSION.to_i >= 7) ? {block: announce} : announce
+        end
+
+        def announce_worker
+          File.write(File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), "#{WORKER}#{Process.pid}"), "")
+        rescue SystemCallError
+          nil # the command has gone, and its folder with it
+        end
 
         def set(options, name, value)
           case name

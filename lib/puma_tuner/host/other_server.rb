@@ -17,7 +17,7 @@ module PumaTuner
       # It has no master that would be told apart.
       def cluster? = false
 
-      def serving_pids = pids.to_h { |pid| [pid, nil] }
+      def serving_pids = pids
 
       def pids = Processes.tree_of(@pid)
 

@@ -4,17 +4,7 @@ module PumaTuner
   module Host
     # What Linux tells of other processes.
     module Processes
-      CLUSTER_WORKER = /\Apuma: cluster worker (\d+)/
-
       module_function
-
-      # @return [Hash{Integer => Integer}] pid to worker index, of the workers below a Puma master
-      def workers_of(master_pid)
-        children_of(master_pid).filter_map { |pid|
-          index = command_line(pid)[CLUSTER_WORKER, 1]
-          [pid, index.to_i] if index
-        }.to_h
-      end
 
       # @return [Array<Integer>] direct children; empty when the process has gone
       def children_of(pid)

@@ -77,14 +77,15 @@ module PumaTuner
       # @return [Boolean] whether a master stands above the workers; so it does over a single one, with `-w 1`
       def cluster? = announcement["workers_count"].positive?
 
-      # @return [Hash{Integer => Integer, nil}] serving processes: pid to worker index, nil in single mode
+      # @return [Array<Integer>] serving processes: the workers that are alive, in single mode the only one
       def serving_pids
-        return {announcement["pid"] => nil} unless cluster?
-        Processes.workers_of(announcement["pid"])
+        return [announcement["pid"]] unless cluster?
+        Dir.children(@directory).filter_map { |name| name.delete_prefix(Launch::WORKER).to_i if name.start_with?(Launch::WORKER) }
+          .select { |pid| Processes.alive?(pid) }.sort
       end
 
       # @return [Array<Integer>] the serving processes and the master
-      def pids = [announcement["pid"], *serving_pids.keys].uniq
+      def pids = [announcement["pid"], *serving_pids].uniq
 
       # @return [Boolean]
       def alive? = !@pid.nil? && !ended?

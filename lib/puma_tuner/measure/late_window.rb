@@ -11,7 +11,7 @@ module PumaTuner
       # @return [Observation, nil] nil of a server that is no Puma, or can't be looked into
       def self.call(server, meter)
         return unless server.topology
-        answers = meter.call("probe", server.serving_pids.keys)
+        answers = meter.call("probe", server.serving_pids)
         return if answers.size < server.serving_pids.size || answers.values.any?
         collector = Collector.new(server, command: "")
         collector.begin_window

@@ -86,7 +86,7 @@ module PumaTuner
       end
 
       def look(server, duration_s)
-        pids = server.serving_pids.keys
+        pids = server.serving_pids
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
         ask(Inside::START, pids, server) { |count| "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?" }
         began_ns = now_ns

@@ -16,14 +16,16 @@ module PumaTuner
         clocks = pids.map { |pid| Host::Processes.cpu_ns(pid) }
         new(at_ns: Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
           run_queue_wait_ns: pids.sum { |pid| Host::Processes.run_queue_wait_ns(pid).values.sum },
-          gauges: meter ? meter.call("gauges", server.serving_pids.keys) : {}, **Host::MachineLoad.read)
+          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, **Host::MachineLoad.read)
       end
 
       # @param other [Readings] before
       # @return [Spent]
       def -(other)
         Spent.new(duration_ns: at_ns - other.at_ns, gc_ns: grown(other, :gc_ns), allocated_count: grown(other, :allocated_count),
-          **%i[cpu_ns run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count].to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
+          # What a process that has ended had used is no longer told.
+          cpu_ns: (difference(cpu_ns, other.cpu_ns) if pids == other.pids),
+          **%i[run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count].to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
       end
 
       # @return [Integer, nil] a gauge now, all processes together

@@ -81,7 +81,8 @@ module PumaTuner
 
       def gone_reason
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids
-        "a process of the server went away under load#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}"
+        what = (@after.pids - @pids).any? ? "workers of the server were replaced under load" : "a process of the server went away under load"
+        "#{what}#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}"
       end
 
       def mean_budget

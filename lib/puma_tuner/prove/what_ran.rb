@@ -11,7 +11,7 @@ module PumaTuner
       # @param ready [Preparation::Ready]
       # @return [Hash{String => String}] name => short text, ordered by name
       def of(server, meter, ready)
-        told = meter.call("fingerprint", server.serving_pids.keys).sort.map(&:last)
+        told = meter.call("fingerprint", server.serving_pids).sort.map(&:last)
         {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **ready.facts}.sort.to_h
       end
 
