@@ -6,7 +6,8 @@ require "mkmf"
 # Where it is missing (JRuby, TruffleRuby, Windows) the gem installs without the extension and says what it can't see.
 if RUBY_ENGINE == "ruby" && RUBY_PLATFORM.include?("linux") && have_func("rb_internal_thread_specific_get", "ruby/thread.h")
   append_cflags(%w[-std=gnu11 -O2 -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden])
-  create_makefile("puma_tuner/puma_tuner")
+  # See Host::Extension.
+  create_makefile("puma_tuner/native/#{RUBY_VERSION[/\A\d+\.\d+/]}/puma_tuner")
 else
   File.write("Makefile", dummy_makefile(__dir__).join)
 end

@@ -11,6 +11,7 @@ end
 
 require "puma_tuner"
 
+PumaTuner::Host::Extension.provide if ENV["PUMA_TUNER_MEASURE"] || ENV["PUMA_TUNER_METER"]
 PumaTuner::Host::YjitOff.install if ENV[PumaTuner::Host::YjitOff::VARIABLE]
 PumaTuner::Host::Launch.install
 if ENV["PUMA_TUNER_METER"]

@@ -5,6 +5,7 @@ module PumaTuner
   module Host
     autoload :CacheFolder, "puma_tuner/host/cache_folder"
     autoload :Command, "puma_tuner/host/command"
+    autoload :Extension, "puma_tuner/host/extension"
     autoload :Fingerprint, "puma_tuner/host/fingerprint"
     autoload :Gauges, "puma_tuner/host/gauges"
     autoload :Launch, "puma_tuner/host/launch"
@@ -19,6 +20,7 @@ module PumaTuner
     autoload :ServerFacts, "puma_tuner/host/server_facts"
     autoload :ServerLog, "puma_tuner/host/server_log"
     autoload :ServerProcess, "puma_tuner/host/server_process"
+    autoload :UserEnvironment, "puma_tuner/host/user_environment"
     autoload :YjitLimit, "puma_tuner/host/yjit_limit"
     autoload :YjitOff, "puma_tuner/host/yjit_off"
   end

@@ -4,10 +4,10 @@ module PumaTuner
   module Host
     # What starts the user's server: words, folder, environment.
     Command = Data.define(:words, :directory, :environment) do
-      # A command of the user's, as it would run in their shell: without the gems that this program runs with.
+      # A command of the user's, as it would run in their shell: with their Ruby and gems, and not those that this program runs with.
       # @param words [Array<String>]
       def self.of_words(words, directory: Dir.pwd)
-        new(words:, directory:, environment: user_environment)
+        new(words:, directory:, environment: UserEnvironment.of(directory))
       end
 
       # Puma on a rackup file: with the Gemfile beside it, or with the gems that this program runs with when there is none.
@@ -17,17 +17,19 @@ module PumaTuner
         directory = File.dirname(File.expand_path(path))
         rackup = File.basename(path)
         if File.file?(File.join(directory, "Gemfile"))
-          new(words: ["bundle", "exec", "puma", rackup], directory:, environment: user_environment)
+          new(words: ["bundle", "exec", "puma", rackup], directory:, environment: UserEnvironment.of(directory))
         else
           new(words: [Gem.ruby, "-S", "puma", rackup], directory:, environment: ENV.to_h)
         end
       end
 
-      # Bundler's changes taken back, where Bundler runs us.
-      def self.user_environment
-        defined?(Bundler) ? Bundler.unbundled_env : ENV.to_h
+      # @return [String] path of the Ruby that it runs on, where it starts with one, or with a program of one
+      def ruby
+        return Gem.ruby if words.first == Gem.ruby
+        UserEnvironment.ruby(environment, directory)&.last || Gem.ruby
+      rescue Errno::ENOENT
+        Gem.ruby
       end
-      private_class_method :user_environment
 
       # @return [String] to show
       def to_s = words.map { |word| (word == Gem.ruby) ? "ruby" : word }.join(" ")

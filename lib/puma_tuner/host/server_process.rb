@@ -125,6 +125,7 @@ module PumaTuner
           "PUMA_TUNER_BIND" => @bind,
           "PUMA_TUNER_MEASURE" => @measure ? "1" : nil,
           "PUMA_TUNER_METER" => @meter ? "1" : nil,
+          Extension::FOLDER => Extension.cache_folder,
           "PUMA_TUNER_OPTIONS" => (@puma_options.map { |name, value| "#{name}=#{value}" }.join("\n") if @puma_options.any?),
           "RUBYOPT" => [@command.environment["RUBYOPT"], "-rpuma_tuner/autorun"].compact.join(" "),
           "RUBYLIB" => [LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")

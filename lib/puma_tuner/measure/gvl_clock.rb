@@ -98,11 +98,7 @@ module PumaTuner
 
         def load_extension
           return @why_not = "RUBY_MN_THREADS is set, and with it a thread is no longer one thread of the system" if ENV["RUBY_MN_THREADS"] == "1"
-          begin
-            require_relative "../native/#{RUBY_VERSION[/\A\d+\.\d+/]}/puma_tuner"
-          rescue LoadError
-            require "puma_tuner/puma_tuner"
-          end
+          Host::Extension.load
           @why_not = nil
         rescue LoadError => error
           @why_not = "the extension is not there for #{RUBY_ENGINE} #{RUBY_VERSION} (#{error.message.lines.first.strip}); " \

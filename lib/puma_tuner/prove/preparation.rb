@@ -103,7 +103,7 @@ module PumaTuner
         gemfile = factors["gemfile"] ? existing!("gemfile", factors["gemfile"], directory) : own
         needed = @bundled || (factors["git"] && own)
         return unless needed
-        Bundle.new(gemfile:, gems: Factors.gems(factors), ruby:, environment:, say: @say).install
+        Bundle.new(gemfile:, gems: Factors.gems(factors), ruby: ruby || @command.ruby, environment:, say: @say).install
       end
 
       def with_ruby(environment, words, ruby)

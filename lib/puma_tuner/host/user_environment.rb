@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "open3"
+
+module PumaTuner
+  module Host
+    # The environment that the user's shell has, for the app: its Ruby (of rbenv, asdf, mise or the system), its GEM_HOME, its settings
+    # of Bundler. `bin/exec` and Bundler put others in their place for us.
+    module UserEnvironment
+      # bin/exec (bin/support/environment.sh) keeps under this what it changes.
+      KEPT = "PUMA_TUNER_CALLER_"
+      CHANGED = /\A(PATH\z|RUBYOPT\z|RUBYLIB\z|GEM_HOME\z|GEM_PATH\z|BUNDLE)/
+
+      # Older ones don't tell whose wait for the GVL it is.
+      OLDEST_RUBY = "3.3"
+
+      module_function
+
+      # @param directory [String] of the app, as version managers choose by folder
+      # @return [Hash{String => String}]
+      def of(directory)
+        kept = ENV.filter_map { |name, value| [name.delete_prefix(KEPT), value] if name.start_with?(KEPT) }.to_h
+        return before_bundler if kept.empty?
+        with_ruby(before_bundler.reject { |name, _| name.match?(CHANGED) || name.start_with?(KEPT) }.merge(kept), directory)
+      end
+
+      # @param environment [Hash{String => String}]
+      # @return [Array(String, String, String), nil] engine, version and path of the Ruby that it starts; nil where it starts none,
+      #   as a version manager's when that version is not installed
+      # @raise [Errno::ENOENT] when there is none
+      def ruby(environment, directory)
+        output, status = Open3.capture2(environment.except("RUBYOPT", "RUBYLIB"), "ruby", "--disable-gems", "-rrbconfig",
+          "-e", "puts RUBY_ENGINE, RUBY_VERSION, RbConfig.ruby", chdir: directory, unsetenv_others: true, err: File::NULL)
+        output.lines(chomp: true) if status.success?
+      end
+
+      def before_bundler = defined?(Bundler) ? Bundler.original_env : ENV.to_h
+
+      # Under bin/exec there may be no Ruby but ours, or only one that an old system has for itself.
+      def with_ruby(environment, directory)
+        engine, version, = ruby(environment, directory)
+        return environment unless engine == "ruby" && Gem::Version.new(version) < Gem::Version.new(OLDEST_RUBY)
+        with_ours(environment, "ruby is #{version} in #{directory}, and can't be looked into before #{OLDEST_RUBY}")
+      rescue Errno::ENOENT
+        with_ours(environment, "there is no ruby on the PATH")
+      end
+
+      def with_ours(environment, reason)
+        @told ||= warn("puma_tuner: #{reason}: the app is started with puma_tuner's own, #{RUBY_VERSION}, for which its gems must be installed") || true
+        environment.merge("PATH" => [RbConfig::CONFIG["bindir"], environment["PATH"]].compact.join(":"))
+      end
+      private_class_method :before_bundler, :with_ruby, :with_ours
+    end
+  end
+end

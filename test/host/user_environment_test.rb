@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "open3"
+require "tmpdir"
+
+# What an app's environment is, when bin/exec or Bundler has changed ours.
+class UserEnvironmentTest < TunerTest
+  LIBRARY = File.expand_path("../../lib", __dir__)
+
+  # @param environment [Hash] of the process that asks; whatever it inherits from Bundler or bin/exec is left out
+  # @return [Array(Hash, String)] what an app would get, and what was told on standard error
+  def ask(environment, *flags)
+    out, err, status = Open3.capture3({"HOME" => Dir.home, **environment}, RbConfig.ruby, *flags, "-I", LIBRARY, "-rjson", "-rpuma_tuner",
+      "-e", "puts JSON.generate(PumaTuner::Host::UserEnvironment.of(#{@folder.dump}))", unsetenv_others: true)
+    assert status.success?, err
+    [JSON.parse(out), err]
+  end
+
+  # @param script [String] of a `ruby` that is first on the PATH
+  # @return [String] the folder
+  def fake_ruby(script)
+    File.write(File.join(@folder, "ruby"), "#!/bin/sh\n#{script}\n", perm: 0o755)
+    @folder
+  end
+
+  def setup
+    @folder = Dir.mktmpdir("puma_tuner-test")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@folder)
+  end
+
+  OURS = {"PATH" => "/ours:#{ENV["PATH"]}", "BUNDLE_GEMFILE" => "/ours/Gemfile", "BUNDLE_PATH" => "/ours/gems", "BUNDLE_APP_CONFIG" => "/ours/config"}.freeze
+
+  def callers(**values) = OURS.merge(values.transform_keys { |name| "PUMA_TUNER_CALLER_#{name}" })
+
+  test "what bin/exec has changed is as the caller had it" do
+    path = "#{fake_ruby("printf 'ruby\\n3.4.1\\n/theirs/ruby\\n'")}:/bin"
+    found, told = ask(callers(PATH: path, GEM_HOME: "/theirs", BUNDLE_WITHOUT: "development", BUNDLE_GEMFILE: "gemfiles/a.gemfile", RUBYOPT: "-W0").merge("LANG" => "C"))
+    assert_equal({"PATH" => path, "GEM_HOME" => "/theirs", "BUNDLE_WITHOUT" => "development", "BUNDLE_GEMFILE" => "gemfiles/a.gemfile", "RUBYOPT" => "-W0",
+                  "LANG" => "C", "HOME" => Dir.home}, found)
+    assert_empty told
+  end
+
+  test "a Ruby that can't be looked into is not the app's, and that is told" do
+    path = "#{fake_ruby("printf 'ruby\\n3.2.9\\n/theirs/ruby\\n'")}:/bin"
+    found, told = ask(callers(PATH: path))
+    assert_equal "#{RbConfig::CONFIG["bindir"]}:#{path}", found.fetch("PATH")
+    assert_match(/ruby is 3\.2\.9 in .*the app is started with puma_tuner's own/, told)
+  end
+
+  test "where there is no Ruby the app gets ours" do
+    found, told = ask(callers(PATH: @folder))
+    assert_equal "#{RbConfig::CONFIG["bindir"]}:#{@folder}", found.fetch("PATH")
+    assert_match(/there is no ruby/, told)
+  end
+
+  test "a version manager's complaint is left to the app's log" do
+    path = "#{fake_ruby("echo 'version 9.9.9 is not installed' >&2; exit 127")}:/bin"
+    found, told = ask(callers(PATH: path))
+    assert_equal path, found.fetch("PATH")
+    assert_empty told
+  end
+
+  test "what Bundler has changed is taken back, and the user's own settings of it stay" do
+    theirs = {"PATH" => ENV.fetch("PATH"), "GEM_HOME" => @folder, "BUNDLE_WITHOUT" => "development"}
+    bundlers = {"BUNDLE_GEMFILE" => "/a/Gemfile", "RUBYOPT" => "-W0 -rset", "RUBYLIB" => "/a", "BUNDLER_ORIG_BUNDLE_GEMFILE" => "BUNDLER_ENVIRONMENT_PRESERVER_INTENTIONALLY_NIL",
+                "BUNDLER_ORIG_RUBYOPT" => "-W0", "BUNDLER_ORIG_RUBYLIB" => "BUNDLER_ENVIRONMENT_PRESERVER_INTENTIONALLY_NIL"}
+    found, = ask(theirs.merge(bundlers), "-rbundler")
+    assert_equal theirs.merge("RUBYOPT" => "-W0", "HOME" => Dir.home), found
+  end
+end
