@@ -76,6 +76,6 @@ ready() {
   cat <<TEXT
 $application is in $folder
 Check it:  bin/exec labs/real_apps/check $folder $requests
-Tune it:   bin/exec puma_tuner tune --directory $folder --requests $requests -- bundle exec puma
+Tune it:   bin/exec puma_tuner tune --directory $folder --requests $requests -- $(ruby_folder)/bin/bundle exec puma
 TEXT
 }

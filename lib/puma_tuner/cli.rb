@@ -33,6 +33,7 @@ module PumaTuner
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Repetition, "puma_tuner/cli/repetition"
     autoload :Report, "puma_tuner/cli/report"
+    autoload :Results, "puma_tuner/cli/results"
     autoload :RunLab, "puma_tuner/cli/lab"
     autoload :Requests, "puma_tuner/cli/requests"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
@@ -54,11 +55,11 @@ module PumaTuner
 
       The stages, in order, with what each reads and makes:
         measure    a running app         -> observation    puma_tuner measure -- bundle exec puma
-        model      observation           -> workload       puma_tuner model observation.json
-        predict    observation           -> sweep          puma_tuner predict observation.json --threads 1..8
-        advise     observation           -> advice         puma_tuner advise observation.json
+        model      observation           -> workload       puma_tuner model tmp/puma_tuner/observation.json
+        predict    observation           -> sweep          puma_tuner predict tmp/puma_tuner/observation.json
+        advise     observation           -> advice         puma_tuner advise tmp/puma_tuner/observation.json
         prove      variants of an app    -> verdict        puma_tuner prove config.ru --topologies 1x5,2x3
-        report     any of them           -> text, HTML …   puma_tuner report advice.json --format html
+        report     any of them           -> text, HTML …   puma_tuner report tmp/puma_tuner/advice.json
 
       Beside them:
         profile    which methods it goes to, by any profiler   puma_tuner profile config.ru --path /articles
@@ -70,6 +71,7 @@ module PumaTuner
         fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
         lab        published claims, measured here             puma_tuner lab list
 
+      What a command makes goes into tmp/puma_tuner below the app's folder, unless you name another place.
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
     TEXT
 
@@ -121,6 +123,8 @@ module PumaTuner
       # interruption can be put off (Thread.handle_interrupt) where it would lose a process that is just being started.
       %w[INT TERM].each { |signal| trap(signal) { Thread.main.raise(Interrupt) } }
       run(arguments, out, err)
+    ensure
+      Results.remove_empty
     end
 
     def self.run(arguments, out, err)

@@ -35,13 +35,13 @@ class CliTest < TunerTest
   test "each stage goes on from the file of the one before" do
     ServedApp.open do |app|
       assert_done puma_tuner("measure", "--load", "--path", "/work", *QUICK, "config.ru", folder: app.folder)
-      assert_done puma_tuner("model", "observation.json", folder: app.folder)
-      assert_done puma_tuner("predict", "observation.json", "--threads", "1,2", "--workers", "1", folder: app.folder)
-      assert_done puma_tuner("advise", "observation.json", "--threads", "1..3", "--workers", "1", folder: app.folder)
+      assert_done puma_tuner("model", "tmp/puma_tuner/observation.json", folder: app.folder)
+      assert_done puma_tuner("predict", "tmp/puma_tuner/observation.json", "--threads", "1,2", "--workers", "1", folder: app.folder)
+      assert_done puma_tuner("advise", "tmp/puma_tuner/observation.json", "--threads", "1..3", "--workers", "1", folder: app.folder)
       %w[observation workload sweep advice].each do |name|
-        assert_done puma_tuner("report", "#{name}.json", "--format", "json", folder: app.folder)
+        assert_done puma_tuner("report", "tmp/puma_tuner/#{name}.json", "--format", "json", folder: app.folder)
       end
-      assert_done puma_tuner("report", "observation.json", "--format", "html", "--output", "observation.html", folder: app.folder)
+      assert_done puma_tuner("report", "tmp/puma_tuner/observation.json", "--format", "html", "--output", "observation.html", folder: app.folder)
       assert_match(/\A<!DOCTYPE html>/i, File.read(File.join(app.folder, "observation.html")))
     end
   end
@@ -85,7 +85,7 @@ class CliTest < TunerTest
   test "measure sends an open loop, too" do
     ServedApp.open do |app|
       assert_done puma_tuner("measure", "--load", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "1", "--duration", "2", "config.ru", folder: app.folder)
-      load = PumaTuner::Document.read(File.join(app.folder, "observation.json"), :observation).load
+      load = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/observation.json"), :observation).load
       assert_equal ["even", 40, 5], [load.arrivals, load.rate_per_s, load.reuse_count]
       assert_mistake(/add --load/, puma_tuner("measure", "--rate", "40", "config.ru", folder: app.folder))
     end
@@ -110,7 +110,7 @@ class CliTest < TunerTest
       assert_equal [200], ServedApp.request(port, "/sleep").uniq
       Process.kill(:INT, pid)
       assert_equal 0, Process.wait2(pid).last.exitstatus, File.read(err_path)
-      observation = PumaTuner::Document.read(File.join(app.folder, "observation.json"), :observation)
+      observation = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/observation.json"), :observation)
       assert_equal({"GET /sleep" => 90}, observation.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] })
       assert_empty processes_in(app.folder)
     end

@@ -36,12 +36,12 @@ class LabCommandTest < TunerTest
       assert_equal 0, result.code, result.err
       assert_match(/asking a child/, result.err)
       assert_match(/twice ten\n +20 expected; here 20: exact/, result.out)
-      finding = PumaTuner::Document.read(File.join(folder, "finding.json"), :finding)
+      finding = PumaTuner::Document.read(File.join(folder, "tmp/puma_tuner/finding.json"), :finding)
       assert_equal ["tiny", true, ["Seed 7."]], [finding.lab, finding.quick, finding.conclusions]
       assert_match(/lab run tiny --quick --seed 7/, finding.command)
       assert_match(/<!DOCTYPE html>/i, File.read(File.join(folder, "finding.html")))
       assert_match(/\A### Lab tiny/, File.read(File.join(folder, "finding.md")))
-      assert_equal 0, puma_tuner("report", "finding.json", folder:).code
+      assert_equal 0, puma_tuner("report", "tmp/puma_tuner/finding.json", folder:).code
     end
   end
 
@@ -69,7 +69,7 @@ class LabCommandTest < TunerTest
     in_folder do |folder|
       log, words = File.join(folder, "err.log"), %w[lab run tiny]
       environment = {**TINY, "TINY_GEMS" => "none"}
-      assert_mistake(/there is no finding.json.parts to go on with/, lab("run", "tiny", "--resume", folder:, environment:))
+      assert_mistake(/there is no .*finding.json.parts to go on with/, lab("run", "tiny", "--resume", folder:, environment:))
       assert_mistake(/the quick form keeps nothing/, lab("run", "tiny", "--resume", "--quick", folder:, environment:))
       interrupted({**environment, "TINY_SLEEP" => "60"}, words, folder, log)
       assert_match(/what was measured is kept; go on with: puma_tuner lab run tiny --resume/, File.read(log))
@@ -77,8 +77,8 @@ class LabCommandTest < TunerTest
       result = lab("run", "tiny", "--resume", folder:, environment:)
       assert_equal 0, result.code, result.err
       refute_match(/measured once/, result.err)
-      assert_equal "puma_tuner lab run tiny", PumaTuner::Document.read(File.join(folder, "finding.json"), :finding).command
-      assert_equal %w[err.log finding.json], Dir.children(folder).sort
+      assert_equal "puma_tuner lab run tiny", PumaTuner::Document.read(File.join(folder, "tmp/puma_tuner/finding.json"), :finding).command
+      assert_equal %w[err.log tmp], Dir.children(folder).sort
     end
   end
 

@@ -34,7 +34,7 @@ class PredictCommandTest < TunerTest
   def sweep_of(*words)
     result = predict(*words)
     assert_equal 0, result.code, result.err
-    Document.read(path("sweep.json"), :sweep)
+    Document.read(path("tmp/puma_tuner/sweep.json"), :sweep)
   end
 
   test "a grid of topologies, time slices and loads" do
@@ -88,7 +88,7 @@ class PredictCommandTest < TunerTest
     result = predict("--capacity", "--max-p99", "200")
     assert_equal 0, result.code, result.err
     assert_match(/Capacity: the most load with a p99 of at most 200 ms/, result.out)
-    sweep = Document.read(path("sweep.json"), :sweep)
+    sweep = Document.read(path("tmp/puma_tuner/sweep.json"), :sweep)
     assert_match(%r{\Acapacity of 1x1: a p99 of at most 200 ms holds with \S+/s, and no more with}, sweep.remarks.first)
     assert_operator sweep.at(topology("1x5")).p99_ns.value, :<=, 200 * MS
     closed = predict("--capacity", "--connections", "5", "--max-p50", "100")
@@ -104,7 +104,7 @@ class PredictCommandTest < TunerTest
       %w[--seeds 1] => /--seeds 1: write a whole number from 2/, %w[--requests some] => /--requests some/, %w[--capacity --connections 5] => /give a limit to the latency/,
       %w[--max-p99 0 --capacity] => /--max-p99 0/, %w[--output /nowhere/at/all.json] => %r{cannot write /nowhere}
     }.each { |words, pattern| assert_mistake(pattern, predict(*words)) }
-    refute_path_exists path("sweep.json")
+    refute_path_exists path("tmp/puma_tuner/sweep.json")
   end
 
   test "goals of a search, and how long it simulates, are not passed over" do
@@ -141,7 +141,7 @@ class PredictCommandTest < TunerTest
   test "advice rests on the same options" do
     result = predict("--what-if", "cpu*0.5", verb: "advise")
     assert_equal 0, result.code, result.err
-    assert_path_exists path("advice.json")
+    assert_path_exists path("tmp/puma_tuner/advice.json")
     assert_mistake(/there is no disk/, predict("--what-if", "disk=1", verb: "advise"))
   end
 end

@@ -23,8 +23,8 @@ class RequestsCommandTest < TunerTest
       assert_equal 0, result.code, result.err
       assert_match(/40 requests in 1 kind \(combined\)/, result.out)
       assert_match(/with the columns articles_id,token as --data/, result.out)
-      assert_equal %w[access.log arrivals.txt requests.txt], Dir.children(folder).sort
-      refute_match(/s3cret/, File.read(File.join(folder, "requests.txt")))
+      assert_equal %w[access.log arrivals.txt tmp], Dir.children(folder).sort
+      refute_match(/s3cret/, File.read(File.join(folder, "tmp/puma_tuner/requests.txt")))
       assert_equal 40, File.readlines(File.join(folder, "arrivals.txt")).size
     end
   end
@@ -32,7 +32,7 @@ class RequestsCommandTest < TunerTest
   test "values go into a data file where they are asked for" do
     in_folder do |folder|
       assert_equal 0, puma_tuner("requests", "--from", "access.log", "--keep-values", folder:).code
-      assert_equal 40, CSV.read(File.join(folder, "requests.csv"), headers: true).map { |row| row["token"] }.uniq.size
+      assert_equal 40, CSV.read(File.join(folder, "tmp/puma_tuner/requests.csv"), headers: true).map { |row| row["token"] }.uniq.size
     end
   end
 

@@ -28,7 +28,7 @@ class ProveGemsTest < TunerTest
       environment: {"PUMA_TUNER_CACHE" => File.join(@folder, "cache")})
   end
 
-  def verdict = PumaTuner::Document.read(File.join(@folder, "verdict.json"), :verdict)
+  def verdict = PumaTuner::Document.read(File.join(@folder, "tmp/puma_tuner/verdict.json"), :verdict)
 
   test "each variant runs with its own version, and nothing of the app's is changed" do
     before = Dir.children(@folder).sort
@@ -37,7 +37,7 @@ class ProveGemsTest < TunerTest
     assert_equal %w[1.0 2.0], verdict.cells.map { |cell| cell.fingerprint.fetch("gem looper") }
     assert_equal %w[1.0 1.0], verdict.cells.map { |cell| cell.fingerprint.fetch("gem other") }
     assert_operator verdict.comparison("two", "iterations").ratio.value, :<, 0.5
-    assert_equal before + %w[cache verdict.json verdict.json.rounds], Dir.children(@folder).sort.then { |now| before + (now - before) }
+    assert_equal before + %w[cache tmp], Dir.children(@folder).sort.then { |now| before + (now - before) }
     assert_equal 2, Dir.children(File.join(@folder, "cache/variants")).size
     assert_equal 1, Dir.children(File.join(@folder, "cache/variants")).map(&:size).uniq.size, "paths of equal length"
   end

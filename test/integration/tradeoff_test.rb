@@ -17,7 +17,7 @@ class TradeoffIntegrationTest < TunerTest
     ServedApp.open(rackup: "RubyVM::YJIT.enable; run ->(env) { 30_000.times { |i| i.to_s + 'x' }; [200, {}, ['fine']] }") do |app|
       result = puma_tuner("yjit", *QUICK, "--workers", "3", "--html", "y.html", "config.ru", folder: app.folder)
       assert_equal 0, result.code, result.err
-      study = PumaTuner::Document.read(File.join(app.folder, "yjit.json"), :tradeoff)
+      study = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/yjit.json"), :tradeoff)
       assert_equal ["YJIT off", "YJIT on", "YJIT on with 8 MiB", "YJIT on after 5 calls"], study.points.map(&:variant)
       assert_nil study.baseline.code_bytes
       study.points.drop(1).each { |point| assert_operator point.code_bytes, :>, 0 }

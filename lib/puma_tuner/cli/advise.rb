@@ -10,9 +10,10 @@ module PumaTuner
 
       desc "Say what to change, what it will bring, what it costs, and how to undo it"
       argument :observation, required: true, desc: "file written by `puma_tuner measure`"
-      option :output, default: "advice.json", desc: "file for the advice"
+      option :output, desc: "file for the advice, default: advice.json in the app's tmp/puma_tuner"
 
-      def call(observation:, output:, **options)
+      def call(observation:, output: nil, **options)
+        output = Results.path(output, "advice.json", err:, recorded: observation)
         Output.check_writable(output)
         app = app_of(observation, **options)
         scenarios = Scenarios.new(app.workload).of(topologies_of(**options), [app.workload.arrivals])

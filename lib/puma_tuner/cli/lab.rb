@@ -85,13 +85,14 @@ module PumaTuner
       option :seed, default: "1", desc: "for the order of the rounds"
       option :busy_machine, type: :flag, default: false, desc: "count rounds that others on the machine have disturbed (the quick form always does)"
       option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended (the quick form keeps nothing)"
-      option :output, default: "finding.json", desc: "file for the finding, all measured values included; until then, what is measured is kept beside it"
+      option :output, desc: "file for the finding, all measured values included, default: tmp/puma_tuner/finding.json; until then, what is measured is kept beside it"
       option :html, desc: "file for an HTML report"
       option :markdown, desc: "file for a summary"
       example ["falsy_cache --quick", "introspection --html introspection.html"]
 
-      def call(name:, output:, seed:, quick: false, busy_machine: false, resume: false, html: nil, markdown: nil, **)
+      def call(name:, seed:, output: nil, quick: false, busy_machine: false, resume: false, html: nil, markdown: nil, **)
         lab = Lab.find(name)
+        output = Results.path(output, "finding.json", err:)
         Output.check_writable(output, html, markdown)
         Lab::Gems.insist(lab, quick:)
         Lab::Bundle.insist(lab, quick:)

@@ -13,7 +13,7 @@ module PumaTuner
       TrafficOptions.declare(self, :rate, :arrivals, :think, :reuse)
       option :duration, desc: "seconds to measure, default: 10 with --load, until Ctrl-C without"
       option :warmup, default: "2", desc: "seconds of load before the measurement, with --load"
-      option :output, default: "observation.json", desc: "file for the observation"
+      option :output, desc: "file for the observation, default: observation.json in the app's tmp/puma_tuner"
       option :html, desc: "file for an HTML report"
       example [
         "-- bundle exec puma                      # until Ctrl-C, whatever requests come",
@@ -23,6 +23,7 @@ module PumaTuner
 
       def call(app: [], output: nil, html: nil, load: false, duration: nil, **options)
         command = command_of(app:, **options)
+        output = Results.path(output, "observation.json", err:, app:, **options)
         Output.check_writable(output, html)
         refuse_without_load(**options) unless load
         observation = load ? measure_under_load(command, duration || "10", **options) : measure_own_traffic(command, duration, **options)

@@ -6,9 +6,10 @@ module PumaTuner
     class Model < Dry::CLI::Command
       desc "Turn an observation into a workload: what the app demands, whatever its settings"
       argument :observation, required: true, desc: "file written by `puma_tuner measure`"
-      option :output, default: "workload.json", desc: "file for the workload"
+      option :output, desc: "file for the workload, default: workload.json in the app's tmp/puma_tuner"
 
-      def call(observation:, output:, **)
+      def call(observation:, output: nil, **)
+        output = Results.path(output, "workload.json", err:, recorded: observation)
         Output.check_writable(output)
         workload = PumaTuner::Model::Fit.workload(Document.read(observation, :observation))
         Output.keep(workload, output, out:, err:)

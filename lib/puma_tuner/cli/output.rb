@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "fileutils"
+
 module PumaTuner
   module CLI
     # Where a command's value goes: text on standard output, files where asked for.
@@ -32,6 +34,7 @@ module PumaTuner
       # What a stage made: into its file, for the next stage, and as text.
       # @param path [String]
       def keep(value, path, out:, err:, html: nil)
+        make_folder(path)
         Document.write(value, path)
         write(value, out:, err:, html:)
         err.puts("#{value.class::KIND.to_s.tr("_", " ")}: #{File.expand_path(path)}")
@@ -40,10 +43,14 @@ module PumaTuner
       def color?(out) = out.tty? && ENV["NO_COLOR"].to_s.empty?
 
       def write_file(path, bytes)
+        make_folder(path)
         File.write(path, bytes)
       rescue SystemCallError => error
         raise UserMistake, "cannot write #{path}: #{error.message}. Give another place."
       end
+
+      # Another command may have taken the folder of results away, as it had none.
+      def make_folder(path) = FileUtils.mkdir_p(File.dirname(path))
 
       # A place that can't be written to is better found before minutes of work than after.
       def check_writable(*paths)

@@ -19,19 +19,20 @@ module PumaTuner
       option :capacity, type: :flag, default: false, desc: "find the highest rate at which --max-p99 and --max-p50 hold; the most connections, with --connections"
       option :max_p99, desc: "milliseconds the 99th percentile may take, with --capacity"
       option :max_p50, desc: "milliseconds the median may take, with --capacity"
-      option :output, default: "sweep.json", desc: "file for the sweep"
+      option :output, desc: "file for the sweep, default: sweep.json in the app's tmp/puma_tuner"
       option :html, desc: "file for an HTML report"
       example [
-        "observation.json --workers 1..4 --threads 1..16",
-        "observation.json --rate 50,100,200 --timeslice 100,10",
-        "observation.json --what-if \"cpu(/articles)*0.7\" --what-if traffic*2",
-        "observation.json --capacity --max-p99 200"
+        "tmp/puma_tuner/observation.json --workers 1..4 --threads 1..16",
+        "tmp/puma_tuner/observation.json --rate 50,100,200 --timeslice 100,10",
+        "tmp/puma_tuner/observation.json --what-if \"cpu(/articles)*0.7\" --what-if traffic*2",
+        "tmp/puma_tuner/observation.json --capacity --max-p99 200"
       ]
 
       # Near the limit queues take long to show that they grow.
       CAPACITY_REQUESTS_COUNT = 10_000
 
-      def call(observation:, output:, html: nil, capacity: false, **options)
+      def call(observation:, output: nil, html: nil, capacity: false, **options)
+        output = Results.path(output, "sweep.json", err:, recorded: observation)
         Output.check_writable(output, html)
         refuse_without_capacity(**options) unless capacity
         options[:requests] = [requests_count(**options), CAPACITY_REQUESTS_COUNT].max.to_s if capacity

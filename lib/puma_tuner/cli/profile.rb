@@ -29,7 +29,7 @@ module PumaTuner
       option :whole, type: :flag, default: false, desc: "of --read: keep also what stands above a request, and threads that wait"
       option :list, type: :flag, default: false, desc: "name the profilers, their modes, and whether they are installed"
       option :install, desc: "install a profiler (or: all) outside of any bundle, where this command finds it"
-      option :output, default: "profile.json", desc: "file for the profile; the profiler's own files go into a folder beside it"
+      option :output, desc: "file for the profile, default: profile.json in the app's tmp/puma_tuner; the profiler's own files go into a folder beside it"
       option :html, desc: "file for an HTML report with a flame graph"
       example [
         "config.ru --path /articles                       # a server under load",
@@ -43,6 +43,7 @@ module PumaTuner
       def call(output: nil, html: nil, **options)
         return ProfilerList.new(out).print if options[:list]
         return install(options[:install]) if options[:install]
+        output = Results.path(output, "profile.json", err:, **options)
         Output.check_writable(output, html)
         costs, broken = ProfilePlan.new(options, output:, err:).call
         Output.keep(costs, output, out:, err:, html:)

@@ -32,7 +32,7 @@ module PumaTuner
       option :busy_machine, type: :flag, default: false, desc: "count rounds though others on the machine hit one variant clearly more than the other"
       option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended"
       option :calibrate, desc: "run so many proofs of the baseline against itself, short, and tell how many called a difference"
-      option :output, default: "verdict.json", desc: "file for the verdict; rounds are kept beside it as they are made"
+      option :output, desc: "file for the verdict, default: verdict.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"
       option :html, desc: "file for an HTML report"
       option :markdown, desc: "file for a summary, as for a pull request"
       example [
@@ -44,6 +44,7 @@ module PumaTuner
       ]
 
       def call(output: nil, html: nil, markdown: nil, calibrate: nil, **options)
+        output = Results.path(output, "verdict.json", err:, **options)
         Output.check_writable(output, html, markdown)
         Host::ScratchFolder.open do |folder|
           plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })

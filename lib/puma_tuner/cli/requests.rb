@@ -15,12 +15,13 @@ module PumaTuner
       option :top, default: "200", desc: "kinds of requests, the most frequent ones"
       option :keep_values, type: :flag, default: false, desc: "write the values of paths and queries into a data file; they may be somebody's names, searches and tokens"
       option :arrivals, desc: "file for the instants of the first #{ARRIVALS_MAX} requests, for predict --arrivals replay:FILE"
-      option :output, default: "requests.txt", desc: "file for the requests; the data file goes beside it"
+      option :output, desc: "file for the requests, default: tmp/puma_tuner/requests.txt; the data file goes beside it"
       TrafficOptions.declare(self, :seed)
       example ["--from /var/log/nginx/access.log", "--from production.log --keep-values --arrivals arrivals.txt"]
 
       def call(output: nil, from: nil, arrivals: nil, top: nil, seed: nil, keep_values: false, **options)
         raise UserMistake, "which log? Name it with --from" unless from
+        output = Results.path(output, "requests.txt", err:)
         Output.check_writable(output, arrivals)
         reader, summary = summary_of(from, seed:, **options)
         writer = AccessLog::RequestWriter.new(summary, groups_max: Parse.count("--top", top, 1..1_000), source: File.basename(from), values: keep_values)

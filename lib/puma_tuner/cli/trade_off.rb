@@ -22,12 +22,13 @@ module PumaTuner
           option :memory_limit, desc: "MiB, for all workers together"
           option :busy_machine, type: :flag, default: false, desc: "count rounds though others on the machine hit one variant clearly more than the other"
           option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended"
-          option :output, default: "#{self::SUBJECT}.json", desc: "file for the study; rounds are kept beside it as they are made"
+          option :output, desc: "file for the study, default: #{self::SUBJECT}.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"
           option :html, desc: "file for an HTML report with the chart"
         end
       end
 
       def call(output: nil, html: nil, with: [], workers: nil, memory_limit: nil, resume: false, **options)
+        output = Results.path(output, "#{self.class::SUBJECT}.json", err:, **options)
         Output.check_writable(output, html)
         variants = menu([self.class::SUBJECT, *with], **options)
         estimate = {workers_count: workers && Parse.count("--workers", workers, 1..1_000),

@@ -20,13 +20,14 @@ module PumaTuner
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
       option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, about half a minute, when it has not been: predictions rest on it"
       option :json, desc: "file for all values; - for standard output, instead of text"
-      option :html, default: "puma_tuner-report.html", desc: "file for the HTML report"
+      option :html, desc: "file for the HTML report, default: report.html in the app's tmp/puma_tuner"
       example [
         "config.ru --path /articles --threads 1..8 --workers 1..2",
         "--requests requests.txt -- bundle exec rails server"
       ]
 
       def call(app: [], json: nil, html: nil, **options)
+        html = Results.path(html, "report.html", err:, app:, **options)
         Output.check_writable(json, html)
         plan = plan_of(app:, **options)
         kept = []
@@ -34,7 +35,7 @@ module PumaTuner
         Output.write(tuning, out:, err:, json:, html:)
         insist_on_proof(tuning)
       rescue Interrupt
-        save_unfinished(kept || [], json:, html:)
+        save_unfinished(kept || [], json:, html:, path: -> { Results.path(nil, "interrupted.json", err:, app:, **options) })
         exit(130)
       end
 
@@ -68,13 +69,13 @@ module PumaTuner
       end
 
       # What was found before Ctrl-C is worth keeping; the later stages can go on from an observation.
-      def save_unfinished(kept, json:, html:)
+      def save_unfinished(kept, json:, html:, path:)
         case found = kept.last
         when Tuning
           err.puts("")
           Output.write_files(found, err:, json: (json unless json == "-"), html:)
         when PumaTuner::Measure::Observation
-          path = File.expand_path("puma_tuner-interrupted.json")
+          path = path.call
           Document.write(found, path)
           err.puts("\npuma_tuner: the observation is kept; go on with: puma_tuner advise #{path}")
         end
