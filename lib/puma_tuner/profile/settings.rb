@@ -13,6 +13,9 @@ module PumaTuner
     class Settings
       VARIABLE = "PUMA_TUNER_PROFILE"
 
+      # Libraries are compiled for one.
+      RUBY = RUBY_VERSION[/\A\d+\.\d+/]
+
       # What separates paths can be in none.
       SEPARATOR = File::PATH_SEPARATOR
 
@@ -20,14 +23,16 @@ module PumaTuner
       #
       # @return [Hash{String => String}] for the target's environment
       def to_environment
-        lines = {profiler:, mode:, interval_us:, folder:, scope:, token:, paths: paths.join(SEPARATOR)}.compact
+        lines = {profiler:, mode:, interval_us:, folder:, scope:, token:, paths: paths.join(SEPARATOR), ruby: RUBY}.compact
         {VARIABLE => lines.map { |name, value| "#{name}=#{value}" }.join("\n")}
       end
 
-      # @return [Settings, nil] nil when nobody wants a profile
+      # @return [Settings, nil] nil when nobody wants a profile; without paths in another Ruby than the one that they are for, which could
+      #   load what is there, and crash
       def self.from_environment(environment = ENV)
         text = environment[VARIABLE] or return
         given = text.each_line(chomp: true).to_h { |line| line.split("=", 2) }
+        given.delete("paths") unless given["ruby"] == RUBY
         new(**members.to_h { |name| [name, given[name.to_s]] }, interval_us: given["interval_us"]&.to_i, paths: given["paths"].to_s.split(SEPARATOR))
       end
     end
