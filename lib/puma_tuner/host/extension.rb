@@ -19,15 +19,15 @@ module PumaTuner
         # Loads it.
         # @raise [LoadError] when it is not there; its message says why
         def load
-          return require(SHIPPED) if shipped? || !compiled
-          return require(compiled) if File.exist?(compiled)
+          path = shipped || compiled
+          return require(path || SHIPPED) if path.nil? || File.exist?(path)
           raise LoadError, why_not_compiled || "it was not compiled"
         end
 
         # Compiles it where needed. In a server that a command starts, before the app is there: `bundle` itself may be the first.
         # @return [void]
         def provide
-          return if RUBY_ENGINE != "ruby" || shipped? || compiled.nil? || File.exist?(compiled) || File.exist?(failure)
+          return if RUBY_ENGINE != "ruby" || shipped || compiled.nil? || File.exist?(compiled) || File.exist?(failure)
           warn "puma_tuner: its extension is compiled for Ruby #{RUBY_VERSION}, this once"
           log = "#{failure}-#{Process.pid}"
           done = system({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "--disable-gems", File.join(SOURCES, "build.rb"), compiled,
@@ -47,7 +47,8 @@ module PumaTuner
 
         private
 
-        def shipped? = !$LOAD_PATH.resolve_feature_path(SHIPPED).nil?
+        # @return [String, nil] its path, so that whatever an app makes of `require` finds it
+        def shipped = $LOAD_PATH.resolve_feature_path(SHIPPED)&.last
 
         # Two Rubies of one version may be built differently.
         def compiled
