@@ -5,7 +5,7 @@ module PumaTuner
     # What happens in one trial, once its server serves.
     class TrialRun
       # outcome: Load::Outcome of the load that counts; conditions: see Conditions; facts: fields of Trial
-      # gone: why the server is not what it was, as a clause
+      # gone: Void of a server that is not what it was, or nil
       Served = Data.define(:outcome, :conditions, :gone, :facts)
 
       # Percentiles of fewer requests than this are left out, or said to be coarse.
@@ -52,7 +52,7 @@ module PumaTuner
       def finish
         fingerprint = WhatRan.of(@server, @meter, @ready)
         conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, began: @began.gauges.values, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
-        gone = gone_reason
+        gone = gone()
         budget = mean_budget unless gone || @outcome.complaint
         Served.new(outcome: @outcome, conditions:, gone:, facts: {values: values(budget), warmup: @warmup, memory: @curve.points, conditions:, budget:,
                                                                   fingerprint:, remarks: remarks(conditions)})
@@ -79,10 +79,10 @@ module PumaTuner
 
       def own_cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
-      def gone_reason
+      def gone
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids
-        what = (@after.pids - @pids).any? ? "workers of the server were replaced under load" : "a process of the server went away under load"
-        "#{what}#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}"
+        kind, what = (@after.pids - @pids).any? ? ["replaced", "workers of the server were replaced under load"] : ["failed", "a process of the server went away under load"]
+        Void.new(kind:, detail: "#{what}#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}")
       end
 
       def mean_budget
