@@ -3,6 +3,7 @@
 require "minitest/autorun"
 require "timeout"
 require "puma_tuner"
+require "support/allowed_skips"
 
 # A warning is a defect.
 module WarningsRaise
@@ -14,9 +15,10 @@ end
 Warning.singleton_class.prepend(WarningsRaise)
 $VERBOSE = true
 
-# The base of all tests: names are sentences, each test asserts something, and none runs for ever.
+# The base of all tests: names are sentences, each test asserts something, none runs for ever, and none is skipped but those that
+# AllowedSkips lists.
 class TunerTest < Minitest::Test
-  TIME_LIMIT_S = 60
+  TIME_LIMIT_S = 120
 
   # @param sentence [String] what is promised
   def self.test(sentence, &block)
@@ -40,11 +42,16 @@ class TunerTest < Minitest::Test
     flunk "this test asserts nothing" if assertions.zero?
   end
 
+  def after_teardown
+    super
+    failures.map! { |failure| failure.is_a?(Minitest::Skip) ? AllowedSkips.judge(self.class, failure) : failure }
+  end
+
   # @return [Float] seconds on the monotonic clock
   def monotonic_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-  # Asks again until the block is true; fails after the limit.
-  def wait_until(what, limit_s: 10)
+  # Asks again until the block is true; fails after the limit, which is one for machines that have much else to do.
+  def wait_until(what, limit_s: 30)
     deadline = monotonic_s + limit_s
     until (found = yield)
       flunk "#{what} did not happen within #{limit_s} s" if monotonic_s > deadline
