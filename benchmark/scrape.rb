@@ -8,6 +8,7 @@ require "fileutils"
 require "optparse"
 require "tmpdir"
 require_relative "support/markdown"
+require_relative "support/provenance"
 require_relative "support/script"
 require_relative "scrape/cell"
 
@@ -21,12 +22,13 @@ module Scrape
       parser.on("--rounds N", Integer, "scrapes of each size (default: 20)") { |count| rounds_count = count.clamp(3, 1_000) }
       parser.on("--write", "write docs/scrape.md") { write = true }
     end.parse!(ARGV)
+    machine = PumaTuner::Host::MachineFacts.read
     rows = SIZES.map { |workers_count, endpoints_count| Cell.new(workers_count, endpoints_count, rounds_count).row }
     table = Accuracy::Markdown.table(Cell::HEADINGS, rows, left_count: 0)
     text = "#{table}\n\nA worker's file of gauges, written every #{PumaTuner::Export::DEFAULTS.interval_s} s: #{Cell.gauges_cost} of its CPU time.\n"
     puts text
     if write
-      heading = "# What a scrape costs\n\nWritten by `bin/exec rake scrape OPTIONS=--write`, on #{PumaTuner::Report::Facts.machine(PumaTuner::Host::MachineFacts.read)}. The median of #{rounds_count}.\n\n"
+      heading = "# What a scrape costs\n\nWritten by `bin/exec rake scrape OPTIONS=--write`; not to be edited.\n\n#{Provenance.line(machine)}\nThe median of #{rounds_count}.\n\n"
       File.write(File.expand_path("../docs/scrape.md", __dir__), heading + text)
     end
     0

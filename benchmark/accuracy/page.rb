@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../support/provenance"
+
 module Accuracy
   # What is printed, and docs/accuracy.md. Generated; nothing in it is written by hand.
   class Page
@@ -71,11 +73,7 @@ module Accuracy
 
     private
 
-    def facts
-      ["#{RUBY_DESCRIPTION}; #{@machine.cores_count} cores, #{@machine.cpu_model}; #{@machine.kernel}.",
-        "#{@at.utc.strftime("%Y-%m-%d")}, #{@options.rounds_count} rounds, load average before the run " \
-        "#{@machine.load_average || "unknown"}."].join("\n")
-    end
+    def facts = "#{Provenance.line(@machine, at: @at)}\nRounds: #{@options.rounds_count}."
 
     def targets
       @verdicts.empty? ? [] : ["## Targets", TARGETS.strip, Table.verdicts(@verdicts)]

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../support/provenance"
+
 module FalseAlarms
   # What is printed, and docs/false_alarms.md. Generated; nothing in it is written by hand.
   class Page
@@ -8,12 +10,16 @@ module FalseAlarms
     # @param tails [Array<Tail>] that ran
     # @param beside [Array<Neighbour::Simulation>] that ran
     # @param broken [Array<String>] promises that were not kept
-    def initialize(options:, simulations:, tails:, beside:, broken:)
+    # @param machine [PumaTuner::Host::MachineFacts] which has no part in the figures
+    # @param at [Time]
+    def initialize(options:, simulations:, tails:, beside:, broken:, machine: PumaTuner::Host::MachineFacts.read, at: Time.now)
       @options = options
       @simulations = simulations
       @tails = tails
       @beside = beside
       @broken = broken
+      @machine = machine
+      @at = at
     end
 
     # @return [String] the tables and what came of them
@@ -61,7 +67,7 @@ module FalseAlarms
 
     def facts
       count = @options.repeats_count
-      "#{count} repeats of each (p99: #{count / Tail::REPEATS_SHARE}), seed #{@options.seed}; a figure near 5 % is known to about " \
+      "#{Provenance.line(@machine, at: @at)}\n#{count} repeats of each (p99: #{count / Tail::REPEATS_SHARE}), seed #{@options.seed}; a figure near 5 % is known to about " \
         "#{format("%.1f", 200 * Math.sqrt(0.05 * 0.95 / count))} %."
     end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../support/markdown"
+require_relative "../support/provenance"
 
 module FleetScale
   # What was found, as text.
@@ -14,10 +15,12 @@ module FleetScale
     # @param machine [PumaTuner::Host::MachineFacts]
     # @param outcomes [Array<Trial::Outcome>] those in full, then the whole fleet by rules
     # @param options [Options]
-    def initialize(machine:, outcomes:, options:)
+    # @param at [Time]
+    def initialize(machine:, outcomes:, options:, at: Time.now)
       @machine = machine
       @raw, @recorded = outcomes.partition { |outcome| outcome.source == "raw" }
       @options = options
+      @at = at
     end
 
     # @return [Boolean] whether the comparison took longer than it may
@@ -33,7 +36,9 @@ module FleetScale
       <<~TEXT
         # Fleet: how it grows
 
-        Written by `bin/exec rake fleet_scale OPTIONS=--write`, on #{PumaTuner::Report::Facts.machine(@machine)}.
+        Written by `bin/exec rake fleet_scale OPTIONS=--write`; not to be edited.
+
+        #{Provenance.line(@machine, at: @at)}
 
         Fleets that never were, of servers with four workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
         exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../ops/prometheus/rules.yml) would have recorded it every

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../support/markdown"
+require_relative "../support/provenance"
 
 module GeneratorBenchmark
   # What is printed, and docs/generator.md. Generated; nothing in it is written by hand. Pure but for its date.
@@ -48,10 +49,7 @@ module GeneratorBenchmark
 
     private
 
-    def facts
-      ["#{RUBY_DESCRIPTION}; #{@machine.cores_count} cores, #{@machine.cpu_model}; #{@machine.kernel}.",
-        "#{@tools}. #{@at.utc.strftime("%Y-%m-%d")}, load average before the run #{@machine.load_average || "unknown"}."].join("\n")
-    end
+    def facts = "#{Provenance.line(@machine, at: @at)}\n#{@tools}."
 
     def cost_tables(series)
       rows = Cost::VARIANTS.map do |key, name|

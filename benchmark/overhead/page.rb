@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../support/provenance"
+
 module Overhead
   # What is printed, and docs/overhead.md. Generated; nothing in it is written by hand.
   class Page
@@ -47,10 +49,7 @@ module Overhead
 
     private
 
-    def facts
-      ["#{RUBY_DESCRIPTION}; #{@machine.cores_count} cores, #{@machine.cpu_model}; #{@machine.kernel}.",
-        "#{@at.utc.strftime("%Y-%m-%d")}, load average before the run #{@machine.load_average || "unknown"}."].join("\n")
-    end
+    def facts = Provenance.line(@machine, at: @at)
 
     def tables(part)
       shown = part.series.flat_map { |series| ["### #{series.title.sub(/\A./, &:upcase)}", Table.series(series)] }

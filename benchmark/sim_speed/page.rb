@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../support/markdown"
+require_relative "../support/provenance"
 require_relative "judge"
 require_relative "rounds"
 
@@ -64,10 +65,7 @@ module SimSpeed
 
     private
 
-    def facts
-      ["#{RUBY_DESCRIPTION}; #{@machine.cores_count} cores, #{@machine.cpu_model}; #{@machine.kernel}.",
-        "#{@simpy}. #{@at.utc.strftime("%Y-%m-%d")}, load average before the run #{@machine.load_average || "unknown"}."].join("\n")
-    end
+    def facts = "#{Provenance.line(@machine, at: @at)}\n#{@simpy}."
 
     def targets
       rows = @verdicts.map do |verdict|

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../support/markdown"
+require_relative "../support/provenance"
 
 module StallBenchmark
   # What is printed, and docs/stall.md. Generated; nothing in it is written by hand. Pure but for its date.
@@ -46,10 +47,7 @@ module StallBenchmark
 
     private
 
-    def facts
-      ["#{@machine.cores_count} cores, #{@machine.cpu_model}; #{@machine.kernel}.",
-        "#{@at.utc.strftime("%Y-%m-%d")}, load average before the run #{@machine.load_average || "unknown"}."].join("\n")
-    end
+    def facts = Provenance.line(@machine, at: @at)
 
     def table
       truth = SelfTest::RATIOS.map { |_, ratio| milliseconds(SelfTest.true_quantile_ns(ratio)) }

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../support/provenance"
 require_relative "recorder"
 require_relative "recordings"
 require_relative "table"
@@ -13,17 +14,15 @@ module Validation
     # @param corrected [Array<Comparison>] undisturbed cells, predicted for the machine as fast as it was meanwhile
     # @param verdicts [Array<Verdict>]
     # @param unmeasured [Hash{String => String}] subjects or cells that were asked for, with the reason
-    # @param commit [String] that predicts
     # @param calibrated_at [Array<String>, nil] when the machine's figures were measured; nil where typical ones stand for them
     # @param at [Time]
-    def initialize(facts:, options:, by_topology:, corrected:, verdicts:, unmeasured:, commit:, calibrated_at:, at: Time.now)
+    def initialize(facts:, options:, by_topology:, corrected:, verdicts:, unmeasured:, calibrated_at:, at: Time.now)
       @facts = facts
       @options = options
       @by_topology = by_topology
       @corrected = corrected
       @verdicts = verdicts
       @unmeasured = unmeasured
-      @commit = commit
       @calibrated_at = calibrated_at
       @at = at
       @table = Table.new(by_topology.values.first)
@@ -92,15 +91,12 @@ module Validation
     private
 
     def facts
-      machine = @facts.fetch("machine")
-      ["#{machine["cores_count"]} cores, #{machine["cpu_model"]}; #{machine["kernel"]}. #{@facts.fetch("ruby")}.",
-        "#{@at.utc.strftime("%Y-%m-%d")}, measured from #{@facts.fetch("at")} on, load average before it #{machine["load_average"] || "unknown"}; " \
-        "#{@facts.fetch("turns_per_ms")} turns of the loop to a millisecond.",
-        "Measured with commit #{named(@facts.fetch("commit"))}, predicted with #{named(@commit)}.",
+      machine = PumaTuner::Host::MachineFacts.from_document(@facts.fetch("machine"))
+      # Of what is recorded the page may be computed anew, by another commit.
+      [Provenance.line(machine, at: @at, ruby: @facts.fetch("ruby")),
+        "Measured from #{@facts.fetch("at")} on, with #{@facts.fetch("commit")}; #{@facts.fetch("turns_per_ms")} turns of the loop to a millisecond.",
         "Command: `#{@options.command}`; recorded at #{@by_topology.keys.first}; #{@calibrated_at ? "calibrated on this machine at #{@calibrated_at.join(", ")}" : "**not calibrated**: typical figures stand for the machine's own"}."].join("\n")
     end
-
-    def named(commit) = commit.empty? ? "none" : commit
 
     def targets
       count = @unmeasured.size

@@ -51,15 +51,8 @@ module Validation
     end
 
     def begin_run
-      @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => commit, "at" => Time.now.utc.strftime("%F %H:%M UTC"), "ruby" => RUBY_DESCRIPTION,
+      @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Provenance::COMMIT, "at" => Time.now.utc.strftime("%F %H:%M UTC"), "ruby" => RUBY_DESCRIPTION,
         "turns_per_ms" => Speed.best.round, "machine" => PumaTuner::Host::MachineFacts.read.to_document.transform_keys(&:to_s))
-    end
-
-    # @return [String] of what measures or predicts; empty outside of a repository
-    def commit
-      IO.popen(%w[git describe --always --dirty --exclude=*], chdir: __dir__, err: File::NULL, &:read).strip
-    rescue Errno::ENOENT
-      ""
     end
 
     def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
@@ -68,7 +61,7 @@ module Validation
       by_topology = @options.recorded_at.to_h { |topology| [topology, comparisons(topology)] }
       first, judged = by_topology.first
       verdicts = Judge.verdicts(judged)
-      page = Page.new(facts: @journal.run, options: @options, by_topology:, corrected: corrected(first, judged), verdicts:, unmeasured:, commit:, calibrated_at:)
+      page = Page.new(facts: @journal.run, options: @options, by_topology:, corrected: corrected(first, judged), verdicts:, unmeasured:, calibrated_at:)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
       status(verdicts)

@@ -207,7 +207,8 @@ class AccuracyTest < TunerTest
     verdicts = Judge.verdicts(found, conditions: %w[idle], workloads: %w[sleep])
     blame = {Blame::Scenarios.entry("computes") => [blame_sample(98.0)]}
     page = Page.new(machine:, options: Options.parse([]), results: found, blame:, verdicts:, at: Time.utc(2026, 1, 2)).to_s
-    ["2026-01-02", "bin/exec rake accuracy", "puma_tuner 1.0", "(never answered)", "Of 9 targets: 7 met, 2 **missed**, 0 not shown", "GET /compute",
+    assert_match(/^Made with .+ on 2026-01-02: .+\.$/, page)
+    ["bin/exec rake accuracy", "puma_tuner 1.0", "(never answered)", "Of 9 targets: 7 met, 2 **missed**, 0 not shown", "GET /compute",
       "With all cores loaded"].each { |text| assert_includes page, text }
     refute_includes page, File.expand_path("../..", __dir__)
   end

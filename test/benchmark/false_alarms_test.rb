@@ -86,10 +86,12 @@ class FalseAlarmsTest < TunerTest
 
   test "the same seed gives the same page, which names its command" do
     options = Options.parse(%w[--repeats 20])
+    machine = PumaTuner::Host::MachineFacts.read
     pages = Array.new(2) do
       @simulations = @tails = nil
-      Page.new(options:, simulations:, tails:, beside: [], broken: Suite.broken(simulations, tails)).to_s
+      Page.new(options:, simulations:, tails:, beside: [], broken: Suite.broken(simulations, tails), machine:, at: Time.utc(2026, 11, 21)).to_s
     end
+    assert_match(/^Made with .+ on 2026-11-21: .+\.$/, pages.first)
     assert_equal 1, pages.uniq.size
     ["bin/exec rake false_alarms", "20 repeats of each (p99: 6), seed 1", "## A noisy machine", "Student's t", "looks at 10, 20, 40 rounds"].each do |text|
       assert_includes pages.first, text

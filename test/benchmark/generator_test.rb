@@ -55,7 +55,7 @@ class GeneratorBenchmarkTest < TunerTest
     assert_match(/^\| puma_tuner +\| +11\.6 \| +8\.0 \| +15\.2 \| 0\.80 \(0\.80 to 0\.80\) \| +10 \|$/, page)
     assert_match(/^\| +2000 \| +\S+ \(\S+ to \S+\)/, page)
     assert_match(/at most 1\.5 times wrk's \| +0\.80 x \|.*\| +met \|$/, page)
-    assert_match(/2026-11-21, load average before the run 0\.5\./, page)
+    assert_match(/^Made with .+ on 2026-11-21: .+; load average before the run 0\.5\.$/, page)
     page.split("\n\n").select { |part| part.start_with?("|") }.each { |table| assert_equal 1, table.lines(chomp: true).map(&:length).uniq.size, table }
   end
 
@@ -76,6 +76,7 @@ class GeneratorBenchmarkTest < TunerTest
     assert_equal ["knows no rate"], trial(requests_count: 40_000).with(at_rate: false).faults
     page = StallBenchmark::Page.new(machine: MACHINE, trials: [trial, trial(p90: 15_000_000)], at: Time.utc(2026, 11, 21)).to_s
     assert_match(/^\| the truth \| even arrivals, 200\/s \| +\| +2\.50 \| +400\.00 \| +940\.00 \| +1200 \|/, page)
+    assert_match(/^Made with .+ on 2026-11-21: .+\.$/, page)
     assert_match(/^\| tool 1 +\| even arrivals +\| p90 wrong +\| +2\.50 \| +15\.00 \|/, page)
   end
 end

@@ -113,7 +113,8 @@ class OverheadTest < TunerTest
     machine = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
       kernel: "Linux", load_average: 0.5, cpu_pressure_ratio: nil)
     page = Page.new(machine:, parts: [part], verdicts: Judge.verdicts(part.series), at: Time.utc(2026, 1, 2)).to_s
-    ["2026-01-02", "load average before the run 0.5", "bin/exec rake overhead", "## CPU", "As said.", " met |"].each do |text|
+    assert_match(/^Made with .+ on 2026-01-02: .+; load average before the run 0\.5\.$/, page)
+    ["bin/exec rake overhead", "## CPU", "As said.", " met |"].each do |text|
       assert_includes page, text
     end
     refute_includes page, File.expand_path("../..", __dir__)

@@ -44,7 +44,7 @@ class SimSpeedTest < TunerTest
       measured = {runs: made, sweeps: sweeps}
       page = Page.new(machine: MACHINE, **measured, verdicts: Judge.verdicts(**measured), simpy: "SimPy 3", at: Time.utc(2026, 11, 21)).to_s
       assert_match(/^\| our core, M\/M\/5 +\| +25\.0 \(24\.8 to 25\.3\) \|/, page)
-      assert_match(/2026-11-21, load average before the run 0\.5\./, page)
+      assert_match(/^Made with .+ on 2026-11-21: .+; load average before the run 0\.5\.$/, page)
       assert_equal made.key?("simpy"), page.include?("SimPy takes 30")
       page.split("\n\n").select { |part| part.start_with?("|") }.each { |table| assert_equal 1, table.lines(chomp: true).map(&:length).uniq.size, table }
     end

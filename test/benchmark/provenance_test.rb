@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require_relative "../../benchmark/support/provenance"
+
+# Each page of figures says what it was made with.
+class ProvenanceTest < TunerTest
+  PROJECT = File.expand_path("../..", __dir__)
+  MACHINE = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "A", cpu_quota_cores: 1.5, memory_bytes: 1, kernel: "Linux 6",
+    load_average: 0.5, cpu_pressure_ratio: 0.007)
+
+  def git(folder, *words)
+    system("git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words, out: File::NULL, err: File::NULL) || flunk("git #{words}")
+  end
+
+  test "one line tells commit, day and machine" do
+    line = Provenance.line(MACHINE, at: Time.utc(2026, 1, 2, 3), ruby: "ruby 3.4.5", commit: "commit `1234567`")
+    assert_equal "Made with commit `1234567` on 2026-01-02: ruby 3.4.5; 2 cores (A), limited to 1.50, CPU pressure 0.7%; Linux 6; load average before the run 0.5.", line
+    assert_match Provenance::PATTERN, line
+    assert_match Provenance::PATTERN, Provenance.line(MACHINE, commit: "commit `1234567` with uncommitted changes")
+  end
+
+  test "the commit is the checkout's, and what is not committed is told" do
+    Dir.mktmpdir do |folder|
+      assert_equal "an unknown commit", Provenance.commit_of(folder)
+      git(folder, "init", "-q")
+      git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+      hash = IO.popen(["git", "-C", folder, "rev-parse", "HEAD"], &:read)
+      clean = Provenance.commit_of(folder)
+      assert_match(/\Acommit `\h{7,}`\z/, clean)
+      assert hash.start_with?(clean[/\h{7,}/])
+      File.write(File.join(folder, "new.rb"), "")
+      assert_equal "#{clean} with uncommitted changes", Provenance.commit_of(folder)
+    end
+  end
+
+  # Whoever writes a page of docs/ names it.
+  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"].flat_map { |path| File.read(path).scan(/"\S*(docs\/\w+\.md)", __dir__/).flatten }.uniq.sort.freeze
+
+  test "all pages that benchmarks write are known" do
+    assert_operator PAGES.size, :>=, 9
+    written = Dir["#{PROJECT}/docs/*.md"].select { |path| File.read(path).match?(/^Written by /) }
+    assert_equal PAGES, written.map { |path| path.delete_prefix("#{PROJECT}/") }.sort
+  end
+
+  PAGES.each do |page|
+    test "#{page} says what it was made with: a commit that there is" do
+      lines = File.readlines(File.join(PROJECT, page), chomp: true).grep(/^Made with /)
+      assert_equal 1, lines.size
+      made = Provenance::PATTERN.match(lines.first)
+      refute_nil made, lines.first
+      assert_known(made[:commit])
+    end
+  end
+
+  # Where the history is: a clone of no depth has the last commit only, and a packed folder none.
+  def assert_known(commit)
+    shallow = IO.popen(["git", "-C", PROJECT, "rev-parse", "--is-shallow-repository", err: File::NULL], &:read).strip
+    return unless shallow == "false"
+    assert system("git", "-C", PROJECT, "cat-file", "-e", "#{commit}^{commit}", err: File::NULL), "there is no commit #{commit}"
+  end
+end
