@@ -7,6 +7,23 @@ class BlockRepetitionTest < TunerTest
 
   MS = 1_000_000
 
+  # Goes on when it is told to, and by itself never.
+  class OnVirtualTime < Repetition
+    attr_accessor :clock_ns
+  end
+
+  # @yieldparam count [Integer] iterations
+  # @yieldparam calls_count [Integer] so far
+  # @yieldreturn [Integer] how long they take
+  # @return [Array<Integer>] how often the block was told to repeat itself, call by call
+  def batches(duration_ns)
+    told = []
+    repetition = OnVirtualTime.new(proc { |count| told << count && repetition.clock_ns += yield(count, told.size) })
+    repetition.clock_ns = 0
+    repetition.for(duration_ns)
+    told
+  end
+
   test "a block without an argument is called once per iteration" do
     calls = 0
     repetition = Repetition.new(-> { calls += 1 })
@@ -26,10 +43,9 @@ class BlockRepetitionTest < TunerTest
   end
 
   test "a fast block runs in batches of about a millisecond" do
-    told = []
-    Repetition.new(proc { |count| told << count && sleep(count * 0.000_01) }).for(60 * MS)
-    assert_operator told.max, :>, 10
-    assert_operator told.max, :<, 200
+    told = batches(60 * MS) { |count, _| count * 10_000 }
+    assert_equal [1, 2, 4, 8, 16, 32, 64], told.first(7)
+    assert_equal [64], told.drop(6).uniq
   end
 
   test "a slow block is called alone, and the one under way is finished" do
@@ -41,10 +57,9 @@ class BlockRepetitionTest < TunerTest
   end
 
   test "batches shrink again when the block becomes slow" do
-    told = []
-    repetition = Repetition.new(proc { |count| told << count && sleep((told.size > 8) ? 0.005 : 0) })
-    repetition.for(80 * MS)
-    assert_operator told.last, :<, told[8]
+    told = batches(80 * MS) { |_, calls_count| (calls_count > 8) ? 5 * MS : 1 }
+    assert_equal [256, 128, 64], told[8, 3]
+    assert_equal 1, told.last
   end
 
   test "repeating allocates nothing of its own" do

@@ -37,11 +37,9 @@ class MeterTest < TunerTest
   test "to ask leaves no thread behind" do
     serve do |server, meter|
       threads = -> { Dir["/proc/#{server.pids.first}/task/*"].size }
-      meter.call("gauges", server.pids)
-      sleep 0.2
       before = threads.call
       5.times { meter.call("gauges", server.pids) }
-      wait_until("the threads have ended", limit_s: 5) { threads.call <= before + 1 }
+      wait_until("the threads have ended") { threads.call <= before + 1 }
       assert_predicate server, :alive?
     end
   end
@@ -65,12 +63,15 @@ class MeterTest < TunerTest
     end
   end
 
+  # @return [Boolean] whether all threads sleep
+  def at_rest?(pid) = Dir["/proc/#{pid}/task/*/stat"].all? { |path| Host::Processes.read(path)[/\) (\S)/, 1] == "S" }
+
   test "the probe can be put in late, and sees every request from then on" do
     serve(topology: "1x3") do |server, meter|
       5.times { Net::HTTP.get(URI(server.url)) }
       observation = Measure::LateWindow.call(server, meter) do
         20.times { Net::HTTP.get(URI(server.url)) }
-        sleep 0.05 # the client has its answer before the server has recorded it
+        wait_until("the record of the last request, which its client does not wait for") { at_rest?(server.pids.first) }
       end
       assert_equal 20, observation.requests_count
       assert_equal 0, observation.budget.residual_ns

@@ -39,14 +39,15 @@ class ProveTest < TunerTest
   def trials_of(name) = verdict.trials.select { |trial| trial.variant == name }
 
   test "variants by environment: measured, compared, explained" do
-    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=2", "--variant", "slow:env.PROVE_SLEEP_MS=8", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=2", "--variant", "slow:env.PROVE_SLEEP_MS=30", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
     assert_equal 0, result.code, result.err
     comparison = verdict.comparison("slow", "throughput")
     assert_equal "worse", comparison.outcome
-    assert_in_delta 0.27, comparison.ratio.value, 0.15
+    by_round = %w[quick slow].map { |name| trials_of(name).to_h { |trial| [trial.round, trial.values.fetch("throughput")] } }.reduce { |quick, slow| slow.to_h { |round, per_s| [round, per_s / quick.fetch(round)] } }
+    assert_includes Range.new(*by_round.values.minmax), comparison.ratio.value
     quick, slow = verdict.cells
     assert_operator slow.budget.sleep_ns - quick.budget.sleep_ns, :>, 4_000_000
-    assert_equal({"env.PROVE_SLEEP_MS" => "8"}, slow.factors)
+    assert_equal({"env.PROVE_SLEEP_MS" => "30"}, slow.factors)
     assert_operator trials_of("slow").first.values.fetch("cpu_per_request"), :>, 0
     assert_operator trials_of("slow").first.values.fetch("allocations_per_request"), :>, 5
     assert_operator trials_of("slow").first.values.fetch("boot"), :>, 10_000_000
@@ -59,7 +60,7 @@ class ProveTest < TunerTest
   end
 
   test "what is asked for decides the exit code" do
-    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=8", "--variant", "quick:env.PROVE_SLEEP_MS=2", "--rounds", "6",
+    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=30", "--variant", "quick:env.PROVE_SLEEP_MS=2", "--rounds", "6",
       "--expect", "throughput >= 1.5", "--expect", "throughput better", "--expect", "throughput >= 50")
     assert_equal 1, result.code, result.err
     assert_equal [true, true, false], verdict.expectations.map(&:shown)
@@ -137,8 +138,8 @@ class ProveTest < TunerTest
 
   test "on a machine with cores enough the generator has one to itself, or where it is asked for" do
     first, *others = PumaTuner::Host::Placement.allowed_cores
-    next if others.empty?
     result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=2", "--rounds", "1", "--core", first.to_s)
+    return assert_mistake(/core #{first} is the only one there is/, result) if others.empty?
     assert_equal 0, result.code, result.err
     assert_match(/on core #{first}\z/, verdict.load.generator)
     assert_equal [others.to_s], verdict.trials.map { |trial| cores_in(trial.fingerprint.fetch("cores")).to_s }.uniq
@@ -161,7 +162,7 @@ class ProveTest < TunerTest
     Dir.mkdir(repository)
     git = ->(*words) { system("git", "-C", repository, "-c", "user.name=a", "-c", "user.email=a@b", *words, out: File::NULL, err: File::NULL) || flunk("git #{words}") }
     git.call("init", "-q")
-    {"one" => 1, "two" => 12}.each do |tag, ms|
+    {"one" => 1, "two" => 60}.each do |tag, ms|
       File.write(File.join(repository, "config.ru"), "run(->(_) { sleep(#{ms / 1000.0}); [200, {\"content-type\" => \"text/plain\"}, [\"fine\"]] })")
       git.call("add", ".")
       git.call("commit", "-qm", tag)
@@ -170,17 +171,18 @@ class ProveTest < TunerTest
     before = Dir.glob("**/*", base: repository, flags: File::FNM_DOTMATCH).sort
     result = prove("--variant", "before:git=one", "--variant", "after:git=two", "--rounds", "1", app: [File.join(repository, "config.ru")])
     assert_equal 0, result.code, result.err
-    assert_operator trials_of("after").last.values.fetch("p50"), :>, 10_000_000
-    assert_operator trials_of("before").last.values.fetch("p50"), :<, 10_000_000
+    before_p50_ns, after_p50_ns = %w[before after].map { |name| trials_of(name).last.values.fetch("p50") }
+    assert_operator after_p50_ns, :>=, 59_000_000
+    assert_operator before_p50_ns, :<, after_p50_ns
     assert_equal before, Dir.glob("**/*", base: repository, flags: File::FNM_DOTMATCH).sort
     assert_mistake(/git rev-parse failed/, prove("--variant", "a:git=none", "--variant", "b:git=two", app: [File.join(repository, "config.ru")]))
   end
 
   test "an open loop, and looks at which it may be decided" do
-    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=20", "--rate", "100", "--looks", "7,9", "--primary", "p50",
-      options: [*SHORT, "--connections", "50"])
-    # A busy machine may make the generator late, which voids rounds, as it should.
-    return assert_match(/late|busy|machine/, result.err) if result.code == 2
+    # A generator that is late by more than a twentieth of the median latency voids a round: with answers as slow as these it is on time on a
+    # busy machine, too.
+    result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=150", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=300", "--rate", "20", "--looks", "7,9", "--primary", "p50",
+      options: [*SHORT, "--connections", "50", "--probe-duration", "0"])
     assert_equal 0, result.code, result.err
     assert_match(/primary metric was decided, after 7 rounds/, verdict.stopped_because)
     assert_match(/poisson/, verdict.load.arrivals)

@@ -43,6 +43,18 @@ class NativeTest < TunerTest
     socket.close
   end
 
+  # @return [Array<Hash{Symbol => Integer}>] every answer, of a raw file
+  def answers(path) = File.readlines(path).drop(1).map { |line| %i[request intended_ns sent_ns answered_ns status body_bytes].zip(line.split(",").map(&:to_i)).to_h }
+
+  # Little's law, up to what was under way at the two ends: of each client as much as the longest answer took.
+  def assert_obeys_littles_law(clients_count, outcome, think_s: 0)
+    in_flight = outcome.throughput_per_s * (outcome.mean_ns / 1e9 + think_s)
+    ends = clients_count * (outcome.max_ns / 1e9 + think_s) / (outcome.duration_ns / 1e9)
+    # Less, too, by the generator's own way from an answer to the next request.
+    assert_includes (clients_count * 0.75 - ends)..(clients_count * 1.01 + ends), in_flight
+    ends
+  end
+
   # Threads may end while they are asked.
   def children
     Dir["/proc/#{Process.pid}/task/*/children"].flat_map do |path|
@@ -60,14 +72,16 @@ class NativeTest < TunerTest
       result = Load::SelfTest.new.call
     end
     assert_equal [1_200, 1_200], [result.intended_count, result.answered_count]
-    result.lines.each { |line| assert_in_delta line.true_ns, line.reported_ns, [line.true_ns * 0.02, 1_000_000].max, "#{line.name}; #{result.disturbance}" }
-    assert_predicate result, :right?
+    # Wrong by no more than generator and server were late, which they tell when it is of note.
+    late_ns = result.disturbance ? result.lag_p99_ns + result.server_late_ns : 0
+    result.lines.each { |line| assert_in_delta line.true_ns, line.reported_ns, [line.true_ns * 0.02, 1_000_000].max + late_ns, "#{line.name}; #{result.disturbance}" }
+    assert result.right? || result.disturbance
   end
 
   test "a closed loop obeys Little's law" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.005) && 200 }) { |server| run_native(server.url) }
     assert_nil outcome.complaint
-    assert_in_delta 4, outcome.throughput_per_s * outcome.mean_ns / 1e9, 0.3
+    assert_obeys_littles_law(4, outcome)
     assert_operator outcome.p50_ns, :>=, 5_000_000
     assert_operator outcome.max_ns, :>=, outcome.p99_ns * 63 / 64
     assert_operator outcome.requests_count, :>=, outcome.latency.count + 4
@@ -89,24 +103,28 @@ class NativeTest < TunerTest
       assert_nil outcome.complaint
       assert_equal [0, 400_000_000], [outcome.unmet_count, outcome.duration_ns]
       assert_operator outcome.settling_ns, :>=, 500_000_000
-      assert_operator outcome.max_ns, :<, 500_000_000
-      answered_ns = File.readlines(path).drop(1).map { |line| line.split(",")[3].to_i }
       end_ns = outcome.settling_ns + outcome.duration_ns
-      assert_equal [answered_ns.count { |ns| ns > outcome.settling_ns && ns <= end_ns }, answered_ns.count { |ns| ns > end_ns }], [outcome.counted_count, outcome.drained_count]
+      settling, after = answers(path).partition { |answer| answer[:answered_ns] <= outcome.settling_ns }
+      counted, drained = after.partition { |answer| answer[:answered_ns] <= end_ns }
+      assert_equal [counted.size, drained.size], [outcome.counted_count, outcome.drained_count]
       assert_operator outcome.drained_count, :>, 0
-      assert_equal [answered_ns.size] * 2, [outcome.requests_count, outcome.statuses.values.sum]
+      assert_equal [settling.size + after.size] * 2, [outcome.requests_count, outcome.statuses.values.sum]
+      # The late client's first answer is none of those that count.
+      assert_operator settling.map { |answer| answer[:answered_ns] - answer[:intended_ns] }.max, :>=, 500_000_000
+      assert_in_epsilon counted.map { |answer| answer[:answered_ns] - answer[:intended_ns] }.max, outcome.max_ns, 2 * PumaTuner::Stats::Histogram::RELATIVE_ERROR
       assert_in_delta outcome.counted_count / 0.4, outcome.throughput_per_s, 1e-6
-      assert_in_delta 10, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
+      assert_obeys_littles_law(10, outcome)
     end
   end
 
   test "a closed loop that does not settle is measured all the same, and says so" do
     generator = Load::Native.new(settling_limit_s: 0.3, drain_s: 0.1)
-    outcome = with_late_client(1) { |url| run_native(url, connections_count: 10, duration_s: 0.3, generator:) }
+    began_s = monotonic_s
+    outcome = with_late_client(TIME_LIMIT_S) { |url| run_native(url, connections_count: 10, duration_s: 0.3, generator:) }
     assert_equal [1, 300_000_000], [outcome.unmet_count, outcome.duration_ns]
-    assert_in_delta 300_000_000, outcome.settling_ns, 150_000_000
-    assert_in_delta 9, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
-    assert_match(/1 requests were never answered/, outcome.complaint)
+    assert_includes 300_000_000..((monotonic_s - began_s) * 1e9 - outcome.duration_ns), outcome.settling_ns
+    assert_obeys_littles_law(9, outcome)
+    assert_match(/\d+ requests were never answered/, outcome.complaint)
   end
 
   test "two loads in a row are one: settling of both, and what each counted" do
@@ -147,7 +165,9 @@ class NativeTest < TunerTest
     arrivals = Load::Arrivals.closed(think_s: 0.1)
     outcome = ScriptedServer.serve(->(*) { 200 }) { |server| run_native(server.url, arrivals:, connections_count: 20) }
     assert_nil outcome.complaint
-    assert_in_delta 20, outcome.throughput_per_s * (outcome.mean_ns / 1e9 + 0.1), 5
+    assert_obeys_littles_law(20, outcome, think_s: 0.1)
+    # Thinking as long as they do, they can't ask more often; some of them more, as they do not think equally long.
+    assert_operator outcome.throughput_per_s, :<=, 1.25 * 20 / 0.1
   end
 
   test "an open loop sends at its rate, however slow the server is" do
@@ -161,13 +181,21 @@ class NativeTest < TunerTest
   end
 
   test "throughput of an open loop is what the server did meanwhile, not what it answered afterwards" do
-    {0.02 => 50, 0.002 => 100}.each do |seconds, per_s|
-      outcome = ScriptedServer.serve(->(*) { sleep(seconds) && 200 }) do |server|
-        run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 1, duration_s: 1)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "raw.csv")
+      quick, slow = [0.002, 0.02].map do |seconds|
+        outcome = ScriptedServer.serve(->(*) { sleep(seconds) && 200 }) do |server|
+          run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 1, duration_s: 1, generator: Load::Native.new(raw_path: path))
+        end
+        assert_in_delta 100, outcome.requests_count, 2
+        first_ns, *later_ns = answers(path).map { |answer| answer[:answered_ns] }.select { |ns| ns <= 1_000_000_000 }.sort
+        assert_in_epsilon later_ns.size / (1 - first_ns / 1e9), outcome.throughput_per_s, 0.01
+        assert_in_delta outcome.throughput_per_s, (outcome + outcome).throughput_per_s, 1e-6
+        outcome
       end
-      assert_in_delta 100, outcome.requests_count, 2
-      assert_in_delta per_s, outcome.throughput_per_s, per_s * 0.2
-      assert_in_delta outcome.throughput_per_s, (outcome + outcome).throughput_per_s, 1e-6
+      # 20 ms each, one after the other.
+      assert_operator slow.throughput_per_s, :<=, 1.01 / 0.02
+      assert_operator quick.throughput_per_s, :>, slow.throughput_per_s
     end
   end
 
@@ -357,8 +385,8 @@ class NativeTest < TunerTest
       running.raise(Interrupt)
       outcome = running.value
       assert_operator outcome.counted_count, :>, 40
-      assert_operator outcome.duration_ns, :<, 20_000_000_000
-      assert_in_delta 4, outcome.throughput_per_s * outcome.mean_ns / 1e9, 1
+      assert_operator outcome.duration_ns, :<, 30_000_000_000
+      assert_obeys_littles_law(4, outcome)
     end
   end
 

@@ -48,8 +48,10 @@ class WrkTest < TunerTest
       outcome = run_wrk(server.url, Request.new(path: "/"), connections_count: 4, duration_s: 2)
       truth_ns = server.latencies_ns.sort
       assert_empty outcome.unknown
+      slow_ns = PumaTuner::Stats::Quantile.of(truth_ns, 0.995)
+      # An answer takes the client as long as the server at least, and what is quick is far from what is slow.
       {p50_ns: 0.5, p90_ns: 0.9}.each do |field, ratio|
-        assert_in_delta PumaTuner::Stats::Quantile.of(truth_ns, ratio), outcome.public_send(field), 20_000_000, field.to_s
+        assert_includes (PumaTuner::Stats::Quantile.of(truth_ns, ratio) * 0.95)..(slow_ns / 2), outcome.public_send(field), field.to_s
       end
       assert_operator outcome.p99_ns, :>, 90_000_000
     end

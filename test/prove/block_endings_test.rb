@@ -50,10 +50,8 @@ class BlockEndingsTest < TunerTest
   end
 
   test "a block that hangs is stopped" do
-    began_s = monotonic_s
     trial = trial(PID + at_tenth("sleep"), grace_s: 0.5)
     assert_match(/the block took longer than 0\.7 s, and was stopped/, trial.void_reason)
-    assert_operator monotonic_s - began_s, :<, 20
     refute alive?(pid)
   end
 
@@ -76,10 +74,9 @@ class BlockEndingsTest < TunerTest
   end
 
   test "what it started keeps nobody waiting when it is killed" do
-    began_s = monotonic_s
-    trial = trial("fork { sleep 60 }\n#{at_tenth("Process.kill(:KILL, $$)")}", grace_s: 30)
+    # Waiting for it would outlast the test's own limit.
+    trial = trial("fork { sleep #{2 * TIME_LIMIT_S} }\n#{at_tenth("Process.kill(:KILL, $$)")}", grace_s: 2 * TIME_LIMIT_S)
     assert_match(/SIGKILL/, trial.void_reason)
-    assert_operator monotonic_s - began_s, :<, 20
   end
 
   test "an at_exit that hangs costs two seconds, and not the trial" do

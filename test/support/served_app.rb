@@ -107,6 +107,20 @@ class ServedApp
     FileUtils.remove_entry(@folder)
   end
 
+  # For tests with a collector: the client has its answer before the server has recorded it.
+  module Observing
+    # @param requests_count [Integer] to wait for
+    # @return [PumaTuner::Measure::Observation] of that many at least
+    def observation_of(requests_count, collector)
+      wait_until("the record of #{requests_count} requests") do
+        observation = collector.end_window
+        observation if observation.requests_count >= requests_count
+      rescue PumaTuner::VoidMeasurement
+        raise if requests_count.zero?
+      end
+    end
+  end
+
   # Sends requests from several clients at once, each over one connection.
   def self.request(port, path, clients: 6, each: 15)
     Array.new(clients) {

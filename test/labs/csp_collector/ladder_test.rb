@@ -129,7 +129,7 @@ class CspLadderTest < TunerTest
   test "killed under load, the loop has written every line that it has acknowledged" do
     with_loop do |server, written|
       acknowledged = Array.new(4) { Thread.new { post_until_gone(server) } }
-      sleep 0.5
+      wait_until("some lines") { written.call.size > 60 }
       Process.kill(:KILL, server.announcement["pid"])
       sent = acknowledged.sum(&:value)
       assert_operator sent, :>, 50

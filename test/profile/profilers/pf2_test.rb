@@ -13,7 +13,7 @@ class Pf2ProfilerTest < TunerTest
       samples = ran.samples
       assert_equal ["pf2", "0.14.0", "cpu", "ns"], [samples.profiler, samples.profiler_version, samples.mode, samples.unit]
       assert_operator samples.interval_ns, :>, 5_000_000
-      assert_in_delta 600_000_000, amount(samples, "Work.long"), 200_000_000
+      assert_operator amount(samples, "Work.long"), :>, 300_000_000
       assert_equal samples.samples_count, samples.stacks.size
       assert_operator samples.samples_count, :>, 30
       assert_in_delta 3, amount(samples, "Work.long").fdiv(amount(samples, "Work.short")), 1.5
@@ -36,7 +36,7 @@ class Pf2ProfilerTest < TunerTest
 
   test "samples the main thread's rest in wall mode" do
     profiled("pf2", "Work.rest(0.5)", mode: "wall", interval_us: 5_000) do |ran|
-      assert_operator share(ran.samples, "Kernel#sleep"), :>, 0.6
+      assert_operator share(ran.samples, "Kernel#sleep"), :>, 0.5
       assert_equal ["wall", 5_000_000], [ran.samples.mode, ran.samples.interval_ns]
     end
   end

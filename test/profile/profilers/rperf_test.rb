@@ -14,18 +14,21 @@ class RperfProfilerTest < TunerTest
     profiled("rperf", "[Thread.new { Work.long }, Thread.new { Work.short; Work.rest(0.3) }].each(&:join)") do |ran|
       samples = ran.samples
       assert_equal ["rperf", "0.11.1", "cpu", "ns", 1_000_000, 0], [samples.profiler, samples.profiler_version, samples.mode, samples.unit, samples.interval_ns, samples.lost_count]
-      assert_in_delta 600_000_000, amount(samples, "Work.long"), 90_000_000
-      assert_in_delta 3, amount(samples, "Work.long").fdiv(amount(samples, "Work.short")), 0.6
-      assert_operator amount(samples, "Work.rest"), :<, 20_000_000
+      assert_operator amount(samples, "Work.long"), :>, 300_000_000
+      assert_in_delta 3, amount(samples, "Work.long").fdiv(amount(samples, "Work.short")), 1
+      assert_operator share(samples, "Work.rest"), :<, 0.1
       assert_operator samples.samples_count, :>, 100
     end
   end
 
   test "tells in wall mode how long threads rested and waited for the GVL" do
-    profiled("rperf", "[Thread.new { Work.long }, Thread.new { Work.short; Work.rest(0.3) }].each(&:join)", mode: "wall", interval_us: 2_000) do |ran|
+    body = "[Thread.new { Work.long }, Thread.new { Work.short; #{timed("Work.rest(0.3)")} }].each(&:join)"
+    profiled("rperf", body, mode: "wall", interval_us: 2_000) do |ran|
       samples = ran.samples
       assert_equal ["wall", 2_000_000], [samples.mode, samples.interval_ns]
-      assert_in_delta 300_000_000, samples.stacks.select { |stack| stack.frames.last.name == "Kernel#sleep" }.sum(&:amount), 100_000_000
+      # Between two samples, it may have slept or not.
+      rested_ns = samples.stacks.select { |stack| stack.frames.last.name == "Kernel#sleep" }.sum(&:amount)
+      assert_includes 150_000_000..(ran.out.to_i + 2 * samples.interval_ns), rested_ns
       waits = stacks(samples, PumaTuner::Profile::Frame::GVL_WAIT.name)
       assert_operator waits.sum(&:amount), :>, 80_000_000
       assert(waits.all? { |stack| stack.frames.last == PumaTuner::Profile::Frame::GVL_WAIT })

@@ -28,18 +28,18 @@ class RubyProfProfilerTest < TunerTest
       samples = ran.samples
       long, rest = %w[Work.long Work.rest].map { |name| call(samples, name) }
       assert_operator long.total_amount, :>, 590_000_000
-      assert_operator long.self_amount, :<, long.total_amount / 100
+      assert_operator long.self_amount, :<, long.total_amount / 10
       assert_operator call(samples, "Kernel#sleep").self_amount, :>, 290_000_000
       assert_operator rest.total_amount, :>, 290_000_000
       assert_equal samples.calls.sum(&:self_amount), samples.stacks.sum(&:amount)
-      assert_in_delta long.total_amount, amount(samples, "Work.long"), 20_000_000
+      assert_in_epsilon long.total_amount, amount(samples, "Work.long"), 0.03
     end
   end
 
   test "shares out CPU time over methods, and no rest" do
     profiled("ruby-prof", "Work.long; Work.short; Work.rest(0.3)", mode: "cpu") do |ran|
       assert_in_delta 3, call(ran.samples, "Work.long").total_amount.fdiv(call(ran.samples, "Work.short").total_amount), 0.4
-      assert_operator call(ran.samples, "Kernel#sleep").total_amount, :<, 50_000_000
+      assert_operator call(ran.samples, "Kernel#sleep").total_amount, :<, call(ran.samples, "Work.short").total_amount / 2
     end
   end
 
@@ -55,7 +55,7 @@ class RubyProfProfilerTest < TunerTest
     profiled("ruby-prof", "Work.deep(5)", before:) do |ran|
       deep = call(ran.samples, "Work.deep")
       assert_equal [6, 5], [deep.calls_count, deep.callers.to_a.find { |frame, _| frame.name == "Work.deep" }.last]
-      assert_in_delta call(ran.samples, "Work.burn").total_amount, deep.total_amount, 20_000_000
+      assert_in_epsilon call(ran.samples, "Work.burn").total_amount, deep.total_amount, 0.1
     end
   end
 

@@ -14,7 +14,7 @@ class StackprofProfilerTest < TunerTest
       assert_equal ["stackprof", "0.2.28", "cpu", "ns"], [samples.profiler, samples.profiler_version, samples.mode, samples.unit]
       assert_operator samples.samples_count, :>, 50
       assert_in_delta 3, amount(samples, "Work.long").fdiv(amount(samples, "Work.short")), 1.5
-      assert_in_delta 600_000_000, amount(samples, "Work.long"), 200_000_000
+      assert_operator amount(samples, "Work.long"), :>, 300_000_000
       assert_operator share(samples, "Work.rest"), :<, 0.1
     end
   end
@@ -38,9 +38,9 @@ class StackprofProfilerTest < TunerTest
   end
 
   test "samples the main thread's rest in wall mode, and will not start it anywhere else" do
-    profiled("stackprof", "Work.rest(0.5); Work.short", mode: "wall") do |ran|
-      assert_in_delta 500_000_000, amount(ran.samples, "Kernel#sleep"), 100_000_000
-      assert_operator amount(ran.samples, "Work.short"), :>, 150_000_000
+    profiled("stackprof", "#{timed("Work.rest(0.5)")}; Work.short", mode: "wall") do |ran|
+      assert_includes 250_000_000..(ran.out.to_i + 2 * ran.samples.interval_ns), amount(ran.samples, "Kernel#sleep")
+      assert_operator amount(ran.samples, "Work.short"), :>, 100_000_000
       assert_equal 1_000_000, ran.samples.interval_ns
     end
     error = assert_raises(PumaTuner::UserMistake) do
