@@ -21,14 +21,14 @@ class ExporterTest < TunerTest
 
   # @return [Hash{String => Float}] the text, sample by sample
   def metrics
-    wait_until("an answer of the exporter", limit_s: 15) { Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics")) rescue nil } # standard:disable Style/RescueModifier
+    wait_until("an answer of the exporter") { Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics")) rescue nil } # standard:disable Style/RescueModifier
     Net::HTTP.get(URI("http://127.0.0.1:#{@port}/metrics")).lines.grep_v(/\A#/).to_h { |line| line.split(/ (?=\S+\n\z)/).then { |name, value| [name, Float(value)] } }
   end
 
   def total(samples = metrics) = samples.fetch("puma_tuner_request_duration_seconds_count{service=\"shop\",yjit=\"off\"}")
 
   # It looks at most once a second.
-  def wait_for_total(count) = wait_until("a total of #{count}", limit_s: 10) { (samples = metrics) && total(samples) >= count && samples }
+  def wait_for_total(count) = wait_until("a total of #{count}") { (samples = metrics) && total(samples) >= count && samples }
 
   ServedApp::PUMAS.each do |name, gemfile|
     test "a cluster's workers are told of together and each by itself, on #{name}" do

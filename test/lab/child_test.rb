@@ -45,7 +45,7 @@ class LabChildTest < TunerTest
         calling = Thread.new { Lab::Child.call(command, File.join(folder, "program.rb")) }.tap { |thread| thread.report_on_exception = false }
         sleep(random.rand(0.0015))
         calling.raise(stop)
-        assert_raises(stop) { flunk "it waits for what never comes" unless calling.join(10) }
+        assert_raises(stop) { flunk "it waits for what never comes" unless calling.join(TIME_LIMIT_S / 2) }
       end
       assert_empty processes_in(folder)
     end

@@ -80,9 +80,9 @@ class H2loadTest < TunerTest
     assert_equal "h2load", missing.name
   end
 
-  test "the real one, where it is installed, counts what the server counts" do
+  test "the real one counts what the server counts" do
     generator = Load::H2load.new
-    next assert_match(/Install/, generator.why_not) unless generator.available?
+    skip generator.why_not unless generator.available?
     ScriptedServer.serve(->(*) { sleep(0.002) && 200 }) do |server|
       outcome = run_h2load(generator, url: server.url)
       assert_in_delta server.latencies_ns.size, outcome.requests_count, 4

@@ -95,9 +95,9 @@ class HeyTest < TunerTest
     assert_match(/apt-get install hey/, Load::Hey.new(search_path: "/nowhere").why_not)
   end
 
-  test "the real one, where it is installed, counts what the server counts" do
+  test "the real one counts what the server counts" do
     generator = Load::Hey.new
-    next assert_match(/Install/, generator.why_not) unless generator.available?
+    skip generator.why_not unless generator.available?
     ScriptedServer.serve(->(*) { sleep(0.002) && 200 }) do |server|
       outcome = run_hey(generator, url: server.url)
       assert_in_delta server.latencies_ns.size, outcome.requests_count, 4

@@ -77,7 +77,7 @@ class ServedApp
   end
 
   # @return [MatchData]
-  def wait_for_line(pattern, limit_s: 20)
+  def wait_for_line(pattern, limit_s: 60)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + limit_s
     while (left = deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC)) > 0
       line = @lines.pop(timeout: left)

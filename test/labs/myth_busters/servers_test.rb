@@ -112,7 +112,7 @@ class MythBustersServersTest < TunerTest
       sleep 0.3
       Process.kill(signal, pid)
       Process.wait(pid)
-      wait_until("the end of all after #{signal}", limit_s: 15) { others.none? { |other| PumaTuner::Host::Processes.alive?(other) } }
+      wait_until("the end of all after #{signal}", limit_s: 30) { others.none? { |other| PumaTuner::Host::Processes.alive?(other) } }
       assert_operator others.size, :>=, 2
     ensure
       reader&.close
