@@ -94,7 +94,7 @@ class ServedApp
     Process.kill(:TERM, @output.pid)
     # Puma 6.6 on Ruby 3.4 sometimes closes its wake-up pipe while its own signal handler writes to it, and then waits for
     # ever; without the probe as well as with it.
-    @reader.join(4) || Process.kill(:KILL, -@output.pid)
+    @reader.join(30) || Process.kill(:KILL, -@output.pid)
     @reader.join
     @output.close
     @output = nil
