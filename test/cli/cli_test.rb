@@ -9,7 +9,7 @@ require "support/served_app"
 class CliTest < TunerTest
   include CommandLine
 
-  time_limit 120
+  time_limit 400
 
   QUICK = %w[--warmup 1 --duration 2 --connections 6].freeze
 

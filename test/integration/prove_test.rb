@@ -8,7 +8,7 @@ require "support/command_line"
 class ProveTest < TunerTest
   include CommandLine
 
-  time_limit 150
+  time_limit 400
 
   APP = File.expand_path("../fixtures/prove/config.ru", __dir__)
   SERVER = File.expand_path("../fixtures/prove/server.rb", __dir__)

@@ -8,7 +8,7 @@ require "support/served_app"
 class TradeoffIntegrationTest < TunerTest
   include CommandLine
 
-  time_limit 180
+  time_limit 400
 
   QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --memory 8 --busy-machine --path /work --warmup-limit 3].freeze
 
