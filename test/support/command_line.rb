@@ -8,19 +8,11 @@ module CommandLine
 
   Result = Data.define(:out, :err, :code)
 
-  # A machine with much else to do ends a proof without a verdict, as it should; then it is run again, or goes on, so often.
-  DISTURBED = /rounds in a row were void; the last because.* (Little's law does not hold|the machine is too busy|of the machine|waited for a core)/
-  ATTEMPTS_COUNT = 5
-
   # @param words [Array<String>] after `puma_tuner`
   # @param folder [String] where the user stands
-  # @return [Result] of the last attempt, be it disturbed or not
   def puma_tuner(*words, folder: Dir.pwd, environment: {})
-    ATTEMPTS_COUNT.times do |attempt|
-      out, err, status = Open3.capture3(environment, RbConfig.ruby, EXECUTABLE, *words, chdir: folder)
-      return Result.new(out:, err:, code: status.exitstatus) unless err.match?(DISTURBED) && attempt < ATTEMPTS_COUNT - 1
-      words |= ["--resume"] if err.include?("finished rounds are kept in")
-    end
+    out, err, status = Open3.capture3(environment, RbConfig.ruby, EXECUTABLE, *words, chdir: folder)
+    Result.new(out:, err:, code: status.exitstatus)
   end
 
   # One message for a person: what is wrong and what to do, no backtrace.
