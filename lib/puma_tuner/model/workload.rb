@@ -18,6 +18,9 @@ module PumaTuner
       # @return [Integer] nanoseconds of them that waited for a lock, a connection pool's included
       def lock_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| %w[lock pool].include?(kind) ? ns : 0 }
 
+      # @return [Integer] nanoseconds of them that waited for a connection pool
+      def pool_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "pool") ? ns : 0 }
+
       # @return [Integer] nanoseconds of them that computed
       def compute_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "compute") ? ns : 0 }
     end

@@ -11,7 +11,7 @@ class LockBoundRuleTest < TunerTest
     list.advice.select { |advice| advice.rule == "lock_bound" }
   end
 
-  def locking(lock_ms, **) = endpoint_demand(demand([2, 2], [lock_ms], wait_kinds: ["lock"]), **)
+  def locking(lock_ms, kind: "lock", **) = endpoint_demand(demand([2, 2], [lock_ms], wait_kinds: [kind]), **)
 
   test "an endpoint that waits for locks for a fifth of its time is named, with its figures" do
     remark = remarks(locking(1, name: "GET /orders", weight_ratio: 0.1), endpoint_demand(demand([2]), weight_ratio: 0.9)).first
@@ -23,6 +23,18 @@ class LockBoundRuleTest < TunerTest
   test "the worst endpoint is named first" do
     remark = remarks(locking(2, name: "GET /a", weight_ratio: 0.5), locking(8, name: "GET /b", weight_ratio: 0.5)).first
     assert_equal ["GET /b", "GET /a"], remark.evidence.take(2).map { |sentence| sentence[/\AGET \S+/] }
+  end
+
+  test "a larger pool is proposed where a pool was waited for, and not where it was another lock" do
+    assert_match(/\Araise the size of the pool/, remarks(locking(8, kind: "pool")).first.change)
+    refute_match(/pool/, remarks(locking(8)).first.change)
+    assert_match(/config\.log_level/, remarks(locking(8)).first.change)
+  end
+
+  test "which of the waits were for a pool is told, by the endpoints' shares of the traffic" do
+    remark = remarks(locking(8, kind: "pool", name: "GET /a", weight_ratio: 0.25), locking(8, name: "GET /b", weight_ratio: 0.75)).first
+    assert_equal "Of all requests together it is 66.7%; 25.0% of that is for a connection pool.", remark.evidence.last
+    refute_match(/\Araise the size/, remark.change)
   end
 
   test "less than a fifth is no reason for a remark, nor is other waiting" do
