@@ -1,0 +1,1 @@
+json.array! @books, partial: "api/books/book", as: :book

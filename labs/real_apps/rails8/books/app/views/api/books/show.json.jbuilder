@@ -1,0 +1,2 @@
+json.partial! "api/books/book", book: @book
+json.reviews @book.reviews, :id, :reviewer, :rating, :body
