@@ -13,6 +13,7 @@ module PumaTuner
         # By Amdahl's law a fifth of a request that only one thread at a time can do caps the gain from any number of
         # threads at five.
         LEAST_LOCK_RATIO = 0.2
+        NAMED_MAX = 5
         POOL = {
           change: "raise the size of the pool that the threads wait for (for a database: `pool`, at least the threads of a worker), or hold " \
             "its members for less long",
@@ -20,8 +21,8 @@ module PumaTuner
         }.freeze
         OTHER = {
           change: "hold the lock that they share for less long, or take it less often; the log's is one, which a thread holds while it " \
-            "writes a line and waits for the GVL afterwards (fewer lines, in Rails by `config.log_level`; RAILS_LOG_LEVEL=warn shows " \
-            "whether it is that one); or fewer threads in each of more workers, as processes share no such lock",
+            "writes a line and waits for the GVL afterwards (fewer lines, in Rails by `config.log_level`, show whether it is that " \
+            "one); or fewer threads in each of more workers, as processes share no such lock",
           cost: "work on the code, or what the log no longer tells", undo: "the code or the log level as it was"
         }.freeze
 
@@ -48,11 +49,12 @@ module PumaTuner
         end
 
         def evidence(workload, bound, pool_ratio)
-          of_endpoints = bound.sort_by { |endpoint| -lock_ratio(endpoint) }.map do |endpoint|
+          of_endpoints = bound.sort_by { |endpoint| -lock_ratio(endpoint) }.first(NAMED_MAX).map do |endpoint|
             "#{endpoint.name} waits for locks for #{Units.percent(lock_ratio(endpoint))} of its time, " \
               "#{Units.duration(endpoint.mean_lock_ns)} of a request (mean of #{endpoint.demands.size} recorded)."
           end
-          ["Of all requests together it is #{Units.percent(workload.lock_ratio)}; #{Units.percent(pool_ratio)} of that is for a connection pool.", *of_endpoints].rotate.freeze
+          ["Of all requests together it is #{Units.percent(workload.lock_ratio)}; #{Units.percent(pool_ratio)} of that is for a connection pool.", *of_endpoints,
+            *("#{Units.counted(bound.size - NAMED_MAX, "endpoint")} more." if bound.size > NAMED_MAX)].rotate.freeze
         end
 
         register :lock_bound, self
