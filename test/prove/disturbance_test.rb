@@ -3,7 +3,7 @@
 require "test_helper"
 require "support/trials"
 
-class DisturbanceTest < TunerTest
+class ProofDisturbanceTest < TunerTest
   include Trials
 
   # @param taken [Array<Array(Float, Float)>] share of the machine that others took from the baseline and from the variant, by round
