@@ -4,7 +4,7 @@ module PumaTuner
   # Requests to send, and generators that send them. Knows no stage; the stages say when, how much and to whom.
   #
   # What to send: request_file makes requests, a mix is several of them with weights, whose {{names}} a template fills in from
-  # a data_file; arrivals say when, traffic adds how to send it.
+  # a data_file; arrivals say when, traffic adds how to send it; first_answer sends it to an app that is cold.
   # Who sends: a generator, one file each. Native is our own (native_plan, native_outcome, native_doubts); a program is another's; wrk_script
   # and wrk_correction are wrk's. Whether it tells the truth: self_test, of a stall_server.
   # What came of it: an outcome.
@@ -12,6 +12,7 @@ module PumaTuner
     autoload :Arrivals, "puma_tuner/load/arrivals"
     autoload :Child, "puma_tuner/load/child"
     autoload :DataFile, "puma_tuner/load/data_file"
+    autoload :FirstAnswer, "puma_tuner/load/first_answer"
     autoload :Generator, "puma_tuner/load/generator"
     autoload :H2load, "puma_tuner/load/h2load"
     autoload :Hey, "puma_tuner/load/hey"

@@ -6,7 +6,7 @@ module PumaTuner
   # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
   # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a served app) or
   # a block_runner (of a block of Ruby).
-  # What happens in a trial: trial_run; first_answer, warmup_run, readings, memory_curve, conditions, laws; in a round: disturbance.
+  # What happens in a trial: trial_run; warmup_run, readings, memory_curve, conditions, laws; in a round: disturbance.
   # What ran: what_ran, difference. What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks,
   # noise_floor, expectations.
   module Prove
@@ -27,7 +27,6 @@ module PumaTuner
     autoload :Expectations, "puma_tuner/prove/expectations"
     autoload :Factors, "puma_tuner/prove/factors"
     autoload :Failure, "puma_tuner/prove/verdict"
-    autoload :FirstAnswer, "puma_tuner/prove/first_answer"
     autoload :Journal, "puma_tuner/prove/journal"
     autoload :Judge, "puma_tuner/prove/judge"
     autoload :Laws, "puma_tuner/prove/laws"

@@ -51,7 +51,7 @@ module PumaTuner
       share = @clock ? [@clock.left_s * MEASURED_RATIO / (@plan.warmup_s + @plan.duration_s), 1].min : 1
       window = Measure::LoadedWindow.new(command: @plan.command, traffic: @plan.traffic, topology: @plan.today,
         warmup_s: @plan.warmup_s * share, duration_s: @plan.duration_s * share, boot_limit_s: @plan.boot_limit_s)
-      @progress.stage("measure today's settings", window.expected_s) { window.call }
+      @progress.stage("measure today's settings", nil) { |stage| window.call { |what, left_s| stage.note(what, left_s) } }
     end
 
     # @return [Model::Machine, nil] measured earlier, or now

@@ -27,6 +27,20 @@ class ReportSummaryTest < TunerTest
     assert_includes points(far)["Proven"], "predicted was 3.00x, outside of it"
   end
 
+  test "how much of the machine others took is told where it is much" do
+    told = lambda do |ratio|
+      disturbed = PumaTuner::Prove::Disturbed.new(taken_ratio: PumaTuner::Stats::Estimate.of_range([ratio]), again_count: 0, explained_ratio: nil, quiet_effect_ratio: nil)
+      points(TuningFixture.tuning(verdict: TuningFixture.verdict.with(disturbed:)))["Proven"]
+    end
+    assert_includes told[0.31], "Others took 31.0% of the machine meanwhile."
+    refute_includes told[0.06], "Others took"
+  end
+
+  test "why nothing is proven is told, and nothing more of what the server said" do
+    unproven = TuningFixture.tuning(verdict: nil).with(unproven: "recommended: it fell.\nIts last lines:\n  | boom")
+    assert_equal ["Nothing: recommended: it fell.", "Nothing: the proof was left out."], [unproven, TuningFixture.tuning(verdict: nil)].map { |tuning| points(tuning)["Proven"] }
+  end
+
   test "no difference shown is not called equivalent" do
     assert_includes points(TuningFixture.tuning)["Proven"], "no difference shown: CPU per request."
   end

@@ -43,7 +43,7 @@ module PumaTuner
       def measure_under_load(command, duration, warmup:, **options)
         window = PumaTuner::Measure::LoadedWindow.new(command:, traffic: traffic_of(**options), warmup_s: Parse.seconds("--warmup", warmup),
           duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options))
-        Progress.new(err).stage("measure", window.expected_s) { window.call }
+        Progress.new(err).stage("measure", nil) { |stage| window.call { |what, left_s| stage.note(what, left_s) } }
       end
 
       # The server keeps its own address and its own output.

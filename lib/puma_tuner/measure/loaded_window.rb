@@ -19,24 +19,30 @@ module PumaTuner
         @boot_limit_s = boot_limit_s
       end
 
-      # @return [Float] about how long it takes
+      # @return [Float] about how long it takes, as far as is known before the app has started
       def expected_s = BOOT_S + @warmup_s + @duration_s
 
+      # @yieldparam what [String] has happened
+      # @yieldparam left_s [Float] seconds that the rest should take
       # @return [Observation]
       # @raise [VoidMeasurement] when an answer was not as expected
       def call
         Host::ServerProcess.run(@command, topology: @topology, measure: true, boot_limit_s: @boot_limit_s) do |server|
+          yield("the app serves, #{Units.duration(server.boot_ns)} after its start", @warmup_s + @duration_s) if block_given?
           collector = Collector.new(server, command: @command.to_s)
-          send_for(@warmup_s, server)
+          began_s = now_s
+          Load::FirstAnswer.of(@traffic, server.url, duration_s: @warmup_s).insist_on_expected_answers
+          # What a load takes besides its duration: until each client has been answered, and for the last answers.
+          yield("it is warm", @duration_s + [now_s - began_s - @warmup_s, 0].max) if block_given?
           collector.begin_window
-          outcome = send_for(@duration_s, server)
+          outcome = @traffic.send_to(server.url, duration_s: @duration_s).insist_on_expected_answers
           collector.end_window(load: LoadSummary.of(outcome, @traffic.arrivals))
         end
       end
 
       private
 
-      def send_for(duration_s, server) = @traffic.send_to(server.url, duration_s:).insist_on_expected_answers
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

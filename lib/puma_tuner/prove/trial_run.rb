@@ -62,7 +62,7 @@ module PumaTuner
 
       def window(seconds)
         before = Readings.take(@server, @meter)
-        outcome = @curve.during { FirstAnswer.of(@traffic, @server.url, duration_s: seconds) }
+        outcome = @curve.during { Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds) }
         insist_on_answers(outcome)
         after = Readings.take(@server, @meter)
         count = outcome.requests_count

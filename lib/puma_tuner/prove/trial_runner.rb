@@ -82,7 +82,7 @@ module PumaTuner
       def look(variant)
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
-          outcome = FirstAnswer.of(@traffic, server.url, duration_s: window_s)
+          outcome = Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s)
           time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome) unless outcome.complaint
           @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
           [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]

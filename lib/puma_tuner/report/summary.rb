@@ -69,7 +69,16 @@ module PumaTuner
         return "Nothing: there was one variant only." if shown_cells.empty?
         # Of several variants there is too much to tell of each.
         findings = shown_cells.map { |cell| Findings.new(@contents, cell) }
-        [*findings.map(&:sentence), *(findings.first.others if findings.one?)].join(" ")
+        [*findings.map(&:sentence), *(findings.first.others if findings.one?), *noisy(verdict)].join(" ")
+      end
+
+      # So much taken by others is worth a word where nobody reads further.
+      NOISY_RATIO = 0.1
+      private_constant :NOISY_RATIO
+
+      def noisy(verdict)
+        ratio = verdict.disturbed&.taken_ratio&.value
+        ["Others took #{Units.percent(ratio)} of the machine meanwhile."] if ratio && ratio > NOISY_RATIO
       end
 
       # Its first line; what a server printed besides was told when it happened.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  module Prove
+  module Load
     # A cold app may take longer for its first answer than a window of warm-up lasts: on a busy machine a Rails app took a second
     # for what then took 20 ms.
     module FirstAnswer
@@ -11,7 +11,7 @@ module PumaTuner
       #
       # @param traffic [#send_to]
       # @param url [String]
-      # @return [Load::Outcome] of the first load with an answer, or of the last
+      # @return [Outcome] of the first load with an answer, or of the last
       def self.of(traffic, url, duration_s:)
         deadline_s = now_s + LIMIT_S
         loop do
