@@ -15,6 +15,9 @@ module PumaTuner
     # Calibrating must leave this many times as much for all the rest.
     CALIBRATED_SHARE = 4
 
+    # In a trial, the warm-up may take so many times as long as the one before the measurement: until YJIT has compiled most of a Rails app.
+    WARMUP_LIMIT_FACTOR = 5
+
     # Less than this is too short for any proof.
     PROOF_LEAST_S = 10
 
@@ -128,7 +131,7 @@ module PumaTuner
     end
 
     def trial_runner(variants)
-      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Prove::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * 3,
+      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Prove::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR,
         duration_s: @plan.trial_duration_s, turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
       # Nothing is checked out or installed for topologies.
       preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)

@@ -91,6 +91,14 @@ class RoundsTest < TunerTest
     assert_equal [false, "the time that was given is used up"], [run.complete?, run.stopped_because]
   end
 
+  test "a void round is told of, when it turns out to be one" do
+    told = []
+    void = PumaTuner::Prove::Void.new(kind: "disturbed", detail: "others were busy")
+    marked = ->(trials) { (trials.size < 8) ? trials : trials.each_with_index.map { |trial, index| (index == 3) ? trial.with(void:) : trial } }
+    rounds(marked:).call { |what, _| told << what }
+    assert_equal 1, told.grep(/\Around 2 is void, and once more: with (today|recommended), others were busy\z/).size
+  end
+
   test "where no time is left to run a disturbed round again, it counts" do
     clock = Object.new
     def clock.short?(_seconds) = (@count = @count.to_i + 1) > 6

@@ -66,8 +66,9 @@ module PumaTuner
         until (@stopped_because = enough || gives_up)
           attempt = run_round(valid_count, &progress)
           @kept.keep(attempt)
-          @trials = @marked.call(@trials + attempt)
-          tell(attempt, &progress)
+          earlier = @trials
+          @trials = @marked.call(earlier + attempt)
+          tell(earlier, &progress)
         end
         @trials
       end
@@ -154,9 +155,13 @@ module PumaTuner
 
       def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}"
 
-      def tell(attempt)
-        void = attempt.find(&:void) or return
-        yield("void, and once more: with #{void.variant}, #{void.void.detail}", nil) if block_given?
+      # Of a round that counted, too, and turns out to be disturbed now that others are known.
+      def tell(earlier)
+        return unless block_given?
+        @trials.each_with_index do |trial, index|
+          next if trial.void.nil? || earlier[index]&.void
+          yield("round #{trial.round + 1} is void, and once more: with #{trial.variant}, #{trial.void.detail}", nil)
+        end
       end
 
       def last_void(void)
