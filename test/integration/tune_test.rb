@@ -23,7 +23,7 @@ class TuneTest < TunerTest
   RUBY
 
   # What forecasts of other tests' apps have missed is no matter here.
-  def environment(app) = {"PUMA_TUNER_CACHE" => File.join(app.folder, "cache")}
+  def environment(app) = {"XDG_STATE_HOME" => File.join(app.folder, "state")}
 
   def tune(app, *words) = puma_tuner("tune", "config.ru", *SHORT, *words, folder: app.folder, environment: environment(app))
 
