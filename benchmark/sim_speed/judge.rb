@@ -38,7 +38,7 @@ module SimSpeed
       end
 
       def at_most(claim, unit, target, values)
-        Overhead::Verdict.new(claim:, unit:, target:, estimate: Overhead::Difference.of(values), noise: nil)
+        Overhead::Verdict.new(claim:, unit:, target:, estimate: Overhead::Difference.of(values), noise: Overhead::Verdict::NO_PAIR)
       end
     end
   end

@@ -131,7 +131,7 @@ class ReportInBrowserTest < TunerTest
   test "a hostile endpoint's name is shown, and does nothing" do
     rows = [[NASTY, *TuningFixture::ENDPOINTS.first.drop(1)]]
     visit = visit(TuningFixture.tuning(observation: TuningFixture.observation(endpoint_rows: rows)))
-    assert_equal "Go from 1x5 to 2x3: +67 % requests/s – PumaTuner", visit.facts["title"]
+    assert_equal "Go from 1x5 to 2x3: 1.64x (1.60–1.69) requests/s, measured – PumaTuner", visit.facts["title"]
     assert_equal 0, visit.facts["images"]
     assert_includes visit.facts["dom"], "onerror"
     assert_empty visit.complaints

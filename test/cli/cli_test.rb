@@ -76,7 +76,7 @@ class CliTest < TunerTest
       result = puma_tuner("measure", "--load", "--path", "/a,/b,/c", "--warmup", "1", "--duration", "1", "config.ru", folder: app.folder)
       assert_done result
       assert_match(/3\s+different\s+paths\s+are all answered with status 200 and 4 bytes/, result.out)
-      fields = JSON.parse(File.read(File.join(app.folder, "observation.json")))
+      fields = JSON.parse(File.read(File.join(app.folder, "tmp/puma_tuner/observation.json")))
       assert_equal 1, fields["load"].delete("remarks").size
       assert_empty PumaTuner::Document.parse(JSON.generate(fields), "observation.json", [:observation]).load.remarks
     end

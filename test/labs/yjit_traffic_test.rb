@@ -58,7 +58,7 @@ class YjitTrafficTest < TunerTest
       File.write(File.join(folder, "access.log"), Labs::SyntheticLog.of(folder, folder).lines.join("\n"))
       result = puma_tuner("requests", "--from", "access.log", "--keep-values", "--top", "3", folder:)
       assert_equal 0, result.code, result.err
-      by_hand = Load::Mix.read(File.join(folder, "requests.txt"), data_path: File.join(folder, "requests.csv")).requests.map { |request| [request.weight, request.path] }
+      by_hand = Load::Mix.read(File.join(folder, "tmp/puma_tuner/requests.txt"), data_path: File.join(folder, "tmp/puma_tuner/requests.csv")).requests.map { |request| [request.weight, request.path] }
       # Without POST, whose bodies the command cannot know, the next kind is the third.
       ours = Labs::YjitTraffic.new(folder, folder, headers: {}).mix(4).requests.select { |request| request.http_method == "GET" }
       assert_equal by_hand.map(&:last), ours.map(&:path)

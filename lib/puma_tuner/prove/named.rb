@@ -3,7 +3,7 @@
 module PumaTuner
   module Prove
     # A variant's server, or its load, failed.
-    class VariantFailed < UserMistake
+    class VariantFailed < VoidMeasurement
       # @return [Variant]
       attr_reader :variant
 
@@ -30,6 +30,8 @@ module PumaTuner
       def self.by(variant, round = nil, boot: false)
         over = false
         yield(-> { over = true })
+      rescue VariantFailed
+        raise
       rescue *MISTAKES => error
         raise if boot && over
         raise VariantFailed.new(variant, round, error)
