@@ -17,10 +17,18 @@ module PumaTuner
       # @param answers [Hash{String => #call}] question to what answers it, with something that Marshal can write
       def self.install(directory, answers)
         folder = File.join(directory, FOLDER)
-        Dir.mkdir(folder) unless Dir.exist?(folder)
+        make(folder)
         # A trap must not wait for a lock, and most of Ruby's library takes some: a thread does the work, and ends.
         trap(SIGNAL) { Thread.new { answer(folder, answers) } }
       end
+
+      # A command may start several Rubies at once, such as `bundle` and what it runs.
+      def self.make(folder)
+        Dir.mkdir(folder)
+      rescue Errno::EEXIST
+        nil
+      end
+      private_class_method :make
 
       def self.answer(folder, answers)
         number, question = File.read(File.join(folder, QUESTION)).split(" ", 2)
