@@ -21,7 +21,7 @@ module PumaTuner
 
       def verdict_of(plan, name, journal)
         proof = plan.proof(kept: journal)
-        Progress.new(err).stage(name, proof.expected_s) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
+        Progress.new(err).stage(name, nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
         exit(130)

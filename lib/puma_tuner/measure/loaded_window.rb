@@ -4,9 +4,6 @@ module PumaTuner
   module Measure
     # One window filled by us: starts the app with the probe, warms it up, measures while requests are sent.
     class LoadedWindow
-      # What starting and stopping the app adds, about.
-      BOOT_S = 1.5
-
       # @param command [Host::Command]
       # @param traffic [Load::Traffic]
       # @param topology [Topology, nil] nil: the command's own
@@ -18,9 +15,6 @@ module PumaTuner
         @duration_s = duration_s
         @boot_limit_s = boot_limit_s
       end
-
-      # @return [Float] about how long it takes, as far as is known before the app has started
-      def expected_s = BOOT_S + @warmup_s + @duration_s
 
       # @yieldparam what [String] has happened
       # @yieldparam left_s [Float] seconds that the rest should take

@@ -158,8 +158,9 @@ module PumaTuner
       # Of a round that counted, too, and turns out to be disturbed now that others are known.
       def tell(earlier)
         return unless block_given?
-        @trials.each_with_index do |trial, index|
-          next if trial.void.nil? || earlier[index]&.void
+        attempts.zip(earlier.each_slice(@variants.size)) do |attempt, before|
+          trial = attempt.find(&:void)
+          next if trial.nil? || before&.any?(&:void)
           yield("round #{trial.round + 1} is void, and once more: with #{trial.variant}, #{trial.void.detail}", nil)
         end
       end

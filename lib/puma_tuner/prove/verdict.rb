@@ -11,9 +11,12 @@ module PumaTuner
 
     # Why a round must not be counted.
     #
-    # kind: "failed", which is the variant's own doing: wrong answers, broken connections, a process that went away; "replaced": workers were, as
-    #   some settings do on purpose; "unlike": the variants' answers, or what runs, are not what they were to be; "generator": the load was not what was asked for; "disturbed":
-    #   others on the machine hit one variant clearly more than the other
+    # kind:
+    #   "failed": by the variant's own doing, such as wrong answers, broken connections, a process that went away
+    #   "replaced": workers were, as some settings do on purpose
+    #   "unlike": the variants' answers, or what runs, are not what they were to be
+    #   "generator": the load was not what was asked for
+    #   "disturbed": others on the machine hit one variant clearly more than the other
     # detail: a clause
     Void = Document.define(:kind, :detail)
 
