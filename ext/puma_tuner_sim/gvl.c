@@ -44,11 +44,16 @@ static void start_timer(struct sim *sim, struct gvl *gvl, uint32_t worker)
     queue_add(sim, plan->gvl_rule == BARGING ? plan->tick_ns * plan->ticks_per_slice : plan->tick_ns, TICK, worker, ++gvl->timer_generation);
 }
 
-/* To wake an idle core takes longer than to go on with the one that has just been left. */
+/* To wake an idle core takes longer than to go on with the one that has just been left; and the successor has slept, so that the
+ * core it had may be busy, like any other sleeper's. */
 static void hand_over(struct sim *sim, struct gvl *gvl, uint32_t worker)
 {
+    const struct thread *next = gvl->owner ? gvl->owner : gvl->first;
     bool others_busy = (int64_t)sim->cores.count >= sim->plan->cores_count - 1;
-    queue_add(sim, others_busy ? sim->plan->handoff_busy_ns : sim->plan->handoff_ns, HANDED_OVER, worker, ++gvl->generation);
+    int64_t delay_ns = others_busy ? sim->plan->handoff_busy_ns : sim->plan->handoff_ns;
+
+    if (next->kind == POOL) delay_ns += wakeup_extra_ns(sim);
+    queue_add(sim, delay_ns, HANDED_OVER, worker, ++gvl->generation);
 }
 
 /* Hot: it is back before its successor has begun. */

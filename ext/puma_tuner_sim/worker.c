@@ -221,6 +221,12 @@ static void wait_over(struct sim *sim, struct thread *thread)
     gvl_want(sim, thread);
 }
 
+/* Whoever waited for less than the fastest wake-up takes has not slept: its system call came back at once, on the core it had. */
+static bool has_slept(const struct sim *sim, const struct thread *thread)
+{
+    return sim->now_ns - thread->wait_began_ns >= sim->plan->wakeup_idle_ns[0];
+}
+
 /* The first time the wait itself is over, the second time the thread has a core. */
 void pool_wait_ended(struct sim *sim, struct thread *thread)
 {
@@ -228,7 +234,7 @@ void pool_wait_ended(struct sim *sim, struct thread *thread)
 
     if (!thread->late) {
         leave_station(sim, thread->piece->wait_kind);
-        extra_ns = wakeup_extra_ns(sim);
+        extra_ns = has_slept(sim, thread) ? wakeup_extra_ns(sim) : 0;
         if (extra_ns) {
             thread->late = true;
             queue_add(sim, extra_ns, WAIT_ENDED, number_of(sim, thread), 0);

@@ -5,6 +5,8 @@ module PumaTuner
   module Model
     autoload :Arrivals, "puma_tuner/model/arrivals"
     autoload :Calibrated, "puma_tuner/model/machine"
+    autoload :Cost, "puma_tuner/model/cost"
+    autoload :CostFit, "puma_tuner/model/cost"
     autoload :Demand, "puma_tuner/model/workload"
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :Fit, "puma_tuner/model/fit"

@@ -38,6 +38,24 @@ class SimulationTest < TunerTest
     outcome.latencies_ns.minmax.each { |ns| assert_includes 200_000 * MS..400_000 * MS, ns }
   end
 
+  test "a wait that is shorter than any wake-up is a system call that came back on its core; a longer one may find that core taken" do
+    late = machine(cores_count: 2).with(wakeup_idle_ns: [MS / 50], wakeup_loaded_ns: [MS])
+    lateness_ns = lambda do |wait_ms|
+      outcome = simulate(workload(endpoints: [endpoint_demand(demand([4, 4], [wait_ms]))], connections_count: 8), "2x1", on: late)
+      outcome.means[:io] - wait_ms * MS
+    end
+    assert_in_delta 0, lateness_ns.call(0.01), 1
+    assert_operator lateness_ns.call(1), :>, 0.1 * MS
+  end
+
+  test "whoever the GVL is handed to may find the core taken that it had, too" do
+    taken = ->(loaded_ms) { machine(cores_count: 2).with(wakeup_idle_ns: [MS / 50], wakeup_loaded_ns: [loaded_ms * MS]) }
+    uneven = workload(endpoints: [endpoint_demand(*(1..9).map { |ms| demand([ms, 10 - ms], [0.01]) })], connections_count: 8)
+    throughput_per_s = ->(text, loaded_ms) { simulate(uneven, text, on: taken.call(loaded_ms)).throughput_per_s }
+    assert_operator throughput_per_s.call("2x2", 1), :<, 0.95 * throughput_per_s.call("2x2", 0)
+    assert_in_delta throughput_per_s.call("1x2", 0), throughput_per_s.call("1x2", 1), 1e-6
+  end
+
   test "one GVL, requests of one burst: as theory says of a single server" do
     exact = Oracles.repairmen(customers_count: 8, servers_count: 1, think: 20.0, service: 2.0)
     outcome = simulate(workload(endpoints: [exponential_endpoint(2)], connections_count: 8, think_ms: 20), "1x8", requests_count: 100_000)

@@ -87,12 +87,17 @@ module PumaTuner
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # unknown: names of fields that are nil, with the reason
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
-      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
+      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown, :companions,
       kind: :observation,
       nested: {topology: Topology, server: Host::ServerFacts, machine: Host::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost}) do
+      # Observations of before there were companions can be read.
+      def self.from_document(fields) = super({"companions" => [], **fields})
+
+      def initialize(companions: [], **fields) = super
+
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)
 

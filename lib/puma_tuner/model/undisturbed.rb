@@ -15,6 +15,13 @@ module PumaTuner
       # @return [Demand]
       def self.demand(trace, late_ns: 0) = new(trace, late_ns).demand
 
+      # Shorter waits for the GVL are the way through the scheduler, with nobody in it (see BLAME_WAIT_NS in gvl_clock.c).
+      SWITCH_WAIT_NS = 2_000
+
+      # @param trace [Measure::Trace]
+      # @return [Integer] how often it went on after another thread had had the GVL
+      def self.switches_count(trace) = trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
+
       def initialize(trace, late_ns)
         @trace = trace
         @late_ns = late_ns.round

@@ -21,6 +21,18 @@ module PumaTuner
       # @return [Integer] nanoseconds of them that waited for a connection pool
       def pool_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "pool") ? ns : 0 }
 
+      # Garbage collection is taken to be a part of all bursts alike.
+      #
+      # @param cpu_ratio [Float]
+      # @param gc_ratio [Float]
+      # @return [Demand] with so much more CPU and garbage collection
+      def scaled(cpu_ratio, gc_ratio)
+        return self if cpu_ns.zero?
+        ratio = ((cpu_ns - gc_ns.to_i) * cpu_ratio + gc_ns.to_i * gc_ratio) / cpu_ns
+        waits_ns = self.waits_ns.zip(wait_kinds).map { |ns, kind| (kind == "compute") ? (ns * cpu_ratio).round : ns }
+        with(bursts_ns: bursts_ns.map { |ns| (ns * ratio).round }, waits_ns:, gc_ns: gc_ns && (gc_ns * gc_ratio).round)
+      end
+
       # @return [Integer] nanoseconds of them that computed
       def compute_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "compute") ? ns : 0 }
     end
@@ -29,7 +41,16 @@ module PumaTuner
     #
     # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_cpu_ns, :mean_wait_ns, :mean_lock_ns,
-      :mean_gc_ns, :demands, nested: {demands: [Demand]})
+      :mean_gc_ns, :demands, nested: {demands: [Demand]}) do
+      # @param cpu_ratio [Float]
+      # @param gc_ratio [Float]
+      # @return [EndpointDemand] with so much more CPU and garbage collection
+      def scaled(cpu_ratio, gc_ratio)
+        mean_cpu_ns = (self.mean_cpu_ns - mean_gc_ns.to_i) * cpu_ratio + mean_gc_ns.to_i * gc_ratio
+        with(demands: demands.map { |demand| demand.scaled(cpu_ratio, gc_ratio) }, mean_cpu_ns: mean_cpu_ns.round,
+          mean_gc_ns: mean_gc_ns && (mean_gc_ns * gc_ratio).round)
+      end
+    end
 
     # Memory by process, from PSS; together they are what the recorded processes took.
     #
@@ -45,10 +66,27 @@ module PumaTuner
     # timeslice_ms: the recorded server's time slice
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
+    # costs: what a request took at each recorded setting, the one whose requests are replayed first; switch_cpu_ns: CPU of a burst that
+    #   follows another thread's, which the recorded bursts hold until `at` takes it out; nil: not told by the recordings
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
-      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :unknown,
+      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :unknown, :costs, :switch_cpu_ns,
       kind: :workload,
-      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology}) do
+      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, costs: [Cost]}) do
+      # Workloads of before there were costs can be read.
+      def self.from_document(fields) = super({"costs" => [], "switch_cpu_ns" => nil, **fields})
+
+      def initialize(costs: [], switch_cpu_ns: nil, **fields) = super
+
+      # @param topology [Topology]
+      # @param machine [Machine]
+      # @return [Workload] as it would be there, by what the recordings at several settings tell (see CostFit)
+      def at(topology, machine)
+        return self if costs.empty?
+        fit = CostFit.new(costs, machine.effective_cores)
+        cpu_ratio, gc_ratio = fit.cpu_ratio(topology), fit.gc_ratio(topology)
+        with(endpoints: endpoints.map { |endpoint| endpoint.scaled(cpu_ratio, gc_ratio) }, costs: [], switch_cpu_ns: fit.switch_cpu_ns)
+      end
+
       # @return [Float] CPU nanoseconds of a mean request, overhead included
       def mean_cpu_ns = overhead_cpu_ns + endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_cpu_ns }
 

@@ -29,7 +29,7 @@ module PumaTuner
         refuse_too_few_traces
         refuse_unclosed_budget
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms, arrivals:, memory:, **observed,
-          puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version,
+          puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version, costs:,
           unknown: @unknown.freeze)
       end
 
@@ -125,6 +125,33 @@ module PumaTuner
         tail_cpu_ns = @observation.tail_cpu_ns
         @unknown["tail_cpu_ns"] = "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken" unless tail_cpu_ns
         tail_cpu_ns
+      end
+
+      # Of the recording itself, and of those of the same app at other settings.
+      def costs = [@observation, *@observation.companions].filter_map { |recording| cost(recording) }.freeze
+
+      # By endpoint, and then by the traffic of the recording that is replayed, so that a companion's other mix of requests changes nothing.
+      #
+      # @return [Cost, nil] nil where CPU was not told apart
+      def cost(recording)
+        weighted = @observation.endpoints.filter_map do |endpoint|
+          there = recording.endpoints.find { |other| other.name == endpoint.name }
+          [endpoint.requests_count, there] if there&.budget&.cpu_ns && there.traces.any?
+        end
+        return if weighted.empty?
+        Cost.new(topology: recording.topology, cpu_ns: weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) },
+          gc_ns: (weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) } if weighted.all? { |_, one| one.budget.gc_ns }),
+          switches_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.switches_count(trace) }.fdiv(one.traces.size) },
+          busy_cores: busy_cores(recording))
+      end
+
+      def weighted_mean(weighted) = weighted.sum { |weight, one| weight * yield(one) }.fdiv(weighted.sum(&:first))
+
+      # The load generator is one process more beside the server's.
+      def busy_cores(recording)
+        used_ns = total(recording.processes.reject { |process| process.role == "master" }.map(&:cpu_ns))
+        served_s = recording.load&.duration_ns || recording.duration_ns
+        used_ns ? used_ns.fdiv(served_s) : recording.topology.workers_count.to_f
       end
 
       def serving_processes = @observation.processes.select { |process| SERVING_ROLES.include?(process.role) }

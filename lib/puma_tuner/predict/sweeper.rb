@@ -33,7 +33,8 @@ module PumaTuner
         @what_if = what_if
         @remarks = remarks
         @stations = stations
-        @requests = Plan.recorded_requests(workload, machine)
+        @lock = Mutex.new
+        @there = {}
         @uncertainty = Uncertainty.new(past_error)
       end
 
@@ -88,7 +89,7 @@ module PumaTuner
       end
 
       def forecast_of(scenario)
-        closed_form = ClosedForm.new(@workload, @machine, scenario)
+        closed_form = ClosedForm.new(there(scenario.topology).first, @machine, scenario)
         fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck, closed_forms: closed_form.forms}
         return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s))) if beyond?(scenario, closed_form.capacity_per_s)
         outcomes = simulate(scenario)
@@ -107,8 +108,18 @@ module PumaTuner
       end
 
       def simulate(scenario)
+        workload, requests = there(scenario.topology)
         (@seed...@seed + @seeds_count).map do |seed|
-          Engine.call(Plan.new(workload: @workload, machine: @machine, scenario:, seed:, requests_count: @requests_count, stations: @stations, requests: @requests))
+          Engine.call(Plan.new(workload:, machine: @machine, scenario:, seed:, requests_count: @requests_count, stations: @stations, requests:))
+        end
+      end
+
+      # What the recordings tell of the app at a topology, and its requests packed, which takes longer than many a simulation.
+      #
+      # @return [Array(Model::Workload, RecordedRequests)]
+      def there(topology)
+        @lock.synchronize do
+          @there[topology] ||= @workload.at(topology, @machine).then { |workload| [workload, Plan.recorded_requests(workload, @machine)] }
         end
       end
 

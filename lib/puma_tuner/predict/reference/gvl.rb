@@ -96,8 +96,12 @@ module PumaTuner
           contender.run
         end
 
-        # To wake an idle core takes longer than to go on with the one that has just been left.
-        def handoff_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
+        # To wake an idle core takes longer than to go on with the one that has just been left; and the successor has slept, so that
+        # the core it had may be busy, like any other sleeper's.
+        def handoff_ns
+          delay_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
+          (@owner || @waiting.first).computes? ? delay_ns + @simulation.wakeups.extra_ns : delay_ns
+        end
 
         def start_timer
           return if @ticking

@@ -54,6 +54,9 @@ module PumaTuner
           end
         end
 
+        # @return [Boolean] whether the kernel lets others that compute go first when it wakes up
+        def computes? = true
+
         # Garbage collection, at the end of a burst, is not interrupted.
         def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self) > @gc_ns
 
@@ -79,7 +82,7 @@ module PumaTuner
         def wait_ended(_)
           unless @late
             @simulation.stations[piece.wait_kind].leave
-            extra_ns = @simulation.wakeups.extra_ns
+            extra_ns = slept? ? @simulation.wakeups.extra_ns : 0
             if extra_ns.positive?
               @late = true
               return @simulation.after(extra_ns, :wait_ended, self)
@@ -182,6 +185,9 @@ module PumaTuner
           @index += 1
           @worker.gvl.want(self)
         end
+
+        # Whoever waited for less than the fastest wake-up takes has not slept: its system call came back at once, on the core it had.
+        def slept? = @simulation.now_ns - @wait_began_ns >= @settings.wakeup_idle_ns.first
 
         # The answer leaves while the thread still has the GVL, which it needs a little longer.
         def answer

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class CostFitTest < TunerTest
+  include Builders
+
+  ALONE = [1.0, 2.0, 3.0, 4.0].freeze
+
+  def cost(text, cpu_ms, gc_ms: 0, switches: 0, busy_cores: 1.0)
+    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, switches_count: switches, busy_cores:)
+  end
+
+  def fit(*costs, effective_cores: ALONE) = Model::CostFit.new(costs, effective_cores)
+
+  test "one recording stands for all settings, and tells nothing of switches" do
+    one = fit(cost("1x5", 10, gc_ms: 2, switches: 20))
+    assert_nil one.switch_cpu_ns
+    %w[1x1 1x8 2x3].each { |text| assert_equal [1.0, 1.0], [one.cpu_ratio(topology(text)), one.gc_ratio(topology(text))] }
+  end
+
+  test "what a request costs more at several threads is its switches' cost, and the replayed bursts are without it" do
+    two = fit(cost("1x5", 14, switches: 21), cost("1x1", 10, switches: 1))
+    assert_equal 200_000, two.switch_cpu_ns
+    assert_in_delta (14 - 21 * 0.2) / 14, two.cpu_ratio(topology("1x3"))
+  end
+
+  test "a request that is cheaper at several threads has switches that cost nothing" do
+    two = fit(cost("1x5", 9, switches: 21), cost("1x1", 10, switches: 1))
+    assert_equal 0, two.switch_cpu_ns
+    assert_in_delta 9.5 / 9, two.cpu_ratio(topology("1x5"))
+  end
+
+  test "a setting is like what was recorded in the same kind of process" do
+    all = fit(cost("1x5", 10, gc_ms: 4, switches: 10), cost("1x1", 10, gc_ms: 4, switches: 1), cost("2x5", 8, gc_ms: 1, switches: 10))
+    assert_equal [0.8, 0.25], [all.cpu_ratio(topology("4x2")), all.gc_ratio(topology("4x2"))]
+    assert_equal [1.0, 1.0], [all.cpu_ratio(topology("1x2")), all.gc_ratio(topology("1x2"))]
+  end
+
+  test "garbage collection grows with the share of turns that follow another thread's, and no further than was seen" do
+    two = fit(cost("1x1", 10, gc_ms: 2), cost("1x4", 10, gc_ms: 5))
+    {"1x1" => 1.0, "1x2" => 2.0, "1x4" => 2.5, "1x16" => 2.5}.each { |text, ratio| assert_in_delta ratio, two.gc_ratio(topology(text)), 1e-9, text }
+    assert_in_delta 1.0, fit(cost("1x1", 10, gc_ms: nil), cost("1x4", 10, gc_ms: 5)).gc_ratio(topology("1x4"))
+  end
+
+  test "what cores cost that share is taken out, as the simulation has it by itself" do
+    sharing = fit(cost("2x1", 12, gc_ms: 6, busy_cores: 2.0), effective_cores: [1.0, 1.6, 1.6])
+    assert_in_delta 1.6 / 2, sharing.cpu_ratio(topology("2x1"))
+    assert_in_delta 1.6 / 2, sharing.gc_ratio(topology("2x1"))
+    between = fit(cost("2x1", 12, busy_cores: 1.5), effective_cores: [1.0, 1.6, 1.6])
+    assert_in_delta 1 / 1.125, between.cpu_ratio(topology("2x1"))
+  end
+
+  test "a workload at a setting has the CPU and garbage collection of that setting, and its waits" do
+    endpoint = endpoint_demand(demand([6, 4], [5], gc_ms: 2))
+    costs = [cost("1x1", 8, gc_ms: 2), cost("2x1", 4, gc_ms: 1)]
+    there = workload(endpoints: [endpoint]).with(costs:).at(topology("2x1"), machine(effective_cores: ALONE)).endpoints.first
+    assert_equal [[3 * MS, 2 * MS], [5 * MS], 1 * MS], there.demands.first.to_h.values_at(:bursts_ns, :waits_ns, :gc_ns)
+    assert_equal [5 * MS, 1 * MS], [there.mean_cpu_ns, there.mean_gc_ns]
+  end
+end
