@@ -21,16 +21,23 @@ static VALUE fetch(VALUE options, const char *name) { return rb_hash_fetch(optio
 
 /* Whole numbers as Array#pack("q*") writes them, checked for their count. The String must outlive the run, and stay where it is:
  * `kept` is on the caller's stack. */
-static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_item, int64_t *count, volatile VALUE *kept)
+static const int64_t *numbers_or_none(VALUE options, const char *name, int64_t per_item, int64_t *count, volatile VALUE *kept)
 {
     VALUE bytes = fetch(options, name);
 
     StringValue(bytes);
     if (RSTRING_LEN(bytes) % (8 * per_item)) rb_raise(rb_eArgError, "%s: %ld bytes", name, RSTRING_LEN(bytes));
     *count = RSTRING_LEN(bytes) / (8 * per_item);
-    if (*count == 0) rb_raise(rb_eArgError, "%s: empty", name);
     *kept = bytes;
     return (const int64_t *)RSTRING_PTR(bytes);
+}
+
+static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_item, int64_t *count, volatile VALUE *kept)
+{
+    const int64_t *numbers = numbers_or_none(options, name, per_item, count, kept);
+
+    if (*count == 0) rb_raise(rb_eArgError, "%s: empty", name);
+    return numbers;
 }
 
 static void read_numbers(VALUE options, struct plan *plan)
@@ -39,6 +46,7 @@ static void read_numbers(VALUE options, struct plan *plan)
     READ(seed); READ(requests_count); READ(warm_up_count);
     READ(workers_count); READ(threads_min); READ(threads_max); READ(io_threads_max);
     READ(gvl_rule); READ(tick_ns); READ(ticks_per_slice); READ(handoff_ns); READ(handoff_busy_ns);
+    READ(switch_cpu_ns); READ(switch_busy_cpu_ns); READ(affinity); READ(queue_requests);
     READ(after_answer); READ(park_ns); READ(inline_max); READ(gate); READ(busy_delay_ns); READ(overload_delay_ns); READ(overload_factor);
     READ(acceptor_cpu_ns); READ(reactor_wakeup_cpu_ns); READ(reactor_register_cpu_ns); READ(tail_cpu_ns);
     READ(cores_count); READ(quota_ns); READ(period_ns);
@@ -55,6 +63,12 @@ static void read_stations(VALUE options, struct plan *plan)
     for (int i = 0; i < WAIT_KINDS; i++) plan->stations[i] = NUM2LL(rb_ary_entry(stations, i));
 }
 
+static void refuse_piece(const struct plan *plan, const struct piece *piece)
+{
+    if (piece->wait_kind < 0 || piece->wait_kind >= PIECE_KINDS) rb_raise(rb_eArgError, "a wait of an unknown kind");
+    if (piece->wait_kind >= WAIT_KINDS && piece->wait_ns >= plan->locks_count) rb_raise(rb_eArgError, "a lock that is not there");
+}
+
 static void refuse(const struct plan *plan, int64_t pieces_count, int64_t demands_count, int64_t picks_count)
 {
     if (plan->requests_count < 1 || plan->requests_count > 100000000 || plan->workers_count < 1 || plan->workers_count > 10000 || plan->threads_max < 1
@@ -69,8 +83,13 @@ static void refuse(const struct plan *plan, int64_t pieces_count, int64_t demand
         if (plan->picks[i] < 0 || plan->picks[i] >= demands_count) rb_raise(rb_eArgError, "a pick is no demand");
     }
     if (plan->pieces[pieces_count - 1].wait_ns >= 0) rb_raise(rb_eArgError, "the last demand has no end");
-    for (int64_t i = 0; i < pieces_count; i++) {
-        if (plan->pieces[i].wait_kind < 0 || plan->pieces[i].wait_kind >= WAIT_KINDS) rb_raise(rb_eArgError, "a wait of an unknown kind");
+    for (int64_t i = 0; i < pieces_count; i++) refuse_piece(plan, &plan->pieces[i]);
+    for (int64_t i = 0; i < plan->locks_count; i++) {
+        if (plan->locks[i].servers_count < 1) rb_raise(rb_eArgError, "a lock that nobody can have");
+    }
+    for (int64_t i = 0; i < plan->background_count; i++) {
+        /* Without either of them, time would stand still. */
+        if (plan->background[i].burst_ns < 0 || plan->background[i].gap_ns < 1) rb_raise(rb_eArgError, "a thread in the background that never rests");
     }
 }
 
@@ -100,6 +119,22 @@ static VALUE totals_hash(const struct totals *totals)
     return hash;
 }
 
+/* Indexes of the locks for which those wait that can't go on. */
+static VALUE deadlock_array(const struct sim *sim)
+{
+    VALUE array = rb_ary_new();
+
+    for (int64_t lock = 0; sim->deadlocked && lock < sim->plan->locks_count; lock++) {
+        bool waited_for = false;
+        for (uint32_t i = 0; i < pool_size(sim->plan); i++) {
+            const struct thread *thread = &sim->deadlocked->pool[i];
+            if (thread->seen == sim->searches_count && thread->waits_for == lock) waited_for = true;
+        }
+        if (waited_for) rb_ary_push(array, LL2NUM(lock));
+    }
+    return array;
+}
+
 static VALUE result_hash(const struct sim *sim)
 {
     const struct tally *tally = &sim->tally;
@@ -110,6 +145,8 @@ static VALUE result_hash(const struct sim *sim)
     set(hash, "latencies", rb_str_new((const char *)tally->latencies, (long)tally->count * 8));
     set(hash, "worker_counts", rb_str_new((const char *)tally->worker_counts, (long)sim->plan->workers_count * 8));
     set(hash, "totals", totals_hash(&tally->totals));
+    set(hash, "lock_waits", rb_str_new((const char *)tally->lock_waits, (long)(sim->plan->locks_count * (int64_t)sizeof(struct lock_waits))));
+    set(hash, "deadlock", deadlock_array(sim));
     set(hash, "began_in_flight", LL2NUM(tally->began_in_flight));
     set(hash, "in_flight", LL2NUM(tally->in_flight));
     set(hash, "events_count", ULL2NUM(sim->events_count));
@@ -154,7 +191,7 @@ static VALUE core_run(VALUE self, VALUE options)
     struct results results = {.hash = Qnil, .call = &call};
     int64_t pieces_count, demands_count, picks_count;
     VALUE buffer;
-    volatile VALUE kept[7] = {0};
+    volatile VALUE kept[9] = {0};
 
     Check_Type(options, T_HASH);
     read_numbers(options, &plan);
@@ -167,6 +204,8 @@ static VALUE core_run(VALUE self, VALUE options)
     plan.pieces = (const struct piece *)numbers_of(options, "pieces", 4, &pieces_count, &kept[5]);
     if (plan.arrivals == REPLAYED) plan.times_ns = numbers_of(options, "times_ns", 1, &plan.times_count, &kept[6]);
     if (plan.arrivals == REPLAYED && plan.times_count < 2) rb_raise(rb_eArgError, "times_ns: two at least");
+    plan.locks = (const struct lock_rule *)numbers_or_none(options, "locks", 2, &plan.locks_count, &kept[7]);
+    plan.background = (const struct background *)numbers_or_none(options, "background", 2, &plan.background_count, &kept[8]);
     refuse(&plan, pieces_count, demands_count, picks_count);
     Check_Type(fetch(options, "endpoints"), T_ARRAY);
     plan.endpoints_count = RARRAY_LEN(fetch(options, "endpoints"));

@@ -2,6 +2,7 @@
 #include "sim.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the load generator has to do for a connection, coded into one number. */
 #define RECEIVE 0u
@@ -19,6 +20,7 @@ static void draw_request(struct sim *sim, struct connection *connection, int64_t
     connection->intended_ns = intended_ns;
     connection->queue_ns = connection->gvl_wait_ns = connection->cpu_ns = connection->gc_ns = connection->held_ns = connection->slices = 0;
     for (int kind = 0; kind < WAIT_KINDS; kind++) connection->waited_ns[kind] = 0;
+    if (plan->locks_count) memset(tally_lock_waits(sim, connection), 0, (size_t)plan->locks_count * sizeof(struct lock_waits));
     sim->tally.in_flight++;
 }
 

@@ -125,6 +125,9 @@ void cores_renew_quota(struct sim *sim)
     queue_add(sim, sim->plan->period_ns, QUOTA_RENEWED, 0, 0);
 }
 
+/* Whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other to wake up on. */
+bool cores_others_busy(const struct sim *sim) { return sim->plan->affinity || (int64_t)sim->cores.count >= sim->plan->cores_count - 1; }
+
 static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
 {
     return sample[random_below(&sim->wakeups_random, (uint64_t)count)];

@@ -49,8 +49,7 @@ static void start_timer(struct sim *sim, struct gvl *gvl, uint32_t worker)
 static void hand_over(struct sim *sim, struct gvl *gvl, uint32_t worker)
 {
     const struct thread *next = gvl->owner ? gvl->owner : gvl->first;
-    bool others_busy = (int64_t)sim->cores.count >= sim->plan->cores_count - 1;
-    int64_t delay_ns = others_busy ? sim->plan->handoff_busy_ns : sim->plan->handoff_ns;
+    int64_t delay_ns = cores_others_busy(sim) ? sim->plan->handoff_busy_ns : sim->plan->handoff_ns;
 
     if (next->kind == POOL) delay_ns += wakeup_extra_ns(sim);
     queue_add(sim, delay_ns, HANDED_OVER, worker, ++gvl->generation);

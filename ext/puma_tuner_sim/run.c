@@ -10,12 +10,16 @@ void thread_run(struct sim *sim, struct thread *thread)
 {
     if (thread->kind == POOL) pool_run(sim, thread);
     else if (thread->kind == ACCEPTOR) acceptor_run(sim, thread);
-    else reactor_run(sim, thread);
+    else if (thread->kind == REACTOR) reactor_run(sim, thread);
+    else thread_compute(sim, thread);
 }
 
+/* What is left of its burst, and what it costs that another thread had its core's caches meanwhile. */
 void thread_compute(struct sim *sim, struct thread *thread)
 {
     thread->began_ns = sim->now_ns;
+    thread->left_ns += thread->switch_ns;
+    thread->switch_ns = 0;
     cores_start(sim, &thread->task, thread->left_ns);
 }
 
@@ -65,13 +69,20 @@ static void burst_ended(struct sim *sim, struct task *task)
     computed(sim, thread);
     if (thread->kind == POOL) pool_burst_ended(sim, thread);
     else if (thread->kind == ACCEPTOR) acceptor_burst_ended(sim, thread);
-    else reactor_burst_ended(sim, thread);
+    else if (thread->kind == REACTOR) reactor_burst_ended(sim, thread);
+    else background_burst_ended(sim, thread);
 }
 
 static struct thread *thread_of(struct sim *sim, uint32_t number)
 {
     uint32_t pool = pool_size(sim->plan);
     return &sim->workers[number / pool].pool[number % pool];
+}
+
+static struct thread *background_of(struct sim *sim, uint32_t number)
+{
+    uint32_t each = (uint32_t)sim->plan->background_count;
+    return &sim->workers[number / each].background[number % each];
 }
 
 static void happen(struct sim *sim, const struct event *event)
@@ -89,6 +100,8 @@ static void happen(struct sim *sim, const struct event *event)
     case PARK_ENDED: pool_park_ended(sim, thread_of(sim, event->subject), event->generation, true); break;
     case UNPARKED: pool_park_ended(sim, thread_of(sim, event->subject), event->generation, false); break;
     case QUOTA_RENEWED: cores_renew_quota(sim); break;
+    case LOCK_GIVEN: lock_given(sim, thread_of(sim, event->subject)); break;
+    case BACKGROUND_WOKE: background_woke(sim, background_of(sim, event->subject)); break;
     }
 }
 
@@ -126,14 +139,27 @@ static void name(struct thread *thread, enum thread_kind kind, int state, uint32
     thread->worker = worker;
     thread->index = index;
     thread->connection = -1;
+    thread->waits_for = -1;
 }
 
-static bool set_up_worker(struct sim *sim, uint32_t number)
+/* Of no items none, which is no want of memory. */
+static void *allocate(struct sim *sim, size_t count, size_t size)
+{
+    void *items = count ? calloc(count, size) : NULL;
+    if (count && !items) sim->failed = true;
+    return items;
+}
+
+static void set_up_worker(struct sim *sim, uint32_t number)
 {
     struct worker *worker = &sim->workers[number];
+    size_t locks_count = (size_t)sim->plan->locks_count, background_count = (size_t)sim->plan->background_count;
 
-    worker->pool = calloc(pool_size(sim->plan), sizeof(*worker->pool));
-    if (!worker->pool) return false;
+    worker->pool = allocate(sim, pool_size(sim->plan), sizeof(*worker->pool));
+    worker->locks = allocate(sim, locks_count, sizeof(*worker->locks));
+    worker->depths = allocate(sim, pool_size(sim->plan) * locks_count, sizeof(*worker->depths));
+    worker->background = allocate(sim, background_count, sizeof(*worker->background));
+    if (sim->failed) return;
     name(&worker->acceptor, ACCEPTOR, ASLEEP, number, 0);
     name(&worker->reactor, REACTOR, ASLEEP, number, 0);
     for (uint32_t i = 0; i < pool_size(sim->plan); i++) {
@@ -141,47 +167,52 @@ static bool set_up_worker(struct sim *sim, uint32_t number)
         name(&worker->pool[i], POOL, there ? IDLE : GONE, number, i);
         if (there) numbers_push(sim, &worker->idle, i);
     }
+    for (uint32_t i = 0; i < background_count; i++) name(&worker->background[i], BACKGROUND, ASLEEP, number, i);
     worker->spawned = worker->waiting = sim->plan->threads_min;
-    return true;
 }
+
+/* So far from the others' that no seed makes it one of theirs. */
+#define BACKGROUND_PURPOSE (1ull << 40)
 
 static uint64_t stream(const struct plan *plan, uint64_t purpose)
 {
     return ((uint64_t)plan->seed * 3 + purpose) * 0x9e3779b97f4a7c15u + 1;
 }
 
-static bool set_up(struct sim *sim)
+static void set_up(struct sim *sim)
 {
     const struct plan *plan = sim->plan;
 
-    sim->workers = calloc((size_t)plan->workers_count, sizeof(*sim->workers));
-    sim->connections = calloc((size_t)plan->connections_count, sizeof(*sim->connections));
-    sim->tally.latencies = calloc((size_t)plan->requests_count, sizeof(int64_t));
-    sim->tally.worker_counts = calloc((size_t)plan->workers_count, sizeof(int64_t));
-    if (!sim->workers || !sim->connections || !sim->tally.latencies || !sim->tally.worker_counts) return false;
-    for (int64_t i = 0; i < plan->workers_count; i++) {
-        if (!set_up_worker(sim, (uint32_t)i)) return false;
-    }
+    sim->workers = allocate(sim, (size_t)plan->workers_count, sizeof(*sim->workers));
+    sim->connections = allocate(sim, (size_t)plan->connections_count, sizeof(*sim->connections));
+    sim->lock_waits = allocate(sim, (size_t)(plan->connections_count * plan->locks_count), sizeof(*sim->lock_waits));
+    sim->tally.latencies = allocate(sim, (size_t)plan->requests_count, sizeof(int64_t));
+    sim->tally.worker_counts = allocate(sim, (size_t)plan->workers_count, sizeof(int64_t));
+    sim->tally.lock_waits = allocate(sim, (size_t)plan->locks_count, sizeof(*sim->tally.lock_waits));
+    for (int64_t i = 0; i < plan->workers_count && !sim->failed; i++) set_up_worker(sim, (uint32_t)i);
+    if (sim->failed) return;
     for (int64_t i = 0; i < plan->connections_count; i++) {
         sim->connections[i].worker = sim->connections[i].parked_thread = -1;
     }
     sim->arrivals_random = stream(plan, 0);
     sim->picks_random = stream(plan, 1);
     sim->wakeups_random = stream(plan, 2);
+    sim->background_random = stream(plan, BACKGROUND_PURPOSE);
     sim->tally.left_to_warm_up = plan->warm_up_count;
     sim->client.task.is_client = true;
     sim->hash = 0xcbf29ce484222325u;
-    return true;
 }
 
 bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop)
 {
     memset(sim, 0, sizeof(*sim));
     sim->plan = plan;
-    if (!set_up(sim)) return false;
+    set_up(sim);
+    if (sim->failed) return false;
     if (plan->quota_ns) cores_renew_quota(sim);
     clients_begin(sim);
-    while (!tally_full(sim) && !sim->failed) {
+    background_begin(sim);
+    while (!tally_full(sim) && !sim->failed && !sim->deadlocked) {
         step(sim);
         if (sim->events_count % STOP_CHECK_EVENTS == 0 && *stop) break;
     }
@@ -192,7 +223,11 @@ void sim_free(struct sim *sim)
 {
     for (int64_t i = 0; sim->workers && i < sim->plan->workers_count; i++) {
         struct worker *worker = &sim->workers[i];
+        for (int64_t lock = 0; worker->locks && lock < sim->plan->locks_count; lock++) free(worker->locks[lock].line.items);
         free(worker->pool);
+        free(worker->locks);
+        free(worker->depths);
+        free(worker->background);
         free(worker->idle.items);
         free(worker->todo.items);
         free(worker->ready.items);
@@ -202,6 +237,8 @@ void sim_free(struct sim *sim)
     for (int i = 0; i < WAIT_KINDS; i++) free(sim->stations[i].line.items);
     free(sim->workers);
     free(sim->connections);
+    free(sim->lock_waits);
+    free(sim->search.items);
     free(sim->queue.events);
     free(sim->client.items.items);
     free(sim->backlog.items);
@@ -210,5 +247,6 @@ void sim_free(struct sim *sim)
     free(sim->held_back.intended);
     free(sim->tally.latencies);
     free(sim->tally.worker_counts);
+    free(sim->tally.lock_waits);
     memset(sim, 0, sizeof(*sim)); /* it may be freed again, before it is run again */
 }

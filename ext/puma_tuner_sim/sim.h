@@ -5,8 +5,9 @@
  * same steps in the same order, to the nanosecond, which test/predict/twin_test.rb holds them to.
  *
  *   queue.c    what happens when          worker.c    pool threads, todo list, Puma's rules after an answer
- *   cores.c    who computes how fast      acceptor.c, reactor.c
- *   gvl.c      who has the GVL            clients.c   who sends what when
+ *   cores.c    who computes how fast      acceptor.c, reactor.c, background.c
+ *   gvl.c      who has the GVL            locks.c     who has which lock
+ *   clients.c  who sends what when
  *   tally.c    what came of it            run.c       set-up, loop, end
  */
 #ifndef PUMA_TUNER_SIM_H
@@ -22,24 +23,33 @@
 /* Codes of what happens; the Ruby twin has the same. */
 enum event_kind {
     BURST_ENDED = 0, TICK, HANDED_OVER, WAIT_ENDED, ARRIVAL, THOUGHT, CLIENT_WOKE, ACCEPTOR_WOKE, ACCEPTOR_DELAYED, REACTOR_WOKE, PARK_ENDED,
-    UNPARKED, QUOTA_RENEWED, QUOTA_SPENT
+    UNPARKED, QUOTA_RENEWED, QUOTA_SPENT, LOCK_GIVEN, BACKGROUND_WOKE
 };
 
 enum gvl_rule { FIFO, BARGING, HOT };
 enum after_answer { PARK, POLL_TODO, POLL_INLINE };
-enum wait_kind { WAIT_IO, WAIT_LOCK, WAIT_SLEEP, WAIT_POOL, WAIT_COMPUTE, WAIT_KINDS };
+/* ACQUIRE and RELEASE take no time of their own, and have no station. */
+enum wait_kind {
+    WAIT_IO, WAIT_LOCK, WAIT_SLEEP, WAIT_POOL, WAIT_COMPUTE, WAIT_DB, WAIT_REDIS, WAIT_HTTP, WAIT_FILE, WAIT_KINDS, ACQUIRE = WAIT_KINDS, RELEASE, PIECE_KINDS
+};
 enum arrivals_kind { CLOSED, POISSON, EVEN, BURSTY, REPLAYED };
 
-/* wait_ns: after the burst; -1 after the last */
+/* wait_ns: after the burst; -1 after the last; of ACQUIRE and RELEASE the index of the lock */
 struct piece { int64_t burst_ns, gc_ns, wait_ns, wait_kind; };
+
+/* Each worker has one of its own. handed_over: whoever returns it gives it to the first in line, as pools of connections do. */
+struct lock_rule { int64_t servers_count, handed_over; };
+
+/* Each worker has one such thread. */
+struct background { int64_t burst_ns, gap_ns; };
 
 struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound; };
 
 struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
-    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns;
-    int64_t after_answer, park_ns, inline_max, gate, busy_delay_ns, overload_delay_ns, overload_factor;
+    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, affinity;
+    int64_t queue_requests, after_answer, park_ns, inline_max, gate, busy_delay_ns, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
     int64_t cores_count, quota_ns, period_ns;
     int64_t arrivals, connections_count, think_ns, reuse_count;
@@ -50,7 +60,9 @@ struct plan {
     int64_t wakeup_idle_count, wakeup_loaded_count, rates_count, times_count;
     const struct piece *pieces;                 /* of a demand: from pieces[demands[i]] until wait_ns is -1 */
     const struct endpoint *endpoints;
-    int64_t endpoints_count;
+    const struct lock_rule *locks;
+    const struct background *background;
+    int64_t endpoints_count, locks_count, background_count;
 };
 
 /* Threads that a worker can have. */
@@ -73,8 +85,8 @@ struct cores {
     bool frozen;
 };
 
-enum thread_kind { POOL, ACCEPTOR, REACTOR };
-enum pool_state { IDLE, TAKING, FRESH, BURST, WAITING, COMPUTING, TAIL, POLLED, PARKED, UNPARKING, GONE };
+enum thread_kind { POOL, ACCEPTOR, REACTOR, BACKGROUND };
+enum pool_state { IDLE, TAKING, FRESH, BURST, WAITING, COMPUTING, LOCKING, TAIL, POLLED, PARKED, UNPARKING, GONE };
 enum watcher_state { ASLEEP, WAKING, LOOKING, GATED, DELAYED, ACCEPTING, WORKING };
 
 struct thread {
@@ -88,6 +100,10 @@ struct thread {
     int64_t left_ns, gc_ns, wanted_ns, began_ns; /* gc_ns: the end of the burst, which nothing interrupts */
     const struct piece *piece;
     int64_t wait_began_ns;
+    int64_t switch_ns;                          /* CPU that its next burst takes more, as another had the GVL before it */
+    int64_t waits_for;                          /* the lock it is in line for; -1 */
+    uint64_t seen;                              /* number of the last search that came by */
+    uint32_t held_count;                        /* locks that it has */
     uint32_t generation;
     bool io_bound, readable, timed_out, signalled, late, closing;
 };
@@ -102,9 +118,15 @@ struct gvl {
 /* A ring of numbers that grows. */
 struct numbers { uint32_t *items; size_t first, count, room; };
 
+/* busy_count: servers of it that somebody has */
+struct lock { struct numbers line; int64_t busy_count; };
+
 struct worker {
     struct gvl gvl;
-    struct thread *pool, acceptor, reactor;
+    struct thread *pool, acceptor, reactor, *background;
+    struct thread *last_pool;                   /* of the pool, the last that had the GVL */
+    struct lock *locks;
+    uint32_t *depths;                           /* by thread and lock, how often it has it: a Monitor can be entered again */
     int64_t spawned, waiting, io_bound;
     struct numbers idle, todo, ready, batch, input;
     size_t registering;                         /* of input, in this pass of the reactor */
@@ -128,10 +150,14 @@ struct client { struct task task; int64_t asleep_since_ns; struct numbers items;
 
 struct totals { int64_t latency, client, queue, gvl_wait, cpu, gc, preempted, io, lock, sleep, slices, server_cpu; };
 
+/* For one lock: how often somebody had to wait for it, and how long. */
+struct lock_waits { int64_t count, ns; };
+
 struct tally {
     int64_t left_to_warm_up, count, began_ns, ended_ns, began_server_cpu_ns, in_flight, began_in_flight;
     int64_t *latencies;
     int64_t *worker_counts;
+    struct lock_waits *lock_waits;
     struct totals totals;
 };
 
@@ -142,18 +168,22 @@ struct sim {
     struct cores cores;
     struct worker *workers;
     struct connection *connections;
+    struct lock_waits *lock_waits;              /* of each connection's request, by lock */
     struct station stations[WAIT_KINDS];
     struct client client;
     struct numbers backlog, idle_connections, closed_connections;
     struct { int64_t *intended; size_t first, count, room; } held_back;
     struct tally tally;
-    uint64_t arrivals_random, picks_random, wakeups_random;
+    uint64_t arrivals_random, picks_random, wakeups_random, background_random;
     int64_t server_cpu_ns, next_arrival_ns, group_left, replayed_at;
     uint64_t events_count, hash;
+    uint64_t searches_count;
+    struct numbers search;
+    struct worker *deadlocked;                  /* where threads wait for each other's locks, and so nothing more is to be learned */
     bool failed;                                /* no memory */
 };
 
-/* Ends well with true; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
+/* Ends well with true, in a deadlock, too; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
 bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop);
 void sim_free(struct sim *sim);
 
@@ -172,6 +202,7 @@ int64_t cores_left_ns(struct sim *sim, const struct task *task);
 int64_t cores_due_ns(const struct sim *sim);
 struct task *cores_finish(struct sim *sim);
 void cores_renew_quota(struct sim *sim);
+bool cores_others_busy(const struct sim *sim);
 int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns);
 int64_t wakeup_extra_ns(struct sim *sim);
 
@@ -194,6 +225,20 @@ void pool_wait_ended(struct sim *sim, struct thread *thread);
 void pool_park_ended(struct sim *sim, struct thread *thread, uint32_t generation, bool timed_out);
 void pool_add(struct sim *sim, struct worker *worker, uint32_t connection);
 int64_t pool_busy(const struct worker *worker);
+
+void pool_next_piece(struct sim *sim, struct thread *thread);
+
+/* locks.c */
+bool lock_acquire(struct sim *sim, struct thread *thread);
+void lock_release(struct sim *sim, struct thread *thread, int64_t index);
+void lock_release_all(struct sim *sim, struct thread *thread);
+void lock_run(struct sim *sim, struct thread *thread);
+void lock_given(struct sim *sim, struct thread *thread);
+
+/* background.c */
+void background_begin(struct sim *sim);
+void background_woke(struct sim *sim, struct thread *thread);
+void background_burst_ended(struct sim *sim, struct thread *thread);
 
 /* acceptor.c */
 void acceptor_notice(struct sim *sim, struct worker *worker);
@@ -219,6 +264,7 @@ void clients_burst_ended(struct sim *sim);
 void clients_answered(struct sim *sim, uint32_t connection);
 
 /* tally.c */
+struct lock_waits *tally_lock_waits(struct sim *sim, const struct connection *connection);
 void tally_count(struct sim *sim, const struct connection *connection);
 static inline bool tally_full(const struct sim *sim) { return sim->tally.count >= sim->plan->requests_count; }
 

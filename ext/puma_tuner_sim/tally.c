@@ -1,6 +1,22 @@
 /* Counts answers: first those of the warm-up, whose only use is to fill the queues. */
 #include "sim.h"
 
+/* Of the connection's request, for each lock. */
+struct lock_waits *tally_lock_waits(struct sim *sim, const struct connection *connection)
+{
+    return &sim->lock_waits[(connection - sim->connections) * sim->plan->locks_count];
+}
+
+static void add_lock_waits(struct sim *sim, const struct connection *connection)
+{
+    const struct lock_waits *waits = tally_lock_waits(sim, connection);
+
+    for (int64_t i = 0; i < sim->plan->locks_count; i++) {
+        sim->tally.lock_waits[i].count += waits[i].count;
+        sim->tally.lock_waits[i].ns += waits[i].ns;
+    }
+}
+
 static void add(struct totals *totals, const struct connection *connection, int64_t now_ns)
 {
     const int64_t *waited_ns = connection->waited_ns;
@@ -13,7 +29,7 @@ static void add(struct totals *totals, const struct connection *connection, int6
     totals->cpu += connection->cpu_ns;
     totals->gc += connection->gc_ns;
     totals->preempted += connection->held_ns - connection->cpu_ns + waited_ns[WAIT_COMPUTE];
-    totals->io += waited_ns[WAIT_IO];
+    totals->io += waited_ns[WAIT_IO] + waited_ns[WAIT_DB] + waited_ns[WAIT_REDIS] + waited_ns[WAIT_HTTP] + waited_ns[WAIT_FILE];
     totals->lock += waited_ns[WAIT_LOCK] + waited_ns[WAIT_POOL];
     totals->sleep += waited_ns[WAIT_SLEEP];
     totals->slices += connection->slices;
@@ -35,6 +51,7 @@ void tally_count(struct sim *sim, const struct connection *connection)
     tally->latencies[tally->count++] = sim->now_ns - connection->intended_ns;
     tally->worker_counts[connection->worker]++;
     add(&tally->totals, connection, sim->now_ns);
+    if (sim->plan->locks_count) add_lock_waits(sim, connection);
     tally->ended_ns = sim->now_ns;
     tally->totals.server_cpu = sim->server_cpu_ns - tally->began_server_cpu_ns;
 }

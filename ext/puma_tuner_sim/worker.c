@@ -48,10 +48,22 @@ static void go_idle(struct sim *sim, struct thread *thread)
 
     thread->state = IDLE;
     thread->connection = -1;
+    thread->switch_ns = 0; /* nothing was computed that it could have slowed down */
     worker->waiting++;
     numbers_push(sim, &worker->idle, thread->index);
     acceptor_thread_free(sim, worker);
     gvl_release(sim, thread, false);
+}
+
+/* Of the threads of a pool, whose requests are alike: acceptor and reactor compute too little to cost a cache. */
+static void notice_switch(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+
+    if (worker->last_pool && worker->last_pool != thread) {
+        thread->switch_ns = cores_others_busy(sim) ? sim->plan->switch_busy_cpu_ns : sim->plan->switch_cpu_ns;
+    }
+    worker->last_pool = thread;
 }
 
 static void begin_burst(struct sim *sim, struct thread *thread)
@@ -91,7 +103,7 @@ static void serve(struct sim *sim, struct thread *thread, uint32_t index, int64_
     connection->gvl_wait_ns = waited_ns < since_ready_ns ? waited_ns : since_ready_ns;
     connection->queue_ns = since_ready_ns - connection->gvl_wait_ns;
     connection->data_ready = false;
-    if (!connection->fresh) { begin_request(sim, thread); return; }
+    if (!connection->fresh || !sim->plan->queue_requests) { begin_request(sim, thread); return; }
     connection->fresh = false;
     thread->state = FRESH;
     gvl_release(sim, thread, true);
@@ -110,6 +122,7 @@ static bool leave(struct sim *sim, struct thread *thread)
     worker->spawned--;
     thread->state = GONE;
     thread->connection = -1;
+    thread->switch_ns = 0;
     gvl_release(sim, thread, false);
     return true;
 }
@@ -149,6 +162,7 @@ void pool_run(struct sim *sim, struct thread *thread)
     struct worker *worker = worker_of(sim, thread);
     int64_t waited_ns = sim->now_ns - thread->wanted_ns;
 
+    notice_switch(sim, thread);
     switch (thread->state) {
     case TAKING:
         if (thread->signalled) worker->waiting--;
@@ -167,6 +181,10 @@ void pool_run(struct sim *sim, struct thread *thread)
         connection_of(sim, thread)->gvl_wait_ns += waited_ns;
         begin_burst(sim, thread);
         break;
+    case LOCKING:
+        connection_of(sim, thread)->gvl_wait_ns += waited_ns;
+        lock_run(sim, thread);
+        break;
     case TAIL:
         thread_compute(sim, thread);
         break;
@@ -180,6 +198,11 @@ void pool_run(struct sim *sim, struct thread *thread)
     }
 }
 
+static bool may_return_at_once(int64_t wait_kind)
+{
+    return wait_kind == WAIT_IO || (wait_kind >= WAIT_COMPUTE && wait_kind < WAIT_KINDS);
+}
+
 static void begin_wait(struct sim *sim, struct thread *thread)
 {
     const struct piece *piece = thread->piece;
@@ -187,7 +210,7 @@ static void begin_wait(struct sim *sim, struct thread *thread)
 
     thread->wait_began_ns = sim->now_ns;
     thread->state = WAITING;
-    gvl_release(sim, thread, piece->wait_kind == WAIT_IO || piece->wait_kind == WAIT_COMPUTE);
+    gvl_release(sim, thread, may_return_at_once(piece->wait_kind));
     if (piece->wait_kind == WAIT_COMPUTE) {
         thread->state = COMPUTING;
         cores_start(sim, &thread->task, piece->wait_ns);
@@ -250,15 +273,17 @@ static bool closes(const struct sim *sim, const struct worker *worker, const str
 {
     const struct plan *plan = sim->plan;
 
+    if (!plan->queue_requests) return true;
     if (plan->reuse_count && connection->served_count >= plan->reuse_count) return true;
     return plan->after_answer == PARK && connection->inline_count >= plan->inline_max && pool_busy(worker) >= plan->threads_max && sim->backlog.count;
 }
 
-/* The answer leaves; the thread has the GVL. */
+/* The answer leaves; the thread has the GVL. What it still has of locks is of a recording that was cut. */
 static void answer(struct sim *sim, struct thread *thread)
 {
     struct connection *connection = connection_of(sim, thread);
 
+    if (thread->held_count) lock_release_all(sim, thread);
     connection->answered_ns = sim->now_ns;
     connection->served_count++;
     connection->inline_count++;
@@ -300,12 +325,27 @@ static void tail_ended(struct sim *sim, struct thread *thread)
     gvl_want(sim, thread);
 }
 
+/* It has the GVL, and keeps it. */
+void pool_next_piece(struct sim *sim, struct thread *thread)
+{
+    thread->piece++;
+    begin_burst(sim, thread);
+}
+
+static void pass_marker(struct sim *sim, struct thread *thread)
+{
+    if (thread->piece->wait_kind == RELEASE) lock_release(sim, thread, thread->piece->wait_ns);
+    else if (!lock_acquire(sim, thread)) return;
+    pool_next_piece(sim, thread);
+}
+
 void pool_burst_ended(struct sim *sim, struct thread *thread)
 {
     if (thread->state == TAIL) { tail_ended(sim, thread); return; }
     if (thread->state == COMPUTING) { thread->state = WAITING; wait_over(sim, thread); return; }
     if (thread->piece->wait_ns < 0) answer(sim, thread);
-    else begin_wait(sim, thread);
+    else if (thread->piece->wait_kind < WAIT_KINDS) begin_wait(sim, thread);
+    else pass_marker(sim, thread);
 }
 
 /* Data has come for a parked thread, or its time is over. */

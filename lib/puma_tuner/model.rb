@@ -4,12 +4,14 @@ module PumaTuner
   # Observation -> Workload and Machine: what the app demands, with today's contention taken out.
   module Model
     autoload :Arrivals, "puma_tuner/model/arrivals"
+    autoload :BackgroundDemand, "puma_tuner/model/workload"
     autoload :Calibrated, "puma_tuner/model/machine"
     autoload :Cost, "puma_tuner/model/cost"
     autoload :CostFit, "puma_tuner/model/cost"
     autoload :Demand, "puma_tuner/model/workload"
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :Fit, "puma_tuner/model/fit"
+    autoload :LockDemand, "puma_tuner/model/workload"
     autoload :Machine, "puma_tuner/model/machine"
     autoload :MachineFit, "puma_tuner/model/machine_fit"
     autoload :MemoryDemand, "puma_tuner/model/workload"

@@ -12,12 +12,17 @@ class CostFitTest < TunerTest
     Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, switches_count: switches, busy_cores:)
   end
 
-  def fit(*costs, effective_cores: ALONE) = Model::CostFit.new(costs, effective_cores)
+  def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
 
   test "one recording stands for all settings, and tells nothing of switches" do
     one = fit(cost("1x5", 10, gc_ms: 2, switches: 20))
-    assert_nil one.switch_cpu_ns
+    assert_equal 0, one.switch_cpu_ns
     %w[1x1 1x8 2x3].each { |text| assert_equal [1.0, 1.0], [one.cpu_ratio(topology(text)), one.gc_ratio(topology(text))] }
+  end
+
+  test "one recording's switches cost what the machine's do, as long as that is a small part of its CPU" do
+    assert_equal [50_000, 0.9], fit(cost("1x5", 10, switches: 20), switch_idle_cpu_ns: 50_000).then { |one| [one.switch_cpu_ns, one.cpu_ratio(topology("1x1"))] }
+    assert_equal 15_000, fit(cost("1x5", 10, switches: 200), switch_idle_cpu_ns: 50_000).switch_cpu_ns
   end
 
   test "what a request costs more at several threads is its switches' cost, and the replayed bursts are without it" do

@@ -58,8 +58,10 @@ module Builders
 
   # @param bursts_ms [Array<Numeric>]
   # @param waits_ms [Array<Numeric>] one fewer
+  # @param wait_kinds [Array<String>] of "acquire" and "release" the entry of waits_ms is the lock's index
   def demand(bursts_ms, waits_ms = [], wait_kinds: waits_ms.map { "io" }, gc_ms: 0)
-    Model::Demand.new(bursts_ns: bursts_ms.map { |ms| (ms * MS).round }.freeze, waits_ns: waits_ms.map { |ms| (ms * MS).round }.freeze,
+    waits_ns = waits_ms.zip(wait_kinds).map { |ms, kind| Model::Demand::MARKERS.include?(kind) ? ms : (ms * MS).round }
+    Model::Demand.new(bursts_ns: bursts_ms.map { |ms| (ms * MS).round }.freeze, waits_ns: waits_ns.freeze,
       wait_kinds: wait_kinds.freeze, gc_ns: gc_ms && (gc_ms * MS).round)
   end
 
@@ -71,10 +73,15 @@ module Builders
 
   def workload(endpoints: [endpoint_demand(demand([2, 3, 1], [5, 10]))], connections_count: 10, think_ms: 0, overhead_cpu_ns: 0,
     observed_topology: topology("1x5"), memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: nil),
-    ruby_version: "3.4.5", timeslice_ms: 100)
+    ruby_version: "3.4.5", timeslice_ms: 100, kinds_of_locks: [], **others)
     Model::Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns: 0, timeslice_ms:, memory:, observed_topology:, observed_throughput_per_s: nil,
       arrivals: Model::Arrivals.closed(connections_count, think_ns: (think_ms * MS).round),
-      observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, unknown: {})
+      observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, locks: kinds_of_locks.each_with_index.map { |kind, index| lock_demand(kind, name: "lock #{index}") }, unknown: {}, **others)
+  end
+
+  # @param kind [String, Integer] a pool's size
+  def lock_demand(kind, name: "Mutex at app.rb:1")
+    kind.is_a?(Integer) ? Model::LockDemand.new(name:, kind: "pool", servers_count: kind) : Model::LockDemand.new(name:, kind:, servers_count: 1)
   end
 
   # Cores enough, no hand-off and no client, unless the test is about them.

@@ -22,24 +22,28 @@ module PumaTuner
     #   (effective cores), so it is taken out here.
     class CostFit
       # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
-      # @param effective_cores [Array<Float>] see Machine
-      def initialize(costs, effective_cores)
+      # @param machine [Machine]
+      def initialize(costs, machine)
         @own = costs.first
-        @effective_cores = effective_cores
+        @machine = machine
         @costs = costs.map { |cost| undisturbed(cost) }
       end
 
-      # @return [Integer, nil] CPU of a switch; nil unless one server was recorded at several numbers of threads
+      # Of what was recorded, a calibrated switch may explain this much; more than that would be another app's working set.
+      EXPLAINED_RATIO = 0.3
+
+      # @return [Integer] CPU of a switch: by recordings of one server at several numbers of threads, else the machine's as calibrated
       def switch_cpu_ns
-        return @switch_cpu_ns if defined?(@switch_cpu_ns)
-        slopes_ns = @costs.group_by(&:cluster?).values.filter_map { |costs| slope_ns(costs) }
-        @switch_cpu_ns = slopes_ns.empty? ? nil : (slopes_ns.sum / slopes_ns.size).round
+        @switch_cpu_ns ||= begin
+          slopes_ns = @costs.group_by(&:cluster?).values.filter_map { |costs| slope_ns(costs) }
+          slopes_ns.empty? ? calibrated_switch_ns : (slopes_ns.sum / slopes_ns.size).round
+        end
       end
 
       # @param topology [Topology]
       # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated
       def cpu_ratio(topology)
-        means_ns = alike(topology).map { |cost| cost.cpu_ns - switch_cpu_ns.to_i * cost.switches_count }
+        means_ns = alike(topology).map { |cost| cost.cpu_ns - switch_cpu_ns * cost.switches_count }
         means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
       end
 
@@ -64,6 +68,8 @@ module PumaTuner
 
       def others_ratio(topology) = 1 - 1.0 / topology.threads_count
 
+      def calibrated_switch_ns = [@machine.switch_idle_cpu_ns, *@costs.map { |cost| EXPLAINED_RATIO * cost.cpu_ns / [cost.switches_count, 1].max }].min.round
+
       # By the least and the most switches; a cost of less than nothing is noise.
       def slope_ns(costs)
         few, many = costs.minmax_by(&:switches_count)
@@ -87,9 +93,9 @@ module PumaTuner
       # @return [Float] how much more CPU time the same work takes beside so many busy cores
       def slower_ratio(busy_cores)
         below = [busy_cores.floor, 1].max
-        above = [below + 1, @effective_cores.size].min
+        above = [below + 1, @machine.effective_cores.size].min
         return 1.0 if busy_cores <= 1 || above <= below
-        slow = [below, above].map { |count| count / @effective_cores[count - 1] }
+        slow = [below, above].map { |count| count / @machine.effective_cores[count - 1] }
         slow.first + (slow.last - slow.first) * [busy_cores - below, 1].min
       end
     end

@@ -17,6 +17,8 @@ module PumaTuner
     # tick_ns: the timer that counts a thread's slice
     # handoff_ns, handoff_busy_ns: from one thread's release of the GVL to the next one's first instruction, with another core idle
     #   (which the kernel then wakes) and with all others busy
+    # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another thread had the GVL before it, with a core idle and
+    #   with all busy; gvl_rule: "fifo", "barging" or "hot" (see Predict::Rules), as it was seen; nil: by Ruby's version
     # wakeup_idle_ns: Array<Integer>, sample of how late a sleeping thread gets a core on an idle machine
     # wakeup_loaded_ns: Array<Integer>, sample of how long one that computes, too, waits for a core when it wakes up and all are busy
     # acceptor_cpu_ns: Puma's CPU for each connection; reactor_wakeup_cpu_ns, reactor_register_cpu_ns: for each request that comes
@@ -24,9 +26,14 @@ module PumaTuner
     # client_send_cpu_ns, client_receive_cpu_ns: CPU per request that the load generator takes from the same cores; 0 when it
     #   runs elsewhere
     # calibrated: Calibrated; nil where all are typical figures
-    Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns, :handoff_busy_ns, :wakeup_idle_ns,
+    Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns, :handoff_busy_ns, :switch_idle_cpu_ns,
+      :switch_busy_cpu_ns, :gvl_rule, :wakeup_idle_ns,
       :wakeup_loaded_ns, :acceptor_cpu_ns, :reactor_wakeup_cpu_ns, :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns,
-      :client_receive_cpu_ns, :calibrated, kind: :machine, nested: {calibrated: Calibrated}) do
+      :client_receive_cpu_ns, :calibrated, kind: :machine, nested: {calibrated: Calibrated}, added: %i[switch_idle_cpu_ns switch_busy_cpu_ns gvl_rule]) do
+      def initialize(switch_idle_cpu_ns: nil, switch_busy_cpu_ns: nil, gvl_rule: nil, **fields)
+        super(switch_idle_cpu_ns: switch_idle_cpu_ns || 0, switch_busy_cpu_ns: switch_busy_cpu_ns || 0, gvl_rule:, **fields)
+      end
+
       # @return [Integer] CPU per request of the load generator
       def client_cpu_ns = client_send_cpu_ns + client_receive_cpu_ns
 

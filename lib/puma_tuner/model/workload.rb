@@ -5,15 +5,16 @@ module PumaTuner
     # What one recorded request demands when nobody is in its way: bursts with the GVL, and between them waits without it.
     #
     # bursts_ns: CPU time of each burst, GC included; one more than waits_ns; 0 for a mere visit to the GVL
-    # waits_ns: duration of each wait; wait_kinds: "io", "lock", "sleep", "pool" (a connection pool's) or "compute" (native code
-    #   that takes a core without the GVL) for each
+    # waits_ns: duration of each wait; wait_kinds, for each: "io" (of an unknown kind), "db", "redis", "http", "file", "lock", "sleep",
+    #   "pool" (a connection pool's) or "compute" (native code that takes a core without the GVL); or a marker, "acquire" or "release",
+    #   whose entry of waits_ns is no time, but the index of a lock in Workload#locks
     # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts; nil where it was not timed
     Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
       # @return [Integer] nanoseconds that need the GVL
       def cpu_ns = bursts_ns.sum
 
       # @return [Integer] nanoseconds without it
-      def wait_ns = waits_ns.sum
+      def wait_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| Demand::MARKERS.include?(kind) ? 0 : ns }
 
       # @return [Integer] nanoseconds of them that waited for a lock, a connection pool's included
       def lock_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| %w[lock pool].include?(kind) ? ns : 0 }
@@ -36,6 +37,21 @@ module PumaTuner
       # @return [Integer] nanoseconds of them that computed
       def compute_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "compute") ? ns : 0 }
     end
+
+    class Demand
+      # Kinds that are no wait: where a lock is acquired or released.
+      MARKERS = %w[acquire release].freeze
+    end
+
+    # A lock, or a pool of connections, that each worker process has one of.
+    #
+    # name: its class and place; kind: "mutex", "monitor" or "pool"; servers_count: 1, or the pool's size
+    LockDemand = Document.define(:name, :kind, :servers_count)
+
+    # A thread of the app's own in each serving process, that is there whatever the load.
+    #
+    # burst_ns: CPU with the GVL each time; gap_ns: mean time without it between two
+    BackgroundDemand = Document.define(:name, :burst_ns, :gap_ns)
 
     # One endpoint's part in the traffic, and its recorded requests.
     #
@@ -64,25 +80,27 @@ module PumaTuner
     # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over)
     # tail_cpu_ns: the pool threads' part of it, after an answer has been sent; nil where unknown
     # timeslice_ms: the recorded server's time slice
+    # locks: Array<LockDemand>, that demands acquire and release; background: Array<BackgroundDemand>
+    # switch_cpu_ns: CPU that a burst takes more because another pool thread had the GVL before it, while a core was idle, which the recorded
+    #   bursts hold until `at` takes it out; nil: the machine's
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
-    # costs: what a request took at each recorded setting, the one whose requests are replayed first; switch_cpu_ns: CPU of a burst that
-    #   follows another thread's, which the recorded bursts hold until `at` takes it out; nil: not told by the recordings
+    # costs: what a request took at each recorded setting, the one whose requests are replayed first
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
-      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :unknown, :costs, :switch_cpu_ns,
+      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :unknown,
       kind: :workload,
-      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, costs: [Cost]}) do
-      # Workloads of before there were costs can be read.
-      def self.from_document(fields) = super({"costs" => [], "switch_cpu_ns" => nil, **fields})
-
-      def initialize(costs: [], switch_cpu_ns: nil, **fields) = super
+      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost]},
+      added: %i[locks background costs switch_cpu_ns]) do
+      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, **fields)
+        super(locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, **fields)
+      end
 
       # @param topology [Topology]
       # @param machine [Machine]
       # @return [Workload] as it would be there, by what the recordings at several settings tell (see CostFit)
       def at(topology, machine)
         return self if costs.empty?
-        fit = CostFit.new(costs, machine.effective_cores)
+        fit = CostFit.new(costs, machine)
         cpu_ratio, gc_ratio = fit.cpu_ratio(topology), fit.gc_ratio(topology)
         with(endpoints: endpoints.map { |endpoint| endpoint.scaled(cpu_ratio, gc_ratio) }, costs: [], switch_cpu_ns: fit.switch_cpu_ns)
       end

@@ -9,6 +9,7 @@ module PumaTuner
 
       # @param plan [Plan]
       # @return [Outcome]
+      # @raise [Deadlock]
       def call(plan) = Outcome.of(native? ? Core.run(plan.to_h) : Reference::Simulation.new(plan.to_h).call)
 
       # @return [Boolean] whether the core is there

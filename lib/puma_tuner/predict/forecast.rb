@@ -18,21 +18,26 @@ module PumaTuner
     # a core; gc is inside cpu
     ForecastBudget = Document.define(:client_ns, :queue_ns, :gvl_wait_ns, :cpu_ns, :gc_ns, :preempted_ns, :io_ns, :lock_ns, :sleep_ns)
 
+    # What a mean simulated request waits for one lock of its worker, or for a connection of a pool: how often, and how long until it
+    # could go on but for the GVL; in the budget it is part of lock_ns.
+    LockWait = Document.define(:name, :kind, :waits_per_request, :wait_ns)
+
     # What would happen in one scenario.
     #
     # unsteady: why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # gvl_wait_ns, queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
     # slices_per_request: time slices that ended in a mean request
+    # lock_waits: Array<LockWait>, of the workload's locks, in their order; nil where there is no steady state
     # samples: Hash, by name of an Estimate: what each seed gave, the same seeds in all forecasts of a sweep; nil where there is
     #   no steady state
     # memory_bytes: PSS of all processes, nil where it can't be told from the recording
     # bottleneck: "threads", "gvl", "cores", "clients" or "none" (an open loop with room), whichever sets the lowest bound
     Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget, :gvl_wait_ns, :queue_ns,
-      :slices_per_request, :cores_used, :samples, :memory_bytes, :bottleneck, :closed_forms,
+      :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck, :closed_forms,
       nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
-               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, budget: ForecastBudget, closed_forms: ClosedForms}) do
-      def initialize(samples: nil, **fields) = super
+               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, budget: ForecastBudget, lock_waits: [LockWait], closed_forms: ClosedForms}, added: %i[lock_waits]) do
+      def initialize(samples: nil, lock_waits: nil, **fields) = super
 
       def topology = scenario.topology
 

@@ -11,7 +11,7 @@ module PumaTuner
 
       # Codes as in ext/puma_tuner_sim/sim.h.
       ARRIVALS = {"closed" => 0, "poisson" => 1, "even" => 2, "bursty" => 3, "replayed" => 4}.freeze
-      WAITS = {"io" => 0, "lock" => 1, "sleep" => 2, "pool" => 3, "compute" => 4}.freeze
+      WAITS = {"io" => 0, "lock" => 1, "sleep" => 2, "pool" => 3, "compute" => 4, "db" => 5, "redis" => 6, "http" => 7, "file" => 8, "acquire" => 9, "release" => 10}.freeze
 
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
@@ -56,7 +56,8 @@ module PumaTuner
 
       # @return [Hash{Symbol => Object}] see struct plan in ext/puma_tuner_sim/sim.h; lists are packed as 64-bit numbers
       def to_h
-        {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **arrivals, **requests, stations:}
+        {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **switches, **arrivals, **requests, stations:,
+         locks: packed(locks), background: packed(background)}
       end
 
       private
@@ -70,13 +71,13 @@ module PumaTuner
         topology = @scenario.topology
         {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
          threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: tail_cpu_ns + @requests.early_ns,
-         **Rules.puma(@workload.puma_version)}
+         queue_requests: @scenario.queue_requests ? 1 : 0, **Rules.puma(@workload.puma_version, queue_requests: @scenario.queue_requests)}
       end
 
       def tail_cpu_ns = @workload.tail_cpu_ns || @machine.tail_cpu_ns
 
       def ruby
-        {gvl_rule: Rules.gvl(@workload.ruby_version), tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns, handoff_busy_ns: @machine.handoff_busy_ns,
+        {gvl_rule: Rules.gvl(@workload.ruby_version, measured: @machine.gvl_rule), tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns, handoff_busy_ns: @machine.handoff_busy_ns,
          ticks_per_slice: Rules.ticks_per_slice(@scenario.timeslice_ms || @workload.timeslice_ms, @workload.ruby_version)}
       end
 
@@ -85,6 +86,11 @@ module PumaTuner
          wakeup_idle_ns: packed(@machine.wakeup_idle_ns.sort), wakeup_loaded_ns: packed(@machine.wakeup_loaded_ns.sort),
          acceptor_cpu_ns: @machine.acceptor_cpu_ns, reactor_wakeup_cpu_ns: @machine.reactor_wakeup_cpu_ns,
          reactor_register_cpu_ns: @machine.reactor_register_cpu_ns, send_cpu_ns: @machine.client_send_cpu_ns, receive_cpu_ns: @machine.client_receive_cpu_ns}
+      end
+
+      # What the app was measured to pay goes before what the machine's calibration did: another app has more in its caches.
+      def switches
+        {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round, switch_busy_cpu_ns: @machine.switch_busy_cpu_ns.round, affinity: @scenario.affinity ? 1 : 0}
       end
 
       # Of each task when so many are busy.
@@ -101,7 +107,14 @@ module PumaTuner
 
       def requests = {**@requests.to_h, picks: packed(@requests.picks(@resample ? Random.new(@seed) : nil))}
 
-      def stations = WAITS.keys.map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
+      # Of what takes time; locks are each worker's own.
+      def stations = (WAITS.keys - Model::Demand::MARKERS).map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
+
+      # Servers, and whether what is returned is handed over to the first in line, as a pool's connections are.
+      def locks = @workload.locks.flat_map { |lock| [lock.servers_count, (lock.kind == "pool") ? 1 : 0] }
+
+      # Burst, and mean gap.
+      def background = @workload.background.flat_map { |thread| [thread.burst_ns.round, [thread.gap_ns.round, 1].max] }
 
       def packed(numbers) = numbers.pack("q*")
     end

@@ -41,15 +41,39 @@ module PumaTuner
         pieces.map { |list| first.tap { first += list.size / 4 } }
       end
 
-      # Burst, the part of it that is garbage collection, wait, kind of wait. Where the garbage was collected is not recorded by
-      # burst; it is put at the end of the longest, as that is where most is allocated.
+      # Burst, the part of it that is garbage collection, wait, kind of wait; at a lock, its index in the place of the wait.
       def pieces_of(demand)
-        bursts_ns = [*demand.bursts_ns[0...-1], [demand.bursts_ns.last - @early_ns, 0].max]
-        longest = bursts_ns.each_index.max_by { |index| bursts_ns[index] }
-        bursts_ns.each_with_index.flat_map do |burst_ns, index|
-          gc_ns = (index == longest) ? [demand.gc_ns || 0, burst_ns].min : 0
-          [burst_ns, gc_ns, demand.waits_ns[index] || -1, Plan::WAITS.fetch(demand.wait_kinds[index] || "io")]
+        bursts_ns = until_answer(demand)
+        gc_ns = gc_by_burst(bursts_ns, demand.gc_ns || 0)
+        bursts_ns.each_index.flat_map do |index|
+          [bursts_ns[index], gc_ns[index], demand.waits_ns[index] || -1, Plan::WAITS.fetch(demand.wait_kinds[index] || "io")]
         end
+      end
+
+      # The last time that the thread had the GVL is early_ns shorter. Locks that it acquired and released meanwhile make several
+      # bursts of it.
+      def until_answer(demand)
+        bursts_ns = demand.bursts_ns.dup
+        left_ns = @early_ns
+        bursts_ns.each_index.reverse_each do |index|
+          part_ns = [left_ns, bursts_ns[index]].min
+          bursts_ns[index] -= part_ns
+          left_ns -= part_ns
+          break unless index.positive? && Model::Demand::MARKERS.include?(demand.wait_kinds[index - 1])
+        end
+        bursts_ns
+      end
+
+      # Where the garbage was collected is not recorded by burst; it is put at the end of the longest, as that is where most is
+      # allocated, and what has no room there in the next longest.
+      def gc_by_burst(bursts_ns, gc_ns)
+        parts_ns = Array.new(bursts_ns.size, 0)
+        bursts_ns.each_index.sort_by { |index| [-bursts_ns[index], index] }.each do |index|
+          parts_ns[index] = [gc_ns, bursts_ns[index]].min
+          gc_ns -= parts_ns[index]
+          break if gc_ns.zero?
+        end
+        parts_ns
       end
 
       # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound.

@@ -33,17 +33,23 @@ module PumaTuner
 
       module_function
 
+      # With queue_requests false, every Puma accepts as it does otherwise, but those after 8.0.2: they have Puma 6's gate again, and no
+      # delay (PR 3969, server.rb).
+      #
       # @param version [String, nil] of Puma; nil: the newest
       # @return [Hash{Symbol => Integer}]
-      def puma(version)
+      def puma(version, queue_requests: true)
         number = Gem::Version.new(version || "8")
         return PUMA["6"] if number < Gem::Version.new("7")
-        PUMA[(number < Gem::Version.new("7.1")) ? "7.0" : "7.1"]
+        rules = PUMA[(number < Gem::Version.new("7.1")) ? "7.0" : "7.1"]
+        (queue_requests || number <= Gem::Version.new("8.0.2")) ? rules : {**rules, gate: 1, overload_delay_ns: 0}
       end
 
       # @param version [String] of Ruby
+      # @param measured [String, nil] the rule by which the GVL was seen to go on the machine itself; it goes before the version's
       # @return [Integer]
-      def gvl(version)
+      def gvl(version, measured: nil)
+        return GVL.fetch(measured.to_sym) if measured
         number = Gem::Version.new(version)
         return GVL[:barging] if number < Gem::Version.new("3.3")
         GVL[(number < Gem::Version.new("4.1.a")) ? :fifo : :hot]

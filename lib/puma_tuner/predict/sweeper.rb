@@ -58,7 +58,7 @@ module PumaTuner
         today = @workload.observed_topology
         scenarios += [Scenario.of(today, @workload.arrivals)] if scenarios.none? { |scenario| scenario.topology == today }
         loads = scenarios.map(&:arrivals).uniq
-        scenarios.uniq.sort_by { |scenario| [loads.index(scenario.arrivals), scenario.timeslice_ms || 0, scenario.io_threads_count, scenario.topology.workers_count, scenario.topology.threads_count] }
+        scenarios.uniq.sort_by { |scenario| [loads.index(scenario.arrivals), scenario.timeslice_ms || 0, scenario.affinity ? 1 : 0, scenario.io_threads_count, scenario.topology.workers_count, scenario.topology.threads_count] }
       end
 
       def forecasts(scenarios)
@@ -95,6 +95,13 @@ module PumaTuner
         outcomes = simulate(scenario)
         reason = growing(scenario, outcomes)
         Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **@uncertainty.estimates(outcomes, open: scenario.arrivals.open?), **means(outcomes)}))
+      rescue Deadlock => deadlock
+        Forecast.new(**fields, **unsteady(deadlocked(deadlock)))
+      end
+
+      def deadlocked(deadlock)
+        names = @workload.locks.values_at(*deadlock.locks).map(&:name)
+        "requests that hold locks wait for each other's for ever (a deadlock): #{names.join(" and ")}"
       end
 
       # Time slices and I/O threads would be other curves.
@@ -150,7 +157,14 @@ module PumaTuner
         mean = ->(name) { outcomes.sum { |outcome| outcome.means.fetch(name) } / outcomes.size }
         budget = ForecastBudget.new(**ForecastBudget.members.to_h { |part| [part, mean.call(part.to_s.delete_suffix("_ns").to_sym)] })
         {budget:, gvl_wait_ns: budget.gvl_wait_ns, queue_ns: budget.queue_ns, slices_per_request: mean.call(:slices),
-         cores_used: outcomes.sum(&:cores_used) / outcomes.size}
+         cores_used: outcomes.sum(&:cores_used) / outcomes.size, lock_waits: lock_waits(outcomes)}
+      end
+
+      def lock_waits(outcomes)
+        @workload.locks.each_with_index.map do |lock, index|
+          counts, waits_ns = outcomes.map { |outcome| outcome.lock_waits.fetch(index) }.transpose
+          LockWait.new(name: lock.name, kind: lock.kind, waits_per_request: counts.sum / outcomes.size, wait_ns: waits_ns.sum / outcomes.size)
+        end.freeze
       end
 
       # A single process cannot be told from a recorded cluster, nor a cluster from a single process: what a master and its

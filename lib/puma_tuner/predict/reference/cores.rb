@@ -28,8 +28,9 @@ module PumaTuner
         # @return [Object, nil] one of those that compute, in the order in which they began
         def task_at(index) = @tasks[index]
 
-        # @return [Boolean] whether a thread that just let go of its core has left the only idle one
-        def others_busy? = @tasks.size >= @settings.cores_count - 1
+        # @return [Boolean] whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other
+        #   to wake up on.
+        def others_busy? = @settings.affinity == 1 || @tasks.size >= @settings.cores_count - 1
 
         def running?(task) = @ends.key?(task)
 

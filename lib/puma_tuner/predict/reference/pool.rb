@@ -31,6 +31,15 @@ module PumaTuner
           @idle.shift&.signal
         end
 
+        # By a thread that has got the GVL.
+        #
+        # @return [Boolean] whether another thread of the pool had it before. Acceptor and reactor compute too little to count.
+        def switch_to(thread)
+          switched = @last && !@last.equal?(thread)
+          @last = thread
+          switched
+        end
+
         # By a thread that has nothing to do.
         def rest(thread)
           @waiting_count += 1

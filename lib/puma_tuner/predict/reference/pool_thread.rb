@@ -8,8 +8,14 @@ module PumaTuner
       #
       # A fresh connection is looked at once before it is read (wait_readable(0)), and so is one whose answer has been sent: each
       # look lets go of the GVL, even if there is nothing to wait for. Without that release a thread would serve request after
-      # request while others wait for a whole slice.
+      # request while others wait for a whole slice. With queue_requests false there is no look and no next request: the thread reads
+      # what there is, and all answers close their connection.
+      #
+      # Whoever has the GVL after another thread of its pool finds caches that are not its own, and computes longer for it: more so when it
+      # was woken on an idle core, which has none of the process's at hand. That was measured, and is added to its next burst.
       class PoolThread
+        include Locking
+
         attr_accessor :wanted_ns
         attr_reader :park_number, :asleep_since_ns
 
@@ -19,7 +25,7 @@ module PumaTuner
           @worker = worker
           @pool = pool
           @state = there ? :idle : :gone
-          @park_number = 0
+          @park_number = @switch_ns = 0
         end
 
         def gone? = @state == :gone
@@ -43,11 +49,13 @@ module PumaTuner
         # Called by the GVL.
         def run
           waited_ns = @simulation.now_ns - @wanted_ns
+          @switch_ns = switch_cpu_ns if @pool.switch_to(self)
           case @state
           when :taking then take(waited_ns)
           when :fresh then wait_over(waited_ns) { begin_request }
           when :burst then wait_over(waited_ns) { compute }
           when :waiting then wait_over(waited_ns) { begin_burst }
+          when :locking then wait_over(waited_ns) { after_lock_wait }
           when :tail then compute
           when :polled then after_poll(waited_ns)
           when :unparking then @timed_out ? give_to_reactor : serve(@connection, waited_ns)
@@ -73,7 +81,8 @@ module PumaTuner
           account(@left_ns)
           return tail_ended if @state == :tail
           @connection.gc_ns += piece.gc_ns
-          piece.wait_ns ? begin_wait : answer
+          return answer unless piece.wait_ns
+          piece.marker? ? pass_marker : begin_wait
         end
 
         # Events.
@@ -113,7 +122,7 @@ module PumaTuner
           connection.gvl_wait_ns = [waited_ns, since_ready_ns].min
           connection.queue_ns = since_ready_ns - connection.gvl_wait_ns
           connection.data_ready = false
-          return begin_request unless connection.fresh
+          return begin_request unless connection.fresh && @settings.queue_requests == 1
           connection.fresh = false
           look(:fresh)
         end
@@ -144,8 +153,12 @@ module PumaTuner
           compute
         end
 
+        def switch_cpu_ns = @simulation.cores.others_busy? ? @settings.switch_busy_cpu_ns : @settings.switch_cpu_ns
+
         def compute
           @began_ns = @simulation.now_ns
+          @left_ns += @switch_ns
+          @switch_ns = 0
           @simulation.cores.start(self, @left_ns)
         end
 
@@ -167,7 +180,7 @@ module PumaTuner
           kind = piece.wait_kind
           @wait_began_ns = @simulation.now_ns
           @state = :waiting
-          @worker.gvl.release(self, blocking: [Tally::IO, Tally::COMPUTE].include?(kind))
+          @worker.gvl.release(self, blocking: kind == Tally::COMPUTE || Tally::IO.include?(kind))
           return @simulation.stations[kind].enter(self) unless kind == Tally::COMPUTE
           @state = :computing
           @simulation.cores.start(self, piece.wait_ns)
@@ -189,8 +202,10 @@ module PumaTuner
         # Whoever waited for less than the fastest wake-up takes has not slept: its system call came back at once, on the core it had.
         def slept? = @simulation.now_ns - @wait_began_ns >= @settings.wakeup_idle_ns.first
 
-        # The answer leaves while the thread still has the GVL, which it needs a little longer.
+        # The answer leaves while the thread still has the GVL, which it needs a little longer. What it still has of locks is of a
+        # recording that was cut.
         def answer
+          @worker.locks.release_all(self)
           @connection.answered_ns = @simulation.now_ns
           @connection.served_count += 1
           @connection.inline_count += 1
@@ -204,8 +219,9 @@ module PumaTuner
 
         def parks? = @settings.after_answer == Rules::AFTER_ANSWER[:park]
 
-        # The client has made enough of it; or Puma 6 wants others to have their turn.
+        # The client has made enough of it; or Puma 6 wants others to have their turn. Without a reactor nobody could watch it.
         def closes?
+          return true if @settings.queue_requests.zero?
           return true if @settings.reuse_count.positive? && @connection.served_count >= @settings.reuse_count
           parks? && @connection.inline_count >= @settings.inline_max && @pool.busy_count >= @settings.threads_max && @simulation.backlog.any?
         end
@@ -263,11 +279,13 @@ module PumaTuner
 
         def leave
           @state = :gone
+          @switch_ns = 0
           @worker.gvl.release(self, blocking: false)
         end
 
         def go_idle
           @state = :idle
+          @switch_ns = 0 # nothing was computed that it could have slowed down
           @pool.rest(self)
           @worker.gvl.release(self, blocking: false)
         end

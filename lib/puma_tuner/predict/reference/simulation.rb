@@ -7,9 +7,9 @@ module PumaTuner
       class Simulation
         # Codes of what happens, as in ext/puma_tuner_sim/sim.h.
         KINDS = %i[burst_ended tick handed_over wait_ended arrival thought client_woke acceptor_woke acceptor_delayed reactor_woke park_ended
-          unparked quota_renewed quota_spent].each_with_index.to_h.freeze
+          unparked quota_renewed quota_spent lock_given background_woke].each_with_index.to_h.freeze
 
-        attr_reader :settings, :now_ns, :cores, :wakeups, :stations, :clients, :backlog, :tally, :events_count, :hash_number
+        attr_reader :settings, :now_ns, :cores, :background_random, :wakeups, :stations, :clients, :backlog, :tally, :events_count, :hash_number
 
         # @param plan [Hash{Symbol => Object}] of Plan#to_h
         def initialize(plan)
@@ -19,6 +19,7 @@ module PumaTuner
           @queue = EventQueue.new
           @cores = Cores.new(self)
           @wakeups = Wakeups.new(@settings, @cores)
+          @background_random = RandomStream.new(@settings.seed, RandomStream::BACKGROUND)
           @stations = @settings.stations.map { |servers_count| Station.new(self, servers_count) }
           @backlog = []
           @tally = Tally.new(self)
@@ -30,9 +31,15 @@ module PumaTuner
         def call
           @cores.quota_renewed if @settings.quota_ns.positive?
           @clients.begin
-          step until @tally.full?
-          @tally.result
+          @workers.each { |worker| worker.background.each(&:sleep_a_while) }
+          step until @tally.full? || @deadlock
+          @tally.result(@deadlock || [])
         end
+
+        # Threads wait for each other's locks, and nothing more is to be learned.
+        #
+        # @param locks [Array<Integer>] their indexes
+        def deadlocked(locks) = @deadlock = locks
 
         # @param kind [Symbol] of KINDS, and the method that is called
         def after(delay_ns, kind, receiver, argument = nil) = @queue.add(@now_ns + delay_ns, kind, receiver, argument)

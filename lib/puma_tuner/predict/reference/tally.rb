@@ -6,7 +6,8 @@ module PumaTuner
       # Counts answers: first those of the warm-up, whose only use is to fill the queues, then those that make the outcome.
       class Tally
         TOTALS = %i[latency client queue gvl_wait cpu gc preempted io lock sleep slices].freeze
-        IO, LOCK, SLEEP, POOL, COMPUTE = Plan::WAITS.values_at("io", "lock", "sleep", "pool", "compute")
+        LOCK, SLEEP, POOL, COMPUTE = Plan::WAITS.values_at("lock", "sleep", "pool", "compute")
+        IO = Plan::WAITS.values_at("io", "db", "redis", "http", "file").freeze
 
         attr_accessor :in_flight_count, :server_cpu_ns
 
@@ -17,7 +18,8 @@ module PumaTuner
           @latencies_ns = []
           @worker_counts = Array.new(@settings.workers_count, 0)
           @totals = TOTALS.to_h { |name| [name, 0] }
-          @in_flight_count = @server_cpu_ns = @began_ns = @began_server_cpu_ns = @began_in_flight_count = 0
+          @lock_waits = Array.new(@settings.locks.size) { [0, 0] }
+          @in_flight_count = @server_cpu_ns = @counted_server_cpu_ns = @began_ns = @ended_ns = @began_server_cpu_ns = @began_in_flight_count = 0
         end
 
         def full? = @latencies_ns.size >= @settings.requests_count
@@ -30,14 +32,16 @@ module PumaTuner
           @latencies_ns << @simulation.now_ns - connection.intended_ns
           @worker_counts[connection.worker.index] += 1
           parts(connection).each { |name, ns| @totals[name] += ns }
+          connection.lock_waits.each { |lock, waits| @lock_waits[lock] = @lock_waits[lock].zip(waits).map(&:sum) }
           @ended_ns = @simulation.now_ns
-          @ended_server_cpu_ns = @server_cpu_ns
+          @counted_server_cpu_ns = @server_cpu_ns - @began_server_cpu_ns
         end
 
+        # @param deadlock [Array<Integer>] indexes of the locks that ended it
         # @return [Hash] as Core.run gives it
-        def result
-          {count: @latencies_ns.size, duration_ns: @ended_ns - @began_ns, latencies: @latencies_ns.pack("q*"), worker_counts: @worker_counts.pack("q*"),
-           totals: {**@totals, server_cpu: @ended_server_cpu_ns - @began_server_cpu_ns}, began_in_flight: @began_in_flight_count, in_flight: @in_flight_count,
+        def result(deadlock)
+          {count: @latencies_ns.size, duration_ns: @ended_ns - @began_ns, lock_waits: @lock_waits.flatten.pack("q*"), deadlock:, latencies: @latencies_ns.pack("q*"), worker_counts: @worker_counts.pack("q*"),
+           totals: {**@totals, server_cpu: @counted_server_cpu_ns}, began_in_flight: @began_in_flight_count, in_flight: @in_flight_count,
            events_count: @simulation.events_count, hash: @simulation.hash_number}
         end
 
@@ -54,7 +58,7 @@ module PumaTuner
           waited_ns = connection.waited_ns
           latency = @simulation.now_ns - connection.intended_ns
           {latency:, client: latency - (connection.answered_ns - connection.ready_ns), queue: connection.queue_ns, gvl_wait: connection.gvl_wait_ns,
-           cpu: connection.cpu_ns, gc: connection.gc_ns, preempted: connection.held_ns - connection.cpu_ns + waited_ns[COMPUTE], io: waited_ns[IO],
+           cpu: connection.cpu_ns, gc: connection.gc_ns, preempted: connection.held_ns - connection.cpu_ns + waited_ns[COMPUTE], io: waited_ns.values_at(*IO).sum,
            lock: waited_ns[LOCK] + waited_ns[POOL], sleep: waited_ns[SLEEP], slices: connection.slices_count}
         end
       end

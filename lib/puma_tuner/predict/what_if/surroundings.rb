@@ -47,7 +47,10 @@ module PumaTuner
         # Those whose rules the simulation knows.
         KNOWN = {"puma" => [6, 8], "ruby" => [3, 4]}.freeze
 
-        def call(workload, machine) = [workload.with("#{target}_version": @expression.operand), machine]
+        # What was measured of the GVL is the recorded Ruby's.
+        def call(workload, machine)
+          [workload.with("#{target}_version": @expression.operand), (target == "ruby") ? machine.with(gvl_rule: nil) : machine]
+        end
 
         def remark
           "#{@expression.text}: only the rules for handing over requests and the GVL change; every request keeps the CPU time it was recorded with"

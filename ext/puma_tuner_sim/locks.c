@@ -1,0 +1,141 @@
+/* Who has which lock of a worker, or which connection of a pool; locks.rb has the rules and their sources. */
+#include "sim.h"
+
+static struct worker *worker_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker]; }
+
+static uint32_t *depth_of(struct sim *sim, const struct thread *thread, int64_t index)
+{
+    return &worker_of(sim, thread)->depths[thread->index * sim->plan->locks_count + index];
+}
+
+static bool is_free(const struct sim *sim, const struct worker *worker, int64_t index)
+{
+    return worker->locks[index].busy_count < sim->plan->locks[index].servers_count;
+}
+
+static void take(struct sim *sim, struct thread *thread, int64_t index)
+{
+    worker_of(sim, thread)->locks[index].busy_count++;
+    *depth_of(sim, thread, index) = 1;
+    thread->held_count++;
+}
+
+/* Whether any thread that it waits for, at however many removes, can go on. */
+static bool has_hope(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+    struct numbers *line = &sim->search;
+
+    sim->searches_count++;
+    line->count = 0;
+    numbers_push(sim, line, thread->index);
+    while (line->count) {
+        struct thread *next = &worker->pool[numbers_shift(line)];
+        if (next->seen == sim->searches_count) continue;
+        next->seen = sim->searches_count;
+        if (next->waits_for < 0 || is_free(sim, worker, next->waits_for)) return true;
+        for (uint32_t i = 0; i < pool_size(sim->plan); i++) {
+            if (*depth_of(sim, &worker->pool[i], next->waits_for)) numbers_push(sim, line, i);
+        }
+    }
+    return false;
+}
+
+static void line_up(struct sim *sim, struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+    int64_t index = thread->piece->wait_ns;
+
+    thread->state = LOCKING;
+    thread->wait_began_ns = sim->now_ns;
+    thread->waits_for = index;
+    numbers_push(sim, &worker->locks[index].line, thread->index);
+    /* Whoever has nothing keeps nobody waiting, and so closes no ring. */
+    if (thread->held_count && !has_hope(sim, thread)) sim->deadlocked = worker;
+    gvl_release(sim, thread, false);
+}
+
+/* The lock of its piece. True: it has it, and keeps the GVL; false: it waits. */
+bool lock_acquire(struct sim *sim, struct thread *thread)
+{
+    int64_t index = thread->piece->wait_ns;
+
+    if (*depth_of(sim, thread, index)) {
+        ++*depth_of(sim, thread, index);
+        return true;
+    }
+    if (is_free(sim, worker_of(sim, thread), index)) {
+        take(sim, thread, index);
+        return true;
+    }
+    tally_lock_waits(sim, &sim->connections[thread->connection])[index].count++;
+    line_up(sim, thread);
+    return false;
+}
+
+/* From now on it waits for the GVL alone. */
+static void wait_over(struct sim *sim, struct thread *thread)
+{
+    struct connection *connection = &sim->connections[thread->connection];
+    int64_t waited_ns = sim->now_ns - thread->wait_began_ns;
+
+    tally_lock_waits(sim, connection)[thread->piece->wait_ns].ns += waited_ns;
+    connection->waited_ns[WAIT_LOCK] += waited_ns;
+    gvl_want(sim, thread);
+}
+
+/* It is given a connection, and sleeps with a time limit, so that it has to be awake before it can line up for the GVL. */
+static void give(struct sim *sim, struct thread *thread, int64_t index)
+{
+    int64_t late_ns = wakeup_ns(sim, thread->wait_began_ns);
+
+    take(sim, thread, index);
+    late_ns += wakeup_extra_ns(sim);
+    queue_add(sim, late_ns, LOCK_GIVEN, thread->worker * pool_size(sim->plan) + thread->index, 0);
+}
+
+void lock_given(struct sim *sim, struct thread *thread) { wait_over(sim, thread); }
+
+static void let_go(struct sim *sim, struct thread *thread, int64_t index)
+{
+    struct worker *worker = worker_of(sim, thread);
+    struct lock *lock = &worker->locks[index];
+    struct thread *next;
+
+    *depth_of(sim, thread, index) = 0;
+    thread->held_count--;
+    lock->busy_count--;
+    if (!lock->line.count) return;
+    next = &worker->pool[numbers_shift(&lock->line)];
+    next->waits_for = -1;
+    if (sim->plan->locks[index].handed_over) give(sim, next, index);
+    else wait_over(sim, next);
+}
+
+/* What was acquired before the recording began is not its to release. */
+void lock_release(struct sim *sim, struct thread *thread, int64_t index)
+{
+    uint32_t *depth = depth_of(sim, thread, index);
+
+    if (*depth > 1) --*depth;
+    else if (*depth) let_go(sim, thread, index);
+}
+
+void lock_release_all(struct sim *sim, struct thread *thread)
+{
+    for (int64_t i = 0; i < sim->plan->locks_count; i++) {
+        if (*depth_of(sim, thread, i)) let_go(sim, thread, i);
+    }
+}
+
+/* It has waited, and has the GVL again. */
+void lock_run(struct sim *sim, struct thread *thread)
+{
+    int64_t index = thread->piece->wait_ns;
+
+    if (!*depth_of(sim, thread, index)) {
+        if (!is_free(sim, worker_of(sim, thread), index)) { line_up(sim, thread); return; }
+        take(sim, thread, index);
+    }
+    pool_next_piece(sim, thread);
+}

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    module Reference
+      # What a pool thread does at the locks that its request acquires and releases; Locks has the rules.
+      #
+      # Waiting for a lock ends when the thread wants the GVL again; what it waits then is a wait for the GVL, as a probe would see it.
+      module Locking
+        # @return [Locks::Lock, nil] that it is in line for
+        attr_reader :waits_for
+
+        # Called by a lock: somebody has unlocked it. It can be taken by others before the thread has the GVL.
+        def lock_is_free
+          @waits_for = nil
+          end_lock_wait
+        end
+
+        # Called by a pool: it has a connection now, and is to wake up.
+        def lock_is_given
+          @waits_for = nil
+          late_ns = @simulation.wakeups.lateness_ns(@simulation.now_ns, @wait_began_ns) + @simulation.wakeups.extra_ns
+          @simulation.after(late_ns, :lock_given, self)
+        end
+
+        # Event.
+        def lock_given(_) = end_lock_wait
+
+        private
+
+        def lock = @worker.locks[piece.wait_ns]
+
+        # At a piece's end: the thread has the GVL, and keeps it unless it has to wait.
+        def pass_marker
+          if piece.wait_kind == Settings::RELEASE
+            @worker.locks.release(lock, self)
+          elsif !@worker.locks.acquire(lock, self)
+            @connection.lock_waits[lock.index][0] += 1
+            return line_up_for_lock
+          end
+          next_piece
+        end
+
+        def line_up_for_lock
+          @state = :locking
+          @wait_began_ns = @simulation.now_ns
+          @waits_for = lock
+          @worker.locks.line_up(lock, self)
+          @worker.gvl.release(self, blocking: false)
+        end
+
+        def end_lock_wait
+          waited_ns = @simulation.now_ns - @wait_began_ns
+          @connection.lock_waits[lock.index][1] += waited_ns
+          @connection.waited_ns[Tally::LOCK] += waited_ns
+          @worker.gvl.want(self)
+        end
+
+        # It has waited, and has the GVL again: a connection is its own by now, a Mutex may be another's.
+        def after_lock_wait
+          return next_piece if lock.held_by?(self) || @worker.locks.acquire(lock, self)
+          line_up_for_lock
+        end
+
+        def next_piece
+          @index += 1
+          begin_burst
+        end
+      end
+    end
+  end
+end

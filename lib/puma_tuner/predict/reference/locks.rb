@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    module Reference
+      # The locks of one worker, and its pools of connections: each is one or more servers that a thread takes and returns, in the
+      # middle of its request, while it has the GVL.
+      #
+      # A Mutex, and a Monitor, which is one (Ruby source, thread_sync.c, rb_mutex_lock and rb_mutex_unlock): who finds it free goes on,
+      # GVL and all. Who does not lines up for it and lets go of the GVL. To unlock it sets it free, and wakes the first in line, which
+      # lines up for the GVL at once, as the unlocker has that. Whoever runs before it may take the lock; the woken one, finding it
+      # taken, lines up again at the tail. So a thread that locks again and again, without letting go of the GVL, keeps it.
+      #
+      # A pool of connections, handed over: what is returned belongs to the first in line (Active Record, ConnectionPool::Queue: nobody
+      # takes one that others wait for). It has slept with a time limit, so the kernel has to wake it before it can line up for
+      # the GVL (thread_pthread.c, native_sleep), and the connection is idle until then. The gem connection_pool wakes all that wait,
+      # and the first to run has it (TimedStack); as they line up for the GVL in order, that is taken to be the same.
+      class Locks
+        # servers_count; handed_over: to the first in line; line: PoolThreads; depths: by thread that has it, how often: a Monitor can
+        # be entered again
+        Lock = Struct.new(:index, :servers_count, :handed_over, :line, :depths) do
+          def free? = depths.size < servers_count
+
+          def held_by?(thread) = depths.key?(thread)
+
+          def take(thread) = depths[thread] = 1
+        end
+
+        def initialize(simulation)
+          @simulation = simulation
+          @locks = simulation.settings.locks.each_with_index.map { |(servers_count, handed_over), index| Lock.new(index, servers_count, handed_over == 1, [], {}.compare_by_identity) }
+        end
+
+        def [](index) = @locks[index]
+
+        # @return [Boolean] whether the thread has it now
+        def acquire(lock, thread)
+          return lock.depths[thread] += 1 if lock.held_by?(thread)
+          return false unless lock.free?
+          lock.take(thread)
+        end
+
+        # The thread waits; when it holds another lock meanwhile, that may never end.
+        def line_up(lock, thread)
+          lock.line << thread
+          # Whoever has nothing keeps nobody waiting, and so closes no ring.
+          stuck = stuck_with(thread) if @locks.any? { |held| held.held_by?(thread) }
+          @simulation.deadlocked(stuck.map { |one| one.waits_for.index }.uniq.sort) if stuck
+        end
+
+        # What was acquired before the recording began is not the thread's to release.
+        def release(lock, thread)
+          return unless lock.held_by?(thread)
+          return lock.depths[thread] -= 1 if lock.depths[thread] > 1
+          let_go(lock, thread)
+        end
+
+        # The request is over, and its recording was cut.
+        def release_all(thread) = @locks.each { |lock| let_go(lock, thread) if lock.held_by?(thread) }
+
+        private
+
+        def let_go(lock, thread)
+          lock.depths.delete(thread)
+          woken = lock.line.shift or return
+          return woken.lock_is_free unless lock.handed_over
+          lock.take(woken)
+          woken.lock_is_given
+        end
+
+        # @return [Array<PoolThread>, nil] it and all whom it waits for, at however many removes; nil when one of them can go on
+        def stuck_with(thread)
+          stuck = []
+          line = [thread]
+          until line.empty?
+            one = line.shift
+            next if stuck.include?(one)
+            return if one.waits_for.nil? || one.waits_for.free?
+            stuck << one
+            line.concat(one.waits_for.depths.keys)
+          end
+          stuck
+        end
+      end
+    end
+  end
+end
