@@ -100,7 +100,8 @@ static void read_endpoints(VALUE options, struct plan *plan, struct endpoint *en
     for (int64_t i = 0; i < plan->endpoints_count; i++) {
         VALUE entry = rb_ary_entry(list, (long)i);
         Check_Type(entry, T_ARRAY);
-        endpoints[i] = (struct endpoint){NUM2DBL(rb_ary_entry(entry, 0)), NUM2LL(rb_ary_entry(entry, 1)), NUM2LL(rb_ary_entry(entry, 2)), NUM2LL(rb_ary_entry(entry, 3))};
+        endpoints[i] = (struct endpoint){NUM2DBL(rb_ary_entry(entry, 0)), NUM2LL(rb_ary_entry(entry, 1)), NUM2LL(rb_ary_entry(entry, 2)), NUM2LL(rb_ary_entry(entry, 3)),
+            NUM2LL(rb_ary_entry(entry, 4))};
         if (endpoints[i].first_pick < 0 || endpoints[i].picks_count < 1 || endpoints[i].first_pick + endpoints[i].picks_count > picks_count) {
             rb_raise(rb_eArgError, "an endpoint has no picks");
         }
@@ -191,7 +192,7 @@ static VALUE core_run(VALUE self, VALUE options)
     struct results results = {.hash = Qnil, .call = &call};
     int64_t pieces_count, demands_count, picks_count;
     VALUE buffer;
-    volatile VALUE kept[9] = {0};
+    volatile VALUE kept[10] = {0};
 
     Check_Type(options, T_HASH);
     read_numbers(options, &plan);
@@ -206,6 +207,7 @@ static VALUE core_run(VALUE self, VALUE options)
     if (plan.arrivals == REPLAYED && plan.times_count < 2) rb_raise(rb_eArgError, "times_ns: two at least");
     plan.locks = (const struct lock_rule *)numbers_or_none(options, "locks", 2, &plan.locks_count, &kept[7]);
     plan.background = (const struct background *)numbers_or_none(options, "background", 2, &plan.background_count, &kept[8]);
+    plan.long_gcs_ns = numbers_or_none(options, "long_gcs_ns", 1, &plan.long_gcs_count, &kept[9]);
     refuse(&plan, pieces_count, demands_count, picks_count);
     Check_Type(fetch(options, "endpoints"), T_ARRAY);
     plan.endpoints_count = RARRAY_LEN(fetch(options, "endpoints"));

@@ -57,7 +57,7 @@ static void computed(struct sim *sim, struct thread *thread)
         connection->cpu_ns += thread->piece->wait_ns;
     } else {
         account(sim, thread, thread->left_ns);
-        if (thread->kind == POOL && thread->state == BURST) sim->connections[thread->connection].gc_ns += thread->piece->gc_ns;
+        if (thread->kind == POOL && thread->state == BURST) sim->connections[thread->connection].gc_ns += thread->gc_ns;
     }
 }
 
@@ -173,6 +173,7 @@ static void set_up_worker(struct sim *sim, uint32_t number)
 
 /* So far from the others' that no seed makes it one of theirs. */
 #define BACKGROUND_PURPOSE (1ull << 40)
+#define GC_PURPOSE (1ull << 41)
 
 static uint64_t stream(const struct plan *plan, uint64_t purpose)
 {
@@ -198,6 +199,8 @@ static void set_up(struct sim *sim)
     sim->picks_random = stream(plan, 1);
     sim->wakeups_random = stream(plan, 2);
     sim->background_random = stream(plan, BACKGROUND_PURPOSE);
+    sim->gc_random = stream(plan, GC_PURPOSE);
+    for (int64_t i = 0; i < plan->workers_count; i++) worker_plan_gc(sim, &sim->workers[i]);
     sim->tally.left_to_warm_up = plan->warm_up_count;
     sim->client.task.is_client = true;
     sim->hash = 0xcbf29ce484222325u;

@@ -43,7 +43,8 @@ struct lock_rule { int64_t servers_count, handed_over; };
 /* Each worker has one such thread. */
 struct background { int64_t burst_ns, gap_ns; };
 
-struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound; };
+/* gc_debt_ns: what a request of it adds to what the next long collection waits for */
+struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound, gc_debt_ns; };
 
 struct plan {
     int64_t seed, requests_count, warm_up_count;
@@ -59,6 +60,8 @@ struct plan {
     const int64_t *wakeup_idle_ns, *wakeup_loaded_ns, *rates, *times_ns, *picks, *demands;
     int64_t wakeup_idle_count, wakeup_loaded_count, rates_count, times_count;
     const struct piece *pieces;                 /* of a demand: from pieces[demands[i]] until wait_ns is -1 */
+    const int64_t *long_gcs_ns;                 /* a sample of long collections */
+    int64_t long_gcs_count;
     const struct endpoint *endpoints;
     const struct lock_rule *locks;
     const struct background *background;
@@ -100,6 +103,7 @@ struct thread {
     int64_t left_ns, gc_ns, wanted_ns, began_ns; /* gc_ns: the end of the burst, which nothing interrupts */
     const struct piece *piece;
     int64_t wait_began_ns;
+    int64_t long_gc_ns;                         /* still to come in its request */
     int64_t switch_ns;                          /* CPU that its next burst takes more, as another had the GVL before it */
     int64_t waits_for;                          /* the lock it is in line for; -1 */
     uint64_t seen;                              /* number of the last search that came by */
@@ -131,6 +135,7 @@ struct worker {
     struct numbers idle, todo, ready, batch, input;
     size_t registering;                         /* of input, in this pass of the reactor */
     uint32_t delay_generation;
+    int64_t gc_debt_ns, next_long_gc_ns;        /* the next long collection comes when the debt has grown to it */
 };
 
 struct connection {
@@ -174,7 +179,7 @@ struct sim {
     struct numbers backlog, idle_connections, closed_connections;
     struct { int64_t *intended; size_t first, count, room; } held_back;
     struct tally tally;
-    uint64_t arrivals_random, picks_random, wakeups_random, background_random;
+    uint64_t arrivals_random, picks_random, wakeups_random, gc_random, background_random;
     int64_t server_cpu_ns, next_arrival_ns, group_left, replayed_at;
     uint64_t events_count, hash;
     uint64_t searches_count;
@@ -225,6 +230,7 @@ void pool_wait_ended(struct sim *sim, struct thread *thread);
 void pool_park_ended(struct sim *sim, struct thread *thread, uint32_t generation, bool timed_out);
 void pool_add(struct sim *sim, struct worker *worker, uint32_t connection);
 int64_t pool_busy(const struct worker *worker);
+void worker_plan_gc(struct sim *sim, struct worker *worker);
 
 void pool_next_piece(struct sim *sim, struct thread *thread);
 

@@ -71,7 +71,32 @@ static void begin_burst(struct sim *sim, struct thread *thread)
     thread->state = BURST;
     thread->left_ns = thread->piece->burst_ns;
     thread->gc_ns = thread->piece->gc_ns;
+    if (thread->gc_ns && thread->long_gc_ns) {
+        thread->left_ns += thread->long_gc_ns;
+        thread->gc_ns += thread->long_gc_ns;
+        thread->long_gc_ns = 0;
+    }
     thread_compute(sim, thread);
+}
+
+/* The heap fills at an even pace, so that a long collection comes after so many requests, and not by chance to some of them: when
+ * what requests brought since the last one has grown to what it takes. */
+static int64_t due_gc_ns(struct sim *sim, const struct thread *thread)
+{
+    struct worker *worker = worker_of(sim, thread);
+    int64_t ns = worker->next_long_gc_ns;
+
+    if (!sim->plan->long_gcs_count) return 0;
+    worker->gc_debt_ns += sim->plan->endpoints[connection_of(sim, thread)->endpoint].gc_debt_ns;
+    if (worker->gc_debt_ns < ns) return 0;
+    worker->gc_debt_ns -= ns;
+    worker_plan_gc(sim, worker);
+    return ns;
+}
+
+void worker_plan_gc(struct sim *sim, struct worker *worker)
+{
+    if (sim->plan->long_gcs_count) worker->next_long_gc_ns = sim->plan->long_gcs_ns[random_below(&sim->gc_random, (uint64_t)sim->plan->long_gcs_count)];
 }
 
 static void mark_io_bound(struct sim *sim, struct thread *thread)
@@ -89,6 +114,7 @@ static void begin_request(struct sim *sim, struct thread *thread)
     const struct plan *plan = sim->plan;
 
     thread->piece = &plan->pieces[plan->demands[connection_of(sim, thread)->demand]];
+    thread->long_gc_ns = due_gc_ns(sim, thread);
     mark_io_bound(sim, thread);
     begin_burst(sim, thread);
 }

@@ -7,7 +7,7 @@ module PumaTuner
     autoload :BackgroundDemand, "puma_tuner/model/workload"
     autoload :Calibrated, "puma_tuner/model/machine"
     autoload :Cost, "puma_tuner/model/cost"
-    autoload :CostFit, "puma_tuner/model/cost"
+    autoload :CostFit, "puma_tuner/model/cost_fit"
     autoload :Demand, "puma_tuner/model/workload"
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :Fit, "puma_tuner/model/fit"

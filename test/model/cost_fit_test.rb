@@ -9,7 +9,7 @@ class CostFitTest < TunerTest
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
   def cost(text, cpu_ms, gc_ms: 0, switches: 0, busy_cores: 1.0)
-    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, switches_count: switches, busy_cores:)
+    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0, long_gcs_ns: [], switches_count: switches, busy_cores:)
   end
 
   def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
@@ -43,9 +43,10 @@ class CostFitTest < TunerTest
     assert_equal [1.0, 1.0], [all.cpu_ratio(topology("1x2")), all.gc_ratio(topology("1x2"))]
   end
 
-  test "garbage collection grows with the share of turns that follow another thread's, and no further than was seen" do
+  test "garbage collection follows the square root of the threads" do
     two = fit(cost("1x1", 10, gc_ms: 2), cost("1x4", 10, gc_ms: 5))
-    {"1x1" => 1.0, "1x2" => 2.0, "1x4" => 2.5, "1x16" => 2.5}.each { |text, ratio| assert_in_delta ratio, two.gc_ratio(topology(text)), 1e-9, text }
+    {"1x1" => 1.0, "1x4" => 2.5, "1x9" => 4.0, "1x16" => 5.5}.each { |text, ratio| assert_in_delta ratio, two.gc_ratio(topology(text)), 1e-9, text }
+    assert_in_delta 0.0, fit(cost("1x1", 10, gc_ms: 5), cost("1x4", 10, gc_ms: 1)).gc_ratio(topology("1x16"))
     assert_in_delta 1.0, fit(cost("1x1", 10, gc_ms: nil), cost("1x4", 10, gc_ms: 5)).gc_ratio(topology("1x4"))
   end
 
@@ -62,6 +63,23 @@ class CostFitTest < TunerTest
     costs = [cost("1x1", 8, gc_ms: 2), cost("2x1", 4, gc_ms: 1)]
     there = workload(endpoints: [endpoint]).with(costs:).at(topology("2x1"), machine(effective_cores: ALONE)).endpoints.first
     assert_equal [[3 * MS, 2 * MS], [5 * MS], 1 * MS], there.demands.first.to_h.values_at(:bursts_ns, :waits_ns, :gc_ns)
-    assert_equal [5 * MS, 1 * MS], [there.mean_cpu_ns, there.mean_gc_ns]
+    assert_equal [5 * MS, 1 * MS, 0], [there.mean_cpu_ns, there.mean_gc_ns, there.gc_debt_ns]
+  end
+
+  test "a long collection is taken out of the request that met it, and all requests bring it about" do
+    demands = Array.new(19) { demand([10], gc_ms: 1) }
+    endpoint = endpoint_demand(*demands)
+    own = cost("1x1", 9.0, gc_ms: 5).with(long_gc_ratio: 0.81, long_gcs_ns: [80 * MS])
+    there = workload(endpoints: [endpoint]).with(costs: [own]).at(topology("1x1"), machine(effective_cores: ALONE))
+    assert_equal [80 * MS], there.long_gcs_ns
+    assert_in_delta 0.81 * 5 * MS, there.endpoints.first.gc_debt_ns, 1
+    short_ns = (0.19 * 5 * MS).round # of a mean request, as before
+    assert_equal [[short_ns], [9 * MS + short_ns], [19 * MS + short_ns]], [[there.endpoints.first.demands.last.gc_ns], *there.endpoints.first.demands.values_at(0, -1).map(&:bursts_ns)]
+  end
+
+  test "an app that is not seen to have long collections gets none" do
+    costs = [cost("1x1", 10, gc_ms: 1), cost("2x1", 10, gc_ms: 1).with(long_gc_ratio: 0.5, long_gcs_ns: [MS])]
+    there = workload(endpoints: [endpoint_demand(demand([4], gc_ms: 1))]).with(costs:).at(topology("2x1"), machine(effective_cores: ALONE))
+    assert_equal [[], [4 * MS]], [there.long_gcs_ns, there.endpoints.first.demands.first.bursts_ns]
   end
 end

@@ -56,6 +56,16 @@ class SimulationTest < TunerTest
     assert_in_delta throughput_per_s.call("1x2", 0), throughput_per_s.call("1x2", 1), 1e-6
   end
 
+  test "a long collection comes after so many requests, whoever they are, and to nobody before" do
+    collecting = workload(endpoints: [endpoint_demand(demand([2, 4], [1])).with(gc_debt_ns: 8 * MS)], connections_count: 1).with(long_gcs_ns: [80 * MS])
+    outcome = simulate(collecting, "1x1", requests_count: 1_000)
+    assert_equal({7 => 900, 87 => 100}, outcome.latencies_ns.map { |ns| ns / MS }.tally)
+    assert_in_delta 8 * MS, outcome.means[:gc], 1
+    assert_in_delta 14 * MS, outcome.means[:cpu], 1
+    half = simulate(collecting, "2x1", arrivals: Model::Arrivals.closed(2), requests_count: 1_000)
+    assert_in_delta 100, half.latencies_ns.count { |ns| ns > 80 * MS }, 2
+  end
+
   test "one GVL, requests of one burst: as theory says of a single server" do
     exact = Oracles.repairmen(customers_count: 8, servers_count: 1, think: 20.0, service: 2.0)
     outcome = simulate(workload(endpoints: [exponential_endpoint(2)], connections_count: 8, think_ms: 20), "1x8", requests_count: 100_000)

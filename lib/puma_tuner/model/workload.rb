@@ -22,16 +22,22 @@ module PumaTuner
       # @return [Integer] nanoseconds of them that waited for a connection pool
       def pool_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "pool") ? ns : 0 }
 
-      # Garbage collection is taken to be a part of all bursts alike.
+      # Garbage is taken to have been collected in the longest bursts. A long collection is none of this request's own.
       #
-      # @param cpu_ratio [Float]
-      # @param gc_ratio [Float]
-      # @return [Demand] with so much more CPU and garbage collection
-      def scaled(cpu_ratio, gc_ratio)
-        return self if cpu_ns.zero?
-        ratio = ((cpu_ns - gc_ns.to_i) * cpu_ratio + gc_ns.to_i * gc_ratio) / cpu_ns
-        waits_ns = self.waits_ns.zip(wait_kinds).map { |ns, kind| (kind == "compute") ? (ns * cpu_ratio).round : ns }
-        with(bursts_ns: bursts_ns.map { |ns| (ns * ratio).round }, waits_ns:, gc_ns: gc_ns && (gc_ns * gc_ratio).round)
+      # @param change [CostFit::Change]
+      # @return [Demand] with the CPU and the garbage collection of another setting
+      def changed(change)
+        left_ns = gc_ns.to_i
+        order = bursts_ns.each_index.sort_by { |index| [-bursts_ns[index], index] }
+        own_ns = order.to_h do |index|
+          collected_ns = [left_ns, bursts_ns[index]].min
+          left_ns -= collected_ns
+          [index, ((bursts_ns[index] - collected_ns) * change.cpu_ratio).round]
+        end
+        short_ns = change.short_gc_ns(gc_ns)
+        own_ns[order.first] += short_ns.to_i
+        waits_ns = self.waits_ns.zip(wait_kinds).map { |ns, kind| (kind == "compute") ? (ns * change.cpu_ratio).round : ns }
+        with(bursts_ns: own_ns.sort.map(&:last), waits_ns:, gc_ns: short_ns)
       end
 
       # @return [Integer] nanoseconds of them that computed
@@ -56,15 +62,17 @@ module PumaTuner
     # One endpoint's part in the traffic, and its recorded requests.
     #
     # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands
+    # gc_debt_ns: garbage collection of a mean request that comes in long collections (see Workload#at), and is in no demand
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_cpu_ns, :mean_wait_ns, :mean_lock_ns,
-      :mean_gc_ns, :demands, nested: {demands: [Demand]}) do
-      # @param cpu_ratio [Float]
-      # @param gc_ratio [Float]
-      # @return [EndpointDemand] with so much more CPU and garbage collection
-      def scaled(cpu_ratio, gc_ratio)
-        mean_cpu_ns = (self.mean_cpu_ns - mean_gc_ns.to_i) * cpu_ratio + mean_gc_ns.to_i * gc_ratio
-        with(demands: demands.map { |demand| demand.scaled(cpu_ratio, gc_ratio) }, mean_cpu_ns: mean_cpu_ns.round,
-          mean_gc_ns: mean_gc_ns && (mean_gc_ns * gc_ratio).round)
+      :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: %i[gc_debt_ns]) do
+      def initialize(gc_debt_ns: nil, **fields) = super(gc_debt_ns: gc_debt_ns || 0, **fields)
+
+      # @param change [CostFit::Change]
+      # @return [EndpointDemand] with the CPU and the garbage collection of another setting
+      def changed(change)
+        gc_ns = mean_gc_ns.to_i * change.gc_ratio
+        with(demands: demands.map { |demand| demand.changed(change) }, mean_cpu_ns: ((mean_cpu_ns - mean_gc_ns.to_i) * change.cpu_ratio + gc_ns).round,
+          mean_gc_ns: mean_gc_ns && gc_ns.round, gc_debt_ns: (gc_ns * change.long_gc_ratio).round)
       end
     end
 
@@ -86,13 +94,14 @@ module PumaTuner
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
+    # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
-      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :unknown,
+      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :unknown,
       kind: :workload,
       nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost]},
-      added: %i[locks background costs switch_cpu_ns]) do
-      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, **fields)
-        super(locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, **fields)
+      added: %i[locks background costs switch_cpu_ns long_gcs_ns]) do
+      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, **fields)
+        super(locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]
@@ -101,8 +110,8 @@ module PumaTuner
       def at(topology, machine)
         return self if costs.empty?
         fit = CostFit.new(costs, machine)
-        cpu_ratio, gc_ratio = fit.cpu_ratio(topology), fit.gc_ratio(topology)
-        with(endpoints: endpoints.map { |endpoint| endpoint.scaled(cpu_ratio, gc_ratio) }, costs: [], switch_cpu_ns: fit.switch_cpu_ns)
+        change = fit.change(topology, endpoints)
+        with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [], switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)
       end
 
       # @return [Float] CPU nanoseconds of a mean request, overhead included

@@ -139,10 +139,24 @@ module PumaTuner
           [endpoint.requests_count, there] if there&.budget&.cpu_ns && there.traces.any?
         end
         return if weighted.empty?
-        Cost.new(topology: recording.topology, cpu_ns: weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) },
+        long_gc_ratio, long_gcs_ns = long_gcs(weighted)
+        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, cpu_ns: weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) },
           gc_ns: (weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) } if weighted.all? { |_, one| one.budget.gc_ns }),
           switches_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.switches_count(trace) }.fdiv(one.traces.size) },
           busy_cores: busy_cores(recording))
+      end
+
+      LONG_GCS_KEPT_COUNT = 64
+
+      # @return [Array(Float, Array<Integer>)] share of garbage collection that was in long ones, and a sample of those, as evenly drawn from the
+      #   shortest to the longest as there are places
+      def long_gcs(weighted)
+        pairs = weighted.flat_map { |weight, one| one.traces.map { |trace| [weight.fdiv(one.traces.size), trace.gc_ns.to_i] } }
+        limit_ns = CostFit.limit_ns(pairs)
+        long = pairs.select { |_, ns| ns >= limit_ns }.sort_by(&:last)
+        return [0.0, [].freeze] if long.empty?
+        ratio = long.sum { |weight, ns| weight * ns } / pairs.sum { |weight, ns| weight * ns }
+        [ratio, Array.new([long.size, LONG_GCS_KEPT_COUNT].min) { |index| long[(index + 0.5) * long.size / [long.size, LONG_GCS_KEPT_COUNT].min].last }.freeze]
       end
 
       def weighted_mean(weighted) = weighted.sum { |weight, one| weight * yield(one) }.fdiv(weighted.sum(&:first))

@@ -57,7 +57,7 @@ module PumaTuner
       # @return [Hash{Symbol => Object}] see struct plan in ext/puma_tuner_sim/sim.h; lists are packed as 64-bit numbers
       def to_h
         {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **switches, **arrivals, **requests, stations:,
-         locks: packed(locks), background: packed(background)}
+         locks: packed(locks), background: packed(background), long_gcs_ns: packed(@workload.long_gcs_ns)}
       end
 
       private

@@ -65,9 +65,10 @@ module PumaTuner
       end
 
       # Where the garbage was collected is not recorded by burst; it is put at the end of the longest, as that is where most is
-      # allocated, and what has no room there in the next longest.
+      # allocated, and what has no room there in the next longest. It is a nanosecond at least, as a long collection comes where some was.
       def gc_by_burst(bursts_ns, gc_ns)
         parts_ns = Array.new(bursts_ns.size, 0)
+        gc_ns = [gc_ns, 1].max
         bursts_ns.each_index.sort_by { |index| [-bursts_ns[index], index] }.each do |index|
           parts_ns[index] = [gc_ns, bursts_ns[index]].min
           gc_ns -= parts_ns[index]
@@ -76,14 +77,14 @@ module PumaTuner
         parts_ns
       end
 
-      # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound.
+      # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound, what it adds to long collections.
       def endpoints
         total = @endpoints.sum(&:weight_ratio)
         upper = 0.0
         first = 0
         @endpoints.zip(@counts).map do |endpoint, count|
           upper += endpoint.weight_ratio / total
-          [upper, first, count, io_bound?(endpoint) ? 1 : 0].freeze.tap { first += count }
+          [upper, first, count, io_bound?(endpoint) ? 1 : 0, endpoint.gc_debt_ns].freeze.tap { first += count }
         end
       end
 

@@ -80,7 +80,7 @@ module PumaTuner
           return computed_without_gvl if @state == :computing
           account(@left_ns)
           return tail_ended if @state == :tail
-          @connection.gc_ns += piece.gc_ns
+          @connection.gc_ns += @gc_ns
           return answer unless piece.wait_ns
           piece.marker? ? pass_marker : begin_wait
         end
@@ -136,12 +136,13 @@ module PumaTuner
         def begin_request
           @pieces = @connection.pieces
           @index = 0
+          @long_gc_ns = @worker.due_gc_ns(@settings.endpoints[@connection.endpoint_index][4])
           mark_io_bound
           begin_burst
         end
 
         def mark_io_bound
-          return if @settings.io_threads_max.zero? || @io_bound || @settings.endpoints[@connection.endpoint_index].last.zero?
+          return if @settings.io_threads_max.zero? || @io_bound || @settings.endpoints[@connection.endpoint_index][3].zero?
           @io_bound = true
           @pool.mark_io_bound
         end
@@ -150,7 +151,14 @@ module PumaTuner
           @state = :burst
           @left_ns = piece.burst_ns
           @gc_ns = piece.gc_ns
+          collect_long if @gc_ns.positive? && @long_gc_ns.positive?
           compute
+        end
+
+        def collect_long
+          @left_ns += @long_gc_ns
+          @gc_ns += @long_gc_ns
+          @long_gc_ns = 0
         end
 
         def switch_cpu_ns = @simulation.cores.others_busy? ? @settings.switch_busy_cpu_ns : @settings.switch_cpu_ns

@@ -11,8 +11,9 @@ module PumaTuner
         # @param seed [Integer]
         # So far from the other purposes that no seed makes it one of theirs.
         BACKGROUND = 1 << 40
+        GC = 1 << 41
 
-        # @param purpose [Integer] 0..2: arrivals, picks, wake-ups, so that scenarios of one seed meet the same requests; or BACKGROUND
+        # @param purpose [Integer] 0..2: arrivals, picks, wake-ups, so that scenarios of one seed meet the same requests; or one of these
         def initialize(seed, purpose)
           @state = ((seed * 3 + purpose) * 0x9e3779b97f4a7c15 + 1) & MASK
         end

@@ -5,7 +5,7 @@ module PumaTuner
     module Reference
       # A Plan's numbers, by name; lists unpacked.
       class Settings
-        LISTS = %i[rates wakeup_idle_ns wakeup_loaded_ns picks pieces times_ns locks background].freeze
+        LISTS = %i[rates wakeup_idle_ns wakeup_loaded_ns picks pieces times_ns locks background long_gcs_ns].freeze
 
         # burst_ns: CPU; gc_ns: the part at its end that nothing interrupts; wait_ns: after it, nil after the last; wait_kind: a code
         Piece = Struct.new(:burst_ns, :gc_ns, :wait_ns, :wait_kind) do
@@ -20,7 +20,7 @@ module PumaTuner
           reactor_register_cpu_ns tail_cpu_ns cores_count quota_ns period_ns arrivals connections_count think_ns reuse_count gap_ns group_count
           send_cpu_ns receive_cpu_ns stations endpoints].freeze
 
-        attr_reader(*NAMES, :rates, :wakeup_idle_ns, :wakeup_loaded_ns, :times_ns, :picks)
+        attr_reader(*NAMES, :rates, :wakeup_idle_ns, :wakeup_loaded_ns, :times_ns, :picks, :long_gcs_ns)
 
         # @return [Array<Array(Integer, Integer)>] servers of each lock, and whether it is handed over to the first in line
         attr_reader :locks

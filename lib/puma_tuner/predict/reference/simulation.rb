@@ -9,7 +9,7 @@ module PumaTuner
         KINDS = %i[burst_ended tick handed_over wait_ended arrival thought client_woke acceptor_woke acceptor_delayed reactor_woke park_ended
           unparked quota_renewed quota_spent lock_given background_woke].each_with_index.to_h.freeze
 
-        attr_reader :settings, :now_ns, :cores, :background_random, :wakeups, :stations, :clients, :backlog, :tally, :events_count, :hash_number
+        attr_reader :settings, :now_ns, :cores, :background_random, :gc_random, :wakeups, :stations, :clients, :backlog, :tally, :events_count, :hash_number
 
         # @param plan [Hash{Symbol => Object}] of Plan#to_h
         def initialize(plan)
@@ -20,6 +20,7 @@ module PumaTuner
           @cores = Cores.new(self)
           @wakeups = Wakeups.new(@settings, @cores)
           @background_random = RandomStream.new(@settings.seed, RandomStream::BACKGROUND)
+          @gc_random = RandomStream.new(@settings.seed, RandomStream::GC)
           @stations = @settings.stations.map { |servers_count| Station.new(self, servers_count) }
           @backlog = []
           @tally = Tally.new(self)

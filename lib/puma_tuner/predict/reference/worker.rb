@@ -14,7 +14,32 @@ module PumaTuner
           @reactor = Reactor.new(simulation, self)
           @locks = Locks.new(simulation)
           @pool = Pool.new(simulation, self)
+          @simulation = simulation
+          @gc_debt_ns = 0
+          plan_gc
           @background = simulation.settings.background.map { |burst_ns, gap_ns| Background.new(simulation, self, burst_ns, gap_ns) }
+        end
+
+        # The heap fills at an even pace, so that a long collection comes after so many requests, and not by chance to some of them: when
+        # what requests brought since the last one has grown to what it takes.
+        #
+        # @param debt_ns [Integer] what one more request brings
+        # @return [Integer] what it has to collect; 0 mostly
+        def due_gc_ns(debt_ns)
+          return 0 unless @next_long_gc_ns
+          @gc_debt_ns += debt_ns
+          return 0 if @gc_debt_ns < @next_long_gc_ns
+          due_ns = @next_long_gc_ns
+          @gc_debt_ns -= due_ns
+          plan_gc
+          due_ns
+        end
+
+        private
+
+        def plan_gc
+          sample_ns = @simulation.settings.long_gcs_ns
+          @next_long_gc_ns = sample_ns[@simulation.gc_random.below(sample_ns.size)] unless sample_ns.empty?
         end
       end
     end

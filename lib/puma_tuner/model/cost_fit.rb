@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Model
+    # How a request's cost follows the settings, from all of them that were recorded. Four things change it:
+    #
+    # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is follows from
+    #   recordings of one server at one thread and at several.
+    # - **The process.** A worker is forked from a process that has loaded the app, and has another heap than one that loaded it
+    #   itself: a Rails app was seen to collect garbage for 0.5 ms of a request in two workers and for 3.4 ms in a single process.
+    # - **Requests under way** keep objects alive that each collection has to mark, and leave less of the heap for new ones.
+    # - **Cores that share.** Beside other busy cores the CPU clock runs on while less gets done. The simulation has that by itself
+    #   (effective cores), so it is taken out here.
+    class CostFit
+      # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
+      # @param machine [Machine]
+      def initialize(costs, machine)
+        @own = costs.first
+        @machine = machine
+        @costs = costs.map { |cost| undisturbed(cost) }
+      end
+
+      # Of what was recorded, a calibrated switch may explain this much; more than that would be another app's working set.
+      EXPLAINED_RATIO = 0.3
+
+      # @return [Integer] CPU of a switch: by recordings of one server at several numbers of threads, else the machine's as calibrated
+      def switch_cpu_ns
+        @switch_cpu_ns ||= begin
+          slopes_ns = @costs.group_by(&:cluster?).values.filter_map { |costs| slope_ns(costs) }
+          slopes_ns.empty? ? calibrated_switch_ns : (slopes_ns.sum / slopes_ns.size).round
+        end
+      end
+
+      # @param topology [Topology]
+      # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated
+      def cpu_ratio(topology)
+        means_ns = alike(topology).map { |cost| cost.cpu_ns - switch_cpu_ns * cost.switches_count }
+        means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
+      end
+
+      # Along the square root of the threads. A Rails app in two workers collected garbage for 0.53, 0.71, 0.87, 1.22 and 1.47 ms of a
+      # request at 1, 2, 3, 5 and 8 threads each: less than in proportion, and more than a logarithm has it.
+      #
+      # @param topology [Topology]
+      # @return [Float] by what recorded garbage collection is multiplied there
+      def gc_ratio(topology)
+        return 1.0 unless gc?
+        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }.transform_values { |costs| costs.sum(&:gc_ns).fdiv(costs.size) }.sort
+        [along(points, Math.sqrt(topology.threads_count)), 0].max / @own.gc_ns
+      end
+
+      # How a recorded request is to be changed.
+      #
+      # cpu_ratio, gc_ratio: by what they are multiplied; limit_ns: collections from this on are long; mean_short_ns: of the others;
+      # short_ratio: by what those are multiplied; long_gc_ratio: share of garbage collection in long ones; long_gcs_ns: sample of them
+      Change = Data.define(:cpu_ratio, :gc_ratio, :limit_ns, :mean_short_ns, :short_ratio, :long_gc_ratio, :long_gcs_ns) do
+        # @param gc_ns [Integer, nil] recorded
+        # @return [Integer, nil] of it that is the request's own
+        def short_gc_ns(gc_ns) = gc_ns && (((gc_ns < limit_ns) ? gc_ns : mean_short_ns) * short_ratio).round
+      end
+
+      # A request with so many times the mean has met a long collection, which is no request's own: it marks the whole heap, every so
+      # many requests. A judgement.
+      LONG_FACTOR = 4
+
+      # @param pairs [Array<Array(Float, Numeric)>] weight and garbage collection of recorded requests; ns
+      # @return [Float] from where on it is a long one; infinite where there is none
+      def self.limit_ns(pairs)
+        mean_ns = pairs.sum { |weight, ns| weight * ns } / pairs.sum(&:first)
+        mean_ns.zero? ? Float::INFINITY : LONG_FACTOR * mean_ns
+      end
+
+      # @param endpoints [Array<EndpointDemand>] as they are replayed
+      # @return [Array<Array(Float, Numeric)>] see limit_ns
+      def self.weighted_gcs(endpoints) = endpoints.flat_map { |endpoint| endpoint.demands.map { |demand| [endpoint.weight_ratio / endpoint.demands.size, demand.gc_ns.to_i] } }
+
+      # @param topology [Topology]
+      # @param endpoints [Array<EndpointDemand>] as they are replayed
+      # @return [Change]
+      def change(topology, endpoints)
+        gc_ratio = gc_ratio(topology)
+        pairs = self.class.weighted_gcs(endpoints)
+        limit_ns = gc? ? self.class.limit_ns(pairs) : Float::INFINITY
+        short, long = pairs.partition { |_, ns| ns < limit_ns }
+        mean_short_ns = short.sum { |weight, ns| weight * ns } / short.sum(&:first)
+        mean_ns = mean_short_ns * short.sum(&:first) + long.sum { |weight, ns| weight * ns }
+        like = gc? ? alike(topology).min_by { |cost| (Math.sqrt(cost.topology.threads_count) - Math.sqrt(topology.threads_count)).abs } : @own
+        long_gc_ratio = long.empty? ? 0.0 : like.long_gc_ratio
+        short_ratio = mean_short_ns.zero? ? 1.0 : gc_ratio * mean_ns * (1 - long_gc_ratio) / mean_short_ns
+        Change.new(cpu_ratio: cpu_ratio(topology), gc_ratio:, limit_ns:, mean_short_ns:, short_ratio:, long_gc_ratio:, long_gcs_ns: long_gc_ratio.positive? ? like.long_gcs_ns : [].freeze)
+      end
+
+      private
+
+      # Recorded in the same kind of process; else in any.
+      def alike(topology)
+        same = @costs.select { |cost| cost.cluster? == (topology.workers_count > 1) }
+        same.empty? ? @costs : same
+      end
+
+      def gc? = @own.gc_ns.to_i.positive? && @costs.none? { |cost| cost.gc_ns.nil? }
+
+      def calibrated_switch_ns = [@machine.switch_idle_cpu_ns, *@costs.map { |cost| EXPLAINED_RATIO * cost.cpu_ns / [cost.switches_count, 1].max }].min.round
+
+      # By the least and the most switches; a cost of less than nothing is noise.
+      def slope_ns(costs)
+        few, many = costs.minmax_by(&:switches_count)
+        return if many.switches_count - few.switches_count < 1
+        [(many.cpu_ns - few.cpu_ns) / (many.switches_count - few.switches_count), 0].max
+      end
+
+      # Through the two points around it, or the two nearest.
+      def along(points, at)
+        return points.first.last if points.size == 1
+        (x1, y1), (x2, y2) = points.each_cons(2).find { |_, (x, _)| x >= at } || points.last(2)
+        y1 + (y2 - y1) * (at - x1) / (x2 - x1)
+      end
+
+      def undisturbed(cost)
+        slower = slower_ratio(cost.busy_cores)
+        cost.with(cpu_ns: cost.cpu_ns / slower, gc_ns: cost.gc_ns && cost.gc_ns / slower)
+      end
+
+      # @return [Float] how much more CPU time the same work takes beside so many busy cores
+      def slower_ratio(busy_cores)
+        below = [busy_cores.floor, 1].max
+        above = [below + 1, @machine.effective_cores.size].min
+        return 1.0 if busy_cores <= 1 || above <= below
+        slow = [below, above].map { |count| count / @machine.effective_cores[count - 1] }
+        slow.first + (slow.last - slow.first) * [busy_cores - below, 1].min
+      end
+    end
+  end
+end
