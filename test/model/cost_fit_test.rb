@@ -67,7 +67,7 @@ class CostFitTest < TunerTest
   end
 
   test "a long collection is taken out of the request that met it, and all requests bring it about" do
-    demands = Array.new(19) { demand([10], gc_ms: 1) }
+    demands = Array.new(19) { demand([10], gc_ms: 1) } << demand([100], gc_ms: 81)
     endpoint = endpoint_demand(*demands)
     own = cost("1x1", 9.0, gc_ms: 5).with(long_gc_ratio: 0.81, long_gcs_ns: [80 * MS])
     there = workload(endpoints: [endpoint]).with(costs: [own]).at(topology("1x1"), machine(effective_cores: ALONE))
