@@ -98,7 +98,14 @@ static VALUE clock_checkout(VALUE self, VALUE begins)
     return before ? Qtrue : Qfalse;
 }
 
-static VALUE clock_computes(VALUE self, VALUE klass) { return pt_computes(klass) ? Qtrue : Qfalse; }
+static VALUE clock_scope(VALUE self, VALUE part)
+{
+    enum part before = pt_own_slot ? pt_own_slot->scope : HELD;
+    if (pt_own_slot) pt_own_slot->scope = (enum part)NUM2INT(part);
+    return INT2FIX(before);
+}
+
+static VALUE clock_attribute(VALUE self, VALUE klass, VALUE part) { return pt_attribute(klass, (enum part)NUM2INT(part)) ? Qtrue : Qfalse; }
 
 /* The thread's totals, as the enum part names them, then gc, slices. Up to the last time it took the GVL. */
 static VALUE clock_totals(VALUE self, VALUE thread)
@@ -153,7 +160,8 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner(void)
     rb_define_singleton_method(gvl_clock, "now_ns", clock_now_ns, 0);
     rb_define_singleton_method(gvl_clock, "woken_ns", clock_woken_ns, 0);
     rb_define_singleton_method(gvl_clock, "checkout", clock_checkout, 1);
-    rb_define_singleton_method(gvl_clock, "computes", clock_computes, 1);
+    rb_define_singleton_method(gvl_clock, "scope", clock_scope, 1);
+    rb_define_singleton_method(gvl_clock, "attribute", clock_attribute, 2);
     rb_define_singleton_method(gvl_clock, "totals", clock_totals, 1);
     rb_define_singleton_method(gvl_clock, "unobserved_threads_count", clock_unobserved_threads_count, 0);
     rb_define_singleton_method(gvl_clock, "bucket_of", clock_bucket_of, 1);

@@ -20,13 +20,15 @@
  * (1 to 3 µs) and belong to the work around them. */
 #define IDLE_GAP_NS 50000u
 
-/* Shorter releases are system calls that did not wait (a poll takes 0.3 to 1 µs): io, without a look at the frame. */
+/* Shorter releases are system calls that did not wait (a poll takes 0.3 to 1 µs): io, without a look at the frame, of whatever the
+ * scope says. */
 #define CLASSIFY_GAP_NS 1000u
 
 /* Shorter waits for the GVL are the way through the scheduler (0.1 to 0.3 µs), and nobody's fault. */
 #define BLAME_WAIT_NS 1000u
 
 #define CLASSES_MAX 32
+#define RECEIVERS_MAX 64
 
 __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
 struct slot *pt_slots;
@@ -36,21 +38,29 @@ static rb_internal_thread_specific_key_t key;
 static rb_internal_thread_event_hook_t *hook;
 static uint64_t unobserved_threads_count, cost_per_cycle_ns;
 static ID id_sleep;
-static VALUE locking_classes[CLASSES_MAX], computing_classes[CLASSES_MAX];
-static size_t locking_classes_count, computing_classes_count;
+static VALUE locking_classes[CLASSES_MAX];
+static struct { VALUE receiver_class; enum part part; } receivers[RECEIVERS_MAX];
+static size_t locking_classes_count, receivers_count;
 
-/* Why the running thread released the GVL: by the receiver of the method it still is in.
+/* IO, of what the library around it says that it is for. */
+static inline enum part io_of(const struct slot *slot)
+{
+    return slot->scope == HELD ? IO_WAIT : slot->scope;
+}
+
+/* Why the running thread released the GVL: by the receiver of the method it still is in; where that tells nothing, by the scope.
  * Contract: own thread, in RESUMED; reads the frame, allocates nothing. */
 static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
 {
-    VALUE frame, receiver_class;
+    VALUE frame, receiver, receiver_class;
     int line;
     ID method;
 
     /* A thread that ends is suspended once more, without frames: the functions below would read through NULL. */
     if (rb_profile_frames(0, 1, &frame, &line) == 0) return IO_WAIT;
     method = rb_frame_this_func();
-    receiver_class = rb_class_of(rb_current_receiver());
+    receiver = rb_current_receiver();
+    receiver_class = rb_class_of(receiver);
     *awaits_work = true; /* Puma 6 waits on the connection itself */
     for (size_t i = 0; i < locking_classes_count; i++) {
         if (receiver_class == locking_classes[i]) {
@@ -58,11 +68,11 @@ static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
             return slot->in_checkout ? POOL_WAIT : LOCK_WAIT;
         }
     }
-    if (method == id_sleep) return SLEEP;
-    for (size_t i = 0; i < computing_classes_count; i++) {
-        if (receiver_class == computing_classes[i]) return COMPUTE;
+    /* Before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
+    for (size_t i = 0; i < receivers_count; i++) {
+        if (RTEST(rb_obj_is_kind_of(receiver, receivers[i].receiver_class))) return receivers[i].part;
     }
-    return IO_WAIT;
+    return method == id_sleep ? SLEEP : io_of(slot);
 }
 
 /* SUSPENDED. Own thread. Comes again without a RESUMED between (condition variables): only the first counts. */
@@ -95,7 +105,7 @@ static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wa
         part = GVL_WAIT;
         if (wait_ns >= SLICE_WAIT_NS) slot->total.slices_count++;
     } else {
-        part = gap_ns < CLASSIFY_GAP_NS ? IO_WAIT : reason_of_release(slot, &awaits_work);
+        part = gap_ns < CLASSIFY_GAP_NS ? io_of(slot) : reason_of_release(slot, &awaits_work);
     }
     if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
         slot->total.part_ns[IDLE] += gap_ns;
@@ -200,13 +210,14 @@ static void remember_locking_class(VALUE owner, const char *name)
     if (rb_const_defined(owner, id)) locking_classes[locking_classes_count++] = rb_const_get(owner, id);
 }
 
-/* Contract: ordinary Ruby code. A class whose methods release the GVL in order to compute (zlib, bcrypt).
- * False when there are too many. */
-bool pt_computes(VALUE receiver_class)
+/* Contract: ordinary Ruby code. A class whose methods, and those of its subclasses, release the GVL for one thing only: to compute
+ * (zlib, bcrypt), or for one kind of IO (a driver's). False when there are too many. */
+bool pt_attribute(VALUE receiver_class, enum part part)
 {
-    if (computing_classes_count == CLASSES_MAX) return false;
+    if (receivers_count == RECEIVERS_MAX) return false;
     rb_gc_register_mark_object(receiver_class);
-    computing_classes[computing_classes_count++] = receiver_class;
+    receivers[receivers_count].receiver_class = receiver_class;
+    receivers[receivers_count++].part = part;
     return true;
 }
 
@@ -233,6 +244,9 @@ static void prepare_once(void)
     remember_locking_class(rb_cThread, "ConditionVariable");
     remember_locking_class(rb_cObject, "Monitor");
     locking_classes[locking_classes_count++] = rb_cThread; /* join, value */
+    pt_attribute(rb_cFile, FILE_WAIT);
+    pt_attribute(rb_singleton_class(rb_cFile), FILE_WAIT); /* File.read, File.write */
+    pt_attribute(rb_cDir, FILE_WAIT);
 }
 
 /* Threads older than the clock: their CPU time so far is none of ours. */

@@ -137,6 +137,7 @@ void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histog
     entry->counts[COUNT_SLICES] += closed->slices_count;
     entry->counts[COUNT_LONG_HOLDS] += closed->long_holds_count;
     entry->counts[COUNT_STAMPED] += closed->sums[SUM_BEFORE_PUMA] > 0;
+    entry->counts[COUNT_CYCLES] += closed->cycles_count;
     for (int i = 0; i < SUMS; i++) entry->sums[i] += closed->sums[i];
     if (with_histograms && index >= SPECIAL_ENTRIES) {
         for (int i = 0; i < HISTOGRAMS; i++) {
@@ -222,14 +223,16 @@ static void introduce(struct slot *slot)
 void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns)
 {
     struct closed closed;
+    uint64_t cycles_count = slot->cycles_count - slot->settled_cycles_count;
 
     if (!pt_ledger_is_open()) return;
     if (!slot->introduced) introduce(slot);
-    header()->cycles_count += slot->cycles_count - slot->settled_cycles_count;
+    header()->cycles_count += cycles_count;
     slot->settled_cycles_count = slot->cycles_count;
     pt_close(&slot->total, &slot->settled_total, cpu_ns > slot->settled_cpu_ns ? cpu_ns - slot->settled_cpu_ns : 0, &closed);
     slot->settled_total = slot->total;
     slot->settled_cpu_ns = cpu_ns;
+    closed.cycles_count = cycles_count;
     pt_ledger_add(slot->entry, &closed, false);
 }
 

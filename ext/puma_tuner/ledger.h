@@ -16,7 +16,7 @@
 #include "slot.h"
 
 #define LEDGER_MAGIC 0x7265676465744c50u
-#define LEDGER_LAYOUT 1
+#define LEDGER_LAYOUT 2
 #define ENTRIES_MAX 384
 #define TRACES_MAX 2048
 #define TRACES_PER_ENTRY_MAX 300
@@ -28,10 +28,12 @@ enum sum {
     SUM_POOL_WAIT,   /* of lock */
     SUM_GC_WAITED,   /* of gvl_wait */
     SUM_BEFORE_PUMA, /* from the proxy's stamp to ours */
+    SUM_DB, SUM_REDIS, SUM_HTTP, SUM_FILE, /* of io; the rest of it is nobody's that is known */
     SUMS
 };
 
-enum count { COUNT_ALL, COUNT_UNCLOSED, COUNT_SLICES, COUNT_LONG_HOLDS, COUNT_STAMPED, COUNTS };
+/* COUNT_CYCLES: times a thread took the GVL; 0 of what is no thread. */
+enum count { COUNT_ALL, COUNT_UNCLOSED, COUNT_SLICES, COUNT_LONG_HOLDS, COUNT_STAMPED, COUNT_CYCLES, COUNTS };
 
 enum kind { KIND_NONE, KIND_REQUEST, KIND_JOB, KIND_POOL_THREAD, KIND_THREAD, KIND_SPECIAL };
 
@@ -80,7 +82,7 @@ struct ledger_trace {
 /* A piece of a thread's time, closed: its parts sum to the wall time by construction. */
 struct closed {
     uint64_t sums[SUMS];
-    uint64_t cpu_clock_ns, slices_count, long_holds_count;
+    uint64_t cpu_clock_ns, slices_count, long_holds_count, cycles_count;
     uint32_t steps_count;
     bool unclosed; /* its CPU clock was ahead of its wall time by more than 1 % */
 };

@@ -9,9 +9,10 @@
 #include <ruby.h>
 #include <ruby/thread.h>
 
-/* Where wall time goes. HELD: with the GVL. POOL_WAIT: a lock wait inside a connection pool's checkout. COMPUTE: without
- * the GVL, in code known to compute. IDLE: waiting for a request. */
-enum part { HELD, GVL_WAIT, IO_WAIT, LOCK_WAIT, POOL_WAIT, SLEEP, COMPUTE, IDLE, PARTS };
+/* Where wall time goes. HELD: with the GVL. IO_WAIT: for IO that nothing more is known of, beside that of which it is known what
+ * for. POOL_WAIT: a lock wait inside a connection pool's checkout. COMPUTE: without the GVL, in code known to compute. IDLE:
+ * waiting for a request. */
+enum part { HELD, GVL_WAIT, IO_WAIT, DB_WAIT, REDIS_WAIT, HTTP_WAIT, FILE_WAIT, LOCK_WAIT, POOL_WAIT, SLEEP, COMPUTE, IDLE, PARTS };
 
 enum state {
     UNKNOWN, /* not seen yet: the thread is older than the hook, or new */
@@ -52,6 +53,7 @@ struct slot {
     enum state state;
     bool in_request;
     bool in_checkout;             /* of a connection pool */
+    enum part scope;              /* what IO is for, as a library around it says; HELD (0): nobody does */
     uint64_t since_ns;            /* when the current hold or release began */
     uint64_t hold_ns;             /* of it, or of the last one */
     struct { uint64_t at_ns, gc_clock_ns; } ready; /* 0: not asked for the GVL yet */
@@ -98,7 +100,7 @@ extern struct slot *pt_slots;
 bool pt_gvl_clock_start(VALUE threads);
 struct slot *pt_slot_of(VALUE thread);
 uint64_t pt_unobserved_threads_count(void);
-bool pt_computes(VALUE receiver_class);
+bool pt_attribute(VALUE receiver_class, enum part part);
 uint64_t pt_cost_per_cycle_ns(void);
 
 /* gc_clock.c */

@@ -99,7 +99,9 @@ class PredictCommandTest < TunerTest
     {
       %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
       %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,
-      %w[--what-if rate=5 --rate 7] => /what load there is, and so do --rate/, %w[--station db=5] => /--station db=5: write a kind of wait/,
+      %w[--what-if rate=5 --rate 7] => /what load there is, and so do --rate/, %w[--station disk=5] => /--station disk=5: write a kind of wait \(db, redis, http, file, io, lock, sleep, pool\)/,
+      %w[--station db=5] => /--station db=5: no recorded request has a wait of that kind; there is io/,
+      ["--what-if", "without thread cron"] => /--what-if without thread cron: there is no thread cron/,
       %w[--station io=0] => /--station io=0/, %w[--station pool=5] => /no recorded request has a wait of that kind; there is io/,
       %w[--seeds 1] => /--seeds 1: write a whole number from 2/, %w[--requests some] => /--requests some/, %w[--capacity --connections 5] => /give a limit to the latency/,
       %w[--max-p99 0 --capacity] => /--max-p99 0/, %w[--output /nowhere/at/all.json] => %r{cannot write /nowhere}

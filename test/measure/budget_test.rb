@@ -15,6 +15,15 @@ class BudgetTest < TunerTest
     assert_nil sum.queue_ns
   end
 
+  test "what io was for adds up, and is unknown of older files" do
+    one = Budget.zero.with(wall_ns: 9, io_ns: 7, db_ns: 4, http_ns: 2)
+    assert_equal [14, 8, 4, 0], (one + one).then { |sum| [sum.io_ns, sum.db_ns, sum.http_ns, sum.redis_ns] }
+    assert_equal 2, one.residual_ns
+    older = Budget.from_document(JSON.parse(JSON.generate(one.to_document.except(:db_ns, :redis_ns, :http_ns, :file_ns))))
+    assert_equal [7, nil, nil, nil, nil], [older.io_ns, older.db_ns, older.redis_ns, older.http_ns, older.file_ns]
+    assert_nil (older + one).db_ns
+  end
+
   test "shares of nothing are unknown, not zero" do
     assert_nil Budget.zero.share_ratio(:cpu)
     assert_in_delta 0.25, Budget.zero.with(wall_ns: 8, cpu_ns: 2).share_ratio(:cpu)

@@ -64,4 +64,131 @@ class OffGvlTest < TunerTest
     assert_operator (budget.cpu_ns + budget.preempted_ns).fdiv(budget.wall_ns), :>, 0.8
     assert_operator budget.io_ns, :<, budget.cpu_ns / 5
   end
+
+  # A thread that answers each connection after 50 ms, and what talks to it as a job.
+  WITH_SERVER = <<~RUBY
+    require "socket"
+    server = TCPServer.new("127.0.0.1", 0)
+    PORT = server.local_address.ip_port
+    Thread.new do
+      loop do
+        Thread.new(server.accept) do |client|
+          ANSWERS.call(client) { sleep 0.05 }
+        rescue SystemCallError, IOError
+          nil
+        ensure
+          client.close
+        end
+      end
+    end
+  RUBY
+
+  HTTP = <<~RUBY
+    ANSWERS = lambda do |client, &wait|
+      while (line = client.gets)
+        next unless line == "\\r\\n"
+        wait.call
+        client.write("HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")
+      end
+    end
+  RUBY
+
+  # @return [PumaTuner::Measure::Budget] of the job that the script makes
+  def job_budget(script, gemfile: WatchedScript::LIBRARIES)
+    WatchedScript.snapshot(script, gemfile:).jobs.find { |job| job.name == "talks" }.budget
+  end
+
+  def assert_waited_for(kind, budget)
+    told = budget.to_h.slice(:io_ns, :db_ns, :redis_ns, :http_ns, :file_ns, :sleep_ns)
+    # Less the microseconds of CPU that falling asleep and waking up take.
+    assert_operator budget.part_ns(kind), :>=, 49_000_000, told
+    assert_operator budget.io_ns, :>=, budget.part_ns(kind)
+    assert_operator (%i[db redis http file] - [kind]).sum { |other| budget.part_ns(other) }, :<, budget.part_ns(kind) / 10, told
+    assert_operator budget.sleep_ns, :<, budget.part_ns(kind) / 10, told
+  end
+
+  test "Net::HTTP, with its connection, and its methods as private as they were" do
+    budget = job_budget(<<~RUBY)
+      #{HTTP}#{WITH_SERVER}
+      require "net/http"
+      PumaTuner::Measure.recording
+      raise "public" unless Net::HTTP.private_method_defined?(:transport_request) && Net::HTTP.private_method_defined?(:connect)
+      PumaTuner.measure("talks") { Net::HTTP.get(URI("http://127.0.0.1:\#{PORT}/")) == "ok" or raise "no answer" }
+    RUBY
+    assert_waited_for :http, budget
+    assert_operator budget.io_ns - budget.http_ns, :<, budget.http_ns / 10
+  end
+
+  test "a library that is loaded later is known once a job has occurred" do
+    budget = job_budget(<<~RUBY)
+      #{HTTP}#{WITH_SERVER}
+      PumaTuner::Measure.recording
+      PumaTuner.measure("first") { require "net/http" }
+      PumaTuner.measure("talks") { Net::HTTP.get(URI("http://127.0.0.1:\#{PORT}/")) }
+    RUBY
+    assert_waited_for :http, budget
+  end
+
+  test "RedisClient, which redis and Sidekiq use" do
+    assert_waited_for :redis, job_budget(<<~RUBY)
+      ANSWERS = lambda do |client, &wait|
+        while (count = client.gets)
+          words = Array.new(count[/\\d+/].to_i) { client.gets && client.gets.chomp }
+          wait.call if words.first == "GET"
+          client.write((words.first == "HELLO") ? "%1\\r\\n+proto\\r\\n:3\\r\\n" : "+ok\\r\\n")
+        end
+      end
+      #{WITH_SERVER}
+      require "redis-client"
+      PumaTuner::Measure.recording
+      redis = RedisClient.config(host: "127.0.0.1", port: PORT).new_client
+      PumaTuner.measure("talks") { redis.call("GET", "a") == "ok" or raise "no answer" }
+    RUBY
+  end
+
+  test "a database that sqlite3 waits for with a sleep of its own" do
+    assert_waited_for :db, job_budget(<<~RUBY)
+      require "sqlite3"
+      require "tmpdir"
+      PumaTuner::Measure.recording
+      Dir.mktmpdir do |folder|
+        one, two = Array.new(2) { SQLite3::Database.new(File.join(folder, "database")).tap { |database| database.busy_handler_timeout = 5_000 } }
+        one.execute("CREATE TABLE things (name)")
+        one.execute("BEGIN IMMEDIATE")
+        waiting = Thread.new { PumaTuner.measure("talks") { two.execute("INSERT INTO things VALUES ('a')") } }
+        sleep 0.07
+        one.execute("COMMIT")
+        waiting.join
+      end
+    RUBY
+  end
+
+  # Drivers that are not among this project's gems, by what they are: a class whose methods in C wait.
+  {"Trilogy" => :db, "Mysql2::Client" => :db, "PG::Connection" => :db, "RedisClient::HiredisConnection" => :redis, "Curl::Easy" => :http}.each do |name, kind|
+    test "#{name}, by its class" do
+      assert_waited_for kind, job_budget(<<~RUBY, gemfile: nil)
+        require "socket"
+        module #{name.include?("::") ? name.split("::").first : "Unused"}; end
+        class #{name} < UNIXSocket; end
+        PumaTuner::Measure.recording
+        ours, theirs = #{name}.pair
+        waiting = Thread.new { PumaTuner.measure("talks") { ours.read(1) } }
+        sleep 0.001 until waiting.stop?
+        sleep 0.05
+        theirs.write("x")
+        waiting.join
+      RUBY
+    end
+  end
+
+  test "an app's own constants of a library's name are left alone" do
+    snapshot = WatchedScript.snapshot(<<~RUBY)
+      HTTP = "http"
+      Curl = Module.new { const_set(:Easy, :easy) }
+      class Dalli; class Client; end; end
+      PumaTuner::Measure.recording
+      PumaTuner.measure("talks") { Dalli::Client.new }
+    RUBY
+    assert_equal ["talks"], snapshot.jobs.map(&:name)
+  end
 end

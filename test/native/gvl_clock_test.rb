@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "socket"
+require "tmpdir"
 
 # The clock against workloads whose truth is known. What is asserted is where time goes, never how fast this machine is: a wait takes
 # at least as long as it was asked to, and at most as long as the app's own clock says.
@@ -103,6 +104,97 @@ class GvlClockTest < TunerTest
   test "waiting for a socket is io" do
     ours, theirs = Socket.pair(:UNIX, :STREAM)
     assert_waited :io, 0.05, after_waiting(0.05, begin_request { ours.read(1) }) { theirs.write("x") }
+  end
+
+  IO_KINDS = %i[db redis http file].freeze
+
+  # A wait of that kind, which counts as io, and no other kind of note.
+  def assert_waited_for(kind, least_s, numbers)
+    assert_waited :io, least_s, numbers
+    assert_operator numbers[kind], :>=, least_s * WAIT_RATIO * 1e9, numbers.to_s
+    assert_operator numbers.values_at(*IO_KINDS).sum, :<=, numbers[:io]
+    assert_operator numbers.values_at(*IO_KINDS - [kind]).sum, :<, numbers[kind] / 10, numbers.to_s
+  end
+
+  def kind_number(kind) = Clock::STEP_KINDS.index(kind.to_s)
+
+  test "waiting for a file is io of its own kind, whoever asks for it" do
+    Dir.mktmpdir do |folder|
+      File.mkfifo(path = File.join(folder, "fifo"))
+      {
+        -> { File.open(path) { |fifo| fifo.read(1) } } => ->(fifo) { sleep(0.05) && fifo.write("x") }, # waits for the writer, then for what it writes
+        -> { File.read(path) } => ->(fifo) { fifo.write("x") }, -> { Class.new(File).open(path, &:read) } => ->(fifo) { fifo.write("x") }
+      }.each do |reading, writing|
+        assert_waited_for :file, 0.05, after_waiting(0.05, begin_request(&reading)) { File.open(path, "w", &writing) }
+      end
+    end
+  end
+
+  test "a socket is io of no kind that is known" do
+    ours, theirs = Socket.pair(:UNIX, :STREAM)
+    numbers = after_waiting(0.02, begin_request { ours.read(1) }) { theirs.write("x") }
+    assert_operator numbers.values_at(*IO_KINDS).sum, :<, numbers[:io] / 10
+  end
+
+  test "methods of a class that is named wait for its kind of io, and so do its subclasses'" do
+    driver = Class.new(UNIXSocket)
+    assert Clock.attribute(driver, kind_number(:db))
+    ours, theirs = Class.new(driver).pair
+    assert_waited_for :db, 0.05, after_waiting(0.05, begin_request { ours.read(1) }) { theirs.write("x") }
+  end
+
+  test "inside a library's scope a socket waits for that library, and a lock and a sleep for themselves" do
+    ours, theirs = Socket.pair(:UNIX, :STREAM)
+    scoped = begin_request do
+      before = Clock.scope(kind_number(:http))
+      ours.read(1)
+      Queue.new.pop(timeout: 0.02)
+      sleep 0.02
+      Clock.scope(before)
+    end
+    numbers = after_waiting(0.03, scoped) { theirs.write("x") }
+    assert_operator numbers[:http], :>=, 30_000_000 * WAIT_RATIO
+    assert_operator numbers[:http], :<=, numbers[:io]
+    assert_operator numbers[:lock], :>=, 20_000_000 * WAIT_RATIO
+    assert_operator numbers[:sleep], :>=, 20_000_000 * WAIT_RATIO
+  end
+
+  test "inside a scope releases too short to be looked into are that library's, too" do
+    ours, = Socket.pair(:UNIX, :STREAM)
+    steps, = steps_of do
+      before = Clock.scope(kind_number(:redis))
+      100.times { ours.syswrite("x") }
+      Clock.scope(before)
+    end
+    assert_includes steps.map(&:first), "redis"
+    refute_includes steps.map(&:first), "io"
+  end
+
+  test "scopes lie within each other, each thread's its own" do
+    http, redis = kind_number(:http), kind_number(:redis)
+    assert_equal [0, http, redis, http], Thread.new { [Clock.scope(http), Clock.scope(redis), Clock.scope(http), Clock.scope(0)] }.value
+    Clock.scope(http)
+    assert_equal 0, Thread.new { Clock.scope(0) }.value
+  ensure
+    Clock.scope(0)
+  end
+
+  test "kinds of io sum to no more than io, and the parts to the wall time, also where the CPU time is the kernel's" do
+    ours, theirs = Socket.pair(:UNIX, :STREAM)
+    zeroes = String.new(capacity: 1 << 20)
+    request = begin_request do
+      before = Clock.scope(kind_number(:http))
+      ours.read(1)
+      Clock.scope(before)
+      File.open("/dev/zero") { |file| 64.times { file.read(1 << 20, zeroes) } } # all of it CPU, without the GVL
+    end
+    numbers = after_waiting(0.02, request) { theirs.write("x") }
+    assert_equal numbers[:wall], numbers.values_at(*PARTS).sum
+    assert_operator numbers.values_at(*IO_KINDS).sum, :<=, numbers[:io]
+    assert_operator numbers[:cpu] + numbers[:gc], :>=, numbers[:own_cpu] * WAIT_RATIO
+    assert_operator numbers[:http], :>=, 20_000_000 * WAIT_RATIO
+    # What the kernel copied was no wait, so that it is not taken from the wait for the other server.
+    assert_operator numbers[:file], :<=, numbers[:inside] - numbers[:own_cpu] - 20_000_000 * WAIT_RATIO
   end
 
   test "a held mutex is lock, not io" do

@@ -174,6 +174,27 @@ class LedgerTest < TunerTest
     assert_operator sums(thread)[:sleep], :>=, 14_850_000
   end
 
+  test "how often a background thread took the GVL is counted, from one reading to the next" do
+    turns = Queue.new
+    ticker = Thread.new { (turns.pop == :end) ? break : sleep(0.001) while true }
+    ticker.name = "ticker"
+    tick = ->(count) do
+      count.times { turns << :tick }
+      wait_until("the thread's rest") { turns.empty? && turns.num_waiting == 1 }
+      Clock.sweep
+      {@path => read}
+    end
+    Clock.entry(REQUEST, "GET /")
+    before = tick.call(5)
+    thread = Account.new(before, tick.call(20)).background.find { |each| each.name == "ticker" }
+    assert_includes 20..45, thread.cycles_count # each tick sleeps, and may wait for the next
+    assert_equal thread.cycles_count, ThreadObservation.from_document(JSON.parse(JSON.generate(thread.to_document))).cycles_count
+    assert_nil ThreadObservation.from_document(JSON.parse(JSON.generate(thread.to_document.except(:cycles_count)))).cycles_count
+  ensure
+    turns << :end
+    ticker.join
+  end
+
   test "a new ledger knows its threads anew" do
     Clock.entry(REQUEST, "GET /")
     stop = Queue.new

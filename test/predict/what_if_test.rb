@@ -63,6 +63,66 @@ class WhatIfTest < TunerTest
     assert_equal [4 * MS, 6 * MS], endpoint_after("lock*0.5", "POST /orders/:id").then { |endpoint| [endpoint.mean_lock_ns, endpoint.mean_wait_ns] }
   end
 
+  # 12 ms of a database, 30 of another server, 2 of IO that nobody knows, and the markers of a lock, which are no time.
+  def shop
+    mixed = endpoint_demand(demand([1, 1, 1, 1, 1, 1, 1], [4, 8, 30, 2, 0, 0], wait_kinds: %w[db db http io acquire release]), name: "GET /shop", weight_ratio: 0.5)
+    workload(endpoints: [mixed, endpoint_demand(demand([1, 1], [6], wait_kinds: %w[db]), name: "GET /list", weight_ratio: 0.5)])
+  end
+
+  def waits_after(*texts) = workload_after(*texts, of: shop).endpoints.map { |endpoint| endpoint.demands.first.waits_ns.map { |ns| ns.fdiv(MS) } }
+
+  test "io is all of it, or what it was for, of all endpoints or of some" do
+    assert_equal [[2, 4, 15, 1, 0, 0], [3]], waits_after("io*0.5")
+    assert_equal [[2, 4, 30, 2, 0, 0], [3]], waits_after("io(db)*0.5")
+    assert_equal [[2, 4, 30, 2, 0, 0], [6]], waits_after("io(db, /shop)*0.5")
+    assert_equal [[4, 8, 50, 2, 0, 0], [6]], waits_after("io(http) + 20ms")
+    assert_equal [[4, 8, 30, 0, 0, 0], [6]], waits_after("io( other )=0")
+    assert_equal [[4, 8, 5, 2, 0, 0], [6]], waits_after("io(/shop)-25ms")
+    assert_equal [[4, 0, 30, 2, 0, 0], [0]], waits_after("io(db,/*)-8ms")
+  end
+
+  test "a kind of io that is not there is told, with those that are" do
+    {
+      "io(memcache)*0.5" => /there is no endpoint memcache; there is GET \/shop, GET \/list; kinds of io are db, redis, http, file, other/,
+      "io(redis)*0.5" => /no recorded request has a wait of the kind redis; there is db, http, io\z/,
+      "io(http, /list)*0.5" => /no recorded request of \/list has a wait of the kind http; there is db/,
+      "io(db, /nope)*0.5" => /there is no endpoint \/nope; there is GET \/shop, GET \/list\z/,
+      "db*0.5" => /write io\(db\), as it is a kind of io/, "io(db)+20" => /write a time after \+ with its unit/
+    }.each { |text, pattern| assert_match(pattern, mistake(text, of: shop), text) }
+  end
+
+  test "markers of locks are no waits" do
+    assert_equal [44 * MS, 0], shop.endpoints.first.demands.first.then { |demand| [demand.wait_ns, demand.lock_ns] }
+    assert_equal %w[db http io], shop.endpoints.first.demands.first.waited_kinds
+    held = demand([1, 1, 1], [0, 0], wait_kinds: %w[acquire release]).with(waits_ns: [7, 7])
+    assert_equal 0, held.wait_ns
+  end
+
+  BACKGROUND = ["solid_queue-worker-#", "solid_queue-dispatcher", "cron", "cron [nightly]"].map { |name| Model::BackgroundDemand.new(name:, burst_ns: 3 * MS, gap_ns: 200 * MS) }
+
+  test "without a background thread, by its name, by how it begins, or by a pattern" do
+    names = ->(text) { workload_after(text, of: app(background: BACKGROUND)).background.map(&:name) }
+    assert_equal ["cron", "cron [nightly]"], names.call("without thread solid_queue")
+    assert_equal ["solid_queue-worker-#", "cron", "cron [nightly]"], names.call("without thread *dispatch*")
+    assert_equal ["solid_queue-worker-#", "solid_queue-dispatcher", "cron [nightly]"], names.call("without thread cron")
+    assert_equal ["solid_queue-worker-#", "solid_queue-dispatcher", "cron"], names.call("without  thread  cron [nightly]")
+    assert_empty names.call("without thread *")
+    assert_equal app(background: BACKGROUND).with(background: []), workload_after("without thread *", of: app(background: BACKGROUND))
+    assert_match(/without thread cron: what it computed is taken to be done on another machine/, Predict::WhatIf.parse(["without thread cron"]).remarks.first)
+  end
+
+  test "a background thread that is not there is told, with those that are" do
+    assert_match(/there is no thread sidekiq among those that serve no requests; there is solid_queue-worker-#, .*, cron \[nightly\]/, mistake("without thread sidekiq", of: app(background: BACKGROUND)))
+    assert_match(/the recording has none/, mistake("without thread sidekiq"))
+    ["without thread", "without cron", "without thread "].each { |text| assert_match(/write such as/, mistake(text)) }
+  end
+
+  test "a workload of before there were background threads has none" do
+    document = JSON.parse(JSON.generate(app(background: BACKGROUND).to_document))
+    assert_equal BACKGROUND, Model::Workload.from_document(document).background
+    assert_equal [], Model::Workload.from_document(document.except("background")).background
+  end
+
   test "garbage collection goes with the CPU time it took" do
     without = endpoint_after("gc=0", "POST /orders/:id")
     assert_equal [6 * MS, 0, [1 * MS, 4 * MS, 1 * MS]], [without.mean_cpu_ns, without.mean_gc_ns, without.demands.first.bursts_ns]

@@ -8,18 +8,18 @@ module TuningFixture
   MS = Units::NS_PER_MS
 
   # Name, requests, wall time of a request in ms, p50 and p99 in ms, shares of the wall time (pool_wait is in lock, gc_waited
-  # in gvl_wait), ms between the proxy and Puma.
+  # in gvl_wait; db, redis, http and file in io), ms between the proxy and Puma.
   ENDPOINTS = [
-    ["GET /articles", 3_710, 84.0, 80.2, 205.0, {queue: 0.412, cpu: 0.163, preempted: 0.006, gvl_wait: 0.171, gc: 0.014, io: 0.231, gc_waited: 0.011}, 3.1],
-    ["GET /articles/:id", 2_680, 66.0, 63.1, 171.0, {queue: 0.618, cpu: 0.071, preempted: 0.002, gvl_wait: 0.094, gc: 0.003, io: 0.209, gc_waited: 0.006}, 2.9],
+    ["GET /articles", 3_710, 84.0, 80.2, 205.0, {queue: 0.412, cpu: 0.163, preempted: 0.006, gvl_wait: 0.171, gc: 0.014, io: 0.231, db: 0.182, redis: 0.021, gc_waited: 0.011}, 3.1],
+    ["GET /articles/:id", 2_680, 66.0, 63.1, 171.0, {queue: 0.618, cpu: 0.071, preempted: 0.002, gvl_wait: 0.094, gc: 0.003, io: 0.209, db: 0.197, gc_waited: 0.006}, 2.9],
     ["POST /orders", 620, 112.0, 108.0, 288.0,
-      {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, lock: 0.182, pool_wait: 0.151, gc_waited: 0.012}, 3.4],
+      {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, db: 0.064, http: 0.117, lock: 0.182, pool_wait: 0.151, gc_waited: 0.012}, 3.4],
     ["GET /search", 420, 151.0, 144.0, 402.0, {queue: 0.187, cpu: 0.402, preempted: 0.013, gvl_wait: 0.288, gc: 0.062, io: 0.046, gc_waited: 0.004}, 3.0],
     ["GET /health", 72, 42.0, 40.4, 96.0, {queue: 0.934, cpu: 0.011, gvl_wait: 0.052}]
   ].freeze
 
   JOBS = [
-    ["OrderMailJob", 310, 95.0, 71.0, 410.0, {cpu: 0.221, preempted: 0.003, gvl_wait: 0.182, gc: 0.014, io: 0.578, gc_waited: 0.009}],
+    ["OrderMailJob", 310, 95.0, 71.0, 410.0, {cpu: 0.221, preempted: 0.003, gvl_wait: 0.182, gc: 0.014, io: 0.578, http: 0.491, db: 0.052, file: 0.006, gc_waited: 0.009}],
     ["Reports::NightlyJob", 4, 2_150.0, 1_980.0, 2_600.0, {cpu: 0.612, preempted: 0.011, gvl_wait: 0.201, gc: 0.098, io: 0.077}]
   ].freeze
 
@@ -85,7 +85,7 @@ module TuningFixture
 
   # @return [PumaTuner::Measure::EndpointObservation] as told by Ruby alone
   def unaided(endpoint)
-    nothing = %i[preempted gvl_wait gc io lock sleep pool_wait gc_waited].to_h { |part| [:"#{part}_ns", nil] }
+    nothing = %i[preempted gvl_wait gc io lock sleep pool_wait gc_waited db redis http file].to_h { |part| [:"#{part}_ns", nil] }
     queue = Measure::Distribution.new(part: "queue", histogram: endpoint.latency)
     endpoint.with(unclosed_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],
       budget: endpoint.budget.with(**nothing))
@@ -138,7 +138,7 @@ module TuningFixture
 
   # @return [PumaTuner::Measure::Budget]
   def budget(wall_ns, shares, idle_ns: nil)
-    parts = [*Measure::Budget::PARTS, :pool_wait, :gc_waited].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
+    parts = [*Measure::Budget::PARTS, :pool_wait, :gc_waited, :db, :redis, :http, :file].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
     Measure::Budget.new(wall_ns:, **parts, idle_ns:, before_puma_ns: nil)
   end
 

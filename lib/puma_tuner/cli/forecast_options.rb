@@ -5,12 +5,11 @@ module PumaTuner
     # How an app is forecast from a recording: shared by the commands that read one.
     module ForecastOptions
       STATION = /\A(?<kind>[a-z]+)=(?<count>\d+)\z/
-      STATION_KINDS = %w[io lock sleep pool].freeze
 
       def self.included(command)
         command.class_eval do
-          option :what_if, desc: "a change that is assumed, such as \"cpu(/articles)*0.7\" or \"io-20ms\" (docs/what_if.md); give it again for more"
-          option :station, desc: "kind=N: waits of that kind (io, lock, sleep, pool) queue for N servers; give it again for more"
+          option :what_if, desc: "a change that is assumed, such as \"cpu(/articles)*0.7\" or \"io(db)-20ms\" (docs/what_if.md); give it again for more"
+          option :station, desc: "kind=N: waits of that kind (db, redis, http, file, io for the rest of IO, lock, sleep, pool) queue for N servers, such as db=20; give it again for more"
           option :seeds, default: PumaTuner::Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s, desc: "simulations of each scenario; more make intervals narrower"
           option :requests, default: PumaTuner::Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s, desc: "requests counted in each simulation"
           option :seed, default: "1", desc: "of all that is left to chance"
@@ -49,15 +48,15 @@ module PumaTuner
 
       def station_of(word)
         match = STATION.match(word)
-        unless match && STATION_KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
-          raise UserMistake, "--station #{word}: write a kind of wait (#{STATION_KINDS.join(", ")}) and how many servers it has, such as pool=5"
+        unless match && PumaTuner::Predict::Station::KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
+          raise UserMistake, "--station #{word}: write a kind of wait (#{PumaTuner::Predict::Station::KINDS.join(", ")}) and how many servers it has, such as pool=5"
         end
         PumaTuner::Predict::Station.new(kind: match[:kind], servers_count: match[:count].to_i)
       end
 
       # A station that nobody comes to would look like one that is no bottleneck.
       def insist_on_waits(station, workload)
-        kinds = workload.endpoints.flat_map(&:demands).flat_map(&:wait_kinds).uniq
+        kinds = workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
         return if kinds.include?(station.kind)
         raise UserMistake, "--station #{station.kind}=#{station.servers_count}: no recorded request has a wait of that kind; there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
       end

@@ -96,6 +96,7 @@ module PumaTuner
 
       def thread_of(entry)
         ThreadObservation.new(worker_index: nil, name: entry.name, requests_count: nil, run_queue_wait_ns: nil,
+          cycles_count: entry.counts[Ledger::COUNTS.index(:cycles)],
           budget: Budget.of(Ledger::SUMS.zip(entry.sums).to_h).with(queue_ns: nil, before_puma_ns: nil))
       end
 

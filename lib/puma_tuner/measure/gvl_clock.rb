@@ -6,15 +6,16 @@ module PumaTuner
     # be had; elsewhere they answer that they know nothing, and `why_not` says why.
     module GvlClock
       # The places of a request's numbers (`request_take`); nanoseconds but for the last two.
-      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma
+      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma db redis http file
         cpu_clock slices_count unclosed].freeze
 
       # The places of a thread's totals; nanoseconds but for the last. `held` is time with the GVL, GC included.
-      TOTALS = %i[held gvl_wait io lock pool_wait sleep compute idle gc slices_count].freeze
+      TOTALS = %i[held gvl_wait io db redis http file lock pool_wait sleep compute idle gc slices_count].freeze
 
-      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "pool" waited for a
-      # connection of a pool; "compute" is without the GVL, in code known to compute.
-      STEP_KINDS = %w[cpu gvl_wait io lock pool sleep compute idle].freeze
+      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "db", "redis", "http" and "file" are IO of
+      # which it is known what it was for, "io" is the rest; "pool" waited for a connection of a pool; "compute" is without the GVL, in
+      # code known to compute.
+      STEP_KINDS = %w[cpu gvl_wait io db redis http file lock pool sleep compute idle].freeze
 
       class << self
         # Starts the clock for all threads of this process; once more after a fork, in the child.
@@ -69,9 +70,15 @@ module PumaTuner
         # @return [Boolean] whether it was before
         def checkout(begins) = false
 
-        # Names a class whose methods release the GVL in order to compute.
+        # Marks that this thread is inside a library whose IO is of one kind, whatever object waits for it.
+        # @param kind [Integer] a place in STEP_KINDS; 0 where no library says so
+        # @return [Integer] what it was before
+        def scope(kind) = 0
+
+        # Names a class whose methods release the GVL for one thing only.
+        # @param kind [Integer] a place in STEP_KINDS
         # @return [Boolean] false when there is no place for more
-        def computes(receiver_class) = false
+        def attribute(receiver_class, kind) = false
 
         # @param thread [Thread]
         # @return [Array<Integer>, nil] TOTALS of the thread since it began, or since the clock was started, up to when it

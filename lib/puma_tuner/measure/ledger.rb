@@ -14,9 +14,9 @@ module PumaTuner
     class Ledger
       MAGIC = 0x7265676465744c50
       LAYOUT = {
-        layout: 1, entries_offset: 4_096, entry_bytes: 800, histograms_offset: 311_296, buckets_count: Stats::Histogram::BUCKETS_COUNT,
-        histograms_count: 9, traces_offset: 29_507_584, trace_bytes: 4_160, facts_offset: 112, name_offset: 160, blames_offset: 288,
-        sums_count: 13, counts_count: 5
+        layout: 2, entries_offset: 4_096, entry_bytes: 840, histograms_offset: 326_656, buckets_count: Stats::Histogram::BUCKETS_COUNT,
+        histograms_count: 9, traces_offset: 29_522_944, trace_bytes: 4_160, facts_offset: 112, name_offset: 200, blames_offset: 328,
+        sums_count: 17, counts_count: 6
       }.freeze
 
       KINDS = [nil, :request, :job, :pool_thread, :thread, :special].freeze
@@ -26,8 +26,8 @@ module PumaTuner
       SUMS = GvlClock::NUMBERS.first(LAYOUT[:sums_count]).freeze
       DISTRIBUTIONS = SUMS.first(LAYOUT[:histograms_count]).freeze
 
-      # stamped: that came with a proxy's X-Request-Start
-      COUNTS = %i[all unclosed slices long_holds stamped].freeze
+      # stamped: that came with a proxy's X-Request-Start; cycles: times a thread took the GVL, 0 of what is no thread
+      COUNTS = %i[all unclosed slices long_holds stamped cycles].freeze
 
       HEADER = %i[magic layout pid epoch entries_count traces_count cycles_count cost_per_cycle_ns cost_per_request_ns
         process_cpu_ns gc_count unobserved_threads_count unnamed_count began_at_ns].freeze

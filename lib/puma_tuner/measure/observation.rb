@@ -38,11 +38,16 @@ module PumaTuner
     # requests_count: of a pool thread, nil for others
     # run_queue_wait_ns: in which it could have run and had no core, by the kernel's count, with the GVL and without it: at
     #   least the budget's preempted_ns, by other means; nil where unknown
-    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, :run_queue_wait_ns, nested: {budget: Budget}) do
+    # cycles_count: times it took the GVL, so that each time it had it for (cpu_ns + gc_ns) / cycles_count; nil where unknown
+    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, :run_queue_wait_ns, :cycles_count,
+      nested: {budget: Budget}, added: %i[cycles_count]) do
+      def initialize(cycles_count: nil, **fields) = super
+
       # @param other [ThreadObservation] of the same name, in a worker that took the place of the other's
       def +(other)
+        sum = ->(one, two) { one && two && one + two }
         with(requests_count: requests_count + other.requests_count, budget: budget + other.budget,
-          run_queue_wait_ns: run_queue_wait_ns && other.run_queue_wait_ns && run_queue_wait_ns + other.run_queue_wait_ns)
+          run_queue_wait_ns: sum.call(run_queue_wait_ns, other.run_queue_wait_ns), cycles_count: sum.call(cycles_count, other.cycles_count))
       end
     end
 

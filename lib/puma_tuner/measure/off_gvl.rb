@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Measure
-    # Libraries whose time without the GVL is no io: connection pools, whose checkout waits like a lock, and native code
-    # that lets others run while it computes. Only those that the app has loaded are looked at.
+    # Libraries whose time without the GVL can be named better than io: connection pools, whose checkout waits like a lock; native code
+    # that lets others run while it computes; and those that talk to a database, to Redis or over HTTP. Only those that the app has
+    # loaded are looked at.
     module OffGvl
       # The method that hands out a connection, and waits for one.
       CHECKOUTS = {
@@ -13,32 +14,58 @@ module PumaTuner
         "Sequel::TimedQueueConnectionPool" => :acquire
       }.freeze
 
-      # Receivers of the methods that compute: instances, and for bcrypt the class itself.
-      COMPUTING_INSTANCES = %w[Zlib::Deflate Zlib::Inflate Zlib::GzipWriter Zlib::GzipReader].freeze
-      COMPUTING_MODULES = %w[Zlib BCrypt::Engine].freeze
+      # By kind of step: classes whose methods, in C, release the GVL for nothing else. A name that ends in a dot is the class or module
+      # itself.
+      RECEIVERS = {
+        "compute" => %w[Zlib::Deflate Zlib::Inflate Zlib::GzipWriter Zlib::GzipReader Zlib. BCrypt::Engine.],
+        "db" => %w[Trilogy Mysql2::Client Mysql2::Result Mysql2::Statement PG::Connection PG::Result SQLite3::Database SQLite3::Statement
+          Extralite::Database Extralite::Query TinyTds::Client TinyTds::Result OCI8 OCI8::Cursor],
+        "redis" => %w[RedisClient::HiredisConnection],
+        "http" => %w[Curl::Easy Curl::Multi Ethon::Curl. Patron::Session GRPC::Core::Call]
+      }.freeze
+
+      # By kind of step: methods that make the round trip in libraries written in Ruby, where a plain socket waits. Memcached counts as
+      # Redis: as another server's memory, with the same cures. These methods are not public ones where there is a choice, as those are
+      # what other tools like to wrap.
+      SCOPES = {
+        "db" => {"Mongo::Server::ConnectionBase" => %i[dispatch], "PG::Connection." => %i[new]},
+        "redis" => {
+          "RedisClient" => %i[connect], "RedisClient::ConnectionMixin" => %i[call call_pipelined],
+          "Redis::Client" => %i[process], # of redis before 5, which has RedisClient do it
+          "Dalli::Client" => %i[perform], "Dalli::PipelinedGetter" => %i[process]
+        },
+        "http" => {
+          "Net::HTTP" => %i[connect transport_request], "Excon::Connection" => %i[request], "HTTPX::Session" => %i[request],
+          "HTTP::Connection" => %i[initialize send_request read_headers! readpartial], "HTTPClient::Session" => %i[query get_header get_body]
+        }
+      }.freeze
 
       module_function
 
-      # Done once the app is loaded. What it loads later is seen when this is called again.
+      # Done once the app is loaded, and again whenever an endpoint or job has occurred for the first time: libraries that it loaded are
+      # seen then.
       def look_for_libraries
         @seen ||= {}
         CHECKOUTS.each { |name, checkout| see(name) { |pool| pool.prepend(around(checkout)) } }
-        COMPUTING_INSTANCES.each { |name| see(name) { |klass| GvlClock.computes(klass) } }
-        COMPUTING_MODULES.each { |name| see("#{name}.") { |_| GvlClock.computes(Object.const_get(name).singleton_class) } }
+        RECEIVERS.each { |kind, names| names.each { |name| see(name) { |receiver| GvlClock.attribute(receiver, place(kind)) } } }
+        SCOPES.each { |kind, libraries| libraries.each { |name, methods| see(name) { |owner| owner.prepend(scope(owner, methods, place(kind))) } } }
       end
 
+      def place(kind) = GvlClock::STEP_KINDS.index(kind)
+
+      # @yieldparam constant [Module] a class, or the singleton class of what is named with a dot
       def see(name)
         return if @seen[name]
         constant = loaded(name.delete_suffix(".")) or return
         @seen[name] = true
-        yield constant
+        yield name.end_with?(".") ? constant.singleton_class : constant
       end
 
-      # The constant, unless it is not there or would be loaded by asking.
+      # The class or module, unless it is not there or would be loaded by asking.
       def loaded(name)
         name.split("::").reduce(Object) do |owner, part|
           break if owner.autoload?(part) || !owner.const_defined?(part, false)
-          owner.const_get(part, false)
+          owner.const_get(part, false).tap { |constant| return unless constant.is_a?(Module) } # an app's own, of the same name
         end
       end
 
@@ -52,7 +79,24 @@ module PumaTuner
           end
         end
       end
-      private_class_method :see, :loaded, :around
+
+      # @param methods [Array<Symbol>] other versions of the library may lack some; they stay as private as they are
+      def scope(owner, methods, place)
+        Module.new do
+          methods.each do |method|
+            is_private = owner.private_method_defined?(method)
+            next unless is_private || owner.method_defined?(method)
+            define_method(method) do |*arguments, **options, &block|
+              before = GvlClock.scope(place)
+              super(*arguments, **options, &block)
+            ensure
+              GvlClock.scope(before)
+            end
+            private(method) if is_private
+          end
+        end
+      end
+      private_class_method :place, :see, :loaded, :around, :scope
     end
   end
 end

@@ -7,8 +7,8 @@ module PumaTuner
       # @param endpoint [Endpoint]
       def initialize(endpoint)
         @endpoint = endpoint
-        @entries = Hash.new { |entries, name| entries[name] = GvlClock.entry(Ledger::KIND_NUMBERS[:request], name) }
-        @jobs = Hash.new { |jobs, name| jobs[name] = GvlClock.entry(Ledger::KIND_NUMBERS[:job], name) }
+        @entries = Hash.new { |entries, name| entries[name] = new_entry(:request, name) }
+        @jobs = Hash.new { |jobs, name| jobs[name] = new_entry(:job, name) }
       end
 
       # @param client [Puma::Client] that this thread is about to serve
@@ -56,6 +56,14 @@ module PumaTuner
         GvlClock.job_begin
         REHEARSAL.key?(APP_WAS_CALLED) && @endpoint.name(REHEARSAL)
         GvlClock.request_end(entry, nil, nil)
+      end
+
+      private
+
+      # The first of its kind may have loaded libraries that were not there before.
+      def new_entry(kind, name)
+        OffGvl.look_for_libraries
+        GvlClock.entry(Ledger::KIND_NUMBERS[kind], name)
       end
     end
   end

@@ -103,7 +103,7 @@ module PumaTuner
       end
 
       def entry((kind, name), work)
-        Ledger::Entry.new(kind:, name:, counts: [work.count, nil, nil, nil, work.stamped_count],
+        Ledger::Entry.new(kind:, name:, counts: [work.count, nil, nil, nil, work.stamped_count, nil],
           sums: Ledger::SUMS.map { |part| work.sums[part] if known?(part) },
           histograms: Ledger::DISTRIBUTIONS.map { |part| work.values[part] }, blames: {})
       end

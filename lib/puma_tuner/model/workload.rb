@@ -10,17 +10,20 @@ module PumaTuner
     #   whose entry of waits_ns is no time, but the index of a lock in Workload#locks
     # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts; nil where it was not timed
     Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
+      # Kinds that are no wait: where a lock is acquired or released.
+      const_set(:MARKERS, %w[acquire release].freeze)
+
       # @return [Integer] nanoseconds that need the GVL
       def cpu_ns = bursts_ns.sum
 
       # @return [Integer] nanoseconds without it
-      def wait_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| Demand::MARKERS.include?(kind) ? 0 : ns }
+      def wait_ns = ns_of(waited_kinds)
 
       # @return [Integer] nanoseconds of them that waited for a lock, a connection pool's included
-      def lock_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| %w[lock pool].include?(kind) ? ns : 0 }
+      def lock_ns = ns_of(%w[lock pool])
 
       # @return [Integer] nanoseconds of them that waited for a connection pool
-      def pool_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "pool") ? ns : 0 }
+      def pool_ns = ns_of(%w[pool])
 
       # Garbage is taken to have been collected in the longest bursts. A long collection is none of this request's own.
       #
@@ -41,12 +44,14 @@ module PumaTuner
       end
 
       # @return [Integer] nanoseconds of them that computed
-      def compute_ns = waits_ns.zip(wait_kinds).sum { |ns, kind| (kind == "compute") ? ns : 0 }
-    end
+      def compute_ns = ns_of(%w[compute])
 
-    class Demand
-      # Kinds that are no wait: where a lock is acquired or released.
-      MARKERS = %w[acquire release].freeze
+      # @return [Array<String>] what it waits for, each once
+      def waited_kinds = wait_kinds.uniq - self.class::MARKERS
+
+      private
+
+      def ns_of(kinds) = waits_ns.zip(wait_kinds).sum { |ns, kind| kinds.include?(kind) ? ns : 0 }
     end
 
     # A lock, or a pool of connections, that each worker process has one of.

@@ -15,6 +15,7 @@ module PumaTuner
       autoload :Demands, "puma_tuner/predict/what_if/demands"
       autoload :Expression, "puma_tuner/predict/what_if/expression"
       autoload :Gc, "puma_tuner/predict/what_if/demand_changes"
+      autoload :Io, "puma_tuner/predict/what_if/demand_changes"
       autoload :Mix, "puma_tuner/predict/what_if/shares"
       autoload :Overhead, "puma_tuner/predict/what_if/surroundings"
       autoload :PumasOwn, "puma_tuner/predict/what_if/pumas_own"
@@ -23,13 +24,15 @@ module PumaTuner
       autoload :Version, "puma_tuner/predict/what_if/surroundings"
       autoload :Waits, "puma_tuner/predict/what_if/demand_changes"
       autoload :Weight, "puma_tuner/predict/what_if/shares"
+      autoload :WithoutThread, "puma_tuner/predict/what_if/surroundings"
       autoload :Yjit, "puma_tuner/predict/what_if/demand_changes"
 
       # What can be changed, and by what.
       CHANGES = {
-        "cpu" => :Cpu, "io" => :Waits, "lock" => :Waits, "sleep" => :Waits, "pool" => :Waits, "compute" => :Waits, "gc" => :Gc,
+        "cpu" => :Cpu, "io" => :Io, "lock" => :Waits, "sleep" => :Waits, "pool" => :Waits, "compute" => :Waits, "gc" => :Gc,
         "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic, "connections" => :Traffic,
-        "mix" => :Mix, "weight" => :Weight, "cores" => :Cores, "puma" => :Version, "ruby" => :Version
+        "mix" => :Mix, "weight" => :Weight, "cores" => :Cores, "puma" => :Version, "ruby" => :Version,
+        "without" => :WithoutThread
       }.freeze
 
       # @param texts [Array<String>] expressions

@@ -8,7 +8,7 @@ module PumaTuner
         SELECTS = true
 
         def call(workload, machine)
-          selected = Selection.of(@expression, workload.endpoints)
+          selected = Selection.of(@expression, workload.endpoints, hint:)
           insist_on(selected)
           names = selected.map(&:name)
           endpoints = workload.endpoints.map { |endpoint| names.include?(endpoint.name) ? changed(endpoint) : endpoint }
@@ -16,6 +16,9 @@ module PumaTuner
         end
 
         private
+
+        # @return [String, nil] what else a selector may name
+        def hint = nil
 
         # @raise [UserMistake] when there is nothing to change
         def insist_on(endpoints) = nil
@@ -44,7 +47,7 @@ module PumaTuner
         def change(demand) = @factor ? Demands.scale_cpu(demand, @factor) : Demands.shift_cpu(demand, @shift_ns)
       end
 
-      # `io(/articles)-20ms`, `lock*0.5`, `sleep=0`: waits of one kind. Requests without such a wait stay as they are.
+      # `lock(/articles)-20ms`, `sleep=0`: waits of one kind. Requests without such a wait stay as they are.
       class Waits < DemandChange
         EXAMPLES = {"*" => "*0.5", "-" => "-20ms", "+" => "+20ms", "=" => "=0"}.freeze
 
@@ -57,13 +60,38 @@ module PumaTuner
         end
 
         def insist_on(endpoints)
-          kinds = endpoints.flat_map(&:demands).flat_map(&:wait_kinds).uniq
-          return if kinds.include?(target)
-          @expression.refuse("no recorded request#{" of #{@expression.selector}" if @expression.selector} has a wait of the kind #{target}; " \
-            "there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}")
+          there = endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
+          return if there.intersect?(kinds)
+          @expression.refuse("no recorded request#{" of #{@expression.selector}" if @expression.selector} has a wait of the kind #{kinds.first}; " \
+            "there is #{there.empty? ? "no wait at all" : there.sort.join(", ")}")
         end
 
-        def change(demand) = @factor ? Demands.scale_waits(demand, target, @factor) : Demands.shift_waits(demand, target, @shift_ns)
+        # @return [Array<String>] the waits that it is about
+        def kinds = [target]
+
+        def change(demand) = @factor ? Demands.scale_waits(demand, kinds, @factor) : Demands.shift_waits(demand, kinds, @shift_ns)
+      end
+
+      # `io-20ms`: all IO; `io(db)*0.5`, `io(http, /articles)+20ms`: what it was for, of all endpoints or of some.
+      class Io < Waits
+        # As a person names them, to kinds of waits.
+        KINDS = {"db" => "db", "redis" => "redis", "http" => "http", "file" => "file", "other" => "io"}.freeze
+
+        # A kind, and an endpoint after it.
+        SELECTOR = /\A(?<kind>#{Regexp.union(KINDS.keys)})(?:\s*,\s*(?<endpoint>.+))?\z/
+
+        private
+
+        def prepare
+          super
+          named = SELECTOR.match(@expression.selector.to_s) or return
+          @kind = KINDS.fetch(named[:kind])
+          @expression = @expression.with(selector: named[:endpoint])
+        end
+
+        def kinds = @kind ? [@kind] : KINDS.values.rotate(-1)
+
+        def hint = ("; kinds of io are #{KINDS.keys.join(", ")}" unless @kind)
       end
 
       # `gc=0`, `gc(/articles)*0.5`, `gc-5ms`: garbage collection, and the CPU time it took.

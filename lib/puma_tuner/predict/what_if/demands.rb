@@ -20,14 +20,15 @@ module PumaTuner
           demand.with(bursts_ns:, gc_ns: demand.gc_ns&.clamp(0, bursts_ns.sum))
         end
 
-        # @param kind [String] of the waits
-        def scale_waits(demand, kind, factor)
-          demand.with(waits_ns: demand.waits_ns.zip(demand.wait_kinds).map { |ns, its_kind| (its_kind == kind) ? (ns * factor).round : ns }.freeze)
+        # @param kinds [Array<String>] of the waits
+        def scale_waits(demand, kinds, factor)
+          demand.with(waits_ns: demand.waits_ns.zip(demand.wait_kinds).map { |ns, kind| kinds.include?(kind) ? (ns * factor).round : ns }.freeze)
         end
 
-        # @param shift_ns [Integer] below 0 to take away, from the longest wait of that kind first
-        def shift_waits(demand, kind, shift_ns)
-          demand.with(waits_ns: shifted(demand.waits_ns, shift_ns, demand.wait_kinds.each_index.select { |index| demand.wait_kinds[index] == kind }))
+        # @param shift_ns [Integer] below 0 to take away, from the longest wait of those kinds first
+        def shift_waits(demand, kinds, shift_ns)
+          places = demand.wait_kinds.each_index.select { |index| kinds.include?(demand.wait_kinds[index]) }
+          demand.with(waits_ns: shifted(demand.waits_ns, shift_ns, places))
         end
 
         # @param gc_ns [Integer] what is to be left of it

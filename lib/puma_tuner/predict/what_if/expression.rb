@@ -6,20 +6,24 @@ module PumaTuner
       # An expression, taken apart: `io(/articles)-20ms` is target "io", selector "/articles", operator "-", operand "20ms".
       #
       # selector: nil when it is about everything
+      # Of `without thread puma reactor` the operator is "thread", the operand its name.
       Expression = Data.define(:text, :target, :selector, :operator, :operand)
 
       class Expression
         # An endpoint's name may hold brackets of its own.
         SHAPE = /\A(?<target>[a-z]+)\s*(?:\(\s*(?<selector>.+?)\s*\))?\s*(?<operator>[*=+-])\s*(?<operand>\S+)\z/
 
+        WITHOUT = /\A(?<target>without)\s+(?<operator>thread)\s+(?<operand>\S.*)\z/
+
         NS = {"ns" => 1, "us" => Units::NS_PER_US, "µs" => Units::NS_PER_US, "μs" => Units::NS_PER_US, "ms" => Units::NS_PER_MS, "s" => Units::NS_PER_S}.freeze
         DURATION = /\A(?<number>\d+(\.\d+)?)(?<unit>#{Regexp.union(NS.keys)})\z/
 
         # @return [Expression]
         def self.parse(text)
-          match = SHAPE.match(text) or raise UserMistake, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; docs/what_if.md lists them all"
-          expression = new(text:, **match.named_captures(symbolize_names: true))
+          match = WITHOUT.match(text) || SHAPE.match(text) or raise UserMistake, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; docs/what_if.md lists them all"
+          expression = new(text:, selector: nil, **match.named_captures(symbolize_names: true))
           return expression if CHANGES.key?(expression.target)
+          expression.refuse("write io(#{expression.target}), as it is a kind of io") if Io::KINDS.key?(expression.target)
           expression.refuse("there is no #{expression.target} to change; there is #{CHANGES.keys.join(", ")}")
         end
 

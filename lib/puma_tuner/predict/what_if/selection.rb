@@ -14,14 +14,15 @@ module PumaTuner
         # @param expression [Expression]
         # @param endpoints [Array<Model::EndpointDemand>]
         # @return [Array<Model::EndpointDemand>] all of them when the expression names none
+        # @param hint [String, nil] what else it may have been meant to name
         # @raise [UserMistake] when there is none such
-        def of(expression, endpoints)
+        def of(expression, endpoints, hint: nil)
           selector = expression.selector or return endpoints
           found = exactly(selector, endpoints)
           # A route may hold a * of its own, so a name that is there counts before a pattern.
           found = endpoints.select { |endpoint| names(endpoint).any? { |name| File.fnmatch?(selector, name) } } if found.empty?
           return found unless found.empty?
-          expression.refuse("there is no endpoint #{selector}; there is #{list(endpoints.map(&:name))}")
+          expression.refuse("there is no endpoint #{selector}; there is #{list(endpoints.map(&:name))}#{hint}")
         end
 
         def exactly(selector, endpoints) = endpoints.select { |endpoint| names(endpoint).include?(selector) }

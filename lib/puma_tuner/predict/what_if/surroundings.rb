@@ -39,6 +39,34 @@ module PumaTuner
         end
       end
 
+      # `without thread solid_queue`: background threads by name, by how their names begin, or by a pattern such as `*queue*`.
+      class WithoutThread < Change
+        EXAMPLES = {"thread" => " thread solid_queue"}.freeze
+
+        def call(workload, machine)
+          gone = named(workload.background)
+          @expression.refuse("there is no thread #{name} among those that serve no requests; #{known(workload.background)}") if gone.empty?
+          [workload.with(background: (workload.background - gone).freeze), machine]
+        end
+
+        def remark = "#{@expression.text}: what it computed is taken to be done on another machine, or not at all"
+
+        private
+
+        def name = @expression.operand
+
+        # A name may be how another one begins, or hold a * of its own.
+        def named(threads)
+          exactly = threads.select { |thread| thread.name == name }
+          return exactly unless exactly.empty?
+          threads.select { |thread| thread.name.start_with?(name) || File.fnmatch?(name, thread.name) }
+        end
+
+        def known(threads)
+          threads.empty? ? "the recording has none that take the GVL" : "there is #{Selection.list(threads.map(&:name))}"
+        end
+      end
+
       # `puma=7.2`, `ruby=3.4`: the rules of another version.
       class Version < Change
         EXAMPLES = {"=" => "=VERSION"}.freeze

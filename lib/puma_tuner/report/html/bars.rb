@@ -28,7 +28,7 @@ module PumaTuner
         def self.of_works(works, headings, parts)
           rows = EndpointGroups.of(works, WORKS_MAX).map do |group|
             facts = [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)]
-            [group.name, facts, group.budget]
+            [group.name, facts, group.budget, PartsInside.io(group.budget, group.requests_count)]
           end
           new([*headings, "p50", "p99"], rows, parts)
         end
@@ -81,7 +81,7 @@ module PumaTuner
         def measure = @whole_ns ? "its time, to one scale" : "share of the time"
 
         # @param headings [Array<String>] of the name and the facts
-        # @param rows [Array(String, Array<String>, Measure::Budget)]
+        # @param rows [Array(String, Array<String>, Measure::Budget, String)] the last says what io was for; nil where nobody knows
         # @param parts [Array<Parts::Part>] that there can be
         # @param meanings [Boolean] whether each segment tells its part's meaning, which the legend has, too
         # @param whole_ns [Numeric, nil] the wall time that fills the width; nil: each bar's own
@@ -90,8 +90,8 @@ module PumaTuner
           @headings = headings
           @whole_ns = whole_ns
           @possible_parts = parts
-          @budgets = rows.map(&:last)
-          @rows = rows.map { |name, facts, budget| Row.new(name:, facts:, segments: segments(budget), label: label(name, budget)) }
+          @budgets = rows.map { |row| row[2] }
+          @rows = rows.map { |name, facts, budget, io| Row.new(name:, facts:, segments: segments(budget, io), label: label(name, budget, io)) }
         end
 
         # @return [Array<Parts::Part>] that are drawn, for the legend
@@ -105,21 +105,23 @@ module PumaTuner
 
         private
 
-        def segments(budget)
+        def segments(budget, io)
           ratios = @possible_parts.to_h { |part| [part, Parts.ratio(budget, part).to_f] }
             .select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }
           # Parts that claim too much are drawn in proportion.
           whole = [ratios.values.sum, 1.0].max
           length = @whole_ns ? budget.wall_ns.fdiv(@whole_ns) : 1.0
           x = 0.0
-          ratios.map { |part, ratio| segment(part, budget, ratio, x, length / whole).tap { x += ratio * length / whole } }
+          ratios.map { |part, ratio| segment(part, budget, ratio, x, length / whole, io).tap { x += ratio * length / whole } }
         end
 
         # @param scale [Float] by which shares are drawn
-        def segment(part, budget, ratio, x, scale)
+        def segment(part, budget, ratio, x, scale, io)
           Segment.new(part:, x: percent(x), width: percent(ratio * scale), text: text(budget, ratio, ratio * scale),
-            title: "#{part.word} #{Units.duration(budget.wall_ns * ratio) + ", " if @whole_ns}#{Units.percent(ratio)}#{": #{part.meaning}" if @meanings}")
+            title: "#{part.word} #{Units.duration(budget.wall_ns * ratio) + ", " if @whole_ns}#{share(part, ratio, io)}#{": #{part.meaning}" if @meanings}")
         end
+
+        def share(part, ratio, io) = "#{Units.percent(ratio)}#{" (#{io})" if io && part.name == :io}"
 
         # A time is longer than a number.
         def text(budget, ratio, width)
@@ -129,8 +131,8 @@ module PumaTuner
 
         def percent(ratio) = (ratio * 100).round(2)
 
-        def label(name, budget)
-          shares = Parts.largest(budget, 9, @possible_parts).map { |part, ratio| "#{part.word} #{Units.percent(ratio)}" }
+        def label(name, budget, io)
+          shares = Parts.largest(budget, 9, @possible_parts).map { |part, ratio| "#{part.word} #{share(part, ratio, io)}" }
           "#{name}: #{shares.empty? ? "no time seen" : shares.join(", ")}"
         end
       end

@@ -33,10 +33,16 @@ module PumaTuner
           parts = Parts.sort(groups.map(&:budget), possible_parts)
           rows = groups.map do |group|
             [group.name, Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns),
-              *parts.seen.map { |part| Units.percent(Parts.ratio(group.budget, part)) }]
+              *parts.seen.map { |part| share(group, part) }]
           end
           Table.new(title:, headings: [*headings, "p50", "p99", *parts.seen.map(&:word)], rows:,
             notes: [*notes.all, *unknown(parts)])
+        end
+
+        # Of io also what it was for, in a mean one of the group.
+        def share(group, part)
+          io = PartsInside.io(group.budget, group.requests_count) if part.name == :io
+          "#{Units.percent(Parts.ratio(group.budget, part))}#{" (#{io})" if io}"
         end
 
         # Why is told where something is missing, and only there: a comment has no small print.

@@ -19,7 +19,7 @@ module PumaTuner
 
         def possible_parts = Parts.possible
 
-        def notes = WorkNotes.new(works).all
+        def noun = "request"
 
         def lines
           groups = EndpointGroups.of(works, ROWS_MAX)
@@ -29,8 +29,15 @@ module PumaTuner
           room = name_room([numbers, *rows])
           table = table([name, *numbers])
           groups.zip(rows) { |group, row| table << [shortened(group.name, room), *row] }
-          table.lines + note([*notes, *left_out(parts)].join(" "))
+          headings, *lines = table.lines
+          ios = groups.map { |group| PartsInside.io(group.budget, group.requests_count) }
+          [headings, *lines.zip(ios).flat_map { |line, io| [line, *io_line(io)] }, *note([*notes(ios), *left_out(parts)].join(" "))]
         end
+
+        # Beneath its row.
+        def io_line(io) = ([@paint.call("#{Table::INDENT * 2}io: #{io}", :dim)] if io)
+
+        def notes(ios) = [*WorkNotes.new(works, noun:).all, *("What io was for: mean per #{noun}." if ios.any?)]
 
         def numbers(group, parts)
           [Figures.count(group.requests_count), Units.milliseconds(group.p50_ns), Units.milliseconds(group.p99_ns),

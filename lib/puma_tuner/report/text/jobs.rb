@@ -15,7 +15,7 @@ module PumaTuner
 
         def possible_parts = Parts.possible(queue: false)
 
-        def notes = WorkNotes.new(works, noun: "job").all
+        def noun = "job"
       end
     end
   end
