@@ -119,6 +119,44 @@ class OffGvlTest < TunerTest
     assert_operator budget.io_ns - budget.http_ns, :<, budget.http_ns / 10
   end
 
+  {"excon" => "Excon.get(URL).body", "http" => "HTTP.get(URL).to_s", "httpclient" => "HTTPClient.new.get_content(URL)", "httpx" => "HTTPX.get(URL).to_s"}.each do |library, answer|
+    test "the gem #{library}, with its connection and the body" do
+      budget = job_budget(<<~RUBY, gemfile: WatchedScript::CLIENTS)
+        #{HTTP}#{WITH_SERVER}
+        require "#{library}"
+        URL = "http://127.0.0.1:\#{PORT}/"
+        PumaTuner::Measure.recording
+        PumaTuner.measure("talks") { #{answer} == "ok" or raise "no answer" }
+      RUBY
+      assert_waited_for :http, budget
+      assert_operator budget.io_ns - budget.http_ns, :<, budget.http_ns / 10
+    end
+  end
+
+  # One key alone, and several at once, which take another way through the gem.
+  {"one key" => 'cache.get("a")', "several keys" => 'cache.get_multi("a", "b")'}.each do |title, call|
+    test "memcached by the gem dalli counts as redis: #{title}" do
+      assert_waited_for :redis, job_budget(<<~RUBY, gemfile: WatchedScript::CLIENTS)
+        ANSWERS = lambda do |client, &wait|
+          while (line = client.gets)
+            case line
+            when /\\Aversion/ then client.write("VERSION 1.6.40\\r\\n")
+            when /\\Amn/ then wait.call && client.write("MN\\r\\n")
+            when /\\Amg .* q/ then nil # quiet: a miss is not told
+            when /\\Amg/ then wait.call && client.write("EN\\r\\n")
+            end
+          end
+        end
+        #{WITH_SERVER}
+        require "dalli"
+        Dalli.logger.level = :fatal
+        PumaTuner::Measure.recording
+        cache = Dalli::Client.new("127.0.0.1:\#{PORT}")
+        PumaTuner.measure("talks") { #{call} }
+      RUBY
+    end
+  end
+
   test "a library that is loaded later is known once a job has occurred" do
     budget = job_budget(<<~RUBY)
       #{HTTP}#{WITH_SERVER}

@@ -176,7 +176,7 @@ class LedgerTest < TunerTest
 
   test "how often a background thread took the GVL is counted, from one reading to the next" do
     turns = Queue.new
-    ticker = Thread.new { (turns.pop == :end) ? break : sleep(0.001) while true }
+    ticker = Thread.new { sleep(0.001) until turns.pop == :end }
     ticker.name = "ticker"
     tick = ->(count) do
       count.times { turns << :tick }

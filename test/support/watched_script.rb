@@ -6,6 +6,7 @@ require "support/served_app"
 # A script that watches itself, in a process of its own: without Puma, with the gems it names.
 module WatchedScript
   LIBRARIES = "#{ServedApp::PROJECT}/gemfiles/libraries.gemfile"
+  CLIENTS = "#{ServedApp::PROJECT}/gemfiles/clients.gemfile"
 
   module_function
 

@@ -32,7 +32,7 @@ module PumaTuner
         "redis" => {
           "RedisClient" => %i[connect], "RedisClient::ConnectionMixin" => %i[call call_pipelined],
           "Redis::Client" => %i[process], # of redis before 5, which has RedisClient do it
-          "Dalli::Client" => %i[perform], "Dalli::PipelinedGetter" => %i[process]
+          "Dalli::Protocol::Base" => %i[request alive?], "Dalli::PipelinedGetter" => %i[process]
         },
         "http" => {
           "Net::HTTP" => %i[connect transport_request], "Excon::Connection" => %i[request], "HTTPX::Session" => %i[request],
@@ -65,7 +65,9 @@ module PumaTuner
       def loaded(name)
         name.split("::").reduce(Object) do |owner, part|
           break if owner.autoload?(part) || !owner.const_defined?(part, false)
-          owner.const_get(part, false).tap { |constant| return unless constant.is_a?(Module) } # an app's own, of the same name
+          constant = owner.const_get(part, false)
+          break unless constant.is_a?(Module) # an app's own, of the same name
+          constant
         end
       end
 
