@@ -84,6 +84,14 @@ class PredictCommandTest < TunerTest
     assert_operator sweep_of("--station", "io=1").at(topology("1x5")).throughput_per_s.value, :<, 1_000.0 / 6.4
   end
 
+  test "there is a station for each kind of wait that was recorded" do
+    kinds = Predict::Station::KINDS
+    recorded = workload(endpoints: [endpoint_demand(demand([1] * (kinds.size + 1), [1] * kinds.size, wait_kinds: kinds))])
+    stations = CLI::Predict.allocate.send(:stations_of, kinds.map { |kind| "#{kind}=20" }.join("\n"), recorded)
+    assert_equal kinds, stations.map(&:kind)
+    assert_equal [20], stations.map(&:servers_count).uniq
+  end
+
   test "the capacity for a latency goal" do
     result = predict("--capacity", "--max-p99", "200")
     assert_equal 0, result.code, result.err

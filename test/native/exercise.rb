@@ -12,9 +12,18 @@ abort(Clock.why_not) unless Clock.start
 folder = Dir.mktmpdir
 abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
 
+100.times { |i| Clock.attribute(Class.new, i % 4 + 3) } # more classes than there is room for
+scoped = lambda do
+  before = Clock.scope(Clock::STEP_KINDS.index("http"))
+  File.open(File::NULL, "w") { |null| null.syswrite("x") }
+  IO.select(nil, nil, nil, 0.0001)
+  Clock.scope(before)
+end
+
 serve = lambda do |entry|
   Clock.request_begin
   sleep 0.0005
+  scoped.call
   Mutex.new.synchronize { Array.new(500) { Object.new } }
   Queue.new.pop(timeout: 0.0005)
   Clock.request_end(entry, Clock.now_ns, 1_000)

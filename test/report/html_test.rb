@@ -84,6 +84,14 @@ class ReportHtmlTest < TunerTest
     end
   end
 
+  test "an endpoint's io tells what it was for, in its bar and in the numbers" do
+    page = html
+    assert_includes page, "io 23.1% (db 15.3 ms, redis 1.76 ms): waits for"
+    assert_match(/aria-label="POST \/orders: [^"]*io 18.8% \(http 13.1 ms, db 7.17 ms\)/, page)
+    ["db in io", "redis in io", "http in io"].each { |heading| assert_includes page, ">#{heading}</th>" }
+    refute_includes html(TuningFixture.unaided_observation), " in io<"
+  end
+
   test "parts that claim too much are drawn in proportion" do
     rows = [["GET /", 10, 50.0, 1.0, 2.0, {cpu: 0.9, io: 0.6}]]
     rects = html(TuningFixture.observation(endpoint_rows: rows, jobs: [], threads: [])).scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/)
