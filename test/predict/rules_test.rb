@@ -13,6 +13,12 @@ class RulesTest < TunerTest
     assert_equal [1, 0], [Rules.puma("6.0.0")[:gate], Rules.puma("7.0.0")[:gate]]
   end
 
+  test "without a reactor, Puma after 8.0.2 has its old gate again, and no delay" do
+    gates = %w[6.6.1 7.2.1 8.0.2 8.0.3 8.1.0].map { |version| Rules.puma(version, queue_requests: false).values_at(:gate, :overload_delay_ns) }
+    assert_equal [[1, 0], [0, 5_000_000], [0, 5_000_000], [1, 0], [1, 0]], gates
+    assert_equal Rules.puma("8.0.2"), Rules.puma("8.0.3")
+  end
+
   test "the GVL is thrown, handed over, or taken back" do
     {"3.1.2" => :barging, "3.2.8" => :barging, "3.3.0" => :fifo, "3.4.5" => :fifo, "4.0.5" => :fifo, "4.1.0" => :hot, "4.1.0dev" => :hot}.each do |version, rule|
       assert_equal Rules::GVL.fetch(rule), Rules.gvl(version), version

@@ -3,22 +3,14 @@
 require "test_helper"
 require "support/builders"
 require "support/oracles"
+require "support/simulating"
 
 # The simulation against what theory knows exactly. By the core; its twin takes the same steps (twin_test.rb).
 class SimulationTest < TunerTest
   include Builders
+  include Simulating
 
   time_limit 60
-
-  def simulate(workload, text, arrivals: workload.arrivals, seed: 1, requests_count: 2_000, on: machine, stations: [], resample: false, **settings)
-    Predict::Engine.call(Predict::Plan.new(workload:, machine: on, scenario: scenario(text, arrivals, **settings), seed:, requests_count:, stations:, resample:))
-  end
-
-  # @param means_ms [Array<Numeric>] bursts and waits in turn, each exponential with that mean
-  def exponential_endpoint(*means_ms, random: Random.new(17), count: 3_000, **others)
-    columns = means_ms.map { |mean_ms| mean_ms.zero? ? [0] * count : Oracles.exponential(count, mean_ms.to_f, random) }
-    endpoint_demand(*columns.transpose.map { |steps| demand(steps.values_at(*(0...steps.size).step(2)), steps.values_at(*(1...steps.size).step(2)), **others) })
-  end
 
   test "the same seed gives the same outcome, another seed another" do
     workload = workload(endpoints: [exponential_endpoint(2, 5, 1)])
@@ -130,6 +122,16 @@ class SimulationTest < TunerTest
     end
   end
 
+  test "IO of all kinds is IO, and each kind may queue for servers of its own" do
+    kinds = %w[io db redis http file]
+    outcome = simulate(workload(endpoints: [endpoint_demand(steps(*kinds.map { |kind| [kind, 2] }))], connections_count: 1), "1x1")
+    assert_equal [10 * MS, 10.0 * MS], [outcome.latencies_ns.uniq, outcome.means[:io]].flatten
+    kinds.each do |kind|
+      waits = workload(endpoints: [endpoint_demand(steps(["db", 1], [kind, 10]))], connections_count: 6)
+      assert_in_epsilon 200, simulate(waits, "1x6", stations: [Predict::Station.new(kind:, servers_count: 2)]).throughput_per_s, (kind == "db") ? 0.2 : 0.01, kind
+    end
+  end
+
   test "a request's time is the sum of its parts, whatever it meets" do
     busy = machine(cores_count: 2, client_cpu_ns: 100_000, handoff_ns: 9_000, wakeup_idle_ns: [40_000], wakeup_loaded_ns: [900_000], reactor_wakeup_cpu_ns: 20_000)
     parts = Predict::ForecastBudget.members - [:gc_ns]
@@ -160,7 +162,12 @@ class SimulationTest < TunerTest
 
   test "native code that computes without the GVL takes a core and no GVL" do
     hashing = workload(endpoints: [endpoint_demand(demand([0, 0], [10], wait_kinds: ["compute"]))], connections_count: 8)
-    assert_in_epsilon 400, simulate(hashing, "1x8", on: machine(cores_count: 4)).throughput_per_s, 0.02
+    outcome = simulate(hashing, "1x8", on: machine(cores_count: 4))
+    assert_in_epsilon 400, outcome.throughput_per_s, 0.02
+    assert_in_epsilon 4, outcome.cores_used, 0.02
+    # Eight on four cores: as long without one as with one.
+    assert_equal [10.0 * MS, 0.0, 0.0], outcome.means.values_at(:cpu, :io, :gvl_wait)
+    assert_in_epsilon 10 * MS, outcome.means[:preempted], 0.02
   end
 
   test "endpoints come by their weight, and bring their whole requests" do

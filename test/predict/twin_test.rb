@@ -3,7 +3,8 @@
 require "test_helper"
 require "support/builders"
 
-# The core in C and its twin in Ruby take the same steps at the same times, whatever they are given.
+# The core in C and its twin in Ruby take the same steps at the same times, whatever they are given; and each request's time is the sum
+# of its parts, to the nanosecond.
 class TwinTest < TunerTest
   include Builders
 
@@ -12,6 +13,7 @@ class TwinTest < TunerTest
   Predict = PumaTuner::Predict
 
   WAITS = %w[io lock sleep pool compute db redis http file].freeze
+  PARTS = %i[client queue gvl_wait cpu preempted io lock sleep].freeze
   PUMAS = %w[6.6.1 7.0.0 8.0.2 8.1.0].freeze
   RUBIES = %w[3.2.8 3.4.5 4.1.0].freeze
 
@@ -77,6 +79,8 @@ class TwinTest < TunerTest
       expected = Predict::Reference::Simulation.new(plan).call
       assert_equal expected.except(:latencies), Predict::Core.run(plan).except(:latencies), "seed #{seed}"
       assert_equal expected[:latencies].unpack("q*"), Predict::Core.run(plan)[:latencies].unpack("q*"), "seed #{seed}"
+      assert_equal expected[:totals][:latency], expected[:totals].values_at(*PARTS).sum, "seed #{seed}"
+      assert_operator expected[:lock_waits].unpack("q*").each_slice(2).sum(&:last), :<=, expected[:totals][:lock], "seed #{seed}"
       [expected[:deadlock].any?, expected[:lock_waits].unpack("q*").sum.positive?]
     end
     # They met all of it.

@@ -7,7 +7,7 @@ module PumaTuner
       class Tally
         TOTALS = %i[latency client queue gvl_wait cpu gc preempted io lock sleep slices].freeze
         LOCK, SLEEP, POOL, COMPUTE = Plan::WAITS.values_at("lock", "sleep", "pool", "compute")
-        IO = Plan::WAITS.values_at("io", "db", "redis", "http", "file").freeze
+        IO = Plan::WAITS.values_at(*Model::Demand::IO_KINDS).freeze
 
         attr_accessor :in_flight_count, :server_cpu_ns
 
