@@ -43,9 +43,10 @@ module PumaTuner
   # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is printed for an
   #   interval without requests
   # @param out [IO] where to
+  # @param locks [Boolean] whether locks and pools are watched, too, which adds to the cost of each (docs/measure.md)
   # @return [void]
-  def self.run(interval_s: Measure::Console.interval_s, out: $stdout)
-    Measure.start(way_in: "run", console: {interval_s:, out:})
+  def self.run(interval_s: Measure::Console.interval_s, out: $stdout, locks: false)
+    Measure.start(way_in: "run", console: {interval_s:, out:}, locks:)
   end
 
   # Records a piece of work that is no request: a job, a task. Inside of a request, or of another job, it only yields.

@@ -107,6 +107,26 @@ static VALUE clock_scope(VALUE self, VALUE part)
 
 static VALUE clock_attribute(VALUE self, VALUE klass, VALUE part) { return pt_attribute(klass, (enum part)NUM2INT(part)) ? Qtrue : Qfalse; }
 
+static VALUE clock_watch_locks(VALUE self) { return pt_locks_watch(self) ? Qtrue : Qfalse; }
+
+static VALUE clock_pool_tried(VALUE self, VALUE pool)
+{
+    pt_locks_pool_tried(pool);
+    return Qnil;
+}
+
+static VALUE clock_pool_got(VALUE self, VALUE pool, VALUE connections_count)
+{
+    pt_locks_pool_got(pool, NIL_P(connections_count) ? 0 : NUM2ULL(connections_count));
+    return Qnil;
+}
+
+static VALUE clock_pool_returned(VALUE self, VALUE pool)
+{
+    pt_locks_pool_returned(pool);
+    return Qnil;
+}
+
 /* The thread's totals, as the enum part names them, then gc, slices. Up to the last time it took the GVL. */
 static VALUE clock_totals(VALUE self, VALUE thread)
 {
@@ -134,6 +154,8 @@ static VALUE clock_layout(VALUE self)
         {"traces_offset", TRACES_OFFSET}, {"trace_bytes", sizeof(struct ledger_trace)},
         {"facts_offset", offsetof(struct ledger_header, facts)}, {"name_offset", offsetof(struct ledger_entry, name)},
         {"blames_offset", offsetof(struct ledger_entry, blames)}, {"sums_count", SUMS}, {"counts_count", COUNTS},
+        {"locks_offset", LOCKS_OFFSET}, {"first_lock_offset", offsetof(struct ledger_locks, locks)}, {"lock_bytes", sizeof(struct ledger_lock)},
+        {"lock_class_offset", offsetof(struct ledger_lock, class_name)}, {"lock_place_offset", offsetof(struct ledger_lock, place)},
     };
     VALUE layout = rb_hash_new();
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -162,6 +184,10 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner(void)
     rb_define_singleton_method(gvl_clock, "checkout", clock_checkout, 1);
     rb_define_singleton_method(gvl_clock, "scope", clock_scope, 1);
     rb_define_singleton_method(gvl_clock, "attribute", clock_attribute, 2);
+    rb_define_singleton_method(gvl_clock, "watch_locks", clock_watch_locks, 0);
+    rb_define_singleton_method(gvl_clock, "pool_tried", clock_pool_tried, 1);
+    rb_define_singleton_method(gvl_clock, "pool_got", clock_pool_got, 2);
+    rb_define_singleton_method(gvl_clock, "pool_returned", clock_pool_returned, 1);
     rb_define_singleton_method(gvl_clock, "totals", clock_totals, 1);
     rb_define_singleton_method(gvl_clock, "unobserved_threads_count", clock_unobserved_threads_count, 0);
     rb_define_singleton_method(gvl_clock, "bucket_of", clock_bucket_of, 1);

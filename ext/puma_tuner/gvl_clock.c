@@ -32,6 +32,7 @@
 
 __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
 struct slot *pt_slots;
+size_t pt_slots_used_count;
 
 static bool live; /* false from a fork to the next start: the child must not write where its parent does */
 static rb_internal_thread_specific_key_t key;
@@ -110,7 +111,9 @@ static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wa
     if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
         slot->total.part_ns[IDLE] += gap_ns;
         pt_window_idle(slot, ready_ns);
+        if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
     } else {
+        if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
         slot->total.part_ns[part] += gap_ns;
         pt_window_step(slot, part, gap_ns);
     }
@@ -131,6 +134,7 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
         add_release(slot, ready_ns, wait_ns);
         slot->total.part_ns[GVL_WAIT] += wait_ns;
         pt_window_step(slot, GVL_WAIT, wait_ns);
+        slot->merge_from = 0;
         if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
     } else {
         pt_window_open(slot, now_ns); /* a new thread */
@@ -153,6 +157,7 @@ static struct slot *adopt(VALUE thread)
             slot->serial = serial + 1;
             slot->in_use = true;
             slot->thread = thread;
+            if (i >= pt_slots_used_count) pt_slots_used_count = i + 1;
             rb_internal_thread_specific_set(thread, key, slot);
             return slot;
         }
@@ -166,6 +171,7 @@ static void dismiss(VALUE thread, struct slot *slot)
 {
     rb_internal_thread_specific_set(thread, key, NULL);
     pt_own_slot = NULL;
+    if (slot->lock_holds_count) pt_locks_thread_ends(slot);
     slot->thread = Qfalse;
     __atomic_store_n(&slot->in_use, false, __ATOMIC_RELEASE);
 }

@@ -9,6 +9,8 @@
 
 #define ZERO_BYTE_AT_END 1
 
+struct ledger_locks *pt_ledger_locks;
+
 static char *base;
 static int file = -1;
 
@@ -41,6 +43,7 @@ static void end_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn
 /* Also in a forked child: the ledger is its parent's, which goes on writing. */
 void pt_ledger_close(void)
 {
+    pt_ledger_locks = NULL;
     if (base) munmap(base, LEDGER_BYTES);
     if (file >= 0) close(file);
     base = NULL;
@@ -264,6 +267,15 @@ void pt_ledger_sweep(uint64_t now_ns)
         cpu_ns = cpu_ns_of(slot->native_thread_id);
         if (cpu_ns && !computes_now(slot, cpu_ns)) pt_ledger_settle(slot, cpu_ns);
     }
+}
+
+/* False without a ledger, or without memory for the block. */
+bool pt_ledger_make_locks(void)
+{
+    if (!pt_ledger_is_open() || !reserve(LOCKS_OFFSET, sizeof(struct ledger_locks))) return false;
+    pt_ledger_locks = (struct ledger_locks *)(base + LOCKS_OFFSET);
+    pt_ledger_locks->watched = 1;
+    return true;
 }
 
 void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns)

@@ -2,7 +2,7 @@
  * process may read it at any time (lib/puma_tuner/measure/ledger.rb). One process writes, holding its GVL, so nobody
  * locks; a reader sees by an entry's `turn` (odd: being written) that it must look again.
  *
- *   header | entries | histograms, a block per entry that has any | traces
+ *   header | entries | histograms, a block per entry that has any | traces | locks
  *
  * Everything is an unsigned 64-bit number in the machine's order, or text ended by zeros. Blocks that nobody uses take no
  * memory. Numbers only grow, so two readings make a window; traces alone begin anew when a reader changes `epoch`. */
@@ -73,11 +73,31 @@ struct ledger_trace {
     uint64_t steps[STEPS_MAX];
 };
 
+enum lock_kind { LOCK_NONE, LOCK_MUTEX, LOCK_MONITOR, LOCK_POOL };
+
+#define LOCKS_MAX 256
+#define CLASS_BYTES 64
+#define PLACE_BYTES 128
+
+struct ledger_lock {
+    uint64_t kind, size; /* size: 1, or a pool's connections */
+    uint64_t threads_count, holds_count, hold_ns, waits_count, wait_ns;
+    char class_name[CLASS_BYTES], place[PLACE_BYTES]; /* written once, before it is counted in locks_count */
+};
+
+struct ledger_locks {
+    uint64_t watched, locks_count;
+    uint64_t pairs_count, cost_per_pair_ns; /* all that was locked and unlocked, also what has no place here */
+    uint64_t unplaced_count;                /* holds of locks that should have had one */
+    struct ledger_lock locks[LOCKS_MAX];
+};
+
 #define ENTRIES_OFFSET 4096
 #define HISTOGRAMS_OFFSET (ENTRIES_OFFSET + ENTRIES_MAX * sizeof(struct ledger_entry))
 #define HISTOGRAM_BLOCK_BYTES (HISTOGRAMS * BUCKETS * sizeof(uint64_t))
 #define TRACES_OFFSET (HISTOGRAMS_OFFSET + ENTRIES_MAX * HISTOGRAM_BLOCK_BYTES)
-#define LEDGER_BYTES (TRACES_OFFSET + TRACES_MAX * sizeof(struct ledger_trace))
+#define LOCKS_OFFSET (TRACES_OFFSET + TRACES_MAX * sizeof(struct ledger_trace))
+#define LEDGER_BYTES (LOCKS_OFFSET + sizeof(struct ledger_locks))
 
 /* A piece of a thread's time, closed: its parts sum to the wall time by construction. */
 struct closed {
@@ -99,6 +119,10 @@ void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns);
 #define SWEEP_ANYWAY UINT64_MAX
 void pt_ledger_sweep(uint64_t now_ns);
 void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns);
+
+/* NULL unless the locks of this process are watched. A lock's id is its place, from 1 on. */
+extern struct ledger_locks *pt_ledger_locks;
+bool pt_ledger_make_locks(void);
 
 /* window.c */
 void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed);

@@ -31,9 +31,29 @@ struct totals {
 /* A hold this long keeps everybody else waiting for a whole tick of the timer. */
 #define LONG_HOLD_NS 10000000u
 
-/* A step of a trace: part in the top byte, nanoseconds below. */
+/* A step of a trace: part in the top byte, nanoseconds below; or a marker, which takes no time: its code in the top byte, a lock's id
+ * below. */
 #define STEPS_MAX 512
 #define STEP_NS_BITS 56
+enum marker { ACQUIRE = 64, RELEASE }; /* beyond all parts */
+
+/* A lock, or a connection of a pool, that the thread has or tries to get. See locks.c. */
+#define LOCK_HOLDS_MAX 16
+struct lock_hold {
+    VALUE lock;
+    VALUE awaited;         /* on whom Ruby waits for it: the lock, or the mutex inside a monitor */
+    uint64_t tried_ns;     /* when the thread tried to get it */
+    uint64_t since_ns;     /* when it had it, as far as is known */
+    uint64_t wait_ns;      /* in between */
+    uint64_t cycles_count; /* the thread's, when it had it: another number later tells that the GVL was let go */
+    uint32_t id;           /* in the ledger; 0: it has no place there */
+    uint32_t depth;        /* of a monitor, which may be entered again */
+    uint32_t serial;       /* the window in which it began */
+    uint32_t marker;       /* where its ACQUIRE stands among the steps of that window; 0: nowhere */
+    uint8_t kind;          /* enum lock_kind */
+    bool waited;
+    bool asleep;           /* in a condition variable: neither has it nor tries */
+};
 
 /* Who held the GVL while this thread waited for it, in this window: a holder is a window of a slot, or an entry. */
 #define BLAMED_MAX 24
@@ -62,6 +82,9 @@ struct slot {
     VALUE thread;
     struct totals total;
     uint32_t steps_count;
+    uint32_t lock_holds_count;
+    uint32_t open_markers_count;  /* of ACQUIRE without RELEASE: each keeps a place among the steps */
+    uint32_t merge_from;          /* steps from here on may take more of their part; 0: the last one alone */
     uint32_t blamed_count;
     uint32_t serial;              /* of the current window */
     uint32_t unplaced_count;      /* what found no place in `blamed` since the last that did, */
@@ -88,6 +111,7 @@ struct slot {
     struct blamed blamed[BLAMED_MAX];
     struct pending pending[PENDING_MAX];
     uint64_t steps[STEPS_MAX];
+    struct lock_hold lock_holds[LOCK_HOLDS_MAX];
 };
 
 #define SLOTS_MAX 1024
@@ -97,6 +121,7 @@ struct closed; /* ledger.h */
 /* gvl_clock.c */
 extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
 extern struct slot *pt_slots;
+extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
 bool pt_gvl_clock_start(VALUE threads);
 struct slot *pt_slot_of(VALUE thread);
 uint64_t pt_unobserved_threads_count(void);
@@ -113,6 +138,15 @@ void pt_blame_wait(struct slot *slot, uint64_t now_ns);
 void pt_blame_window_ends(struct slot *slot, uint32_t entry);
 void pt_blame_settle(struct slot *slot, uint32_t entry);
 void pt_blame_start(void);
+
+/* locks.c */
+bool pt_locks_watch(VALUE module);
+void pt_locks_release_ends(struct slot *slot, enum part part, uint64_t gap_ns, uint64_t now_ns);
+void pt_locks_window_ends(struct slot *slot);
+void pt_locks_thread_ends(struct slot *slot);
+void pt_locks_pool_tried(VALUE pool);
+void pt_locks_pool_got(VALUE pool, uint64_t connections_count);
+void pt_locks_pool_returned(VALUE pool);
 
 /* window.c */
 void pt_window_open(struct slot *slot, uint64_t now_ns);

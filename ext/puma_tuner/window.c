@@ -12,7 +12,7 @@ void pt_window_open(struct slot *slot, uint64_t now_ns)
 {
     slot->window_since_ns = now_ns;
     slot->window_total = slot->total;
-    slot->steps_count = 0;
+    slot->steps_count = slot->open_markers_count = slot->merge_from = 0;
     slot->blamed_count = slot->unplaced_count = 0;
     slot->unplaced_ns = 0;
     slot->serial++;
@@ -34,26 +34,31 @@ void pt_window_idle(struct slot *slot, uint64_t now_ns)
     pt_window_open(slot, now_ns);
 }
 
+#define IS_MARKER(step) ((step) >> STEP_NS_BITS >= ACQUIRE)
+
+/* In a full trace, time goes to a step of its kind among the last ones, so many of them. */
+#define SEARCHED_STEPS 8
+
 /* Notes a step of the trace. A full trace goes on in its last steps of the same kind, so that its sums stay true. */
 void pt_window_step(struct slot *slot, enum part part, uint64_t ns)
 {
-    uint32_t count = slot->steps_count;
+    uint32_t count = slot->steps_count, i = count;
+    bool full = count + slot->open_markers_count >= STEPS_MAX;
+    uint32_t from = full ? count - SEARCHED_STEPS : slot->merge_from ? slot->merge_from : count - (count > 0);
 
-    if (count > 0 && slot->steps[count - 1] >> STEP_NS_BITS == (uint64_t)part) {
-        slot->steps[count - 1] += ns;
-    } else if (count < STEPS_MAX) {
+    while (i-- > from) {
+        if (slot->steps[i] >> STEP_NS_BITS == (uint64_t)part) {
+            slot->steps[i] += ns;
+            return;
+        }
+    }
+    if (!full) {
         slot->steps[count] = ((uint64_t)part << STEP_NS_BITS) + ns;
         slot->steps_count = count + 1;
-    } else {
-        uint32_t i = count;
-        while (i-- > count - 8) {
-            if (slot->steps[i] >> STEP_NS_BITS == (uint64_t)part) {
-                slot->steps[i] += ns;
-                return;
-            }
-        }
-        slot->steps[count - 1] += ns;
+        return;
     }
+    for (i = count - 1; i > 0 && IS_MARKER(slot->steps[i]); i--);
+    slot->steps[i] += ns;
 }
 
 /* Brings the totals of the running thread up to now. Contract: own thread, GVL held, also in SUSPENDED. */
@@ -173,6 +178,7 @@ bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint6
     }
     pt_close(&slot->total, &slot->window_total, cpu_ns - slot->begin_cpu_ns + slot->begin_held_ns, closed);
     judge(closed, now_ns - slot->window_since_ns);
+    if (slot->lock_holds_count) pt_locks_window_ends(slot);
     closed->steps_count = slot->steps_count; /* they stay until the thread gives up the GVL */
     if (queued_ns && queued_ns < slot->window_since_ns) closed->sums[SUM_QUEUE] = slot->window_since_ns - queued_ns;
     closed->sums[SUM_WALL] += closed->sums[SUM_QUEUE];

@@ -23,5 +23,5 @@ if ENV["PUMA_TUNER_METER"]
 end
 PumaTuner::Profile::Inside.orders if ENV["PUMA_TUNER_PROFILE"] && !ENV["PUMA_TUNER_METER"]
 if ENV["PUMA_TUNER_MEASURE"]
-  PumaTuner::Measure.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command")
+  PumaTuner::Measure.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command", locks: ENV.key?("PUMA_TUNER_LOCKS"))
 end

@@ -22,6 +22,7 @@ module PumaTuner
     autoload :Ledgers, "puma_tuner/measure/ledgers"
     autoload :LoadSummary, "puma_tuner/measure/observation"
     autoload :LoadedWindow, "puma_tuner/measure/loaded_window"
+    autoload :LockObservation, "puma_tuner/measure/observation"
     autoload :Observation, "puma_tuner/measure/observation"
     autoload :OffGvl, "puma_tuner/measure/off_gvl"
     autoload :ProbeCost, "puma_tuner/measure/observation"
@@ -62,9 +63,10 @@ module PumaTuner
       # @param way_in [String] "command", "plugin", "run", "rack" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
-      def start(way_in:, directory: nil, console: nil)
-        @ways ||= {way_in:, directory: nil, console: nil}
-        @ways = @ways.merge({directory:, console:}.compact)
+      # @param locks [Boolean, nil] whether locks and pools are watched, each at its price
+      def start(way_in:, directory: nil, console: nil, locks: nil)
+        @ways ||= {way_in:, directory: nil, console: nil, locks: nil}
+        @ways = @ways.merge({directory:, console:, locks:}.compact)
         PumaHooks.install { |server| server_starts(server) }
       end
 
@@ -89,7 +91,8 @@ module PumaTuner
       def recording
         return @recording if @recording&.pid == Process.pid
         @snapshot = nil
-        @recording = Recording.new(way_in: @ways&.fetch(:way_in) || "jobs", directory: @ways&.fetch(:directory) || ENV["PUMA_TUNER_DIRECTORY"], grouping:)
+        @recording = Recording.new(way_in: @ways&.fetch(:way_in) || "jobs", directory: @ways&.fetch(:directory) || ENV["PUMA_TUNER_DIRECTORY"], grouping:,
+          locks: @ways&.fetch(:locks))
         @recorder = @recording.recorder
         @recording
       end

@@ -5,9 +5,12 @@ module PumaTuner
   class Tuner
     # What to do. Durations in seconds; topologies: the grid to predict; checked_topologies: cells to measure besides
     # today's and the recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it
-    # has not been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes.
+    # has not been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes;
+    # locks: whether they are watched while today's settings are measured.
     Plan = Data.define(:command, :traffic, :topologies, :today, :checked_topologies, :constraints, :warmup_s, :duration_s,
-      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record, :time_limit_s)
+      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record, :time_limit_s, :locks) do
+      def initialize(locks: true, **fields) = super
+    end
 
     # Of the time that is given, what measuring may take at most.
     MEASURED_RATIO = 0.25
@@ -53,7 +56,7 @@ module PumaTuner
     def measure
       share = @clock ? [@clock.left_s * MEASURED_RATIO / (@plan.warmup_s + @plan.duration_s), 1].min : 1
       window = Measure::LoadedWindow.new(command: @plan.command, traffic: @plan.traffic, topology: @plan.today,
-        warmup_s: @plan.warmup_s * share, duration_s: @plan.duration_s * share, boot_limit_s: @plan.boot_limit_s)
+        warmup_s: @plan.warmup_s * share, duration_s: @plan.duration_s * share, boot_limit_s: @plan.boot_limit_s, locks: @plan.locks)
       @progress.stage("measure today's settings", nil) { |stage| window.call { |what, left_s| stage.note(what, left_s) } }
     end
 

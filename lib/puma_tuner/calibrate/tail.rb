@@ -29,7 +29,7 @@ module PumaTuner
       def call
         EmptyApp.command do |command|
           observation = Measure::LoadedWindow.new(command:, traffic: EmptyApp.traffic(*PumaCpu.through_the_reactor), topology: EmptyApp::TOPOLOGY,
-            warmup_s: WARMUP_S, duration_s: @duration_s, boot_limit_s: BOOT_LIMIT_S).call
+            warmup_s: WARMUP_S, duration_s: @duration_s, boot_limit_s: BOOT_LIMIT_S, locks: false).call
           [self.class.of(observation), observation.requests_count]
         end
       end

@@ -13,6 +13,7 @@ module PumaTuner
       TrafficOptions.declare(self, :rate, :arrivals, :think, :reuse)
       option :duration, desc: "seconds to measure, default: 10 with --load, until Ctrl-C without"
       option :warmup, default: "2", desc: "seconds of load before the measurement, with --load"
+      option :locks, type: :boolean, desc: "watch locks and pools; default: with --load, and not around your own traffic"
       option :output, desc: "file for the observation, default: observation.json in the app's tmp/puma_tuner"
       option :html, desc: "file for an HTML report"
       example [
@@ -40,15 +41,15 @@ module PumaTuner
         raise UserMistake, "--#{given} is of requests that we send; add --load" if given
       end
 
-      def measure_under_load(command, duration, warmup:, **options)
+      def measure_under_load(command, duration, warmup:, locks: true, **options)
         window = PumaTuner::Measure::LoadedWindow.new(command:, traffic: traffic_of(**options), warmup_s: Parse.seconds("--warmup", warmup),
-          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options))
+          duration_s: Parse.seconds("--duration", duration), boot_limit_s: boot_limit_s(**options), locks:)
         Progress.new(err).stage("measure", nil) { |stage| window.call { |what, left_s| stage.note(what, left_s) } }
       end
 
       # The server keeps its own address and its own output.
-      def measure_own_traffic(command, duration, **options)
-        server_options = {bind: nil, measure: true, echo: err, boot_limit_s: boot_limit_s(**options)}
+      def measure_own_traffic(command, duration, locks: false, **options)
+        server_options = {bind: nil, measure: true, locks:, echo: err, boot_limit_s: boot_limit_s(**options)}
         duration_s = duration && Parse.seconds("--duration", duration, limit: 86_400)
         Host::ServerProcess.run(command, **server_options) do |server|
           collector = PumaTuner::Measure::Collector.new(server, command: command.to_s)

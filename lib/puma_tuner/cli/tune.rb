@@ -19,6 +19,7 @@ module PumaTuner
       option :time, desc: "how long all of it may take, such as 5m: rounds, then trials, are cut to fit, and what that costs is said"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
       option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, about half a minute, when it has not been: predictions rest on it"
+      option :locks, type: :boolean, default: true, desc: "watch locks and pools while it is measured: predictions of lock waits rest on it"
       option :json, desc: "file for all values; - for standard output, instead of text"
       option :html, desc: "file for the HTML report, default: report.html in the app's tmp/puma_tuner"
       example [
@@ -63,7 +64,7 @@ module PumaTuner
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
           boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),
-          repeat_with: "puma_tuner #{ARGV.shelljoin}", calibrate: options[:calibrate], time_limit_s: time && Parse.time("--time", time),
+          repeat_with: "puma_tuner #{ARGV.shelljoin}", calibrate: options[:calibrate], locks: options[:locks], time_limit_s: time && Parse.time("--time", time),
           track_record: PumaTuner::Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
         )
       end

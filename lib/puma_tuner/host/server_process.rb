@@ -32,16 +32,18 @@ module PumaTuner
       # @param topology [Topology, nil] nil: the command's own
       # @param bind [String, nil] where to listen; nil: the command's own
       # @param measure [Boolean] whether to load the probe
+      # @param locks [Boolean] whether the probe watches locks and pools
       # @param meter [Boolean] whether its processes can be asked, see Meter
       # @param puma_options [Hash{String => String}] over the user's own, see Launch
       # @param echo [IO, nil] where the server's output goes besides the log
-      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, meter: false, puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
+      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, locks: false, meter: false, puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
         @command = command
         @meter = meter
         @puma_options = puma_options
         @topology = topology
         @bind = bind
         @measure = measure
+        @locks = locks
         @boot_limit_s = boot_limit_s
         @echo = echo
       end
@@ -124,6 +126,7 @@ module PumaTuner
           "PUMA_TUNER_TOPOLOGY" => @topology&.to_s,
           "PUMA_TUNER_BIND" => @bind,
           "PUMA_TUNER_MEASURE" => @measure ? "1" : nil,
+          "PUMA_TUNER_LOCKS" => @locks ? "1" : nil,
           "PUMA_TUNER_METER" => @meter ? "1" : nil,
           Extension::FOLDER => Extension.cache_folder,
           "PUMA_TUNER_OPTIONS" => (@puma_options.map { |name, value| "#{name}=#{value}" }.join("\n") if @puma_options.any?),

@@ -33,15 +33,24 @@ module PumaTuner
           .sort_by { |thread| -thread.budget.cpu_ns }
       end
 
+      # @return [Array<LockObservation>, nil] that were held or waited for, or are in a trace; nil when nobody watched them
+      def locks
+        return unless @after.values.any?(&:locks)
+        traced = (endpoints + jobs).flat_map(&:traces).flat_map { |trace| lock_ids_in(trace) }.to_h { |id| [id, true] }
+        gained_locks.filter_map { |key, lock| lock_of(lock_ids.fetch(key), lock) if traced[lock_ids.fetch(key)] || lock.holds_count + lock.waits_count > 0 }
+          .sort_by { |lock| [-lock.wait_ns, lock.id] }
+      end
+
       # @return [ProbeCost]
       # @param cpu_ns [Integer, nil] of all processes, in the same time
       def probe(cpu_ns)
         cycles_count = by_process { |ledger, _, before| [ledger.cycles_count - (before&.cycles_count || 0)] }.sum
         requests_count = (endpoints + jobs).sum(&:requests_count)
         costs = @after.values.max_by(&:cost_per_cycle_ns)
-        cost_ns = cycles_count * costs.cost_per_cycle_ns + requests_count * costs.cost_per_request_ns
+        cost_ns = cycles_count * costs.cost_per_cycle_ns + requests_count * costs.cost_per_request_ns + lock_costs.sum { |count, pair_ns| count * pair_ns }
         ProbeCost.new(cycles_count:, cost_per_cycle_ns: costs.cost_per_cycle_ns, cost_per_request_ns: costs.cost_per_request_ns,
-          cost_ratio: (cost_ns.fdiv(cpu_ns) if cpu_ns&.positive?))
+          cost_ratio: (cost_ns.fdiv(cpu_ns) if cpu_ns&.positive?), lock_pairs_count: (lock_costs.sum(&:first) if lock_costs.any?),
+          cost_per_lock_pair_ns: lock_costs.filter_map(&:last).max)
       end
 
       # @return [Hash{String => String}] fields that are nil or short of the truth, with the reason
@@ -53,6 +62,8 @@ module PumaTuner
         reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
         unnamed_count = newest.sum { |ledger| ledger.unnamed_count.to_i }
         reasons["endpoints, jobs"] = "#{unnamed_count} names found no place in a process's ledger, or no memory for one; what they name counts as #{Endpoint::OTHER}" if unnamed_count.positive?
+        unplaced_count = newest.sum { |ledger| ledger.unplaced_locks_count.to_i }
+        reasons["locks"] = "#{unplaced_count} times a lock was held that found no place among a process's 256; in traces it is a wait like others" if unplaced_count.positive?
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
         reasons["all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame"] = why_not if why_not
         reasons
@@ -127,7 +138,38 @@ module PumaTuner
           .sort_by { |blame| -blame.wait_ns }
       end
 
-      def traces_of(entry) = @after.values.flat_map { |ledger| ledger.traces.fetch([entry.kind, entry.name], []) }
+      def traces_of(entry)
+        @after.values.flat_map do |ledger|
+          ledger.traces.fetch([entry.kind, entry.name], []).map { |trace| ledger.locks ? trace.with(steps: renumbered(trace.steps, ledger.locks)) : trace }
+        end
+      end
+
+      # In a process's ledger a lock's id is its place; here the same lock has one id in all processes. One without a place is left out.
+      def renumbered(steps, locks)
+        steps.each_slice(2).flat_map { |kind, number|
+          next [kind, number] unless GvlClock::MARKERS.value?(kind)
+          lock = locks[number - 1] if number.positive?
+          lock ? [kind, lock_ids.fetch(lock.key)] : []
+        }.freeze
+      end
+
+      def lock_ids_in(trace) = trace.steps.each_slice(2).filter_map { |kind, number| number if GvlClock::MARKERS.value?(kind) }
+
+      def lock_ids = @lock_ids ||= Ledger.sum_locks(@after.values).keys.sort.each.with_index(1).to_h
+
+      def gained_locks
+        earlier = Ledger.sum_locks(@before.values)
+        Ledger.sum_locks(@after.values).to_h { |key, lock| [key, earlier.key?(key) ? lock - earlier[key] : lock] }
+      end
+
+      def lock_of(id, lock) = LockObservation.new(id:, **lock.to_h.except(:ordinal))
+
+      # @return [Array<Array(Integer, Integer)>] of each process that watches locks: how many pairs, and what each costs
+      def lock_costs
+        @lock_costs ||= @after.filter_map do |path, ledger|
+          [ledger.lock_pairs_count - (@before[path]&.lock_pairs_count || 0), ledger.cost_per_lock_pair_ns] if ledger.locks
+        end
+      end
     end
   end
 end

@@ -40,7 +40,7 @@ module PumaTuner
           server: Host::ServerFacts.from_document(facts["server"]), machine: @machine,
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
           threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
-          probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account))
+          probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks)
       end
 
       private

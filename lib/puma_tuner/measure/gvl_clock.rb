@@ -17,6 +17,10 @@ module PumaTuner
       # code known to compute.
       STEP_KINDS = %w[cpu gvl_wait io db redis http file lock pool sleep compute idle].freeze
 
+      # Steps that take no time: where the thread tried to get a lock, and where it gave it back. Their number is the lock's id, 0: of one
+      # that has found no place in the ledger.
+      MARKERS = {64 => "acquire", 65 => "release"}.freeze
+
       class << self
         # Starts the clock for all threads of this process; once more after a fork, in the child.
         # @return [Boolean] whether it runs
@@ -69,6 +73,21 @@ module PumaTuner
         # @param begins [Boolean]
         # @return [Boolean] whether it was before
         def checkout(begins) = false
+
+        # Watches the Mutexes, Monitors and pools of this process from here on, into its ledger; once more for each ledger.
+        # @return [Boolean] false when it can't
+        def watch_locks = false
+
+        # Marks that this thread tries to get a connection of a pool. Nothing, unless locks are watched.
+        # @param pool [Object]
+        def pool_tried(pool) = nil
+
+        # @param pool [Object]
+        # @param connections_count [Integer, nil] how many the pool has at most; nil: this thread has got none
+        def pool_got(pool, connections_count) = nil
+
+        # @param pool [Object]
+        def pool_returned(pool) = nil
 
         # Marks that this thread is inside a library whose IO is of one kind, whatever object waits for it.
         # @param kind [Integer] a place in STEP_KINDS; 0 where no library says so

@@ -7,16 +7,20 @@ module PumaTuner
     #
     # pid, facts: of the process; facts are those of Recording
     # entries: by kind and name; traces: by the same, since the last begin_window
+    # locks: in the order of the ids that traces have for them, from 1 on; nil: nobody watched them
+    # unplaced_locks_count: holds of locks that found no place; lock_pairs_count: all that was locked and unlocked while it was watched
     # cycles_count, gc_count, process_cpu_ns: numbers that grow; process_cpu_ns as of the last full second with requests
     Ledger = Data.define(:pid, :facts, :began_at_ns, :entries, :traces, :cycles_count, :cost_per_cycle_ns, :cost_per_request_ns,
-      :process_cpu_ns, :gc_count, :unobserved_threads_count, :unnamed_count)
+      :process_cpu_ns, :gc_count, :unobserved_threads_count, :unnamed_count, :locks, :lock_pairs_count, :cost_per_lock_pair_ns, :unplaced_locks_count) do
+      def initialize(locks: nil, lock_pairs_count: nil, cost_per_lock_pair_ns: nil, unplaced_locks_count: nil, **fields) = super
+    end
 
     class Ledger
       MAGIC = 0x7265676465744c50
       LAYOUT = {
         layout: 2, entries_offset: 4_096, entry_bytes: 840, histograms_offset: 326_656, buckets_count: Stats::Histogram::BUCKETS_COUNT,
         histograms_count: 9, traces_offset: 29_522_944, trace_bytes: 4_160, facts_offset: 112, name_offset: 200, blames_offset: 328,
-        sums_count: 17, counts_count: 6
+        sums_count: 17, counts_count: 6, locks_offset: 38_042_624, first_lock_offset: 40, lock_bytes: 248, lock_class_offset: 56, lock_place_offset: 120
       }.freeze
 
       KINDS = [nil, :request, :job, :pool_thread, :thread, :special].freeze
@@ -60,6 +64,33 @@ module PumaTuner
         end
       end
 
+      LOCK_KINDS = [nil, "mutex", "monitor", "pool"].freeze
+      LOCKS_HEADER = %i[watched locks_count lock_pairs_count cost_per_lock_pair_ns unplaced_locks_count].freeze
+      LOCK_NUMBERS = %i[kind size threads_count holds_count hold_ns waits_count wait_ns].freeze
+      LOCK_CLASS_BYTES = 64
+      LOCK_PLACE_BYTES = 128
+
+      # A lock that was held while its thread let the GVL go, or waited for.
+      #
+      # kind: of LOCK_KINDS; ordinal: among the locks of its process that are the same in all but identity, from 0 on
+      # size: how many may hold it at once; threads_count: how many ever have
+      Lock = Data.define(:kind, :class_name, :place, :ordinal, :size, :threads_count, :holds_count, :hold_ns, :waits_count, :wait_ns) do
+        # @return [Array] what is the same for the same lock in another process
+        def key = [kind, class_name, place, ordinal]
+
+        # @param other [Lock] the same in another process
+        def +(other) = combine(other) { |one, two| one + two }.with(threads_count: threads_count + other.threads_count)
+
+        # @param earlier [Lock] a reading of the same, before
+        def -(other) = combine(other) { |one, two| [one - two, 0].max }
+
+        private
+
+        def combine(other)
+          with(**%i[holds_count hold_ns waits_count wait_ns].to_h { |name| [name, yield(public_send(name), other.public_send(name))] })
+        end
+      end
+
       class << self
         # @return [Ledger, nil] nil when it is not complete yet
         def read(path)
@@ -74,6 +105,12 @@ module PumaTuner
           ledgers.each_with_object({}) do |ledger, sums|
             ledger.entries.each { |key, entry| sums[key] = sums.key?(key) ? sums[key] + entry : entry }
           end
+        end
+
+        # @param ledgers [Array<Ledger>]
+        # @return [Hash{Array => Lock}] their locks by key, the same ones added up
+        def sum_locks(ledgers)
+          ledgers.flat_map { |ledger| ledger.locks.to_a }.group_by(&:key).transform_values { |same| same.reduce(:+) }
         end
 
         # Begins the sample of traces anew, in the process that writes.
@@ -100,8 +137,9 @@ module PumaTuner
           return if @header[:magic] != MAGIC
           raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it") unless @header[:layout] == LAYOUT[:layout]
           numbers = @header.slice(*Ledger.members)
+          # Locks after the traces, which name them.
           Ledger.new(**numbers, facts: facts(bytes), entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
-            traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] })
+            traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] }, **locks)
         rescue EOFError
           nil
         end
@@ -169,8 +207,24 @@ module PumaTuner
           # An endpoint that first occurs while this is read has traces here, and no entry yet.
           return if epoch != @header[:epoch] || turn.odd? || turn.zero? || index >= @keys.size
           steps = bytes.unpack("Q#{count}", offset: TRACE_FIELDS_COUNT * 8)
-            .flat_map { |step| [GvlClock::STEP_KINDS.fetch(step >> 56), step & ((1 << 56) - 1)] }
+            .flat_map { |step| [GvlClock::MARKERS[step >> 56] || GvlClock::STEP_KINDS.fetch(step >> 56), step & ((1 << 56) - 1)] }
           [index, Trace.new(steps: steps.freeze, wall_ns:, queue_ns:, cpu_ns:, gc_ns:)]
+        end
+
+        def locks
+          header = LOCKS_HEADER.zip(@file.pread(LOCKS_HEADER.size * 8, LAYOUT[:locks_offset]).unpack("Q*")).to_h
+          return {} if header[:watched].zero?
+          ordinals = Hash.new(-1)
+          {**header.slice(*Ledger.members), locks: Array.new(header[:locks_count]) { |index| lock(index, ordinals) }}
+        end
+
+        def lock(index, ordinals)
+          bytes = @file.pread(LAYOUT[:lock_bytes], LAYOUT[:locks_offset] + LAYOUT[:first_lock_offset] + index * LAYOUT[:lock_bytes])
+          numbers = LOCK_NUMBERS.zip(bytes.unpack("Q#{LOCK_NUMBERS.size}")).to_h
+          kind = LOCK_KINDS.fetch(numbers.delete(:kind))
+          class_name = text(bytes, LAYOUT[:lock_class_offset], LOCK_CLASS_BYTES)
+          place = text(bytes, LAYOUT[:lock_place_offset], LOCK_PLACE_BYTES)
+          Lock.new(kind:, class_name:, place:, ordinal: ordinals[[kind, class_name, place]] += 1, **numbers)
         end
       end
     end

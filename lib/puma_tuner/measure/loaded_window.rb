@@ -7,13 +7,15 @@ module PumaTuner
       # @param command [Host::Command]
       # @param traffic [Load::Traffic]
       # @param topology [Topology, nil] nil: the command's own
-      def initialize(command:, traffic:, warmup_s:, duration_s:, boot_limit_s:, topology: nil)
+      # @param locks [Boolean] whether locks and pools are watched, which a simulation of other thread counts needs
+      def initialize(command:, traffic:, warmup_s:, duration_s:, boot_limit_s:, topology: nil, locks: true)
         @command = command
         @traffic = traffic
         @topology = topology
         @warmup_s = warmup_s
         @duration_s = duration_s
         @boot_limit_s = boot_limit_s
+        @locks = locks
       end
 
       # @yieldparam what [String] has happened
@@ -21,7 +23,7 @@ module PumaTuner
       # @return [Observation]
       # @raise [VoidMeasurement] when an answer was not as expected
       def call
-        Host::ServerProcess.run(@command, topology: @topology, measure: true, boot_limit_s: @boot_limit_s) do |server|
+        Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, boot_limit_s: @boot_limit_s) do |server|
           yield("the app serves, #{Units.duration(server.boot_ns)} after its start", @warmup_s + @duration_s) if block_given?
           collector = Collector.new(server, command: @command.to_s)
           began_s = now_s

@@ -5,8 +5,10 @@ module PumaTuner
     # One recorded request, as the steps its thread went through.
     #
     # steps: alternating kind and nanoseconds: ["cpu", 81000, "io", 920000, "gvl_wait", 4000, "cpu", …]; kinds are those of
-    #   GvlClock::STEP_KINDS
-    # wall_ns: their sum; queue_ns: in Puma's todo list before that
+    #   GvlClock::STEP_KINDS. Where locks were watched, also "acquire", where the thread tried to get one, and "release", where it gave it
+    #   back; their number is the lock's id. A "lock" or "pool" that follows an "acquire" at once is the wait for that lock, all of it.
+    #   What is held at the end of a request is given back there. Held with the GVL kept and nobody waiting, a lock leaves no step.
+    # wall_ns: the sum of all that takes time; queue_ns: in Puma's todo list before that
     # cpu_ns: by the thread's CPU clock, GC included; what exceeds the "cpu" steps was computed without the GVL
     # gc_ns: of the garbage collector, inside the "cpu" steps
     Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns)
@@ -57,12 +59,26 @@ module PumaTuner
     ProcessObservation = Document.define(:role, :worker_index, :pid, :requests_count, :cpu_ns, :gc_count,
       :rss_bytes, :pss_bytes)
 
+    # A lock that was held while its thread let the GVL go, or for which somebody waited; the same lock in all workers.
+    #
+    # kind: "mutex", "monitor" or "pool"; place: where it was taken first, "log_device.rb:31 in Logger::LogDevice#write": of whoever took it,
+    #   not of the library through which
+    # size: how many may hold it at once: 1, of a pool its connections; threads_count: how many threads ever have
+    # holds_count, hold_ns: how often and how long it was held, a pool's connections added up
+    # waits_count, wait_ns: how often and how long threads waited for it; without the wait for the GVL that followed
+    LockObservation = Document.define(:id, :kind, :class_name, :place, :size, :threads_count, :holds_count, :hold_ns, :waits_count, :wait_ns)
+
     # What measuring cost, by our own count.
     #
     # cycles_count: releases and re-acquisitions of the GVL in the window, by threads that were looked at
     # cost_per_cycle_ns: added to each of them; cost_per_request_ns: added to each request; both timed in the process
+    # lock_pairs_count: how often a lock was taken and given back while locks were watched; cost_per_lock_pair_ns: added to each; nil: they
+    #   were not
     # cost_ratio: all of it, over the CPU time of the window
-    ProbeCost = Document.define(:cycles_count, :cost_per_cycle_ns, :cost_per_request_ns, :cost_ratio)
+    ProbeCost = Document.define(:cycles_count, :cost_per_cycle_ns, :cost_per_request_ns, :cost_ratio, :lock_pairs_count, :cost_per_lock_pair_ns,
+      added: %i[lock_pairs_count cost_per_lock_pair_ns]) do
+      def initialize(lock_pairs_count: nil, cost_per_lock_pair_ns: nil, **fields) = super
+    end
 
     # What the window was filled with, when it was us who filled it; nil when the traffic was the user's own.
     #
@@ -90,18 +106,16 @@ module PumaTuner
     #
     # way_in: "command", "plugin", "run", "rack", "jobs" or "export"
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
+    # locks: longest waited for first; nil when nobody watched them
     # unknown: names of fields that are nil, with the reason
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
-      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown, :companions,
-      kind: :observation,
+      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown, :locks, :companions,
+      kind: :observation, added: %i[locks companions],
       nested: {topology: Topology, server: Host::ServerFacts, machine: Host::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
-               processes: [ProcessObservation], probe: ProbeCost}) do
-      # Observations of before there were companions can be read.
-      def self.from_document(fields) = super({"companions" => [], **fields})
-
-      def initialize(companions: [], **fields) = super
+               processes: [ProcessObservation], probe: ProbeCost, locks: [LockObservation]}) do
+      def initialize(locks: nil, companions: nil, **fields) = super(locks:, companions: companions || [].freeze, **fields)
 
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)

@@ -6,12 +6,15 @@ module PumaTuner
     # that lets others run while it computes; and those that talk to a database, to Redis or over HTTP. Only those that the app has
     # loaded are looked at.
     module OffGvl
-      # The method that hands out a connection, and waits for one.
-      CHECKOUTS = {
-        "ActiveRecord::ConnectionAdapters::ConnectionPool" => :checkout,
-        "ConnectionPool::TimedStack" => :pop,
-        "Sequel::ThreadedConnectionPool" => :acquire,
-        "Sequel::TimedQueueConnectionPool" => :acquire
+      # checkout: the method that hands out a connection, and waits for one; checkins: those that take it back, aliases apart;
+      # connections: how many there are at most
+      Pool = Data.define(:checkout, :checkins, :connections)
+
+      POOLS = {
+        "ActiveRecord::ConnectionAdapters::ConnectionPool" => Pool.new(checkout: :checkout, checkins: %i[checkin], connections: :size),
+        "ConnectionPool::TimedStack" => Pool.new(checkout: :pop, checkins: %i[push <<], connections: :max),
+        "Sequel::ThreadedConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release], connections: :max_size),
+        "Sequel::TimedQueueConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release], connections: :max_size)
       }.freeze
 
       # By kind of step: classes whose methods, in C, release the GVL for nothing else. A name that ends in a dot is the class or module
@@ -46,7 +49,7 @@ module PumaTuner
       # seen then.
       def look_for_libraries
         @seen ||= {}
-        CHECKOUTS.each { |name, checkout| see(name) { |pool| pool.prepend(around(checkout)) } }
+        POOLS.each { |name, pool| see(name) { |klass| klass.prepend(around(pool)) } }
         RECEIVERS.each { |kind, names| names.each { |name| see(name) { |receiver| GvlClock.attribute(receiver, place(kind)) } } }
         SCOPES.each { |kind, libraries| libraries.each { |name, methods| see(name) { |owner| owner.prepend(scope(owner, methods, place(kind))) } } }
       end
@@ -71,13 +74,22 @@ module PumaTuner
         end
       end
 
-      def around(checkout)
+      # A pool is one of the locks, when these are watched: with as many places as connections.
+      def around(pool)
         Module.new do
-          define_method(checkout) do |*arguments, **options, &block|
+          define_method(pool.checkout) do |*arguments, **options, &block|
             was_inside = GvlClock.checkout(true)
-            super(*arguments, **options, &block)
+            GvlClock.pool_tried(self)
+            connection = super(*arguments, **options, &block)
           ensure
+            GvlClock.pool_got(self, connection && public_send(pool.connections))
             GvlClock.checkout(was_inside)
+          end
+
+          pool.checkins.each do |checkin|
+            define_method(checkin) do |*arguments, **options, &block|
+              super(*arguments, **options, &block).tap { GvlClock.pool_returned(self) }
+            end
           end
         end
       end

@@ -21,8 +21,10 @@ module PumaTuner
       # @param way_in [String]
       # @param directory [String, nil] where the command that measures wants the ledgers; nil: a place of our own
       # @param grouping [#call, nil] see Endpoint
-      def initialize(way_in:, directory:, grouping: nil)
+      # @param locks [Boolean, nil] whether locks and pools are watched
+      def initialize(way_in:, directory:, grouping: nil, locks: nil)
         require "json"
+        @locks = locks
         @way_in = way_in
         @pid = Process.pid
         @ledgers = Ledgers.of(directory:, leader_pid:)
@@ -48,8 +50,15 @@ module PumaTuner
         @why_not = GvlClock.open_ledger(@ledger_path, JSON.generate(facts))&.then { |reason| "no ledger could be made in #{@ledgers.directory}: #{reason}" }
         return if @why_not
         OffGvl.look_for_libraries
+        watch_locks if @locks
         GvlClock.sweep # the threads there are get their names in the ledger
         Recorder.new(@endpoint).tap { |recorder| calibrate(recorder) }
+      end
+
+      # The class is there in any app with gems; what is loaded later is not watched.
+      def watch_locks
+        require "monitor"
+        GvlClock.watch_locks
       end
 
       def unaided

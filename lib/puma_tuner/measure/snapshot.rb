@@ -39,7 +39,7 @@ module PumaTuner
           server: Host::ServerFacts.from_document(server["server"]), machine: Host::MachineFacts.read, load: nil,
           budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
           threads: account.threads, background: account.background, processes: processes(account, after),
-          probe: account.probe(nil), unknown: account.unknown)
+          probe: account.probe(nil), unknown: account.unknown, locks: account.locks)
       end
 
       # As many threads as have served; nil where none has (a process of jobs).

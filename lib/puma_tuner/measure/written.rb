@@ -4,8 +4,8 @@ module PumaTuner
   module Measure
     # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension.
     module Written
-      NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count].freeze
-      COSTS = %i[cost_per_cycle_ns cost_per_request_ns].freeze
+      NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count lock_pairs_count unplaced_locks_count].freeze
+      COSTS = %i[cost_per_cycle_ns cost_per_request_ns cost_per_lock_pair_ns].freeze
 
       module_function
 
@@ -15,7 +15,8 @@ module PumaTuner
         {
           pid: 0, facts: ledgers.last.facts.merge("worker_index" => nil), began_at_ns: ledgers.map(&:began_at_ns).min,
           **NUMBERS.to_h { |name| [name, ledgers.sum { |ledger| ledger.public_send(name) || 0 }] },
-          **COSTS.to_h { |name| [name, ledgers.map(&name).max] },
+          **COSTS.to_h { |name| [name, ledgers.filter_map(&name).max] },
+          locks: (Ledger.sum_locks(ledgers).values.map(&:to_h) if ledgers.any?(&:locks)),
           entries: Ledger.sum(ledgers).values.map { |entry| entry_document(entry) }
         }
       end
@@ -31,6 +32,7 @@ module PumaTuner
         entries = fields.fetch("entries").map { |entry| entry_of(entry) }
         Ledger.new(pid: fields["pid"], facts: fields["facts"], began_at_ns: fields["began_at_ns"], traces: {},
           entries: entries.to_h { |entry| [[entry.kind, entry.name], entry] },
+          locks: fields["locks"]&.map { |lock| Ledger::Lock.new(**lock.transform_keys(&:to_sym)) },
           **(NUMBERS + COSTS).to_h { |name| [name, fields[name.to_s]] })
       end
 
