@@ -4,6 +4,7 @@
 
 $LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))
 require "fileutils"
+require "monitor"
 require "tmpdir"
 require "puma_tuner"
 
@@ -51,11 +52,34 @@ waiting = Thread.new { Clock.request_begin && 200.times { sleep 0.0001 } && Cloc
 Array.new(40) { |i|
   Thread.new { 10.times { Clock.request_begin && sleep(0.0001) && compute.call(200_000) || Clock.request_end(entries[i % 6], nil, nil) } }
 }.push(waiting).each(&:join)
+# Locks: more than have a place, more held at once than are known of a thread, waited for, slept on, killed, and gone.
+abort("locks can't be watched") unless Clock.watch_locks
+mutexes, monitors = Array.new(300) { Mutex.new }, Array.new(3) { Monitor.new }
+nested = ->(locks) { locks.empty? ? sleep(0.0001) : locks.first.synchronize { nested.call(locks.drop(1)) } }
+lock = lambda do |seed|
+  Clock.request_begin
+  20.times { |turn| nested.call([mutexes[(seed * 7 + turn) % 300], monitors[(seed + turn) % 3], Mutex.new]) }
+  nested.call(Array.new(20) { Mutex.new })
+  condition = monitors[0].new_cond
+  monitors[0].synchronize { monitors[0].synchronize { condition.wait(0.0001) } }
+  mutexes[seed].synchronize { mutexes[seed].sleep(0.0001) }
+  Clock.request_end(entries[seed % 6], nil, nil)
+end
+Array.new(6) { |i| Thread.new { 3.times { lock.call(i) } } }.each(&:join)
+mutexes.each { |mutex| mutex.synchronize { sleep 0.00001 } }
+killed = Array.new(3) { Thread.new { mutexes[0].synchronize { sleep } } }
+sleep 0.01
+killed.each(&:kill).each(&:join)
+mutexes = monitors = nil
+GC.start
+mutexes, monitors = Array.new(300) { Mutex.new }, Array.new(3) { Monitor.new }
+Thread.new { lock.call(0) }.join
 # Allocating wherever anything allocates at all.
 GC.stress = true
 stressed = Array.new(3) { |i| Thread.new { 2.times { Clock.request_begin && sleep(0.0001) && Clock.request_end(entries[i], nil, nil) } } }
 2.times { Clock.job_begin && Clock.request_end(entries.last, nil, nil) }
 stressed.each(&:join)
+Thread.new { nested.call([Mutex.new, monitors[0]]) }.join
 GC.stress = false
 Clock.sweep
 GC.start

@@ -65,6 +65,7 @@ module PumaTuner
         unplaced_count = newest.sum { |ledger| ledger.unplaced_locks_count.to_i }
         reasons["locks"] = "#{unplaced_count} times a lock was held that found no place among a process's 256; in traces it is a wait like others" if unplaced_count.positive?
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
+        reasons["locks"] = "they were not watched, which --locks asks for" unless why_not || newest.any?(&:locks)
         reasons["all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame"] = why_not if why_not
         reasons
       end
