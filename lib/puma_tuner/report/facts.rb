@@ -76,11 +76,16 @@ module PumaTuner
         # Without the extension nothing is counted, and so nothing known.
         return "not counted" unless probe&.cost_per_request_ns&.positive?
         "#{Units.duration(probe.cost_per_cycle_ns)} for each of #{Figures.count(probe.cycles_count)} GVL cycles, " \
-          "#{Units.duration(probe.cost_per_request_ns)} for each request" \
+          "#{Units.duration(probe.cost_per_request_ns)} for each request#{locks_watched(probe)}" \
           "#{": #{Units.percent(probe.cost_ratio)} of the server's CPU time" if probe.cost_ratio}"
       end
 
       private
+
+      def locks_watched(probe)
+        return unless probe.lock_pairs_count
+        ", #{Units.duration(probe.cost_per_lock_pair_ns)} for each of #{Figures.count(probe.lock_pairs_count)} watched locks and unlocks"
+      end
 
       # Of whose answers something is doubtful, that must be read first.
       def remarks = @observation.load ? @observation.load.remarks : []
