@@ -12,6 +12,7 @@ module PumaTuner
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :Fit, "puma_tuner/model/fit"
     autoload :LockDemand, "puma_tuner/model/workload"
+    autoload :LockFit, "puma_tuner/model/lock_fit"
     autoload :Machine, "puma_tuner/model/machine"
     autoload :MachineFit, "puma_tuner/model/machine_fit"
     autoload :MemoryDemand, "puma_tuner/model/workload"

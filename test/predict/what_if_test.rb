@@ -53,17 +53,6 @@ class WhatIfTest < TunerTest
     assert_equal [2 * MS, 3.5 * MS, 1 * MS], endpoint_after("cpu(/articles)+500us", "GET /articles").demands.first.bursts_ns
   end
 
-  test "io is IO of all kinds, or of the one that is named; where a lock is acquired is no wait" do
-    kinds = %w[db redis acquire http file release io]
-    app = workload(endpoints: [endpoint_demand(demand([1] * 8, [2, 2, 0, 2, 2, 0, 2], wait_kinds: kinds))], kinds_of_locks: ["mutex"])
-    waits_ms = ->(text) { workload_after(text, of: app).endpoints.first.demands.first.waits_ns.zip(kinds).filter_map { |ns, kind| ns.fdiv(MS) unless %w[acquire release].include?(kind) } }
-    assert_equal [1.0] * 5, waits_ms.call("io*0.5")
-    assert_equal [2.0, 2.0, 2.0, 0.0, 2.0], waits_ms.call("file=0")
-    assert_equal [3.0, 2.0, 2.0, 2.0, 2.0], waits_ms.call("db+1ms")
-    assert_equal 10 * MS, app.endpoints.first.mean_wait_ns
-    assert_match(/there is db, file, http, io, redis\b/, mistake("sleep=0", of: app))
-  end
-
   test "waits of one kind, by a factor or a time from the longest first" do
     assert_equal [2.5 * MS, 5 * MS], endpoint_after("io*0.5", "GET /articles").demands.first.waits_ns
     assert_equal [5 * MS, 2 * MS], endpoint_after("io-8ms", "GET /articles").demands.first.waits_ns

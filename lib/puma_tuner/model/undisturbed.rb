@@ -5,15 +5,19 @@ module PumaTuner
     # A recorded request as it would have gone alone: contention taken out, work and waits kept in their order.
     #
     # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
-    # and the two become one again. Waits stay as long as they were, but for the time in which a thread
+    # and the two become one again. So do waits for a lock that was watched: the simulation has them anew. Other waits stay as long as they were, but for the time in which a thread
     # that could go on had no core: a socket is taken to answer as fast under any topology.
     class Undisturbed
-      WAITS = %w[io lock pool sleep compute].freeze
+      WAITS = [*Demand::IO_KINDS, "lock", "pool", "sleep", "compute"].freeze
+
+      # A thread that tries to get a lock is in line for it at once; what it computes between is less than this. A judgement.
+      TRYING_NS = 100_000
 
       # @param trace [Measure::Trace]
+      # @param locks [Hash{Integer => Integer}] places in Workload#locks, by the id that the trace's markers have; other markers are dropped
       # @param late_ns [Numeric] how much longer each wait took because its thread then had to wait for a core, on average
       # @return [Demand]
-      def self.demand(trace, late_ns: 0) = new(trace, late_ns).demand
+      def self.demand(trace, late_ns: 0, locks: {}) = new(trace, late_ns, locks).demand
 
       # Shorter waits for the GVL are the way through the scheduler, with nobody in it (see BLAME_WAIT_NS in gvl_clock.c).
       SWITCH_WAIT_NS = 2_000
@@ -22,8 +26,9 @@ module PumaTuner
       # @return [Integer] how often it went on after another thread had had the GVL
       def self.switches_count(trace) = trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
 
-      def initialize(trace, late_ns)
+      def initialize(trace, late_ns, locks)
         @trace = trace
+        @locks = locks
         @late_ns = late_ns.round
         @held_ns = [0]
         @waits_ns = []
@@ -44,14 +49,37 @@ module PumaTuner
       # Two waits in a row get a burst of nothing between them: the thread had come back for the GVL in between.
       def add(kind, ns)
         case kind
-        when "cpu" then @held_ns[-1] += ns
+        when "cpu" then compute(ns)
         when "gvl_wait" then nil
+        when *Demand::MARKERS then mark(kind, ns)
+        when "lock", "pool" then wait(kind, ns) unless @trying
         when *WAITS
-          @waits_ns << ((kind == "compute") ? ns : [ns - @late_ns, 0].max)
-          @wait_kinds << kind
-          @held_ns << 0
+          wait(kind, ns)
         else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"
         end
+      end
+
+      def compute(ns)
+        @held_ns[-1] += ns
+        @trying &&= (@trying_ns += ns) < TRYING_NS
+      end
+
+      def mark(kind, id)
+        place = @locks[id] or return
+        push(kind, place)
+        @trying = kind == "acquire"
+        @trying_ns = 0
+      end
+
+      def wait(kind, ns)
+        push(kind, (kind == "compute") ? ns : [ns - @late_ns, 0].max)
+        @trying = false
+      end
+
+      def push(kind, number)
+        @waits_ns << number
+        @wait_kinds << kind
+        @held_ns << 0
       end
 
       # Time with the GVL, less the share in which the operating system ran somebody else. Which burst lost how much is

@@ -10,6 +10,9 @@ module PumaTuner
     #   whose entry of waits_ns is no time, but the index of a lock in Workload#locks
     # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts; nil where it was not timed
     Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
+      # Kinds of IO; "io" is of an unknown one.
+      const_set(:IO_KINDS, %w[io db redis http file].freeze)
+
       # Kinds that are no wait: where a lock is acquired or released.
       const_set(:MARKERS, %w[acquire release].freeze)
 

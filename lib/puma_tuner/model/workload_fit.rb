@@ -29,7 +29,7 @@ module PumaTuner
         refuse_too_few_traces
         refuse_unclosed_budget
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms, arrivals:, memory:, **observed,
-          puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version, costs:,
+          puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version, costs:, locks: lock_fit.locks, background:,
           unknown: @unknown.freeze)
       end
 
@@ -67,7 +67,7 @@ module PumaTuner
       end
 
       def endpoint_demand(endpoint, total_count)
-        demands = endpoint.traces.map { |trace| Undisturbed.demand(trace, late_ns:) }.freeze
+        demands = endpoint.traces.map { |trace| Undisturbed.demand(trace, late_ns:, locks: lock_fit.places) }.freeze
         EndpointDemand.new(name: endpoint.name, weight_ratio: endpoint.requests_count.fdiv(total_count),
           requests_count: endpoint.requests_count, demands:,
           mean_cpu_ns: mean(demands, &:cpu_ns), mean_wait_ns: mean(demands, &:wait_ns),
@@ -127,6 +127,30 @@ module PumaTuner
         tail_cpu_ns
       end
 
+      # @return [LockFit]
+      def lock_fit
+        @lock_fit ||= LockFit.new(@observation).tap do |fit|
+          @unknown["locks"] = fit.unknown if fit.unknown
+        end
+      end
+
+      # Less than this of a core is nobody's concern.
+      BACKGROUND_LEAST_RATIO = 0.001
+
+      # Threads of the app's own: as often as each took the GVL, and as long as it computed then.
+      def background
+        window_ns = @observation.duration_ns * serving_processes.size
+        return [].freeze if window_ns.zero?
+        @observation.background.filter_map { |thread| background_demand(thread, window_ns) }.freeze
+      end
+
+      def background_demand(thread, window_ns)
+        computed_ns = thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i
+        return if thread.name.start_with?("puma ") || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
+        gap_ns = (window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i) / thread.cycles_count
+        BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
+      end
+
       # Of the recording itself, and of those of the same app at other settings.
       def costs = [@observation, *@observation.companions].filter_map { |recording| cost(recording) }.freeze
 
@@ -136,7 +160,7 @@ module PumaTuner
       def cost(recording)
         weighted = @observation.endpoints.filter_map do |endpoint|
           there = recording.endpoints.find { |other| other.name == endpoint.name }
-          [endpoint.requests_count, there] if there&.budget&.cpu_ns && there.traces.any?
+          [endpoint.requests_count, there] if there&.budget&.cpu_ns&.positive? && there.traces.any?
         end
         return if weighted.empty?
         long_gc_ratio, long_gcs_ns = long_gcs(weighted)

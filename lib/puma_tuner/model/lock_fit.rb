@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Model
+    # Which of the locks that were watched are simulated: those that several threads can want at once.
+    #
+    # A lock that each connection of a pool has of its own is taken by one thread after the other, and was never waited for. Two recorded
+    # requests that had the same connection would wait for each other in a simulation, although no two threads ever did.
+    class LockFit
+      # So many waits there should have been, had the lock been everybody's, before their absence tells that it is not. A judgement; by
+      # chance none of five comes about once in 150 times (Poisson).
+      EXPECTED_LEAST_COUNT = 5
+
+      # Waits for locks that nobody watched are told about when they are this share of a request.
+      UNWATCHED_RATIO = 0.02
+
+      # @param observation [Measure::Observation] with its companions
+      def initialize(observation)
+        @observation = observation
+      end
+
+      # @return [Array<LockDemand>]
+      def locks = shared.map { |lock| LockDemand.new(name: "#{lock.class_name} at #{lock.place}", kind: lock.kind, servers_count: lock.size || 1) }.freeze
+
+      # @return [Hash{Integer => Integer}] places in `locks`, by id
+      def places = @places ||= shared.each_with_index.to_h { |lock, index| [lock.id, index] }
+
+      # @return [String, nil] why waits for locks are as they were recorded, whatever the setting; nil when they are simulated, or are none
+      def unknown
+        return if @observation.locks
+        budgets = @observation.endpoints.map(&:budget)
+        lock_ns, wall_ns = budgets.sum { |budget| budget.lock_ns.to_i }, budgets.sum { |budget| budget.wall_ns.to_i - budget.queue_ns.to_i }
+        return unless wall_ns.positive? && lock_ns > UNWATCHED_RATIO * wall_ns
+        "#{Units.percent(lock_ns.fdiv(wall_ns))} of a request's time was spent waiting for locks that nobody watched; these waits are taken to be " \
+          "as long at any other setting, which they hardly are. Record it with locks watched (`puma_tuner measure --load`, or --locks)."
+      end
+
+      private
+
+      def shared = @shared ||= (@observation.locks || []).select { |lock| lock.kind == "pool" || (wanted_at_once?(lock) && !of_one_connection?(lock)) }
+
+      # In any of the recordings; in those with one thread nobody can tell.
+      def wanted_at_once?(lock)
+        evidence = [@observation, *@observation.companions].select { |recording| recording.topology.threads_count > 1 }
+          .filter_map { |recording| same(recording, lock)&.then { |there| [recording, there] } }
+        return true if evidence.any? { |_, there| there.waits_count.positive? }
+        evidence.sum { |recording, there| expected_waits_count(recording, there) } < EXPECTED_LEAST_COUNT
+      end
+
+      # Of several at one place, the one with the same number, if there is one.
+      def same(recording, lock)
+        alike = (recording.locks || []).select { |other| [other.kind, other.class_name, other.place] == [lock.kind, lock.class_name, lock.place] }
+        alike.find { |other| other.id == lock.id } || alike.first
+      end
+
+      # Whoever tries meets one of the others with the lock as often as these have it.
+      def expected_waits_count(recording, lock)
+        threads_count = recording.topology.threads_count
+        busy_ratio = lock.hold_ns.fdiv(recording.duration_ns * recording.topology.workers_count)
+        lock.holds_count * [busy_ratio, 1].min * (threads_count - 1) / threads_count
+      end
+
+      # Always taken with a connection in hand.
+      def of_one_connection?(lock)
+        pool_ids = @observation.locks.select { |other| other.kind == "pool" }.map(&:id)
+        return false if pool_ids.empty?
+        inside = @observation.endpoints.flat_map(&:traces).flat_map { |trace| acquired_inside(trace, lock.id, pool_ids) }
+        inside.any? && inside.all?
+      end
+
+      # @return [Array<Boolean>] for each time that the request tried to get the lock, whether it had a connection
+      def acquired_inside(trace, id, pool_ids)
+        held = Hash.new(0)
+        trace.steps.each_slice(2).each_with_object([]) do |(kind, number), inside|
+          next unless Demand::MARKERS.include?(kind)
+          held[number] += (kind == "acquire") ? 1 : -1 if pool_ids.include?(number)
+          inside << pool_ids.any? { |pool_id| held[pool_id].positive? } if kind == "acquire" && number == id
+        end
+      end
+    end
+  end
+end
