@@ -63,7 +63,7 @@ class ArchitectureTest < TunerTest
   end
 
   # It has a server observed, as the Tuner does, and makes one of the model's values.
-  CALIBRATE_MAY_USE = %w[Measure::LoadedWindow Model::Machine Model::Calibrated].freeze
+  CALIBRATE_MAY_USE = %w[Measure::LoadedWindow Model::Machine Model::Calibrated Model::SwitchCost].freeze
 
   test "calibrate stands beside the stages: it uses values and one way in, and no stage uses it" do
     files = Dir["#{LIBRARY}/calibrate/**/*.rb"] + ["#{LIBRARY}/calibrate.rb"]

@@ -3,8 +3,8 @@
 module PumaTuner
   # A machine -> Machine: what Ruby's threads, the cores and Puma itself cost here, measured once and kept. No app is needed.
   #
-  # Probes, one file each: tick, handoff, wakeups, effective_cores (with burners), and of Puma with an empty app (empty_app):
-  # puma_cpu (with register_share), client, tail. The rest: disturbance tells what else ran, store keeps the outcome, lookup
+  # Probes, one file each: of Ruby tick, gvl_rule, handoff, switch_cpu; of the cores wakeups, effective_cores (with burners); of Puma
+  # with an empty app (empty_app) puma_cpu (with register_share), client, tail. The rest: disturbance tells what else ran, store keeps the outcome, lookup
   # finds it for an observation.
   module Calibrate
     autoload :Burners, "puma_tuner/calibrate/burners"
@@ -13,6 +13,7 @@ module PumaTuner
     autoload :EffectiveCores, "puma_tuner/calibrate/effective_cores"
     autoload :EmptyApp, "puma_tuner/calibrate/empty_app"
     autoload :FreshRuby, "puma_tuner/calibrate/fresh_ruby"
+    autoload :GvlRule, "puma_tuner/calibrate/gvl_rule"
     autoload :Handoff, "puma_tuner/calibrate/handoff"
     autoload :Lookup, "puma_tuner/calibrate/lookup"
     autoload :PumaCpu, "puma_tuner/calibrate/puma_cpu"
@@ -20,26 +21,30 @@ module PumaTuner
     autoload :Run, "puma_tuner/calibrate/run"
     autoload :Sample, "puma_tuner/calibrate/sample"
     autoload :Store, "puma_tuner/calibrate/store"
+    autoload :SwitchCpu, "puma_tuner/calibrate/switch_cpu"
     autoload :Tail, "puma_tuner/calibrate/tail"
     autoload :ThreadCpu, "puma_tuner/calibrate/thread_cpu"
     autoload :Tick, "puma_tuner/calibrate/tick"
     autoload :Wakeups, "puma_tuner/calibrate/wakeups"
 
     # About how long it takes, with as many cores as most have.
-    EXPECTED_S = 28
+    EXPECTED_S = 36
 
     # Measures.
     #
     # @param progress [#stage] see CLI::Progress; nil: nobody is told
     # @param effort_ratio [Float] of the usual numbers of samples; for tests
+    # @param ruby [String] path of the Ruby whose threads are measured; the cores and Puma are with the one that runs this program
     # @yieldparam remark [String] what made the figures worse than they could be, as a sentence
     # @return [Model::Machine]
     # @raise [UserMistake] when something that is needed is not there
-    def self.call(progress: nil, effort_ratio: 1.0, &) = Run.new(progress:, effort_ratio:).call(&)
+    def self.call(progress: nil, effort_ratio: 1.0, ruby: RbConfig.ruby, &) = Run.new(progress:, effort_ratio:, ruby:).call(&)
 
+    # @param ruby [String] path of the executable
     # @return [String] of this machine, and the Ruby and Puma that would be calibrated; starts Puma to ask it
-    def self.current_key
-      EmptyApp.serve { |app| key_of(Host::MachineFacts.read, app.facts["ruby_version"], app.facts["puma_version"]) }
+    def self.current_key(ruby: RbConfig.ruby)
+      ruby_version, = FreshRuby.facts(ruby)
+      EmptyApp.serve { |app| key_of(Host::MachineFacts.read, ruby_version, app.facts["puma_version"]) }
     end
 
     # Tells machines apart, as far as it bears on the figures. Can be had of an observation, too:

@@ -69,7 +69,7 @@ module PumaTuner
         @remarks << "the machine was not calibrated, for want of time"
         return
       end
-      machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) { Calibrate.call { |remark| @remarks << "while calibrating: #{remark}" } }
+      machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) { Calibrate.call(ruby: @plan.command.ruby) { |remark| @remarks << "while calibrating: #{remark}" } }
       keep_calibration(machine)
       machine
     rescue UserMistake => mistake

@@ -30,6 +30,17 @@ class LookupTest < TunerTest
     assert_nil found({})
   end
 
+  test "the observed Ruby, with our own Puma, comes before our own Ruby" do
+    server = server_facts(100).with(ruby_version: "3.3.8", puma_version: "7.2.1")
+    lookup = ->(keys) { Calibrate::Lookup.new(store: Kept.new(keys), here:).call(observation(cores_count: 4).with(server:)) }
+    keys = [key(recorded, "3.3.8", "7.2.1"), key(recorded, "3.3.8", own.last), key(recorded, *own)]
+    assert_equal 3, keys.uniq.size
+    keys.each_index do |index|
+      kept = keys.drop(index).to_h { |key| [key, key] }
+      assert_equal keys[index], lookup.call(kept).machine
+    end
+  end
+
   test "another machine's calibration is said to be one" do
     assert_nil found({key(recorded) => 1}).remark
     assert_match(/this machine \(2 cores, test\), recorded on another \(4 cores, test\)/, found({key(here) => 1}).remark)

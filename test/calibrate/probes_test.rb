@@ -25,6 +25,62 @@ class ProbesTest < TunerTest
     assert_includes 200..((monotonic_s - began_s) * 1e9 / (2 * Calibrate::Handoff::PASSES_COUNT)), sample.median_ns
   end
 
+  test "this Ruby is seen to hand over the GVL as its version says, or to have been patched" do
+    tick = Calibrate::Sample.new(values_ns: [10_000_000])
+    rule, returns_per_s = Calibrate::GvlRule.call(tick, duration_s: 0.5)
+    # A neighbour makes returns fewer, and never more: each but the first comes after a whole slice of the other's.
+    assert_operator returns_per_s, :<=, 12 if rule == "fifo"
+    assert_includes %w[fifo hot], rule
+    assert_operator returns_per_s, :>, 0
+  end
+
+  test "the rule is told by how often one returns from a short call, and whether one who slept may pass" do
+    of = Calibrate::GvlRule.method(:of)
+    assert_equal %w[fifo fifo], [of.call(9.9, 10_100_000), of.call(0.4, 30_000_000)]
+    assert_equal %w[hot hot], [of.call(2_500, 10_100_000), of.call(71_000, 10_060_000)]
+    assert_equal %w[barging barging], [of.call(860, 30_000), of.call(9_800, 3_000)]
+  end
+
+  test "a burst after another thread's takes more CPU, measured for each working set and condition" do
+    Calibrate::Burners.open(1) do |burners|
+      began_s = monotonic_s
+      costs = Calibrate::SwitchCpu.call(burners, 2, duration_s: 0.3)
+      lasted_ns = (monotonic_s - began_s) * 1e9
+      assert_equal [16, 256, 4_096], costs.map { |cost| cost.working_set_bytes / 1_024 }
+      costs.each { |cost| [cost.same_core_ns, cost.idle_ns, cost.busy_ns].compact.each { |ns| assert_includes 0..lasted_ns, ns } }
+      # To put one thread to sleep and wake another is some system calls at least; bursts of a few microseconds have nothing to drown that in.
+      assert_operator costs.first.idle_ns, :>, 0
+      refute_nil costs.first.same_core_ns if PumaTuner::Host::Placement.taskset?
+    end
+  end
+
+  test "threads make their bursts in turn, and each walks through all of its memory" do
+    chains = Array.new(2) { |seed| Calibrate::SwitchCpu.chain(16 * 1_024, seed) }
+    refute_equal(*chains)
+    chains.each do |chain|
+      places = [0]
+      places << chain[places.last] until chain[places.last].zero?
+      assert_equal (0...256).map { |line| line * 8 }, places.sort
+    end
+    walked = []
+    noting = ->(name) { Array.new(1, 0).tap { |chain| chain.define_singleton_method(:[]) { |at| walked << name && super(at) } } }
+    Calibrate::SwitchCpu.cpu_ns([noting.call(:a), noting.call(:b)], 3)
+    assert_equal %i[a b] * 3, walked
+    Calibrate::SwitchCpu.cpu_ns([noting.call(:alone)], 2)
+    assert_equal %i[alone] * 2, walked.last(2)
+  end
+
+  test "another Ruby's threads are measured by that Ruby, and what is none is refused" do
+    other = Dir[File.join(PumaTuner::Host::CacheFolder.path, "ruby-*/bin/ruby")].find { |path| path != RbConfig.ruby }
+    skip "no second Ruby here; bin/setup --ruby 3.3.8" unless other
+    version, description = Calibrate::FreshRuby.facts(other)
+    assert_equal other[/ruby-([\d.]+)/, 1], version
+    assert description.start_with?("ruby #{version} ")
+    assert_equal [1], Calibrate::FreshRuby.numbers("[RUBY_VERSION == #{version.inspect} ? 1 : 0]", expected_s: 1, ruby: other)
+    assert_equal 2, Calibrate::Handoff.call(runs_count: 2, ruby: other).values_ns.size
+    assert_match(%r{/bin/true is no CRuby}, assert_raises(PumaTuner::UserMistake) { Calibrate::FreshRuby.facts("/bin/true") }.message)
+  end
+
   test "whoever sleeps wakes up late, on a quiet machine and on a busy one" do
     began_s = monotonic_s
     idle = Calibrate::Wakeups.idle(samples_count: 30)
@@ -62,7 +118,7 @@ class ProbesTest < TunerTest
       assert_equal 1, works.size
       assert_operator works.first.cpu_ns, :<=, (monotonic_s - began_s) * 1e9
       assert_operator works.first.count, :>, 0
-      assert_raises(RuntimeError) { burners.while_busy(2, 0, 0) { raise "anything" } }
+      assert_raises(RuntimeError) { burners.while_busy(2, 0) { raise "anything" } }
     end
     refute_empty pids
     assert_empty pids & PumaTuner::Host::Processes.children_of(Process.pid)

@@ -78,8 +78,23 @@ class CalibrateTest < TunerTest
     end
   end
 
+  test "another Ruby's calibration is kept beside our own's" do
+    other = Dir[File.join(PumaTuner::Host::CacheFolder.path, "ruby-*/bin/ruby")].find { |path| path != RbConfig.ruby }
+    skip "no second Ruby here; bin/setup --ruby 3.3.8" unless other
+    in_folder do |folder, environment|
+      key = Calibrate.current_key(ruby: other)
+      refute_equal Calibrate.current_key, key
+      assert_includes key, "Ruby #{other[/ruby-([\d.]+)/, 1]}, Puma"
+      Calibrate::Store.new(File.join(folder, "cache", "puma_tuner")).write(calibrated_machine(key))
+      result = puma_tuner("calibrate", "--ruby", other, folder:, environment:)
+      assert_match(/calibrated at 2026-01-01/, result.err)
+      assert_equal 0, result.code
+    end
+  end
+
   test "wrong words" do
     in_folder do |folder, environment|
+      assert_mistake(/ruby=9\.9\.9: there is no such Ruby/, puma_tuner("calibrate", "--ruby", "9.9.9", folder:, environment:))
       assert_mistake(%r{cannot write /nowhere/at/all\.json}, puma_tuner("calibrate", "--output", "/nowhere/at/all.json", folder:, environment:))
       assert_mistake(/calibrate --help/, puma_tuner("calibrate", "--no-such-option", folder:, environment:))
       assert_empty Dir.children(folder)

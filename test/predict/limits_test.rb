@@ -21,6 +21,18 @@ class LimitsTest < TunerTest
       Predict::Limits.of(workload, calibrated(ruby_version: "3.3.8", puma_version: "7.2.0")).first)
   end
 
+  test "a Ruby whose GVL was seen to go by another rule than its version's is said to be patched" do
+    assert_empty Predict::Limits.of(workload, calibrated.with(gvl_rule: "fifo"))
+    assert_match(/\Athis Ruby has the hot-thread patch.*Ruby 3\.4\.5 hands over the GVL by the rule "fifo".*by "hot", which is simulated\z/,
+      Predict::Limits.of(workload, calibrated.with(gvl_rule: "hot")).first)
+    assert_match(/\Athis Ruby is patched: Ruby 4\.1\.0/, Predict::Limits.of(workload(ruby_version: "4.1.0"), calibrated(ruby_version: "4.1.0").with(gvl_rule: "fifo")).first)
+  end
+
+  test "another Ruby than was calibrated can be" do
+    assert_match(/puma_tuner calibrate --ruby/, Predict::Limits.of(workload, calibrated(ruby_version: "3.3.8")).first)
+    refute_match(/--ruby/, Predict::Limits.of(workload, calibrated(puma_version: "7.2.0")).first)
+  end
+
   test "what the model does not know is told as far as a forecast is made of it" do
     unknown = {"arrivals" => "not ours", "memory.shared_bytes" => "no master", "endpoint GET /rare" => "left out", "observed_p50_ns" => "the client's"}
     assert_equal ["arrivals: not ours", "endpoint GET /rare: left out"], Predict::Limits.of(workload.with(unknown:), calibrated)

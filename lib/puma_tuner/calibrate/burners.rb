@@ -75,10 +75,12 @@ module PumaTuner
         collect(count)
       end
 
+      # @param duration_s [Numeric] longer than the block takes
       # @yield while so many of them compute
       # @return what the block returns
-      def while_busy(count, began_ns, until_ns)
-        order(count, began_ns, until_ns)
+      def while_busy(count, duration_s)
+        began_ns = self.class.now_ns
+        order(count, began_ns, began_ns + (duration_s * Units::NS_PER_S).round)
         yield.tap { collect(count) }
       end
 

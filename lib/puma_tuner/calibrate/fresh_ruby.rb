@@ -4,7 +4,7 @@ require "rbconfig"
 
 module PumaTuner
   module Calibrate
-    # Ruby code in a process of its own, where no other thread is: the Ruby that runs us, without gems, and without settings
+    # Ruby code in a process of its own, where no other thread is: the Ruby that runs us or another, without gems, and without settings
     # that would change what is measured.
     module FreshRuby
       # Beyond what the code itself takes.
@@ -14,18 +14,34 @@ module PumaTuner
       ENVIRONMENT = {"RUBYOPT" => nil, "RUBYLIB" => nil, "RUBY_THREAD_TIMESLICE" => nil}.freeze
 
       # @param code [String]
+      # @param ruby [String] path of the executable
+      # @param core [Integer, nil] that it is bound to
       # @return [Array<String>] for Process.spawn
-      def self.words(code) = [ENVIRONMENT, RbConfig.ruby, "--disable-gems", "-I", LIBRARY_FOLDER, "-rpuma_tuner", "-e", code]
+      def self.words(code, ruby: RbConfig.ruby, core: nil)
+        [ENVIRONMENT, *(["taskset", "--cpu-list", core.to_s] if core), ruby, "--disable-gems", "-I", LIBRARY_FOLDER, "-rpuma_tuner", "-e", code]
+      end
 
       # @param code [String] its value is an Array<Integer>
       # @param expected_s [Numeric]
       # @return [Array<Integer>]
       # @raise [VoidMeasurement]
-      def self.numbers(code, expected_s:)
-        output, status = Load::Child.output_of(words("puts((#{code}).join(' '))"), limit_s: expected_s + SPARE_S)
+      def self.numbers(code, expected_s:, **)
+        output, status = Load::Child.output_of(words("puts((#{code}).join(' '))", **), limit_s: expected_s + SPARE_S)
         raise VoidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within #{(expected_s + SPARE_S).ceil} s; is the machine very busy?" unless output
         raise InvariantError, "a probe failed (#{status}): #{output.lines.first(5).join.strip}" unless status.success?
         output.split.map { |word| Integer(word) }
+      end
+
+      # @param ruby [String] path of the executable
+      # @return [Array(String, String)] its version and its description
+      # @raise [UserMistake] when it can't be calibrated
+      def self.facts(ruby)
+        return [RUBY_VERSION, RUBY_DESCRIPTION] if ruby == RbConfig.ruby
+        output, status = Load::Child.output_of([ENVIRONMENT, ruby, "--disable-gems", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RUBY_DESCRIPTION"], limit_s: SPARE_S)
+        engine, version, description = output.to_s.lines(chomp: true)
+        oldest = Host::UserEnvironment::OLDEST_RUBY
+        return [version, description] if status&.success? && engine == "ruby" && Gem::Version.new(version) >= Gem::Version.new(oldest)
+        raise UserMistake, "#{ruby} is no CRuby of #{oldest} or newer. Give the path of one."
       end
     end
   end

@@ -20,16 +20,16 @@ module PumaTuner
       # @param burners [Burners]
       # @param cores_count [Integer] of the machine
       # @return [Sample]
-      def busy(burners, cores_count, runs_count: RUNS_COUNT)
-        return call(runs_count:) if cores_count == 1
-        began_ns = Burners.now_ns
-        burners.while_busy(cores_count - 1, began_ns, began_ns + (BUSY_S * Units::NS_PER_S).round) { call(runs_count:) }
+      def busy(burners, cores_count, **options)
+        return call(**options) if cores_count == 1
+        burners.while_busy(cores_count - 1, BUSY_S) { call(**options) }
       end
 
       # @param runs_count [Integer]
+      # @param ruby [String] path of the executable
       # @return [Sample] of means, one for each run
-      def call(runs_count: RUNS_COUNT)
-        Sample.new(values_ns: FreshRuby.numbers("Array.new(#{Integer(runs_count)}) { PumaTuner::Calibrate::Handoff.mean_ns }", expected_s: EXPECTED_S))
+      def call(runs_count: RUNS_COUNT, ruby: RbConfig.ruby)
+        Sample.new(values_ns: FreshRuby.numbers("Array.new(#{Integer(runs_count)}) { PumaTuner::Calibrate::Handoff.mean_ns }", expected_s: EXPECTED_S, ruby:))
       end
 
       # In the fresh process. Each pass by one thread is answered by a pass of the other: two switches.

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Calibrate
-    # The kept calibration that fits an observation best: of its machine, else of this one; with its Ruby and Puma, else with
-    # those that this program runs with, which is what `puma_tuner calibrate` measures.
+    # The kept calibration that fits an observation best: of its machine, else of this one; with its Ruby and Puma, else with its Ruby
+    # and our own Puma (`puma_tuner calibrate --ruby`), else with those that this program runs with (`puma_tuner calibrate`).
     class Lookup
       # machine: calibrated; remark: what keeps it from being the observed one's own, nil when nothing does
       Found = Data.define(:machine, :remark)
@@ -38,7 +38,8 @@ module PumaTuner
 
       def versions(observation)
         server = observation.server
-        [[server.ruby_version, server.puma_version], [RUBY_VERSION, self.class.own_puma_version]].uniq
+        own_puma_version = self.class.own_puma_version
+        [[server.ruby_version, server.puma_version], [server.ruby_version, own_puma_version], [RUBY_VERSION, own_puma_version]].uniq
       end
 
       def elsewhere(observation)

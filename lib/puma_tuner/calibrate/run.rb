@@ -15,9 +15,11 @@ module PumaTuner
 
       # @param progress [#stage, nil]
       # @param effort_ratio [Float]
-      def initialize(progress:, effort_ratio:)
+      # @param ruby [String] path of the executable
+      def initialize(progress:, effort_ratio:, ruby:)
         @progress = progress || Silence.new
         @effort_ratio = effort_ratio
+        @ruby = ruby
       end
 
       # @yieldparam remark [String]
@@ -33,6 +35,7 @@ module PumaTuner
 
       def measure
         @facts = Host::MachineFacts.read
+        @ruby_version, @ruby_description = FreshRuby.facts(@ruby)
         ruby = of_ruby
         cores = of_cores
         puma, calibrated = of_puma
@@ -40,19 +43,39 @@ module PumaTuner
       end
 
       def of_ruby
-        tick = probe("tick", count(Tick::SAMPLES_COUNT) * Tick::EXPECTED_S_EACH) { Tick.call(samples_count: count(Tick::SAMPLES_COUNT)) }
-        handoff = probe("hand-over of the GVL", Handoff::EXPECTED_S) { Handoff.call(runs_count: count(Handoff::RUNS_COUNT)) }
-        {tick_ns: tick.median_ns, handoff_ns: handoff.median_ns}
+        tick = probe("tick", count(Tick::SAMPLES_COUNT) * Tick::EXPECTED_S_EACH) { Tick.call(samples_count: count(Tick::SAMPLES_COUNT), ruby: @ruby) }
+        gvl_rule = gvl_rule(tick)
+        handoff = probe("hand-over of the GVL", Handoff::EXPECTED_S) { Handoff.call(runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby) }
+        {tick_ns: tick.median_ns, gvl_rule:, handoff_ns: handoff.median_ns}
+      end
+
+      def gvl_rule(tick)
+        @progress.stage("rule of the GVL", GvlRule::DURATION_S) do |stage|
+          rule, returns_per_s = GvlRule.call(tick, ruby: @ruby)
+          stage.note("#{rule}: #{Units.rate(returns_per_s)} returns/s beside a thread that never rests")
+          rule
+        end
       end
 
       def of_cores
         idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
         Burners.open(EffectiveCores.sizes(cores_count).max) do |burners|
-          handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) { Handoff.busy(burners, cores_count, runs_count: count(Handoff::RUNS_COUNT)) }
+          handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) { Handoff.busy(burners, cores_count, runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby) }
+          switch = switch_cpu(burners)
           loaded = probe("waking up, all cores busy", Wakeups::LOADED_S * @effort_ratio) { loaded_wakeups }
           cores = EffectiveCores.new(burners, cores_count, rounds_count: count(EffectiveCores::ROUNDS_COUNT))
           effective_cores = @progress.stage("cores", cores.expected_s) { |stage| cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") } }
-          {handoff_busy_ns: handoff.median_ns, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT), wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
+          {handoff_busy_ns: handoff.median_ns, **switch, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT), wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
+        end
+      end
+
+      def switch_cpu(burners)
+        duration_s = [SwitchCpu::DURATION_S * @effort_ratio, 0.1].max
+        @progress.stage("CPU of a hand-over", SwitchCpu.expected_s(duration_s)) do |stage|
+          @switch_costs = SwitchCpu.call(burners, cores_count, duration_s:, ruby: @ruby)
+          middle = @switch_costs.find { |cost| cost.working_set_bytes == SwitchCpu::MIDDLE_BYTES }
+          stage.note("#{Units.duration(middle.idle_ns)} more for a burst after another thread's, #{Units.duration(middle.busy_ns)} with all other cores busy")
+          {switch_idle_cpu_ns: middle.idle_ns, switch_busy_cpu_ns: middle.busy_ns}
         end
       end
 
@@ -101,9 +124,9 @@ module PumaTuner
       def halves(cpu_ns) = {client_send_cpu_ns: cpu_ns / 2, client_receive_cpu_ns: cpu_ns - cpu_ns / 2}
 
       def calibrated(app, client)
-        ruby_version, puma_version = app.facts.values_at("ruby_version", "puma_version")
-        Model::Calibrated.new(calibrated_at: Time.now.utc.iso8601, machine_key: Calibrate.key_of(@facts, ruby_version, puma_version), ruby_version:,
-          puma_version:, round_trip_ns: client.round_trip.median_ns)
+        puma_version = app.facts["puma_version"]
+        Model::Calibrated.new(calibrated_at: Time.now.utc.iso8601, machine_key: Calibrate.key_of(@facts, @ruby_version, puma_version), ruby_version: @ruby_version,
+          ruby_description: @ruby_description, puma_version:, round_trip_ns: client.round_trip.median_ns, switch_costs: @switch_costs)
       end
 
       def tail_cpu_ns

@@ -14,9 +14,10 @@ module PumaTuner
       module_function
 
       # @param samples_count [Integer]
+      # @param ruby [String] path of the executable
       # @return [Sample] of ticks
-      def call(samples_count: SAMPLES_COUNT)
-        waits_ns = FreshRuby.numbers("PumaTuner::Calibrate::Tick.waits_ns(#{Integer(samples_count)})", expected_s: samples_count * EXPECTED_S_EACH)
+      def call(samples_count: SAMPLES_COUNT, ruby: RbConfig.ruby)
+        waits_ns = FreshRuby.numbers("PumaTuner::Calibrate::Tick.waits_ns(#{Integer(samples_count)})", expected_s: samples_count * EXPECTED_S_EACH, ruby:)
         Sample.new(values_ns: waits_ns.map { |ns| ns / TICKS_PER_SLICE })
       end
 

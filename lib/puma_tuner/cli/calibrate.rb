@@ -7,15 +7,18 @@ module PumaTuner
     class CalibrateMachine < Dry::CLI::Command
       desc "Measure this machine, once: its cores, Ruby's threads and Puma itself. Predictions for it are then made with its own figures"
       option :output, desc: "file for the figures, besides the cache"
+      option :ruby, desc: "Ruby whose threads are measured: a version, or a path; default: the one that runs puma_tuner"
       option :force, type: :flag, default: false, desc: "measure again, also when they are there already"
       example [
-        "                       # about half a minute, on a machine that has nothing else to do",
+        "                       # some 35 seconds, on a machine that has nothing else to do",
         "--force                # again",
+        "--ruby 3.3.8           # for an app on another Ruby",
         "--output machine.json  # for another place"
       ]
 
-      def call(force: false, output: nil, **)
+      def call(force: false, output: nil, ruby: nil, **)
         Output.check_writable(output)
+        @ruby = ruby ? PumaTuner::Prove::Rubies.find(ruby) : RbConfig.ruby
         store = Calibrate::Store.new
         machine = kept(store) unless force
         machine ? tell_kept(machine, store) : machine = measured(store)
@@ -24,7 +27,7 @@ module PumaTuner
 
       private
 
-      def kept(store) = store.read(Calibrate.current_key)
+      def kept(store) = store.read(Calibrate.current_key(ruby: @ruby))
 
       def tell_kept(machine, store)
         calibrated = machine.calibrated
@@ -34,7 +37,7 @@ module PumaTuner
 
       def measured(store)
         remarks = []
-        Calibrate.call(progress: Progress.new(err)) { |remark| remarks << remark }.tap do |machine|
+        Calibrate.call(progress: Progress.new(err), ruby: @ruby) { |remark| remarks << remark }.tap do |machine|
           keep(machine, store)
           warn_of(remarks) if remarks.any?
         end

@@ -33,8 +33,8 @@ module PumaTuner
         new(generator_core: core, server_cores: cores - [core])
       end
 
+      # @return [Boolean] whether a process can be bound to a core
       def self.taskset? = ENV.fetch("PATH", "").split(":").any? { |folder| File.executable?(File.join(folder, "taskset")) }
-      private_class_method :taskset?
 
       # @param command [Command]
       # @return [Command] the same, kept off the generator's core

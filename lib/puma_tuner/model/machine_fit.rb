@@ -24,7 +24,7 @@ module PumaTuner
 
       # @return [Machine]
       def machine
-        @base.with(cores_count:, effective_cores:, **@observation.machine.quota, **client)
+        @base.with(cores_count:, effective_cores:, gvl_rule:, **@observation.machine.quota, **client)
       end
 
       private
@@ -36,6 +36,9 @@ module PumaTuner
         return @base.effective_cores if @base.calibrated && @base.cores_count == cores_count
         (1..cores_count).map(&:to_f).freeze
       end
+
+      # Seen of the very build of Ruby that was observed: builds of one version differ in it.
+      def gvl_rule = (@base.gvl_rule if @base.calibrated&.same_ruby?(@observation.server.ruby_description))
 
       # Load of our own came from this machine; the user's traffic is taken to come from elsewhere.
       def client = @observation.load ? {} : {client_send_cpu_ns: 0, client_receive_cpu_ns: 0}

@@ -6,7 +6,7 @@ module PumaTuner
       # What a machine costs: shown of a calibration on its own.
       class Machine < Section
         # How many measurements each median is of; the calibration's own numbers, which a test compares.
-        SAMPLES = {tick: "8 samples", handoff: "21 runs", cores: "7 rounds", puma: "5 turns", client: "5 turns", tail: "1 window"}.freeze
+        SAMPLES = {tick: "8 samples", handoff: "21 runs", rule: "0.5 s", switch: "2.0 s", cores: "7 rounds", puma: "5 turns", client: "5 turns", tail: "1 window"}.freeze
 
         private
 
@@ -15,7 +15,7 @@ module PumaTuner
         def heading = "Machine: what its cores, Ruby's threads and Puma itself cost"
 
         def lines
-          [*paragraph(origin), *figures.lines, *cores.lines, *note(explanation)]
+          [*paragraph(origin), *figures.lines, *switch_costs, *cores.lines, *note(explanation)]
         end
 
         def machine = @contents.machine
@@ -34,8 +34,10 @@ module PumaTuner
         def rows
           [
             row("tick", machine.tick_ns, :tick, "ten of them make a thread's time slice"),
+            rule,
             row("hand-over", machine.handoff_ns, :handoff, "of the GVL, from one thread to the next"),
             row("the same, busy", machine.handoff_busy_ns, :handoff, "with a busy process on all other cores"),
+            *switches,
             wakeups("waking up, idle", machine.wakeup_idle_ns, "how late a sleeping thread gets a core"),
             wakeups("waking up, busy", machine.wakeup_loaded_ns, "the same of one that computes, among others"),
             row("acceptor", machine.acceptor_cpu_ns, :puma, "Puma's CPU for each new connection"),
@@ -48,6 +50,30 @@ module PumaTuner
         end
 
         def row(name, ns, kind, meaning) = [name, Units.duration(ns), calibrated ? SAMPLES.fetch(kind) : "typical", meaning]
+
+        RULES = {"fifo" => "first come, first served", "barging" => "whoever comes first takes it, and a waiter may be passed",
+                 "hot" => "who returns from a short call takes it back"}.freeze
+        private_constant :RULES
+
+        def rule = (["GVL", machine.gvl_rule, SAMPLES.fetch(:rule), RULES.fetch(machine.gvl_rule)] if machine.gvl_rule)
+
+        def switches
+          return [] unless measured_switches?
+          [row("switch", machine.switch_idle_cpu_ns, :switch, "CPU a burst takes more after another thread's"),
+            row("the same, busy", machine.switch_busy_cpu_ns, :switch, "with a busy process on all other cores")]
+        end
+
+        def measured_switches? = calibrated&.switch_costs&.any?
+
+        # By what each burst touches.
+        def switch_costs
+          return [] unless measured_switches?
+          costs = calibrated.switch_costs
+          rows = {"switch, on one core" => :same_core_ns, "switch, others idle" => :idle_ns, "switch, others busy" => :busy_ns}
+          rows.each_with_object(table(["each burst touches", *costs.map { |cost| "#{cost.working_set_bytes / 1_024} KiB" }])) { |(name, field), table|
+            table << [name, *costs.map { |cost| cost.public_send(field)&.then { |ns| Units.duration(ns) } || "unknown" }]
+          }.lines
+        end
 
         def wakeups(name, all_ns, meaning)
           median_ns = Stats::Quantile.of(all_ns, 0.5)
