@@ -55,7 +55,7 @@ void acceptor_run(struct sim *sim, struct thread *thread)
     if (plan->gate && busy >= plan->threads_max) {
         thread->state = GATED;
         gvl_release(sim, thread, false);
-    } else if (plan->workers_count > 1 && busy > 0 && plan->busy_delay_ns) {
+    } else if ((plan->workers_count > 1 || plan->single_delay) && busy > 0 && plan->busy_delay_ns) {
         delay(sim, thread, plan->busy_delay_ns);
     } else if (plan->workers_count > 1 && busy > 0 && plan->overload_delay_ns) {
         delay(sim, thread, overload_delay_ns(plan, busy));

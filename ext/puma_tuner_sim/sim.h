@@ -50,7 +50,7 @@ struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
     int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, affinity;
-    int64_t queue_requests, after_answer, park_ns, inline_max, gate, busy_delay_ns, overload_delay_ns, overload_factor;
+    int64_t queue_requests, after_answer, park_ns, inline_max, gate, busy_delay_ns, single_delay, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
     int64_t cores_count, quota_ns, period_ns;
     int64_t arrivals, connections_count, think_ns, reuse_count;

@@ -16,6 +16,7 @@ module PumaTuner
     autoload :OtherServer, "puma_tuner/host/other_server"
     autoload :Placement, "puma_tuner/host/placement"
     autoload :Processes, "puma_tuner/host/processes"
+    autoload :PumaFeatures, "puma_tuner/host/puma_features"
     autoload :ScratchFolder, "puma_tuner/host/scratch_folder"
     autoload :ServerFacts, "puma_tuner/host/server_facts"
     autoload :ServerLog, "puma_tuner/host/server_log"

@@ -151,6 +151,38 @@ class FitTest < TunerTest
     assert_equal [1.0, 2.0, 3.0], Model::Fit.machine(observation(cores_count: 3), calibrated:).effective_cores
   end
 
+  test "the GVL's rule that was seen holds for the very build of Ruby it was seen of" do
+    described = ->(text) { observation.with(server: server_facts(100).with(ruby_description: text)) }
+    calibrated = ->(text) do
+      machine.with(gvl_rule: "hot", calibrated: Model::Calibrated.new(calibrated_at: "now", machine_key: "key", ruby_version: "3.4.5", ruby_description: text,
+        puma_version: "8.0.2", round_trip_ns: 1))
+    end
+    rule = ->(observed, seen) { Model::Fit.machine(described.call(observed), calibrated: calibrated.call(seen)).gvl_rule }
+    build = "ruby 3.4.5 (2025-07-16 revision 20cda200d3)"
+    assert_equal "hot", rule.call("#{build} +YJIT +PRISM [x86_64-linux]", "#{build} +PRISM [x86_64-linux]")
+    assert_nil rule.call("ruby 3.4.5 (2025-09-01 revision 1234567890) +PRISM [x86_64-linux]", "#{build} +PRISM [x86_64-linux]")
+    assert_nil rule.call("ruby 3.4.4 (2025-05-14 revision a38531fd3f) +PRISM [x86_64-linux]", "#{build} +PRISM [x86_64-linux]")
+    assert_nil rule.call(build, nil), "an older file, which does not say"
+    assert_nil Model::Fit.machine(observation).gvl_rule
+  end
+
+  test "the recorded Puma is known by what it had" do
+    assert_nil fitted.puma_features
+    seen = observation.with(server: server_facts(100).with(puma_features: %w[park]))
+    assert_equal %w[park], Model::Fit.workload(seen).puma_features
+    assert_equal seen, Document.parse(Document.dump(seen), "observation.json", [:observation])
+  end
+
+  test "files of before a Puma's features were looked at are read" do
+    [observation, Model::Fit.workload(observation)].each do |value|
+      fields = JSON.parse(Document.dump(value))
+      holder = fields.key?("server") ? fields["server"] : fields
+      assert holder.key?("puma_features")
+      holder.delete("puma_features")
+      assert_equal value, Document.parse(JSON.generate(fields), "old.json", [])
+    end
+  end
+
   test "clients of the user's own traffic take nothing of these cores" do
     assert_operator Model::Fit.machine(observation).client_cpu_ns, :>, 0
     assert_equal 0, Model::Fit.machine(observation(load: nil)).client_cpu_ns

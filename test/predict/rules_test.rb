@@ -16,7 +16,29 @@ class RulesTest < TunerTest
   test "without a reactor, Puma after 8.0.2 has its old gate again, and no delay" do
     gates = %w[6.6.1 7.2.1 8.0.2 8.0.3 8.1.0].map { |version| Rules.puma(version, queue_requests: false).values_at(:gate, :overload_delay_ns) }
     assert_equal [[1, 0], [0, 5_000_000], [0, 5_000_000], [1, 0], [1, 0]], gates
-    assert_equal Rules.puma("8.0.2"), Rules.puma("8.0.3")
+  end
+
+  # Puma source at these tags: server.rb, thread_pool.rb, configuration.rb.
+  test "what a busy worker does before it accepts changed in several steps" do
+    rules = ->(version) { Rules.puma(version).values_at(:gate, :busy_delay_ns, :single_delay, :overload_delay_ns) }
+    ms = 1_000_000
+    {"5.6.9" => [1, 0, 0, 0], "6.0.0" => [1, 5 * ms, 1, 0], "6.4.3" => [1, 5 * ms, 1, 0], "6.5.0" => [1, 5 * ms, 0, 0], "7.0.3" => [0, 0, 0, 3.75 * ms],
+     "7.0.4" => [0, 0, 0, 5 * ms], "8.0.2" => [0, 0, 0, 5 * ms]}.each { |version, expected| assert_equal expected, rules.call(version), version }
+    assert_equal [0, 0, 1], %w[8.0.2 7.2.1 8.1.0].map { |version| Rules.puma(version)[:queueless_gate] }
+    assert_equal [0, 1, 1], %w[7.2.1 8.0.0 8.1.0].map { |version| Rules.puma(version)[:io_threads] }
+    assert_equal Rules.puma("8.0.2"), Rules.puma(nil)
+  end
+
+  test "what a Puma was seen to have comes before its number" do
+    main = %w[queueless_gate overload_delay io_threads]
+    assert_equal Rules.puma("8.1.0"), Rules.puma("8.0.2", main)
+    assert_equal Rules.puma("6.6.1"), Rules.puma("8.0.2", %w[accept_gate busy_delay park])
+    assert_equal Rules.puma("8.0.2"), Rules.puma("6.6.1", %w[overload_delay io_threads])
+    assert_equal [0, 0], Rules.puma("6.6.1", %w[park]).values_at(:gate, :busy_delay_ns)
+    assert_equal 0, Rules.puma("8.0.2", %w[io_threads])[:overload_delay_ns]
+    # What only the number tells stays.
+    assert_equal Rules.puma("7.0.3"), Rules.puma("7.0.3", [])
+    assert_equal Rules.puma("6.4.2"), Rules.puma("6.4.2", %w[accept_gate busy_delay park])
   end
 
   test "the GVL is thrown, handed over, or taken back" do

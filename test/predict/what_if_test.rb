@@ -171,6 +171,14 @@ class WhatIfTest < TunerTest
     assert_equal ["6.6", "3.2", 20_000], [after.puma_version, after.ruby_version, after.overhead_cpu_ns]
   end
 
+  test "what was seen of the recorded Puma and Ruby is not taken for another version's" do
+    seen = [app.with(puma_features: %w[overload_delay]), machine.with(gvl_rule: "hot")]
+    rest = ->(text) { changed(text, of: seen.first, on: seen.last).then { |workload, machine| [workload.puma_features, machine.gvl_rule] } }
+    assert_equal [nil, "hot"], rest.call("puma=7.2")
+    assert_equal [%w[overload_delay], nil], rest.call("ruby=4.0")
+    assert_equal [%w[overload_delay], "hot"], rest.call("overhead*0.5")
+  end
+
   test "Puma's own CPU is the machine's, too, which is what is simulated" do
     puma = machine(acceptor_cpu_ns: 40_000, reactor_wakeup_cpu_ns: 20_000, reactor_register_cpu_ns: 10_000, tail_cpu_ns: 6_000)
     {"overhead*0.5" => [20_000, 10_000, 5_000, 3_000], "yjit*4" => [10_000, 5_000, 2_500, 1_500]}.each do |text, figures|

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "puma_features"
 require_relative "puma_watch"
 
 module PumaTuner
@@ -61,7 +62,8 @@ module PumaTuner
             puma_version: defined?(::Puma::Const) ? ::Puma::Const::PUMA_VERSION : nil,
             rack_version: (defined?(::Rack) && ::Rack.respond_to?(:release)) ? ::Rack.release : nil,
             thread_timeslice_ms: ENV.fetch("RUBY_THREAD_TIMESLICE", "100").to_i,
-            rack_environment: ENV["RACK_ENV"]
+            rack_environment: ENV["RACK_ENV"],
+            puma_features: PumaFeatures.read
           }
         end
 

@@ -7,7 +7,7 @@ module PumaTuner
       # @param observation [Measure::Observation]
       # @return [Workload]
       # @raise [VoidMeasurement] when too few requests were recorded
-      def self.workload(observation) = WorkloadFit.new(observation).workload
+      def self.workload(observation) = WorkloadFit.new(observation).workload.with(puma_features: observation.server.puma_features)
 
       # @param observation [Measure::Observation]
       # @param calibrated [Machine, nil] of `puma_tuner calibrate`; nil: typical figures stand in

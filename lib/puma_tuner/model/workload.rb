@@ -101,15 +101,16 @@ module PumaTuner
     #   bursts hold until `at` takes it out; nil: the machine's
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
+    # puma_features: what the recorded Puma was seen to have, see Host::PumaFeatures; nil: its version tells
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
     # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
-      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :unknown,
+      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :unknown,
       kind: :workload,
       nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost]},
-      added: %i[locks background costs switch_cpu_ns long_gcs_ns]) do
-      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, **fields)
-        super(locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
+      added: %i[puma_features locks background costs switch_cpu_ns long_gcs_ns]) do
+      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil, **fields)
+        super(puma_features:, locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]

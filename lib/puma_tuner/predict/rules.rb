@@ -7,22 +7,37 @@ module PumaTuner
       # What a pool thread does with a connection after the answer. Codes as in ext/puma_tuner_sim/sim.h.
       AFTER_ANSWER = {park: 0, poll_todo: 1, poll_inline: 2}.freeze
 
-      # Puma source, server.rb and thread_pool.rb at the tags named.
+      # Puma source, server.rb, thread_pool.rb, client.rb and configuration.rb at the tags named; test/integration/puma_rules_test.rb holds
+      # entries against real servers. From each version on:
       #
       # after_answer: park (6.x): the thread itself waits park_ns for the next request of its connection; poll: it looks once, and
       #   hands what is there to the todo list (7.0), or serves it when another thread is idle (7.1 and newer); else the reactor
-      #   watches the connection
+      #   watches the connection. (7.0.0 to 7.0.2 give it to the reactor without a look; poll_todo is the nearest.)
       # inline_max: 6.x: after so many requests the connection goes to the reactor when others wait, and is closed when no thread
       #   is free and the listener has somebody waiting
-      # gate: 6.x accepts only while a thread is free
-      # busy_delay_ns: 6.x in a cluster: so long a busy worker leaves a connection to others, unless a thread gets free
-      # overload_delay_ns, overload_factor: 7.0.4 and newer in a cluster: a worker with b requests sleeps
-      #   overload_delay x min(b, factor x threads) / (factor x threads) before it accepts
+      # gate: 6.x accepts only while a thread is free; queueless_gate: the same of a server with queue_requests false
+      # busy_delay_ns: 6.x in a cluster: so long a busy worker leaves a connection to others, unless a thread gets free; single_delay:
+      #   before 6.5 a server without a cluster, too, where there is nobody to leave it to
+      # overload_delay_ns, overload_factor: 7.0 and newer in a cluster: a worker with b requests sleeps
+      #   overload_delay x min(b, factor x threads) / (factor x threads) before it accepts. (7.0.0 to 7.0.3 slept 0.1 ms x
+      #   (1.5 b + connections of the reactor) / threads, of which the latter is left out, once all threads were busy.)
+      # io_threads: whether it has max_io_threads
+      PARK = {after_answer: AFTER_ANSWER[:park], park_ns: 200_000_000, inline_max: 10, gate: 1, queueless_gate: 1, busy_delay_ns: 5_000_000, single_delay: 0,
+              overload_delay_ns: 0, overload_factor: 1, io_threads: 0}.freeze
+      POLL = {after_answer: AFTER_ANSWER[:poll_inline], park_ns: 0, inline_max: 0, gate: 0, queueless_gate: 0, busy_delay_ns: 0, single_delay: 0,
+              overload_delay_ns: 5_000_000, overload_factor: 25, io_threads: 0}.freeze
+
       PUMA = {
-        "6" => {after_answer: AFTER_ANSWER[:park], park_ns: 200_000_000, inline_max: 10, gate: 1, busy_delay_ns: 5_000_000, overload_delay_ns: 0, overload_factor: 1},
-        "7.0" => {after_answer: AFTER_ANSWER[:poll_todo], park_ns: 0, inline_max: 0, gate: 0, busy_delay_ns: 0, overload_delay_ns: 5_000_000, overload_factor: 25},
-        "7.1" => {after_answer: AFTER_ANSWER[:poll_inline], park_ns: 0, inline_max: 0, gate: 0, busy_delay_ns: 0, overload_delay_ns: 5_000_000, overload_factor: 25}
+        "5.0" => {**PARK, busy_delay_ns: 0}.freeze,
+        "6.0" => {**PARK, single_delay: 1}.freeze,
+        "6.5" => PARK,
+        "7.0" => {**POLL, after_answer: AFTER_ANSWER[:poll_todo], overload_delay_ns: 150_000 * 25}.freeze,
+        "7.0.4" => {**POLL, after_answer: AFTER_ANSWER[:poll_todo]}.freeze,
+        "7.1" => POLL,
+        "8.0" => {**POLL, io_threads: 1}.freeze,
+        "8.0.3" => {**POLL, io_threads: 1, queueless_gate: 1}.freeze # main of July 2026, after 8.0.2
       }.freeze
+      private_constant :PARK, :POLL
 
       # Ruby source, thread_pthread.c: 3.1 and 3.2 let whoever comes first take a GVL that was let go; 3.3 to 4.0 hand it over,
       # first come, first served; from 4.1 on one that is back from a short call before its successor has begun takes it back.
@@ -33,17 +48,44 @@ module PumaTuner
 
       module_function
 
-      # With queue_requests false, every Puma accepts as it does otherwise, but those after 8.0.2: they have Puma 6's gate again, and no
-      # delay (PR 3969, server.rb).
+      # What the observed Puma was seen to have comes before its version: a checkout has the number of the release before it, and
+      # patches have none.
       #
-      # @param version [String, nil] of Puma; nil: the newest
+      # @param version [String, nil] of Puma; nil: the newest release
+      # @param features [Array<String>, nil] see Host::PumaFeatures; nil: not seen
+      # @param queue_requests [Boolean]
       # @return [Hash{Symbol => Integer}]
-      def puma(version, queue_requests: true)
-        number = Gem::Version.new(version || "8")
-        return PUMA["6"] if number < Gem::Version.new("7")
-        rules = PUMA[(number < Gem::Version.new("7.1")) ? "7.0" : "7.1"]
-        (queue_requests || number <= Gem::Version.new("8.0.2")) ? rules : {**rules, gate: 1, overload_delay_ns: 0}
+      def puma(version, features = nil, queue_requests: true)
+        figures = seen(since(version || "8.0.2"), features)
+        (queue_requests || figures[:queueless_gate].zero?) ? figures : {**figures, gate: 1, overload_delay_ns: 0}
       end
+
+      # @return [Hash{Symbol => Integer}]
+      def seen(figures, features)
+        return figures unless features
+        parks = features.include?("park")
+        figures = parks ? PUMA.fetch("6.5") : PUMA.fetch("7.1") unless parks == figures[:park_ns].positive?
+        has = ->(feature) { features.include?(feature) ? 1 : 0 }
+        {**figures, gate: has["accept_gate"], queueless_gate: [has["accept_gate"], has["queueless_gate"]].max, io_threads: has["io_threads"],
+                    busy_delay_ns: has["busy_delay"] * figures[:busy_delay_ns], overload_delay_ns: overload_delay_ns(figures, features)}
+      end
+
+      private_class_method :seen
+
+      # @return [Hash{Symbol => Integer}]
+      def since(version)
+        number = Gem::Version.new(version)
+        PUMA.reverse_each.find { |first, _| Gem::Version.new(first) <= number }&.last || PUMA.fetch("5.0")
+      end
+      private_class_method :since
+
+      # Before 7.0.4 the delay had no class of its own.
+      def overload_delay_ns(figures, features)
+        usual_ns = PUMA.fetch("7.1")[:overload_delay_ns]
+        return usual_ns if features.include?("overload_delay")
+        (figures[:overload_delay_ns] == usual_ns) ? 0 : figures[:overload_delay_ns]
+      end
+      private_class_method :overload_delay_ns
 
       # @param version [String] of Ruby
       # @param measured [String, nil] the rule by which the GVL was seen to go on the machine itself; it goes before the version's

@@ -41,7 +41,7 @@ module PumaTuner
           if @settings.gate == 1 && busy_count >= @settings.threads_max
             @state = :gated
             @worker.gvl.release(self, blocking: false)
-          elsif @settings.workers_count > 1 && busy_count.positive? && delay_ns(busy_count).positive?
+          elsif busy_count.positive? && delay_ns(busy_count).positive?
             delay(delay_ns(busy_count))
           else
             accept
@@ -63,7 +63,9 @@ module PumaTuner
 
         private
 
+        # In single mode there is nobody to leave a connection to; Puma 6 before 6.5 did not mind.
         def delay_ns(busy_count)
+          return 0 unless @settings.workers_count > 1 || @settings.single_delay == 1
           return @settings.busy_delay_ns if @settings.busy_delay_ns.positive?
           most = @settings.overload_factor * @settings.threads_max
           @settings.overload_delay_ns * [busy_count, most].min / most

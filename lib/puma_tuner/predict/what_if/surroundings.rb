@@ -75,9 +75,10 @@ module PumaTuner
         # Those whose rules the simulation knows.
         KNOWN = {"puma" => [6, 8], "ruby" => [3, 4]}.freeze
 
-        # What was measured of the GVL is the recorded Ruby's.
+        # What was seen of the recorded one tells nothing of another.
         def call(workload, machine)
-          [workload.with("#{target}_version": @expression.operand), (target == "ruby") ? machine.with(gvl_rule: nil) : machine]
+          return [workload.with(puma_version: @expression.operand, puma_features: nil), machine] if target == "puma"
+          [workload.with(ruby_version: @expression.operand), machine.with(gvl_rule: nil)]
         end
 
         def remark
