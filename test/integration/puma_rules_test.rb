@@ -75,11 +75,11 @@ class PumaRulesTest < TunerTest
       serve(gemfile, "1x1") do |_, server|
         facts = server.announcement.fetch("server")
         refute_empty facts.fetch("puma_features")
-        assert_equal rules_of(server), Rules.puma(facts.fetch("puma_version"), facts.fetch("puma_features"))
+        assert_equal rules_of(server), Rules.puma(facts.fetch("puma_version"), features: facts.fetch("puma_features"))
         # In a process that takes its number for another's, too.
         other = rules_of(server)[:gate].zero? ? "6.6.1" : "8.0.2"
         assert_equal rules_of(server).slice(:gate, :busy_delay_ns, :overload_delay_ns, :park_ns, :io_threads),
-          Rules.puma(other, facts.fetch("puma_features")).slice(:gate, :busy_delay_ns, :overload_delay_ns, :park_ns, :io_threads)
+          Rules.puma(other, features: facts.fetch("puma_features")).slice(:gate, :busy_delay_ns, :overload_delay_ns, :park_ns, :io_threads)
       end
     end
 

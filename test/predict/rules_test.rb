@@ -29,21 +29,28 @@ class RulesTest < TunerTest
     assert_equal Rules.puma("8.0.2"), Rules.puma(nil)
   end
 
+  test "without its queue a Puma after 8.0.2 waits for a free thread, and the others do as they do with it" do
+    rules = ->(version, features: nil) { Rules.puma(version, features:, queue_requests: false).values_at(:gate, :overload_delay_ns) }
+    assert_equal [[0, 5_000_000], [1, 0], [1, 0]], [rules.call("8.0.2"), rules.call("8.0.2", features: %w[queueless_gate overload_delay io_threads]), rules.call("8.1.0")]
+    assert_equal Rules.puma("6.6.1"), Rules.puma("6.6.1", queue_requests: false)
+  end
+
   test "what a Puma was seen to have comes before its number" do
     main = %w[queueless_gate overload_delay io_threads]
-    assert_equal Rules.puma("8.1.0"), Rules.puma("8.0.2", main)
-    assert_equal Rules.puma("6.6.1"), Rules.puma("8.0.2", %w[accept_gate busy_delay park])
-    assert_equal Rules.puma("8.0.2"), Rules.puma("6.6.1", %w[overload_delay io_threads])
-    assert_equal [0, 0], Rules.puma("6.6.1", %w[park]).values_at(:gate, :busy_delay_ns)
-    assert_equal 0, Rules.puma("8.0.2", %w[io_threads])[:overload_delay_ns]
+    assert_equal Rules.puma("8.1.0"), Rules.puma("8.0.2", features: main)
+    assert_equal Rules.puma("6.6.1"), Rules.puma("8.0.2", features: %w[accept_gate busy_delay park])
+    assert_equal Rules.puma("8.0.2"), Rules.puma("6.6.1", features: %w[overload_delay io_threads])
+    assert_equal [0, 0], Rules.puma("6.6.1", features: %w[park]).values_at(:gate, :busy_delay_ns)
+    assert_equal 0, Rules.puma("8.0.2", features: %w[io_threads])[:overload_delay_ns]
     # What only the number tells stays.
-    assert_equal Rules.puma("7.0.3"), Rules.puma("7.0.3", [])
-    assert_equal Rules.puma("6.4.2"), Rules.puma("6.4.2", %w[accept_gate busy_delay park])
+    assert_equal Rules.puma("7.0.3"), Rules.puma("7.0.3", features: [])
+    assert_equal Rules.puma("6.4.2"), Rules.puma("6.4.2", features: %w[accept_gate busy_delay park])
   end
 
   test "the GVL is thrown, handed over, or taken back" do
     {"3.1.2" => :barging, "3.2.8" => :barging, "3.3.0" => :fifo, "3.4.5" => :fifo, "4.0.5" => :fifo, "4.1.0" => :hot, "4.1.0dev" => :hot}.each do |version, rule|
       assert_equal Rules::GVL.fetch(rule), Rules.gvl(version), version
+      assert_equal Rules::GVL.fetch(:hot), Rules.gvl(version, measured: "hot"), "a patched build"
     end
   end
 

@@ -71,7 +71,7 @@ module PumaTuner
         topology = @scenario.topology
         {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
          threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: tail_cpu_ns + @requests.early_ns,
-         queue_requests: @scenario.queue_requests ? 1 : 0, **Rules.puma(@workload.puma_version, @workload.puma_features, queue_requests: @scenario.queue_requests)}
+         queue_requests: @scenario.queue_requests ? 1 : 0, **Rules.puma(@workload.puma_version, features: @workload.puma_features, queue_requests: @scenario.queue_requests)}
       end
 
       def tail_cpu_ns = @workload.tail_cpu_ns || @machine.tail_cpu_ns

@@ -53,24 +53,14 @@ module PumaTuner
       #
       # @param version [String, nil] of Puma; nil: the newest release
       # @param features [Array<String>, nil] see Host::PumaFeatures; nil: not seen
-      # @param queue_requests [Boolean]
+      # @param queue_requests [Boolean] Puma's option
       # @return [Hash{Symbol => Integer}]
-      def puma(version, features = nil, queue_requests: true)
-        figures = seen(since(version || "8.0.2"), features)
-        (queue_requests || figures[:queueless_gate].zero?) ? figures : {**figures, gate: 1, overload_delay_ns: 0}
+      def puma(version, features: nil, queue_requests: true)
+        figures = since(version || "8.0.2")
+        figures = seen(figures, features) if features
+        return figures if queue_requests || figures[:queueless_gate].zero?
+        {**figures, gate: 1, overload_delay_ns: 0} # one or the other (PR 3969)
       end
-
-      # @return [Hash{Symbol => Integer}]
-      def seen(figures, features)
-        return figures unless features
-        parks = features.include?("park")
-        figures = parks ? PUMA.fetch("6.5") : PUMA.fetch("7.1") unless parks == figures[:park_ns].positive?
-        has = ->(feature) { features.include?(feature) ? 1 : 0 }
-        {**figures, gate: has["accept_gate"], queueless_gate: [has["accept_gate"], has["queueless_gate"]].max, io_threads: has["io_threads"],
-                    busy_delay_ns: has["busy_delay"] * figures[:busy_delay_ns], overload_delay_ns: overload_delay_ns(figures, features)}
-      end
-
-      private_class_method :seen
 
       # @return [Hash{Symbol => Integer}]
       def since(version)
@@ -78,6 +68,15 @@ module PumaTuner
         PUMA.reverse_each.find { |first, _| Gem::Version.new(first) <= number }&.last || PUMA.fetch("5.0")
       end
       private_class_method :since
+
+      def seen(figures, features)
+        parks = features.include?("park")
+        figures = PUMA.fetch(parks ? "6.5" : "7.1") unless parks == figures[:park_ns].positive?
+        has = ->(feature) { features.include?(feature) ? 1 : 0 }
+        {**figures, gate: has["accept_gate"], queueless_gate: [has["accept_gate"], has["queueless_gate"]].max, io_threads: has["io_threads"],
+                    busy_delay_ns: has["busy_delay"] * figures[:busy_delay_ns], overload_delay_ns: overload_delay_ns(figures, features)}
+      end
+      private_class_method :seen
 
       # Before 7.0.4 the delay had no class of its own.
       def overload_delay_ns(figures, features)
@@ -88,7 +87,7 @@ module PumaTuner
       private_class_method :overload_delay_ns
 
       # @param version [String] of Ruby
-      # @param measured [String, nil] the rule by which the GVL was seen to go on the machine itself; it goes before the version's
+      # @param measured [String, nil] the rule that its GVL was seen to go by, which comes before its version's
       # @return [Integer]
       def gvl(version, measured: nil)
         return GVL.fetch(measured.to_sym) if measured
