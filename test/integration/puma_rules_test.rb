@@ -46,8 +46,8 @@ class PumaRulesTest < TunerTest
 
   # @yieldparam app [ServedApp]
   # @yieldparam announcement [Hash] see Host::Launch
-  def serve(gemfile, topology, **puma_options)
-    ServedApp.open(rackup: RACKUP) do |app|
+  def serve(gemfile, topology, puma_rb: nil, **puma_options)
+    ServedApp.open(rackup: RACKUP, puma_rb:) do |app|
       command = Host::Command.new(words: %w[bundle exec puma -e production], directory: app.folder, environment: app.environment(gemfile:))
       Host::ServerProcess.run(command, topology: Topology.parse(topology), puma_options:) do |server|
         yield app, server
@@ -162,6 +162,17 @@ class PumaRulesTest < TunerTest
       most = rules[:overload_factor] * 3
       assert_equal [false, true], seen["delay"].first(2)
       [1, 3, 70, 75, 500].zip(seen["delay"].last) { |busy, s| assert_in_delta rules[:overload_delay_ns] * [busy, most].min / most, s * 1e9, 1, "#{busy} busy" }
+    end
+  end
+
+  # As main of July 2026 has it, whose number is still 8.0.2.
+  test "a gate that is there again is seen, whatever the number" do
+    puma_rb = "class Puma::ThreadPool\n  def wait_until_not_full = nil\nend\n"
+    serve(ServedApp::PUMAS.fetch("puma_8_0"), "1x1", puma_rb:) do |_, server|
+      facts = server.announcement.fetch("server")
+      assert_equal "8.0.2", facts.fetch("puma_version")
+      assert_includes facts.fetch("puma_features"), "queueless_gate"
+      assert_equal [0, 1], [true, false].map { |queue_requests| Rules.puma("8.0.2", features: facts["puma_features"], queue_requests:)[:gate] }
     end
   end
 

@@ -35,8 +35,8 @@ class TextMachineTest < TunerTest
         GVL                   fifo  0.5 s               first come, first served
         hand-over          8.10 µs  21 runs             of the GVL, from one thread to the next
         the same, busy     8.10 µs  21 runs             with a busy process on all other cores
-        switch             21.0 µs  2.0 s               CPU a burst takes more after another thread's
-        the same, busy     9.00 µs  2.0 s               with a busy process on all other cores
+        switch             21.0 µs  1.5 s               CPU a burst takes more after another thread's
+        the same, busy     9.00 µs  1.5 s               with a busy process on all other cores
         waking up, idle    50.0 µs  40.0 µs to 60.0 µs  how late a sleeping thread gets a core
         waking up, busy    70.0 µs  50.0 µs to 5.00 ms  the same of one that computes, among others
         acceptor           35.0 µs  5 turns             Puma's CPU for each new connection

@@ -25,7 +25,7 @@ module PumaTuner
       LINE_SLOTS_COUNT = 8
       SLOT_BYTES = 8
 
-      DURATION_S = 2.0
+      DURATION_S = 1.5
 
       # Burners go on for so much longer: until the process has begun, and its last round has ended.
       SPARE_S = 1.0

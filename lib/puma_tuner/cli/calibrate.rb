@@ -10,7 +10,7 @@ module PumaTuner
       option :ruby, desc: "Ruby whose threads are measured: a version, or a path; default: the one that runs puma_tuner"
       option :force, type: :flag, default: false, desc: "measure again, also when they are there already"
       example [
-        "                       # some 35 seconds, on a machine that has nothing else to do",
+        "                       # some 40 seconds, on a machine that has nothing else to do",
         "--force                # again",
         "--ruby 3.3.8           # for an app on another Ruby",
         "--output machine.json  # for another place"

@@ -6,7 +6,7 @@ module PumaTuner
       # What a machine costs: shown of a calibration on its own.
       class Machine < Section
         # How many measurements each median is of; the calibration's own numbers, which a test compares.
-        SAMPLES = {tick: "8 samples", handoff: "21 runs", rule: "0.5 s", switch: "2.0 s", cores: "7 rounds", puma: "5 turns", client: "5 turns", tail: "1 window"}.freeze
+        SAMPLES = {tick: "8 samples", handoff: "21 runs", rule: "0.5 s", switch: "1.5 s", cores: "7 rounds", puma: "5 turns", client: "5 turns", tail: "1 window"}.freeze
 
         private
 
