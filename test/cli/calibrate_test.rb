@@ -17,7 +17,8 @@ class CalibrateTest < TunerTest
 
   def calibrated_machine(key = Calibrate.current_key)
     machine(cores_count: 2).with(tick_ns: 10_070_000, calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: key,
-      ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 30_000))
+      ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 30_000,
+      switch_costs: [Model::SwitchCost.new(working_set_bytes: 1_024, same_core_ns: 1, idle_ns: 2, busy_ns: 3)]))
   end
 
   # Without the measuring, which has tests of its own.
@@ -59,6 +60,21 @@ class CalibrateTest < TunerTest
       assert_match(/^kept: /, err)
       refute_match(/not quiet/, err)
       assert_equal fresh, Calibrate::Store.new(File.join(folder, "puma_tuner")).read("some machine")
+    end
+  end
+
+  test "what was kept before switches were measured is measured again" do
+    in_folder do |folder, _|
+      fresh = calibrated_machine
+      old = fresh.with(calibrated: fresh.calibrated.with(calibrated_at: "2025-01-01T00:00:00Z", switch_costs: []))
+      store = Calibrate::Store.new(File.join(folder, "puma_tuner"))
+      store.write(old)
+      out, = command(folder, fresh)
+      assert_match(/measured at\s+2026-01-01/, out)
+      assert_equal fresh, store.read(fresh.calibrated.machine_key)
+      out, err = command(folder, old)
+      assert_match(/2026-01-01/, out)
+      assert_match(/calibrated at 2026-01-01/, err)
     end
   end
 

@@ -38,6 +38,8 @@ class MeasureTest < TunerTest
         assert_equal 90, observation.threads.sum(&:requests_count)
         observation.threads.each { |thread| assert_equal 0, thread.budget.residual_ns }
         assert_equal gemfile[/\d_\d/].tr("_", "."), observation.server.puma_version[/\A\d\.\d/]
+        # What it was seen to have tells it without its number.
+        assert_equal Predict::Rules.puma(observation.server.puma_version), Predict::Rules.puma(nil, features: observation.server.puma_features)
       end
     end
   end

@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/builders"
 
 class RulesTest < TunerTest
+  include Builders
+
   Rules = PumaTuner::Predict::Rules
 
   test "Puma's versions fall into three families" do
@@ -45,6 +48,11 @@ class RulesTest < TunerTest
     # What only the number tells stays.
     assert_equal Rules.puma("7.0.3"), Rules.puma("7.0.3", features: [])
     assert_equal Rules.puma("6.4.2"), Rules.puma("6.4.2", features: %w[accept_gate busy_delay park])
+  end
+
+  test "a plan goes by what the recorded Puma was seen to have" do
+    gate = ->(features) { Predict::Plan.new(workload: workload.with(puma_features: features), machine:, scenario: scenario("2x2"), seed: 1, requests_count: 1).to_h[:gate] }
+    assert_equal [0, 0, 1], [nil, %w[overload_delay io_threads], %w[accept_gate busy_delay park]].map(&gate)
   end
 
   test "the GVL is thrown, handed over, or taken back" do

@@ -27,7 +27,8 @@ module PumaTuner
 
       private
 
-      def kept(store) = store.read(Calibrate.current_key(ruby: @ruby))
+      # One of before switches were measured lacks some of what predictions rest on.
+      def kept(store) = store.read(Calibrate.current_key(ruby: @ruby))&.then { |machine| machine if machine.calibrated.switch_costs.any? }
 
       def tell_kept(machine, store)
         calibrated = machine.calibrated

@@ -18,7 +18,7 @@ module PumaTuner
       option :rounds, default: "8", desc: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8"
       option :time, desc: "how long all of it may take, such as 5m: rounds, then trials, are cut to fit, and what that costs is said"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
-      option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, about half a minute, when it has not been: predictions rest on it"
+      option :calibrate, type: :boolean, default: true, desc: "measure the machine beforehand, some 40 seconds, when it has not been: predictions rest on it"
       option :locks, type: :boolean, default: true, desc: "watch locks and pools while it is measured: predictions of lock waits rest on it"
       option :json, desc: "file for all values; - for standard output, instead of text"
       option :html, desc: "file for the HTML report, default: report.html in the app's tmp/puma_tuner"
