@@ -14,8 +14,8 @@ module PumaTuner
     module SwitchCpu
       THREADS_COUNT = 2
 
-      # Bytes that a burst touches, for a core's first, second and last cache, and how many bursts each thread makes in a round: some
-      # 20 ms of them.
+      # Bytes that a burst touches, for a core's first, second and last cache, and how many bursts each thread makes in a round: 5 to
+      # 40 ms of them.
       WORKING_SETS = {16 * 1_024 => 1_000, 256 * 1_024 => 160, 4 * 1_024 * 1_024 => 8}.freeze
 
       # What stands for all in the machine's figures: a judgement; a burst of a web app between two queries lasts some 0.1 to 1 ms.
@@ -48,7 +48,7 @@ module PumaTuner
         end.freeze
       end
 
-      # Less than nothing is what the noise was more than the cost.
+      # A cost below nothing is noise.
       def cost_ns(sample) = [sample.median_ns, 0].max
 
       # @return [Array<Sample>] by working set, a value for each round
