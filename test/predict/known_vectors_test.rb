@@ -204,6 +204,29 @@ class KnownVectorsTest < TunerTest
     end
   end
 
+  # The same pull request (2019-12-12): GitLab's projects page, 100 requests of each of 1 to 8 clients (`ab`, a new connection for each), in
+  # seconds: the median of three runs without the delay, the mean of two with it. What hangs on the delay peaks at four clients, so there
+  # were four workers; 80 % of a request's 88 ms is taken to be Ruby's, the rest to be computed by databases beside it. How much the
+  # machine gets done at once is from the runs with the delay, of one to four clients and of eight. What is simulated of it: all else.
+  SECONDS_WITHOUT = [8.891, 9.489, 10.471, 11.720, 13.355, 15.488, 18.122, 20.236].freeze
+  SECONDS_WITH = [9.219, 9.301, 10.015, 10.564, 13.159, 15.644, 18.086, 20.632].freeze
+
+  test "what busy workers cost that take connections, for one client to eight" do
+    page = asking_app(times_ms([[0, 80], [0.5, 88], [1, 97]], 200), cpu_ratio: 0.8, queries_per_ms: 0.22)
+    demands = page.demands.map { |demand| demand.with(wait_kinds: demand.wait_kinds.map { "compute" }) }
+    seconds = %w[5.6.9 6.6.1].map do |puma|
+      (1..8).map do |clients_count|
+        outcome = in_production([page.with(demands:)], scenario("4x4", Model::Arrivals.closed(clients_count, reuse_count: 1)), puma:, ruby: "3.2.8",
+          cores_count: 4, effective_cores: [1.0, 1.9, 2.65, 3.34, 3.47], requests_count: 3_000)
+        100 * clients_count / outcome.throughput_per_s
+      end
+    end
+    [SECONDS_WITHOUT, SECONDS_WITH].zip(seconds) { |measured, simulated| measured.zip(simulated) { |value, found| assert_in_epsilon value, found, 0.05 } }
+    worth, measured_worth = [seconds, [SECONDS_WITHOUT, SECONDS_WITH]].map { |without, with| without.zip(with).map { |slow, fast| slow / fast } }
+    worth.zip(measured_worth) { |found, value| assert_in_delta value, found, 0.05 }
+    assert_equal 3, worth.each_with_index.max.last, "at four clients"
+  end
+
   # GitLab's canary, October 2019 (gl-infra/infrastructure#8334): Puma 14x4 against Unicorn's 30 processes: p50 84.6 and 77.9 ms (+8.6 %), p95 979
   # and 914 (+7.1 %), p99 2,439 and 2,333 (+4.5 %), queue 7.1 and 6.9 ms. Requests here have Unicorn's latencies less its queue, 40 % of it CPU;
   # 15/s, neither of which is published. Simulated: +10, +8 and +3 %, and no longer queue. (With twice the load +20, +17 and +3 %.)
