@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/builders"
 require "tmpdir"
 
 class DocumentTest < TunerTest
-  include PumaTuner
+  include Builders
 
   MACHINE = PumaTuner::Model::MachineFit::TYPICAL
 
@@ -30,6 +31,16 @@ class DocumentTest < TunerTest
       assert_equal MACHINE, again
       assert_predicate again, :frozen?
     end
+  end
+
+  test "files of before locks, background threads and the cost of turns were known are read" do
+    added = %w[locks background switch_cpu_ns switch_idle_cpu_ns switch_busy_cpu_ns gvl_rule affinity queue_requests lock_waits]
+    older = ->(value) { value.class.from_document(JSON.parse(JSON.generate(value.to_document)).except(*added)) }
+    [MACHINE, workload, scenario("2x3"), forecast("2x3", 100)].each { |value| assert_equal value, older.call(value) }
+    assert_equal [[], [], nil], older.call(workload).then { |old| [old.locks, old.background, old.switch_cpu_ns] }
+    assert_equal [false, true], older.call(scenario("2x3")).then { |old| [old.affinity, old.queue_requests] }
+    of_now = workload(kinds_of_locks: ["mutex", 5], switch_cpu_ns: 9, background: [Model::BackgroundDemand.new(name: "metrics", burst_ns: 1, gap_ns: 2)])
+    [of_now, scenario("2x3", affinity: true, queue_requests: false)].each { |value| assert_equal value, value.class.from_document(JSON.parse(JSON.generate(value.to_document))) }
   end
 
   test "every kind is the kind of the value it names" do

@@ -74,7 +74,7 @@ bool lock_acquire(struct sim *sim, struct thread *thread)
 }
 
 /* From now on it waits for the GVL alone. */
-static void wait_over(struct sim *sim, struct thread *thread)
+static void line_up_for_gvl(struct sim *sim, struct thread *thread)
 {
     struct connection *connection = &sim->connections[thread->connection];
     int64_t waited_ns = sim->now_ns - thread->wait_began_ns;
@@ -94,7 +94,7 @@ static void give(struct sim *sim, struct thread *thread, int64_t index)
     queue_add(sim, late_ns, LOCK_GIVEN, thread->worker * pool_size(sim->plan) + thread->index, 0);
 }
 
-void lock_given(struct sim *sim, struct thread *thread) { wait_over(sim, thread); }
+void lock_given(struct sim *sim, struct thread *thread) { line_up_for_gvl(sim, thread); }
 
 static void let_go(struct sim *sim, struct thread *thread, int64_t index)
 {
@@ -109,7 +109,7 @@ static void let_go(struct sim *sim, struct thread *thread, int64_t index)
     next = &worker->pool[numbers_shift(&lock->line)];
     next->waits_for = -1;
     if (sim->plan->locks[index].handed_over) give(sim, next, index);
-    else wait_over(sim, next);
+    else line_up_for_gvl(sim, next);
 }
 
 /* What was acquired before the recording began is not its to release. */

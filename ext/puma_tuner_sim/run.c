@@ -90,7 +90,7 @@ static void happen(struct sim *sim, const struct event *event)
     switch (event->kind) {
     case TICK: gvl_tick(sim, event->subject, event->generation); break;
     case HANDED_OVER: gvl_handed_over(sim, event->subject, event->generation); break;
-    case WAIT_ENDED: pool_wait_ended(sim, thread_of(sim, event->subject)); break;
+    case WAIT_ENDED: wait_ended(sim, thread_of(sim, event->subject)); break;
     case ARRIVAL: clients_arrival(sim); break;
     case THOUGHT: clients_thought(sim, event->subject); break;
     case CLIENT_WOKE: clients_woke(sim); break;

@@ -5,10 +5,10 @@
  * same steps in the same order, to the nanosecond, which test/predict/twin_test.rb holds them to.
  *
  *   queue.c    what happens when          worker.c    pool threads, todo list, Puma's rules after an answer
- *   cores.c    who computes how fast      acceptor.c, reactor.c, background.c
- *   gvl.c      who has the GVL            locks.c     who has which lock
- *   clients.c  who sends what when
- *   tally.c    what came of it            run.c       set-up, loop, end
+ *   cores.c    who computes how fast      waits.c, locks.c   what pool threads wait for without the GVL
+ *   gvl.c      who has the GVL            acceptor.c, reactor.c, background.c   the other threads
+ *   tally.c    what came of it            clients.c   who sends what when
+ *   run.c      set-up, loop, end
  */
 #ifndef PUMA_TUNER_SIM_H
 #define PUMA_TUNER_SIM_H
@@ -30,7 +30,9 @@ enum gvl_rule { FIFO, BARGING, HOT };
 enum after_answer { PARK, POLL_TODO, POLL_INLINE };
 /* ACQUIRE and RELEASE take no time of their own, and have no station. */
 enum wait_kind {
-    WAIT_IO, WAIT_LOCK, WAIT_SLEEP, WAIT_POOL, WAIT_COMPUTE, WAIT_DB, WAIT_REDIS, WAIT_HTTP, WAIT_FILE, WAIT_KINDS, ACQUIRE = WAIT_KINDS, RELEASE, PIECE_KINDS
+    WAIT_IO, WAIT_LOCK, WAIT_SLEEP, WAIT_POOL, WAIT_COMPUTE, WAIT_PARTS,
+    WAIT_DB = WAIT_PARTS, WAIT_REDIS, WAIT_HTTP, WAIT_FILE, WAIT_KINDS,
+    ACQUIRE = WAIT_KINDS, RELEASE, PIECE_KINDS
 };
 enum arrivals_kind { CLOSED, POISSON, EVEN, BURSTY, REPLAYED };
 
@@ -146,7 +148,7 @@ struct connection {
     /* its request */
     uint32_t demand, endpoint;
     int64_t intended_ns, ready_ns, answered_ns;
-    int64_t queue_ns, gvl_wait_ns, cpu_ns, gc_ns, held_ns, waited_ns[WAIT_KINDS], slices;
+    int64_t queue_ns, gvl_wait_ns, cpu_ns, gc_ns, held_ns, waited_ns[WAIT_PARTS], slices; /* waited_ns: IO of all kinds is IO */
 };
 
 struct station { struct numbers line; int64_t busy; };
@@ -226,13 +228,17 @@ int64_t thread_stop(struct sim *sim, struct thread *thread);
 /* worker.c */
 void pool_run(struct sim *sim, struct thread *thread);
 void pool_burst_ended(struct sim *sim, struct thread *thread);
-void pool_wait_ended(struct sim *sim, struct thread *thread);
 void pool_park_ended(struct sim *sim, struct thread *thread, uint32_t generation, bool timed_out);
 void pool_add(struct sim *sim, struct worker *worker, uint32_t connection);
 int64_t pool_busy(const struct worker *worker);
 void worker_plan_gc(struct sim *sim, struct worker *worker);
 
 void pool_next_piece(struct sim *sim, struct thread *thread);
+
+/* waits.c */
+void wait_begin(struct sim *sim, struct thread *thread);
+void wait_over(struct sim *sim, struct thread *thread);
+void wait_ended(struct sim *sim, struct thread *thread);
 
 /* locks.c */
 bool lock_acquire(struct sim *sim, struct thread *thread);

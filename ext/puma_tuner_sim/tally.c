@@ -29,7 +29,7 @@ static void add(struct totals *totals, const struct connection *connection, int6
     totals->cpu += connection->cpu_ns;
     totals->gc += connection->gc_ns;
     totals->preempted += connection->held_ns - connection->cpu_ns + waited_ns[WAIT_COMPUTE];
-    totals->io += waited_ns[WAIT_IO] + waited_ns[WAIT_DB] + waited_ns[WAIT_REDIS] + waited_ns[WAIT_HTTP] + waited_ns[WAIT_FILE];
+    totals->io += waited_ns[WAIT_IO];
     totals->lock += waited_ns[WAIT_LOCK] + waited_ns[WAIT_POOL];
     totals->sleep += waited_ns[WAIT_SLEEP];
     totals->slices += connection->slices;

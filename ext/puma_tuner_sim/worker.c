@@ -224,76 +224,6 @@ void pool_run(struct sim *sim, struct thread *thread)
     }
 }
 
-static bool may_return_at_once(int64_t wait_kind)
-{
-    return wait_kind == WAIT_IO || (wait_kind >= WAIT_COMPUTE && wait_kind < WAIT_KINDS);
-}
-
-static void begin_wait(struct sim *sim, struct thread *thread)
-{
-    const struct piece *piece = thread->piece;
-    struct station *station = &sim->stations[piece->wait_kind];
-
-    thread->wait_began_ns = sim->now_ns;
-    thread->state = WAITING;
-    gvl_release(sim, thread, may_return_at_once(piece->wait_kind));
-    if (piece->wait_kind == WAIT_COMPUTE) {
-        thread->state = COMPUTING;
-        cores_start(sim, &thread->task, piece->wait_ns);
-    } else if (sim->plan->stations[piece->wait_kind] && station->busy >= sim->plan->stations[piece->wait_kind]) {
-        numbers_push(sim, &station->line, number_of(sim, thread));
-    } else {
-        station->busy++;
-        queue_add(sim, piece->wait_ns, WAIT_ENDED, number_of(sim, thread), 0);
-    }
-}
-
-static void leave_station(struct sim *sim, int64_t kind)
-{
-    struct station *station = &sim->stations[kind];
-    uint32_t pool = pool_size(sim->plan);
-
-    station->busy--;
-    if (station->line.count) {
-        uint32_t number = numbers_shift(&station->line);
-        station->busy++;
-        queue_add(sim, sim->workers[number / pool].pool[number % pool].piece->wait_ns, WAIT_ENDED, number, 0);
-    }
-}
-
-static void wait_over(struct sim *sim, struct thread *thread)
-{
-    struct connection *connection = connection_of(sim, thread);
-
-    connection->waited_ns[thread->piece->wait_kind] += sim->now_ns - thread->wait_began_ns;
-    thread->piece++;
-    gvl_want(sim, thread);
-}
-
-/* Whoever waited for less than the fastest wake-up takes has not slept: its system call came back at once, on the core it had. */
-static bool has_slept(const struct sim *sim, const struct thread *thread)
-{
-    return sim->now_ns - thread->wait_began_ns >= sim->plan->wakeup_idle_ns[0];
-}
-
-/* The first time the wait itself is over, the second time the thread has a core. */
-void pool_wait_ended(struct sim *sim, struct thread *thread)
-{
-    int64_t extra_ns;
-
-    if (!thread->late) {
-        leave_station(sim, thread->piece->wait_kind);
-        extra_ns = has_slept(sim, thread) ? wakeup_extra_ns(sim) : 0;
-        if (extra_ns) {
-            thread->late = true;
-            queue_add(sim, extra_ns, WAIT_ENDED, number_of(sim, thread), 0);
-            return;
-        }
-    }
-    thread->late = false;
-    wait_over(sim, thread);
-}
-
 /* The client has made enough of it; or Puma 6 wants others to have their turn. */
 static bool closes(const struct sim *sim, const struct worker *worker, const struct connection *connection)
 {
@@ -370,7 +300,7 @@ void pool_burst_ended(struct sim *sim, struct thread *thread)
     if (thread->state == TAIL) { tail_ended(sim, thread); return; }
     if (thread->state == COMPUTING) { thread->state = WAITING; wait_over(sim, thread); return; }
     if (thread->piece->wait_ns < 0) answer(sim, thread);
-    else if (thread->piece->wait_kind < WAIT_KINDS) begin_wait(sim, thread);
+    else if (thread->piece->wait_kind < WAIT_KINDS) wait_begin(sim, thread);
     else pass_marker(sim, thread);
 }
 

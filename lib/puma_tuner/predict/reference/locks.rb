@@ -23,7 +23,7 @@ module PumaTuner
 
           def held_by?(thread) = depths.key?(thread)
 
-          def take(thread) = depths[thread] = 1
+          def enter(thread) = depths[thread] = depths.fetch(thread, 0) + 1
         end
 
         def initialize(simulation)
@@ -35,9 +35,7 @@ module PumaTuner
 
         # @return [Boolean] whether the thread has it now
         def acquire(lock, thread)
-          return lock.depths[thread] += 1 if lock.held_by?(thread)
-          return false unless lock.free?
-          lock.take(thread)
+          (lock.held_by?(thread) || lock.free?).tap { |open| lock.enter(thread) if open }
         end
 
         # The thread waits; when it holds another lock meanwhile, that may never end.
@@ -64,7 +62,7 @@ module PumaTuner
           lock.depths.delete(thread)
           woken = lock.line.shift or return
           return woken.lock_is_free unless lock.handed_over
-          lock.take(woken)
+          lock.enter(woken)
           woken.lock_is_given
         end
 
