@@ -63,10 +63,10 @@ module PumaTuner
       # @param way_in [String] "command", "plugin", "run", "rack" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
-      # @param locks [Boolean, nil] whether locks and pools are watched, each at its price
+      # @param locks [Boolean, nil] whether locks and pools are watched, at their price: they are when any way in asks for it
       def start(way_in:, directory: nil, console: nil, locks: nil)
         @ways ||= {way_in:, directory: nil, console: nil, locks: nil}
-        @ways = @ways.merge({directory:, console:, locks:}.compact)
+        @ways = @ways.merge({directory:, console:, locks: locks || nil}.compact)
         PumaHooks.install { |server| server_starts(server) }
       end
 

@@ -82,6 +82,15 @@ class LocksOfLibrariesTest < TunerTest
     assert_equal %w[acquire release] * 20, marks
   end
 
+  test "one way in that asks for it is enough" do
+    observation = WatchedScript.snapshot(<<~RUBY)
+      PumaTuner::Measure.start(way_in: "command", locks: true)
+      PumaTuner.run
+      PumaTuner.measure("work") { Mutex.new.synchronize { sleep 0.001 } }
+    RUBY
+    assert_equal ["mutex"], observation.locks.map(&:kind)
+  end
+
   test "nobody watches locks who was not asked to, and the observation says so" do
     observation = WatchedScript.snapshot('PumaTuner.measure("work") { Mutex.new.synchronize { sleep 0.001 } }')
     assert_nil observation.locks

@@ -359,11 +359,13 @@ class LocksTest < TunerTest
   end
 
   test "frozen locks are watched, too" do
-    mutex = Mutex.new.freeze
-    2.times { assert_equal %w[acquire sleep release], kinds(steps_of { mutex.synchronize { sleep 0.001 } }) }
-    GC.verify_compaction_references(expand_heap: true, toward: :empty)
-    steps_of { mutex.synchronize { sleep 0.001 } }
-    assert_equal [3], locks.map(&:holds_count)
+    kept = Array.new(50) { [Object.new, Mutex.new.freeze] }
+    hold = -> { kept.each { |_, lock| lock.synchronize { sleep 0.00001 } } }
+    first = steps_of(&hold)
+    kept.each_with_index { |each, index| each[0] = nil if index.even? }
+    3.times { GC.verify_compaction_references(expand_heap: true, toward: :empty) }
+    assert_equal markers(first), markers(steps_of(&hold))
+    assert_equal [2], locks.map(&:holds_count).uniq
   end
 
   test "they survive a collection at every allocation" do
@@ -405,6 +407,8 @@ class LocksTest < TunerTest
       Clock.pool_returned(mutex.class)
     end
     assert_equal %w[acquire pool release], kinds(trace)
+    assert_equal "pool", trace[trace.index { |kind, _| kind == "acquire" } + 1].first, "the wait follows at once: #{trace}"
+    assert_equal [["pool", 1, 1]], locks.map { |lock| [lock.kind, lock.holds_count, lock.waits_count] }
   end
 
   test "fibers of a thread hold locks of their own" do

@@ -9,6 +9,7 @@ Puma::Plugin.create do
   # Called at the `plugin` line, in the process that forks the workers.
   def config(_dsl)
     PumaTuner::Measure.start(way_in: "plugin", directory: ENV["PUMA_TUNER_DIRECTORY"],
-      console: {interval_s: PumaTuner::Measure::Console.interval_s, out: $stdout})
+      console: {interval_s: PumaTuner::Measure::Console.interval_s, out: $stdout},
+      locks: ENV.key?("PUMA_TUNER_LOCKS"))
   end
 end
