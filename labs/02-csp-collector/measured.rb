@@ -99,7 +99,7 @@ module PumaTuner
         choice = @sweep && CspAdvised.choice(@sweep)
         verdict = @verdicts[SETTINGS_TITLE]
         return [] unless choice && verdict && choice.topology != @sweep.today
-        expected = choice.ratio_to(@sweep.at(@sweep.today), :throughput_per_s)
+        expected = @sweep.ratio(choice, @sweep.at(@sweep.today), :throughput_per_s)
         [Lab::Claim.of_ratio("#{choice.topology}, as the predictor advises, over #{RACK} at #{@sweep.today}, requests/s",
           speed(verdict, of: CspRungs.advised_name(choice.topology), over: RACK, metric: "throughput"),
           published: "predicted: #{Report::Figures.ratio(expected)}", published_ratio: expected.value)]

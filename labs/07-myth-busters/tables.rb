@@ -90,7 +90,7 @@ module PumaTuner
         def pairs(cell)
           forecast = cell.forecast
           [Units.rate(cell.throughput_per_s.value), Units.rate(forecast&.throughput_per_s&.value), *[[cell.p50_ns.value, forecast&.p50_ns&.value],
-            [cell.p99_ns.value, forecast&.p99_ns&.value], [cell.gvl_wait_ns, forecast&.gvl_wait_ns]].flatten.map { |ns| Units.duration(ns) }]
+            [cell.p99_ns.value, forecast&.p99_ns&.value], [cell.gvl_wait_ns, forecast&.gvl_wait_ns&.value]].flatten.map { |ns| Units.duration(ns) }]
         end
 
         def advised

@@ -130,7 +130,7 @@ module PumaTuner
     def self.run(arguments, out, err)
       # The simulator runs three times as fast with it.
       RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
-      Dry::CLI.new(Commands).call(arguments: with_repetitions(with_json_place(arguments)), out:, err:)
+      Dry::CLI.new(Commands).call(arguments: with_repetitions(with_percentile_goals(with_json_place(arguments))), out:, err:)
       0
     rescue Ending => ending
       ending.status
@@ -150,7 +150,7 @@ module PumaTuner
     private_class_method :run
 
     # Options that may be given again; the CLI library would take the last. They arrive joined by line ends.
-    REPEATED = %w[--variant --factor --expect --allow --what-if --station].freeze
+    REPEATED = %w[--variant --factor --expect --allow --what-if --station --max-p].freeze
 
     def self.with_repetitions(arguments)
       ours, users = arguments.partition.with_index { |_, index| index < (arguments.index("--") || arguments.size) }
@@ -163,6 +163,19 @@ module PumaTuner
       others + values.flat_map { |name, texts| texts.empty? ? [] : ["#{name}=#{texts.join("\n")}"] } + users
     end
     private_class_method :with_repetitions
+
+    # `predict --max-p95 200`, of whichever percentile, arrives as `--max-p 95=200`: the CLI library knows no options by a pattern.
+    def self.with_percentile_goals(arguments)
+      return arguments unless arguments.first == "predict"
+      words = arguments.dup
+      goals = []
+      while (word = words.shift)
+        number, value = word.match(/\A--max-p(\d[\d.]*)(?:=(.*))?\z/)&.captures
+        goals.concat(number ? ["--max-p", "#{number}=#{value || words.shift}"] : [word])
+      end
+      goals
+    end
+    private_class_method :with_percentile_goals
 
     # `--json` without a file means standard output; the CLI library knows no options with a value that may be left out.
     def self.with_json_place(arguments)

@@ -16,6 +16,7 @@ module PumaTuner
     autoload :Machine, "puma_tuner/model/machine"
     autoload :MachineFit, "puma_tuner/model/machine_fit"
     autoload :MemoryDemand, "puma_tuner/model/workload"
+    autoload :Recorded, "puma_tuner/model/workload"
     autoload :SwitchCost, "puma_tuner/model/machine"
     autoload :Undisturbed, "puma_tuner/model/undisturbed"
     autoload :Workload, "puma_tuner/model/workload"

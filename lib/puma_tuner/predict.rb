@@ -3,12 +3,14 @@
 module PumaTuner
   # Workload x Machine x Scenario -> Forecast. Pure: no clock, and all chance from a seed.
   #
-  # sweeper: many scenarios; plan: one simulation as plain numbers; engine: runs it, by the core in C (ext/puma_tuner_sim) or by its
-  # twin in Ruby (reference); outcome: what it showed.
+  # sweeper: many scenarios; self_check: how those come out that were recorded; plan: one simulation as plain numbers; engine: runs it, by
+  # the core in C (ext/puma_tuner_sim) or by its twin in Ruby (reference); outcome: what it showed.
   module Predict
     autoload :Capacity, "puma_tuner/predict/capacity"
     autoload :CapacitySearch, "puma_tuner/predict/capacity_search"
     autoload :Check, "puma_tuner/predict/check"
+    autoload :CheckedFigure, "puma_tuner/predict/self_check"
+    autoload :CheckedSetting, "puma_tuner/predict/self_check"
     autoload :ClosedForm, "puma_tuner/predict/closed_form"
     autoload :ClosedForms, "puma_tuner/predict/forecast"
     autoload :Curve, "puma_tuner/predict/forecast"
@@ -17,15 +19,19 @@ module PumaTuner
     autoload :Forecast, "puma_tuner/predict/forecast"
     autoload :ForecastBudget, "puma_tuner/predict/forecast"
     autoload :Goal, "puma_tuner/predict/capacity"
+    autoload :LikelyCause, "puma_tuner/predict/likely_cause"
     autoload :Limits, "puma_tuner/predict/limits"
     autoload :LockWait, "puma_tuner/predict/forecast"
     autoload :Outcome, "puma_tuner/predict/outcome"
+    autoload :Percentile, "puma_tuner/predict/percentile"
     autoload :Plan, "puma_tuner/predict/plan"
     autoload :Queueing, "puma_tuner/predict/queueing"
     autoload :RecordedRequests, "puma_tuner/predict/recorded_requests"
     autoload :Reference, "puma_tuner/predict/reference"
     autoload :Rules, "puma_tuner/predict/rules"
     autoload :Scenario, "puma_tuner/predict/scenario"
+    autoload :SelfCheck, "puma_tuner/predict/self_check"
+    autoload :SelfChecker, "puma_tuner/predict/self_checker"
     autoload :Station, "puma_tuner/predict/station"
     autoload :Sweep, "puma_tuner/predict/forecast"
     autoload :Sweeper, "puma_tuner/predict/sweeper"

@@ -141,12 +141,22 @@ module PumaTuner
       Prove::TrialRunner.new(preparation:, traffic: @plan.traffic, times:, probe: Measure::LateWindow)
     end
 
-    # Today's and the recommended topology; the same one twice tells the noise floor when nothing better was found.
+    # Today's and what is proposed, and what else is to be measured; today's twice tells the noise floor when nothing is.
     def variants_of(sweep, advice_list)
-      recommended = advice_list.recommendation&.topology || sweep.today
-      named = [["today", sweep.today], [(recommended == sweep.today) ? "today again" : "recommended", recommended]]
-      named += (@plan.checked_topologies - [sweep.today, recommended]).map { |topology| [topology.to_s, topology] }
+      proposed = proposed(sweep, advice_list)
+      proposed = [["today again", sweep.today]] if proposed.empty?
+      others = @plan.checked_topologies - [sweep.today, *proposed.map(&:last)]
+      named = [["today", sweep.today], *proposed, *others.map { |topology| [topology.to_s, topology] }]
       named.map { |name, topology| Prove::Variant.new(name:, factors: {"topology" => topology.to_s}, forecast: sweep.at(topology)) }
+    end
+
+    # Where the model does not reproduce its recordings nothing is recommended, and the likeliest settings are measured instead of one.
+    #
+    # @return [Array<Array(String, Topology)>] by the variant's name
+    def proposed(sweep, advice_list)
+      return Advise::Choice.new(sweep, @plan.constraints).candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] } unless sweep.trusted?
+      recommended = advice_list.recommendation&.topology
+      (recommended && recommended != sweep.today) ? [["recommended", recommended]] : []
     end
   end
 end

@@ -70,7 +70,7 @@ class OpenLoopAdviceTest < TunerTest
     advice = advice(steady("2x8", p99_ms: 100), steady("1x5", p99_ms: 109), steady("1x2", p99_ms: 150))
     assert_equal "Go from 2x8 to 1x5: as many requests/s with 11 slots less", advice.title
     assert_includes advice.evidence,
-      "2x8 is predicted with a p99 of 100 ms (99.0 ms to 101 ms): not 10.0% less, with 16 slots instead of 5."
+      "2x8 is predicted with a p99 of 100 ms (99.0 ms to 101 ms), with 16 slots instead of 5: not 10.0% less."
   end
 
   test "of several loads and settings, advice is about the recording's, and says so" do

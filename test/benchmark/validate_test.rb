@@ -409,7 +409,7 @@ class ValidateTest < TunerTest
   def measured_as_predicted(forecast, bias_ratio, cpu_ratio: 1.0, **given)
     better = 1 + bias_ratio
     measured = fields(SUITE_KEY, factor: forecast.throughput_per_s.value * better / 100, p50_ms: forecast.p50_ns.value / MS / better, p99_ms: forecast.p99_ns.value / MS / better,
-      gvl_wait_ms: forecast.gvl_wait_ns / MS, **given)
+      gvl_wait_ms: forecast.gvl_wait_ns.value / MS, **given)
     cpu_ns = forecast.cores_used / forecast.throughput_per_s.value * 1e9 * cpu_ratio
     measured["repeats"].each { |repeat| repeat["cpu_ns"] = (cpu_ns * repeat["requests_count"]).round }
     measured.merge("connections_count" => 8)

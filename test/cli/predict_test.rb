@@ -118,7 +118,7 @@ class PredictCommandTest < TunerTest
   end
 
   test "goals of a search, and how long it simulates, are not passed over" do
-    assert_mistake(/--max-p99 and --max-p50 are goals of a search; add --capacity/, predict("--max-p99", "200"))
+    assert_mistake(/--max-p99: the goal of a search; add --capacity/, predict("--max-p99", "200"))
     assert_mistake(/--requests requests\.txt: write a whole number/, predict("--capacity", "--max-p99", "200", "--requests", "requests.txt"))
   end
 

@@ -32,7 +32,7 @@ class CapacityTest < TunerTest
 
   test "the highest rate at which the goal holds, to the tolerance, from wherever it starts" do
     [1, 60, 75, 99, 5_000].each do |start_per_s|
-      capacity = search(Model::Arrivals.open(start_per_s), max_p99_ns: 200 * MS)
+      capacity = search(Model::Arrivals.open(start_per_s), max_ns: {"p99" => 200 * MS})
       low, high = capacity.scenario.arrivals.rate_per_s, capacity.failed_scenario.arrivals.rate_per_s
       assert_operator low, :<=, truth_per_s
       assert_operator high, :>, truth_per_s
@@ -43,10 +43,10 @@ class CapacityTest < TunerTest
   end
 
   test "it takes few forecasts, counts them, and always the same" do
-    first = search(Model::Arrivals.open(20), max_p99_ns: 200 * MS)
+    first = search(Model::Arrivals.open(20), max_ns: {"p99" => 200 * MS})
     assert_equal @asked.size, first.forecasts_count
     assert_operator first.forecasts_count, :<=, 12
-    assert_equal first, search(Model::Arrivals.open(20), max_p99_ns: 200 * MS)
+    assert_equal first, search(Model::Arrivals.open(20), max_ns: {"p99" => 200 * MS})
   end
 
   test "without a limit to latency the goal is a steady state" do
@@ -57,9 +57,9 @@ class CapacityTest < TunerTest
   end
 
   test "connections of a closed loop, exactly while they are few" do
-    capacity = search(Model::Arrivals.closed(5), max_p99_ns: 175 * MS)
+    capacity = search(Model::Arrivals.closed(5), max_ns: {"p99" => 175 * MS})
     assert_equal [17, 18], [capacity.scenario, capacity.failed_scenario].map { |scenario| scenario.arrivals.connections_count }
-    many = search(Model::Arrivals.closed(5), max_p99_ns: 12_345 * MS)
+    many = search(Model::Arrivals.closed(5), max_ns: {"p99" => 12_345 * MS})
     low, high = [many.scenario, many.failed_scenario].map { |scenario| scenario.arrivals.connections_count }
     assert_operator low, :<=, 1_234
     assert_operator high, :>, 1_234
@@ -67,19 +67,19 @@ class CapacityTest < TunerTest
   end
 
   test "arrivals keep their kind" do
-    capacity = search(Model::Arrivals.open(30, kind: "bursty", burst_count: 4), max_p99_ns: 200 * MS)
+    capacity = search(Model::Arrivals.open(30, kind: "bursty", burst_count: 4), max_ns: {"p99" => 200 * MS})
     assert_equal ["bursty", 4], [capacity.scenario.arrivals.kind, capacity.scenario.arrivals.burst_count]
-    replayed = search(Model::Arrivals.replayed([0, MS * 30, MS * 50, MS * 100]), max_p99_ns: 200 * MS).scenario.arrivals
+    replayed = search(Model::Arrivals.replayed([0, MS * 30, MS * 50, MS * 100]), max_ns: {"p99" => 200 * MS}).scenario.arrivals
     assert_in_delta truth_per_s, replayed.rate_per_s, 2
     assert_in_delta 3e9 / truth_per_s, replayed.times_ns.last, 1e8
   end
 
   test "a goal that never holds, and one that always does" do
-    never = search(Model::Arrivals.open(30), max_p99_ns: 1 * MS)
+    never = search(Model::Arrivals.open(30), max_ns: {"p99" => 1 * MS})
     assert_equal [nil, nil], [never.scenario, never.forecast]
     assert_match(/p99 would be 46\.\d ms/, never.failed_because)
     assert_operator never.failed_scenario.arrivals.rate_per_s, :<, 0.02
-    always = search(Model::Arrivals.closed(5), max_p99_ns: 1_000_000 * MS)
+    always = search(Model::Arrivals.closed(5), max_ns: {"p99" => 1_000_000 * MS})
     assert_nil always.failed_scenario
     assert_operator always.scenario.arrivals.connections_count, :>, 5_000
   end
@@ -89,13 +89,13 @@ class CapacityTest < TunerTest
   end
 
   test "goals say themselves, and p50 counts too" do
-    goal = Predict::Goal.new(max_p50_ns: 40 * MS, max_p99_ns: 200 * MS)
+    goal = Predict::Goal.new(max_ns: {"p99" => 200 * MS, "p50" => 40 * MS})
     assert_equal "a p50 of at most 40.0 ms and a p99 of at most 200 ms", goal.to_s
     assert_match(/\Ap50 would be 50.0 ms/, goal.failure(forecast("1x1", 50.0, p99_ms: 100)))
   end
 
   test "a capacity outlives its file" do
-    capacity = search(Model::Arrivals.open(20), max_p99_ns: 200 * MS)
+    capacity = search(Model::Arrivals.open(20), max_ns: {"p99" => 200 * MS})
     assert_equal capacity, Predict::Capacity.from_document(JSON.parse(JSON.generate(capacity.to_document)))
   end
 end

@@ -102,7 +102,7 @@ module Builders
   def forecast(text, throughput_per_s, p99_ms: 100, memory_bytes: nil, bottleneck: "threads", arrivals: Model::Arrivals.closed(10))
     Predict::Forecast.new(scenario: scenario(text, arrivals), unsteady: nil, throughput_per_s: estimate(throughput_per_s), mean_ns: estimate(50.0 * MS),
       p50_ns: estimate(50.0 * MS), p90_ns: estimate([70.0, p99_ms].min * MS), p99_ns: estimate(p99_ms * MS), budget: forecast_budget,
-      gvl_wait_ns: 0.0, queue_ns: 0.0, slices_per_request: 0.0, cores_used: 1.0, memory_bytes:, bottleneck:,
+      gvl_wait_ns: estimate(0.0), queue_ns: 0.0, slices_per_request: 0.0, cores_used: 1.0, memory_bytes:, bottleneck:,
       closed_forms: Predict::ClosedForms.new(bound_per_s: throughput_per_s, amdahl_per_s: throughput_per_s, mva_per_s: throughput_per_s,
         flow_equivalent_per_s: throughput_per_s, flow_equivalent_mean_ns: 50.0 * MS, cpu_share_per_s: throughput_per_s))
   end

@@ -250,7 +250,7 @@ module TuningFixture
     budget = forecast_budget(threads_count, mean_ns)
     Predict::Forecast.new(scenario:, unsteady: nil, throughput_per_s: estimate(per_s, 0.012),
       mean_ns: estimate(mean_ns, 0.012), p50_ns: estimate(mean_ns * 0.94, 0.015), p90_ns: estimate(mean_ns * 1.4, 0.02),
-      p99_ns: estimate(mean_ns * (1.9 + 0.16 * threads_count), 0.06), budget:, gvl_wait_ns: budget.gvl_wait_ns, queue_ns: budget.queue_ns,
+      p99_ns: estimate(mean_ns * (1.9 + 0.16 * threads_count), 0.06), budget:, gvl_wait_ns: estimate(budget.gvl_wait_ns, 0.08), queue_ns: budget.queue_ns,
       slices_per_request: 0.004 * (threads_count - 1), cores_used: per_s * 0.0039, memory_bytes: (workers_count == 1) ? 133 * Units::MIB : nil,
       bottleneck: scenario.arrivals.open? ? "none" : {true => "threads", false => "gvl"}[threads_count < 4],
       closed_forms: closed_forms(workers_count, threads_count, per_s, mean_ns, scenario.arrivals.rate_per_s || Float::INFINITY))

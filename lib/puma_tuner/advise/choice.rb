@@ -2,8 +2,12 @@
 
 module PumaTuner
   module Advise
-    # The topology to recommend: the best within the constraints, with no more slots than it takes. The best is the one with the
-    # highest throughput; in an open loop, where throughput is the load's own rate, the one with the lowest p99.
+    # The topology to recommend. The best within the constraints is the one with the highest throughput; in an open loop, where throughput
+    # is the load's own rate, the one with the lowest p99. Of those that it is not surely better than, the one with the fewest slots is
+    # taken, then with the least memory.
+    #
+    # What is gained is the ratio of two forecasts that met the same requests, with what the model gets wrong of this app: where its
+    # interval holds 1, nothing is gained that anybody could promise, and more threads or workers are never recommended for that.
     class Choice
       # Cells this close to the best throughput count as equal. Simulated and measured throughput of the same cell differ
       # by 2.6 % in the median (docs/validation.md, corrected for the machine's speed), and repeated measurements of one
@@ -23,7 +27,7 @@ module PumaTuner
 
       # @return [Predict::Forecast, nil] today's when nothing meets the constraints; nil when that has no steady state either
       def forecast
-        @forecast ||= equals.min_by { |cell| [cell.topology.slots_count, cell.p99_ns.value] } || (today if today.steady?)
+        @forecast ||= worthwhile.min_by { |cell| [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value] } || (today if today.steady?)
       end
 
       # @return [Predict::Forecast]
@@ -39,12 +43,23 @@ module PumaTuner
       # @return [Boolean] whether requests arrive whatever the server does
       def open? = today.scenario.arrivals.open?
 
-      # @return [Array<Predict::Forecast>] allowed, and as good as the best
-      def equals
-        return [] unless best
-        return allowed.select { |cell| cell.p99_ns.value <= best.p99_ns.value * (1 + EQUAL_P99_WITHIN_RATIO) } if open?
-        least_per_s = best.throughput_per_s.value * (1 - EQUAL_WITHIN_RATIO)
-        allowed.select { |cell| cell.throughput_per_s.value >= least_per_s }
+      # @return [Array<Predict::Forecast>] allowed, and such that the best is not surely better
+      def equals = allowed.select { |cell| !sure_gain?(best, cell) || as_good?(cell, best) }
+
+      # @return [Boolean] whether one cell is better than another whatever the model gets wrong
+      def sure_gain?(cell, over) = open? ? shorter_tail?(cell, over) : ratio(cell, over, :throughput_per_s).low > 1
+
+      # @return [Stats::Estimate]
+      def ratio(cell, over, name) = @sweep.ratio(cell, over, name)
+
+      # What to measure when the forecasts can't be trusted: the two best by them, and the best of those with one thread in each worker, which
+      # no waits of threads for each other make slower.
+      #
+      # @return [Array<Predict::Forecast>] without today's
+      def candidates
+        ranked = allowed.sort_by { |cell| open? ? cell.p99_ns.value : -cell.throughput_per_s.value }
+        one_thread = ranked.find { |cell| cell.topology.threads_count == 1 }
+        [*([forecast, *ranked].compact.uniq - [today]).first(2), one_thread].compact.uniq - [today]
       end
 
       # @return [Array<Predict::Forecast>] those that meet the constraints
@@ -53,6 +68,25 @@ module PumaTuner
       def stay? = !forecast.nil? && forecast.topology == @sweep.today
 
       private
+
+      # Today's settings, where they will do, are left for a gain only, or for fewer of everything without a loss.
+      def worthwhile = allowed.include?(today) ? equals.select { |cell| cell == today || worth_leaving_today?(cell) } : equals
+
+      def worth_leaving_today?(cell)
+        return true if sure_gain?(cell, today)
+        return false unless as_good?(cell, today)
+        slots = cell.topology.slots_count <=> today.topology.slots_count
+        fewer = cell.topology.workers_count <= today.topology.workers_count
+        (slots < 0 && fewer) || (slots <= 0 && shorter_tail?(cell, today))
+      end
+
+      # By their middles: what can't be proved, in either direction.
+      def as_good?(cell, other)
+        return cell.p99_ns.value <= other.p99_ns.value * (1 + EQUAL_P99_WITHIN_RATIO) if open?
+        cell.throughput_per_s.value >= other.throughput_per_s.value * (1 - EQUAL_WITHIN_RATIO)
+      end
+
+      def shorter_tail?(cell, over) = ratio(cell, over, :p99_ns).high < 1
 
       def beside_topology(cell) = cell.scenario.with(topology: nil, min_threads_count: nil)
     end

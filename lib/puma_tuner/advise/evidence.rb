@@ -21,10 +21,12 @@ module PumaTuner
       # @return [Array<String>]
       def sentences
         advised = predicted("Advised", chosen) if chosen && !@choice.stay?
-        [predicted("Today", @choice.today), advised, why, rule_of_thumb, constraints, load, assumed].compact.freeze
+        [*doubts, predicted("Today", @choice.today), advised, why, rule_of_thumb, constraints, load, assumed].compact.freeze
       end
 
       private
+
+      def doubts = @sweep.self_check&.sentences
 
       def chosen = @choice.forecast
 
@@ -50,10 +52,17 @@ module PumaTuner
         if best == chosen
           return "No other topology #{@constraints.any? ? "that meets the constraints" : "predicted"} #{@choice.open? ? "has a lower p99" : "gives more requests/s"}."
         end
-        slots = "#{Units.counted(best.topology.slots_count, "slot")} instead of #{chosen.topology.slots_count}"
-        p99 = "a p99 of #{duration(best.p99_ns)}"
-        return "#{best.topology} is predicted with #{p99}: not #{Units.percent(Choice::EQUAL_P99_WITHIN_RATIO)} less, with #{slots}." if @choice.open?
-        "#{best.topology} is predicted at #{rate(best)}: not #{Units.percent(Choice::EQUAL_WITHIN_RATIO)} more, with #{slots} and #{p99}."
+        better = @choice.open? ? "with a p99 of #{duration(best.p99_ns)}" : "at #{rate(best)} and a p99 of #{duration(best.p99_ns)}"
+        "#{best.topology} is predicted #{better}, with #{Units.counted(best.topology.slots_count, "slot")} instead of #{chosen.topology.slots_count}: #{not_more}."
+      end
+
+      # Beyond the margin by its middle, it is the interval that promises nothing.
+      def not_more
+        name, margin_ratio = @choice.open? ? [:p99_ns, Choice::EQUAL_P99_WITHIN_RATIO] : [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
+        ratio = @choice.ratio(best, chosen, name)
+        change = "#{Units.change(ratio.value)} (#{Units.change(ratio.low)} to #{Units.change(ratio.high)})"
+        return "not #{Units.percent(margin_ratio)} #{@choice.open? ? "less" : "more"}" unless ratio.low <= 1 && ratio.high >= 1
+        "the difference of #{change} may be none, and of such settings the one with the fewest slots is taken"
       end
 
       def rule_of_thumb

@@ -4,8 +4,6 @@ module PumaTuner
   module CLI
     # The most that some settings can take, for a person.
     class CapacityText
-      HEADINGS = ["", "holds with", "p50 ms", "p99 ms", "fails with", "<"].freeze
-
       # @param capacities [Array<PumaTuner::Predict::Capacity>] of one goal
       # @param settings [Array<PumaTuner::Predict::Scenario>] where each search began
       def initialize(capacities, settings)
@@ -15,7 +13,7 @@ module PumaTuner
 
       # @return [String]
       def to_s
-        table = PumaTuner::Report::Table.new(HEADINGS)
+        table = PumaTuner::Report::Table.new(["", "holds with", *percentiles.map { |name| "#{name} ms" }, "fails with", "<"])
         @capacities.zip(@settings) { |capacity, setting| table << row(capacity, setting) }
         first = @capacities.first
         "#{["Capacity: the most load with #{first.goal}", *table.lines, "", "  Found by bisection, to #{Units.percent(first.tolerance_ratio)}; judged by the middle of each forecast."].join("\n")}\n\n"
@@ -36,10 +34,12 @@ module PumaTuner
       private
 
       def row(capacity, setting)
-        latencies = capacity.forecast ? [capacity.forecast.p50_ns, capacity.forecast.p99_ns].map { |estimate| Units.milliseconds(estimate.value) } : %w[- -]
+        latencies = percentiles.map { |name| capacity.forecast ? Units.milliseconds(capacity.forecast.quantile(name).value) : "-" }
         [name(setting), capacity.scenario ? capacity.scenario.arrivals.to_s : "nothing", *latencies,
           capacity.failed_scenario ? capacity.failed_scenario.arrivals.to_s : "-", brief(capacity)]
       end
+
+      def percentiles = @percentiles ||= (%w[p50 p99] | @capacities.first.goal.percentiles).sort_by { |name| PumaTuner::Predict::Percentile.ratio(name) }
 
       # Why there is no steady state is told in a sentence.
       def brief(capacity) = capacity.failed_because&.slice(/\A[^:]+/) || "the most that was tried"

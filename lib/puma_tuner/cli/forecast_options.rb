@@ -28,10 +28,11 @@ module PumaTuner
       def requests_count(requests:, **) = Parse.count("--requests", requests, 100..1_000_000)
 
       # @return [PumaTuner::Predict::Sweeper]
-      def sweeper_of(app, seed:, seeds:, station: nil, **options)
+      def sweeper_of(app, seed:, seeds:, station: nil, percentiles: [], **options)
         PumaTuner::Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed: Parse.count("--seed", seed, 0..2**31),
           seeds_count: Parse.count("--seeds", seeds, 2..200), requests_count: requests_count(**options),
-          past_error: app.past_error, what_if: app.what_if.to_a, remarks: app.remarks, stations: stations_of(station, app.workload))
+          past_error: app.past_error, what_if: app.what_if.to_a, remarks: app.remarks, stations: stations_of(station, app.workload),
+          percentiles:, as_recorded: app.as_recorded)
       end
 
       # @return [PumaTuner::Predict::Sweep]

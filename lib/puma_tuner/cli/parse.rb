@@ -74,6 +74,14 @@ module PumaTuner
       # @return [Integer, nil] nanoseconds
       def milliseconds(option, text) = text && count(option, text, 1..1_000_000) * Units::NS_PER_MS
 
+      # @param text [String] "95", "99.9"
+      # @return [String] "p95"
+      def percentile(option, text)
+        name = "p#{text}"
+        return name if PumaTuner::Predict::Percentile.name?(name)
+        raise UserMistake, "#{option}: #{text.inspect} is no percentile; write a number from 1 to below 100, such as 95 or 99.9"
+      end
+
       # @param text [String, nil] "1x3,2x5"
       # @return [Array<Topology>]
       def topologies(text) = text.to_s.split(",").map { |part| Topology.parse(part.strip) }

@@ -16,9 +16,9 @@ module PumaTuner
       option :timeslice, desc: "milliseconds of a thread's time slice to predict (RUBY_THREAD_TIMESLICE), such as 100,10"
       option :io_threads, desc: "Puma's max_io_threads to predict, such as 0,2"
       option :min_threads, desc: "Puma's minimum of threads, default: as many as --threads"
-      option :capacity, type: :flag, default: false, desc: "find the highest rate at which --max-p99 and --max-p50 hold; the most connections, with --connections"
-      option :max_p99, desc: "milliseconds the 99th percentile may take, with --capacity"
-      option :max_p50, desc: "milliseconds the median may take, with --capacity"
+      option :capacity, type: :flag, default: false, desc: "find the highest rate at which all --max-p hold; the most connections, with --connections"
+      option :max_p, desc: "milliseconds a percentile may take, with --capacity: --max-p99 200, --max-p50 80, --max-p99.9 500, any other; several must all hold"
+      option :percentiles, desc: "percentiles of the latency to tell, such as 50,95,99.9"
       option :output, desc: "file for the sweep, default: sweep.json in the app's tmp/puma_tuner"
       option :html, desc: "file for an HTML report"
       example [
@@ -34,21 +34,19 @@ module PumaTuner
       def call(observation:, output: nil, html: nil, capacity: false, **options)
         output = Results.path(output, "sweep.json", err:, recorded: observation)
         Output.check_writable(output, html)
-        refuse_without_capacity(**options) unless capacity
+        goal = goal_of(**options)
+        raise UserMistake, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: the goal of a search; add --capacity" if goal.latency? && !capacity
         options[:requests] = [requests_count(**options), CAPACITY_REQUESTS_COUNT].max.to_s if capacity
+        percentiles = percentiles_of(**options) | goal.percentiles
         app = app_of(observation, **options)
         loads = loads_of(app, **options)
-        sweeper = sweeper_of(app, **options)
+        sweeper = sweeper_of(app, **options, percentiles:)
         scenarios = Scenarios.new(app.workload, **options).of(topologies_of(**options), capacity ? [loads.to_search] : loads.to_a)
-        sweep = capacity ? capacity_sweep(sweeper, scenarios, goal_of(**options)) : sweep_of(sweeper, scenarios)
+        sweep = capacity ? capacity_sweep(sweeper, scenarios, goal) : sweep_of(sweeper, scenarios)
         Output.keep(sweep, output, out:, err:, html:)
       end
 
       private
-
-      def refuse_without_capacity(max_p99: nil, max_p50: nil, **)
-        raise UserMistake, "--max-p99 and --max-p50 are goals of a search; add --capacity" if max_p99 || max_p50
-      end
 
       def loads_of(app, **options)
         loads = Loads.new(app.workload, **options)
@@ -56,8 +54,18 @@ module PumaTuner
         loads
       end
 
-      def goal_of(max_p99: nil, max_p50: nil, **)
-        PumaTuner::Predict::Goal.new(max_p50_ns: Parse.milliseconds("--max-p50", max_p50), max_p99_ns: Parse.milliseconds("--max-p99", max_p99))
+      # Each `--max-pNN VALUE` arrives as a line "NN=VALUE" (see CLI.with_percentile_goals).
+      def goal_of(max_p: nil, **)
+        limits = max_p.to_s.split("\n").to_h do |line|
+          number, milliseconds = line.split("=", 2)
+          name = Parse.percentile("--max-p#{number}", number)
+          [name, Parse.milliseconds("--max-#{name}", milliseconds.to_s)]
+        end
+        PumaTuner::Predict::Goal.new(max_ns: limits)
+      end
+
+      def percentiles_of(percentiles: nil, **)
+        percentiles.to_s.split(",").map { |number| Parse.percentile("--percentiles #{percentiles}", number.strip.delete_prefix("p")) }.uniq
       end
 
       # The limits themselves, as a sweep: each is a scenario like any other.

@@ -4,8 +4,8 @@ module PumaTuner
   module CLI
     # An app as a recording tells it, with the changes that are assumed: what forecasts are made of.
     #
-    # workload, machine: changed; past_error: of its earlier forecasts, nil without any; remarks: what limits its forecasts
-    RecordedApp = Data.define(:workload, :machine, :what_if, :past_error, :remarks)
+    # workload, machine: changed; as_recorded: both of them before; past_error: of its earlier forecasts, nil without any; remarks: what limits its forecasts
+    RecordedApp = Data.define(:workload, :machine, :as_recorded, :what_if, :past_error, :remarks)
 
     class RecordedApp
       class << self
@@ -18,8 +18,9 @@ module PumaTuner
           observation = Document.read(path, :observation)
           found = Calibrate::Lookup.new.call(observation)
           recorded = PumaTuner::Model::Fit.workload(observation)
-          workload, machine = what_if.apply(recorded, PumaTuner::Model::Fit.machine(observation, calibrated: found&.machine))
-          new(workload:, machine:, what_if:, past_error: past_error(observation, recorded, say),
+          as_recorded = [recorded, PumaTuner::Model::Fit.machine(observation, calibrated: found&.machine)].freeze
+          workload, machine = what_if.apply(*as_recorded)
+          new(workload:, machine:, as_recorded:, what_if:, past_error: past_error(observation, recorded, say),
             remarks: [found&.remark, *PumaTuner::Predict::Limits.of(workload, machine), *what_if.remarks].compact.freeze)
         end
 

@@ -91,6 +91,14 @@ module PumaTuner
     #   and single_bytes, the one process, is all that is known)
     MemoryDemand = Document.define(:shared_bytes, :per_worker_bytes, :single_bytes)
 
+    # What a recording itself saw at its setting and under its load, so that a simulation of the same can be held against it.
+    #
+    # throughput_per_s, p50_ns, p99_ns: as the client saw them; nil where nobody did
+    # requests_count, duration_ns: finished requests of the window, and its length
+    # budget: Measure::Budget, the sum over these requests
+    Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns, :budget,
+      nested: {topology: Topology, arrivals: Arrivals, budget: Measure::Budget})
+
     # What the app demands, independent of the settings it was recorded with.
     #
     # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over)
@@ -101,16 +109,18 @@ module PumaTuner
     #   bursts hold until `at` takes it out; nil: the machine's
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
+    # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings
     # puma_features: what the recorded Puma was seen to have, see Host::PumaFeatures; nil: its version tells
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
     # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
-      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :unknown,
+      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
       kind: :workload,
-      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost]},
-      added: %i[puma_features locks background costs switch_cpu_ns long_gcs_ns]) do
-      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil, **fields)
-        super(puma_features:, locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
+      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost],
+               recorded: [Recorded]},
+      added: %i[puma_features locks background costs switch_cpu_ns long_gcs_ns recorded]) do
+      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil, recorded: nil, **fields)
+        super(puma_features:, recorded: recorded || [].freeze, locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]

@@ -30,7 +30,7 @@ module PumaTuner
         refuse_unclosed_budget
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms, arrivals:, memory:, **observed,
           puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version, costs:, locks: lock_fit.locks, background:,
-          unknown: @unknown.freeze)
+          recorded:, unknown: @unknown.freeze)
       end
 
       private
@@ -237,6 +237,14 @@ module PumaTuner
         return sum_bytes.fdiv(readings.size).round if sum_bytes
         @unknown["memory.#{field}"] = readings.empty? ? "there was no #{role} process" : "PSS could not be read of the #{role} process"
         nil
+      end
+
+      # The recording itself, for the self-check.
+      def recorded
+        return [] unless @observation.topology
+        seen = observed
+        [Recorded.new(topology: seen[:observed_topology], arrivals:, throughput_per_s: seen[:observed_throughput_per_s], p50_ns: seen[:observed_p50_ns],
+          p99_ns: seen[:observed_p99_ns], requests_count: @observation.requests_count, duration_ns: @observation.duration_ns, budget: @observation.budget)].freeze
       end
 
       def observed

@@ -4,35 +4,32 @@ module PumaTuner
   module Predict
     # What must hold of a forecast: that there is a steady state, and its latencies, as the client sees them, are within.
     #
-    # max_p50_ns, max_p99_ns: nil where anything goes
-    Goal = Document.define(:max_p50_ns, :max_p99_ns) do
-      def initialize(max_p50_ns: nil, max_p99_ns: nil) = super
+    # max_ns: Hash, by percentile such as "p95"; empty where anything goes
+    Goal = Document.define(:max_ns) do
+      def initialize(max_ns: {}) = super(max_ns: max_ns.sort_by { |name, _| Percentile.ratio(name) }.to_h.freeze)
 
       # @param forecast [Forecast] judged by the middle of its estimates
       # @return [String, nil] why it does not hold; nil when it does
       def failure(forecast)
         return "no steady state: #{forecast.unsteady}" unless forecast.steady?
-        limits.each do |name, (estimate_of, limit_ns)|
-          estimate = estimate_of.call(forecast)
+        max_ns.each do |name, limit_ns|
+          estimate = forecast.quantile(name)
           next if estimate.value <= limit_ns
           return "#{name} would be #{Units.duration(estimate.value)} (#{Units.duration(estimate.low)} to #{Units.duration(estimate.high)})"
         end
         nil
       end
 
+      # @return [Array<String>] the percentiles that it is about, ascending
+      def percentiles = max_ns.keys
+
       # @return [Boolean] whether it says anything of latencies
-      def latency? = limits.any?
+      def latency? = max_ns.any?
 
       # @return [String] "a p99 of at most 200 ms"
       def to_s
         return "a steady state" unless latency?
-        limits.map { |name, (_, limit_ns)| "a #{name} of at most #{Units.duration(limit_ns)}" }.join(" and ")
-      end
-
-      private
-
-      def limits
-        {"p50" => [:p50_ns.to_proc, max_p50_ns], "p99" => [:p99_ns.to_proc, max_p99_ns]}.select { |_, (_, limit_ns)| limit_ns }
+        max_ns.map { |name, limit_ns| "a #{name} of at most #{Units.duration(limit_ns)}" }.join(" and ")
       end
     end
 

@@ -26,7 +26,8 @@ module PumaTuner
     #
     # unsteady: why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
-    # gvl_wait_ns, queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
+    # quantiles: Hash, Estimates of the percentiles that were asked for, by name such as "p99.9", in that order
+    # gvl_wait_ns: Estimate, mean per request; queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
     # slices_per_request: time slices that ended in a mean request
     # lock_waits: Array<LockWait>, of the workload's locks, in their order; nil where there is no steady state
     # samples: Hash, by name of an Estimate: what each seed gave, the same seeds in all forecasts of a sweep; nil where there is
@@ -34,25 +35,38 @@ module PumaTuner
     # memory_bytes: PSS of all processes, nil where it can't be told from the recording
     # bottleneck: "threads", "gvl", "cores", "clients" or "none" (an open loop with room), whichever sets the lowest bound
     Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget, :gvl_wait_ns, :queue_ns,
-      :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck, :closed_forms,
+      :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck, :closed_forms, :quantiles, added: %i[quantiles lock_waits],
       nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
-               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, budget: ForecastBudget, lock_waits: [LockWait], closed_forms: ClosedForms}, added: %i[lock_waits]) do
-      def initialize(samples: nil, lock_waits: nil, **fields) = super
+               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: ForecastBudget, lock_waits: [LockWait], closed_forms: ClosedForms,
+               quantiles: {String => Stats::Estimate}}) do
+      # In older files the wait for the GVL is a mere number.
+      def self.from_document(fields)
+        wait_ns = fields["gvl_wait_ns"]
+        return super unless wait_ns.is_a?(Numeric)
+        super({**fields, "gvl_wait_ns" => {"value" => wait_ns, "low" => wait_ns, "high" => wait_ns, "level_ratio" => nil, "samples_count" => 1}})
+      end
+
+      def initialize(samples: nil, lock_waits: nil, quantiles: nil, **fields) = super(samples:, lock_waits:, quantiles: quantiles || {}.freeze, **fields)
 
       def topology = scenario.topology
 
       def steady? = unsteady.nil?
 
+      # @param percentile [String] "p95"
+      # @return [Stats::Estimate, nil] nil of one that nobody asked for
+      def quantile(percentile) = quantiles[percentile] || {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
+
       # Sharper than two intervals side by side: both met the same requests, seed by seed.
       #
       # @param other [Forecast] of the same sweep
       # @param name [Symbol] of an Estimate, such as :p99_ns
+      # @param uncertainty [Uncertainty] of that sweep
       # @return [Stats::Estimate] of this over the other
-      def ratio_to(other, name)
+      def ratio_to(other, name, uncertainty = Uncertainty.new(nil))
         mine, theirs = public_send(name), other.public_send(name)
         return mine.with(value: mine.value.fdiv(theirs.value), low: mine.low.fdiv(theirs.high), high: mine.high.fdiv(theirs.low)) unless samples && other.samples
         ratios = samples.fetch(name.to_s).zip(other.samples.fetch(name.to_s)).map { |one, another| one.fdiv(another) }
-        Stats::Estimate.of_prediction(ratios, error_ratio: Uncertainty.new(nil).error_ratio(name.to_s.sub(/_(ns|per_s)\z/, "")))
+        Stats::Estimate.of_prediction(ratios, error_ratio: uncertainty.error_ratio(uncertainty.metric_of(name)))
       end
     end
 
@@ -66,12 +80,25 @@ module PumaTuner
     # seed: of the first simulation; seeds_count: simulations per scenario; requests_count: counted in each
     # past_error: Hash, by metric: typical ratio by which earlier forecasts of this app missed (see TrackRecord), and
     #   "checks_count"; nil without any
+    # self_check: SelfCheck of what it was recorded with; nil where the recording does not tell what it saw
     # remarks: Array<String>, what limits these forecasts
     # curves: Array<Curve>, where three numbers of threads or more were predicted; they explain, and predict nothing
     Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
-      :requests_count, :past_error, :remarks, :curves, kind: :sweep,
-      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, curves: [Curve]}) do
-      def initialize(curves: [], **fields) = super
+      :requests_count, :past_error, :remarks, :curves, :self_check, kind: :sweep, added: [:self_check],
+      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, curves: [Curve], self_check: SelfCheck}) do
+      def initialize(curves: [], self_check: nil, **fields) = super
+
+      # @param one [Forecast] of these
+      # @param other [Forecast] of these
+      # @param name [Symbol] of an Estimate
+      # @return [Stats::Estimate] of one over the other, with what the model gets wrong of this app
+      def ratio(one, other, name) = one.ratio_to(other, name, Uncertainty.new(past_error, self_check))
+
+      # @return [Array<String>] those asked for, else p50 and p99
+      def percentiles = forecasts.find { |forecast| forecast.quantiles.any? }&.quantiles&.keys || %w[p50 p99]
+
+      # @return [Boolean] whether advice may rest on it alone
+      def trusted? = self_check.nil? || self_check.trusted?
 
       # @return [Forecast, nil] of the topology, with the arrivals of the recording when there are several
       def at(topology)

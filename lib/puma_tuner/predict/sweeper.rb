@@ -22,8 +22,11 @@ module PumaTuner
       # @param what_if [Array<String>] changes that the workload has been given, to be told
       # @param remarks [Array<String>] what limits the forecasts, to be told
       # @param stations [Array<Station>]
+      # @param percentiles [Array<String>] to tell besides p50, p90 and p99, such as "p99.9"
+      # @param as_recorded [Array(Model::Workload, Model::Machine), nil] before anything was assumed; nil: nothing was
+      # @raise [UserMistake] when too few requests stand behind a percentile
       def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT, requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [],
-        remarks: [], stations: [])
+        remarks: [], stations: [], percentiles: [], as_recorded: nil)
         @workload = workload
         @machine = machine
         @seed = seed
@@ -33,9 +36,10 @@ module PumaTuner
         @what_if = what_if
         @remarks = remarks
         @stations = stations
+        @percentiles = percentiles.each { |percentile| Percentile.insist_on_requests(percentile, workload, requests_count) }
+        @as_recorded = as_recorded || [workload, machine]
         @lock = Mutex.new
         @there = {}
-        @uncertainty = Uncertainty.new(past_error)
       end
 
       # @param scenarios [Array<Scenario>] today's is added when its topology is not among them
@@ -45,14 +49,29 @@ module PumaTuner
         forecasts = forecasts(with_today(scenarios), &progress).freeze
         Sweep.new(forecasts:, curves: curves(forecasts), today: @workload.observed_topology, arrivals: @workload.arrivals,
           rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
-          requests_count: @requests_count, past_error: @past_error, remarks: @remarks)
+          requests_count: @requests_count, past_error: @past_error, remarks: @remarks, self_check:)
       end
 
       # @param scenario [Scenario]
       # @return [Forecast]
       def forecast(scenario) = forecasts([scenario]).first
 
+      # What was recorded is simulated once, before anything else.
+      #
+      # @return [SelfCheck, nil] nil where the recording does not tell what it saw
+      def self_check
+        return @self_check if defined?(@self_check)
+        workload, machine = @as_recorded
+        requests = Plan.recorded_requests(workload, machine)
+        simulate = ->(scenario, requests_count) { outcomes(scenario, workload:, machine:, requests:, requests_count:, stations: []) }
+        checker = SelfChecker.new(workload, simulate)
+        settings = in_parallel(workload.recorded) { |recorded| checker.call(recorded) }
+        @self_check = (SelfCheck.new(settings: settings.freeze) if settings.any?)
+      end
+
       private
+
+      def uncertainty = @uncertainty ||= Uncertainty.new(@past_error, self_check)
 
       def with_today(scenarios)
         today = @workload.observed_topology
@@ -62,6 +81,7 @@ module PumaTuner
       end
 
       def forecasts(scenarios)
+        uncertainty
         done_count = 0
         lock = Mutex.new
         in_parallel(scenarios) do |scenario|
@@ -89,12 +109,12 @@ module PumaTuner
       end
 
       def forecast_of(scenario)
-        closed_form = ClosedForm.new(there(scenario.topology).first, @machine, scenario)
+        closed_form = ClosedForm.new(there(scenario.topology, @workload, @machine).first, @machine, scenario)
         fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck, closed_forms: closed_form.forms}
         return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s))) if beyond?(scenario, closed_form.capacity_per_s)
         outcomes = simulate(scenario)
         reason = growing(scenario, outcomes)
-        Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **@uncertainty.estimates(outcomes, open: scenario.arrivals.open?), **means(outcomes)}))
+        Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **uncertainty.estimates(outcomes, open: scenario.arrivals.open?, percentiles: @percentiles), **means(outcomes)}))
       rescue Deadlock => deadlock
         Forecast.new(**fields, **unsteady(deadlocked(deadlock)))
       end
@@ -115,20 +135,20 @@ module PumaTuner
       end
 
       def simulate(scenario)
-        workload, requests = there(scenario.topology)
-        (@seed...@seed + @seeds_count).map do |seed|
-          Engine.call(Plan.new(workload:, machine: @machine, scenario:, seed:, requests_count: @requests_count, stations: @stations, requests:))
-        end
+        workload, requests = there(scenario.topology, @workload, @machine)
+        outcomes(scenario, workload:, machine: @machine, requests:, requests_count: @requests_count, stations: @stations)
       end
 
       # What the recordings tell of the app at a topology, and its requests packed, which takes longer than many a simulation.
       #
       # @return [Array(Model::Workload, RecordedRequests)]
-      def there(topology)
+      def there(topology, workload, machine)
         @lock.synchronize do
-          @there[topology] ||= @workload.at(topology, @machine).then { |workload| [workload, Plan.recorded_requests(workload, @machine)] }
+          @there[[topology, workload.equal?(@workload)]] ||= workload.at(topology, machine).then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
         end
       end
+
+      def outcomes(scenario, **given) = (@seed...@seed + @seeds_count).map { |seed| Engine.call(Plan.new(scenario:, seed:, **given)) }
 
       def unsteady(reason)
         {unsteady: reason, **%i[throughput_per_s mean_ns p50_ns p90_ns p99_ns budget gvl_wait_ns queue_ns slices_per_request cores_used].to_h { |name| [name, nil] }}
@@ -156,7 +176,7 @@ module PumaTuner
       def means(outcomes)
         mean = ->(name) { outcomes.sum { |outcome| outcome.means.fetch(name) } / outcomes.size }
         budget = ForecastBudget.new(**ForecastBudget.members.to_h { |part| [part, mean.call(part.to_s.delete_suffix("_ns").to_sym)] })
-        {budget:, gvl_wait_ns: budget.gvl_wait_ns, queue_ns: budget.queue_ns, slices_per_request: mean.call(:slices),
+        {budget:, queue_ns: budget.queue_ns, slices_per_request: mean.call(:slices),
          cores_used: outcomes.sum(&:cores_used) / outcomes.size, lock_waits: lock_waits(outcomes)}
       end
 

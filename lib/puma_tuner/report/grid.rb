@@ -29,6 +29,9 @@ module PumaTuner
         @forecasts = forecasts
       end
 
+      # @return [Array<String>] of the latency, to be shown
+      def percentiles = @sweep.percentiles
+
       # @return [Array<Predict::Forecast>]
       def steady = @steady ||= @forecasts.select(&:steady?)
 

@@ -17,11 +17,17 @@ module PumaTuner
 
       # @return [Array<Point>] one for each stage that was reached
       def points
-        {"Found" => found, "Recommended" => recommended, "Predicted" => predicted, "Proven" => proven, "Asked for" => expected, "Cause" => cause, "Remarks" => remarks}
+        {"Beware" => doubts, "Found" => found, "Recommended" => recommended, "Predicted" => predicted, "Proven" => proven, "Asked for" => expected, "Cause" => cause, "Remarks" => remarks}
           .filter_map { |label, text| Point.new(label:, text:) if text }
       end
 
       private
+
+      # Before all else: whatever follows rests on a model that misses what it was made from.
+      def doubts
+        sentences = @contents.sweep&.self_check&.sentences.to_a
+        sentences.join(" ") if sentences.any?
+      end
 
       def found
         observation = @contents.observation or return
@@ -49,10 +55,17 @@ module PumaTuner
       end
 
       def recommended
-        advice = @contents.recommendation or return
+        return unrecommended unless @contents.recommendation
+        advice = @contents.recommendation
         return "Stay with #{advice.topology} (#{Figures.topology(advice.topology)})." if @contents.stay?
         from = " instead of #{@contents.today}" if @contents.today
         "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{advice.change}."
+      end
+
+      def unrecommended
+        return if @contents.sweep.nil? || @contents.advice_list.nil? || @contents.sweep.trusted?
+        measured = "; the likeliest settings were measured beside today's" if @contents.other_cells.any?
+        "Nothing without a measurement, as the model misses what it recorded#{measured}."
       end
 
       def predicted

@@ -37,8 +37,11 @@ module PumaTuner
       # @return [Array<String>] what limits these forecasts
       def remarks = @sweep.remarks.to_a.map { |remark| remark.end_with?(".") ? remark : "#{remark}." }
 
+      # @return [String, nil] that the model reproduces what it was made from; what it does not is told before anything else
+      def reproduced = @sweep.self_check&.reproduced
+
       # @return [Array<String>] all that stands below
-      def below = [interval, past_error, *curves, *remarks].compact
+      def below = [interval, reproduced, past_error, *curves, *remarks].compact
 
       # @return [Array<String>] the universal scalability law, where it fits
       def curves = @sweep.curves.select { |curve| curve.fit.residual_ratio <= FITS_RATIO }.map { |curve| curve_sentence(curve) }
@@ -62,8 +65,15 @@ module PumaTuner
       end
 
       def interval
-        "An interval holds chance, the recording's sampling error, and what the model was seen to get wrong." if estimate&.level_ratio
+        return unless estimate&.level_ratio
+        reaches = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.map { |word, field| "#{percent(reach_ratio(field))} in #{word}" }
+        "An interval holds chance, the recording's sampling error, and what the model was seen to get wrong; it reaches #{Figures.list(reaches)} " \
+          "to either side (the median of #{Figures.counted(steady.size, "forecast")})."
       end
+
+      def reach_ratio(field) = Stats::Quantile.of(steady.map { |forecast| forecast.public_send(field).reach_ratio }.sort, 0.5)
+
+      def steady = @sweep.forecasts.select(&:steady?)
 
       def estimate = @sweep.forecasts.find(&:steady?)&.throughput_per_s
 

@@ -10,6 +10,7 @@ module PumaTuner
 
       WIDTH = 100
 
+      autoload :Beware, "puma_tuner/report/text/beware"
       autoload :Section, "puma_tuner/report/text/section"
       autoload :Measured, "puma_tuner/report/text/measured"
       autoload :Threads, "puma_tuner/report/text/threads"
@@ -42,11 +43,11 @@ module PumaTuner
       autoload :FleetMix, "puma_tuner/report/text/fleet_mix"
       autoload :FleetServices, "puma_tuner/report/text/fleet_services"
 
-      SECTIONS = %i[Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
+      SECTIONS = %i[Beware Measured Threads Endpoints Jobs Holders BackgroundThreads Demands Machine Forecasts Recommendation Proof Causes Ran Rests
         Footer InShort].freeze
 
       # What of a tuning is worth reading while its proof is still to come.
-      EARLY_SECTIONS = %i[Threads Forecasts Recommendation InShort].freeze
+      EARLY_SECTIONS = %i[Beware Threads Forecasts Recommendation InShort].freeze
 
       # Kinds of document that are no part of a tuning have sections of their own, which are given the value itself.
       OWN_SECTIONS = {

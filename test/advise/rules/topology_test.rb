@@ -35,7 +35,8 @@ class TopologyRuleTest < TunerTest
       "p99 100 ms (99.0 ms to 101 ms); limited by the GVL.",
       "Advised, 2x3: 150 requests/s (149 to 152) predicted in 5 simulations, p50 50.0 ms (49.5 ms to 50.5 ms), " \
       "p99 100 ms (99.0 ms to 101 ms); limited by the cores.",
-      "2x4 is predicted at 151 requests/s (149 to 153): not 3.0% more, with 8 slots instead of 6 and a p99 of 100 ms (99.0 ms to 101 ms).",
+      "2x4 is predicted at 151 requests/s (149 to 153) and a p99 of 100 ms (99.0 ms to 101 ms), with 8 slots instead of 6: " \
+      "the difference of +1 % (-1 % to +3 %) may be none, and of such settings the one with the fewest slots is taken.",
       "The rule of thumb, 100 over the CPU percentage (28.6%), gives 4 threads: 2x4 is predicted at 151 requests/s (149 to 153)."
     ], evidence
   end

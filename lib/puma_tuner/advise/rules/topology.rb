@@ -5,9 +5,10 @@ module PumaTuner
     module Rules
       # Recommends workers and threads; also when the recommendation is to leave them as they are.
       #
-      # Evidence: a sweep that holds today's topology; only what has a steady state is recommended. Threshold: cells within 3 % of
-      # the best throughput are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's predicted. Cost:
-      # memory, or processes where memory is unknown; database connections. Undo: today's options.
+      # Evidence: a sweep that holds today's topology; only what has a steady state is recommended, and nothing while the model is more than
+      # 15 % off the throughput of a recorded setting (Predict::SelfCheck). Threshold: the interval of what is gained must not hold
+      # none, and cells within 3 % of each other are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's
+      # predicted. Cost: memory, or processes where memory is unknown; database connections. Undo: today's options.
       class Topology < Rule
         def call(workload, sweep)
           @sweep = sweep
@@ -16,6 +17,7 @@ module PumaTuner
           @today = @choice.today
           evidence = Evidence.new(workload, sweep, @choice, @constraints).sentences
           return [nothing_to_recommend(evidence)] unless @chosen
+          return [to_measure] unless sweep.trusted?
           [Advice.new(rule: rule_name, title:, evidence:, topology: @chosen.topology,
             throughput_ratio: ratio(:throughput_per_s), p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns),
             change: options(@chosen), cost:, undo: options(@today))]
@@ -28,6 +30,19 @@ module PumaTuner
           remark(title: "No topology predicted #{wanted} with #{@today.scenario.arrivals}", evidence:,
             change: "more workers or threads than were predicted, a machine with more cores, or less work in each request",
             cost: "memory and database connections, a machine, or work on the code", undo: options(@today))
+        end
+
+        # A remark, as nothing is promised.
+        def to_measure
+          measured = [@today, *@choice.candidates].map(&:topology).uniq.join(",")
+          remark(title: "No setting is recommended without a measurement: the model misses the throughput it recorded (#{missed})", evidence: @sweep.self_check.sentences.freeze,
+            change: "measure the likeliest settings: `puma_tuner prove --topologies #{measured}` with the recording's app and load, or `puma_tuner tune`, " \
+              "which puts them into its proof",
+            cost: "the minutes that it takes", undo: "nothing is changed")
+        end
+
+        def missed
+          @sweep.self_check.far_off.map { |setting| "at #{setting.scenario.topology} by #{Units.change(1 + setting.figure("throughput").error_ratio)}" }.join(", ")
         end
 
         def title
@@ -54,7 +69,7 @@ module PumaTuner
         def ratio(metric)
           return unless @today.steady?
           return @chosen.public_send(metric).with(value: 1.0, low: 1.0, high: 1.0) if @choice.stay?
-          @chosen.ratio_to(@today, metric)
+          @choice.ratio(@chosen, @today, metric)
         end
 
         def options(forecast) = "puma #{forecast.topology.to_puma_options}"

@@ -23,6 +23,9 @@ module PumaTuner
         # @return [Boolean] whether there are few enough forecasts to show them all at once
         def forecasts_open? = sweep.forecasts.size <= OPEN_ROWS_MAX
 
+        # @return [Array<String>] columns
+        def table_percentiles = @table_percentiles ||= (%w[p50 p90 p99] | sweep.percentiles).sort_by { |name| name.delete_prefix("p").to_f }
+
         # @return [Array<HeatMap>] as the throughput of an open loop is its own rate, a map of it would tell nothing
         def heat_maps(grid)
           metrics_of(grid).map do |metric|

@@ -5,13 +5,12 @@ module PumaTuner
     class Markdown
       # A sweep's tables: one for each load, time slice and number of I/O threads.
       class Forecasts
-        HEADINGS = ["workers x threads", "requests/s", "p50", "p99", ""].freeze
-
         # @param contents [Contents] with a sweep
         def initialize(contents)
           @grids = Grid.of(contents.sweep)
           @marks = Marks.new(contents)
           @notes = SweepNotes.new(contents.sweep)
+          @percentiles = contents.sweep.percentiles
         end
 
         # @return [Array<Table>] the last with what is to be said of all
@@ -20,7 +19,7 @@ module PumaTuner
             many = grid.forecasts.size > ROWS_MAX
             shown = many ? @marks.interesting(grid) : grid.forecasts
             rows = shown.map { |forecast| [*row(grid, forecast), marks(grid, forecast, many).join(", ")] }
-            Table.new(title: title(grid), headings: HEADINGS, rows:,
+            Table.new(title: title(grid), headings: ["workers x threads", "requests/s", *@percentiles, ""], rows:,
               notes: [*count(grid, shown), *grid.unsteady_reasons.map { |reason| "No steady state: #{reason}" }, *(below if grid.equal?(@grids.last))])
           end
         end
@@ -32,14 +31,14 @@ module PumaTuner
 
         def title(grid) = (["With #{grid.words}", *grid.recorded].join(", ") unless @grids.one?)
 
-        def row(grid, forecast) = [grid.name(forecast), *(forecast.steady? ? numbers(forecast) : ["no steady state", "", ""])]
+        def row(grid, forecast) = [grid.name(forecast), *(forecast.steady? ? numbers(forecast) : ["no steady state", *[""] * @percentiles.size])]
 
         # Among all rows everybody sees the best.
         def marks(grid, forecast, many) = many ? @marks.in_grid(grid, forecast) : @marks.of(forecast.topology)
 
         def numbers(forecast)
           [Figures.with_range(forecast.throughput_per_s) { |per_s| Units.rate(per_s) },
-            *[forecast.p50_ns, forecast.p99_ns].map { |estimate| Figures.with_range(estimate) { |ns| Units.duration(ns) } }]
+            *@percentiles.map { |name| Figures.with_range(forecast.quantile(name)) { |ns| Units.duration(ns) } }]
         end
 
         def count(grid, shown) = ["#{shown.size} of #{Figures.counted(grid.forecasts.size, "topology", "topologies")}."]

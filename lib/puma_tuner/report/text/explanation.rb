@@ -25,10 +25,17 @@ module PumaTuner
           table = table(["", "mean ms", *parts.map(&:word), "slices", "<"])
           forecasts.each do |forecast|
             budget = SimulatedBudget.new(forecast)
-            table << [@grid.name(forecast), Units.milliseconds(budget.wall_ns), *parts.map { |part| Units.milliseconds(budget.part_ns(part.name)) },
+            table << [@grid.name(forecast), Units.milliseconds(budget.wall_ns), *parts.map { |part| part_cell(forecast, budget, part.name) },
               Units.significant(forecast.slices_per_request || 0), word(forecast)]
           end
           table.lines
+        end
+
+        # The wait for the GVL alone has an interval.
+        def part_cell(forecast, budget, name)
+          wait_ns = forecast.gvl_wait_ns
+          return Units.milliseconds(budget.part_ns(name)) unless name == :gvl_wait && wait_ns && wait_ns.low < wait_ns.high
+          Figures.with_range(wait_ns) { |ns| Units.milliseconds(ns) }
         end
 
         # What is nowhere takes no column.

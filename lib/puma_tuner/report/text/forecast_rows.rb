@@ -5,8 +5,6 @@ module PumaTuner
     class Text
       # Forecasts as rows. A topology that was measured, too, has that below it; one without a steady state has no number.
       class ForecastRows
-        HEADINGS = ["", "requests/s", "p50 ms", "p99 ms", "cores", "MiB", "<limit", "<"].freeze
-
         # @param grid [Grid]
         # @param marks [Marks]
         # @param paint [Paint]
@@ -21,18 +19,22 @@ module PumaTuner
         # @param forecasts [Array<Predict::Forecast>] of the grid
         # @return [Array<String>]
         def lines(forecasts)
-          table = Table.new(HEADINGS, width: WIDTH, paint: @paint)
+          table = Table.new(headings, width: WIDTH, paint: @paint)
           forecasts.each { |forecast| rows(forecast).each { |row| table << row } }
           table.lines
         end
 
         private
 
+        def headings = ["", "requests/s", *percentiles.map { |name| "#{name} ms" }, "cores", "MiB", "<limit", "<"]
+
+        def percentiles = @grid.percentiles
+
         def rows(forecast)
           first, *others = names(forecast)
           cell = @marks.measured(forecast)
           [
-            row(forecast, first), *others.map { |name| [nil] * (HEADINGS.size - 1) + [name] },
+            row(forecast, first), *others.map { |name| [nil] * (headings.size - 1) + [name] },
             *([measured_row(cell)] if cell&.estimates&.key?("throughput"))
           ]
         end
@@ -45,8 +47,8 @@ module PumaTuner
 
         def row(forecast, name)
           label = @paint.call(@grid.name(forecast), *(:bold if name))
-          return [label, "no steady state", nil, nil, nil, nil, nil, name] unless forecast.steady?
-          [label, rate(forecast.throughput_per_s), *[forecast.p50_ns, forecast.p99_ns].map { |estimate| milliseconds(estimate) },
+          return [label, "no steady state", *[nil] * (headings.size - 3), name] unless forecast.steady?
+          [label, rate(forecast.throughput_per_s), *percentiles.map { |percentile| milliseconds(forecast.quantile(percentile)) },
             Figures.cores(forecast.cores_used), Figures.mib(forecast.memory_bytes), forecast.bottleneck, name]
         end
 
@@ -54,7 +56,7 @@ module PumaTuner
         def measured_row(cell)
           error = cell.error_ratio("throughput")
           [
-            @paint.call(" measured", :cyan), rate(cell.estimates["throughput"]), *cell.estimates.values_at("p50", "p99").map { |estimate| milliseconds(estimate) },
+            @paint.call(" measured", :cyan), rate(cell.estimates["throughput"]), *cell.estimates.values_at(*percentiles).map { |estimate| milliseconds(estimate) },
             nil, Figures.mib(cell.estimates["pss"]&.value), nil, error && "error #{Figures.error(error)}"
           ]
         end

@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # One figure of a recording, beside what simulations of the same setting and load show.
+    #
+    # metric: "throughput", "p50", "p99", or a part of the budget, such as "gvl_wait"
+    # recorded: requests/s; nanoseconds of a latency, or of a part in a mean request
+    # simulated: Estimate in the same unit; another recording of as many requests would lie in its interval, were the model right
+    # error_ratio: simulated over recorded, less 1; of a part, their difference as a share of the recorded request, see SelfChecker
+    # beyond_noise: whether it is more than chance and repeated recordings explain
+    CheckedFigure = Document.define(:metric, :recorded, :simulated, :error_ratio, :beyond_noise, nested: {simulated: Stats::Estimate}) do
+      const_set(:WHOLES, %w[throughput p50 p99].freeze)
+
+      # @return [Boolean] whether it is a part of the budget
+      def part? = !self.class::WHOLES.include?(metric)
+
+      # @return [String] "throughput +12 %"
+      def to_s = "#{metric} #{Units.change(1 + error_ratio)}"
+
+      # @return [String] with both numbers
+      def sentence
+        return "#{Units.rate(simulated.value)} requests/s simulated, #{Units.rate(recorded)} recorded (#{Units.change(1 + error_ratio)})" if metric == "throughput"
+        "#{metric} #{Units.duration(simulated.value)} simulated, #{Units.duration(recorded)} recorded#{" (#{Units.change(1 + error_ratio)})" unless part?}"
+      end
+    end
+
+    # How the model does at one recorded setting. cause: the likely one of what is beyond noise, a clause; nil where nothing is
+    CheckedSetting = Document.define(:scenario, :figures, :cause, nested: {scenario: Scenario, figures: [CheckedFigure]}) do
+      # @return [Array<CheckedFigure>]
+      def off = figures.select(&:beyond_noise)
+
+      # @return [CheckedFigure, nil]
+      def figure(metric) = figures.find { |figure| figure.metric == metric }
+
+      # @return [String] "1x5 with 10 connections"
+      def name = "#{scenario.topology} with #{scenario.arrivals}"
+
+      # @return [String] of what is beyond noise
+      def sentence
+        wholes, parts = off.partition { |figure| !figure.part? }
+        missed = wholes.any? ? "The model does not reproduce the recording at #{name}" : "At #{name} the model reproduces throughput and latency, and not where the time of a request goes"
+        "#{missed}: #{(wholes.any? ? wholes : parts).map(&:sentence).join("; ")}. Likely cause: #{cause}."
+      end
+    end
+
+    # Whether the model reproduces what it was made from: every recorded setting and load is simulated and held against what the recording
+    # saw. What is off there is off elsewhere, too: where one setting was recorded it tells of the model, and where several were, of how far
+    # it carries from one number of threads and workers to another.
+    #
+    # settings: Array<CheckedSetting>, the recording that the model was fitted to first
+    SelfCheck = Document.define(:settings, nested: {settings: [CheckedSetting]}) do
+      # With a throughput so far off no setting is recommended that was not measured. A judgement: it is more than most changes of a
+      # setting bring, and several times the model's usual error.
+      const_set(:TRUSTED_RATIO, 0.15)
+
+      # @return [Array<CheckedSetting>] those with a figure beyond noise
+      def off = settings.reject { |setting| setting.off.empty? }
+
+      # @return [Boolean] whether advice may rest on the forecasts alone
+      def trusted? = far_off.empty?
+
+      # @return [Array<CheckedSetting>] where the throughput is too far off for any advice
+      def far_off
+        off.select { |setting| setting.figure("throughput")&.then { |figure| figure.beyond_noise && figure.error_ratio.abs > self.class::TRUSTED_RATIO } }
+      end
+
+      # The settings that are reproduced say nothing against the others, so they do not make it smaller.
+      #
+      # @param metric [String] of a CheckedFigure
+      # @return [Float] root mean square of ln(simulated / recorded), where it is beyond noise; 0 where it is nowhere
+      def error_ratio(metric)
+        logs = off.flat_map(&:off).select { |figure| figure.metric == metric && figure.recorded.positive? && figure.simulated.value.positive? }
+          .map { |figure| Math.log(figure.simulated.value / figure.recorded) }
+        logs.empty? ? 0.0 : Math.sqrt(logs.sum { |log| log**2 } / logs.size)
+      end
+
+      # @return [Array<String>] what is beyond noise, to be told before anything else; none where nothing is
+      def sentences
+        return [] if off.empty?
+        widened = off.any? { |setting| setting.off.any? { |figure| !figure.part? || figure.metric == "gvl_wait" } }
+        [*off.map(&:sentence), *("All intervals are wider by that." if widened)]
+      end
+
+      # @return [String, nil] that all is well; nil where it is not
+      def reproduced
+        return if off.any? || settings.empty?
+        told = settings.map { |setting| "#{setting.name}: #{setting.figures.reject(&:part?).join(", ")}" }
+        "The model reproduces its #{(settings.size > 1) ? "recordings" : "recording"} within noise (#{told.join("; ")})."
+      end
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Predict
+    # Makes a SelfCheck: simulates each recorded setting under its load, as often as any scenario.
+    #
+    # What chance explains: each simulation counts as many requests as were recorded and draws from another resample of them, so that
+    # its figures scatter as those of recordings would, and the interval of one more of them is the noise (a parametric bootstrap: Efron and
+    # Tibshirani, "An Introduction to the Bootstrap", 1993, 6.5). What it does not know is that the machine is not the same from one minute to
+    # the next; therefore the floors.
+    class SelfChecker
+      # So many figures are looked at that at 95 % some would be beyond by chance alone.
+      LEVEL_RATIO = 0.99
+
+      # By how much recordings of one cell differ without any cause: forecasts from recordings of one app at three settings had throughputs up to 6 %
+      # apart, 0.1 to 0.4 % in the median, p50 2 to 3 %, p99 3 to 8 % (docs/prediction.md), and repeats of one cell up to 3 %. Judgements from these.
+      FLOOR_RATIOS = {"throughput" => 0.03, "p50" => 0.05, "p99" => 0.1}.freeze
+
+      # The same of a part of the budget, of what it is a share of.
+      PART_FLOOR_RATIO = 0.05
+
+      # Fewer requests are all warm-up; with more, chance is below the floors.
+      REQUESTS_COUNTS = 100..10_000
+
+      WHOLES = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.freeze
+      SIMULATED = {"throughput" => :throughput_per_s.to_proc, "p50" => ->(outcome) { outcome.quantile_ns(0.5) }, "p99" => ->(outcome) { outcome.quantile_ns(0.99) }}.freeze
+      private_constant :WHOLES, :SIMULATED
+
+      # @param workload [Model::Workload] as it was recorded
+      # @param simulate [#call] scenario, number of requests -> Array<Outcome>, one for each seed
+      def initialize(workload, simulate)
+        @workload = workload
+        @simulate = simulate
+      end
+
+      # @param recorded [Model::Recorded]
+      # @return [CheckedSetting]
+      def call(recorded)
+        scenario = Scenario.of(recorded.topology, recorded.arrivals)
+        outcomes = @simulate.call(scenario, recorded.requests_count.clamp(REQUESTS_COUNTS))
+        figures = [*wholes(recorded, outcomes), *parts(recorded, outcomes)].freeze
+        CheckedSetting.new(scenario:, figures:, cause: LikelyCause.of(figures.select(&:beyond_noise), recorded:, locks_watched: locks_watched?))
+      end
+
+      private
+
+      def wholes(recorded, outcomes)
+        WHOLES.filter_map do |metric, field|
+          number = recorded.public_send(field)
+          figure(metric, number, outcomes.map(&SIMULATED.fetch(metric)), of: number, floor_ratio: FLOOR_RATIOS.fetch(metric)) if number&.positive?
+        end
+      end
+
+      # A part that is demanded is held against all that is: in a long queue the request itself would be lost. The waits of requests for each
+      # other are held against all of their time.
+      def parts(recorded, outcomes)
+        budget, count = recorded.budget, recorded.requests_count
+        return [] unless budget&.wall_ns.to_i.positive? && count.positive?
+        demanded_ns = LikelyCause::DEMANDED.keys.sum { |part| budget.part_ns(part).to_i }
+        [*LikelyCause::DEMANDED.keys.product([demanded_ns]), *LikelyCause::FOLLOWING.keys.product([budget.wall_ns])].filter_map do |part, of_ns|
+          number = budget.part_ns(part) or next
+          figure(part, number.fdiv(count), outcomes.map { |outcome| simulated_ns(outcome, part) }, of: of_ns.fdiv(count), floor_ratio: PART_FLOOR_RATIO) if of_ns.positive?
+        end
+      end
+
+      # A recorded budget has garbage collection beside the rest of the CPU time, a simulated one in it.
+      def simulated_ns(outcome, part)
+        ns = outcome.means.fetch(part.to_sym)
+        (part == "cpu") ? ns - outcome.means.fetch(:gc) : ns
+      end
+
+      def figure(metric, recorded, samples, of:, floor_ratio:)
+        simulated = Stats::Estimate.of_prediction(samples, level_ratio: LEVEL_RATIO)
+        error_ratio = (simulated.value - recorded).fdiv(of)
+        CheckedFigure.new(metric:, recorded:, simulated:, error_ratio:, beyond_noise: !simulated.covers?(recorded) && error_ratio.abs > floor_ratio)
+      end
+
+      # Only of locks that are watched it is known when a thread begins to want them.
+      def locks_watched?
+        @workload.endpoints.any? { |endpoint| endpoint.demands.any? { |demand| demand.wait_kinds.include?("acquire") } }
+      end
+    end
+  end
+end
