@@ -34,6 +34,54 @@ class ChoiceTest < TunerTest
     assert_equal "1x5", chosen(forecast("1x5", 100, memory_bytes: 10), forecast("2x5", 150), max_memory_bytes: 1_000)
   end
 
+  # Each seed a little faster or slower, in all settings alike.
+  def simulated(text, throughput_per_s, p99_ms: 100, **others)
+    factors = [0.99, 1.0, 1.01, 1.0, 0.995]
+    forecast(text, throughput_per_s, p99_ms:, **others)
+      .with(samples: {"throughput_per_s" => factors.map { |factor| throughput_per_s * factor }, "p99_ns" => factors.map { |factor| p99_ms * MS / factor }})
+  end
+
+  # @param miss_ratio [Float] by which the model misses the throughput that it was recorded with
+  def chosen_after(miss_ratio, *forecasts)
+    figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + miss_ratio)), error_ratio: miss_ratio, beyond_noise: true)
+    check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: "it is made up")])
+    Advise::Choice.new(sweep(*forecasts).with(self_check: check), Advise::Constraints.new).forecast.topology.to_s
+  end
+
+  test "more threads are not chosen where each one's gain may be none" do
+    assert_equal "1x2", chosen(simulated("1x2", 100), simulated("1x3", 104), simulated("1x4", 106), simulated("2x8", 107))
+  end
+
+  test "of settings that the best is not surely better than, the one with the fewest slots is chosen" do
+    assert_equal "1x3", chosen(simulated("1x1", 50), simulated("1x2", 94), simulated("1x3", 100), simulated("1x8", 104))
+  end
+
+  test "of as many slots, the one with the least memory is chosen" do
+    assert_equal "1x4", chosen(simulated("1x1", 50, memory_bytes: 100), simulated("2x2", 104, memory_bytes: 150), simulated("1x4", 100, memory_bytes: 100), simulated("4x1", 103))
+  end
+
+  test "what may be no gain is no gain in the other direction either: nobody is sent to fewer slots for less" do
+    assert_equal "1x5", chosen(simulated("1x5", 100), simulated("1x4", 95), simulated("2x5", 104))
+    assert_equal "1x4", chosen(simulated("1x5", 100), simulated("1x4", 98), simulated("2x5", 104))
+  end
+
+  test "a model that misses what it was made from promises less" do
+    cells = [simulated("1x5", 100), simulated("1x1", 80), simulated("2x5", 120)]
+    assert_equal "2x5", chosen(*cells)
+    assert_equal "1x5", chosen_after(0.12, *cells)
+  end
+
+  test "more workers of as few threads are chosen for a shorter tail only" do
+    assert_equal "1x4", chosen(simulated("1x4", 100), simulated("2x2", 101, p99_ms: 98))
+    assert_equal "2x2", chosen(simulated("1x4", 100), simulated("2x2", 101, p99_ms: 60))
+  end
+
+  test "when the forecasts can't be trusted, the two best and the best with one thread are to be measured" do
+    cells = [simulated("1x5", 100), simulated("1x1", 40), simulated("2x1", 80), simulated("2x3", 150), simulated("2x4", 151), simulated("2x8", 152)]
+    candidates = Advise::Choice.new(sweep(*cells), Advise::Constraints.new).candidates
+    assert_equal %w[2x3 2x8 2x1], candidates.map { |forecast| forecast.topology.to_s }
+  end
+
   test "when nothing meets the constraints, today's stays" do
     assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), max_p99_ns: MS)
   end

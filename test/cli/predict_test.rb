@@ -103,8 +103,37 @@ class PredictCommandTest < TunerTest
     assert_match(/1x1 +\d+ connections/, closed.out, closed.err)
   end
 
+  test "any percentile is a goal, several must all hold, and each has its column" do
+    result = predict("--capacity", "--max-p95", "60", "--max-p50=40")
+    assert_equal 0, result.code, result.err
+    assert_match(/Capacity: the most load with a p50 of at most 40.0 ms and a p95 of at most 60.0 ms\n +holds with +p50 ms +p95 ms +p99 ms/, result.out)
+    sweep = Document.read(path("tmp/puma_tuner/sweep.json"), :sweep)
+    five = sweep.at(topology("1x5"))
+    assert_operator five.quantile("p95").value, :<=, 60 * MS
+    assert_operator five.p50_ns.value, :<=, five.quantile("p95").value
+    assert_operator five.quantile("p95").value, :<=, five.p99_ns.value
+  end
+
+  test "any percentile is told, with its interval" do
+    five = sweep_of("--percentiles", "50,95,97.5").at(topology("1x5"))
+    assert_equal %w[p50 p95 p97.5], five.quantiles.keys
+    assert_equal five.p50_ns, five.quantile("p50")
+    assert_operator five.quantile("p95").low, :<, five.quantile("p95").value
+    assert_nil five.quantile("p80")
+  end
+
+  # 100 requests were recorded step by step.
+  test "a percentile that too few requests stand behind is refused, with what it takes" do
+    assert_mistake(/p99\.9: one request in 1000 takes longer than that, and 100 were recorded step by step; nobody can tell\. Record 1000/, predict("--percentiles", "99.9"))
+    assert_mistake(/p99\.5: one request in 200 /, predict("--capacity", "--max-p99.5", "200"))
+    assert_mistake(/p98: one request in 50 takes longer than that, and each simulation counts 200; give --requests 250/, predict("--percentiles", "98", "--requests", "200"))
+    assert_equal 0, predict("--percentiles", "98", "--requests", "250").code
+  end
+
   test "settings that can't be are mistakes with what to do" do
     {
+      %w[--percentiles 100] => /"100" is no percentile/, %w[--percentiles often] => /"often" is no percentile/, %w[--capacity --max-p95 soon] => /--max-p95 soon/,
+      %w[--max-p95 60] => /--max-p95: the goal of a search; add --capacity/, %w[--capacity --max-p95] => /--max-p95/,
       %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
       %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,
       %w[--what-if rate=5 --rate 7] => /what load there is, and so do --rate/, %w[--station disk=5] => /--station disk=5: write a kind of wait \(db, redis, http, file, io, lock, sleep, pool\)/,

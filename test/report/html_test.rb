@@ -144,6 +144,19 @@ class ReportHtmlTest < TunerTest
     assert_includes markup(html(sweep)), '<span class="unseen">share of the time</span>'
   end
 
+  test "that the model misses what it was made from stands before all else, and is marked" do
+    [TuningFixture.tuning_without_trust, TuningFixture.sweep.with(self_check: TuningFixture.self_check)].each do |value|
+      page = markup(html(value))
+      assert_match(%r{<dl class="summary">\s*<div class="beware"><dt>Beware</dt><dd>The model does not reproduce the recording at 1x8}, page)
+      assert_empty unbalanced(page)
+    end
+    refute_includes markup(html), "Beware"
+  end
+
+  test "the wait for the GVL has its interval" do
+    assert_includes markup(html), "7.60 (6.99–8.21)"
+  end
+
   test "what is assumed stands above the forecasts, and how far earlier ones missed below" do
     page = markup(html(TuningFixture.wide_sweep))
     assert_match(%r{<p class="assumed">Assumed, and not measured: cpu\(GET /articles\)\*0.7.</p>.*heat-map-throughput.*missed by about 3 % in throughput and 6 % in p99 \(12 checks\)}m, page)

@@ -17,6 +17,11 @@ class ReportMarkdownTest < TunerTest
     assert_golden "tuning_without_verdict.md", markdown(TuningFixture.tuning(verdict: nil))
   end
 
+  test "a tuning whose model misses what it was made from says that first" do
+    assert_golden "tuning_without_trust.md", markdown(TuningFixture.tuning_without_trust)
+    assert_match(/\A### PumaTuner\n\n- \*\*Beware\.\*\* The model does not reproduce the recording at 1x8/, markdown(TuningFixture.sweep.with(self_check: TuningFixture.self_check)))
+  end
+
   test "an observation without the extension says why most of it is unknown" do
     assert_golden "observation_unaided.md", markdown(TuningFixture.unaided_observation)
   end

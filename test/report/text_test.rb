@@ -21,6 +21,30 @@ class ReportTextTest < TunerTest
     assert_golden "tuning_without_verdict.txt", text(TuningFixture.tuning(verdict: nil))
   end
 
+  test "a tuning whose model misses what it was made from says that first, and recommends nothing" do
+    output = text(TuningFixture.tuning_without_trust)
+    assert_golden "tuning_without_trust.txt", output
+    assert_match(/\ABeware: the model misses what it was made from\n  The model does not reproduce the recording at 1x8/, output)
+    assert_match(/\A\e?.*Beware/, text(TuningFixture.tuning_without_trust, early: true))
+  end
+
+  test "a model that reproduces its recordings takes one line" do
+    well = TuningFixture.self_check.then { |check| check.with(settings: check.settings.first(1)) }
+    output = text(TuningFixture.sweep.with(self_check: well))
+    refute_match(/Beware/, output)
+    assert_match(/The model reproduces its recording within noise \(1x5 with 20 connections: throughput -1 %, p50 \+1\s+%, p99 -9 %\)\./, output)
+  end
+
+  test "percentiles that were asked for are the columns" do
+    asked = TuningFixture.sweep.then do |sweep|
+      sweep.with(forecasts: sweep.forecasts.map { |one| one.with(quantiles: {"p95" => one.p90_ns, "p99.9" => one.p99_ns}) })
+    end
+    assert_match(/requests\/s +p95 ms +p99\.9 ms +cores/, text(asked))
+    assert_includes PumaTuner::Report.render(asked, format: :markdown), "| workers x threads | requests/s | p95 | p99.9 |  |"
+    page = PumaTuner::Report.render(asked, format: :html)
+    %w[p50 p90 p95 p99 p99.9].each { |name| assert_includes page, "#{name} ms</th>" }
+  end
+
   test "a tuning that recommends to stay, with the same settings measured twice" do
     tuning = TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same)
     assert_golden "tuning_stay.txt", text(tuning)

@@ -239,6 +239,25 @@ module TuningFixture
     steady_forecast(scenario, per_s, mean_ns)
   end
 
+  # @return [PumaTuner::Predict::SelfCheck] of a model that makes too much of what was recorded at 1x8, and all well of 1x5
+  def self_check
+    figure = ->(metric, recorded, simulated, beyond_noise) do
+      Predict::CheckedFigure.new(metric:, recorded:, simulated: estimate(simulated, 0.02), error_ratio: simulated / recorded - 1, beyond_noise:)
+    end
+    lock = figure.call("lock", 31.0 * MS, 0.6 * MS, true)
+    off = [figure.call("throughput", 160.0, 254.0, true), figure.call("p50", 118.0 * MS, 74.0 * MS, true), figure.call("p99", 240.0 * MS, 251.0 * MS, false), lock]
+    well = [figure.call("throughput", 249.8, 247.0, false), figure.call("p50", 75.3 * MS, 76.1 * MS, false), figure.call("p99", 241.0 * MS, 219.0 * MS, false)]
+    scenarios = [[1, 5], [1, 8]].map { |counts| Predict::Scenario.of(Topology.from(*counts), closed) }
+    cause = "waits for locks were replayed, not simulated; record with --locks (#{lock.sentence})"
+    Predict::SelfCheck.new(settings: [[well, nil], [off, cause]].zip(scenarios).map { |(figures, told), scenario| Predict::CheckedSetting.new(scenario:, figures:, cause: told) })
+  end
+
+  # @return [PumaTuner::Tuning] whose model misses a recording by so much that nothing is recommended
+  def tuning_without_trust
+    predicted = sweep.with(self_check:)
+    tuning(sweep: predicted, advice_list: Advise::Advisor.new.call(workload, predicted), verdict: nil)
+  end
+
   def unsteady_forecast(scenario, most_per_s)
     nothing = Predict::Forecast.members.to_h { |member| [member, nil] }
     Predict::Forecast.new(**nothing, scenario:, bottleneck: "threads",

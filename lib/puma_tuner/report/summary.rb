@@ -55,8 +55,7 @@ module PumaTuner
       end
 
       def recommended
-        return unrecommended unless @contents.recommendation
-        advice = @contents.recommendation
+        advice = @contents.recommendation or return unrecommended
         return "Stay with #{advice.topology} (#{Figures.topology(advice.topology)})." if @contents.stay?
         from = " instead of #{@contents.today}" if @contents.today
         "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{advice.change}."
@@ -118,8 +117,9 @@ module PumaTuner
       end
 
       def remarks
-        return if @contents.other_advice.empty?
-        "#{@contents.other_advice.map(&:title).join(". ")}."
+        # That nothing is recommended stands above.
+        titles = @contents.other_advice.reject { |advice| advice.rule == "topology" && unrecommended }.map(&:title)
+        "#{titles.join(". ")}." if titles.any?
       end
     end
   end

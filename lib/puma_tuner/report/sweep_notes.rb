@@ -66,12 +66,15 @@ module PumaTuner
 
       def interval
         return unless estimate&.level_ratio
-        reaches = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.map { |word, field| "#{percent(reach_ratio(field))} in #{word}" }
+        reaches = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.map { |word, field| "#{reach(field)} in #{word}" }
         "An interval holds chance, the recording's sampling error, and what the model was seen to get wrong; it reaches #{Figures.list(reaches)} " \
           "to either side (the median of #{Figures.counted(steady.size, "forecast")})."
       end
 
-      def reach_ratio(field) = Stats::Quantile.of(steady.map { |forecast| forecast.public_send(field).reach_ratio }.sort, 0.5)
+      def reach(field)
+        ratio = Stats::Quantile.of(steady.map { |forecast| forecast.public_send(field).reach_ratio }.sort, 0.5)
+        (ratio > 1) ? "#{Units.significant(ratio + 1)} times" : percent(ratio)
+      end
 
       def steady = @sweep.forecasts.select(&:steady?)
 

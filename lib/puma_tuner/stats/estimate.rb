@@ -20,10 +20,10 @@ module PumaTuner
       end
 
       # What another run of the same kind would show, from independent runs whose logarithms scatter normally: the interval of a
-      # prediction, whose variance is s^2 (1 + 1/n) (Hahn and Meeker, "Statistical Intervals", 1991, ch. 4), and, added to it, that of an
-      # error that all of them have alike. The sum has Student's t with as much freedom as Satterthwaite gives it ("An approximate
-      # distribution of estimates of variance components", 1946). Rejected: the root of both reaches' squares, which holds 98 to 99 % instead of 95
-      # with two or three runs.
+      # prediction, sd x sqrt(1 + 1/n) (Hahn and Meeker, "Statistical Intervals", 1991, ch. 4), widened by an error that all of them have
+      # alike. Each of both has its own reach, Student's and the normal one, and the root of the sum of their squares holds at least what it
+      # promises: 95 to 97 % of five runs and more, up to 97.6 % of three, 98.6 % of two. Rejected: Student's t with the freedom that
+      # Satterthwaite gives the sum, which holds 88 % of two runs and 92 % of three.
       #
       # Where samples are zero, or next to nothing beside others, logarithms tell nothing; then the same is done with the numbers themselves,
       # and the interval ends at zero.
@@ -44,10 +44,8 @@ module PumaTuner
       def self.mean_and_reach(samples, error, level_ratio)
         mean = samples.sum.fdiv(samples.size)
         variance = samples.sum { |sample| (sample - mean)**2 } / (samples.size - 1)
-        scattered = variance * (1 + 1.0 / samples.size)
-        whole = scattered + error**2
-        freedom = scattered.positive? ? (samples.size - 1) * (whole / scattered)**2 : Float::INFINITY
-        [mean, StudentT.quantile((1 + level_ratio) / 2, freedom) * Math.sqrt(whole)]
+        scattered = StudentT.quantile((1 + level_ratio) / 2, samples.size - 1) * Math.sqrt(variance * (1 + 1.0 / samples.size))
+        [mean, Math.hypot(scattered, StudentT.quantile((1 + level_ratio) / 2, Float::INFINITY) * error)]
       end
       private_class_method :mean_and_reach
 

@@ -64,6 +64,32 @@ class TopologyRuleTest < TunerTest
     assert_equal "Go from 1x4 to 2x2: as many requests/s, -30 % p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
   end
 
+  def missing(error_ratio)
+    figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + error_ratio)), error_ratio:, beyond_noise: true)
+    Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x8"), figures: [figure], cause: "it is made up")])
+  end
+
+  def advice_list(error_ratio)
+    Advise::Advisor.new.call(workload, sweep(forecast("1x5", 100), forecast("2x1", 120), forecast("2x3", 190), forecast("2x7", 240)).with(self_check: missing(error_ratio)))
+  end
+
+  test "nothing is recommended by a model that is far off what was recorded, and what is to be measured instead is told" do
+    [0.16, -0.2].each do |error_ratio|
+      list = advice_list(error_ratio)
+      assert_nil list.recommendation
+      assert_predicate list.advice.first, :remark?
+      assert_match(/\ANo setting is recommended without a measurement.*\(at 1x8 by [+-]\d\d %\)\z/, list.advice.first.title)
+      assert_match(/`puma_tuner prove --topologies 1x5,2x7,2x3,2x1`.*`puma_tuner tune`/, list.advice.first.change)
+      assert_match(/does not reproduce the recording at 1x8.*Likely cause: it is made up\./, list.advice.first.evidence.first)
+    end
+  end
+
+  test "a smaller error is told first, and the advice stands" do
+    advice = advice_list(0.1).recommendation
+    assert_equal topology("2x7"), advice.topology
+    assert_match(/does not reproduce the recording at 1x8/, advice.evidence.first)
+  end
+
   test "unknown memory is told as processes" do
     assert_equal "2 workers, today 1 (memory unknown); room for 6 database connections, today 5",
       advice(forecast("1x5", 100), forecast("2x3", 150)).cost

@@ -54,7 +54,7 @@ module PumaTuner
         def explained(grid) = (sweep.forecasts.size <= EXPLAINED_MAX) ? grid.steady : marks.explained(grid)
 
         def of_explanation
-          "Parts: ms of a mean simulated request as its client sees it, gc not in cpu; slices: time slices that ended in it. " \
+          "Parts: ms of a mean simulated request as its client sees it, gc not in cpu, gvlwait with its interval; slices: time slices that ended in it. " \
             "bound to 100/CPU: requests/s that formulas give without a simulation, and their error against it; flow: MVA behind an " \
             "admission by threads; flow ms: its mean latency."
         end

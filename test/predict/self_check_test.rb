@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/recordings"
+
+class SelfCheckTest < TunerTest
+  include Recordings
+
+  # What one thread recorded of an app whose requests take turns at a lock: nobody waited long for it.
+  def lock_app = varied_workload(lock_ms: 6)
+
+  def lock_recordings
+    one_at_a_time = [Predict::Station.new(kind: "lock", servers_count: 1)]
+    [recording(lock_app, "1x1", connections_count: 1, stations: one_at_a_time), recording(lock_app, "1x8", stations: one_at_a_time)]
+  end
+
+  # With eight threads each of its requests takes twice the CPU.
+  def cpu_recordings = [recording(varied_workload, "1x1"), recording(varied_workload(cpu_factor: 2), "1x8")]
+
+  test "what the model reproduces is told in one line, and changes no interval" do
+    sweep = sweep_of(varied_workload, *%w[1x5 1x1 2x3].map { |text| recording(varied_workload, text) })
+    assert_empty sweep.self_check.sentences
+    assert_predicate sweep, :trusted?
+    assert_match(/\AThe model reproduces its recordings within noise \(1x5 with 10 connections: throughput [+-]\d %, p50 [+-]\d %, p99 [+-]\d+ %; 1x1 /, sweep.self_check.reproduced)
+    assert_equal sweep_of(varied_workload).forecasts, sweep.forecasts
+  end
+
+  test "without anything that was recorded there is nothing to be held against" do
+    assert_nil sweep_of(varied_workload).self_check
+  end
+
+  test "locks whose waits are replayed are told where more threads waited longer" do
+    check = sweep_of(lock_app, *lock_recordings).self_check
+    assert_equal %w[1x8], check.off.map { |setting| setting.scenario.topology.to_s }
+    assert_match(/does not reproduce the recording at 1x8 with 10 connections: \d+ requests\/s simulated, \d+ recorded \(\+\d+ %\)/, check.sentences.first)
+    assert_match(/Likely cause: waits for locks were replayed, not simulated; record with --locks \(lock 6\.\d+ ms simulated, \d+\.\d ms recorded\)/, check.sentences.first)
+    refute_predicate check, :trusted?
+    assert_nil check.reproduced
+  end
+
+  test "a request that computes longer at another setting is told as such, whatever follows from it" do
+    check = sweep_of(varied_workload, *cpu_recordings).self_check
+    setting = check.off.first
+    assert_equal ["1x8", 1], [setting.scenario.topology.to_s, check.off.size]
+    assert_match(/\Aa request takes other CPU time at that setting/, setting.cause)
+    assert_operator setting.figure("cpu").error_ratio, :<, -0.05
+  end
+
+  test "an error beyond noise is in every interval of the sweep" do
+    narrow, wide = sweep_of(varied_workload), sweep_of(varied_workload, *cpu_recordings)
+    narrow.forecasts.zip(wide.forecasts) do |before, after|
+      %i[throughput_per_s p50_ns p99_ns mean_ns].each { |name| assert_operator after.public_send(name).reach_ratio, :>, 2 * before.public_send(name).reach_ratio, name }
+      assert_equal before.throughput_per_s.value, after.throughput_per_s.value
+    end
+    assert wide.at(topology("1x8")).throughput_per_s.covers?(cpu_recordings.last.throughput_per_s)
+    refute narrow.at(topology("1x8")).throughput_per_s.covers?(cpu_recordings.last.throughput_per_s)
+    four, one = %w[1x4 1x1].map { |text| wide.at(topology(text)) }
+    assert_operator wide.ratio(four, one, :throughput_per_s).reach_ratio, :>, 2 * narrow.ratio(four, one, :throughput_per_s).reach_ratio
+  end
+
+  test "it is added to the model's usual error, as a variance of its own" do
+    figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100 * Math.exp(0.3)), error_ratio: 0.35, beyond_noise: true)
+    setting = Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: "it is made up")
+    fine = setting.with(figures: [figure.with(beyond_noise: false)])
+    check = Predict::SelfCheck.new(settings: [setting, fine])
+    assert_in_delta 0.3, check.error_ratio("throughput")
+    assert_equal 0.0, check.error_ratio("p99")
+    assert_in_delta Math.hypot(0.04, 0.3), Predict::Uncertainty.new(nil, check).error_ratio("throughput")
+    assert_in_delta 0.04, Predict::Uncertainty.new(nil, check.with(settings: [fine])).error_ratio("throughput")
+    assert_in_delta 0.15, Predict::Uncertainty.new(nil, check).error_ratio("p99.9")
+  end
+
+  test "what chance explains in a short recording is no error" do
+    short = (1..6).map { |seed| recording(varied_workload, "1x2", requests_count: 100, seed:) }
+    check = sweep_of(varied_workload, *short, texts: %w[1x2]).self_check
+    apart = check.settings.map { |setting| setting.figure("throughput").error_ratio.abs }.max
+    assert_operator apart, :>, Predict::SelfChecker::FLOOR_RATIOS.fetch("throughput"), "these recordings would not need it"
+    assert_empty check.off.flat_map(&:off).map(&:to_s)
+  end
+
+  test "what was recorded is held against the app as it was recorded, whatever is assumed of it" do
+    recorded = [recording(varied_workload, "1x5")]
+    as_recorded = [varied_workload.with(recorded:), machine(cores_count: 4)]
+    assumed = sweep_of(varied_workload(cpu_factor: 3), *recorded, as_recorded:, what_if: ["cpu*3"])
+    assert_empty assumed.self_check.off
+    refute_empty sweep_of(varied_workload(cpu_factor: 3), *recorded).self_check.off
+  end
+
+  test "a recording that nobody loaded has no latencies to compare, and one without a budget no parts" do
+    bare = recording(varied_workload, "1x5").with(p50_ns: nil, p99_ns: nil, budget: Measure::Budget.zero)
+    assert_equal %w[throughput], sweep_of(varied_workload, bare, texts: []).self_check.settings.first.figures.map(&:metric)
+  end
+
+  test "a load that the server took and the model can't is an error, and no mere lack of a steady state" do
+    served = recording(varied_workload, "1x5").with(arrivals: Model::Arrivals.open(400.0), throughput_per_s: 400.0, p50_ns: nil, p99_ns: nil)
+    check = sweep_of(varied_workload.with(arrivals: served.arrivals), served, texts: []).self_check
+    assert_operator check.settings.first.figure("throughput").error_ratio, :<, -0.1
+    assert_match(/the load was not ours/, check.settings.first.cause)
+  end
+
+  test "each part has a likely cause, demands before what follows from them" do
+    figures = %w[queue gvl_wait preempted sleep io gc cpu lock].to_h do |metric|
+      [metric, Predict::CheckedFigure.new(metric:, recorded: 1.0e6, simulated: estimate(3.0e6), error_ratio: 0.2, beyond_noise: true)]
+    end
+    of = ->(*metrics, watched: false) { Predict::LikelyCause.of(figures.values_at(*metrics), recorded: recording(varied_workload, "1x1", requests_count: 100), locks_watched: watched) }
+    assert_equal 8, figures.keys.map { |metric| of.call(metric) }.uniq.size
+    assert_match(/unevenly.*\(queue 3\.00 ms simulated, 1\.00 ms recorded\)\z/, of.call("queue"))
+    assert_match(/\Aa request takes other CPU time/, of.call("queue", "gvl_wait", "cpu"))
+    assert_match(/was not watched/, of.call("lock", watched: true))
+    whole = figures.fetch("cpu").with(metric: "throughput")
+    assert_match(/lost outside of them/, Predict::LikelyCause.of([whole], recorded: nil, locks_watched: false))
+    assert_nil Predict::LikelyCause.of([], recorded: nil, locks_watched: false)
+  end
+
+  test "it outlives its file, and files without it can be read" do
+    sweep = sweep_of(varied_workload, *cpu_recordings, texts: %w[1x1])
+    text = Document.dump(sweep)
+    assert_equal sweep, Document.parse(text, "sweep.json", [:sweep])
+    old = JSON.parse(text).except("self_check")
+    old["forecasts"].each { |forecast| forecast.delete("quantiles").then { forecast["gvl_wait_ns"] = 1.5 } }
+    read = Document.parse(JSON.generate(old), "sweep.json", [:sweep])
+    assert_nil read.self_check
+    assert_equal [1.5, 1.5, 1.5], read.forecasts.first.gvl_wait_ns.then { |wait| [wait.value, wait.low, wait.high] }
+  end
+end

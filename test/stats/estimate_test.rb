@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class EstimateTest < TunerTest
+  include PumaTuner
+
+  def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
+
+  # Simulations scatter by 3 %, the model is wrong by so many times that, and one more run of what it stands for is what was to be predicted.
+  #
+  # @return [Float] how often its interval holds that
+  def coverage_ratio(runs_count, error_ratio, trials_count: 1_000, random: Random.new(11))
+    held = trials_count.times.count do
+      off = normal(random) * error_ratio
+      runs = Array.new(runs_count) { Math.exp(normal(random) * 0.03) }
+      Stats::Estimate.of_prediction(runs, error_ratio:).covers?(Math.exp(off + normal(random) * 0.03))
+    end
+    held.fdiv(trials_count)
+  end
+
+  test "the interval of a prediction holds what it promises, whichever of scatter and the model's error is larger" do
+    [5, 10].product([0.0, 0.01, 0.03, 0.3]).each do |runs_count, error_ratio|
+      assert_includes 0.93..0.97, coverage_ratio(runs_count, error_ratio), "#{runs_count} runs, model wrong by #{error_ratio}"
+    end
+  end
+
+  test "with few runs it holds that much at least" do
+    [2, 3].product([0.0, 0.01, 0.03, 0.3]).each { |runs_count, error_ratio| assert_includes 0.93..0.995, coverage_ratio(runs_count, error_ratio), "#{runs_count} runs" }
+  end
+
+  test "an interval around next to nothing ends at zero, and is finite" do
+    none = Stats::Estimate.of_prediction([0, 0, 0], error_ratio: 0.5)
+    assert_equal [0, 0, 0], [none.value, none.low, none.high]
+    hardly = Stats::Estimate.of_prediction([0.0, 1.0e-9, 30.0], error_ratio: 0.5, level_ratio: 0.99)
+    assert_in_delta 10, hardly.value, 1e-6
+    assert_equal 0, hardly.low
+    assert_includes 100..1_000, hardly.high
+  end
+
+  test "the reach is what it may be off to either side" do
+    assert_in_delta 0.08, Stats::Estimate.new(value: 100.0, low: 100 / 1.08, high: 108.0, level_ratio: 0.95, samples_count: 5).reach_ratio
+    assert_predicate Stats::Estimate.new(value: 1.0, low: 0.0, high: 2.0, level_ratio: 0.95, samples_count: 5).reach_ratio, :infinite?
+  end
+end
