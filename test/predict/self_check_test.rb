@@ -108,7 +108,7 @@ class SelfCheckTest < TunerTest
     assert_match(/\Aa request takes other CPU time/, of.call("queue", "gvl_wait", "cpu"))
     assert_match(/was not watched/, of.call("lock", watched: true))
     whole = figures.fetch("cpu").with(metric: "throughput")
-    assert_match(/lost outside of them/, Predict::LikelyCause.of([whole], recorded: nil, locks_watched: false))
+    assert_match(/no part of a request/, Predict::LikelyCause.of([whole], recorded: nil, locks_watched: false))
     assert_nil Predict::LikelyCause.of([], recorded: nil, locks_watched: false)
   end
 

@@ -61,7 +61,7 @@ module PumaTuner
         name, margin_ratio = @choice.open? ? [:p99_ns, Choice::EQUAL_P99_WITHIN_RATIO] : [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
         ratio = @choice.ratio(best, chosen, name)
         change = "#{Units.change(ratio.value)} (#{Units.change(ratio.low)} to #{Units.change(ratio.high)})"
-        return "not #{Units.percent(margin_ratio)} #{@choice.open? ? "less" : "more"}" unless ratio.low <= 1 && ratio.high >= 1
+        return "not #{Units.percent(margin_ratio)} #{@choice.open? ? "less" : "more"}" unless ratio.covers?(1)
         "the difference of #{change} may be none, and of such settings the one with the fewest slots is taken"
       end
 

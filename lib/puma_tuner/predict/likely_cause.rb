@@ -26,7 +26,7 @@ module PumaTuner
       # Nobody recorded how requests came.
       NOT_OURS = "the load was not ours, and requests that arrive by chance stand for it"
 
-      OUTSIDE = "the parts of a request are as they were recorded, so it is lost outside of them: at the client, or on the way to Puma"
+      NO_PART = "no part of a request is off by as much; the machine was slower or busier while it was recorded, or time is lost at the client"
 
       # @param off [Array<CheckedFigure>] beyond noise
       # @param recorded [Model::Recorded]
@@ -35,7 +35,7 @@ module PumaTuner
       def self.of(off, recorded:, locks_watched:)
         return if off.empty?
         demanded, following = [DEMANDED, FOLLOWING].map { |causes| largest(off.select { |figure| causes.key?(figure.metric) }) }
-        return OUTSIDE unless demanded || following
+        return NO_PART unless demanded || following
         return NOT_OURS if !demanded && following.metric == "queue" && recorded.p50_ns.nil?
         part = demanded || following
         text = (part.metric == "lock" && locks_watched) ? WATCHED_LOCK : {**DEMANDED, **FOLLOWING}.fetch(part.metric)

@@ -12,11 +12,10 @@ module PumaTuner
       # So many figures are looked at that at 95 % some would be beyond by chance alone.
       LEVEL_RATIO = 0.99
 
-      # By how much recordings of one cell differ without any cause: forecasts from recordings of one app at three settings had throughputs up to 6 %
-      # apart, 0.1 to 0.4 % in the median, p50 2 to 3 %, p99 3 to 8 % (docs/prediction.md), and repeats of one cell up to 3 %. Judgements from these.
-      FLOOR_RATIOS = {"throughput" => 0.03, "p50" => 0.05, "p99" => 0.1}.freeze
+      # What the model is taken to get wrong anyway is in all intervals already, and repeated recordings of one setting differ by nearly as much.
+      FLOOR_RATIOS = Uncertainty::MODEL_ERROR_RATIOS.slice("throughput", "p50", "p99").freeze
 
-      # The same of a part of the budget, of what it is a share of.
+      # The same of a part of the budget, of what it is a share of. A judgement.
       PART_FLOOR_RATIO = 0.05
 
       # Fewer requests are all warm-up; with more, chance is below the floors.

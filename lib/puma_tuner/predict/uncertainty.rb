@@ -30,8 +30,8 @@ module PumaTuner
           throughput_per_s: outcomes.map(&:throughput_per_s), mean_ns: outcomes.map(&:mean_ns), p50_ns: quantiles(outcomes, "p50"),
           p90_ns: quantiles(outcomes, "p90"), p99_ns: quantiles(outcomes, "p99"), gvl_wait_ns: outcomes.map { |outcome| outcome.means.fetch(:gvl_wait) }
         }
-        {**samples.to_h { |name, values| [name, estimate(metric_of(name), values, sure: open && name == :throughput_per_s)] },
-         samples: samples.transform_keys(&:to_s), quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze}
+        told = samples.to_h { |name, values| [name, estimate(metric_of(name), values, sure: open && name == :throughput_per_s)] }
+        {**told, samples: samples.transform_keys(&:to_s), quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze}
       end
 
       # What the model missed elsewhere tells how far it misses in general, and each of an app's own forecasts that was checked counts among
