@@ -17,9 +17,10 @@ module PumaTuner
       # @return [Boolean] whether it is more than one value on its own
       def whole? = !!(observation && sweep && advice_list)
 
-      # @return [String, nil] what is recommended, and whether it was measured: the title of a report; nil without a recommendation
+      # @return [String, nil] what is recommended, and whether it was measured: the title of a report; nil without a recommendation, but
+      #   for one that waits for a measurement
       def headline
-        return unless recommendation
+        return ("No setting is recommended without a measurement" if untrusted? && verdict.nil?) unless recommendation
         return recommendation.title if stay?
         comparison = recommended_cell && verdict.comparison(recommended_cell.variant, verdict.primary)
         case comparison&.outcome
@@ -32,6 +33,9 @@ module PumaTuner
 
       # @return [Advise::Advice, nil] the advice that is about workers and threads
       def recommendation = advice_list&.recommendation
+
+      # @return [Boolean] whether nothing was recommended as the model misses what it was made from
+      def untrusted? = !!(sweep && advice_list) && !sweep.trusted?
 
       # @return [Boolean] whether the recommendation is to change nothing
       def stay? = !!recommendation && recommendation.topology == today

@@ -62,7 +62,7 @@ module PumaTuner
       end
 
       def unrecommended
-        return if @contents.sweep.nil? || @contents.advice_list.nil? || @contents.sweep.trusted?
+        return unless @contents.untrusted?
         measured = "; the likeliest settings were measured beside today's" if @contents.other_cells.any?
         "Nothing without a measurement, as the model misses what it recorded#{measured}."
       end
@@ -118,7 +118,7 @@ module PumaTuner
 
       def remarks
         # That nothing is recommended stands above.
-        titles = @contents.other_advice.reject { |advice| advice.rule == "topology" && unrecommended }.map(&:title)
+        titles = @contents.other_advice.reject { |advice| advice.rule == "topology" && @contents.untrusted? }.map(&:title)
         "#{titles.join(". ")}." if titles.any?
       end
     end
