@@ -28,6 +28,7 @@ module Validation
       @stations = stations
       @workload = PumaTuner::Model::Fit.workload(observation)
       @machine = PumaTuner::Model::Fit.machine(observation, calibrated: machine)
+      @as_recorded = [@workload, @machine].freeze
     end
 
     # @param slower_ratio [Float] how much longer the machine takes for the same work than while it was recorded, see Speed
@@ -80,7 +81,7 @@ module Validation
     private
 
     def forecast(topology, arrivals)
-      sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED, stations: @stations)
+      sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED, stations: @stations, as_recorded: @as_recorded)
       sweeper.forecast(PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms))
     end
   end

@@ -38,6 +38,11 @@ class SelfCheckTest < TunerTest
     assert_nil check.reproduced
   end
 
+  test "a station that says what they wait for is checked with the rest" do
+    check = sweep_of(lock_app, *lock_recordings, stations: [Predict::Station.new(kind: "lock", servers_count: 1)]).self_check
+    assert_empty check.sentences
+  end
+
   test "a request that computes longer at another setting is told as such, whatever follows from it" do
     check = sweep_of(varied_workload, *cpu_recordings).self_check
     setting = check.off.first
@@ -96,6 +101,14 @@ class SelfCheckTest < TunerTest
     check = sweep_of(varied_workload.with(arrivals: served.arrivals), served, texts: []).self_check
     assert_operator check.settings.first.figure("throughput").error_ratio, :<, -0.1
     assert_match(/the load was not ours/, check.settings.first.cause)
+  end
+
+  test "parts that are off where the whole is not are told as just that" do
+    same = recording(varied_workload, "1x5").then { |one| one.with(budget: one.budget.with(io_ns: one.budget.io_ns / 2, sleep_ns: one.budget.io_ns - one.budget.io_ns / 2)) }
+    check = sweep_of(varied_workload, same, texts: []).self_check
+    assert_match(/\AAt 1x5 with 10 connections the model reproduces throughput, p50, p99, and not where the time of a request goes: io 1\d\.\d ms simulated, \d\.\d+ ms recorded; sleep/, check.sentences.first)
+    assert_equal 1, check.sentences.size, "no interval is wider by that"
+    assert_predicate check, :trusted?
   end
 
   test "each part has a likely cause, demands before what follows from them" do

@@ -12,6 +12,14 @@ class ReportSummaryTest < TunerTest
     assert_equal %w[Found Recommended Predicted Proven Remarks], points(TuningFixture.tuning).keys
   end
 
+  test "without trust in the model nothing is recommended, and what was measured instead is told" do
+    told = points(TuningFixture.tuning_without_trust.with(verdict: TuningFixture.verdict(other: "2x3")))
+    assert_equal %w[Beware Found Recommended Proven Remarks], told.keys
+    assert_equal "Nothing without a measurement, as the model misses what it recorded; the likeliest settings were measured beside today's.", told["Recommended"]
+    assert_match(/\A2x3 is better than today/, told["Proven"])
+    refute_match(/No setting is recommended/, told["Remarks"])
+  end
+
   test "the largest parts are named with what they mean" do
     assert_includes points(TuningFixture.observation)["Found"], "43.8% queue (in Puma, waiting for a pool thread), 20.0% io"
   end

@@ -38,7 +38,7 @@ module PumaTuner
       def cells = @cells ||= @sweep.forecasts.select { |cell| beside_topology(cell) == beside_topology(today) }
 
       # @return [Predict::Forecast, nil] of those that meet the constraints
-      def best = open? ? allowed.min_by { |cell| cell.p99_ns.value } : allowed.max_by { |cell| cell.throughput_per_s.value }
+      def best = @best ||= open? ? allowed.min_by { |cell| cell.p99_ns.value } : allowed.max_by { |cell| cell.throughput_per_s.value }
 
       # @return [Boolean] whether requests arrive whatever the server does
       def open? = today.scenario.arrivals.open?

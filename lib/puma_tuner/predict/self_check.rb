@@ -39,7 +39,8 @@ module PumaTuner
       # @return [String] of what is beyond noise
       def sentence
         wholes, parts = off.partition { |figure| !figure.part? }
-        missed = wholes.any? ? "The model does not reproduce the recording at #{name}" : "At #{name} the model reproduces throughput and latency, and not where the time of a request goes"
+        reproduced = figures.reject(&:part?).map(&:metric).join(", ")
+        missed = wholes.any? ? "The model does not reproduce the recording at #{name}" : "At #{name} the model reproduces #{reproduced}, and not where the time of a request goes"
         "#{missed}: #{(wholes.any? ? wholes : parts).map(&:sentence).join("; ")}. Likely cause: #{cause}."
       end
     end

@@ -56,14 +56,14 @@ module PumaTuner
       # @return [Forecast]
       def forecast(scenario) = forecasts([scenario]).first
 
-      # What was recorded is simulated once, before anything else.
+      # What was recorded is simulated once, before anything else; with the stations, as these say how the app is.
       #
       # @return [SelfCheck, nil] nil where the recording does not tell what it saw
       def self_check
         return @self_check if defined?(@self_check)
         workload, machine = @as_recorded
         requests = Plan.recorded_requests(workload, machine)
-        simulate = ->(scenario, requests_count) { outcomes(scenario, workload:, machine:, requests:, requests_count:, stations: []) }
+        simulate = ->(scenario, requests_count) { outcomes(scenario, workload:, machine:, requests:, requests_count:, stations: @stations) }
         checker = SelfChecker.new(workload, simulate)
         settings = in_parallel(workload.recorded) { |recorded| checker.call(recorded) }
         @self_check = (SelfCheck.new(settings: settings.freeze) if settings.any?)
