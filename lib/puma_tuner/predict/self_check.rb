@@ -87,7 +87,8 @@ module PumaTuner
       def reproduced
         return if off.any? || settings.empty?
         told = settings.map { |setting| "#{setting.name}: #{setting.figures.reject(&:part?).join(", ")}" }
-        "The model reproduces its #{(settings.size > 1) ? "recordings" : "recording"} within noise (#{told.join("; ")})."
+        return "The model reproduces its recordings within noise (#{told.join("; ")})." if settings.size > 1
+        "The model reproduces its recording within noise (#{told.first}); how far that carries to other settings it does not tell, as none was recorded."
       end
     end
   end
