@@ -11,11 +11,10 @@ module PumaTuner
     class Choice
       # Cells this close to the best throughput count as equal. Simulated and measured throughput of the same cell differ
       # by 2.6 % in the median (docs/validation.md, corrected for the machine's speed), and repeated measurements of one
-      # cell by up to 3 %: a smaller difference could not be proved.
+      # cell by up to 3 %: a smaller difference could not be proved, however sure a forecast is of it.
       EQUAL_WITHIN_RATIO = 0.03
 
-      # The same of the p99 in an open loop. Forecasts of it miss by about so much; their intervals are wider, but what the model gets
-      # wrong it gets wrong in all cells alike.
+      # The same of the p99 in an open loop; forecasts of it miss by about so much.
       EQUAL_P99_WITHIN_RATIO = 0.1
 
       # @param sweep [Predict::Sweep]
