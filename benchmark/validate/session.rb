@@ -77,11 +77,11 @@ module Validation
     end
 
     def repeat(server, plan, number)
-      before = PumaTuner::Prove::Readings.take(server, nil)
+      before = PumaTuner::Host::Readings.take(server, nil)
       own_ns = own_cpu_ns
       outcome, turns_per_ms = Speed.during { plan.traffic(number + 1).send_to(server.url, duration_s: plan.load_s) }
       own_ns = own_cpu_ns - own_ns
-      spent = PumaTuner::Prove::Readings.take(server, nil) - before
+      spent = PumaTuner::Host::Readings.take(server, nil) - before
       conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns, cores_count: @cores_count, fingerprint: {})
       [outcome, {"cpu_ns" => spent.cpu_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "failure" => outcome.complaint,
                  "disturbed" => disturbed(outcome, conditions, turns_per_ms, plan)}]

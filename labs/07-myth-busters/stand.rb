@@ -99,9 +99,9 @@ module PumaTuner
         private
 
         def one_turn(asked, seconds, seed, strict)
-          before, own_ns = Prove::Readings.take(@server, nil), own_cpu_ns
+          before, own_ns = Host::Readings.take(@server, nil), own_cpu_ns
           outcome = asked.traffic(seed, drain_s: strict ? Load::Native::DRAIN_S : 1).send_to(@server.url, duration_s: seconds)
-          spent, own_ns = Prove::Readings.take(@server, nil) - before, own_cpu_ns - own_ns
+          spent, own_ns = Host::Readings.take(@server, nil) - before, own_cpu_ns - own_ns
           Turn.new(outcome:, cpu_ns: spent.cpu_ns, memory_bytes: Memory.of(@server.pids), disturbed: disturbed(spent, outcome, own_ns))
         end
 

@@ -4,7 +4,7 @@ module PumaTuner
   # Requests to send, and generators that send them. Knows no stage; the stages say when, how much and to whom.
   #
   # What to send: request_file makes requests, a mix is several of them with weights, whose {{names}} a template fills in from
-  # a data_file; arrivals say when, traffic adds how to send it; first_answer sends it to an app that is cold.
+  # a data_file; arrivals say when, traffic adds how to send it; first_answer sends it to an app that is cold, warmup_run until that is warm.
   # Who sends: a generator, one file each. Native is our own (native_plan, native_outcome, native_doubts); a program is another's; wrk_script
   # and wrk_correction are wrk's. Whether it tells the truth: self_test, of a stall_server.
   # What came of it: an outcome.
@@ -29,6 +29,8 @@ module PumaTuner
     autoload :StallServer, "puma_tuner/load/stall_server"
     autoload :Template, "puma_tuner/load/template"
     autoload :Traffic, "puma_tuner/load/traffic"
+    autoload :Warmup, "puma_tuner/load/warmup_run"
+    autoload :WarmupRun, "puma_tuner/load/warmup_run"
     autoload :Wrk, "puma_tuner/load/wrk"
     autoload :WrkCorrection, "puma_tuner/load/wrk_correction"
     autoload :WrkScript, "puma_tuner/load/wrk_script"

@@ -6,7 +6,7 @@ module PumaTuner
   # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
   # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a served app) or
   # a block_runner (of a block of Ruby).
-  # What happens in a trial: trial_run; warmup_run, readings, memory_curve, conditions, laws; in a round: disturbance.
+  # What happens in a trial: trial_run; memory_curve, conditions, laws; in a round: disturbance.
   # What ran: what_ran, difference. What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks,
   # noise_floor, expectations.
   module Prove
@@ -41,10 +41,8 @@ module PumaTuner
     autoload :Preload, "puma_tuner/prove/preload"
     autoload :Preparation, "puma_tuner/prove/preparation"
     autoload :Proof, "puma_tuner/prove/proof"
-    autoload :Readings, "puma_tuner/prove/readings"
     autoload :Rounds, "puma_tuner/prove/rounds"
     autoload :Rubies, "puma_tuner/prove/rubies"
-    autoload :Spent, "puma_tuner/prove/readings"
     autoload :TimeLimit, "puma_tuner/prove/time_limit"
     autoload :Trial, "puma_tuner/prove/verdict"
     autoload :TrialLoad, "puma_tuner/prove/verdict"
@@ -54,8 +52,6 @@ module PumaTuner
     autoload :VariantFailed, "puma_tuner/prove/named"
     autoload :Verdict, "puma_tuner/prove/verdict"
     autoload :Void, "puma_tuner/prove/verdict"
-    autoload :Warmup, "puma_tuner/prove/verdict"
-    autoload :WarmupRun, "puma_tuner/prove/warmup_run"
     autoload :WhatRan, "puma_tuner/prove/what_ran"
   end
 end

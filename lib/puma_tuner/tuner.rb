@@ -134,7 +134,7 @@ module PumaTuner
     end
 
     def trial_runner(variants)
-      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Prove::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR,
+      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Load::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR,
         duration_s: @plan.trial_duration_s, turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
       # Nothing is checked out or installed for topologies.
       preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)

@@ -51,11 +51,11 @@ class ForkWorkerTest < TunerTest
   # What each worker tells of itself must all be in it.
   def assert_all_cpu_counts(server)
     meter = Host::Meter::Asking.new(server.directory)
-    before = Prove::Readings.take(server, meter)
+    before = Host::Readings.take(server, meter)
     first = ask_all(server, "/")
     5.times { ask_all(server, "/burn") }
     last = ask_all(server, "/")
-    spent = Prove::Readings.take(server, meter) - before
+    spent = Host::Readings.take(server, meter) - before
     cpu_ns, allocated_count = last.map { |pid, told| told.zip(first.fetch(pid)).map { |now, then_| now - then_ } }.transpose.map(&:sum)
     assert_operator cpu_ns, :>, 0
     assert_operator spent.cpu_ns, :>=, cpu_ns
@@ -108,10 +108,10 @@ class ForkWorkerTest < TunerTest
     cluster("--fork-worker") do |server|
       meter = Host::Meter::Asking.new(server.directory)
       before = server.serving_pids
-      reading = Prove::Readings.take(server, meter)
+      reading = Host::Readings.take(server, meter)
       Process.kill(:URG, server.announcement["pid"])
       wait_until("a new generation of workers", limit_s: 40) { server.serving_pids.size == WORKERS_COUNT && (server.serving_pids & before).size == 1 }
-      assert_nil (Prove::Readings.take(server, meter) - reading).cpu_ns
+      assert_nil (Host::Readings.take(server, meter) - reading).cpu_ns
       assert_equal ask_all(server, "/").keys.sort, server.serving_pids
     end
   end

@@ -53,9 +53,9 @@ class PerRequestTest < TunerTest
   # @return [Array] the outcome, what was spent by the kernel's and Ruby's counts, and requests and CPU by the app's own
   def measured(server, meter, connections_count, duration_s)
     own_before = served(server)
-    before = Prove::Readings.take(server, meter)
+    before = Host::Readings.take(server, meter)
     outcome = traffic(connections_count).send_to(server.url, duration_s:)
-    spent = Prove::Readings.take(server, meter) - before
+    spent = Host::Readings.take(server, meter) - before
     [outcome, spent, *served(server).zip(own_before).map { |after, earlier| after - earlier }]
   end
 

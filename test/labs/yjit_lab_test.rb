@@ -28,7 +28,7 @@ class YjitLabTest < TunerTest
     pss = (100 * MIB * ratios.fetch("pss") * noise).round
     conditions = (name == "YJIT on") ? {"yjit_code_bytes" => code_mib * MIB, "yjit_code_least_bytes" => (code_mib - 1) * MIB, "yjit_bytes" => 3 * code_mib * MIB, "yjit_code_ratio" => code_ratio, "yjit_compiled_count" => 4_000, "yjit_invalidated_count" => 700} : {}
     Prove::Trial.new(variant: name, round:, position: index, requests_count:, conditions:, memory: [[0, pss / 2, pss / 2], [requests_count, pss, pss]],
-      warmup: Prove::Warmup.new(steady: round != 1, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 1, cpu_per_request_ns: []),
+      warmup: Load::Warmup.new(steady: round != 1, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 1, cpu_per_request_ns: []),
       values: {"throughput" => 100.0, "p50" => 5e7, "p99" => 1e8 * noise * ratios["p99"].to_f, "cpu_per_request" => 1e7 * noise * ratios.fetch("cpu_per_request"), "pss" => pss}.reject { |_, number| number.zero? })
   end
 

@@ -8,7 +8,7 @@ class ConditionsTest < TunerTest
   S = 1_000_000_000
 
   def spent(**fields)
-    Prove::Spent.new(duration_ns: 10 * S, cpu_ns: 0, run_queue_wait_ns: 0, gc_ns: 0, allocated_count: 0, busy_ns: 0, stolen_ns: 0, pressure_ns: 0, throttled_count: 0, **fields)
+    Host::Spent.new(duration_ns: 10 * S, cpu_ns: 0, run_queue_wait_ns: 0, gc_ns: 0, allocated_count: 0, busy_ns: 0, stolen_ns: 0, pressure_ns: 0, throttled_count: 0, **fields)
   end
 
   def outcome(**fields)

@@ -172,7 +172,7 @@ module ProofFixture
   def warmup(index, round, steady)
     level_ns = index.zero? ? 498_000 : 434_000
     windows = (1..6).map { |number| (level_ns * (1 + 1.9 / number**2.2 + 0.001 * NOISE[(round + number) % 12] + (steady ? 0 : 0.02 * (6 - number)))).round }
-    Prove::Warmup.new(steady:, reason: steady ? nil : "CPU per request had not settled after 6 windows", windows_count: 6, duration_ns: 3_000 * MS,
+    Load::Warmup.new(steady:, reason: steady ? nil : "CPU per request had not settled after 6 windows", windows_count: 6, duration_ns: 3_000 * MS,
       requests_count: 5_400 + 20 * NOISE[round], cpu_per_request_ns: windows)
   end
 

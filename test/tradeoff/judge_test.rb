@@ -69,7 +69,7 @@ class TradeoffJudgeTest < TunerTest
 
   test "what memory grew by while the process was warmed up is not told as growth under the load" do
     curve = [[0, 50], [100, 80], [200, 90], [300, 100], [330, 100], [360, 100]].map { |count, mib| [count, mib * PumaTuner::Units::MIB, mib * PumaTuner::Units::MIB] }
-    warm = PumaTuner::Prove::Warmup.new(steady: true, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 300, cpu_per_request_ns: [1, 1, 1])
+    warm = PumaTuner::Load::Warmup.new(steady: true, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 300, cpu_per_request_ns: [1, 1, 1])
     made = judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: curve, warmup: warm)
     assert_equal [0.0, []], [made.points.last.growth_ratio, made.points.last.remarks]
     refute_empty judge({"off" => [1_000, 100], "on" => [600, 130]}, memory: curve).points.last.remarks

@@ -6,14 +6,14 @@ module PumaTuner
     module Gauges
       module_function
 
-      # @return [Hash{Symbol => Integer, nil}] allocated_count: objects; gc_ns, gc_count; heap_pages_count; compiled_count:
-      #   methods and blocks that YJIT has compiled, invalidated_count: pieces of code that it has thrown away, as what they
-      #   rested on has changed; code_bytes: machine code, compiler_bytes: what YJIT keeps beside it, yjit_bytes: both;
-      #   compile_ns: its time
+      # @return [Hash{Symbol => Integer, nil}] allocated_count: objects; gc_ns, gc_count; heap_pages_count; live_count: slots of the
+      #   heap that hold an object, garbage included; compiled_count: methods and blocks that YJIT has compiled,
+      #   invalidated_count: pieces of code that it has thrown away, as what they rested on has changed; code_bytes: machine code,
+      #   compiler_bytes: what YJIT keeps beside it, yjit_bytes: both; compile_ns: its time
       def read
         {
           allocated_count: GC.stat(:total_allocated_objects), gc_ns: GC.respond_to?(:total_time) ? GC.total_time : nil, gc_count: GC.count,
-          heap_pages_count: GC.stat(:heap_allocated_pages), **yjit
+          heap_pages_count: GC.stat(:heap_allocated_pages), live_count: GC.stat(:heap_live_slots), **yjit
         }
       end
 

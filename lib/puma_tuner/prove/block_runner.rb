@@ -61,7 +61,7 @@ module PumaTuner
       def measured(counted)
         return {requests_count: 0} unless counted
         {
-          values: values(counted), requests_count: counted[:iterations_count], warmup: Warmup.new(**counted[:warmup]), memory: memory(counted),
+          values: values(counted), requests_count: counted[:iterations_count], warmup: Load::Warmup.new(**counted[:warmup]), memory: memory(counted),
           conditions: conditions(counted), fingerprint: {**counted[:fingerprint], "file block" => Digest::SHA256.file(@file).hexdigest[0, 12]},
           remarks: remarks(counted)
         }

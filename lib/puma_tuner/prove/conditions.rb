@@ -19,7 +19,7 @@ module PumaTuner
 
       module_function
 
-      # @param spent [Spent] while the load was sent
+      # @param spent [Host::Spent] while the load was sent
       # @param gauges [Array<Hash>] of the server's processes at its end, see Host::Gauges
       # @param began [Array<Hash>] the same at its beginning
       # @param own_cpu_ns [Integer] that this process used meanwhile

@@ -70,7 +70,7 @@ module PumaTuner
       def scaled(times, ratio)
         window_s = [times.warmup_window_s * ratio, WINDOW_LEAST_S].max
         times.with(duration_s: [times.duration_s * ratio, DURATION_LEAST_S].max, warmup_window_s: window_s,
-          warmup_limit_s: [times.warmup_limit_s * ratio, window_s * WarmupRun::WINDOWS_COUNT].max)
+          warmup_limit_s: [times.warmup_limit_s * ratio, window_s * Load::WarmupRun::WINDOWS_COUNT].max)
       end
 
       def remarks(wanted, times, looks, least_count)

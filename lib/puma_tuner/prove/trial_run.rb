@@ -31,19 +31,19 @@ module PumaTuner
       # Sends load until the process is steady.
       def warm_up
         @curve = MemoryCurve.new(@server)
-        @warmup = WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
+        @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
         @pids = @server.pids
       end
 
       # Sends what of the counted load falls to one turn.
       # @param number [Integer] of the turn: the same for all variants, another order of requests for each
       def take_turn(seconds, number)
-        before = Readings.take(@server, @meter)
+        before = Host::Readings.take(@server, @meter)
         @began ||= before
         own_cpu_ns = own_cpu
         outcome = @curve.during { @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds) }
         @own_cpu_ns = @own_cpu_ns.to_i + own_cpu - own_cpu_ns
-        @after = Readings.take(@server, @meter)
+        @after = Host::Readings.take(@server, @meter)
         @spent = @spent ? @spent + (@after - before) : @after - before
         @outcome = @outcome ? @outcome + outcome : outcome
       end
@@ -61,13 +61,10 @@ module PumaTuner
       private
 
       def window(seconds)
-        before = Readings.take(@server, @meter)
+        before = Host::Readings.take(@server, @meter)
         outcome = @curve.during { Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds) }
         insist_on_answers(outcome)
-        after = Readings.take(@server, @meter)
-        count = outcome.requests_count
-        WarmupRun::Window.new(requests_count: count, cpu_per_request_ns: per_request((after - before).cpu_ns, count),
-          compiled_count: after.total(:compiled_count), heap_pages_count: after.total(:heap_pages_count))
+        Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome.requests_count)
       end
 
       # Nothing is gained by going on with a server that does not answer at all.

@@ -16,9 +16,6 @@ module PumaTuner
       # What a server takes to stop, and what is asked of it in a trial besides.
       STOP_S = 0.5
 
-      # Windows of warm-up that most apps need until they are steady: one or two more than the fewest.
-      USUAL_WINDOWS_COUNT = WarmupRun::WINDOWS_COUNT + 2
-
       # A turn must be long beside a request, for what is under way when it ends is in no throughput.
       TURN_IN_LATENCIES = 20
 
@@ -53,7 +50,7 @@ module PumaTuner
       # @param times [Times]
       # @return [Float] about how many seconds a trial of such times takes
       def trial_s(times)
-        warmup_s = (USUAL_WINDOWS_COUNT * (times.warmup_window_s + @load_s)).clamp(0, [times.warmup_limit_s, WarmupRun::WINDOWS_COUNT * (times.warmup_window_s + @load_s)].max)
+        warmup_s = (Load::WarmupRun::USUAL_WINDOWS_COUNT * (times.warmup_window_s + @load_s)).clamp(0, [times.warmup_limit_s, Load::WarmupRun::WINDOWS_COUNT * (times.warmup_window_s + @load_s)].max)
         @boot_s + warmup_s + times.duration_s + turns_count(times) * @load_s + (times.probe_s.positive? ? times.probe_s + @load_s : 0) + STOP_S
       end
 

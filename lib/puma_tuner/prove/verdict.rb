@@ -2,13 +2,6 @@
 
 module PumaTuner
   module Prove
-    # How a trial's process was warmed up, window by window.
-    #
-    # steady: whether CPU per request was flat, and neither compiled code nor heap grew, over the last windows
-    # reason: what still moved, when it was not
-    # cpu_per_request_ns: of each window; nil entries where unknown
-    Warmup = Document.define(:steady, :reason, :windows_count, :duration_ns, :requests_count, :cpu_per_request_ns)
-
     # Why a round must not be counted.
     #
     # kind:
@@ -32,7 +25,7 @@ module PumaTuner
     # remarks: what a reader must know, though it voids nothing
     # void: nil, or why the round must not be counted
     Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory, :conditions, :budget,
-      :fingerprint, :remarks, :void, nested: {warmup: Warmup, budget: Measure::Budget, void: Void}) do
+      :fingerprint, :remarks, :void, nested: {warmup: Load::Warmup, budget: Measure::Budget, void: Void}) do
       def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void: nil, **fields)
         super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:, **fields}, copy: true))
       end

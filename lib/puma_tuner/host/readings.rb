@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  module Prove
+  module Host
     # What server and machine have spent up to a moment; two of them make a window.
     #
     # at_ns; cpu_ns: of all processes of the server, nil when one went away; run_queue_wait_ns: for which their threads could
     #   have run and had no core
-    # gauges: {pid => Host::Gauges}; busy_ns, stolen_ns: of the whole machine, all cores together
+    # gauges: {pid => Gauges}; busy_ns, stolen_ns: of the whole machine, all cores together
     # pressure_ns: for which somebody waited for a core (PSI); throttled_count: by the control group's quota
     Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count) do
-      # @param server [Host::ServerProcess]
-      # @param meter [Host::Meter::Asking, nil]
+      # @param server [ServerProcess]
+      # @param meter [Meter::Asking, nil]
       def self.take(server, meter)
         pids = server.pids
-        clocks = pids.map { |pid| Host::Processes.cpu_ns(pid) }
+        clocks = pids.map { |pid| Processes.cpu_ns(pid) }
         new(at_ns: Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
-          run_queue_wait_ns: pids.sum { |pid| Host::Processes.run_queue_wait_ns(pid).values.sum },
-          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, **Host::MachineLoad.read)
+          run_queue_wait_ns: pids.sum { |pid| Processes.run_queue_wait_ns(pid).values.sum },
+          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, **MachineLoad.read)
       end
 
       # @param other [Readings] before
