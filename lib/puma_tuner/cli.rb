@@ -31,6 +31,7 @@ module PumaTuner
     autoload :Prove, "puma_tuner/cli/prove"
     autoload :Proving, "puma_tuner/cli/proving"
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
+    autoload :RecordingOptions, "puma_tuner/cli/recording_options"
     autoload :Repetition, "puma_tuner/cli/repetition"
     autoload :Report, "puma_tuner/cli/report"
     autoload :Results, "puma_tuner/cli/results"

@@ -3,17 +3,18 @@
 module PumaTuner
   # The whole arrow on one app: measure -> model -> predict -> advise -> prove.
   class Tuner
-    # What to do. Durations in seconds; topologies: the grid to predict; checked_topologies: cells to measure besides
+    # What to do. Durations in seconds; topologies: the grid to predict; settings: topologies to record besides today's, nil: those that
+    # tell most; checked_topologies: cells to measure besides
     # today's and the recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it
     # has not been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes;
-    # locks: whether they are watched while today's settings are measured.
-    Plan = Data.define(:command, :traffic, :topologies, :today, :checked_topologies, :constraints, :warmup_s, :duration_s,
+    # locks: whether they are watched while it is recorded.
+    Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s, :duration_s,
       :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record, :time_limit_s, :locks) do
       def initialize(locks: true, **fields) = super
     end
 
-    # Of the time that is given, what measuring may take at most.
-    MEASURED_RATIO = 0.25
+    # Of the time that is given, what recording may take at most, at all settings.
+    MEASURED_RATIO = 0.35
 
     # Calibrating must leave this many times as much for all the rest.
     CALIBRATED_SHARE = 4
@@ -38,7 +39,7 @@ module PumaTuner
     # @return [Tuning] with what the proof told until it ended, whatever ended it
     def call
       @clock = Prove::TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
-      observation = keep(measure)
+      observation = measure
       workload = Model::Fit.workload(observation)
       machine = Model::Fit.machine(observation, calibrated: calibrated(observation))
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
@@ -54,10 +55,11 @@ module PumaTuner
     def keep(value) = value.tap { @kept.call(value) }
 
     def measure
-      share = @clock ? [@clock.left_s * MEASURED_RATIO / (@plan.warmup_s + @plan.duration_s), 1].min : 1
-      window = Measure::LoadedWindow.new(command: @plan.command, traffic: @plan.traffic, topology: @plan.today,
-        warmup_s: @plan.warmup_s * share, duration_s: @plan.duration_s * share, boot_limit_s: @plan.boot_limit_s, locks: @plan.locks)
-      @progress.stage("measure today's settings", nil) { |stage| window.call { |what, left_s| stage.note(what, left_s) } }
+      plan = Measure::Recordings::Plan.new(command: @plan.command, traffic: @plan.traffic, today: @plan.today, settings: @plan.settings,
+        workers: @plan.topologies.map(&:workers_count).uniq, times: Measure::LoadedWindow::Times.new(warmup_s: @plan.warmup_s, duration_s: @plan.duration_s),
+        boot_limit_s: @plan.boot_limit_s, limit_s: @clock && @clock.left_s * MEASURED_RATIO, locks: @plan.locks)
+      recordings = Measure::Recordings.new(plan, kept: @kept)
+      @progress.stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }
     end
 
     # @return [Model::Machine, nil] measured earlier, or now

@@ -11,7 +11,7 @@ class TuneTest < TunerTest
   time_limit 170
 
   SHORT = %w[--duration 3 --warmup 0.6 --trial-duration 0.4 --connections 4 --threads 1..3 --workers 1..2 --today 1x1 --path /sleep --no-calibrate
-    --html report.html --json tuning.json].freeze
+    --single-recording --html report.html --json tuning.json].freeze
 
   # Serves as one process, and fails in a worker of a cluster.
   FAILS_IN_A_WORKER = <<~RUBY
@@ -42,6 +42,23 @@ class TuneTest < TunerTest
       assert_equal [true, 6, nil], [tuning(app).verdict.complete, tuning(app).verdict.rounds_count, tuning(app).unproven]
       refute_match(/\A(Predicted: |$)/, title(app))
       assert_empty processes_in(app.folder)
+    end
+  end
+
+  test "other settings are recorded beside today's, and an interruption keeps those that there are" do
+    ServedApp.open do |app|
+      words = SHORT - %w[--single-recording]
+      result = puma_tuner("tune", "config.ru", *words, "--rounds", "0", folder: app.folder, environment: environment(app))
+      assert_equal 0, result.code, result.err
+      assert_equal %w[2x1], tuning(app).observation.companions.map { |companion| companion.topology.to_s }
+      assert_includes File.read(File.join(app.folder, "report.html")), "Recorded at 1x1, and briefly at 2x1"
+      err = File.join(app.folder, "err.txt")
+      pid = Process.spawn(environment(app), RbConfig.ruby, EXECUTABLE, "tune", "config.ru", *words, "--today", "1x2", chdir: app.folder, out: File::NULL, err:)
+      wait_until("the second of the others", limit_s: 60) { File.read(err).include?("2x2: the app serves") }
+      Process.kill(:INT, pid)
+      assert_equal 130, Process.wait2(pid).last.exitstatus, File.read(err)
+      kept = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/interrupted.json"), :observation)
+      assert_equal ["1x2", %w[1x1]], [kept.topology.to_s, kept.companions.map { |companion| companion.topology.to_s }]
     end
   end
 

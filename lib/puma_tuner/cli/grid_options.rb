@@ -6,10 +6,12 @@ module PumaTuner
   module CLI
     # Which topologies to predict.
     module GridOptions
+      WORKERS = "1..#{[Etc.nprocessors, 1].max}"
+
       def self.included(command)
         command.class_eval do
           option :threads, default: "1..8", desc: "threads per worker to predict"
-          option :workers, default: "1..#{[Etc.nprocessors, 1].max}", desc: "workers to predict; 1 is a single process"
+          option :workers, default: WORKERS, desc: "workers to predict; 1 is a single process"
         end
       end
 

@@ -7,6 +7,7 @@ module PumaTuner
     # puma_tuner tune: the whole arrow.
     class Tune < Dry::CLI::Command
       include AppOptions
+      include RecordingOptions
       include GridOptions
       include ConstraintOptions
 
@@ -14,7 +15,7 @@ module PumaTuner
       option :today, desc: "topology to start from, such as 1x5, default: what the app's own settings say"
       option :check, desc: "topologies to measure too, such as 1x1,2x5, to see how good the predictions are"
       option :duration, default: "8", desc: "seconds of load for the measurement"
-      option :warmup, default: "2", desc: "seconds of load before each measurement"
+      option :warmup, default: "2", desc: "seconds of load before each measurement, at least; it begins when the app is steady"
       option :rounds, default: "8", desc: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8"
       option :time, desc: "how long all of it may take, such as 5m: rounds, then trials, are cut to fit, and what that costs is said"
       option :trial_duration, default: "4", desc: "seconds of load in each trial of the proof"
@@ -44,7 +45,7 @@ module PumaTuner
 
       # What is known before minutes of proof begin is shown then: on standard error, as the whole report is still to come.
       def tell_early(kept, json:, html:)
-        return unless kept.last.is_a?(Tuning) && kept.size == 2
+        return unless kept.last.is_a?(Tuning) && kept.one?(Tuning)
         err.puts("", PumaTuner::Report.render(kept.last, format: :text, color: Output.color?(err), early: true), "")
         Output.write_files(kept.last, err:, json:, html:)
       end
@@ -60,7 +61,7 @@ module PumaTuner
       def plan_of(duration:, warmup:, rounds:, trial_duration:, today: nil, check: nil, time: nil, **options)
         Tuner::Plan.new(
           command: command_of(**options), traffic: traffic_of(**options), topologies: topologies_of(**options),
-          today: today && Topology.parse(today), checked_topologies: Parse.topologies(check), constraints: constraints_of(**options),
+          today: today && Topology.parse(today), settings: settings_of(**options), checked_topologies: Parse.topologies(check), constraints: constraints_of(**options),
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
           boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),

@@ -46,6 +46,7 @@ module PumaTuner
       # @param limit_s [Numeric]
       # @yield sends load for a window
       # @yieldparam window_s [Numeric]
+      # @yieldparam first [Boolean] whether it is the first window, in which a cold app may take long for its first answer
       # @yieldreturn [Window]
       def initialize(window_s:, limit_s:, &send_window)
         @window_s = window_s
@@ -58,7 +59,7 @@ module PumaTuner
         began_s = now_s
         windows = []
         loop do
-          windows << @send_window.call(@window_s)
+          windows << @send_window.call(@window_s, windows.empty?)
           return warmup(windows, began_s, nil) if windows.size >= WINDOWS_COUNT && self.class.moving(windows).empty?
           return warmup(windows, began_s, self.class.moving(windows).join(", ")) if now_s - began_s + @window_s > @limit_s && windows.size >= WINDOWS_COUNT
         end

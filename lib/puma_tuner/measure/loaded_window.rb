@@ -2,18 +2,40 @@
 
 module PumaTuner
   module Measure
-    # One window filled by us: starts the app with the probe, warms it up, measures while requests are sent.
+    # One window filled by us: starts the app with the probe, warms it up until it is steady, measures while requests are sent.
     class LoadedWindow
+      # The warm-up may take so many times as long as it takes at least: until YJIT has compiled most of a Rails app, and its heap has settled.
+      WARMUP_LIMIT_FACTOR = 10
+
+      # Seconds. warmup_s: the least, three windows of it; warmup_limit_s: after so long, it is measured though it is not steady
+      # duration_s: of the load that is measured; duration_limit_s: when it takes so long until there are least_requests_count
+      Times = Data.define(:warmup_s, :warmup_limit_s, :duration_s, :duration_limit_s, :least_requests_count) do
+        def initialize(warmup_s:, duration_s:, warmup_limit_s: warmup_s * WARMUP_LIMIT_FACTOR, duration_limit_s: duration_s, least_requests_count: 0) = super
+
+        # @return [Float] about how long all of it takes, besides the boot
+        def expected_s = [warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT) * Load::WarmupRun::USUAL_WINDOWS_COUNT, warmup_limit_s].min + duration_s
+
+        # What is cut first is how long a warm-up may take; then all of it, in equal shares.
+        # @param seconds [Numeric, nil] that there are; nil: as many as wanted
+        # @return [Times]
+        def within(seconds)
+          return self unless seconds
+          share = [seconds.fdiv(warmup_s + duration_s), 1].min
+          cut = with(warmup_s: warmup_s * share, duration_s: duration_s * share, duration_limit_s: duration_s * share)
+          cut.with(warmup_limit_s: warmup_limit_s.clamp(cut.warmup_s, [seconds - cut.duration_s, cut.warmup_s].max))
+        end
+      end
+
       # @param command [Host::Command]
       # @param traffic [Load::Traffic]
       # @param topology [Topology, nil] nil: the command's own
       # @param locks [Boolean] whether locks and pools are watched, which a simulation of other thread counts needs
-      def initialize(command:, traffic:, warmup_s:, duration_s:, boot_limit_s:, topology: nil, locks: true)
+      # @param times [Times]
+      def initialize(command:, traffic:, boot_limit_s:, topology: nil, warmup_s: nil, duration_s: nil, times: Times.new(warmup_s:, duration_s:), locks: true)
         @command = command
         @traffic = traffic
         @topology = topology
-        @warmup_s = warmup_s
-        @duration_s = duration_s
+        @times = times
         @boot_limit_s = boot_limit_s
         @locks = locks
       end
@@ -22,23 +44,38 @@ module PumaTuner
       # @yieldparam left_s [Float] seconds that the rest should take
       # @return [Observation]
       # @raise [VoidMeasurement] when an answer was not as expected
-      def call
-        Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, boot_limit_s: @boot_limit_s) do |server|
-          yield("the app serves, #{Units.duration(server.boot_ns)} after its start", @warmup_s + @duration_s) if block_given?
+      def call(&told)
+        Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, meter: true, boot_limit_s: @boot_limit_s) do |server|
+          told&.call("the app serves, #{Units.duration(server.boot_ns)} after its start", @times.expected_s)
+          warmup = warm_up(server)
+          duration_s = duration_s(warmup)
+          told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
           collector = Collector.new(server, command: @command.to_s)
-          began_s = now_s
-          Load::FirstAnswer.of(@traffic, server.url, duration_s: @warmup_s).insist_on_expected_answers
-          # What a load takes besides its duration: until each client has been answered, and for the last answers.
-          yield("it is warm", @duration_s + [now_s - began_s - @warmup_s, 0].max) if block_given?
           collector.begin_window
-          outcome = @traffic.send_to(server.url, duration_s: @duration_s).insist_on_expected_answers
-          collector.end_window(load: LoadSummary.of(outcome, @traffic.arrivals))
+          outcome = @traffic.send_to(server.url, duration_s:).insist_on_expected_answers
+          collector.end_window(load: LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
         end
       end
 
       private
 
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      def warm_up(server)
+        meter = Host::Meter::Asking.new(server.directory)
+        Load::WarmupRun.new(window_s: @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT), limit_s: @times.warmup_limit_s) { |window_s, first|
+          before = Host::Readings.take(server, meter)
+          # Wrong answers are found at once, or by the load that counts. In between, a slow app may have no answer in so short a window.
+          outcome = first ? Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s).insist_on_expected_answers : @traffic.send_to(server.url, duration_s: window_s)
+          Load::WarmupRun::Window.between(before, Host::Readings.take(server, meter), outcome.requests_count)
+        }.call
+      end
+
+      # At the rate of the warm-up.
+      def duration_s(warmup)
+        least_s = @times.least_requests_count * warmup.duration_ns.fdiv(warmup.requests_count * Units::NS_PER_S)
+        least_s.clamp(@times.duration_s, @times.duration_limit_s)
+      end
+
+      def unsteady(warmup) = warmup.steady ? [] : ["The app was not steady when it was measured: #{warmup.reason}"]
     end
   end
 end

@@ -96,8 +96,9 @@ module PumaTuner
 
       # @param outcome [Load::Outcome]
       # @param arrivals [Load::Arrivals]
-      def self.of(outcome, arrivals)
-        new(**outcome.to_h.slice(*members), requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
+      # @param remarks [Array<String>] besides the outcome's own
+      def self.of(outcome, arrivals, remarks: [])
+        new(**outcome.to_h.slice(*members), remarks: [*remarks, *outcome.remarks].freeze, requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
           think_ns: (arrivals.think_s * 1_000_000_000).round, reuse_count: arrivals.reuse && arrivals.reuse.sum.fdiv(arrivals.reuse.size).round)
       end
     end
@@ -108,14 +109,20 @@ module PumaTuner
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # locks: longest waited for first; nil when nobody watched them
     # unknown: names of fields that are nil, with the reason
+    # companions: recordings of the same app at other settings, each an Observation without companions
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown, :locks, :companions,
-      kind: :observation, added: %i[locks companions],
+      kind: :observation, added: %i[locks],
       nested: {topology: Topology, server: Host::ServerFacts, machine: Host::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost, locks: [LockObservation]}) do
-      def initialize(locks: nil, companions: nil, **fields) = super(locks:, companions: companions || [].freeze, **fields)
+      # Its companions are of its own kind; observations of before there were any can be read.
+      def self.from_document(fields)
+        super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) }})
+      end
+
+      def initialize(locks: nil, companions: [], **fields) = super
 
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)

@@ -31,7 +31,7 @@ module PumaTuner
       # Sends load until the process is steady.
       def warm_up
         @curve = MemoryCurve.new(@server)
-        @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds| window(seconds) }.call
+        @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds, first| window(seconds, first) }.call
         @pids = @server.pids
       end
 
@@ -60,9 +60,9 @@ module PumaTuner
 
       private
 
-      def window(seconds)
+      def window(seconds, first)
         before = Host::Readings.take(@server, @meter)
-        outcome = @curve.during { Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds) }
+        outcome = @curve.during { first ? Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds) : @traffic.send_to(@server.url, duration_s: seconds) }
         insist_on_answers(outcome)
         Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome.requests_count)
       end

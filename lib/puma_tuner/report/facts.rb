@@ -30,7 +30,7 @@ module PumaTuner
       # @return [Hash{String => String}] the same at more length, by what it is
       def table
         {
-          "window" => "#{window}, from #{@observation.started_at}",
+          "window" => "#{window}, from #{@observation.started_at}", "recorded" => recorded,
           "command" => @observation.command, "way in" => WAYS_IN.fetch(@observation.way_in, @observation.way_in),
           "topology" => topology,
           "server" => server, "Ruby" => @observation.server.ruby_description,
@@ -46,6 +46,12 @@ module PumaTuner
       def window
         "#{counted} in #{Units.duration(@observation.duration_ns)} (#{rates.join(", ")})" \
           "#{" with #{@observation.topology}" if @observation.topology}"
+      end
+
+      # @return [String, nil] at which settings, where at several
+      def recorded
+        companions = @observation.companions
+        "Recorded at #{@observation.topology}, and briefly at #{Figures.list(companions.map { |companion| companion.topology.to_s })}" if companions.any?
       end
 
       # @return [String] "7,502 requests and 310 jobs"; a process of jobs only has no requests to speak of
@@ -88,7 +94,10 @@ module PumaTuner
       end
 
       # Of whose answers something is doubtful, that must be read first.
-      def remarks = @observation.load ? @observation.load.remarks : []
+      def remarks
+        of_companions = @observation.companions.flat_map { |companion| companion.load.to_h.fetch(:remarks, []).map { |remark| "At #{companion.topology}: #{remark}" } }
+        [*@observation.load&.remarks, *of_companions]
+      end
 
       def jobs_only? = @observation.endpoints.empty? && @observation.jobs.any?
 

@@ -36,6 +36,7 @@ module PumaTuner
         [
           "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{" at #{observation.topology}" if observation.topology}: " \
             "#{Figures.list(facts.rates)}.",
+          ("#{facts.recorded}." if facts.recorded),
           ("Of their time, #{Figures.list(parts)}." if parts.any?),
           limit
         ].compact.join(" ")

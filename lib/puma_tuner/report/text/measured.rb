@@ -11,7 +11,9 @@ module PumaTuner
 
         def heading = "Measured"
 
-        def lines = paragraph("#{Facts.new(@contents.observation).sentence}.")
+        def lines = [facts.sentence, facts.recorded].compact.flat_map { |text| paragraph("#{text}.") }
+
+        def facts = @facts ||= Facts.new(@contents.observation)
       end
     end
   end

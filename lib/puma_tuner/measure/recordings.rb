@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Measure
+    # Records an app at today's settings and then, briefly, at others, each in a fresh server under the same traffic: one recording
+    # can't tell what changes with threads and workers. On a new Rails 8.1 app CPU per request was 10.5 ms at 1x1, 13.3 ms at 1x5 and
+    # 7.5 ms at 2x1.
+    class Recordings
+      # Of the time for today's settings.
+      BRIEF_RATIO = 0.6
+
+      # As few as this of each request of the mix tell something; for fewer it is recorded longer, up to the time for today's settings.
+      LEAST_COUNT_PER_REQUEST = 3
+
+      # What is expected of an app before its own settings are known.
+      USUAL_TOPOLOGY = Topology.new(workers_count: 1, threads_count: 5)
+
+      # What to record.
+      #
+      # today: Topology, nil for the command's own; settings: Topologies to record besides, nil: those that tell most
+      # workers: numbers of workers that are to be predicted
+      # times: LoadedWindow::Times for today's settings; limit_s: seconds for all recordings together, nil: as long as they take
+      # locks: whether they are watched
+      Plan = Data.define(:command, :traffic, :today, :settings, :workers, :times, :boot_limit_s, :limit_s, :locks) do
+        def initialize(locks: true, **fields) = super
+      end
+
+      # @param plan [Plan]
+      # @param kept [#call] told of the observation as far as it is known: an interruption loses nothing
+      # @param window [#new] see LoadedWindow
+      def initialize(plan, kept: ->(_) {}, window: LoadedWindow)
+        @plan = plan
+        @kept = kept
+        @window = window
+      end
+
+      # @yieldparam what [String] has happened
+      # @yieldparam left_s [Float] seconds that the rest should take
+      # @return [Observation] at today's settings, with the others as its companions
+      # @raise [UserMistake] when today's settings can't be recorded; others are then left out, and `unknown` says why
+      def call(&told)
+        @began_s = now_s
+        observation = keep(record_today(told))
+        @took_s = now_s - @began_s
+        wanted = (@plan.settings || Companions.of(observation.topology, @plan.workers)) - [observation.topology]
+        wanted.each_with_index { |topology, index| observation = keep(with_companion(observation, topology, wanted.size - index - 1, told)) }
+        observation
+      end
+
+      private
+
+      def keep(observation) = observation.tap { @kept.call(observation) }
+
+      def record_today(told)
+        times = @plan.times.within(@plan.limit_s)
+        @brief = times.with(duration_s: times.duration_s * BRIEF_RATIO, duration_limit_s: times.duration_s,
+          least_requests_count: LEAST_COUNT_PER_REQUEST * @plan.traffic.mix.requests.size)
+        @saved_s = times.duration_s - @brief.duration_s
+        later_s = @plan.limit_s ? 0 : @brief.expected_s * settings_expected.size
+        record(@plan.today, times) { |what, left_s| told&.call(what, left_s + later_s) }
+      end
+
+      def settings_expected = @plan.settings || Companions.of(@plan.today || USUAL_TOPOLOGY, @plan.workers)
+
+      def with_companion(observation, topology, later_count, told)
+        return without(observation, topology, "no time was left for it") if @plan.limit_s && now_s - @began_s + brief_s > @plan.limit_s
+        told&.call("#{topology}, briefly", brief_s * (later_count + 1))
+        companion = record(topology, @brief) { |what, left_s| told&.call("#{topology}: #{what}", left_s + brief_s * later_count) }
+        return without(observation, topology, "only #{Units.counted(companion.requests_count, "request")} came") if companion.requests_count < @brief.least_requests_count
+        observation.with(companions: [*observation.companions, companion].freeze)
+      rescue UserMistake => mistake
+        without(observation, topology, mistake.message.lines.first.chomp)
+      end
+
+      def without(observation, topology, reason)
+        observation.with(unknown: {**observation.unknown, "companions.#{topology}" => "there is no recording at #{topology}: #{reason}"}.freeze)
+      end
+
+      # @return [Float] about as long as today's took, less what is saved
+      def brief_s = @took_s - @saved_s
+
+      def record(topology, times, &told)
+        @window.new(command: @plan.command, traffic: @plan.traffic, topology:, times:, boot_limit_s: @plan.boot_limit_s, locks: @plan.locks).call(&told)
+      end
+
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end
