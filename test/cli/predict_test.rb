@@ -45,6 +45,16 @@ class PredictCommandTest < TunerTest
     assert_match(/\A<!DOCTYPE html>/i, File.read(path("sweep.html")))
   end
 
+  test "recordings of the app at other settings may be named besides; of another app they are refused" do
+    one_thread = observation(endpoints: [articles, orders], topology: topology("1x1"))
+    Document.write(one_thread, path("one_thread.json"))
+    assert_equal 2, sweep_of("one_thread.json").forecasts.size
+    assert_equal 0, predict("one_thread.json", verb: "advise").code
+    Document.write(one_thread.with(command: "rails server"), path("one_thread.json"))
+    %w[predict advise].each { |verb| assert_mistake(/recordings are of two commands/, predict("one_thread.json", verb:)) }
+    assert_mistake(/cannot read none.json/, predict("none.json"))
+  end
+
   test "without a calibration the remarks say so" do
     assert_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
   end

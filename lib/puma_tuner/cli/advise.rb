@@ -9,13 +9,12 @@ module PumaTuner
       include ForecastOptions
 
       desc "Say what to change, what it will bring, what it costs, and how to undo it"
-      argument :observation, required: true, desc: "file written by `puma_tuner measure`"
       option :output, desc: "file for the advice, default: advice.json in the app's tmp/puma_tuner"
 
-      def call(observation:, output: nil, **options)
+      def call(observation:, companions: [], output: nil, **options)
         output = Results.path(output, "advice.json", err:, recorded: observation)
         Output.check_writable(output)
-        app = app_of(observation, **options)
+        app = app_of(observation, *companions, **options)
         scenarios = Scenarios.new(app.workload).of(topologies_of(**options), [app.workload.arrivals])
         sweeper = sweeper_of(app, **options)
         advice_list = PumaTuner::Advise::Advisor.new(constraints_of(**options)).call(app.workload, sweep_of(sweeper, scenarios))

@@ -8,6 +8,8 @@ module PumaTuner
 
       def self.included(command)
         command.class_eval do
+          argument :observation, required: true, desc: "file written by `puma_tuner measure`"
+          argument :companions, type: :array, required: false, desc: "recordings of the same app at other settings"
           option :what_if, desc: "a change that is assumed, such as \"cpu(/articles)*0.7\" or \"io(db)-20ms\" (docs/what_if.md); give it again for more"
           option :station, desc: "kind=N: waits of that kind (db, redis, http, file, io for the rest of IO, lock, sleep, pool) queue for N servers, such as db=20; give it again for more"
           option :seeds, default: PumaTuner::Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s, desc: "simulations of each scenario; more make intervals narrower"
@@ -18,10 +20,10 @@ module PumaTuner
 
       private
 
-      # @param path [String] of an observation
+      # @param paths [Array<String>] of an observation, and of others of the same app at other settings
       # @return [RecordedApp]
-      def app_of(path, what_if: nil, **)
-        RecordedApp.read(path, what_if: PumaTuner::Predict::WhatIf.parse(what_if.to_s.split("\n")), say: ->(text) { err.puts("puma_tuner: #{text}") })
+      def app_of(*paths, what_if: nil, **)
+        RecordedApp.read(paths, what_if: PumaTuner::Predict::WhatIf.parse(what_if.to_s.split("\n")), say: ->(text) { err.puts("puma_tuner: #{text}") })
       end
 
       # @return [Integer] counted in each simulation

@@ -7,8 +7,7 @@ module PumaTuner
       include GridOptions
       include ForecastOptions
 
-      desc "Say what other settings, loads, or changes to the app would do, from one observation"
-      argument :observation, required: true, desc: "file written by `puma_tuner measure`"
+      desc "Say what other settings, loads, or changes to the app would do, from recordings of it"
       option :rate, desc: "requests per second of open loops to predict, such as 50,100,200"
       option :connections, desc: "clients of closed loops to predict, such as 10,50; with --rate: the most that may be open"
       option :arrivals, desc: "of the open loops: poisson, even, bursty:N or replay:FILE (one time in seconds per line); default: poisson"
@@ -23,6 +22,7 @@ module PumaTuner
       option :html, desc: "file for an HTML report"
       example [
         "tmp/puma_tuner/observation.json --workers 1..4 --threads 1..16",
+        "today.json one_thread.json --threads 1..16",
         "tmp/puma_tuner/observation.json --rate 50,100,200 --timeslice 100,10",
         "tmp/puma_tuner/observation.json --what-if \"cpu(/articles)*0.7\" --what-if traffic*2",
         "tmp/puma_tuner/observation.json --capacity --max-p99 200"
@@ -31,14 +31,14 @@ module PumaTuner
       # Near the limit queues take long to show that they grow.
       CAPACITY_REQUESTS_COUNT = 10_000
 
-      def call(observation:, output: nil, html: nil, capacity: false, **options)
+      def call(observation:, companions: [], output: nil, html: nil, capacity: false, **options)
         output = Results.path(output, "sweep.json", err:, recorded: observation)
         Output.check_writable(output, html)
         goal = goal_of(**options)
         raise UserMistake, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: the goal of a search; add --capacity" if goal.latency? && !capacity
         options[:requests] = [requests_count(**options), CAPACITY_REQUESTS_COUNT].max.to_s if capacity
         percentiles = percentiles_of(**options) | goal.percentiles
-        app = app_of(observation, **options)
+        app = app_of(observation, *companions, **options)
         loads = loads_of(app, **options)
         sweeper = sweeper_of(app, **options, percentiles:)
         scenarios = Scenarios.new(app.workload, **options).of(topologies_of(**options), capacity ? [loads.to_search] : loads.to_a)

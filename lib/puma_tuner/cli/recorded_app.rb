@@ -9,13 +9,14 @@ module PumaTuner
 
     class RecordedApp
       class << self
-        # @param path [String] of an observation
+        # @param paths [Array<String>] of an observation, and of others of the same app at other settings
         # @param what_if [PumaTuner::Predict::WhatIf]
         # @param say [#call] told what is wrong with the user's own files beside it
         # @return [RecordedApp]
         # @raise [UserMistake] when no model can be made of it
-        def read(path, what_if:, say:)
-          observation = Document.read(path, :observation)
+        def read(paths, what_if:, say:)
+          observation, *others = paths.map { |path| Document.read(path, :observation) }
+          observation = PumaTuner::Measure::Companions.join(observation, others) if others.any?
           found = Calibrate::Lookup.new.call(observation)
           recorded = PumaTuner::Model::Fit.workload(observation)
           as_recorded = [recorded, PumaTuner::Model::Fit.machine(observation, calibrated: found&.machine)].freeze
