@@ -51,7 +51,7 @@ class ProbesTest < TunerTest
       figures_ns.each { |ns| assert_includes 0..lasted_ns, ns }
       # To put one thread to sleep and wake another is some system calls at least. (A neighbour may drown that in one figure or another.)
       assert_operator figures_ns.max, :>, 0
-      refute_nil costs.first.same_core_ns if PumaTuner::Host::Placement.taskset?
+      refute_nil costs.first.same_core_ns if PumaTuner::Host::Placement.taskset
     end
   end
 

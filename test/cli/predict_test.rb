@@ -45,6 +45,14 @@ class PredictCommandTest < TunerTest
     assert_match(/\A<!DOCTYPE html>/i, File.read(path("sweep.html")))
   end
 
+  test "workers that are bound to cores are scenarios of their own; in a sweep of before there were any none is bound" do
+    assert_equal [true], sweep_of("--affinity").forecasts.map { |forecast| forecast.scenario.affinity }.uniq
+    assert_match(/bound to cores/, sweep_of("--affinity").forecasts.first.scenario.to_s)
+    document = JSON.parse(File.read(path("tmp/puma_tuner/sweep.json")))
+    document["forecasts"].each { |forecast| forecast["scenario"].delete("affinity") }
+    assert_equal [false], Document.parse(JSON.generate(document), "old", [:sweep]).forecasts.map { |forecast| forecast.scenario.affinity }.uniq
+  end
+
   test "recordings of the app at other settings may be named besides; of another app they are refused" do
     one_thread = observation(endpoints: [articles, orders], topology: topology("1x1"))
     Document.write(one_thread, path("one_thread.json"))

@@ -22,6 +22,7 @@ class DifferenceTest < TunerTest
     assert_nil difference({"gem.json" => "2.8.1"}, {"gem json" => "2.8.1", "extension json/ext/parser.so" => "json-2.8.1"}).insist
     assert_nil difference({"topology" => "1x3"}, {"puma max_threads" => "3"}).insist
     assert_nil difference({"env.A" => "2"}, {"env A" => "2"}).insist
+    assert_nil difference({"affinity" => "on"}, {"cores" => "0 or 1"}).insist
   end
 
   test "another Puma has other options, which are no difference of their own" do
@@ -45,6 +46,7 @@ class DifferenceTest < TunerTest
 
   test "a declared difference without effect is refused" do
     assert_match(/yjit=on of other had no effect.*yjit: off in both/, refused({"yjit" => "on"}, {}))
+    assert_match(/affinity=on of other had no effect/, refused({"affinity" => "on"}, {}))
     assert_match(/gem.json=2.8.1 of other had no effect/, refused({"gem.json" => "2.8.1", "yjit" => "on"}, {"yjit" => "on"}))
   end
 

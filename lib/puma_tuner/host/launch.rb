@@ -12,6 +12,7 @@ module PumaTuner
     #   PUMA_TUNER_DIRECTORY  where the announcements go
     #   PUMA_TUNER_TOPOLOGY   "2x3"; unset: the user's own
     #   PUMA_TUNER_BIND       "tcp://127.0.0.1:0"; unset: the user's own
+    #   PUMA_TUNER_AFFINITY   path of `taskset`, which binds each worker to a core of its own; unset: none is bound
     #   PUMA_TUNER_OPTIONS    more of Puma's options, a "name=value" a line; threads=1:5 for both bounds; config=FILE
     module Launch
       ANNOUNCEMENT = "announcement"
@@ -22,6 +23,8 @@ module PumaTuner
 
       # Set only when we choose the address: files and sockets that belong to a server the user may be running now.
       OTHER_SERVERS_OPTIONS = %i[pidfile state control_url].freeze
+
+      AFFINITY = "PUMA_TUNER_AFFINITY"
 
       class << self
         def install
@@ -41,7 +44,25 @@ module PumaTuner
             options[:binds] = [bind]
             OTHER_SERVERS_OPTIONS.each { |name| options[name] = nil }
           end
+          # Asked now, as under `fork_worker` workers are forked from one that is bound.
+          @cores = Placement.allowed_cores if ENV[AFFINITY]
           (options[:before_worker_boot] ||= []) << worker_hook
+        end
+
+        # @api private
+        # @param index [Integer] of the worker, which is this process; with more workers than cores, some share one
+        def bind_to_core(index)
+          program = ENV[AFFINITY] or return
+          core = @cores[index % @cores.size]
+          # Also the threads that it has already; those to come inherit it.
+          system(program, "--all-tasks", "--cpu-list", "--pid", core.to_s, Process.pid.to_s, out: File::NULL) or
+            warn("puma_tuner: this process could not be bound to core #{core}")
+        end
+
+        # @api private
+        def booted(launcher)
+          bind_to_core(0) if launcher.options[:workers].to_i.zero?
+          announce(launcher)
         end
 
         # @api private
@@ -71,7 +92,10 @@ module PumaTuner
 
         # Puma 7 and newer keep a hook with its settings.
         def worker_hook
-          announce = ->(_index) { announce_worker }
+          announce = lambda { |index|
+            announce_worker
+            bind_to_core(index)
+          }
           (::Puma::Const::PUMA_VERSION.to_i >= 7) ? {block: announce} : announce
         end
 
@@ -129,7 +153,7 @@ module PumaTuner
           Launch.override(configuration)
           super
           # 6.x fires the first name, 7 and 8 the second.
-          %i[on_booted after_booted].each { |event| events.register(event) { Launch.announce(self) } }
+          %i[on_booted after_booted].each { |event| events.register(event) { Launch.booted(self) } }
         end
       end
     end

@@ -25,16 +25,16 @@ module PumaTuner
       # @param cores [Array<Integer>] to share out
       # @raise [UserMistake] when there is no such core, or none would be left
       def self.of(core = nil, cores: allowed_cores)
-        return none(cores:) if core.nil? && (cores.size < cores_wanted || !taskset?)
+        return none(cores:) if core.nil? && (cores.size < cores_wanted || !taskset)
         core ||= cores.last
         raise UserMistake, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)
         raise UserMistake, "core #{core} is the only one there is; the servers need another" if cores.one?
-        raise UserMistake, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it" unless taskset?
+        raise UserMistake, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it" unless taskset
         new(generator_core: core, server_cores: cores - [core])
       end
 
-      # @return [Boolean] whether a process can be bound to a core
-      def self.taskset? = ENV.fetch("PATH", "").split(":").any? { |folder| File.executable?(File.join(folder, "taskset")) }
+      # @return [String, nil] path of the program that binds processes to cores
+      def self.taskset = ENV.fetch("PATH", "").split(":").map { |folder| File.join(folder, "taskset") }.find { |path| File.executable?(path) }
 
       # @param command [Command]
       # @return [Command] the same, kept off the generator's core

@@ -11,6 +11,7 @@ module PumaTuner
         "workers" => ["Puma workers, 0 for a single process", /\Apuma /],
         "threads" => ["Puma threads, 5 or 1:5", /\Apuma /],
         "puma." => ["any other of Puma's options, such as puma.queue_requests=false", /\Apuma /],
+        "affinity" => ["on: each worker is bound to a core of its own", /\Acores\z/],
         "config" => ["a Puma configuration file", /\A(puma |file config)/],
         "env." => ["an environment variable, such as env.RAILS_ENV=production", nil],
         "yjit" => ["on or off", /\A(yjit|env RUBY_YJIT_ENABLE)\z/],
@@ -43,6 +44,7 @@ module PumaTuner
           raise UserMistake, "#{key}= has no value" if value.empty? && !key.start_with?("env.")
         end
         check_value(factors, "yjit", /\A(on|off)\z/, "on or off")
+        check_value(factors, "affinity", /\A(on|off)\z/, "on or off")
         check_value(factors, "threads", /\A\d+(:\d+)?\z/, "5 or 1:5")
         check_value(factors, "workers", /\A\d+\z/, "a number")
         factors["topology"]&.then { |text| Topology.parse(text) }

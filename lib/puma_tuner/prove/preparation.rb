@@ -80,8 +80,13 @@ module PumaTuner
         factors.each { |key, value| environment[key.delete_prefix("env.")] = value if key.start_with?("env.") }
         environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
         set_yjit(environment, factors["yjit"]) if factors["yjit"]
+        environment[Host::Launch::AFFINITY] = taskset if factors["affinity"] == "on"
         environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
         environment.compact
+      end
+
+      def taskset
+        Host::Placement.taskset or raise UserMistake, "affinity=on needs `taskset`, of util-linux, which binds processes to cores; install it. There is none but on Linux."
       end
 
       def set_yjit(environment, on_or_off)
