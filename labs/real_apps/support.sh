@@ -71,11 +71,12 @@ debian_packages() {
     { tail -n 10 "$log" >&2; fail "installing ${missing[*]} failed; the whole log is $log"; }
 }
 
+# ready [PROGRAM]: PROGRAM starts what serves the application, where it takes more than Puma.
 ready() {
-  local requests=labs/real_apps/$application/requests.txt
+  local requests=labs/real_apps/$application/requests.txt server="${1:-} $(ruby_folder)/bin/bundle exec puma"
   cat <<TEXT
 $application is in $folder
 Check it:  bin/exec labs/real_apps/check $folder $requests
-Tune it:   bin/exec puma_tuner tune --directory $folder --requests $requests -- $(ruby_folder)/bin/bundle exec puma
+Tune it:   bin/exec puma_tuner tune --directory $folder --requests $requests -- ${server# }
 TEXT
 }
