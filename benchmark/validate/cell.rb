@@ -3,7 +3,7 @@
 require_relative "workloads"
 
 module Validation
-  # What one recording is made of, and all its cells are predicted from.
+  # What recordings are made of, and all cells are predicted from.
   #
   # ruby, puma: "3.4", "8.0"; "own" for an application that brings its Puma; timeslice_ms: RUBY_THREAD_TIMESLICE
   Subject = Data.define(:workload_name, :ruby, :puma, :timeslice_ms) do
@@ -19,14 +19,36 @@ module Validation
     def key = deconstruct_keys(nil).values.join("/")
   end
 
+  # At which settings a subject was recorded, and what a prediction may use of it.
+  #
+  # companions: whether with recordings of the same app at other settings (Measure::Observation#companions), as `tune` makes them
+  RecordedAt = Data.define(:topology, :companions) do
+    def initialize(topology:, companions: false) = super
+
+    # @param text [String] see to_s
+    def self.parse(text)
+      topology, companions = text.split("+", 2)
+      raise PumaTuner::UserMistake, "#{text} is no setting to record at; 1x5 is one, and 1x5+companions" unless [nil, "companions"].include?(companions)
+      new(topology: PumaTuner::Topology.parse(topology), companions: !companions.nil?)
+    end
+
+    def alone = with(companions: false)
+
+    # @return [String] "1x5" or "1x5+companions"
+    def to_s = "#{topology}#{"+companions" if companions}"
+  end
+
   # The load on a cell.
   #
   # kind: "closed": as many connections as there are slots, times factor; "clients": as many connections as factor says, whatever
-  #   the settings, so that settings can be held against each other; "open": so much of the predicted capacity
+  #   the settings, so that settings can be held against each other; "wrk": the same, sent by wrk in place of our generator;
+  #   "open": so much of the predicted capacity
   Level = Data.define(:kind, :factor) do
     def self.closed(factor) = new(kind: "closed", factor:)
 
     def self.clients(count) = new(kind: "clients", factor: count)
+
+    def self.wrk(count) = new(kind: "wrk", factor: count)
 
     def self.open(factor) = new(kind: "open", factor:)
 
@@ -35,11 +57,13 @@ module Validation
 
     def open? = kind == "open"
 
-    # @return [Boolean] whether its cells are there to be held against each other (see Picks), not for the wait for the GVL
-    def for_picks? = kind == "clients"
+    def wrk? = kind == "wrk"
+
+    # @return [Boolean] whether as many clients come whatever the settings, so that its cells can be held against each other (see Picks)
+    def same_clients? = kind == "clients" || wrk?
 
     # @return [Integer] connections of a closed loop
-    def connections_count(topology) = for_picks? ? factor.to_i : [(factor * topology.slots_count).round, 1].max
+    def connections_count(topology) = same_clients? ? factor.to_i : [(factor * topology.slots_count).round, 1].max
 
     def to_s = "#{kind}-#{format("%g", factor)}"
   end
@@ -54,5 +78,9 @@ module Validation
 
     # @return [String] "a/3.4/8.0/100/2x3/closed-1"
     def key = [subject.key, topology, level].join("/")
+
+    # @return [Boolean] whether the wait for the GVL is measured as well, which takes a load with the probe: not of the made grids to
+    #   pick from, as the same workloads meet other cells
+    def probed? = !level.wrk? && !(level.same_clients? && subject.workload.made?)
   end
 end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "grid"
 require_relative "measured"
 
 module Validation
@@ -24,9 +25,20 @@ module Validation
     # @return [Boolean, nil] whether the predicted interval holds the measured value; nil without one
     def covered? = (predicted.covers?(measured.value) unless predicted.is_a?(Numeric))
 
+    # @return [Float, nil] half the predicted interval, of the predicted value; nil without one
+    def width_ratio = (((predicted.high - predicted.low) / 2).fdiv(predicted.value) unless predicted.is_a?(Numeric) || predicted.value.zero?)
+
     private
 
     def of_measured(distance) = measured.value.zero? ? 0.0 : distance.fdiv(measured.value)
+  end
+
+  # What a subject's cells were predicted from, and what was said beside the figures.
+  #
+  # at: RecordedAt; void: what disturbed the recording, a clause or nil; advised: the settings that are recommended, a Topology, nil where there was
+  #   nothing to choose from; self_check: Predict::SelfCheck, nil where there is none
+  Recorded = Data.define(:at, :void, :advised, :self_check) do
+    def initialize(at:, void: nil, advised: nil, self_check: nil) = super
   end
 
   # One cell: measured beside predicted, and beside what formulas say.
@@ -49,21 +61,34 @@ module Validation
     # @return [PumaTuner::Predict::Forecast, nil]
     attr_reader :forecast
 
+    # @return [Recorded]
+    attr_reader :recorded
+
     # @param cell [Cell]
     # @param measured [Measured]
     # @param forecast [PumaTuner::Predict::Forecast, nil] nil when it could not be predicted
+    # @param recorded [Recorded]
     # @param failure [String, nil] why not
-    # @param void [String, nil] what disturbed its recording
-    def initialize(cell:, measured:, forecast:, failure: nil, void: nil)
-      @void = void
+    def initialize(cell:, measured:, forecast:, recorded:, failure: nil)
       @cell = cell
       @measured = measured
       @forecast = forecast
+      @recorded = recorded
       @failure = failure
     end
 
+    # @return [String] the cell's name and where it was predicted from
+    def name = "#{@cell.key}#{" from #{@recorded.at}" unless @cell.subject.workload.made?}"
+
+    # @return [String] class of work; cells that are held out or were sent by wrk are told apart
+    def kind
+      kind = @cell.subject.workload.kind
+      return "#{kind}, by wrk" if @cell.level.wrk?
+      Grid.held_out?(@cell) ? "#{kind}, held out" : kind
+    end
+
     # @return [String, nil] what disturbed the cell or its recording, as a clause; it counts all the same
-    def disturbed = @void || @measured.disturbed
+    def disturbed = @recorded.void || @measured.disturbed
 
     # @return [String, nil] why there is no prediction of a cell that has one to be held against, as a clause
     def unpredicted = @failure || @forecast&.unsteady
@@ -72,7 +97,7 @@ module Validation
     def errors
       @errors ||= METRICS.filter_map { |metric, figure|
         measured, predicted = @measured.public_send(metric), @forecast && figure.call(@forecast)
-        [metric, Error.new(cell_key: @cell.key, metric:, measured:, predicted:)] if measured && predicted
+        [metric, Error.new(cell_key: name, metric:, measured:, predicted:)] if measured && predicted
       }.to_h
     end
 
@@ -80,9 +105,9 @@ module Validation
     def formula_errors
       measured = @measured.throughput
       return {} unless measured && @forecast&.closed_forms
-      FORMULAS.filter_map { |name, field|
+      FORMULAS.filter_map { |formula, field|
         predicted = @forecast.closed_forms.public_send(field)
-        [name, Error.new(cell_key: @cell.key, metric: :throughput, measured:, predicted:)] if predicted
+        [formula, Error.new(cell_key: name, metric: :throughput, measured:, predicted:)] if predicted
       }.to_h
     end
   end

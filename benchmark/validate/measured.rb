@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Validation
-  # What was measured in a cell. Each metric is an Estimate: its interval spans what single repeats gave, and of percentiles also
+  # What was measured in a cell, on one server or on several that were started one after the other. Each metric is an Estimate: its interval spans what single repeats gave, and of percentiles also
   # what so many requests leave open. How far the repeats are apart decides nothing: a cell is left out or marked by causes alone.
   class Measured
     # Undisturbed ones; with less there is no spread.
@@ -16,10 +16,12 @@ module Validation
     Stats = PumaTuner::Stats
     private_constant :Stats
 
-    # @param fields [Hash] of the journal, see Session
-    def initialize(fields)
-      @fields = fields
-      @all = fields["repeats"] || []
+    # @param starts [Array<Hash>] of the journal, one or more, see Session
+    def initialize(starts)
+      answering = starts.reject { |fields| fields["failure"] }
+      @starts = answering.empty? ? starts : answering
+      @fields = @starts.first
+      @all = @starts.flat_map { |fields| (fields["repeats"] || []).map { |repeat| repeat.merge("start" => fields["start"]) } }
       answered = @all.reject { |repeat| repeat["failure"] }
       undisturbed = answered.reject { |repeat| repeat["disturbed"] }
       @repeats = (undisturbed.size < LEAST_REPEATS_COUNT) ? answered : undisturbed
@@ -66,6 +68,20 @@ module Validation
       estimate(@repeats.sum { |repeat| repeat["mean_ns"] * repeat["counted_count"] }.fdiv(counted_count), @repeats.map { |repeat| repeat["mean_ns"] }, counted_count)
     end
 
+    # How far the servers that were started one after the other are apart: a heap that is lucky in one start differs in the next.
+    # @return [Float, nil] the throughput of the best over that of the worst, less 1; nil where there was only one
+    def start_spread_ratio
+      return if open?
+      of_starts = @repeats.group_by { |repeat| repeat["start"] }.values.map { |repeats| repeats.sum { |repeat| repeat["throughput_per_s"] } / repeats.size }
+      of_starts.max / of_starts.min - 1 if of_starts.size > 1
+    end
+
+    # @return [Float, nil] CPU of what runs beside the server for it, for a request; nil where there is nothing
+    def beside_cpu_ns
+      total_ns, requests_count = %w[beside_cpu_ns requests_count].map { |name| @repeats.sum { |repeat| repeat[name].to_i } }
+      total_ns.fdiv(requests_count) if total_ns.positive? && requests_count.positive?
+    end
+
     # @return [Float] the machine's speed meanwhile, see Speed
     def turns_per_ms = @repeats.sum { |repeat| repeat["turns_per_ms"] } / @repeats.size
 
@@ -87,9 +103,14 @@ module Validation
 
     # @return [Stats::Estimate, nil] ns, mean of a request
     def gvl_wait
-      wait = @fields["gvl_wait"] or return
-      half = Z * (wait["deviation_ns"] || 0) / Math.sqrt(wait["requests_count"])
-      estimate(wait["mean_ns"], [wait["mean_ns"] - half, wait["mean_ns"] + half], wait["requests_count"])
+      waits = @starts.filter_map { |fields| fields["gvl_wait"] }
+      requests_count = waits.sum { |wait| wait["requests_count"] }
+      return if requests_count.zero?
+      ends = waits.flat_map do |wait|
+        half = Z * (wait["deviation_ns"] || 0) / Math.sqrt(wait["requests_count"])
+        [wait["mean_ns"] - half, wait["mean_ns"] + half]
+      end
+      estimate(waits.sum { |wait| wait["mean_ns"] * wait["requests_count"] }.fdiv(requests_count), ends, requests_count)
     end
 
     private
@@ -103,9 +124,18 @@ module Validation
     # that they leave open, not less.
     def quantile(ratio, name)
       return if counted_count.zero?
+      return quantile_of_repeats(name) if histogram.count.zero?
       half = Z * Math.sqrt(ratio * (1 - ratio) / counted_count)
       ends = [ratio - half, ratio + half].map { |one| histogram.quantile_ns(one.clamp(0, 1)) }
       estimate(histogram.quantile_ns(ratio), [*ends, *@repeats.map { |repeat| repeat[name] }], counted_count)
+    end
+
+    # Of a generator that tells no histogram.
+    def quantile_of_repeats(name)
+      repeats = @repeats.select { |repeat| repeat[name] }
+      return if repeats.empty?
+      value = repeats.sum { |repeat| repeat[name] * repeat["counted_count"] }.fdiv(repeats.sum { |repeat| repeat["counted_count"] })
+      estimate(value, repeats.map { |repeat| repeat[name] }, counted_count)
     end
 
     def histogram = @histogram ||= @repeats.filter_map { |repeat| repeat["latency"] }.sum(Stats::Histogram.empty) { |latency| Stats::Histogram.from_document(latency) }

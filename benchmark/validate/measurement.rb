@@ -13,14 +13,12 @@ module Validation
   class Measurement
     # @param journal [Journal] with its run
     # @param schedule [Schedule]
-    # @param recorded_at [Array<PumaTuner::Topology>]
-    # @param times [Times]
+    # @param form [Symbol] of Grid::FORMS
     # @param say [#call] told what comes next
-    def initialize(journal:, schedule:, recorded_at:, times:, say:)
+    def initialize(journal:, schedule:, form:, say:)
       @journal = journal
       @schedule = schedule
-      @recorded_at = recorded_at
-      @times = times
+      @form = form
       @say = say
       @cores_count = PumaTuner::Host::MachineFacts.read.cores_count
     end
@@ -37,7 +35,7 @@ module Validation
     def measure(subject)
       servers = @schedule.servers(subject)
       return if servers.empty? && @schedule.unrecorded(subject).empty?
-      @schedule.unrecorded(subject).each { |topology| record(subject, topology) }
+      @schedule.unrecorded(subject).each { |at| record(subject, at) }
       servers.each { |server| load(server) }
     rescue PumaTuner::UserMistake => error
       reason = Reason.of(error)
@@ -45,11 +43,11 @@ module Validation
       @journal.add("kind" => "absent", "key" => subject.key, "reason" => reason)
     end
 
-    def record(subject, topology)
-      @say.call("recording #{subject.key} at #{topology}")
-      recording = Recorder.new(servers: @servers, times: @times, fastest: @journal.run.fetch("turns_per_ms")).call(subject, topology)
+    def record(subject, at)
+      @say.call("recording #{subject.key} at #{at}")
+      recording = Recorder.new(servers: @servers, form: @form, fastest: @journal.run.fetch("turns_per_ms")).call(subject, at)
       calibrate(recording.observation)
-      name = Schedule.recording_name(subject, topology)
+      name = Schedule.recording_name(subject, at)
       @journal.add("kind" => "recording", "key" => name, "foreign_cpu_ratio" => recording.foreign_cpu_ratio, "turns_per_ms" => recording.turns_per_ms,
         "disturbed" => recording.disturbed)
       @journal.keep(name, recording.observation)
@@ -63,11 +61,13 @@ module Validation
     end
 
     def load(server)
-      @say.call("#{server.subject.key} #{server.topology}: #{server.cells.map(&:level).join(" ")}")
-      predictor = Predictor.of(@journal, server.subject, @recorded_at.first)
+      subject = server.subject
+      @say.call("#{subject.key} #{server.topology}: #{server.cells.map(&:level).join(" ")}")
+      at = @schedule.recorded_at(subject).first
+      predictor = Predictor.of(@journal, subject, at)
       plans = server.cells.map { |cell| plan(cell, predictor) }
-      session = Session.new(command: @servers.command(server.subject), topology: server.topology, plans:, times: @times, cores_count: @cores_count,
-        turns_per_ms: @journal.recorded_turns_per_ms(Schedule.recording_name(server.subject, @recorded_at.first)))
+      session = Session.new(command: @servers.command(subject), topology: server.topology, plans:, times: Times.of(@form, subject.workload), start: server.start,
+        cores_count: @cores_count, turns_per_ms: @journal.recorded_turns_per_ms(Schedule.recording_name(subject, at)))
       session.call.each_value { |fields| @journal.add(fields) }
     end
 
@@ -75,7 +75,7 @@ module Validation
       capacity_per_s = predictor.capacity_per_s(cell.topology)
       rate_per_s = cell.level.factor * capacity_per_s if cell.level.open?
       Session::Plan.new(cell:, rate_per_s:, connections_count: rate_per_s ? Session::OPEN_CONNECTIONS_COUNT : cell.level.connections_count(cell.topology),
-        load_s: @times.load_s_at(rate_per_s || capacity_per_s))
+        load_s: Times.of(@form, cell.subject.workload).load_s_at(rate_per_s || capacity_per_s))
     end
   end
 end

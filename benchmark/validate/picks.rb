@@ -3,12 +3,13 @@
 require_relative "comparison"
 
 module Validation
-  # Who relies on predictions takes the settings that are predicted best; what is lost by that, where others were measured to be better.
-  # Picked is as `puma_tuner` recommends: the fewest slots whose throughput comes within EQUAL_RATIO of the best.
+  # Who relies on predictions takes the settings that are recommended; what is lost by that, where others were measured to be better.
+  # The simulation's are those that `puma_tuner` recommends (Advise::Advisor); a formula's, and those that were needed, are the fewest slots whose throughput
+  # comes within EQUAL_RATIO of the best.
   #
-  # group: which grid; formula: whose pick, nil for the simulation's; picked; needed: the same pick, made from what was measured
+  # kind: class of work; group: which grid, and from which recording; formula: whose pick, nil for the simulation's; picked; needed: from what was measured
   # topologies_count: to pick from; regret: Estimate of the throughput lost by it, of the best one measured
-  Pick = Data.define(:group, :formula, :picked, :needed, :topologies_count, :regret) do
+  Pick = Data.define(:kind, :group, :formula, :picked, :needed, :topologies_count, :regret) do
     # @return [Boolean] as good as the best, with no slot more than that takes
     def right? = regret.value <= Picks::EQUAL_RATIO && picked.slots_count <= needed.slots_count
 
@@ -16,7 +17,7 @@ module Validation
     def spare_count = picked.slots_count - needed.slots_count
   end
 
-  # All of them: one for each grid of Grid::PICK_WORKLOADS, whose cells have the same clients.
+  # All of them: one for each recording of a subject whose cells have the same clients.
   module Picks
     EQUAL_RATIO = PumaTuner::Advise::Choice::EQUAL_WITHIN_RATIO
 
@@ -24,27 +25,35 @@ module Validation
     LEAST_SETTINGS_COUNT = 8
 
     class << self
+      # Cells that are held out have been measured as all others, and their settings can be the best: what is lost by a pick tells nothing else of them.
       # @param comparisons [Array<Comparison>]
       # @param formula [String, nil] of Comparison::FORMULAS; nil: the simulation
       # @return [Array<Pick>]
       def of(comparisons, formula: nil)
-        groups = comparisons.select { |comparison| comparison.cell.level.for_picks? && comparison.measured.throughput }.group_by { |comparison| comparison.cell.subject }
-        groups.filter_map { |subject, group| pick(subject, formula, group) if group.size >= LEAST_SETTINGS_COUNT }
+        same = comparisons.select { |comparison| comparison.cell.level.same_clients? && comparison.measured.throughput }
+        groups = same.group_by { |comparison| [comparison.cell.subject, comparison.cell.level, comparison.recorded] }
+        groups.filter_map { |_, group| pick(formula, group) if group.size >= LEAST_SETTINGS_COUNT }
       end
 
       private
 
       # Settings that could not be predicted can't be picked, but can have been the best.
-      def pick(subject, formula, group)
-        predicted = group.to_h { |comparison| [comparison, error(comparison, formula)&.predicted_value] }.compact
-        return if predicted.empty?
-        picked = fewest_slots(predicted)
+      def pick(formula, group)
+        picked = formula ? best_by(formula, group) : advised(group)
+        return unless picked
         needed = fewest_slots(group.to_h { |comparison| [comparison, comparison.measured.throughput.value] })
-        Pick.new(group: subject.key, formula:, picked: picked.cell.topology, needed: needed.cell.topology, topologies_count: group.size,
+        Pick.new(kind: group.first.cell.subject.workload.kind, group: group_name(group.first), formula:, picked: picked.cell.topology, needed: needed.cell.topology, topologies_count: group.size,
           regret: Regret.of(picked.measured, group.map(&:measured)))
       end
 
-      def error(comparison, formula) = formula ? comparison.formula_errors[formula] : comparison.errors[:throughput]
+      def group_name(comparison) = [comparison.cell.subject.key, ("by wrk" if comparison.cell.level.wrk?), "from #{comparison.recorded.at}"].compact.join(" ")
+
+      def advised(group) = group.find { |comparison| comparison.cell.topology == comparison.recorded.advised }
+
+      def best_by(formula, group)
+        predicted = group.to_h { |comparison| [comparison, comparison.formula_errors[formula]&.predicted_value] }.compact
+        fewest_slots(predicted) if predicted.any?
+      end
 
       # @param throughputs [Hash{Comparison => Float}]
       def fewest_slots(throughputs)

@@ -8,11 +8,19 @@ module Validation
     class << self
       # @param journal [Journal]
       # @param subject [Subject]
-      # @param topology [PumaTuner::Topology] of the recording
-      # @return [Predictor, nil] nil when there is no recording
-      def of(journal, subject, topology)
-        observation = journal.document(Schedule.recording_name(subject, topology)) or return
+      # @param recorded_at [RecordedAt]
+      # @return [Predictor, nil] nil when there is no such recording
+      def of(journal, subject, recorded_at)
+        observation = observation(journal, subject, recorded_at) or return
         new(observation, machine: journal.document(machine_name(observation)), timeslice_ms: subject.timeslice_ms, stations: subject.workload.stations)
+      end
+
+      # What a recording alone tells is known of one that has companions, too: with them left out.
+      # @return [PumaTuner::Measure::Observation, nil]
+      def observation(journal, subject, recorded_at)
+        found = journal.document(Schedule.recording_name(subject, recorded_at))
+        return found if found || recorded_at.companions
+        journal.document(Schedule.recording_name(subject, recorded_at.with(companions: true)))&.with(companions: [].freeze)
       end
 
       # @return [String] of a calibrated machine, in the journal
@@ -58,6 +66,20 @@ module Validation
     # @return [PumaTuner::Predict::Forecast]
     def open_loop(topology, rate_per_s, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.open(rate_per_s, connections_count:))
 
+    # As `tune` does it: all settings in one sweep, and what comes of it beside the figures.
+    # @param topologies [Array<PumaTuner::Topology>]
+    # @param connections_count [Integer]
+    # @return [PumaTuner::Predict::Sweep]
+    def sweep(topologies, connections_count)
+      arrivals = PumaTuner::Model::Arrivals.closed(connections_count)
+      # Recorded with as many clients as threads, a made workload is recommended settings for those that come.
+      sweeper(@workload.with(arrivals:)).call([@workload.observed_topology, *topologies].uniq.map { |topology| scenario(topology, arrivals) })
+    end
+
+    # @param sweep [PumaTuner::Predict::Sweep] of it
+    # @return [PumaTuner::Topology] that is recommended
+    def advised(sweep) = PumaTuner::Advise::Advisor.new.call(@workload.with(arrivals: sweep.arrivals), sweep).recommendation&.topology || sweep.today
+
     # What a server is predicted to answer when it is never short of work: rates of open loads are shares of it.
     # @return [Float] requests per second
     def capacity_per_s(topology) = closed_loop(topology, 4 * topology.slots_count).throughput_per_s.value
@@ -80,9 +102,10 @@ module Validation
 
     private
 
-    def forecast(topology, arrivals)
-      sweeper = PumaTuner::Predict::Sweeper.new(workload: @workload, machine: @machine, seed: SEED, stations: @stations, as_recorded: @as_recorded)
-      sweeper.forecast(PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms))
-    end
+    def forecast(topology, arrivals) = sweeper.forecast(scenario(topology, arrivals))
+
+    def sweeper(workload = @workload) = PumaTuner::Predict::Sweeper.new(workload:, machine: @machine, seed: SEED, stations: @stations, as_recorded: @as_recorded)
+
+    def scenario(topology, arrivals) = PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms)
   end
 end

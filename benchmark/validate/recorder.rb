@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
+require_relative "grid"
 require_relative "session"
 
 module Validation
-  # The one look at a subject that its predictions may use: a window of `puma_tuner measure`, with the probe.
+  # The one look at a subject that its predictions may use: a window of `puma_tuner measure`, with the probe; or the windows of `puma_tuner tune`, at
+  # several settings.
   class Recorder
     # @param servers [Servers]
-    # @param times [Times]
+    # @param form [Symbol] of Grid::FORMS
     # @param fastest [Float] speed of the machine that nobody disturbs, see Speed
-    def initialize(servers:, times:, fastest:)
+    def initialize(servers:, form:, fastest:)
       @fastest = fastest
       @servers = servers
-      @times = times
+      @form = form
     end
 
     # A recording that others disturbed would spoil all that is predicted from it: it is made again, so many times.
@@ -29,13 +31,16 @@ module Validation
       end
     end
 
+    # @return [Boolean] whether this version of `tune` records more than today's settings
+    def self.companions? = PumaTuner::Measure.const_defined?(:Recordings)
+
     # @param subject [Subject]
-    # @param topology [PumaTuner::Topology]
+    # @param recorded_at [RecordedAt]
     # @return [Recording] an undisturbed one, or the fastest
-    def call(subject, topology)
+    def call(subject, recorded_at)
       recordings = []
       ATTEMPTS_COUNT.times do
-        recordings << watched { observation(subject, topology) }
+        recordings << watched { observation(subject, recorded_at) }
         break unless recordings.last.disturbed
       end
       recordings.reject(&:disturbed).first || recordings.max_by(&:turns_per_ms)
@@ -49,12 +54,22 @@ module Validation
       Recording.new(observation:, foreign_cpu_ratio: disturbance.foreign_ratio || 0.0, turns_per_ms:, fastest: @fastest)
     end
 
-    # With as many clients as threads, so that one thread means one request at a time.
-    def observation(subject, topology)
-      traffic = PumaTuner::Load::Traffic.new(mix: subject.workload.mix, generator: PumaTuner::Load::Native.new,
-        connections_count: topology.slots_count, seed: 7)
-      PumaTuner::Measure::LoadedWindow.new(command: @servers.command(subject), traffic:, topology:, warmup_s: @times.warmup_s,
-        duration_s: @times.record_s_of(subject.workload), boot_limit_s: Session::BOOT_LIMIT_S).call
+    def observation(subject, recorded_at)
+      times = Times.of(@form, subject.workload)
+      given = {command: @servers.command(subject), traffic: traffic(subject.workload, recorded_at.topology), boot_limit_s: Session::BOOT_LIMIT_S}
+      seconds = {warmup_s: times.warmup_s, duration_s: times.record_s_of(subject.workload)}
+      recorded_at.companions ? with_companions(recorded_at.topology, seconds, **given) : PumaTuner::Measure::LoadedWindow.new(topology: recorded_at.topology, **seconds, **given).call
+    end
+
+    def with_companions(today, seconds, **given)
+      plan = PumaTuner::Measure::Recordings::Plan.new(today:, settings: nil, workers: Grid::WORKERS, times: PumaTuner::Measure::LoadedWindow::Times.new(**seconds),
+        limit_s: nil, **given)
+      PumaTuner::Measure::Recordings.new(plan).call
+    end
+
+    def traffic(workload, topology)
+      PumaTuner::Load::Traffic.new(mix: workload.mix, generator: PumaTuner::Load::Native.new,
+        connections_count: Grid.recorded_connections_count(workload, topology), seed: 7)
     end
   end
 end

@@ -11,7 +11,7 @@ module Validation
     LIBRARY = File.expand_path("../../lib/puma_tuner/native", __dir__)
 
     # @param turns_per_ms [Integer] of the app's loop: how much work the workloads are
-    # @param folder [String] that may hold a named pipe for each server while it runs
+    # @param folder [String] that may hold a named pipe for each server while it runs, and files of the app's
     def initialize(turns_per_ms:, folder:)
       @turns_per_ms = turns_per_ms
       @folder = folder
@@ -41,19 +41,24 @@ module Validation
       unless File.file?(File.join(directory, "config.ru"))
         raise PumaTuner::UserMistake, "#{workload.name} is not installed; run labs/real_apps/#{workload.name}/setup"
       end
-      PumaTuner::Host::Command.of_words(%w[bundle exec puma], directory:)
+      PumaTuner::Host::Command.of_words(workload.command, directory:)
     end
 
     # With gems of its own, as `puma_tuner prove` gives them to a variant.
     def made(subject)
-      gemfile = File.join(GEMFILES, "puma_#{subject.puma.tr(".", "_")}.gemfile")
+      gemfile = File.join(GEMFILES, "#{subject.workload.gemfile || "puma_#{subject.puma.tr(".", "_")}"}.gemfile")
       base = PumaTuner::Host::Command.of_rackup(APP)
       ruby = ruby(subject.ruby)
       # First on PATH, too: a Bundler that starts itself anew in another version takes the first Ruby that it finds there.
       environment = base.environment.merge("PATH" => "#{File.dirname(ruby)}:#{base.environment["PATH"]}")
       bundle = PumaTuner::Prove::Bundle.new(gemfile:, gems: {}, ruby:, environment:, say: method(:warn)).install
       environment, words = bundle.around(environment, base.words)
-      base.with(words:, environment: {**environment, "VALIDATION_STEPS" => subject.workload.steps, "VALIDATION_TURNS_PER_MS" => @turns_per_ms.to_s, **tokens(subject.workload)})
+      base.with(words:, environment: {**environment, **steps(subject.workload), **tokens(subject.workload)})
+    end
+
+    def steps(workload)
+      {"VALIDATION_STEPS" => workload.steps, "VALIDATION_BACKGROUND" => workload.background, "VALIDATION_TURNS_PER_MS" => @turns_per_ms.to_s,
+       "VALIDATION_FOLDER" => @folder}.compact
     end
 
     # Each command has a pipe of its own: who was killed with a token in hand takes it along.

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "beside"
 require_relative "cell"
 require_relative "reason"
 require_relative "speed"
@@ -10,9 +11,9 @@ module Validation
   # meets each of them; then the probe is put in, and each load is sent once more for the wait for the GVL.
   #
   # It makes a hash for the journal of each cell:
-  #   connections_count; rate_per_s: of an open load, as it was asked for, else nil; load_s: of each repeat
+  #   start: which of several servers it was, counted from 0; connections_count; rate_per_s: of an open load, as it was asked for, else nil; load_s: of each repeat
   #   repeats: latency (histogram), turns_per_ms (see Speed); requests_count: that the server worked for, counted_count: that throughput and
-  #     latency are of; intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the server; conditions
+  #     latency are of; intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the server; beside_cpu_ns: of what runs beside it for it, see Beside; conditions
   #     (PumaTuner::Prove::Conditions); failure: why it is no measurement of this load, or nil; disturbed: who else used the machine, or nil
   #   gvl_wait: requests_count, mean_ns, deviation_ns; nil when nothing could be seen
   #   failure: why there is nothing else
@@ -28,19 +29,29 @@ module Validation
       def arrivals = rate_per_s ? PumaTuner::Load::Arrivals.open(rate_per_s) : PumaTuner::Load::Arrivals.closed
 
       # @param seed [Integer]
-      def traffic(seed)
-        PumaTuner::Load::Traffic.new(mix: cell.subject.workload.mix, generator: PumaTuner::Load::Native.new, connections_count:, seed:, arrivals:)
+      # @param by_wrk [Boolean] whether wrk sends it
+      def traffic(seed, by_wrk: cell.level.wrk?)
+        mix = cell.subject.workload.mix
+        generator = by_wrk ? PumaTuner::Load::Wrk.new : PumaTuner::Load::Native.new
+        PumaTuner::Load::Traffic.new(mix: by_wrk ? without_texts(mix) : mix, generator:, connections_count:, seed:, arrivals:).insist_on_generator
       end
+
+      private
+
+      # wrk can't look for them.
+      def without_texts(mix) = mix.with(requests: mix.requests.map { |request| request.with(expected_text: nil) })
     end
 
     # @param command [PumaTuner::Host::Command]
     # @param topology [PumaTuner::Topology]
     # @param plans [Array<Plan>]
     # @param times [Times]
+    # @param start [Integer] which of several servers it is: the order of requests differs between them, too
     # @param cores_count [Integer]
     # @param turns_per_ms [Float] the machine's speed while the subject was recorded, see Speed
-    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms:)
+    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms:, start: 0)
       @turns_per_ms = turns_per_ms
+      @start = start
       @command = command
       @topology = topology
       @plans = plans
@@ -55,11 +66,11 @@ module Validation
         @meter = PumaTuner::Host::Meter::Asking.new(server.directory)
         warm_up(server)
         (@times.repeats_count + EXTRA_COUNT).times { |number| turn(number).each { |plan| @outcomes[plan] << repeat(server, plan, number) } }
-        waits = @plans.to_h { |plan| [plan, (gvl_wait(server, plan) unless plan.cell.level.for_picks?)] }
+        waits = @plans.to_h { |plan| [plan, (gvl_wait(server, plan) if plan.cell.probed?)] }
         @plans.to_h { |plan| [plan.cell, fields(plan, waits.fetch(plan))] }
       end
     rescue PumaTuner::UserMistake => error
-      @plans.to_h { |plan| [plan.cell, {"kind" => "cell", "key" => plan.cell.key, "failure" => Reason.of(error)}] }
+      @plans.to_h { |plan| [plan.cell, {"kind" => "cell", "key" => plan.cell.key, "start" => @start, "failure" => Reason.of(error)}] }
     end
 
     private
@@ -67,7 +78,7 @@ module Validation
     # With the most that will be sent.
     def warm_up(server)
       busiest = @plans.max_by { |plan| [plan.rate_per_s ? 0 : 1, plan.connections_count] }
-      busiest.traffic(0).send_to(server.url, duration_s: @times.warmup_s)
+      busiest.traffic(0, by_wrk: false).send_to(server.url, duration_s: @times.warmup_s)
     end
 
     # Those that still lack undisturbed repeats.
@@ -78,12 +89,12 @@ module Validation
 
     def repeat(server, plan, number)
       before = PumaTuner::Host::Readings.take(server, nil)
-      own_ns = own_cpu_ns
-      outcome, turns_per_ms = Speed.during { plan.traffic(number + 1).send_to(server.url, duration_s: plan.load_s) }
-      own_ns = own_cpu_ns - own_ns
+      own_ns, beside_ns = own_cpu_ns, Beside.cpu_ns(server)
+      outcome, turns_per_ms = Speed.during { plan.traffic(seed(number)).send_to(server.url, duration_s: plan.load_s) }
+      own_ns, beside_ns = own_cpu_ns - own_ns, Beside.cpu_ns(server) - beside_ns
       spent = PumaTuner::Host::Readings.take(server, nil) - before
-      conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns, cores_count: @cores_count, fingerprint: {})
-      [outcome, {"cpu_ns" => spent.cpu_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "failure" => outcome.complaint,
+      conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns + beside_ns, cores_count: @cores_count, fingerprint: {})
+      [outcome, {"cpu_ns" => spent.cpu_ns, "beside_cpu_ns" => beside_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "failure" => outcome.complaint,
                  "disturbed" => disturbed(outcome, conditions, turns_per_ms, plan)}]
     end
 
@@ -94,6 +105,11 @@ module Validation
       PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals)&.detail || PumaTuner::Prove::Disturbance.of_unpaired(conditions) ||
         Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded")
     end
+
+    SEEDS_COUNT = 20
+    private_constant :SEEDS_COUNT
+
+    def seed(number) = @start * SEEDS_COUNT + number + 1
 
     def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
@@ -122,7 +138,7 @@ module Validation
     def fields(plan, gvl_wait)
       repeats = @outcomes.fetch(plan)
       {
-        "kind" => "cell", "key" => plan.cell.key, "at" => Time.now.utc.strftime("%FT%TZ"), "connections_count" => plan.connections_count,
+        "kind" => "cell", "key" => plan.cell.key, "start" => @start, "at" => Time.now.utc.strftime("%FT%TZ"), "connections_count" => plan.connections_count,
         "rate_per_s" => plan.rate_per_s, "load_s" => plan.load_s,
         "repeats" => repeats.map { |outcome, circumstances| {**figures(outcome), **circumstances} },
         "gvl_wait" => gvl_wait, "failure" => nil

@@ -14,9 +14,8 @@ module Validation
       @measurement = measurement
       @options = options
       @folder = folder
-      @times = options.quick ? Times.quick : Times.full
       @journal = Journal.new(folder, fresh: options.fresh && !options.list)
-      @schedule = Schedule.new(cells: options.cells, recorded_at: options.recorded_at, journal: @journal, again: options.again)
+      @schedule = Schedule.new(cells: options.cells, form: options.form, recorded_at: options.recorded_at, journal: @journal, again: options.again)
     end
 
     # Exit codes, as `puma_tuner` has them.
@@ -28,7 +27,7 @@ module Validation
     def run
       raise PumaTuner::UserMistake, "no cell is called that; --list tells their names" if @options.cells.empty?
       unless @options.recompute
-        puts @schedule.lines(@times)
+        puts @schedule.lines
         return 0 if @options.list
         measure
       end
@@ -41,11 +40,11 @@ module Validation
     def measure
       begin_run unless @journal.run
       began_s = now_s
-      whole_s = @schedule.expected_s(@times)
+      whole_s = @schedule.expected_s
       say = ->(text) { warn format("validate, %.1f of about %.1f min: %s", (now_s - began_s) / 60, whole_s / 60, text) }
-      @measurement.new(journal: @journal, schedule: @schedule, recorded_at: @options.recorded_at, times: @times, say:).call
+      @measurement.new(journal: @journal, schedule: @schedule, form: @options.form, say:).call
     rescue Interrupt
-      kept_count = @options.cells.count { |cell| @journal.cell(cell) }
+      kept_count = @options.cells.count { |cell| @journal.starts(cell).any? }
       warn "validate: #{kept_count} of #{@options.cells.size} cells are kept in #{@folder}; the same command goes on from there, --recompute shows what there is"
       raise
     end
@@ -58,14 +57,21 @@ module Validation
     def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
     def conclude
-      by_topology = @options.recorded_at.to_h { |topology| [topology, comparisons(topology)] }
-      first, judged = by_topology.first
-      verdicts = Judge.verdicts(judged)
-      page = Page.new(facts: @journal.run, options: @options, by_topology:, corrected: corrected(first, judged), verdicts:, unmeasured:, calibrated_at:)
+      look if @options.held_out
+      all = comparisons
+      told = all.reject { |comparison| Grid.held_out?(comparison.cell) && !@options.held_out }
+      judged = Judge.judged(told)
+      # Settings that are held out have been measured, too, and can be the best.
+      verdicts = Judge.verdicts(judged, kinds: @options.kinds, picks: Picks.of(Judge.judged(all)))
+      page = Page.new(facts: @journal.run, options: @options, comparisons: told, judged:, of_picks: all, corrected: corrected(judged), verdicts:, unmeasured:,
+        calibrated_at:, looks: @journal.looks)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
       status(verdicts)
     end
+
+    # Whoever looks twice has seen them before.
+    def look = @journal.add("kind" => "look", "key" => Time.now.utc.strftime("%F %H:%M:%S UTC"), "commit" => Provenance::COMMIT)
 
     # Of a grid that was narrowed, a target may have nothing that it is about.
     def status(verdicts)
@@ -74,36 +80,58 @@ module Validation
       verdicts.any?(&:noisy?) ? UNMEASURED : 0
     end
 
-    # What a user gets: the forecast of the recording, for the load that there was.
-    def comparisons(topology) = compare(@options.cells, topology) { |predictor, _, _| predictor }
-
-    # The same of those that nobody disturbed, for the machine as fast as it was meanwhile: what is left is the model's.
-    # @param compared [Array<Comparison>]
-    def corrected(topology, compared)
-      compare(compared.reject(&:disturbed).map(&:cell), topology) do |predictor, cell, measured|
-        predictor.on_a_machine(slower_ratio(cell, measured, predictor, @journal.recorded_turns_per_ms(Schedule.recording_name(cell.subject, topology))))
+    # What a user gets: the forecasts of each recording, for the load that there was.
+    # @return [Array<Comparison>]
+    def comparisons
+      @options.told_cells.group_by(&:subject).flat_map do |subject, cells|
+        measured = cells.to_h { |cell| [cell, measured(cell)] }.compact
+        measured.empty? ? [] : @schedule.predicted_from(subject).flat_map { |at| predict(subject, at, measured) }
       end
     end
 
-    # @yieldparam predictor [Predictor]
-    # @yieldparam cell [Cell]
-    # @yieldparam measured [Measured]
-    # @yieldreturn [Predictor] the one to predict the cell with
-    def compare(cells, topology)
-      cells.group_by(&:subject).flat_map do |subject, of_subject|
-        predictor = Predictor.of(@journal, subject, topology) or next []
-        void = @journal.disturbed(Schedule.recording_name(subject, topology))
-        of_subject.filter_map { |cell| measured(cell)&.then { |measured| comparison(cell, measured, void) { yield(predictor, cell, measured) } } }
+    # @param measured [Hash{Cell => Measured}]
+    def predict(subject, at, measured)
+      predictor = Predictor.of(@journal, subject, at) or return []
+      void = @journal.disturbed(Schedule.recording_name(subject, at)) || @journal.disturbed(Schedule.recording_name(subject, at.with(companions: true)))
+      same, others = measured.partition { |cell, _| cell.level.same_clients? }
+      [*others.map { |cell, of_cell| comparison(cell, of_cell, Recorded.new(at:, void:)) { predictor.of(cell, of_cell) } },
+        *same.group_by { |_, of_cell| of_cell.connections_count }.flat_map { |connections_count, pairs| predict_together(predictor, connections_count, pairs, Recorded.new(at:, void:)) }]
+    rescue PumaTuner::UserMistake => error
+      measured.map { |cell, of_cell| Comparison.new(cell:, measured: of_cell, forecast: nil, recorded: Recorded.new(at:, void:), failure: Reason.of(error)) }
+    end
+
+    # One sweep, as `tune` makes it: with what it recommends, and what it says of itself.
+    def predict_together(predictor, connections_count, pairs, recorded)
+      sweep = predictor.sweep(pairs.map { |cell, _| cell.topology }.uniq, connections_count)
+      recorded = recorded.with(advised: predictor.advised(sweep), self_check: (sweep.self_check if sweep.respond_to?(:self_check)))
+      pairs.map { |cell, of_cell| Comparison.new(cell:, measured: of_cell, forecast: sweep.at(cell.topology), recorded:) }
+    end
+
+    # The made ones that nobody disturbed, for the machine as fast as it was meanwhile: what is left is the model's.
+    # @param judged [Array<Comparison>]
+    def corrected(judged)
+      undisturbed = judged.select { |comparison| comparison.cell.subject.workload.made? && !comparison.disturbed }
+      undisturbed.group_by { |comparison| [comparison.cell.subject, comparison.recorded.at] }.flat_map do |(subject, at), of_recording|
+        predictor = Predictor.of(@journal, subject, at)
+        recorded_turns_per_ms = @journal.recorded_turns_per_ms(Schedule.recording_name(subject, at))
+        of_recording.map do |known|
+          comparison(known.cell, known.measured, known.recorded) do
+            predictor.on_a_machine(slower_ratio(known.cell, known.measured, predictor, recorded_turns_per_ms)).of(known.cell, known.measured)
+          end
+        end
       end
     end
 
     # @return [Measured, nil]
-    def measured(cell) = @journal.cell(cell)&.then { |fields| Measured.new(fields) }&.then { |measured| measured unless measured.failure }
+    def measured(cell)
+      starts = @journal.starts(cell)
+      Measured.new(starts).then { |measured| measured unless measured.failure } if starts.any?
+    end
 
-    def comparison(cell, measured, void)
-      Comparison.new(cell:, measured:, forecast: yield.of(cell, measured), void:)
+    def comparison(cell, measured, recorded)
+      Comparison.new(cell:, measured:, forecast: yield, recorded:)
     rescue PumaTuner::UserMistake => error
-      Comparison.new(cell:, measured:, forecast: nil, void:, failure: Reason.of(error))
+      Comparison.new(cell:, measured:, forecast: nil, recorded:, failure: Reason.of(error))
     end
 
     # How much longer the machine took for the same work than while it was recorded. By the work itself where that is a fixed number
@@ -123,13 +151,13 @@ module Validation
 
     # Recordings come before cells, so a cell that is there has one.
     def reason_unmeasured(cell)
-      fields = @journal.cell(cell)
-      fields ? Measured.new(fields).failure : "it has not been measured yet"
+      starts = @journal.starts(cell)
+      starts.any? ? Measured.new(starts).failure : "it has not been measured yet"
     end
 
     # @return [Array<String>, nil] when the machine was calibrated, for each Ruby and Puma; nil where it was not for one of them
     def calibrated_at
-      recordings = @schedule.subjects.filter_map { |subject| @journal.document(Schedule.recording_name(subject, @options.recorded_at.first)) }
+      recordings = @schedule.subjects.filter_map { |subject| Predictor.observation(@journal, subject, @schedule.recorded_at(subject).first) }
       machines = recordings.map { |observation| Predictor.machine_name(observation) }.uniq.map { |name| @journal.document(name) }
       machines.map { |machine| machine.calibrated.calibrated_at } if machines.all?
     end

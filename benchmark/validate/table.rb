@@ -1,16 +1,13 @@
 # frozen_string_literal: true
 
-require_relative "../support/markdown"
-require_relative "judge"
+require_relative "error_table"
 
 module Validation
-  # The tables that people read. Pure.
+  # The tables that people read, but for those of errors. Pure.
   class Table
-    OUTCOMES = {met: "met", missed: "**missed**", noisy: "too noisy to say", unmeasured: "not measured"}.freeze
-    TITLES = {throughput: "throughput", p50: "p50", p99: "p99", gvl_wait: "GVL wait", mean: "mean latency", cpu: "CPU per request"}.freeze
     MISSING_SHOWN = 12
 
-    # Shown of each cell; the mean is only in the summary.
+    # Shown of each cell; the mean is only in the summaries.
     SHOWN = %i[throughput p50 p99 gvl_wait cpu].freeze
 
     # @param comparisons [Array<Comparison>]
@@ -22,10 +19,10 @@ module Validation
     # @return [String]
     def self.targets(verdicts)
       rows = verdicts.map do |verdict|
-        [verdict.claim, percent(verdict.target_ratio), percent(verdict.value_ratio), range_percent(verdict.least_ratio, verdict.most_ratio), verdict.cells_count.to_s,
-          OUTCOMES.fetch(verdict.outcome)]
+        [verdict.claim, verdict.target, percent(verdict.value_ratio), range_percent(verdict.least_ratio, verdict.most_ratio), verdict.cells_count.to_s,
+          ErrorTable::OUTCOMES.fetch(verdict.outcome)]
       end
-      Accuracy::Markdown.table(["target", "at most %", "came to %", "noise leaves open %", "cells", "outcome"], rows)
+      Accuracy::Markdown.table(["target", "it is", "came to %", "noise leaves open %", "cells", "outcome"], rows)
     end
 
     # @param verdicts [Array<Verdict>]
@@ -41,7 +38,7 @@ module Validation
     # @param verdicts [Array<Verdict>]
     # @return [String, nil] which cells miss
     def self.missing(verdicts)
-      lines = verdicts.select(&:missed?).flat_map do |verdict|
+      lines = verdicts.select { |verdict| verdict.missed? && verdict.missing.any? }.flat_map do |verdict|
         shown = verdict.missing.first(MISSING_SHOWN).map { |key, ratio| "  - #{key}#{" (#{Accuracy::Markdown.signed(ratio * 100)} %)" unless key.include?(": ")}" }
         rest = verdict.missing.size - shown.size
         ["- #{verdict.claim}:", *shown, *("  - and #{rest} more" if rest.positive?)]
@@ -50,78 +47,70 @@ module Validation
     end
 
     # @return [String] ratios as per cent
-    def self.percent(ratio) = ratio ? format("%.1f", ratio * 100) : "-"
+    def self.percent(ratio) = ErrorTable.percent(ratio)
 
     # @return [String] both ends as per cent
     def self.range_percent(low, high) = (low && high) ? "#{percent(low)} to #{percent(high)}" : "-"
 
-    # @param without [Array<Symbol>] metrics that are left out
-    # @return [String] each metric's errors
-    def summary(without: [])
-      rows = TITLES.except(*without).filter_map do |metric, title|
-        errors = errors(metric)
-        [title, *statistics(errors), Accuracy::Markdown.signed(errors.sum(&:ratio) / errors.size * 100), *coverage(errors), errors.size.to_s] if errors.any?
+    # @return [String, nil] whose picks are right, ours and the formulas'
+    def pickers
+      rows = [["recommended", nil], *Comparison::FORMULAS.keys.map { |name| [name, name] }].filter_map do |title, formula|
+        picks = Picks.of(@comparisons, formula:)
+        next if picks.empty?
+        [title, "#{picks.count(&:right?)} of #{picks.size}", percent(picks.map { |pick| pick.regret.value }.max), picks.sum { |pick| [pick.spare_count, 0].max }.to_s]
       end
-      Accuracy::Markdown.table(["", "median %", "90th percentile %", "worst %", "mean, signed %", "in the predicted 95 % interval", "that is %", "cells"], rows)
-    end
-
-    # @return [String, nil] what formulas say of the same cells' throughput, beside the simulation
-    def formulas
-      rows = [["simulation", errors(:throughput), nil],
-        *Comparison::FORMULAS.keys.map { |name| [name, @comparisons.filter_map { |comparison| comparison.formula_errors[name] }, name] }]
-      rows = rows.filter_map { |title, errors, formula| formula_row(title, errors, formula) if errors.any? }
-      Accuracy::Markdown.table(["throughput by", "median %", "90th percentile %", "worst %", "cells", "right picks", "worst pick loses %", "slots too many"], rows) if rows.any?
+      Accuracy::Markdown.table(["picked by", "right picks", "worst pick loses %", "slots too many"], rows) if rows.any?
     end
 
     # @return [String, nil] what would have been picked, and what would have been lost
     def picks
-      simulated = Picks.of(@comparisons)
       by_formula = Comparison::FORMULAS.keys.to_h { |name| [name, Picks.of(@comparisons, formula: name).to_h { |pick| [pick.group, pick] }] }
-      rows = simulated.map do |pick|
+      rows = Picks.of(@comparisons).map do |pick|
         [pick.group, pick.needed.to_s, lost(pick, interval: true), *by_formula.each_value.map { |picks| lost(picks[pick.group]) }, pick.topologies_count.to_s]
       end
-      Accuracy::Markdown.table(["cells", "measured", "simulation", *Comparison::FORMULAS.keys, "of"], rows) if rows.any?
+      Accuracy::Markdown.table(["cells", "measured", "recommended", *Comparison::FORMULAS.keys, "of"], rows) if rows.any?
+    end
+
+    # @return [String, nil] how far servers with the same settings are apart, that were started one after the other
+    def starts
+      rows = @comparisons.group_by { |comparison| comparison.cell.subject }.filter_map do |subject, of_subject|
+        spreads = of_subject.uniq(&:cell).filter_map { |comparison| comparison.measured.start_spread_ratio }
+        [subject.key, percent(Judge::MEDIAN.call(spreads)), percent(spreads.max), spreads.size.to_s] if spreads.any?
+      end
+      Accuracy::Markdown.table(["cells", "starts apart, median %", "at most %", "cells"], rows) if rows.any?
+    end
+
+    # @return [String, nil] the CPU of what runs beside servers for them
+    def beside
+      rows = @comparisons.group_by { |comparison| comparison.cell.subject }.filter_map do |subject, of_subject|
+        costs = of_subject.uniq(&:cell).filter_map { |comparison| comparison.measured.beside_cpu_ns }
+        next if costs.empty?
+        server = of_subject.filter_map { |comparison| comparison.measured.cpu&.value }
+        [subject.key, number(Judge::MEDIAN.call(costs), PumaTuner::Units::NS_PER_MS), number(Judge::MEDIAN.call(server), PumaTuner::Units::NS_PER_MS)]
+      end
+      Accuracy::Markdown.table(["cells", "database and proxy, CPU per request ms", "server, CPU per request ms"], rows) if rows.any?
     end
 
     # @return [String, nil] every cell; a star marks the disturbed ones
     def cells
-      rows = @comparisons.map { |comparison| ["#{comparison.cell.key}#{" *" if comparison.disturbed}", *SHOWN.map { |metric| figures(comparison, metric) }] }
+      rows = @comparisons.map { |comparison| ["#{comparison.name}#{" *" if comparison.disturbed}", *SHOWN.map { |metric| figures(comparison, metric) }] }
       Accuracy::Markdown.table(["cell", "requests/s", "p50 ms", "p99 ms", "GVL wait ms", "CPU per request ms"], rows) if rows.any?
     end
 
     # @return [String, nil] which cells were disturbed, and by what
     def disturbed
-      lines = @comparisons.filter_map { |comparison| "- #{comparison.cell.key}: #{comparison.disturbed}" if comparison.disturbed }
+      lines = @comparisons.filter_map { |comparison| "- #{comparison.name}: #{comparison.disturbed}" if comparison.disturbed }
       lines.join("\n") if lines.any?
     end
 
     private
 
-    def errors(metric) = @comparisons.filter_map { |comparison| comparison.errors[metric] }
-
-    # How many of the predicted intervals hold what was measured, and that share with its own interval.
-    def coverage(errors)
-      covered = errors.map(&:covered?).compact
-      return %w[- -] if covered.empty?
-      share = PumaTuner::Stats::Wilson.interval(covered.count(true), covered.size)
-      ["#{covered.count(true)} of #{covered.size}", "#{self.class.percent(share.value)} (#{self.class.range_percent(share.low, share.high)})"]
-    end
-
-    def statistics(errors)
-      ratios = errors.map { |error| error.ratio.abs }
-      [Judge::MEDIAN, Judge::P90, Judge::WORST].map { |statistic| self.class.percent(statistic.call(ratios)) }
-    end
-
-    def formula_row(title, errors, formula)
-      picks = Picks.of(@comparisons, formula:)
-      [title, *statistics(errors), errors.size.to_s, picks.any? ? "#{picks.count(&:right?)} of #{picks.size}" : "-",
-        self.class.percent(picks.map { |pick| pick.regret.value }.max), picks.any? ? picks.sum { |pick| [pick.spare_count, 0].max }.to_s : "-"]
-    end
+    def percent(ratio) = self.class.percent(ratio)
 
     # "2x3: 4.1 (0.0 to 7.2)"
     def lost(pick, interval: false)
       return "-" unless pick
-      "#{pick.picked}: #{self.class.percent(pick.regret.value)}#{" (#{self.class.range_percent(pick.regret.low, pick.regret.high)})" if interval}"
+      "#{pick.picked}: #{percent(pick.regret.value)}#{" (#{self.class.range_percent(pick.regret.low, pick.regret.high)})" if interval}"
     end
 
     # "measured (low to high) -> predicted (low to high), error"

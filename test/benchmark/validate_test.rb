@@ -18,7 +18,8 @@ class ValidateTest < TunerTest
   # @param spread [Float] by which one repeat is below, the other above
   # @param factor [Float] of the builders' forecast, whose throughput is 100/s and p50 50 ms, p99 100 ms, GVL wait 0
   # @param worked_count [Integer] requests that the server worked for, those included that do not count
-  def fields(key = KEY, factor: 1.0, spread: 0.0, p50_ms: 50, p99_ms: 100, gvl_wait_ms: 0.1, disturbed: nil, failure: nil, rate_per_s: nil, counted_count: 2_000,
+  # @return [Hash] of one start
+  def fields(key = KEY, factor: 1.0, start: 0, spread: 0.0, p50_ms: 50, p99_ms: 100, gvl_wait_ms: 0.1, disturbed: nil, failure: nil, rate_per_s: nil, counted_count: 2_000,
     worked_count: counted_count)
     latency = Stats::Histogram.of([(p50_ms * MS).round] * (counted_count * 98 / 100) + [(p99_ms * MS).round] * (counted_count * 2 / 100)).to_document.transform_keys(&:to_s)
     repeats = [1 - spread, 1 + spread].map do |off|
@@ -28,38 +29,44 @@ class ValidateTest < TunerTest
     end
     # So that the pooled throughput is 100 x factor, too.
     repeats.each { |repeat| repeat["duration_ns"] = (counted_count / (100 * factor) * 1e9).round }
-    {"kind" => "cell", "key" => key, "connections_count" => 3, "rate_per_s" => rate_per_s, "load_s" => 20.0, "repeats" => repeats,
+    {"kind" => "cell", "key" => key, "start" => start, "connections_count" => 3, "rate_per_s" => rate_per_s, "load_s" => 20.0, "repeats" => repeats,
      "gvl_wait" => {"requests_count" => 500, "mean_ns" => gvl_wait_ms * MS, "deviation_ns" => 0.05 * MS}, "failure" => nil}
   end
 
-  def comparison(key = KEY, forecast: forecast("1x3", 100.0, p99_ms: 100), failure: nil, **measured)
-    Comparison.new(cell: Cell.parse(key), measured: Measured.new(fields(key, **measured)), forecast:, failure:)
+  def comparison(key = KEY, forecast: forecast("1x3", 100.0, p99_ms: 100), failure: nil, recorded: recorded_at, **measured)
+    Comparison.new(cell: Cell.parse(key), measured: measured(fields(key, **measured)), forecast:, recorded:, failure:)
   end
 
-  def verdict(claim, comparisons) = Judge.verdicts(comparisons).find { |verdict| verdict.claim.start_with?(claim) }
+  # @param starts [Array<Hash>] see fields
+  def measured(*starts) = Measured.new(starts)
+
+  def recorded_at(text = "1x1", **others) = Recorded.new(at: RecordedAt.parse(text), **others)
+
+  def verdicts(comparisons, kinds: ["made"]) = Judge.verdicts(comparisons, kinds:)
+
+  def verdict(claim, comparisons, **given) = verdicts(comparisons, **given).find { |verdict| verdict.claim.start_with?(claim) }
 
   test "a cell's name holds all of it" do
-    (Grid.quick + Grid.full).each { |cell| assert_equal cell, Cell.parse(cell.key) }
+    (Grid::FORMS.flat_map { |form| Grid.cells(form) } + Grid.by_wrk).each { |cell| assert_equal cell, Cell.parse(cell.key) }
     assert_equal 3, Cell.parse(KEY).level.connections_count(topology("1x3"))
   end
 
   test "the grids name each cell once, and what the issue asks for" do
-    [Grid.quick, Grid.full, Grid.full(everything: true)].each { |cells| assert_equal cells.size, cells.uniq.size }
-    full = Grid.full
+    [*Grid::FORMS.map { |form| Grid.cells(form) }, Grid.cells(:full, everything: true)].each { |cells| assert_equal cells.size, cells.uniq.size }
+    full = Grid.cells(:full)
     assert_equal %w[3.3 3.4], full.map { |cell| cell.subject.ruby }.uniq.sort
     assert_equal %w[6.6 7.2 8.0 own], full.map { |cell| cell.subject.puma }.uniq.sort
     assert_equal [10, 100], full.map { |cell| cell.subject.timeslice_ms }.uniq.sort
     assert_empty full.select { |cell| cell.subject.ruby == "3.3" && cell.subject.timeslice_ms == 10 }
     assert_equal Workloads::NAMES, full.map { |cell| cell.subject.workload_name }.uniq.sort_by { |name| Workloads::NAMES.index(name) }
-    Grid.full(everything: true).then { |all| assert_empty Grid.full - all }
+    Grid.cells(:full, everything: true).then { |all| assert_empty full - all }
   end
 
-  test "the quick grid takes some ten minutes" do
-    schedule = Schedule.new(cells: Grid.quick, recorded_at: [topology("1x1")], journal: empty_journal)
-    assert_operator schedule.expected_s(Times.quick), :<, 700
+  test "the quick grid takes some ten minutes, the medium one some forty" do
+    {quick: 8..12, medium: 35..50}.each { |form, minutes| assert_includes minutes, Schedule.new(cells: Grid.cells(form), form:, journal: empty_journal).expected_s / 60 }
   end
 
-  def empty_journal = Struct.new(:nothing) { %i[cell absence document].each { |name| define_method(name) { |*| nil } } }.new
+  def empty_journal = Struct.new(:nothing) { %i[start absence document].each { |name| define_method(name) { |*| nil } } }.new
 
   test "an error is beyond the noise by what lies outside of the repeats" do
     error = comparison(factor: 0.9, spread: 0.02).errors.fetch(:throughput)
@@ -71,77 +78,77 @@ class ValidateTest < TunerTest
   end
 
   test "targets are met or missed, by the errors as they are" do
-    assert_equal :met, verdict("throughput, worst", [comparison]).outcome
-    assert_equal :missed, verdict("throughput, worst", [comparison, comparison(factor: 0.9)]).outcome
-    assert_equal [KEY], verdict("throughput, worst", [comparison, comparison(factor: 0.9)]).missing.map(&:first)
-    assert_equal :met, verdict("throughput, median", [comparison, comparison, comparison(factor: 0.9)]).outcome
-    assert_equal :missed, verdict("p99, median", [comparison(p99_ms: 150)]).outcome
+    assert_equal :met, verdict("made: throughput, 90th", [comparison]).outcome
+    assert_equal :missed, verdict("made: throughput, 90th", [comparison, comparison(factor: 0.9)]).outcome
+    assert_equal [KEY], verdict("made: throughput, 90th", [comparison, comparison(factor: 0.9)]).missing.map(&:first)
+    assert_equal :met, verdict("made: throughput, median", [comparison, comparison, comparison(factor: 0.9)]).outcome
+    assert_equal :missed, verdict("made: p99, median", [comparison(p99_ms: 150)]).outcome
   end
 
   test "a noisy measurement does not make a wrong prediction meet its target" do
     noisy = [comparison(factor: 0.9, spread: 0.3)] * 5
-    assert_in_delta 0.0, verdict("throughput, worst", noisy).least_ratio
-    assert_equal %i[missed missed], ["throughput, median", "throughput, worst"].map { |claim| verdict(claim, noisy).outcome }
-    assert_equal noisy.size, verdict("throughput, median", noisy).cells_count
+    assert_in_delta 0.0, verdict("made: throughput, 90th", noisy).least_ratio
+    assert_equal %i[missed missed], ["made: throughput, median", "made: throughput, 90th"].map { |claim| verdict(claim, noisy).outcome }
+    assert_equal noisy.size, verdict("made: throughput, median", noisy).cells_count
   end
 
   # A forecast that is right by luck: whoever measures within +-30 % has not seen that errors are below 5 %.
   test "noise alone does not make a target met" do
-    assert_equal :noisy, verdict("throughput, worst", [comparison(spread: 0.3)]).outcome
-    assert_equal :met, verdict("throughput, worst", [comparison(spread: 0.03)]).outcome
-    assert_match(/too noisy to say/, Table.targets(Judge.verdicts([comparison(spread: 0.3)])))
-    assert_match(/0 of 9 targets are missed\*\*; 2 could not be judged, as the measurement was too noisy; 1 could/, Table.verdict(Judge.verdicts([comparison(spread: 0.3)])))
+    assert_equal :noisy, verdict("made: throughput, 90th", [comparison(spread: 0.3)]).outcome
+    assert_equal :met, verdict("made: throughput, 90th", [comparison(spread: 0.03)]).outcome
+    assert_match(/too noisy to say/, Table.targets(verdicts([comparison(spread: 0.3)])))
+    assert_match(/0 of 9 targets are missed\*\*; 2 could not be judged, as the measurement was too noisy; 1 could/, Table.verdict(verdicts([comparison(spread: 0.3)])))
     measured = rising(10, noise: 30.0)
-    assert_equal :noisy, verdict("throughput lost", pick_cells(rising(10).transform_values(&:first), measured)).outcome
+    assert_equal :noisy, verdict("made: throughput lost", pick_cells(rising(10).transform_values(&:first), measured)).outcome
   end
 
   test "what nothing was measured of is neither met nor missed, and says so" do
-    assert_equal :unmeasured, verdict("throughput, worst", []).outcome
-    assert_match(/not measured/, Table.targets(Judge.verdicts([])))
-    assert_match(/9 could not be judged, as nothing was measured/, Table.verdict(Judge.verdicts([])))
-    assert_match(/\A\*\*1 of 9 targets are missed\*\*; 1 could not be judged/, Table.verdict(Judge.verdicts([comparison(gvl_wait_ms: 0.5)])))
+    assert_equal :unmeasured, verdict("made: throughput, 90th", []).outcome
+    assert_match(/not measured/, Table.targets(verdicts([])))
+    assert_match(/9 could not be judged, as nothing was measured/, Table.verdict(verdicts([])))
+    assert_match(/\A\*\*1 of 9 targets are missed\*\*; 1 could not be judged/, Table.verdict(verdicts([comparison(gvl_wait_ms: 0.5)])))
   end
 
   test "a wait for the GVL is forgiven a fifth of a millisecond" do
-    assert_equal :met, verdict("GVL wait", [comparison(gvl_wait_ms: 0.15)]).outcome
-    assert_equal :missed, verdict("GVL wait", [comparison(gvl_wait_ms: 0.5)]).outcome
+    assert_equal :met, verdict("made: gvl wait", [comparison(gvl_wait_ms: 0.15)]).outcome
+    assert_equal :missed, verdict("made: gvl wait", [comparison(gvl_wait_ms: 0.5)]).outcome
   end
 
   test "cells that were disturbed count, and are marked with the reason" do
     disturbed = comparison(factor: 0.5, disturbed: "others used 40% of the machine")
-    assert_equal :missed, verdict("throughput, worst", [comparison, disturbed]).outcome
+    assert_equal :missed, verdict("made: throughput, 90th", [comparison, disturbed]).outcome
     assert_equal "- #{KEY}: others used 40% of the machine", Table.new([comparison, disturbed]).disturbed
     assert_equal 1, Table.new([comparison, disturbed]).cells.scan("#{KEY} *").size
   end
 
   test "how far repeats are apart disturbs nothing" do
-    assert_nil Measured.new(fields(spread: 0.5)).disturbed
+    assert_nil measured(fields(spread: 0.5)).disturbed
   end
 
   test "failed repeats are no measurement; those that took their place are, and it is told" do
     failed = fields(failure: "3 connections broke")
-    assert_equal "3 connections broke", Measured.new(failed).failure
+    assert_equal "3 connections broke", measured(failed).failure
     replaced = fields.then { |one| one.merge("repeats" => [failed["repeats"].first, *one["repeats"]]) }
-    assert_nil Measured.new(replaced).failure
-    assert_equal "1 of 3 repeats failed: 3 connections broke", Measured.new(replaced).disturbed
+    assert_nil measured(replaced).failure
+    assert_equal "1 of 3 repeats failed: 3 connections broke", measured(replaced).disturbed
   end
 
   test "CPU is of all requests that were worked for, throughput and latency of those that count" do
-    measured = Measured.new(fields(counted_count: 2_000, worked_count: 2_500))
+    measured = measured(fields(counted_count: 2_000, worked_count: 2_500))
     assert_in_delta 8.0 * MS, measured.cpu.value
     assert_in_delta 100, measured.throughput.value
     assert_equal 4_000, measured.p50.samples_count
   end
 
   test "an open loop's throughput is what was sent, so it is not judged; its rate is the one that arrived" do
-    measured = Measured.new(fields(rate_per_s: 95.0, spread: 0.2))
+    measured = measured(fields(rate_per_s: 95.0, spread: 0.2))
     assert_nil measured.throughput
     assert_in_delta 100, measured.offered_per_s
   end
 
   test "percentiles know how few requests they rest on" do
-    assert_nil Measured.new(fields(counted_count: 50)).p99
-    few, many = [100, 20_000].map { |counted_count| Measured.new(fields(counted_count:)).p99 }
+    assert_nil measured(fields(counted_count: 50)).p99
+    few, many = [100, 20_000].map { |counted_count| measured(fields(counted_count:)).p99 }
     assert_operator few.low, :<, 60 * MS
     assert_operator many.low, :>, 95 * MS
   end
@@ -151,8 +158,8 @@ class ValidateTest < TunerTest
   end
 
   test "a disturbed recording marks its cells, which count" do
-    marked = Comparison.new(cell: Cell.parse(KEY), measured: Measured.new(fields(factor: 0.5)), forecast: forecast("1x3", 100.0), void: "others used the machine")
-    assert_equal :missed, verdict("throughput, worst", [comparison, marked]).outcome
+    marked = comparison(factor: 0.5, recorded: recorded_at(void: "others used the machine"))
+    assert_equal :missed, verdict("made: throughput, 90th", [comparison, marked]).outcome
     assert_match(/others used the machine/, Table.new([marked]).disturbed)
     disturbed = [[0.1, 99.0], [0.3, 99.0], [0.1, 60.0]].map do |foreign_cpu_ratio, turns_per_ms|
       Recorder::Recording.new(observation: nil, foreign_cpu_ratio:, turns_per_ms:, fastest: 100.0).disturbed
@@ -165,10 +172,10 @@ class ValidateTest < TunerTest
   test "a disturbed repeat is left out where enough others are there" do
     measured = fields
     measured["repeats"] << measured["repeats"].first.merge("disturbed" => "the machine was slower", "duration_ns" => 100 * 1_000_000_000)
-    assert_nil Measured.new(measured).disturbed
-    assert_in_delta 100, Measured.new(measured).throughput.value
+    assert_nil Measured.new([measured]).disturbed
+    assert_in_delta 100, Measured.new([measured]).throughput.value
     measured["repeats"].first["disturbed"] = "others used it"
-    assert_equal "others used it", Measured.new(measured).disturbed
+    assert_equal "others used it", Measured.new([measured]).disturbed
   end
 
   test "the speed is that of the loop" do
@@ -189,13 +196,16 @@ class ValidateTest < TunerTest
 
   # @param predicted [Hash{String => Float}] requests/s by settings
   # @param measured [Hash{String => Array<Float>}] of the repeats
-  def pick_cells(predicted, measured, workload_name: "a")
+  # @param subject [String] key
+  def pick_cells(predicted, measured, subject: "a/3.4/8.0/100", level: Grid::PICK_LEVEL, at: "1x1")
+    forecasts = predicted.map { |settings, per_s| forecast(settings, per_s) }
+    recorded = recorded_at(at, advised: Advise::Advisor.new.call(workload, sweep(*forecasts)).recommendation.topology)
     measured.map do |settings, per_s|
-      key = "#{workload_name}/3.4/8.0/100/#{settings}/#{Grid::PICK_LEVEL}"
+      key = "#{subject}/#{settings}/#{level}"
       cell = fields(key, factor: per_s.sum / per_s.size / 100.0)
       cell["repeats"] = cell["repeats"].first(per_s.size)
       cell["repeats"].zip(per_s) { |repeat, value| repeat["throughput_per_s"] = value }
-      Comparison.new(cell: Cell.parse(key), measured: Measured.new(cell), forecast: predicted[settings] && forecast(settings, predicted[settings]))
+      Comparison.new(cell: Cell.parse(key), measured: measured(cell), recorded:, forecast: forecasts.find { |forecast| forecast.topology.to_s == settings })
     end
   end
 
@@ -210,7 +220,7 @@ class ValidateTest < TunerTest
     pick = Picks.of(pick_cells(predicted, measured)).first
     assert_equal ["2x5", "2x5", 0.0, 8], [pick.picked.to_s, pick.needed.to_s, pick.regret.value, pick.topologies_count]
     assert_predicate pick, :right?
-    assert_equal :met, verdict("throughput lost", pick_cells(predicted, measured)).outcome
+    assert_equal :met, verdict("made: throughput lost", pick_cells(predicted, measured)).outcome
   end
 
   test "a pick with too few slots costs what its measurement lacks" do
@@ -218,7 +228,7 @@ class ValidateTest < TunerTest
     pick = Picks.of(pick_cells(predicted, rising(10))).first
     assert_in_delta 1 - 150 / 170.0, pick.regret.value
     refute_predicate pick, :right?
-    assert_equal :missed, verdict("throughput lost", pick_cells(predicted, rising(10))).outcome
+    assert_equal :missed, verdict("made: throughput lost", pick_cells(predicted, rising(10))).outcome
   end
 
   test "a pick with more slots than needed is as good, and not right" do
@@ -227,7 +237,7 @@ class ValidateTest < TunerTest
     pick = Picks.of(pick_cells(predicted, flat)).first
     assert_equal ["2x5", "1x1", 9], [pick.picked.to_s, pick.needed.to_s, pick.spare_count]
     refute_predicate pick, :right?
-    assert_equal :met, verdict("throughput lost", pick_cells(predicted, flat)).outcome
+    assert_equal :met, verdict("made: throughput lost", pick_cells(predicted, flat)).outcome
   end
 
   test "what was not predicted can't be picked, but was the best all the same" do
@@ -239,7 +249,7 @@ class ValidateTest < TunerTest
     few = rising(10).first(7).to_h
     assert_empty Picks.of(pick_cells(few.transform_values(&:first), few))
     assert_empty Picks.of(SETTINGS.map { |settings| comparison("a/3.4/8.0/100/#{settings}/closed-1") })
-    assert_equal :unmeasured, verdict("throughput lost", pick_cells(few.transform_values(&:first), few)).outcome
+    assert_equal :unmeasured, verdict("made: throughput lost", pick_cells(few.transform_values(&:first), few)).outcome
   end
 
   test "the interval of what is lost holds it, and is the wider the more the repeats scatter" do
@@ -274,21 +284,26 @@ class ValidateTest < TunerTest
   # The simulation stands in for the measurement: each cell's repeats are what other seeds than the forecast's gave.
   def simulated(cells, cores_count:, effective_cores:)
     machine = Model::Fit.machine(observation(cores_count:), calibrated: nil).with(effective_cores:)
-    cells.group_by { |cell| cell.subject.workload }.flat_map do |workload, of_workload|
-      predict, measure = [1, 99].map { |seed| Predict::Sweeper.new(workload: modelled(workload), machine:, seed:, seeds_count: 2, requests_count: 1_500, stations: workload.stations) }
-      of_workload.map do |cell|
-        scenario = Predict::Scenario.of(cell.topology, Model::Arrivals.closed(cell.level.connections_count(cell.topology)))
-        per_s = measure.forecast(scenario).samples.fetch("throughput_per_s")
-        pick_cells({cell.topology.to_s => 0.0}, {cell.topology.to_s => per_s}, workload_name: workload.name).first
-          .then { |one| Comparison.new(cell:, measured: one.measured, forecast: predict.forecast(scenario)) }
+    arrivals = Model::Arrivals.closed(24)
+    cells.group_by(&:subject).flat_map do |subject, of_subject|
+      workload = modelled(subject.workload).with(arrivals:)
+      scenarios = of_subject.map { |cell| Predict::Scenario.of(cell.topology, arrivals) }
+      predicted, seen = [1, 99].map do |seed|
+        Predict::Sweeper.new(workload:, machine:, seed:, seeds_count: 2, requests_count: 1_500, stations: subject.workload.stations).call(scenarios)
+      end
+      recorded = recorded_at(advised: Advise::Advisor.new.call(workload, predicted).recommendation.topology)
+      of_subject.map do |cell|
+        per_s = seen.at(cell.topology).samples.fetch("throughput_per_s")
+        one = pick_cells({cell.topology.to_s => 1.0}, {cell.topology.to_s => per_s}, subject: subject.key).first
+        Comparison.new(cell:, measured: one.measured, recorded:, forecast: predicted.at(cell.topology))
       end
     end
   end
 
-  {quick: Grid.quick, full: Grid.full}.each do |name, cells|
+  {quick: Grid.cells(:quick), full: Grid.cells(:full)}.each do |name, cells|
     {"two cores" => [2, [1.0, 1.65]], "four cores" => [4, [1.0, 1.9, 2.6, 3.2]]}.each do |title, (cores_count, effective_cores)|
       test "the #{name} form's grids tell formulas apart on #{title}: none picks right throughout, and what knows the server does" do
-        comparisons = simulated(cells.select { |cell| cell.level.for_picks? }, cores_count:, effective_cores:)
+        comparisons = simulated(cells.select { |cell| cell.level == Grid::PICK_LEVEL }, cores_count:, effective_cores:)
         own = Picks.of(comparisons)
         assert_operator own.size, :>=, 3
         assert own.all?(&:right?), own.reject(&:right?).inspect
@@ -318,71 +333,76 @@ class ValidateTest < TunerTest
         repeat["duration_ns"] = repeat["counted_count"] / repeat["throughput_per_s"] * 1e9
       end
       predicted = forecast("1x3", truth).with(throughput_per_s: estimate(truth * (1 + bias_ratio), reach_ratio))
-      Comparison.new(cell: Cell.parse(KEY), measured: Measured.new(measured), forecast: predicted)
+      Comparison.new(cell: Cell.parse(KEY), measured: Measured.new([measured]), recorded: recorded_at, forecast: predicted)
     end
   end
 
-  # @return [Array<String>] of the row of throughput in the table of errors
-  def throughput_row(comparisons) = Table.new(comparisons).summary.lines.find { |line| line.start_with?("| throughput") }.split("|").map(&:strip).drop(2)
+  # @return [Hash{String => String}] the row of throughput in the table of errors, by column
+  def throughput_row(comparisons)
+    headings, _, row = ErrorTable.new("class", {"made" => comparisons}).to_s.lines.map { |line| line.split("|").map(&:strip).drop(1) }
+    headings.zip(row).to_h
+  end
 
   test "a predictor known to be 10 % high is reported as 10 % high, and misses" do
-    median, _, _, signed, _, _, cells = throughput_row(known(0.1))
-    assert_in_delta 10, median.to_f, 1
-    assert_in_delta 10, signed.to_f, 0.5
-    assert_equal "60", cells
-    assert_equal :missed, verdict("throughput, median", known(0.1)).outcome
-    assert_in_delta(-10, throughput_row(known(-0.1))[3].to_f, 0.5)
+    row = throughput_row(known(0.1))
+    assert_in_delta 10, row["errors %"].to_f, 1
+    assert_in_delta 10, row["mean, signed %"].to_f, 0.5
+    assert_equal "60", row["cells"]
+    assert_equal :missed, verdict("made: throughput, median", known(0.1)).outcome
+    assert_in_delta(-10, throughput_row(known(-0.1))["mean, signed %"].to_f, 0.5)
   end
 
   test "a predictor known to be right is reported as right, but for the noise" do
-    assert_in_delta 0, throughput_row(known(0.0))[3].to_f, 0.5
-    assert_equal :met, verdict("throughput, median", known(0.0)).outcome
-    refute_equal :met, verdict("throughput, median", known(0.0, noise_ratio: 0.2)).outcome
+    assert_in_delta 0, throughput_row(known(0.0))["mean, signed %"].to_f, 0.5
+    assert_equal :met, verdict("made: throughput, median", known(0.0)).outcome
+    refute_equal :met, verdict("made: throughput, median", known(0.0, noise_ratio: 0.2)).outcome
   end
 
   test "how often intervals hold is told with that share's own interval, of all cells" do
-    held = ->(comparisons) { throughput_row(comparisons)[4, 2] }
-    assert_equal ["60 of 60", "100.0 (94.0 to 100.0)"], held.call(known(0.0, reach_ratio: 0.2))
-    count, share = held.call(known(0.0, noise_ratio: 0.1))
+    held = ->(comparisons) { throughput_row(comparisons)["in the 95 % interval"] }
+    assert_equal "60 of 60: 100.0 (94.0 to 100.0)", held.call(known(0.0, reach_ratio: 0.2))
+    count, share = held.call(known(0.0, noise_ratio: 0.1)).split(": ")
     assert_match(/\A[2-5]\d of 60\z/, count)
     assert_in_delta 100 * count.to_i / 60.0, share.to_f, 0.06
     assert_operator share[/to (.*)\)/, 1].to_f, :<, 95
+    assert_equal "20.0", throughput_row(known(0.0, reach_ratio: 0.2))["its width ± %"]
   end
 
   # --- the page
 
-  def page(comparisons, other: {}, unmeasured: {}, corrected: comparisons, calibrated_at: nil)
-    options = Options.parse(%w[--quick])
-    Page.new(facts: FACTS, options:, by_topology: {topology("1x1") => comparisons, **other}, verdicts: Judge.verdicts(comparisons), unmeasured:, corrected:,
-      calibrated_at:, at: Time.utc(2026, 11, 21)).to_s
+  def page(comparisons, words = %w[--quick], unmeasured: {}, corrected: comparisons, calibrated_at: nil, looks: [])
+    options = Options.parse(words)
+    judged = Judge.judged(comparisons)
+    Page.new(facts: FACTS, options:, comparisons:, judged:, of_picks: comparisons, verdicts: verdicts(judged, kinds: options.kinds), unmeasured:, corrected:,
+      calibrated_at:, looks:, at: Time.utc(2026, 11, 21)).to_s
   end
+
+  # @return [String] what stands below a heading
+  def section(text, title) = text[/^#+ #{Regexp.escape(title)}.*?(?=^##|\z)/m] || flunk("no section #{title}")
 
   test "the page holds its tables, aligned, what misses, and what could not be measured" do
     predicted = rising(10).transform_values(&:first)
     text = page([comparison(factor: 0.9), comparison("a/3.4/8.0/100/1x3/open-0.7", rate_per_s: 100.0), *pick_cells(predicted, rising(10))],
-      unmeasured: {"gollum/3.4/own/100" => "it is not installed"}, other: {topology("1x5") => [comparison(forecast: forecast("1x3", 105.0))]})
-    assert_match(/^\| throughput, worst error +\| +5\.0 \| +11\.1 \| +11\.1 to 11\.1 \| +9 \| \*\*missed\*\* \|$/, text)
+      unmeasured: {"gollum/3.4/own/100" => "it is not installed"})
+    assert_match(/^\| made: p50, median error +\| +at most 3.0% \| +0\.4 \| +0\.0 to [\d.]+ \| +10 \| +met \|$/, text)
     assert_match(/^\*\*\d of 9 targets are missed\*\*\.$/, text)
     assert_match(/^\*\*1 subject or cell could not be measured\*\*/, text)
-    assert_match(/^  - #{KEY} \(\+11 %\)$/o, text)
     assert_match(/\| 90\.0 \(90\.0 to 90\.0\) -> 100 \(99\.0 to 101\), \+11 % \|/, text)
     assert_match(/^- gollum.*it is not installed$/, text)
     assert_match(/not calibrated/, text)
     assert_match(/calibrated on this machine at 2026-11-21T09:00Z\.$/, page([comparison], calibrated_at: ["2026-11-21T09:00Z"]))
     assert_match(/^Made with .+ on 2026-11-21: ruby 3\.4\.5; .+\.\nMeasured from 2026-11-21 10:00 UTC on, with commit `1234567`;/, text)
-    assert_match(/^\| 1x5 +\| 1x1 +\| throughput \| +5\.0 \|/, text)
-    assert_match(/^\| a\/3\.4\/8\.0\/100 \| +2x5 \| 2x5: 0\.0 \(0\.0 to 0\.0\) \| 2x5: 0\.0 \|/, text)
+    assert_match(/^\| a\/3\.4\/8\.0\/100 from 1x1 \| +2x5 \| 2x5: 0\.0 \(0\.0 to 0\.0\) \| 2x5: 0\.0 \|/, text)
     text.split("\n\n").select { |part| part.start_with?("|") }.each { |table| assert_equal 1, table.lines(chomp: true).map(&:length).uniq.size, table }
   end
 
   test "the corrected table comes second, is called so, and tells nothing of the CPU it was corrected by" do
     text = page([comparison(factor: 0.9)], corrected: [comparison])
-    uncorrected, corrected = ["## Errors, uncorrected", "## Errors, corrected"].map { |title| text[/^#{title}.*?(?=^#|\z)/m] }
-    assert_operator text.index("## Errors, uncorrected"), :<, text.index("## Errors, corrected")
-    assert_match(/^\| throughput +\| +11\.1/, uncorrected)
-    assert_match(/^\| CPU per request/, uncorrected)
-    assert_match(/^\| throughput +\| +0\.0/, corrected)
-    refute_match(/^\| CPU per request/, corrected)
+    assert_operator text.index("## Errors by class of work, uncorrected"), :<, text.index("## Errors of made workloads, corrected")
+    assert_match(/^\| made +\| throughput +\| +11\.1 \//, section(text, "Errors by class of work, uncorrected"))
+    corrected = section(text, "Errors of made workloads, corrected")
+    assert_match(/^\| made +\| throughput +\| +0\.0 \//, corrected)
+    refute_match(/CPU per request +\|/, corrected)
   end
 
   # --- a whole run, of measurements that are there
@@ -396,10 +416,10 @@ class ValidateTest < TunerTest
       cell = Cell.parse(SUITE_KEY)
       journal = Journal.new(folder)
       journal.add("kind" => "run", "layout" => Journal::LAYOUT, **FACTS)
-      name = Schedule.recording_name(cell.subject, topology("1x1"))
+      name = Schedule.recording_name(cell.subject, RecordedAt.parse("1x1"))
       journal.add("kind" => "recording", "key" => name, "turns_per_ms" => 40_000.0, "disturbed" => nil)
       journal.keep(name, observation(topology: topology("1x1"), load: load_summary(connections_count: 1)))
-      journal.add(measured_as_predicted(Predictor.of(journal, cell.subject, topology("1x1")).closed_loop(cell.topology, 8), bias_ratio, **given)) if bias_ratio
+      journal.add(measured_as_predicted(Predictor.of(journal, cell.subject, RecordedAt.parse("1x1")).closed_loop(cell.topology, 8), bias_ratio, **given)) if bias_ratio
       status = nil
       out, = capture_io { status = Suite.new(Options.parse(["--quick", "--recompute", "--cells", SUITE_KEY, *words]), folder:).run }
       return [status, out]
@@ -431,7 +451,7 @@ class ValidateTest < TunerTest
   test "a machine that was slower than its recording is no excuse in the first table, and told in the second" do
     status, out = suite(-0.25, cpu_ratio: 1 / 0.75)
     assert_equal 1, status
-    first, second = out.scan(/^\| throughput +\| +(\d+\.\d) \|/).flatten.map(&:to_f).then { |values| [values.first, values.last] }
+    first, second = out.scan(/^\| made +\| throughput +\| +(\d+\.\d) \//).flatten.map(&:to_f).then { |values| [values.first, values.last] }
     assert_in_delta 33, first, 1
     assert_in_delta 0, second, 2
   end
@@ -453,7 +473,7 @@ class ValidateTest < TunerTest
       suite = Suite.new(Options.parse(["--quick", "--cells", keys]), folder:, measurement: interrupted)
       _, err = capture_io { assert_raises(Interrupt) { suite.run } }
       assert_match(/1 of 2 cells are kept in #{folder}; the same command goes on from there/, err)
-      assert_equal ["1x3: open-0.7"], [Schedule.new(cells: Options.parse(["--quick", "--cells", keys]).cells, recorded_at: [], journal: Journal.new(folder))]
+      assert_equal ["1x3: open-0.7"], [Schedule.new(cells: Options.parse(["--quick", "--cells", keys]).cells, form: :quick, journal: Journal.new(folder))]
         .flat_map { |schedule| schedule.subjects.flat_map { |subject| schedule.servers(subject) } }.map { |server| "#{server.topology}: #{server.cells.map(&:level).join(" ")}" }
     end
   end
@@ -464,11 +484,12 @@ class ValidateTest < TunerTest
       Journal.new(folder).add(fields)
       File.write(File.join(folder, "journal.jsonl"), '{"kind":"cell","key":"cut', mode: "a")
       journal = Journal.new(folder)
-      assert_in_delta 100, Measured.new(journal.cell(cell)).throughput.value
-      assert_empty Schedule.new(cells: [cell], recorded_at: [], journal:).servers(cell.subject)
-      journal.keep(Schedule.recording_name(cell.subject, topology("1x1")), observation)
-      assert_equal observation, Journal.new(folder).document(Schedule.recording_name(cell.subject, topology("1x1")))
-      assert_nil Journal.new(folder, fresh: true).cell(cell)
+      assert_in_delta 100, Measured.new(journal.starts(cell)).throughput.value
+      assert_empty Schedule.new(cells: [cell], form: :quick, journal:).servers(cell.subject)
+      name = Schedule.recording_name(cell.subject, RecordedAt.parse("1x1"))
+      journal.keep(name, observation)
+      assert_equal observation, Journal.new(folder).document(name)
+      assert_empty Journal.new(folder, fresh: true).starts(cell)
     end
   end
 
@@ -478,7 +499,7 @@ class ValidateTest < TunerTest
         cell = Cell.parse(KEY)
         journal = Journal.new(folder)
         journal.add(fields(**given))
-        assert_equal [0, [number, 1].min], [false, true].map { |again| Schedule.new(cells: [cell], recorded_at: [], journal:, again:).servers(cell.subject).size }
+        assert_equal [0, [number, 1].min], [false, true].map { |again| Schedule.new(cells: [cell], form: :quick, journal:, again:).servers(cell.subject).size }
       end
     end
   end
