@@ -24,7 +24,7 @@ module Validation
     end
 
     # @return [String, nil] nil without any error to be told
-    def to_s
+    def table
       rows = @groups.flat_map { |name, comparisons| @metrics.filter_map { |metric| row(name, comparisons, metric) } }
       Accuracy::Markdown.table(headings, rows, left_count: 2) if rows.any?
     end

@@ -11,7 +11,7 @@ module Validation
   #   {"kind": "run", …}  what holds for all lines: the layout of these lines, the commit, the machine, how much work a millisecond is
   #   {"kind": "recording", "key": …, "turns_per_ms": …, "disturbed": …}  speed (see Speed); why it must not count, or null
   #   {"kind": "cell", "key": …, "start": …}  see Session: of one server's start
-  #   {"kind": "look", "key": time, "commit": …}  somebody looked at the cells that are held out
+  #   {"kind": "look", "key": …, "at": …, "commit": …}  somebody looked at the cells that are held out
   #   {"kind": "absent", "key": subject, "reason": …}  a subject that can't be had here
   # Recordings and calibrated machines are files of their own beside it, as `puma_tuner` writes them.
   class Journal

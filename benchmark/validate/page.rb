@@ -140,11 +140,11 @@ module Validation
     def looks
       return unless @options.held_out && @looks.any?
       first = @looks.first
-      "Cells that were held out have been judged #{PumaTuner::Units.counted(@looks.size, "time")} by now, first at #{first.fetch("key")} with #{first.fetch("commit")}."
+      "Cells that were held out have been judged #{PumaTuner::Units.counted(@looks.size, "time")} by now, first at #{first.fetch("at")} with #{first.fetch("commit")}."
     end
 
     def errors
-      ["## Errors by class of work, uncorrected", Table.verdict(@verdicts), *missing_count, ERRORS.strip, ErrorTable.new("class", of_kinds(@judged), verdicts: @verdicts).to_s || "Nothing was measured.",
+      ["## Errors by class of work, uncorrected", Table.verdict(@verdicts), *missing_count, ERRORS.strip, ErrorTable.new("class", of_kinds(@judged), verdicts: @verdicts).table || "Nothing was measured.",
         *by_application(@judged)]
     end
 
@@ -154,7 +154,7 @@ module Validation
     end
 
     def by_application(comparisons)
-      table = ErrorTable.new("workload", comparisons.group_by { |comparison| "#{comparison.cell.subject.workload_name}#{", held out" if comparison.kind.end_with?("held out")}" }, formulas: false).to_s
+      table = ErrorTable.new("workload", comparisons.group_by { |comparison| "#{comparison.cell.subject.workload_name}#{", held out" if comparison.kind.end_with?("held out")}" }, formulas: false).table
       ["### By workload", table] if table
     end
 
@@ -171,7 +171,7 @@ module Validation
       own = @comparisons.reject { |comparison| comparison.cell.level.wrk? }
       groups = of_kinds(own).flat_map { |kind, of_kind| of_kind.group_by { |comparison| "#{kind}, #{place(comparison)}" }.sort.to_a }.to_h
       return if groups.size <= own.map(&:kind).uniq.size
-      ["### By recording", RECORDINGS.strip, ErrorTable.new("class and recording", groups, formulas: false).to_s]
+      ["### By recording", RECORDINGS.strip, ErrorTable.new("class and recording", groups, formulas: false).table]
     end
 
     # Applications have different settings of their own.
@@ -193,7 +193,7 @@ module Validation
     def by_wrk
       sent = @comparisons.select { |comparison| comparison.cell.level.wrk? }
       groups = sent.group_by { |comparison| "#{comparison.cell.subject.workload_name}, #{comparison.recorded.at}" }
-      table = ErrorTable.new("application and recording", groups, metrics: %i[throughput p50 p99]).to_s
+      table = ErrorTable.new("application and recording", groups, metrics: %i[throughput p50 p99]).table
       ["## By wrk in place of our generator", BY_WRK.strip, table] if table
     end
 
@@ -204,7 +204,7 @@ module Validation
 
     def corrected
       return unless @options.kinds.include?("made")
-      table = ErrorTable.new("class", {"made" => @corrected}, metrics: ErrorTable::TITLES.keys - [:cpu], formulas: false).to_s
+      table = ErrorTable.new("class", {"made" => @corrected}, metrics: ErrorTable::TITLES.keys - [:cpu], formulas: false).table
       ["## Errors of made workloads, corrected for the machine's speed", CORRECTED.strip, table || "No cell was undisturbed."]
     end
 

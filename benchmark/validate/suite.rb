@@ -71,7 +71,9 @@ module Validation
     end
 
     # Whoever looks twice has seen them before.
-    def look = @journal.add("kind" => "look", "key" => Time.now.utc.strftime("%F %H:%M:%S UTC"), "commit" => Provenance::COMMIT)
+    def look
+      @journal.add("kind" => "look", "key" => @journal.looks.size, "at" => Time.now.utc.strftime("%F %H:%M UTC"), "commit" => Provenance::COMMIT)
+    end
 
     # Of a grid that was narrowed, a target may have nothing that it is about.
     def status(verdicts)

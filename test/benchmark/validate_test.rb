@@ -68,6 +68,39 @@ class ValidateTest < TunerTest
 
   def empty_journal = Struct.new(:nothing) { %i[start absence document].each { |name| define_method(name) { |*| nil } } }.new
 
+  test "locks and hand-over are recorded at several settings, and each recording predicts all of them under the same clients" do
+    cells = Grid.cells(:full).group_by { |cell| cell.subject.workload.kind }
+    %w[locks handover background].each do |kind|
+      cells.fetch(kind).group_by(&:subject).each do |subject, of_subject|
+        assert_equal %w[1x1 1x5 1x16], Grid.recorded_at(:full, subject.workload).map(&:to_s)
+        assert_equal [1, 2].product([1, 2, 3, 5, 8, 16]).map { |workers, threads| "#{workers}x#{threads}/clients-20" }.sort, of_subject.map { |cell| "#{cell.topology}/#{cell.level}" }.sort
+        assert of_subject.all?(&:probed?)
+      end
+    end
+    assert_equal 6, cells.fetch("locks").map(&:subject).uniq.size
+    assert_equal %w[1x1 1x5], Grid.recorded_at(:medium, Workloads.find("lock_log")).map(&:to_s)
+    assert_equal [20, 20, 2], [%w[lock_log 1x5], %w[redmine 1x1], %w[a 1x2]].map { |name, text| Grid.recorded_connections_count(Workloads.find(name), topology(text)) }
+  end
+
+  test "real applications meet nine settings in each form but the short one, are recorded at their own, and two of the settings are held out" do
+    %i[medium full].each do |form|
+      real = Grid.cells(form).select { |cell| cell.subject.workload.real? }.group_by(&:subject)
+      assert_equal %w[gollum rails8 redmine redmine_pg solidus], real.keys.map(&:workload_name).sort
+      real.each_value { |cells| assert_equal %w[1x1 1x2 1x3 1x5 1x8 2x1 2x3 2x5 2x8], cells.map { |cell| cell.topology.to_s } }
+      real.each_value { |cells| assert_equal %w[1x3 2x5], cells.select { |cell| Grid.held_out?(cell) }.map { |cell| cell.topology.to_s } }
+    end
+    assert_equal %w[1x5+companions 1x3+companions], %w[redmine_pg rails8].map { |name| Grid.recorded_at(:full, Workloads.find(name)).last.to_s }
+    refute Grid.held_out?(Cell.parse("a/3.4/8.0/100/1x3/closed-1"))
+    assert_operator Times.of(:medium, Workloads.find("rails8")).warmup_s, :>=, 12
+    assert_equal [2, 1, 1], %w[rails8 redmine lock_log].map { |name| Times.of(:medium, Workloads.find(name)).starts_count }
+    assert_operator Times.of(:full, Workloads.find("redmine")).starts_count, :>=, 2
+  end
+
+  test "where something was recorded has a name" do
+    %w[1x5 1x5+companions].each { |text| assert_equal text, RecordedAt.parse(text).to_s }
+    assert_raises(PumaTuner::UserMistake) { RecordedAt.parse("1x5+others") }
+  end
+
   test "an error is beyond the noise by what lies outside of the repeats" do
     error = comparison(factor: 0.9, spread: 0.02).errors.fetch(:throughput)
     assert_in_delta 100 / 90.0 - 1, error.ratio
@@ -133,6 +166,34 @@ class ValidateTest < TunerTest
     assert_equal "1 of 3 repeats failed: 3 connections broke", measured(replaced).disturbed
   end
 
+  test "a cell that was measured on several servers is of all of them, and tells how far they are apart" do
+    two = measured(fields(factor: 0.9), fields(factor: 1.1, start: 1, gvl_wait_ms: 0.3))
+    assert_in_delta 100, two.throughput.value, 1
+    assert_equal [90, 110], [two.throughput.low, two.throughput.high].map(&:round)
+    assert_in_delta 110 / 90.0 - 1, two.start_spread_ratio
+    assert_in_delta 0.2 * MS, two.gvl_wait.value
+    assert_operator two.gvl_wait.high, :>=, 0.3 * MS
+    assert_nil measured(fields).start_spread_ratio
+    failed = {"kind" => "cell", "key" => KEY, "start" => 1, "failure" => "the server ended"}
+    assert_nil measured(fields, failed).failure
+    assert_equal "the server ended", measured(failed).failure
+  end
+
+  test "a generator without a histogram has the percentiles that it tells" do
+    told = fields(p50_ms: 50, p99_ms: 90)
+    told["repeats"].each_with_index { |repeat, index| repeat.merge!("latency" => nil, "p50_ns" => (40 + 20 * index) * MS) }
+    assert_equal [50, 40, 60], measured(told).p50.then { |p50| [p50.value, p50.low, p50.high] }.map { |ns| (ns / MS).round }
+    assert_in_delta 90 * MS, measured(told).p99.value
+  end
+
+  test "what runs beside a server for it is told" do
+    beside = fields(counted_count: 1_000)
+    beside["repeats"].each { |repeat| repeat["beside_cpu_ns"] = 2_000 * MS }
+    assert_in_delta 2 * MS, measured(beside).beside_cpu_ns
+    assert_nil measured(fields).beside_cpu_ns
+    assert_match(/^\| a\/3.4\/8.0\/100 +\| +2.00 \| +8.00 \|/, Table.new([Comparison.new(cell: Cell.parse(KEY), measured: measured(beside), forecast: nil, recorded: recorded_at)]).beside)
+  end
+
   test "CPU is of all requests that were worked for, throughput and latency of those that count" do
     measured = measured(fields(counted_count: 2_000, worked_count: 2_500))
     assert_in_delta 8.0 * MS, measured.cpu.value
@@ -190,6 +251,39 @@ class ValidateTest < TunerTest
     assert_equal :missed, failed.outcome
     assert_equal ["#{KEY}: too few"], failed.missing.map(&:first)
     assert_equal :met, verdict("cells that were served", [comparison]).outcome
+  end
+
+  # --- classes of work
+
+  LOCKS = "lock_log/3.4/8.0/100"
+  REAL = "redmine/3.4/own/100"
+
+  test "each class of work has targets of its own" do
+    all = [comparison, comparison("#{LOCKS}/1x2/clients-20", factor: 1 / 1.08), comparison("#{REAL}/1x2/clients-20", factor: 1 / 1.04)]
+    outcomes = verdicts(all, kinds: %w[made locks real]).to_h { |verdict| [verdict.claim, verdict.outcome] }
+    assert_equal %i[met missed met met], ["made: throughput, median error", "locks: throughput, median error", "locks: throughput, 90th percentile of errors", "real: throughput, median error"]
+      .map { |claim| outcomes.fetch(claim) }
+    assert_empty(outcomes.keys.grep(/handover|held out/))
+    assert_equal :unmeasured, verdict("handover: throughput, median", all, kinds: %w[handover]).outcome
+  end
+
+  test "cells that are held out are judged by themselves" do
+    all = [comparison("#{REAL}/1x2/clients-20"), comparison("#{REAL}/1x3/clients-20", factor: 0.5)]
+    assert_equal :met, verdict("real: throughput, 90th", all, kinds: %w[real]).outcome
+    assert_equal :missed, verdict("real, held out: throughput, 90th", all, kinds: %w[real]).outcome
+  end
+
+  test "where there are companions, the targets are about predictions with them" do
+    key = "#{REAL}/1x2/clients-20"
+    alone, with, other = comparison(key, factor: 0.5, recorded: recorded_at("1x5")), comparison(key, recorded: recorded_at("1x5+companions")), comparison("#{LOCKS}/1x2/clients-20")
+    assert_equal [with, other], Judge.judged([alone, with, other, comparison("#{REAL}/1x2/wrk-20")])
+    assert_equal [alone], Judge.judged([alone])
+  end
+
+  test "a share of intervals is to be neither too low nor too high, and few cells leave it open" do
+    of = ->(covered, count) { verdict("all but made: measured throughput", Array.new(count) { |number| comparison("#{LOCKS}/1x2/clients-20", factor: (number < covered) ? 1.0 : 0.5) }, kinds: %w[locks]).outcome }
+    assert_equal %i[met missed missed noisy noisy unmeasured], [of.call(190, 200), of.call(150, 200), of.call(400, 400), of.call(20, 20), of.call(10, 12), of.call(0, 0)]
+    assert_nil verdict("all but made", [comparison])
   end
 
   # --- picks
@@ -261,6 +355,22 @@ class ValidateTest < TunerTest
     assert_equal blurred, Picks.of(pick_cells(predicted, rising(10, noise: 20.0))).first.regret
     once = rising(10).transform_values { |per_s| per_s.first(1) }
     assert_equal [0.0, 1.0], Picks.of(pick_cells(predicted, once)).first.regret.then { |regret| [regret.low, regret.high] }
+  end
+
+  test "what is recommended is picked, though another setting is predicted to be better" do
+    measured = rising(10)
+    of_advised = pick_cells(measured.transform_values(&:first), measured).map do |one|
+      Comparison.new(cell: one.cell, measured: one.measured, forecast: one.forecast, recorded: one.recorded.with(advised: topology("2x1")))
+    end
+    assert_equal ["2x1", "2x5"], Picks.of(of_advised).first.then { |pick| [pick.picked.to_s, pick.needed.to_s] }
+    assert_equal "2x5", Picks.of(of_advised, formula: "bound").first.picked.to_s
+  end
+
+  test "each recording has its pick, and settings that are held out are among them" do
+    measured = rising(10)
+    both = %w[1x1 1x5].flat_map { |at| pick_cells(measured.transform_values(&:first), measured, subject: REAL, level: "clients-20", at:) }
+    assert_equal [["#{REAL} from 1x1", "2x5"], ["#{REAL} from 1x5", "2x5"]], Picks.of(both).map { |pick| [pick.group, pick.picked.to_s] }
+    assert_equal 2, verdict("real: throughput lost", both, kinds: %w[real]).cells_count
   end
 
   # What the steps of a workload demand of an undisturbed server; garbage as CPU, a third of it collecting.
@@ -339,7 +449,7 @@ class ValidateTest < TunerTest
 
   # @return [Hash{String => String}] the row of throughput in the table of errors, by column
   def throughput_row(comparisons)
-    headings, _, row = ErrorTable.new("class", {"made" => comparisons}).to_s.lines.map { |line| line.split("|").map(&:strip).drop(1) }
+    headings, _, row = ErrorTable.new("class", {"made" => comparisons}).table.lines.map { |line| line.split("|").map(&:strip).drop(1) }
     headings.zip(row).to_h
   end
 
@@ -405,6 +515,61 @@ class ValidateTest < TunerTest
     refute_match(/CPU per request +\|/, corrected)
   end
 
+  test "errors are told of each recording, with companions and without, and of an application's own setting" do
+    key = "#{REAL}/1x2/clients-20"
+    text = section(page(%w[1x1 1x5 1x5+companions].each_with_index.map { |at, index| comparison(key, factor: 1 / (1.1 + 0.1 * index), recorded: recorded_at(at)) }), "By recording")
+    assert_match(/^\| real, 1x1 +\| throughput +\| +10\.0 \//, text)
+    assert_match(/^\| real, own +\| throughput +\| +20\.0 \//, text)
+    assert_match(/^\| real, own\+companions +\| throughput +\| +30\.0 \//, text)
+    refute_match(/^### By recording/, page([comparison]))
+  end
+
+  test "what wrk measured stands by itself, and is judged by nobody" do
+    text = page([comparison("#{REAL}/1x2/clients-20"), comparison("#{REAL}/1x2/wrk-20", factor: 0.5)], %w[--medium])
+    assert_match(/^\| redmine, 1x1 +\| throughput +\| +100\.0 \//, section(text, "By wrk in place of our generator"))
+    assert_match(/^\| real +\| throughput +\| +0\.0 \//, section(text, "Errors by class of work"))
+    assert_equal({native: true, wrk: false}, {native: "clients-20", wrk: "wrk-20"}.transform_values { |level| Cell.parse("#{REAL}/1x2/#{level}").probed? })
+  end
+
+  test "wrk is sent the requests without the texts that it can't look for" do
+    plan = Session::Plan.new(cell: Cell.parse("#{REAL}/1x2/wrk-20"), connections_count: 20, rate_per_s: nil, load_s: 1.0)
+    mixes = [true, false].map { |by_wrk| plan.traffic(1, by_wrk:).mix }
+    assert_equal [true, false], mixes.map { |mix| mix.requests.all? { |request| request.expected_text.nil? } }
+    assert_equal(*mixes.map { |mix| mix.requests.map(&:path) })
+  end
+
+  test "servers that were started one after the other are told to be so far apart" do
+    two = Comparison.new(cell: Cell.parse("#{REAL}/1x2/clients-20"), measured: measured(fields, fields(factor: 1.2, start: 1)), forecast: forecast("1x2", 110.0), recorded: recorded_at)
+    assert_match(/^\| redmine\/3.4\/own\/100 +\| +20\.0 \| +20\.0 \| +1 \|$/, section(page([two]), "From one start to the next"))
+  end
+
+  CheckedFigure = Struct.new(:to_s)
+  CheckedSetting = Struct.new(:off)
+  # As Predict::SelfCheck answers.
+  SelfCheck = Struct.new(:off)
+
+  # @param off [Array<String>] what it says
+  def checked(key, factor, *off)
+    self_check = SelfCheck.new(off.map { |text| CheckedSetting.new([CheckedFigure.new(text)]) })
+    comparison(key, factor:, recorded: recorded_at(self_check:))
+  end
+
+  test "what the self-check said is held against the errors that there were" do
+    said = [["lock_wait", 1.0], ["lock_cpu", 0.5], ["lock_log", 0.5, "throughput +90 %"], ["lock_pool", 1.0, "throughput +20 %"]]
+      .map { |name, factor, *off| checked("#{name}/3.4/8.0/100/1x2/clients-20", factor, *off) }
+    text = section(page([*said, comparison]), "What the self-check said")
+    rows = text.lines.grep(/^\| lock/).map { |line| line.split("|").map(&:strip).drop(1) }
+    assert_equal [["silent", "nothing", "right"], ["silent", "throughput", "**silent**"], ["loud", "throughput", "right"], ["loud", "nothing", "a false alarm"]], rows.map { |row| row.values_at(2, 6, 7) }
+    assert_match(/Of 4 recordings it was loud at 2 \(1 of them with errors beyond noise\) and silent at 2 \(1 of them/, text)
+    refute_match(/self-check said/, page([comparison]))
+  end
+
+  # Noise of the measurement is no error of the model.
+  test "errors within what the measurement leaves open ask for no warning" do
+    noisy = Comparison.new(cell: Cell.parse("#{LOCKS}/1x2/clients-20"), measured: measured(fields(factor: 0.9, spread: 0.2)), forecast: forecast("1x2", 100.0), recorded: recorded_at(self_check: SelfCheck.new([])))
+    assert_predicate SelfChecks.new([noisy]).said.first, :right?
+  end
+
   # --- a whole run, of measurements that are there
 
   SUITE_KEY = "a/3.4/8.0/100/1x8/closed-1"
@@ -454,6 +619,61 @@ class ValidateTest < TunerTest
     first, second = out.scan(/^\| made +\| throughput +\| +(\d+\.\d) \//).flatten.map(&:to_f).then { |values| [values.first, values.last] }
     assert_in_delta 33, first, 1
     assert_in_delta 0, second, 2
+  end
+
+  # @yieldparam folder [String] of a journal in which redmine, recorded at 1x5, has done as predicted; but at 1x3, which is held out, twice as well
+  def real_journal
+    Dir.mktmpdir do |folder|
+      journal = Journal.new(folder)
+      journal.add("kind" => "run", "layout" => Journal::LAYOUT, **FACTS)
+      subject, at = Subject.parse(REAL), RecordedAt.parse("1x5")
+      name = Schedule.recording_name(subject, at)
+      journal.add("kind" => "recording", "key" => name, "turns_per_ms" => 40_000.0, "disturbed" => nil)
+      journal.keep(name, observation(topology: topology("1x5"), load: load_summary(connections_count: 20)))
+      predictor = Predictor.of(journal, subject, at)
+      Grid::REAL_SETTINGS.each do |settings|
+        per_s = predictor.closed_loop(settings, 20).throughput_per_s.value
+        ratio = (settings.to_s == "1x3") ? 2 : 1
+        journal.add(fields("#{REAL}/#{settings}/clients-20", factor: per_s * ratio / 100).merge("connections_count" => 20))
+      end
+      yield folder
+    end
+  end
+
+  test "cells that are held out are told of only when they are asked for, and each look is noted" do
+    real_journal do |folder|
+      words = %w[--medium --only redmine --recorded-at 1x5 --recompute]
+      hidden, shown = [[], %w[--held-out], %w[--held-out]].map { |more| capture_io { Suite.new(Options.parse(words + more), folder:).run }.first }.values_at(0, 2)
+      assert_match(/^\| real +\| throughput +\| .* 7 \|$/, hidden)
+      refute_match(/held out +\| throughput|1x3\/clients-20 from/, hidden)
+      assert_match(/^\| real, held out +\| throughput +\| .* 2 \|$/, shown)
+      assert_match(/held out have been judged 2 times by now, first at \d{4}-/, shown)
+      # The nine settings to pick from hold both.
+      assert_match(/^\| redmine\/3.4\/own\/100 from 1x5 .* 9 \|$/, hidden)
+    end
+  end
+
+  test "what a recording alone tells is predicted from the one with companions, too" do
+    observed = Data.define(:companions).new(companions: [1, 2])
+    subject, name = Subject.parse(REAL), "recording #{REAL} 1x5+companions"
+    journal = Object.new
+    journal.define_singleton_method(:document) { |asked| observed if asked == name }
+    assert_equal [[1, 2], [], nil], %w[1x5+companions 1x5 1x1].map { |text| Predictor.observation(journal, subject, RecordedAt.parse(text))&.companions }
+  end
+
+  test "each setting of a real application is measured on several servers, in an order by chance that is the same each time" do
+    cells = Grid.cells(:full).select { |cell| cell.subject.workload_name == "redmine" }
+    orders = Array.new(2) { Schedule.new(cells:, form: :full, journal: empty_journal).servers(cells.first.subject).map { |server| [server.topology, server.start] } }
+    assert_equal(*orders)
+    assert_equal [0, 1, 2].product(cells.map(&:topology)).map(&:reverse).sort_by(&:to_s), orders.first.sort_by(&:to_s)
+    refute_equal orders.first.sort_by { |settings, start| [start, settings.to_s] }, orders.first
+    Dir.mktmpdir do |folder|
+      journal = Journal.new(folder)
+      journal.add(fields(cells.first.key, start: 1))
+      left = Schedule.new(cells:, form: :full, journal:).servers(cells.first.subject).select { |server| server.topology == cells.first.topology }
+      assert_equal [0, 2], left.map(&:start).sort
+      assert_equal 1, journal.starts(cells.first).size
+    end
   end
 
   test "what another version has measured is not gone on with" do
@@ -514,6 +734,48 @@ class ValidateTest < TunerTest
     assert_raises(ArgumentError) { ValidationSteps.parse("x1", turns_per_ms: 1) }
   end
 
+  # @param steps [String]
+  # @param count [Integer] threads at a time
+  # @return [Float] seconds
+  def run_steps(steps, count: 1)
+    app = ValidationSteps.app("/=#{steps}", turns_per_ms: 1)
+    began_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    Array.new(count) { Thread.new { app.call("PATH_INFO" => "/") } }.each(&:join)
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - began_s
+  end
+
+  test "what is done with a mutex is done by one thread at a time, and others go on beside it" do
+    assert_equal [[:burn, 1], [:with_mutex, [[:burn, 2], [:with_mutex, [[:wait, 0.003]]]]], [:burn, 4]],
+      ValidationSteps.parse("c1 m1( c2 m2( i3 ) ) c4", turns_per_ms: 1).then { |steps| without_objects(steps) }
+    assert_operator run_steps("m1( i20 )", count: 4), :>=, 4 * 0.02
+    assert_operator run_steps("m1( m2( i20 ) )", count: 3), :>=, 3 * 0.02
+    assert_equal 2, ValidationSteps.parse("m1( i1 ) m2( i1 ) m1( i2 )", turns_per_ms: 1).map { |step| step[1] }.uniq.size
+  end
+
+  def without_objects(steps) = steps.map { |name, *arguments| [name, *arguments.grep_v(Mutex).map { |one| one.is_a?(Array) ? without_objects(one) : one }] }
+
+  test "one look of twenty into the cache finds nothing there" do
+    waited = []
+    steps = ValidationSteps.clone
+    steps.singleton_class.prepend(Module.new { define_method(:wait) { |seconds| waited << seconds } })
+    40.times { steps.look_up(0.01) }
+    assert_equal [0.01, 0.01], waited
+  end
+
+  test "files are read, lines are logged, and a thread works in the background" do
+    Dir.mktmpdir do |folder|
+      before, ENV["VALIDATION_FOLDER"] = ENV["VALIDATION_FOLDER"], folder
+      run_steps("f70 w50 w50", count: 2)
+      assert_equal 4 * 50, File.size(File.join(folder, "log-#{Process.pid}"))
+      assert_equal ValidationSteps::FILES_COUNT, Dir[File.join(folder, "file-*")].size
+      thread = ValidationSteps.work_in_background("w10 i1", turns_per_ms: 1)
+      sleep 0.01 until File.size(File.join(folder, "log-#{Process.pid}")) > 4 * 50 + 30
+    ensure
+      thread&.kill&.join
+      ENV["VALIDATION_FOLDER"] = before
+    end
+  end
+
   test "no more requests than there are tokens are in a limited step" do
     Dir.mktmpdir do |folder|
       2.times { ValidationSteps.share_tokens(File.join(folder, "tokens"), 2) } # the second process finds them
@@ -525,11 +787,14 @@ class ValidateTest < TunerTest
   end
 
   test "a page is written whole or not at all" do
-    ["--write --only a", "--write --cells a*", "--fresh --recompute", "--only nothing", "more"].each do |words|
+    ["--write --only a", "--write --cells a*", "--write --generator wrk", "--generator ab", "--fresh --recompute", "--only nothing", "more"].each do |words|
       assert_raises(OptionParser::ParseError) { Options.parse(words.split) }
     end
     assert Options.parse(%w[--write --quick]).write
-    assert_equal %w[1x1 1x16], Options.parse(%w[--recorded-at 1x1,1x16]).recorded_at.map(&:to_s)
+    assert_equal %w[1x1 1x16+companions], Options.parse(%w[--recorded-at 1x1,1x16+companions]).recorded_at.map(&:to_s)
+    assert_equal %w[handover locks], Options.parse(%w[--medium --only locks,handover]).cells.map { |cell| cell.subject.workload.kind }.uniq.sort
+    assert_equal ["wrk"], Options.parse(%w[--medium --generator wrk]).cells.map { |cell| cell.level.kind }.uniq
+    assert_includes Options.parse(%w[--medium]).told_cells, Options.parse(%w[--generator wrk]).cells.first
     assert_equal 2, Options.parse(%w[--quick --cells a/3.4/8.0/100/1x3/*]).cells.size
   end
 end
