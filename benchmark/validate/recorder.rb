@@ -55,17 +55,23 @@ module Validation
     end
 
     def observation(subject, recorded_at)
-      times = Times.of(@form, subject.workload)
       given = {command: @servers.command(subject), traffic: traffic(subject.workload, recorded_at.topology), boot_limit_s: Session::BOOT_LIMIT_S}
+      times = Times.of(@form, subject.workload)
       seconds = {warmup_s: times.warmup_s, duration_s: times.record_s_of(subject.workload)}
-      recorded_at.companions ? with_companions(recorded_at.topology, seconds, **given) : PumaTuner::Measure::LoadedWindow.new(topology: recorded_at.topology, **seconds, **given).call
+      return with_companions(recorded_at.topology, seconds, **given) if recorded_at.companions
+      PumaTuner::Measure::LoadedWindow.new(topology: recorded_at.topology, **given, **(self.class.companions? ? {times: window_times(seconds)} : seconds)).call
     end
 
     def with_companions(today, seconds, **given)
-      plan = PumaTuner::Measure::Recordings::Plan.new(today:, settings: nil, workers: Grid::WORKERS, times: PumaTuner::Measure::LoadedWindow::Times.new(**seconds),
-        limit_s: nil, **given)
+      plan = PumaTuner::Measure::Recordings::Plan.new(today:, settings: nil, workers: Grid::WORKERS, times: window_times(seconds), limit_s: nil, **given)
       PumaTuner::Measure::Recordings.new(plan).call
     end
+
+    # The warm-up is as long as that of the cells, so it is not waited for much longer.
+    WARMUP_LIMIT_FACTOR = 2
+    private_constant :WARMUP_LIMIT_FACTOR
+
+    def window_times(seconds) = PumaTuner::Measure::LoadedWindow::Times.new(**seconds, warmup_limit_s: WARMUP_LIMIT_FACTOR * seconds.fetch(:warmup_s))
 
     def traffic(workload, topology)
       PumaTuner::Load::Traffic.new(mix: workload.mix, generator: PumaTuner::Load::Native.new,

@@ -23,6 +23,9 @@ module Validation
     # A recording needs this many, whatever they take.
     const_set(:LEAST_RECORDED_COUNT, 60)
 
+    # For companions, so many are recorded in all.
+    const_set(:SETTINGS_COUNT, 4)
+
     # Starting the generator once: a look at the clock, rounded up.
     const_set(:START_S, 0.3)
 
@@ -45,9 +48,9 @@ module Validation
 
     # @param workload [Workload]
     # @param recorded_at [RecordedAt]
-    # @return [Float] about; two settings more are looked at for companions
+    # @return [Float] about
     def recording_s(workload, recorded_at)
-      (boot_s + warmup_s + record_s_of(workload) + 2 * self.class::START_S) * (recorded_at.companions ? 3 : 1)
+      (boot_s + warmup_s + record_s_of(workload) + 2 * self.class::START_S) * (recorded_at.companions ? self.class::SETTINGS_COUNT : 1)
     end
   end
 
@@ -55,9 +58,9 @@ module Validation
   # the same settings a fifth faster than in the next, so the long form starts each server twice and more.
   TIMES = {
     quick: {"made" => Times.new(warmup_s: 1.0, load_s: 2.5, repeats_count: 2, probe_s: 1.5, record_s: 7.0)},
-    medium: {"made" => Times.new(warmup_s: 1.0, load_s: 1.8, repeats_count: 2, probe_s: 1.0, record_s: 6.0, boot_s: 1.2),
-             "real" => Times.new(warmup_s: 12.0, load_s: 2.5, repeats_count: 2, probe_s: 1.5, record_s: 8.0, boot_s: 2.5),
-             "rails8" => Times.new(warmup_s: 12.0, load_s: 2.5, starts_count: 2, repeats_count: 1, probe_s: 1.5, record_s: 8.0, boot_s: 2.5)},
+    medium: {"made" => Times.new(warmup_s: 1.0, load_s: 1.5, repeats_count: 2, probe_s: 1.0, record_s: 5.0, boot_s: 1.2),
+             "real" => Times.new(warmup_s: 12.0, load_s: 2.0, repeats_count: 2, probe_s: 1.5, record_s: 8.0, boot_s: 2.5),
+             "rails8" => Times.new(warmup_s: 12.0, load_s: 2.0, starts_count: 2, repeats_count: 1, probe_s: 1.5, record_s: 8.0, boot_s: 2.5)},
     full: {"made" => Times.new(warmup_s: 3.0, load_s: 6.0, repeats_count: 3, probe_s: 3.0, record_s: 12.0),
            "real" => Times.new(warmup_s: 20.0, load_s: 8.0, starts_count: 3, repeats_count: 2, probe_s: 4.0, record_s: 15.0, boot_s: 4.0)}
   }.freeze
