@@ -399,7 +399,7 @@ class ValidateTest < TunerTest
       workload = modelled(subject.workload).with(arrivals:)
       scenarios = of_subject.map { |cell| Predict::Scenario.of(cell.topology, arrivals) }
       predicted, seen = [1, 99].map do |seed|
-        Predict::Sweeper.new(workload:, machine:, seed:, seeds_count: 2, requests_count: 1_500, stations: subject.workload.stations).call(scenarios)
+        Predict::Sweeper.new(workload:, machine:, seed:, requests_count: 1_500, stations: subject.workload.stations).call(scenarios)
       end
       recorded = recorded_at(advised: Advise::Advisor.new.call(workload, predicted).recommendation.topology)
       of_subject.map do |cell|
