@@ -45,6 +45,7 @@ class ServeTest < TunerTest
     application do |folder|
       out, status = Open3.capture2("#{folder}/serve", "bash", "-c", "echo port $REDMINE_PG_PORT; exit 7")
       assert_equal ["port 4321\n", 7], [out, status.exitstatus]
+      assert_equal [1, 0], %w[false true].map { |command| system("#{folder}/serve", command) && 0 || $?.exitstatus }
       assert ended?(folder)
     end
   end
