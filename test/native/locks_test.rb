@@ -421,6 +421,50 @@ class LocksTest < TunerTest
     assert_equal 2, markers(trace).map(&:last).uniq.size
   end
 
+  # What a thread does with the locks, by chance: returns how often it held each.
+  def use_by_chance(locks, random)
+    held = Hash.new(0)
+    conditions = locks.to_h { |lock| [lock, ConditionVariable.new] }
+    15.times do
+      first, last = locks.sample(2, random:).sort_by { |lock| locks.index(lock) }
+      [first, last].each { |lock| held[lock] += 1 }
+      first.synchronize do
+        sleep 0.0001 if random.rand(2) == 0
+        last.synchronize { (random.rand(2) == 0) ? sleep(0.0001) : spin(0.0002) }
+        if first.is_a?(Mutex) && random.rand(4) == 0
+          conditions[first].wait(first, 0.0002)
+          held[first] += 1
+        end
+        throw :done if random.rand(8) == 0
+      end
+    rescue UncaughtThrowError
+      sleep 0.0001
+    end
+    held
+  end
+
+  test "whatever threads do at once, each hold is counted, each trace is whole, and nobody seems to wait in the end" do
+    random = Random.new(7)
+    locks = Array.new(3) { [Mutex.new, Monitor.new] }.flatten
+    locks.each { |lock| lock.synchronize { sleep 0.001 } } # each has its place
+    threads = Array.new(8) do |number|
+      Thread.new(Random.new(random.seed + number)) do |own|
+        Clock.request_begin
+        held = use_by_chance(locks, own)
+        numbers, flat = Clock.request_take(true)
+        [held, Clock::NUMBERS.zip(numbers).to_h, flat.each_slice(2).map { |kind, number| [Clock::MARKERS[kind] || Clock::STEP_KINDS.fetch(kind), number] }]
+      end
+    end
+    results = threads.map(&:value)
+    results.each do |_, numbers, trace|
+      assert_balanced trace
+      assert_equal numbers[:wall], (trace - markers(trace)).sum(&:last)
+    end
+    own_counts = results.map(&:first).reduce { |all, held| all.merge(held) { |_, one, two| one + two } }.values_at(*locks)
+    assert_equal own_counts, ledger.locks.map { |lock| lock.holds_count - 1 }, "in the order in which they got their places"
+    assert_empty markers(steps_of { locks.each { |lock| lock.synchronize { 1 } } })
+  end
+
   test "a child does not write where its parent does, and records for itself when it begins to" do
     mutex = Mutex.new
     steps_of { mutex.synchronize { sleep 0.001 } }
