@@ -7,6 +7,7 @@ require_relative "reason"
 require_relative "recorder"
 require_relative "schedule"
 require_relative "servers"
+require_relative "side_by_side"
 
 module Validation
   # Measures what is still to be measured, into the journal.
@@ -35,12 +36,56 @@ module Validation
     def measure(subject)
       servers = @schedule.servers(subject)
       return if servers.empty? && @schedule.unrecorded(subject).empty?
+      return side_by_side(subject, servers) unless subject.workload.made? || servers.flat_map(&:cells).any? { |cell| cell.level.wrk? }
       @schedule.unrecorded(subject).each { |at| record(subject, at) }
       servers.each { |server| load(server) }
     rescue PumaTuner::UserMistake => error
       reason = Reason.of(error)
       @say.call("#{subject.key} is left out: #{reason}")
       @journal.add("kind" => "absent", "key" => subject.key, "reason" => reason)
+    end
+
+    # Each start of its servers by itself; the first has the recordings.
+    def side_by_side(subject, servers)
+      at_settings = @schedule.unrecorded(subject)
+      [0, *servers.map(&:start)].uniq.each do |start|
+        of_start = servers.select { |server| server.start == start }
+        recordings = (start == 0) ? recordings(subject, at_settings) : []
+        next if of_start.empty? && recordings.empty?
+        @say.call("#{subject.key} side by side: recorded at #{recordings.map(&:topology).join(" ")}, measured at #{of_start.map(&:topology).join(" ")}")
+        times = Times.of(@form, subject.workload)
+        observations, cells, turns_per_ms = SideBySide.new(recordings:, sessions: of_start.map { |server| session(server, times) }, times:, seed: start).call
+        at_settings.each { |at| keep(subject, at, observations, turns_per_ms) } if observations.any?
+        cells.each_value { |fields| @journal.add(fields) }
+      end
+    end
+
+    # @return [Array<SideBySide::Recording>] each setting once, whatever it is recorded for
+    def recordings(subject, at_settings)
+      topologies = at_settings.flat_map { |at| [at.topology, *companions_of(at)] }.uniq
+      topologies.map do |topology|
+        traffic = PumaTuner::Load::Traffic.new(mix: subject.workload.mix, generator: PumaTuner::Load::Native.new,
+          connections_count: Grid.recorded_connections_count(subject.workload, topology), seed: 0)
+        SideBySide::Recording.new(@servers.command(subject), topology, traffic, load_s(subject.workload))
+      end
+    end
+
+    def companions_of(at) = at.companions ? PumaTuner::Measure::Companions.of(at.topology, Grid::WORKERS) : []
+
+    def session(server, times)
+      plans = server.cells.map { |cell| Session::Plan.new(cell:, rate_per_s: nil, connections_count: cell.level.connections_count(cell.topology), load_s: load_s(cell.subject.workload)) }
+      Session.new(command: @servers.command(server.subject), topology: server.topology, plans:, times:, start: server.start, cores_count: @cores_count)
+    end
+
+    def load_s(workload) = Times.of(@form, workload).load_s_at(1_000.0 / workload.nominal_ms)
+
+    # Whatever disturbed it disturbed the cells as much.
+    def keep(subject, at, observations, turns_per_ms)
+      observation = observations.fetch(at.topology).with(companions: observations.values_at(*companions_of(at)).freeze)
+      calibrate(observation)
+      name = Schedule.recording_name(subject, at)
+      @journal.add("kind" => "recording", "key" => name, "foreign_cpu_ratio" => nil, "turns_per_ms" => turns_per_ms, "disturbed" => nil)
+      @journal.keep(name, observation)
     end
 
     def record(subject, at)

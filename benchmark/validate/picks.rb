@@ -19,7 +19,7 @@ module Validation
 
   # All of them: one for each recording of a subject whose cells have the same clients.
   module Picks
-    EQUAL_RATIO = PumaTuner::Advise::Choice::EQUAL_WITHIN_RATIO
+    EQUAL_RATIO = 0.03
 
     # With fewer settings there is little to pick wrongly.
     LEAST_SETTINGS_COUNT = 8

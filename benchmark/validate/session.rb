@@ -48,8 +48,8 @@ module Validation
     # @param times [Times]
     # @param start [Integer] which of several servers it is: the order of requests differs between them, too
     # @param cores_count [Integer]
-    # @param turns_per_ms [Float] the machine's speed while the subject was recorded, see Speed
-    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms:, start: 0)
+    # @param turns_per_ms [Float, nil] the machine's speed while the subject was recorded, see Speed; nil: it was recorded at the same time
+    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms: nil, start: 0)
       @turns_per_ms = turns_per_ms
       @start = start
       @command = command
@@ -62,27 +62,45 @@ module Validation
 
     # @return [Hash{Cell => Hash}] what goes into the journal
     def call
-      PumaTuner::Host::ServerProcess.run(@command, topology: @topology, meter: true, boot_limit_s: BOOT_LIMIT_S) do |server|
-        @meter = PumaTuner::Host::Meter::Asking.new(server.directory)
-        warm_up(server)
-        (@times.repeats_count + EXTRA_COUNT).times { |number| turn(number).each { |plan| @outcomes[plan] << repeat(server, plan, number) } }
-        waits = @plans.to_h { |plan| [plan, (gvl_wait(server, plan) if plan.cell.probed?)] }
-        @plans.to_h { |plan| [plan.cell, fields(plan, waits.fetch(plan))] }
+      with_server do |server|
+        attend(server)
+        warm_up(@times.warmup_s)
+        (@times.repeats_count + EXTRA_COUNT).times { |number| turn(number) }
+        finish
       end
     rescue PumaTuner::UserMistake => error
       @plans.to_h { |plan| [plan.cell, {"kind" => "cell", "key" => plan.cell.key, "start" => @start, "failure" => Reason.of(error)}] }
     end
 
-    private
+    # @yieldparam server [PumaTuner::Host::ServerProcess] for as long as the block lasts
+    def with_server(&) = PumaTuner::Host::ServerProcess.run(@command, topology: @topology, meter: true, boot_limit_s: BOOT_LIMIT_S, &)
 
-    # With the most that will be sent.
-    def warm_up(server)
-      busiest = @plans.max_by { |plan| [plan.rate_per_s ? 0 : 1, plan.connections_count] }
-      busiest.traffic(0, by_wrk: false).send_to(server.url, duration_s: @times.warmup_s)
+    # @param server [PumaTuner::Host::ServerProcess] that the rest is about
+    def attend(server)
+      @server = server
+      @meter = PumaTuner::Host::Meter::Asking.new(server.directory)
     end
 
-    # Those that still lack undisturbed repeats.
-    def turn(number)
+    # With the most that will be sent.
+    # @param seconds [Numeric]
+    def warm_up(seconds)
+      busiest = @plans.max_by { |plan| [plan.rate_per_s ? 0 : 1, plan.connections_count] }
+      busiest.traffic(0, by_wrk: false).send_to(@server.url, duration_s: seconds)
+    end
+
+    # Sends each load once, but for those that have enough undisturbed repeats.
+    # @param number [Integer] how many there were before
+    def turn(number) = lacking(number).each { |plan| @outcomes[plan] << repeat(@server, plan, number) }
+
+    # @return [Hash{Cell => Hash}] what goes into the journal
+    def finish
+      waits = @plans.to_h { |plan| [plan, (gvl_wait(@server, plan) if plan.cell.probed?)] }
+      @plans.to_h { |plan| [plan.cell, fields(plan, waits.fetch(plan))] }
+    end
+
+    private
+
+    def lacking(number)
       lacking = @plans.select { |plan| @outcomes[plan].count { |_, circumstances| circumstances.values_at("failure", "disturbed").none? } < @times.repeats_count }
       number.odd? ? lacking.reverse : lacking
     end
@@ -103,7 +121,7 @@ module Validation
     def disturbed(outcome, conditions, turns_per_ms, plan)
       return if outcome.complaint
       PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals)&.detail || PumaTuner::Prove::Disturbance.of_unpaired(conditions) ||
-        Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded")
+        (@turns_per_ms && Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded"))
     end
 
     SEEDS_COUNT = 20

@@ -59,8 +59,8 @@ module Validation
   TIMES = {
     quick: {"made" => Times.new(warmup_s: 1.0, load_s: 2.5, repeats_count: 2, probe_s: 1.5, record_s: 7.0)},
     medium: {"made" => Times.new(warmup_s: 1.0, load_s: 1.5, repeats_count: 2, probe_s: 1.0, record_s: 5.0, boot_s: 1.2),
-             "real" => Times.new(warmup_s: 12.0, load_s: 2.0, repeats_count: 2, probe_s: 1.5, record_s: 8.0, boot_s: 2.5),
-             "rails8" => Times.new(warmup_s: 12.0, load_s: 2.0, starts_count: 2, repeats_count: 1, probe_s: 1.5, record_s: 8.0, boot_s: 2.5)},
+             "real" => Times.new(warmup_s: 12.0, load_s: 2.0, repeats_count: 3, probe_s: 1.5, record_s: 8.0, boot_s: 2.5),
+             "rails8" => Times.new(warmup_s: 12.0, load_s: 2.5, starts_count: 2, repeats_count: 2, probe_s: 1.5, record_s: 8.0, boot_s: 2.5)},
     full: {"made" => Times.new(warmup_s: 3.0, load_s: 6.0, repeats_count: 3, probe_s: 3.0, record_s: 12.0),
            "real" => Times.new(warmup_s: 20.0, load_s: 8.0, starts_count: 3, repeats_count: 2, probe_s: 4.0, record_s: 15.0, boot_s: 4.0)}
   }.freeze

@@ -14,12 +14,12 @@ class ChoiceTest < TunerTest
     assert_equal "2x3", chosen(forecast("1x5", 100), forecast("1x8", 150), forecast("2x3", 200))
   end
 
-  test "of cells within three percent, the one with the fewest slots wins" do
-    assert_equal "1x4", chosen(forecast("1x5", 99), forecast("1x8", 100), forecast("1x4", 97), forecast("1x3", 96.9))
+  test "of cells within two percent, the one with the fewest slots wins" do
+    assert_equal "1x4", chosen(forecast("1x5", 99), forecast("1x8", 100), forecast("1x4", 98), forecast("1x3", 97))
   end
 
   test "of as many slots, the one with the lower p99 wins" do
-    assert_equal "2x2", chosen(forecast("1x4", 100, p99_ms: 80), forecast("4x1", 99, p99_ms: 90), forecast("2x2", 98, p99_ms: 70))
+    assert_equal "2x2", chosen(forecast("1x4", 100, p99_ms: 80), forecast("4x1", 99, p99_ms: 90), forecast("2x2", 99, p99_ms: 70))
   end
 
   test "what breaks a constraint is out" do
@@ -52,12 +52,13 @@ class ChoiceTest < TunerTest
     assert_equal "1x2", chosen(simulated("1x2", 100), simulated("1x3", 104), simulated("1x4", 106), simulated("2x8", 107))
   end
 
-  test "of settings that the best is not surely better than, the one with the fewest slots is chosen" do
-    assert_equal "1x3", chosen(simulated("1x1", 50), simulated("1x2", 94), simulated("1x3", 100), simulated("1x8", 104))
+  test "what is surely better than today's is not given away for fewer slots" do
+    assert_equal "1x8", chosen(simulated("1x1", 50), simulated("1x2", 94), simulated("1x3", 100), simulated("1x8", 104))
+    assert_equal "1x3", chosen(simulated("1x1", 50), simulated("1x2", 94), simulated("1x3", 103), simulated("1x8", 104))
   end
 
   test "of as many slots, the one with the least memory is chosen" do
-    assert_equal "1x4", chosen(simulated("1x1", 50, memory_bytes: 100), simulated("2x2", 104, memory_bytes: 150), simulated("1x4", 100, memory_bytes: 100), simulated("4x1", 103))
+    assert_equal "1x4", chosen(simulated("1x1", 50, memory_bytes: 100), simulated("2x2", 104, memory_bytes: 150), simulated("1x4", 103, memory_bytes: 100), simulated("4x1", 103))
   end
 
   test "what may be no gain is no gain in the other direction either: nobody is sent to fewer slots for less" do

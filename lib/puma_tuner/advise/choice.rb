@@ -3,16 +3,15 @@
 module PumaTuner
   module Advise
     # The topology to recommend. The best within the constraints is the one with the highest throughput; in an open loop, where throughput
-    # is the load's own rate, the one with the lowest p99. Of those that it is not surely better than, the one with the fewest slots is
-    # taken, then with the least memory.
+    # is the load's own rate, the one with the lowest p99. Of those that are as good, the one with the fewest slots is taken, then with
+    # the least memory.
     #
     # What is gained is the ratio of two forecasts that met the same requests, with what the model gets wrong of this app: where its
     # interval holds 1, nothing is gained that anybody could promise, and more threads or workers are never recommended for that.
     class Choice
-      # Cells this close to the best throughput count as equal. Simulated and measured throughput of the same cell differ
-      # by 2.6 % in the median (docs/validation.md, corrected for the machine's speed), and repeated measurements of one
-      # cell by up to 3 %: a smaller difference could not be proved, however sure a forecast is of it.
-      EQUAL_WITHIN_RATIO = 0.03
+      # Cells this close in throughput count as equal: repeated measurements of one cell differ by as much, so that a smaller difference
+      # could not be proved, however sure a forecast is of it. A wider margin gives away what can be measured.
+      EQUAL_WITHIN_RATIO = 0.02
 
       # The same of the p99 in an open loop; forecasts of it miss by about so much.
       EQUAL_P99_WITHIN_RATIO = 0.1
@@ -42,8 +41,11 @@ module PumaTuner
       # @return [Boolean] whether requests arrive whatever the server does
       def open? = today.scenario.arrivals.open?
 
-      # @return [Array<Predict::Forecast>] allowed, and such that the best is not surely better
-      def equals = allowed.select { |cell| !sure_gain?(best, cell) || as_good?(cell, best) }
+      # @return [Array<Predict::Forecast>] as good as the best; where nobody can promise that this is better than today's, as good as today's
+      def equals
+        wanted = (allowed.include?(today) && !sure_gain?(best, today)) ? today : best
+        allowed.select { |cell| as_good?(cell, wanted) }
+      end
 
       # @return [Boolean] whether one cell is better than another whatever the model gets wrong
       def sure_gain?(cell, over) = open? ? shorter_tail?(cell, over) : ratio(cell, over, :throughput_per_s).low > 1
