@@ -15,6 +15,7 @@ module PumaTuner
       option :timeslice, desc: "milliseconds of a thread's time slice to predict (RUBY_THREAD_TIMESLICE), such as 100,10"
       option :io_threads, desc: "Puma's max_io_threads to predict, such as 0,2"
       option :affinity, type: :boolean, default: false, desc: "predict workers that are each bound to a core (`prove --variant bound:affinity=on` measures it)"
+      option :queue_requests, type: :boolean, default: true, desc: "--no-queue-requests: predict Puma without its reactor (queue_requests false), where every answer closes its connection"
       option :min_threads, desc: "Puma's minimum of threads, default: as many as --threads"
       option :capacity, type: :flag, default: false, desc: "find the highest rate at which all --max-p hold; the most connections, with --connections"
       option :max_p, desc: "milliseconds a percentile may take, with --capacity: --max-p99 200, --max-p50 80, --max-p99.9 500, any other; several must all hold"

@@ -13,8 +13,9 @@ module PumaTuner
 
       # @param workload [PumaTuner::Model::Workload]
       # @param options [Hash] of the command
-      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, **)
+      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: true, **)
         @affinity = affinity
+        @queue_requests = queue_requests
         @min_threads = min_threads && Parse.counts("--min-threads", min_threads, 0..256)
         @io_threads = io_threads ? Parse.counts("--io-threads", io_threads, 0..256) : [0]
         @timeslices = timeslice ? Parse.counts("--timeslice", timeslice, 1..60_000) : [nil]
@@ -31,7 +32,7 @@ module PumaTuner
         grid = [with_minimum, @io_threads, @timeslices, loads]
         refuse_size(grid.map(&:size).inject(:*))
         with_minimum.product(@io_threads, @timeslices, loads).map do |(topology, min_threads_count), io_threads_count, timeslice_ms, arrivals|
-          PumaTuner::Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:, affinity: @affinity)
+          PumaTuner::Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:, affinity: @affinity, queue_requests: @queue_requests)
         end
       end
 
