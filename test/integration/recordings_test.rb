@@ -65,6 +65,24 @@ class RecordingsIntegrationTest < TunerTest
     end
   end
 
+  test "an app that never gets steady is recorded at the limit all the same, and the report says so" do
+    rackup = <<~'RUBY'
+      number = 0
+      run lambda { |_|
+        eval("def m#{number += 1} = #{number}; 40.times { m#{number} }")
+        sleep(0.002)
+        [200, {"content-type" => "text/plain"}, ["fine"]]
+      }
+    RUBY
+    ServedApp.open(rackup:) do |app|
+      result = measure(app, "--single-recording", "--warmup", "0.3", RUBY_YJIT_ENABLE: "1")
+      assert_equal 0, result.code, result.err
+      assert_match(/was not steady when it was measured: .*compiled code.* had not settled after \d+ windows/, observation(app).load.remarks.first)
+      assert_match(/not steady/, result.out)
+      assert_match(/it is not steady yet/, result.err)
+    end
+  end
+
   test "an interruption keeps what there is" do
     ServedApp.open(rackup: RACKUP) do |app|
       err = File.join(app.folder, "err.txt")
