@@ -4,6 +4,7 @@ require_relative "../support/provenance"
 require_relative "recorder"
 require_relative "self_checks"
 require_relative "table"
+require_relative "twins"
 
 module Validation
   # What is printed, and docs/validation.md. Generated; nothing in it is written by hand. Pure but for its date.
@@ -17,9 +18,10 @@ module Validation
     # @param verdicts [Array<Verdict>]
     # @param unmeasured [Hash{String => String}] subjects or cells that were asked for, with the reason
     # @param calibrated_at [Array<String>, nil] when the machine's figures were measured; nil where typical ones stand for them
+    # @param twins [Array<Twins::Pair>]
     # @param looks [Array<Hash>] of the journal: when the cells that are held out were judged
     # @param at [Time]
-    def initialize(facts:, options:, comparisons:, judged:, of_picks:, corrected:, verdicts:, unmeasured:, calibrated_at:, looks: [], at: Time.now)
+    def initialize(facts:, options:, comparisons:, judged:, of_picks:, corrected:, verdicts:, unmeasured:, calibrated_at:, twins: [], looks: [], at: Time.now)
       @facts = facts
       @options = options
       @comparisons = comparisons
@@ -29,16 +31,17 @@ module Validation
       @verdicts = verdicts
       @unmeasured = unmeasured
       @calibrated_at = calibrated_at
+      @twins = Twins.new(twins)
       @looks = looks
       @at = at
     end
 
     # @return [String] the tables and what they rest on
-    def results = [facts, *errors, *targets, *recordings, *picks, *self_checks, *by_wrk, *servers, *corrected, *cells, *disturbed, *unmeasured].join("\n\n")
+    def results = [facts, *errors, *targets, *recordings, *picks, *self_checks, *by_wrk, *apart, *servers, *corrected, *cells, *disturbed, *unmeasured].join("\n\n")
 
     # @return [String] the whole page
     def to_s
-      "#{[INTRO.strip, facts, *errors, *targets, *recordings, *picks, *self_checks, *by_wrk, *servers, *corrected, "## Workloads", workloads, "## How it is measured",
+      "#{[INTRO.strip, facts, *errors, *targets, *recordings, *picks, *self_checks, *by_wrk, *apart, *servers, *corrected, "## Workloads", workloads, "## How it is measured",
         METHOD.strip, *cells, *disturbed, *unmeasured].join("\n\n")}\n"
     end
 
@@ -87,6 +90,11 @@ module Validation
       samples that it invents taken out again. Nothing is judged by it.
     TEXT
 
+    APART = <<~TEXT
+      Two servers at the same settings, loaded in the same rounds: the one that recorded, with the probe, and the cell's, without. Their figures are apart by the median / 90th
+      percentile / worst, in per cent. So much the machine and the start of a server do to a measurement, and no forecast can be told to be nearer.
+    TEXT
+
     SERVERS = <<~TEXT
       Servers with the same settings, started one after the other in an order by chance with other cells between: how far their throughput is apart, the best over the worst. It is
       within the cells' intervals.
@@ -110,8 +118,9 @@ module Validation
         is what was sent to it, so throughput is judged in closed loops alone.
       - **Held out** are #{Grid::HELD_OUT_SETTINGS.join(" and ")} of each real application. They are measured with the others, and their errors are told only by `--held-out`,
         which notes who looked.
-      - **The load** comes from our generator on the same cores, without the probe, each cell several times, cells of one server in turns, servers in an order by chance; real
-        applications on several servers for each cell, after a long warm-up.
+      - **The load** comes from our generator on the same cores, without the probe, each cell several times. Of made workloads one server stands at a time, its cells in turns. Of all
+        others all servers stand **side by side**, those that record and those of the cells: warmed up, then loaded in turns, round after round, in an order by chance, so that
+        what changes on the machine meanwhile meets recordings and cells alike. Each start of them is a group by itself.
         Then the probe is put into the running server, and a shorter load tells the wait for the GVL (but for the made cells that settings are picked from).
       - **CPU per request** is all that the server's processes used from before the first request to after the last, over all requests that they worked for meanwhile.
         Where it is off, the recording saw another machine (a neighbour on the same core, another clock rate) or other work; where it is right and the
@@ -124,7 +133,7 @@ module Validation
       - **Computing** is a number of turns of a Ruby loop, counted out once for the whole run; **waiting** is a poll of a pipe that nobody
         writes to. p99 needs #{Measured::P99_LEAST_COUNT} requests.
     TEXT
-    private_constant :INTRO, :ERRORS, :TARGETS, :RECORDINGS, :PICKS, :SELF_CHECKS, :BY_WRK, :SERVERS, :CORRECTED, :METHOD
+    private_constant :INTRO, :ERRORS, :TARGETS, :RECORDINGS, :PICKS, :SELF_CHECKS, :BY_WRK, :APART, :SERVERS, :CORRECTED, :METHOD
 
     private
 
@@ -196,6 +205,8 @@ module Validation
       table = ErrorTable.new("application and recording", groups, metrics: %i[throughput p50 p99]).table
       ["## By wrk in place of our generator", BY_WRK.strip, table] if table
     end
+
+    def apart = @twins.table&.then { |table| ["## How far two servers with the same settings are apart", APART.strip, table, @twins.list] }
 
     def servers
       table = Table.new(@judged)

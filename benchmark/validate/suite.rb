@@ -64,7 +64,7 @@ module Validation
       # Settings that are held out have been measured, too, and can be the best.
       verdicts = Judge.verdicts(judged, kinds: @options.kinds, picks: Picks.of(Judge.judged(all)))
       page = Page.new(facts: @journal.run, options: @options, comparisons: told, judged:, of_picks: all, corrected: corrected(judged), verdicts:, unmeasured:,
-        calibrated_at:, looks: @journal.looks)
+        calibrated_at:, twins:, looks: @journal.looks)
       puts page.results
       File.write(PAGE, page.to_s) if @options.write
       status(verdicts)
@@ -121,6 +121,15 @@ module Validation
             predictor.on_a_machine(slower_ratio(known.cell, known.measured, predictor, recorded_turns_per_ms)).of(known.cell, known.measured)
           end
         end
+      end
+    end
+
+    # @return [Array<Twins::Pair>] of what was recorded side by side with its cells
+    def twins
+      @options.cells.group_by(&:subject).reject { |subject, _| subject.workload.made? }.flat_map do |subject, cells|
+        measured = cells.to_h { |cell| [cell.topology, measured(cell)] }.compact
+        observations = @schedule.recorded_at(subject).filter_map { |at| Predictor.observation(@journal, subject, at) }
+        observations.flat_map { |observation| Twins.of(subject, observation, measured) }.uniq(&:topology)
       end
     end
 

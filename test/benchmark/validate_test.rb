@@ -46,6 +46,16 @@ class ValidateTest < TunerTest
 
   def verdict(claim, comparisons, **given) = verdicts(comparisons, **given).find { |verdict| verdict.claim.start_with?(claim) }
 
+  test "two servers at the same settings, of which one recorded, tell how far anything can be apart" do
+    recording = ->(text, per_s, companions: []) { observation(topology: topology(text), load: load_summary.with(throughput_per_s: per_s, p50_ns: 55 * MS, p99_ns: 100 * MS)).with(companions:) }
+    beside = {"1x3" => 1.0, "2x3" => 2.0}.to_h { |text, factor| [topology(text), measured(fields("rails8/3.4/own/100/#{text}/clients-20", factor:))] }
+    pairs = Twins.of(Subject.parse("rails8/3.4/own/100"), recording.call("1x3", 90.0, companions: [recording.call("2x3", 202.0), recording.call("2x1", 1.0)]), beside)
+    assert_equal %w[1x3 2x3], pairs.map { |pair| pair.topology.to_s }
+    assert_match(/^\| real +\| +2 \| +5\.5 \/ 9\.1 \/ 10\.0 \|/, Twins.new(pairs).table)
+    assert_match(/^\| rails8 +\| 2x3 +\| +\+1\.0 \| +\+10\.\d \|/, Twins.new(pairs).list)
+    assert_nil Twins.new([]).table
+  end
+
   test "a cell's name holds all of it" do
     (Grid::FORMS.flat_map { |form| Grid.cells(form) } + Grid.by_wrk).each { |cell| assert_equal cell, Cell.parse(cell.key) }
     assert_equal 3, Cell.parse(KEY).level.connections_count(topology("1x3"))

@@ -10,7 +10,7 @@ class LockFitTest < TunerTest
     Measure::LockObservation.new(id:, kind:, class_name: "Thread::Mutex", place:, size:, threads_count: threads, holds_count: holds, hold_ns: hold_ms * MS, waits_count: waits, wait_ns: waits * MS)
   end
 
-  def recorded(*locks, text: "1x5", traces: [trace("cpu", 2, "io", 8)] * 40, companions: [])
+  def recorded(*locks, text: "1x5", traces: [trace(*locks.flat_map { |one| ["acquire", one.id * 1e-6, "io", 8, "release", one.id * 1e-6] }, "cpu", 1)] * 40, companions: [])
     observation(topology: topology(text), endpoints: [endpoint_observation(traces:)]).with(locks:, companions:)
   end
 
@@ -21,6 +21,7 @@ class LockFitTest < TunerTest
     assert_equal [Model::LockDemand.new(name: "Thread::Mutex at app.rb:7 in Shop#buy", kind: "mutex", servers_count: 1)], one.locks
     assert_equal({7 => 0}, one.places)
     assert_equal [], fit.locks
+    assert_equal [], fit(lock(7), traces: [trace("cpu", 1)] * 40).locks # nobody's who serves requests
   end
 
   test "a lock that nobody waited for, although somebody should have, is no lock of several threads" do

@@ -37,7 +37,14 @@ module PumaTuner
 
       private
 
-      def shared = @shared ||= (@observation.locks || []).select { |lock| lock.kind == "pool" || (wanted_at_once?(lock) && !of_one_connection?(lock)) }
+      # Of those that recorded requests tried to get; others are between threads that serve none.
+      def shared
+        @shared ||= (@observation.locks || []).select { |lock| tried_ids.include?(lock.id) && (lock.kind == "pool" || (wanted_at_once?(lock) && !of_one_connection?(lock))) }
+      end
+
+      def tried_ids = @tried_ids ||= traces.flat_map { |trace| trace.steps.each_slice(2).filter_map { |kind, id| id if kind == "acquire" } }.uniq
+
+      def traces = @observation.endpoints.flat_map(&:traces)
 
       # In any of the recordings; in those with one thread nobody can tell.
       def wanted_at_once?(lock)
@@ -64,7 +71,7 @@ module PumaTuner
       def of_one_connection?(lock)
         pool_ids = @observation.locks.select { |other| other.kind == "pool" }.map(&:id)
         return false if pool_ids.empty?
-        inside = @observation.endpoints.flat_map(&:traces).flat_map { |trace| acquired_inside(trace, lock.id, pool_ids) }
+        inside = traces.flat_map { |trace| acquired_inside(trace, lock.id, pool_ids) }
         inside.any? && inside.all?
       end
 
