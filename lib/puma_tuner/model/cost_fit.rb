@@ -39,14 +39,17 @@ module PumaTuner
       end
 
       # Along the square root of the threads. A Rails app in two workers collected garbage for 0.53, 0.71, 0.87, 1.22 and 1.47 ms of a
-      # request at 1, 2, 3, 5 and 8 threads each: less than in proportion, and more than a logarithm has it.
+      # request at 1, 2, 3, 5 and 8 threads each: less than in proportion, and more than a logarithm has it. Beyond the
+      # recorded numbers of threads it does not fall: where a recording at more threads has less of it, one of the two servers was lucky with
+      # its heap, and nobody knows which.
       #
       # @param topology [Topology]
       # @return [Float] by what recorded garbage collection is multiplied there
       def gc_ratio(topology)
         return 1.0 unless gc?
         points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }.transform_values { |costs| costs.sum(&:gc_ns).fdiv(costs.size) }.sort
-        [along(points, Math.sqrt(topology.threads_count)), 0].max / @own.gc_ns
+        at = Math.sqrt(topology.threads_count)
+        along((at > points.last.first) ? rising(points) : points, at) / @own.gc_ns
       end
 
       # How a recorded request is to be changed.
@@ -107,6 +110,16 @@ module PumaTuner
         few, many = costs.minmax_by(&:switches_count)
         return if many.switches_count - few.switches_count < 1
         [(many.cpu_ns - few.cpu_ns) / (many.switches_count - few.switches_count), 0].max
+      end
+
+      # Neighbours that fall are taken together until none do (isotonic regression; Barlow et al., 1972).
+      def rising(points)
+        groups = points.map { |point| [point] }
+        mean = ->(group) { group.sum(&:last).fdiv(group.size) }
+        while (index = groups.each_cons(2).find_index { |one, other| mean.call(other) < mean.call(one) })
+          groups[index, 2] = [groups[index] + groups[index + 1]]
+        end
+        groups.flat_map { |group| group.map { |x, _| [x, mean.call(group)] } }
       end
 
       # Through the two points around it, or the two nearest.

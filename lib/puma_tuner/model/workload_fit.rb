@@ -198,11 +198,14 @@ module PumaTuner
       def total(parts_ns) = (parts_ns.sum unless parts_ns.empty? || parts_ns.include?(nil))
 
       def arrivals
-        load = @observation.load
-        return Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count) if load && !load.rate_per_s
-        return Arrivals.open(load.rate_per_s, kind: load.arrivals, reuse_count: load.reuse_count) if load
-        @unknown["arrivals"] = "the load was not ours; as many requests as were served, arriving by chance (Poisson), stand for it"
-        Arrivals.open(@observation.throughput_per_s)
+        @unknown["arrivals"] = "the load was not ours; as many requests as were served, arriving by chance (Poisson), stand for it" unless @observation.load
+        arrivals_of(@observation)
+      end
+
+      def arrivals_of(recording)
+        load = recording.load or return Arrivals.open(recording.throughput_per_s)
+        return Arrivals.open(load.rate_per_s, kind: load.arrivals, reuse_count: load.reuse_count) if load.rate_per_s
+        Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count)
       end
 
       # RSS counts pages shared by the processes once for each, so it is no substitute. But what a worker has in it beyond its PSS
@@ -239,20 +242,23 @@ module PumaTuner
         nil
       end
 
-      # The recording itself, for the self-check.
+      # For the self-check: the recording itself, and those at other settings.
       def recorded
-        return [] unless @observation.topology
-        seen = observed
-        [Recorded.new(topology: seen[:observed_topology], arrivals:, throughput_per_s: seen[:observed_throughput_per_s], p50_ns: seen[:observed_p50_ns],
-          p99_ns: seen[:observed_p99_ns], requests_count: @observation.requests_count, duration_ns: @observation.duration_ns, budget: @observation.budget)].freeze
+        [@observation, *@observation.companions].select(&:topology).map do |recording|
+          load = recording.load
+          Recorded.new(topology: recording.topology, arrivals: arrivals_of(recording), throughput_per_s: throughput_per_s(recording), p50_ns: load&.p50_ns, p99_ns: load&.p99_ns,
+            requests_count: recording.requests_count, duration_ns: recording.duration_ns, budget: recording.budget)
+        end.freeze
       end
+
+      def throughput_per_s(recording) = recording.load&.throughput_per_s || recording.throughput_per_s
 
       def observed
         load = @observation.load
         unless load
           @unknown["observed_p50_ns"] = @unknown["observed_p99_ns"] = "latency is the client's to see, and the load was not ours"
         end
-        {observed_topology: @observation.topology, observed_throughput_per_s: load&.throughput_per_s || @observation.throughput_per_s,
+        {observed_topology: @observation.topology, observed_throughput_per_s: throughput_per_s(@observation),
          observed_p50_ns: load&.p50_ns, observed_p99_ns: load&.p99_ns}
       end
     end

@@ -16,7 +16,6 @@ module PumaTuner
       # What comes of how requests meet.
       FOLLOWING = {
         "gvl_wait" => "threads get the GVL otherwise than by the rules that are simulated, or other threads of the process have it",
-        "preempted" => "something else had the cores",
         "queue" => "connections are spread more unevenly over threads and workers, or come otherwise, than is simulated"
       }.freeze
 

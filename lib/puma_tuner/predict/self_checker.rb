@@ -57,15 +57,22 @@ module PumaTuner
         return [] unless budget&.wall_ns.to_i.positive? && count.positive?
         demanded_ns = LikelyCause::DEMANDED.keys.sum { |part| budget.part_ns(part).to_i }
         [*LikelyCause::DEMANDED.keys.product([demanded_ns]), *LikelyCause::FOLLOWING.keys.product([budget.wall_ns])].filter_map do |part, of_ns|
-          number = budget.part_ns(part) or next
+          number = recorded_ns(budget, part) or next
           figure(part, number.fdiv(count), outcomes.map { |outcome| simulated_ns(outcome, part) }, of: of_ns.fdiv(count), floor_ratio: PART_FLOOR_RATIO) if of_ns.positive?
         end
+      end
+
+      # Beside other busy cores a request holds the GVL for longer. The CPU clock has that as CPU time where two threads of a core share it,
+      # and as none where the kernel takes turns; the simulation, which knows no more than how much gets done, has all of it as preempted.
+      # So both count together.
+      def recorded_ns(budget, part)
+        (part == "cpu") ? budget.cpu_ns && budget.cpu_ns + budget.preempted_ns.to_i : budget.part_ns(part)
       end
 
       # A recorded budget has garbage collection beside the rest of the CPU time, a simulated one in it.
       def simulated_ns(outcome, part)
         ns = outcome.means.fetch(part.to_sym)
-        (part == "cpu") ? ns - outcome.means.fetch(:gc) : ns
+        (part == "cpu") ? ns - outcome.means.fetch(:gc) + outcome.means.fetch(:preempted) : ns
       end
 
       def figure(metric, recorded, samples, of:, floor_ratio:)

@@ -62,9 +62,7 @@ module PumaTuner
       def self_check
         return @self_check if defined?(@self_check)
         workload, machine = @as_recorded
-        requests = Plan.recorded_requests(workload, machine)
-        simulate = ->(scenario, requests_count) { outcomes(scenario, workload:, machine:, requests:, requests_count:, stations: @stations) }
-        checker = SelfChecker.new(workload, simulate)
+        checker = SelfChecker.new(workload, ->(scenario, requests_count) { simulate(scenario, workload, machine, requests_count) })
         settings = in_parallel(workload.recorded) { |recorded| checker.call(recorded) }
         @self_check = (SelfCheck.new(settings: settings.freeze) if settings.any?)
       end
@@ -112,7 +110,7 @@ module PumaTuner
         closed_form = ClosedForm.new(there(scenario.topology, @workload, @machine).first, @machine, scenario)
         fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck, closed_forms: closed_form.forms}
         return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s))) if beyond?(scenario, closed_form.capacity_per_s)
-        outcomes = simulate(scenario)
+        outcomes = simulate(scenario, @workload, @machine, @requests_count)
         reason = growing(scenario, outcomes)
         Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **uncertainty.estimates(outcomes, open: scenario.arrivals.open?, percentiles: @percentiles), **means(outcomes)}))
       rescue Deadlock => deadlock
@@ -134,9 +132,11 @@ module PumaTuner
         end.freeze
       end
 
-      def simulate(scenario)
-        workload, requests = there(scenario.topology, @workload, @machine)
-        outcomes(scenario, workload:, machine: @machine, requests:, requests_count: @requests_count, stations: @stations)
+      def simulate(scenario, workload, machine, requests_count)
+        changed, requests = there(scenario.topology, workload, machine)
+        (@seed...@seed + @seeds_count).map do |seed|
+          Engine.call(Plan.new(workload: changed, machine:, scenario:, seed:, requests_count:, stations: @stations, requests:))
+        end
       end
 
       # What the recordings tell of the app at a topology, and its requests packed, which takes longer than many a simulation.
@@ -144,11 +144,9 @@ module PumaTuner
       # @return [Array(Model::Workload, RecordedRequests)]
       def there(topology, workload, machine)
         @lock.synchronize do
-          @there[[topology, workload.equal?(@workload)]] ||= workload.at(topology, machine).then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
+          @there[[topology, workload.equal?(@workload), machine.equal?(@machine)]] ||= workload.at(topology, machine).then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
         end
       end
-
-      def outcomes(scenario, **given) = (@seed...@seed + @seeds_count).map { |seed| Engine.call(Plan.new(scenario:, seed:, **given)) }
 
       def unsteady(reason)
         {unsteady: reason, **%i[throughput_per_s mean_ns p50_ns p90_ns p99_ns budget gvl_wait_ns queue_ns slices_per_request cores_used].to_h { |name| [name, nil] }}
