@@ -119,7 +119,7 @@ module PumaTuner
         while (index = groups.each_cons(2).find_index { |one, other| mean.call(other) < mean.call(one) })
           groups[index, 2] = [groups[index] + groups[index + 1]]
         end
-        groups.flat_map { |group| group.map { |x, _| [x, mean.call(group)] } }
+        groups.flat_map { |group| group.map(&:first).product([mean.call(group)]) }
       end
 
       # Through the two points around it, or the two nearest.
