@@ -8,8 +8,8 @@ class CostFitTest < TunerTest
 
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
-  def cost(text, cpu_ms, gc_ms: 0, switches: 0, busy_cores: 1.0)
-    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0, long_gcs_ns: [], switches_count: switches, busy_cores:)
+  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, busy_cores: 1.0)
+    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: io_ms * MS, switches_count: switches, busy_cores:)
   end
 
   def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
@@ -49,6 +49,16 @@ class CostFitTest < TunerTest
     lucky = fit(cost("1x1", 10, gc_ms: 5), cost("1x4", 10, gc_ms: 1), cost("1x9", 10, gc_ms: 2))
     {"1x1" => 1.0, "1x4" => 0.2, "1x9" => 0.4, "1x16" => 1.6 / 3}.each { |text, ratio| assert_in_delta ratio, lucky.gc_ratio(topology(text)), 1e-9, text }
     assert_in_delta 1.0, fit(cost("1x1", 10, gc_ms: nil), cost("1x4", 10, gc_ms: 5)).gc_ratio(topology("1x4"))
+  end
+
+  test "what a request waits for outside takes as long as it was seen to take, and nothing is known beyond" do
+    two = fit(cost("1x1", 10, io_ms: 90), cost("1x4", 10, io_ms: 45))
+    {"1x1" => 1.0, "1x4" => 0.5, "1x16" => 0.5, "2x1" => 1.0}.each { |text, ratio| assert_in_delta ratio, two.io_ratio(topology(text)), 1e-9, text }
+    assert_in_delta 1 - 0.5 * (Math.sqrt(2) - 1), two.io_ratio(topology("1x2"))
+    assert_in_delta 1.0, fit(cost("1x1", 10), cost("1x4", 10, io_ms: 45)).io_ratio(topology("1x4"))
+    endpoint = endpoint_demand(demand([1, 1, 1, 1], [40, 0.01, 8], wait_kinds: %w[db file lock]))
+    there = workload(endpoints: [endpoint]).with(costs: [cost("1x1", 4, io_ms: 90), cost("1x4", 4, io_ms: 45)]).at(topology("1x4"), machine(effective_cores: ALONE)).endpoints.first
+    assert_equal [[20 * MS, 10_000, 8 * MS], 28_010_000], [there.demands.first.waits_ns, there.mean_wait_ns]
   end
 
   test "what cores cost that share is taken out, as the simulation has it by itself" do

@@ -2,13 +2,15 @@
 
 module PumaTuner
   module Model
-    # How a request's cost follows the settings, from all of them that were recorded. Four things change it:
+    # How a request's cost follows the settings, from all of them that were recorded. Five things change it:
     #
     # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is follows from
     #   recordings of one server at one thread and at several.
     # - **The process.** A worker is forked from a process that has loaded the app, and has another heap than one that loaded it
     #   itself: a Rails app was seen to collect garbage for 0.5 ms of a request in two workers and for 3.4 ms in a single process.
     # - **Requests under way** keep objects alive that each collection has to mark, and leave less of the heap for new ones.
+    # - **What it waits for** outside answers as fast as its own load lets it: a database a millisecond away took 97 ms of a request at one
+    #   thread, and 45 ms at five.
     # - **Cores that share.** Beside other busy cores the CPU clock runs on while less gets done. The simulation has that by itself
     #   (effective cores), so it is taken out here.
     class CostFit
@@ -52,11 +54,21 @@ module PumaTuner
         along((at > points.last.first) ? rising(points) : points, at) / @own.gc_ns
       end
 
+      # Between the recorded numbers of threads, and nowhere beyond them.
+      #
+      # @param topology [Topology]
+      # @return [Float] by what recorded waits for IO are multiplied there
+      def io_ratio(topology)
+        return 1.0 unless @own.io_ns.positive?
+        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }.transform_values { |costs| costs.sum(&:io_ns).fdiv(costs.size) }.sort
+        along(points, Math.sqrt(topology.threads_count).clamp(points.first.first, points.last.first)) / @own.io_ns
+      end
+
       # How a recorded request is to be changed.
       #
-      # cpu_ratio, gc_ratio: by what they are multiplied; limit_ns: collections from this on are long; mean_short_ns: of the others;
+      # cpu_ratio, io_ratio, gc_ratio: by what they are multiplied; limit_ns: collections from this on are long; mean_short_ns: of the others;
       # short_ratio: by what those are multiplied; long_gc_ratio: share of garbage collection in long ones; long_gcs_ns: sample of them
-      Change = Data.define(:cpu_ratio, :gc_ratio, :limit_ns, :mean_short_ns, :short_ratio, :long_gc_ratio, :long_gcs_ns) do
+      Change = Data.define(:cpu_ratio, :io_ratio, :gc_ratio, :limit_ns, :mean_short_ns, :short_ratio, :long_gc_ratio, :long_gcs_ns) do
         # @param gc_ns [Integer, nil] recorded
         # @return [Integer, nil] of it that is the request's own
         def short_gc_ns(gc_ns) = gc_ns && (((gc_ns < limit_ns) ? gc_ns : mean_short_ns) * short_ratio).round
@@ -90,7 +102,7 @@ module PumaTuner
         like = gc? ? alike(topology).min_by { |cost| (Math.sqrt(cost.topology.threads_count) - Math.sqrt(topology.threads_count)).abs } : @own
         long_gc_ratio = long.empty? ? 0.0 : like.long_gc_ratio
         short_ratio = mean_short_ns.zero? ? 1.0 : gc_ratio * mean_ns * (1 - long_gc_ratio) / mean_short_ns
-        Change.new(cpu_ratio: cpu_ratio(topology), gc_ratio:, limit_ns:, mean_short_ns:, short_ratio:, long_gc_ratio:, long_gcs_ns: long_gc_ratio.positive? ? like.long_gcs_ns : [].freeze)
+        Change.new(cpu_ratio: cpu_ratio(topology), io_ratio: io_ratio(topology), gc_ratio:, limit_ns:, mean_short_ns:, short_ratio:, long_gc_ratio:, long_gcs_ns: long_gc_ratio.positive? ? like.long_gcs_ns : [].freeze)
       end
 
       private

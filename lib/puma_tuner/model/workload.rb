@@ -13,6 +13,10 @@ module PumaTuner
       # Kinds of IO; "io" is of an unknown one.
       const_set(:IO_KINDS, %w[io db redis http file].freeze)
 
+      # A wait this long is one to fall asleep in; shorter ones are system calls that came back at once, as fast anywhere. (To fall asleep and
+      # to be woken takes some 40 µs where it was calibrated.)
+      const_set(:SLEPT_NS, 50_000)
+
       # Kinds that are no wait: where a lock is acquired or released.
       const_set(:MARKERS, %w[acquire release].freeze)
 
@@ -42,7 +46,7 @@ module PumaTuner
         end
         short_ns = change.short_gc_ns(gc_ns)
         own_ns[order.first] += short_ns.to_i
-        waits_ns = self.waits_ns.zip(wait_kinds).map { |ns, kind| (kind == "compute") ? (ns * change.cpu_ratio).round : ns }
+        waits_ns = self.waits_ns.zip(wait_kinds).map { |ns, kind| changed_wait_ns(ns, kind, change) }
         with(bursts_ns: own_ns.sort.map(&:last), waits_ns:, gc_ns: short_ns)
       end
 
@@ -52,7 +56,15 @@ module PumaTuner
       # @return [Array<String>] what it waits for, each once
       def waited_kinds = wait_kinds.uniq - self.class::MARKERS
 
+      # @return [Integer] nanoseconds of IO to fall asleep in
+      def self.slept_in_io_ns(kinds_and_ns) = kinds_and_ns.sum { |kind, ns| (self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS) ? ns : 0 }
+
       private
+
+      def changed_wait_ns(ns, kind, change)
+        return (ns * change.cpu_ratio).round if kind == "compute"
+        (self.class::IO_KINDS.include?(kind) && ns >= self.class::SLEPT_NS) ? (ns * change.io_ratio).round : ns
+      end
 
       def ns_of(kinds) = waits_ns.zip(wait_kinds).sum { |ns, kind| kinds.include?(kind) ? ns : 0 }
     end
@@ -79,7 +91,8 @@ module PumaTuner
       # @return [EndpointDemand] with the CPU and the garbage collection of another setting
       def changed(change)
         gc_ns = mean_gc_ns.to_i * change.gc_ratio
-        with(demands: demands.map { |demand| demand.changed(change) }, mean_cpu_ns: ((mean_cpu_ns - mean_gc_ns.to_i) * change.cpu_ratio + gc_ns).round,
+        demands = self.demands.map { |demand| demand.changed(change) }
+        with(demands:, mean_wait_ns: demands.sum(&:wait_ns).fdiv(demands.size).round, mean_cpu_ns: ((mean_cpu_ns - mean_gc_ns.to_i) * change.cpu_ratio + gc_ns).round,
           mean_gc_ns: mean_gc_ns && gc_ns.round, gc_debt_ns: (gc_ns * change.long_gc_ratio).round)
       end
     end

@@ -166,6 +166,7 @@ module PumaTuner
         long_gc_ratio, long_gcs_ns = long_gcs(weighted)
         Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, cpu_ns: weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) },
           gc_ns: (weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) } if weighted.all? { |_, one| one.budget.gc_ns }),
+          io_ns: weighted_mean(weighted) { |one| one.traces.sum { |trace| Demand.slept_in_io_ns(trace.steps.each_slice(2)) }.fdiv(one.traces.size) },
           switches_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.switches_count(trace) }.fdiv(one.traces.size) },
           busy_cores: busy_cores(recording))
       end
