@@ -126,12 +126,13 @@ module PumaTuner
 
       # Neighbours that fall are taken together until none do (isotonic regression; Barlow et al., 1972).
       def rising(points)
-        groups = points.map { |point| [point] }
+        groups = points.zip
         mean = ->(group) { group.sum(&:last).fdiv(group.size) }
         while (index = groups.each_cons(2).find_index { |one, other| mean.call(other) < mean.call(one) })
           groups[index, 2] = [groups[index] + groups[index + 1]]
         end
-        groups.flat_map { |group| group.map(&:first).product([mean.call(group)]) }
+        means = groups.flat_map { |group| [mean.call(group)] * group.size }
+        points.map(&:first).zip(means)
       end
 
       # Through the two points around it, or the two nearest.
