@@ -8,8 +8,8 @@ class CostFitTest < TunerTest
 
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
-  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, busy_cores: 1.0)
-    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: io_ms * MS, switches_count: switches, busy_cores:)
+  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, busy_cores: 1.0)
+    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:)
   end
 
   def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
@@ -22,7 +22,8 @@ class CostFitTest < TunerTest
 
   test "one recording's switches cost what the machine's do, as long as that is a small part of its CPU" do
     assert_equal [50_000, 0.9], fit(cost("1x5", 10, switches: 20), switch_idle_cpu_ns: 50_000).then { |one| [one.switch_cpu_ns, one.cpu_ratio(topology("1x1"))] }
-    assert_equal 15_000, fit(cost("1x5", 10, switches: 200), switch_idle_cpu_ns: 50_000).switch_cpu_ns
+    assert_in_delta 2.5 * MS / (201 + 50), fit(cost("1x5", 10, switches: 200), switch_idle_cpu_ns: 50_000).switch_cpu_ns, 1
+    assert_in_delta 2.5 * MS / 201.25, fit(cost("1x1", 10, switches: 1, releases: 200), switch_idle_cpu_ns: 50_000).switch_cpu_ns, 1
   end
 
   test "what a request costs more at several threads is its switches' cost, and the replayed bursts are without it" do

@@ -26,7 +26,7 @@ class SelfCheckTest < TunerTest
   end
 
   test "a companion is held against what the recordings tell of its setting, not against the first recording" do
-    cost = ->(text, ms) { Model::Cost.new(topology: topology(text), cpu_ns: ms * MS, gc_ns: 0, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: 0, switches_count: 0, busy_cores: 1.0) }
+    cost = ->(text, ms) { Model::Cost.new(topology: topology(text), cpu_ns: ms * MS, gc_ns: 0, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: 0, releases_count: 0, switches_count: 0, busy_cores: 1.0) }
     seen = lambda do |text, per_s|
       Model::Recorded.new(topology: topology(text), arrivals: Model::Arrivals.closed(10), throughput_per_s: per_s, p50_ns: nil, p99_ns: nil, requests_count: 1_000, duration_ns: 1, budget: Measure::Budget.zero)
     end

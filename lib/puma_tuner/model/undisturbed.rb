@@ -23,6 +23,10 @@ module PumaTuner
       SWITCH_WAIT_NS = 2_000
 
       # @param trace [Measure::Trace]
+      # @return [Integer] how often it let go of the GVL for a wait
+      def self.releases_count(trace) = trace.steps.each_slice(2).count { |kind, _| WAITS.include?(kind) }
+
+      # @param trace [Measure::Trace]
       # @return [Integer] how often it went on after another thread had had the GVL
       def self.switches_count(trace) = trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
 

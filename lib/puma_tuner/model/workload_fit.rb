@@ -164,11 +164,23 @@ module PumaTuner
         end
         return if weighted.empty?
         long_gc_ratio, long_gcs_ns = long_gcs(weighted)
-        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, cpu_ns: weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) },
+        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
           gc_ns: (weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) } if weighted.all? { |_, one| one.budget.gc_ns }),
           io_ns: weighted_mean(weighted) { |one| one.traces.sum { |trace| Demand.slept_in_io_ns(trace.steps.each_slice(2)) }.fdiv(one.traces.size) },
+          releases_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.releases_count(trace) }.fdiv(one.traces.size) },
           switches_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.switches_count(trace) }.fdiv(one.traces.size) },
           busy_cores: busy_cores(recording))
+      end
+
+      # System calls on the way into a wait and out of it use CPU without the GVL; how much is seen in recorded requests.
+      #
+      # @return [Float] nanoseconds of CPU with the GVL in a mean request, less garbage collection
+      def with_gvl_ns(endpoint)
+        used_ns = endpoint.traces.sum { |trace| trace.cpu_ns.to_i }
+        with_ns = endpoint.traces.sum { |trace| [Undisturbed.demand(trace).cpu_ns, trace.cpu_ns.to_i].min }
+        gc_ns = endpoint.budget.gc_ns.to_i
+        share = used_ns.zero? ? 1.0 : with_ns.fdiv(used_ns)
+        [(endpoint.budget.cpu_ns + gc_ns) * share - gc_ns, 0].max / endpoint.requests_count
       end
 
       LONG_GCS_KEPT_COUNT = 64
@@ -248,8 +260,17 @@ module PumaTuner
         [@observation, *@observation.companions].select(&:topology).map do |recording|
           load = recording.load
           Recorded.new(topology: recording.topology, arrivals: arrivals_of(recording), throughput_per_s: throughput_per_s(recording), p50_ns: load&.p50_ns, p99_ns: load&.p99_ns,
-            requests_count: recording.requests_count, duration_ns: recording.duration_ns, budget: recording.budget)
+            requests_count: recording.requests_count, duration_ns: recording.duration_ns, budget: budget_with_gvl(recording))
         end.freeze
+      end
+
+      # The recorded steps, which are replayed, have CPU that was used without the GVL among the waits; so has this.
+      def budget_with_gvl(recording)
+        budget = recording.budget
+        return budget unless budget.cpu_ns && budget.io_ns
+        told = recording.endpoints.select { |endpoint| endpoint.traces.any? && endpoint.budget.cpu_ns }
+        without_ns = told.sum { |endpoint| endpoint.budget.cpu_ns - with_gvl_ns(endpoint) * endpoint.requests_count }.round.clamp(0, budget.cpu_ns)
+        budget.with(cpu_ns: budget.cpu_ns - without_ns, io_ns: budget.io_ns + without_ns)
       end
 
       def throughput_per_s(recording) = recording.load&.throughput_per_s || recording.throughput_per_s
