@@ -33,13 +33,14 @@ class EffectiveCoresTest < TunerTest
 
   test "one process gets one core done, by definition, and nobody more than there are cores" do
     rounds = [{1 => 100.0, 2 => 210.0, 3 => 205.0}, {1 => 101.0, 2 => 190.0, 3 => 180.0}, {1 => 99.0, 2 => 204.0, 3 => 150.0}]
-    assert_equal [1.0, 2.0, 1.8], EffectiveCores.of(rounds, 2)
+    assert_equal [1.0, 2.0, 1.938], EffectiveCores.of(rounds, 2)
     assert_equal [1.0, 1.0, 1.0], EffectiveCores.of(rounds, 1)
   end
 
-  test "a median of rounds leaves out the one that was disturbed" do
+  test "rounds in which a neighbour took work away count for nothing, and a single best one for little" do
     rounds = [{1 => 100.0, 2 => 196.0}, {1 => 100.0, 2 => 40.0}, {1 => 100.0, 2 => 197.0}]
-    assert_equal [1.0, 1.96], EffectiveCores.of(rounds, 2)
+    assert_equal [1.0, 1.966], EffectiveCores.of(rounds, 2)
+    assert_equal [1.0, 1.98], EffectiveCores.of(Array.new(7) { |index| {1 => 100.0, 2 => [120.0, 122.0, 125.0, 130.0, 196.0, 198.0, 199.0][index]} }, 2).then { |one, two| [one, two.round(2)] }
   end
 
   test "between what was tried a straight line is drawn" do

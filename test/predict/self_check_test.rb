@@ -81,9 +81,10 @@ class SelfCheckTest < TunerTest
     check = Predict::SelfCheck.new(settings: [setting, fine])
     assert_in_delta 0.3, check.error_ratio("throughput")
     assert_equal 0.0, check.error_ratio("p99")
-    assert_in_delta Math.hypot(0.04, 0.3), Predict::Uncertainty.new(nil, check).error_ratio("throughput")
-    assert_in_delta 0.04, Predict::Uncertainty.new(nil, check.with(settings: [fine])).error_ratio("throughput")
-    assert_in_delta 0.15, Predict::Uncertainty.new(nil, check).error_ratio("p99.9")
+    usual = Predict::Uncertainty::MODEL_ERROR_RATIOS
+    assert_in_delta Math.hypot(usual.fetch("throughput"), 0.3), Predict::Uncertainty.new(nil, check).error_ratio("throughput")
+    assert_in_delta usual.fetch("throughput"), Predict::Uncertainty.new(nil, check.with(settings: [fine])).error_ratio("throughput")
+    assert_in_delta usual.fetch("p99"), Predict::Uncertainty.new(nil, check).error_ratio("p99.9")
   end
 
   test "what chance explains in a short recording is no error" do

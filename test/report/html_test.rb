@@ -275,7 +275,7 @@ class ReportHtmlTest < TunerTest
     large = TuningFixture.tuning(sweep: TuningFixture.sweep(workers: 1..4, threads: 1..16),
       observation: TuningFixture.observation(endpoint_rows: rows, threads: TuningFixture.threads((0..7).to_a, 8)))
     assert_operator html.bytesize, :<, 200_000
-    assert_operator html(large).bytesize, :<, 600_000
+    assert_operator html(large).bytesize, :<, 640_000
   end
 
   test "threads too many for a bar each are added up by worker" do

@@ -51,7 +51,7 @@ class TextMachineTest < TunerTest
         switch, others busy  5.20 µs  9.00 µs   60.0 µs
         busy processes           1     2     3     4
         cores' worth of work  1.00  1.95  1.94  1.93
-        Work: median of 7 rounds, by CPU time. How each is measured: docs/calibration.md.
+        Work: of 7 rounds, by CPU time, one of the best. How each is measured: docs/calibration.md.
     TEXT
   end
 

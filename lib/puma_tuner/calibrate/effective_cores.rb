@@ -8,6 +8,10 @@ module PumaTuner
       ROUNDS_COUNT = 7
       WINDOW_S = 0.3
 
+      # Of the rounds: neighbours on the other half of a core can only take work away, and took up to a fifth of that of two processes for the
+      # whole of a calibration, where two workers then served twice as much as one. Not the best one, which may have met a neighbour when alone.
+      QUANTILE = 0.8
+
       # Up to so many cores each number of processes is tried; of more cores some, and between them a straight line is drawn.
       ALL_UP_TO = 6
 
@@ -23,11 +27,11 @@ module PumaTuner
       # @param cores_count [Integer]
       # @return [Array<Float>] see Model::Machine#effective_cores
       def self.of(rounds, cores_count)
-        medians = rounds.first.keys.sort.to_h { |size| [size, Stats::Quantile.of(rounds.map { |round| round.fetch(size) }.sort, 0.5)] }
-        alone = medians.fetch(1)
+        best = rounds.first.keys.sort.to_h { |size| [size, Stats::Quantile.of(rounds.map { |round| round.fetch(size) }.sort, QUANTILE)] }
+        alone = best.fetch(1)
         raise VoidMeasurement, "a process that was to compute got no core at all. Run it again when the machine is quiet." unless alone.positive?
-        measured = medians.to_h { |size, work| [size, (work / alone).clamp(0.01, [size, cores_count].min.to_f)] }
-        (1..medians.keys.last).map { |size| between(measured, size).round(3) }.freeze
+        measured = best.to_h { |size, work| [size, (work / alone).clamp(0.01, [size, cores_count].min.to_f)] }
+        (1..best.keys.last).map { |size| between(measured, size).round(3) }.freeze
       end
 
       def self.between(measured, size)

@@ -91,7 +91,7 @@ module PumaTuner
 
         def explanation
           limit = "A quota of #{Units.duration(machine.quota_ns)} in each #{Units.duration(machine.period_ns)} is over all of it. " if machine.quota_ns
-          "#{"Work: median of #{SAMPLES[:cores]}, by CPU time. " if calibrated}#{limit}How each is measured: docs/calibration.md."
+          "#{"Work: of #{SAMPLES[:cores]}, by CPU time, one of the best. " if calibrated}#{limit}How each is measured: docs/calibration.md."
         end
       end
     end
