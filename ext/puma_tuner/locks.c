@@ -1,13 +1,17 @@
 /* What each thread holds of the locks that are watched, and tries to get.
  *
- * Taking a lock and giving it back, with the GVL kept all the while and nobody waiting, leaves nothing but a count: no step, no id. So
- * the trace's markers are made late, when a release of the GVL ends (RESUMED) or the lock is given back: the clock was read where the
+ * Taking a lock and giving it back, with the GVL kept all the while and nobody waiting, leaves nothing but a count while nobody is known
+ * to hold that lock for longer: no step, no id. So the trace's markers are made late, when a release of the GVL ends (RESUMED) or the lock is given back: the clock was read where the
  * thread tried, and the step of CPU time that has passed since is divided there. A slot's list is in the order in which the thread tried.
  *
  * Contract of all but pt_locks_release_ends and pt_locks_thread_ends: own thread, GVL held, ordinary Ruby code. */
 #include "locks.h"
 #include <ruby/debug.h>
 #include <string.h>
+
+/* Holds during which nothing happened are marked as long as a request has no more steps than these, so that a long one's trace has room
+ * for what follows. Who holds a lock but shortly waits for those who hold it for long. */
+#define SHORT_HOLDS_STEPS_MAX (STEPS_MAX / 2)
 
 bool pt_lock_is_marked(const struct slot *slot, const struct lock_hold *hold) { return hold->marker && hold->serial == slot->serial; }
 
@@ -88,7 +92,7 @@ static void end(struct slot *slot, struct lock_hold *hold, bool held)
         uint64_t now_ns = clock_ns();
         bool wanted = pt_locks[hold->id - 1].users_count > pt_ledger_locks->locks[hold->id - 1].size;
 
-        if (wanted || pt_lock_is_marked(slot, hold)) {
+        if (wanted || pt_lock_is_marked(slot, hold) || slot->steps_count < SHORT_HOLDS_STEPS_MAX) {
             pt_window_hold(slot, now_ns);
             mark(slot, hold + 1, NULL, now_ns);
         }

@@ -86,6 +86,7 @@ static void refuse(const struct plan *plan, int64_t pieces_count, int64_t demand
     for (int64_t i = 0; i < pieces_count; i++) refuse_piece(plan, &plan->pieces[i]);
     for (int64_t i = 0; i < plan->locks_count; i++) {
         if (plan->locks[i].servers_count < 1) rb_raise(rb_eArgError, "a lock that nobody can have");
+        if (plan->locks[i].handover < 0 || plan->locks[i].handover > ALL_ARE_WOKEN) rb_raise(rb_eArgError, "a lock of no known rule");
     }
     for (int64_t i = 0; i < plan->background_count; i++) {
         /* Without either of them, time would stand still. */

@@ -100,7 +100,7 @@ static void happen(struct sim *sim, const struct event *event)
     case PARK_ENDED: pool_park_ended(sim, thread_of(sim, event->subject), event->generation, true); break;
     case UNPARKED: pool_park_ended(sim, thread_of(sim, event->subject), event->generation, false); break;
     case QUOTA_RENEWED: cores_renew_quota(sim); break;
-    case LOCK_GIVEN: lock_given(sim, thread_of(sim, event->subject)); break;
+    case LOCK_WOKE: lock_woke(sim, thread_of(sim, event->subject)); break;
     case BACKGROUND_WOKE: background_woke(sim, background_of(sim, event->subject)); break;
     }
 }

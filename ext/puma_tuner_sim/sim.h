@@ -23,7 +23,7 @@
 /* Codes of what happens; the Ruby twin has the same. */
 enum event_kind {
     BURST_ENDED = 0, TICK, HANDED_OVER, WAIT_ENDED, ARRIVAL, THOUGHT, CLIENT_WOKE, ACCEPTOR_WOKE, ACCEPTOR_DELAYED, REACTOR_WOKE, PARK_ENDED,
-    UNPARKED, QUOTA_RENEWED, QUOTA_SPENT, LOCK_GIVEN, BACKGROUND_WOKE
+    UNPARKED, QUOTA_RENEWED, QUOTA_SPENT, LOCK_WOKE, BACKGROUND_WOKE
 };
 
 enum gvl_rule { FIFO, BARGING, HOT };
@@ -39,8 +39,9 @@ enum arrivals_kind { CLOSED, POISSON, EVEN, BURSTY, REPLAYED };
 /* wait_ns: after the burst; -1 after the last; of ACQUIRE and RELEASE the index of the lock */
 struct piece { int64_t burst_ns, gc_ns, wait_ns, wait_kind; };
 
-/* Each worker has one of its own. handed_over: whoever returns it gives it to the first in line, as pools of connections do. */
-struct lock_rule { int64_t servers_count, handed_over; };
+/* Each worker has one of its own; locks.rb says who has it next. */
+enum lock_handover { FIRST_IS_WOKEN, FIRST_IS_GIVEN, ALL_ARE_WOKEN };
+struct lock_rule { int64_t servers_count, handover; };
 
 /* Each worker has one such thread. */
 struct background { int64_t burst_ns, gap_ns; };
@@ -245,7 +246,7 @@ bool lock_acquire(struct sim *sim, struct thread *thread);
 void lock_release(struct sim *sim, struct thread *thread, int64_t index);
 void lock_release_all(struct sim *sim, struct thread *thread);
 void lock_run(struct sim *sim, struct thread *thread);
-void lock_given(struct sim *sim, struct thread *thread);
+void lock_woke(struct sim *sim, struct thread *thread);
 
 /* background.c */
 void background_begin(struct sim *sim);

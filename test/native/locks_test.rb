@@ -54,6 +54,14 @@ class LocksTest < TunerTest
     nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
   end
 
+  # @return [Array] markers of a request with so many steps before that short holds are marked only where somebody waits for the lock
+  def late_markers
+    markers(steps_of do
+      150.times { sleep 0 }
+      yield
+    end)
+  end
+
   # Each pair of markers is closed in its turn, whatever lies between.
   def assert_balanced(steps)
     open = []
@@ -180,7 +188,21 @@ class LocksTest < TunerTest
     end
     assert_equal %w[acquire acquire sleep release sleep release], kinds(trace)
     assert_balanced trace
-    assert_empty markers(steps_of { one.synchronize { two.synchronize { 1 } } })
+    assert_empty late_markers { one.synchronize { two.synchronize { 1 } } }
+  end
+
+  test "short holds of a lock that others may hold for long are marked, while the trace has room" do
+    mutex = Mutex.new
+    assert_empty markers(steps_of { mutex.synchronize { 1 } }), "nobody is known to hold it for long"
+    steps_of { mutex.synchronize { sleep 0.001 } }
+    trace = steps_of do
+      2.times { mutex.synchronize { spin(0.002) } }
+      sleep 0.001
+    end
+    assert_equal %w[acquire release acquire release sleep], kinds(trace)
+    assert_balanced trace
+    assert_operator trace[(trace.index(["acquire", 1]) + 1)...trace.index(["release", 1])].sum(&:last), :>=, 1_980_000, "what was computed with it stands there"
+    assert_empty late_markers { mutex.synchronize { 1 } }
   end
 
   test "a time slice that ends within a hold lets the GVL go" do
@@ -291,7 +313,7 @@ class LocksTest < TunerTest
     end
     refute_predicate mutex, :locked?
     steps_of { mutex.synchronize { sleep 0.001 } }
-    assert_empty markers(steps_of { mutex.synchronize { 1 } }), "nobody waits for it"
+    assert_empty late_markers { mutex.synchronize { 1 } }, "nobody waits for it"
   end
 
   test "what is held at the end of a request is given back there, and is none of the next one's" do
@@ -462,7 +484,7 @@ class LocksTest < TunerTest
     end
     own_counts = results.map(&:first).reduce { |all, held| all.merge(held) { |_, one, two| one + two } }.values_at(*locks)
     assert_equal own_counts, ledger.locks.map { |lock| lock.holds_count - 1 }, "in the order in which they got their places"
-    assert_empty markers(steps_of { locks.each { |lock| lock.synchronize { 1 } } })
+    assert_empty late_markers { locks.each { |lock| lock.synchronize { 1 } } }
   end
 
   test "a child does not write where its parent does, and records for itself when it begins to" do

@@ -76,6 +76,18 @@ class SimulatedLocksTest < TunerTest
     assert_operator mutex, :<, 2
   end
 
+  # All who wait are woken, and who is awake first has it: of seven one, by chance. So the number of turns until a thread has it is
+  # geometric, 29.9 of them at the 99th percentile. Who returns it is away for a millisecond, and lines up again.
+  test "an unfair pool serves as many as a fair one, in no order" do
+    work = ->(kind) { app(steps(["acquire", 0], ["db", 10], ["release", 0], ["db", 1]), kinds_of_locks: [[kind, 1]], connections_count: 8) }
+    by_chance = machine(wakeup_idle_ns: (0...1_000).map { |number| number * 500 })
+    fair, unfair = %w[pool unfair_pool].map { |kind| simulate(work[kind], "1x8", on: by_chance, requests_count: 40_000) }
+    turn_ns = 1e9 / unfair.throughput_per_s
+    assert_in_epsilon Math.log(0.01) / Math.log(6 / 7.0), unfair.quantile_ns(0.99) / turn_ns, 0.1
+    assert_in_delta 8, fair.quantile_ns(0.99) * fair.throughput_per_s / 1e9, 0.5
+    assert_operator unfair.throughput_per_s, :>, fair.throughput_per_s # the connection is idle for the shortest of seven wake-ups
+  end
+
   test "who is given a connection has to wake up first, and the connection is idle until then" do
     work = app(steps(["acquire", 0], ["db", 10], ["release", 0]), kinds_of_locks: [1], connections_count: 4)
     slow = machine(wakeup_idle_ns: [MS])

@@ -36,7 +36,7 @@ class TwinTest < TunerTest
   end
 
   def random_workload(random)
-    kinds_of_locks = Array.new([0, random.rand(1..3)].sample(random:)) { ["mutex", "monitor", random.rand(1..3)].sample(random:) }
+    kinds_of_locks = Array.new([0, random.rand(1..3)].sample(random:)) { ["mutex", "monitor", random.rand(1..3), ["unfair_pool", random.rand(1..3)]].sample(random:) }
     endpoints = Array.new(random.rand(1..3)) { |index| endpoint_demand(*Array.new(random.rand(1..5)) { random_demand(random, kinds_of_locks.size) }, name: "GET /#{index}", weight_ratio: random.rand).with(gc_debt_ns: [0, random.rand(5 * MS)].sample(random:)) }
     background = Array.new([0, random.rand(1..2)].sample(random:)) { |index| Model::BackgroundDemand.new(name: "thread #{index}", burst_ns: random.rand(0..20 * MS), gap_ns: random.rand(MS..300 * MS)) }
     workload(endpoints:, kinds_of_locks:, background:, ruby_version: RUBIES.sample(random:), switch_cpu_ns: [nil, random.rand(0..90_000)].sample(random:))

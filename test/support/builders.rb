@@ -79,9 +79,10 @@ module Builders
       observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, locks: kinds_of_locks.each_with_index.map { |kind, index| lock_demand(kind, name: "lock #{index}") }, unknown: {}, **others)
   end
 
-  # @param kind [String, Integer] a pool's size
+  # @param kind [String, Integer, Array(String, Integer)] a pool's size; its kind and size
   def lock_demand(kind, name: "Mutex at app.rb:1")
-    kind.is_a?(Integer) ? Model::LockDemand.new(name:, kind: "pool", servers_count: kind) : Model::LockDemand.new(name:, kind:, servers_count: 1)
+    kind, servers_count = kind.is_a?(Integer) ? ["pool", kind] : [*kind, 1].first(2)
+    Model::LockDemand.new(name:, kind:, servers_count:)
   end
 
   # Cores enough, no hand-off and no client, unless the test is about them.

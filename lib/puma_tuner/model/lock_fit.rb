@@ -14,13 +14,16 @@ module PumaTuner
       # Waits for locks that nobody watched are told about when they are this share of a request.
       UNWATCHED_RATIO = 0.02
 
+      # Pools that wake all who wait, as the gem connection_pool's do.
+      UNFAIR_POOL_CLASSES = %w[ConnectionPool::TimedStack].freeze
+
       # @param observation [Measure::Observation] with its companions
       def initialize(observation)
         @observation = observation
       end
 
       # @return [Array<LockDemand>]
-      def locks = shared.map { |lock| LockDemand.new(name: "#{lock.class_name} at #{lock.place}", kind: lock.kind, servers_count: lock.size || 1) }.freeze
+      def locks = shared.map { |lock| LockDemand.new(name: "#{lock.class_name} at #{lock.place}", kind: kind(lock), servers_count: lock.size || 1) }.freeze
 
       # @return [Hash{Integer => Integer}] places in `locks`, by id
       def places = @places ||= shared.each_with_index.to_h { |lock, index| [lock.id, index] }
@@ -36,6 +39,8 @@ module PumaTuner
       end
 
       private
+
+      def kind(lock) = UNFAIR_POOL_CLASSES.include?(lock.class_name) ? "unfair_pool" : lock.kind
 
       # Of those that recorded requests tried to get; others are between threads that serve none.
       def shared

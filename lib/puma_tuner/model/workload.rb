@@ -71,7 +71,8 @@ module PumaTuner
 
     # A lock, or a pool of connections, that each worker process has one of.
     #
-    # name: its class and place; kind: "mutex", "monitor" or "pool"; servers_count: 1, or the pool's size
+    # name: its class and place; kind: "mutex", "monitor", "pool" (which serves who waits in order) or "unfair_pool" (whoever is
+    # awake first); servers_count: 1, or the pool's size
     LockDemand = Document.define(:name, :kind, :servers_count)
 
     # A thread of the app's own in each serving process, that is there whatever the load.

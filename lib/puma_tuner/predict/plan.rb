@@ -13,6 +13,9 @@ module PumaTuner
       ARRIVALS = {"closed" => 0, "poisson" => 1, "even" => 2, "bursty" => 3, "replayed" => 4}.freeze
       WAITS = {"io" => 0, "lock" => 1, "sleep" => 2, "pool" => 3, "compute" => 4, "db" => 5, "redis" => 6, "http" => 7, "file" => 8, "acquire" => 9, "release" => 10}.freeze
 
+      # By kind of lock. Codes as in ext/puma_tuner_sim/sim.h.
+      HANDOVERS = {"mutex" => 0, "monitor" => 0, "pool" => 1, "unfair_pool" => 2}.freeze
+
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
 
@@ -110,8 +113,8 @@ module PumaTuner
       # Of what takes time; locks are each worker's own.
       def stations = (WAITS.keys - Model::Demand::MARKERS).map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
 
-      # Servers, and whether what is returned is handed over to the first in line, as a pool's connections are.
-      def locks = @workload.locks.flat_map { |lock| [lock.servers_count, (lock.kind == "pool") ? 1 : 0] }
+      # Servers, and who has it next (Reference::Locks).
+      def locks = @workload.locks.flat_map { |lock| [lock.servers_count, HANDOVERS.fetch(lock.kind)] }
 
       # Burst, and mean gap.
       def background = @workload.background.flat_map { |thread| [thread.burst_ns.round, [thread.gap_ns.round, 1].max] }

@@ -10,21 +10,21 @@ module PumaTuner
         # @return [Locks::Lock, nil] that it is in line for
         attr_reader :waits_for
 
-        # Called by a lock: somebody has unlocked it. It can be taken by others before the thread has the GVL.
+        # Called by a Mutex: somebody has unlocked it. It can be taken by others before the thread has the GVL.
         def lock_is_free
           @waits_for = nil
           end_lock_wait
         end
 
-        # Called by a pool: it has a connection now, and is to wake up.
-        def lock_is_given
+        # Called by a pool: a connection was returned, and the thread is to wake up. In a fair pool it has that now.
+        def wake_for_lock(after_ns = 0)
           @waits_for = nil
-          late_ns = @simulation.wakeups.lateness_ns(@simulation.now_ns, @wait_began_ns) + @simulation.wakeups.extra_ns
-          @simulation.after(late_ns, :lock_given, self)
+          late_ns = after_ns + @simulation.wakeups.lateness_ns(@simulation.now_ns, @wait_began_ns) + @simulation.wakeups.extra_ns
+          @simulation.after(late_ns, :lock_woke, self)
         end
 
         # Event.
-        def lock_given(_) = end_lock_wait
+        def lock_woke(_) = end_lock_wait
 
         private
 
@@ -56,7 +56,7 @@ module PumaTuner
           @worker.gvl.want(self)
         end
 
-        # It has waited, and has the GVL again: a connection is its own by now, a Mutex may be another's.
+        # It has waited, and has the GVL again: a fair pool's connection is its own by now, others may be another's.
         def after_lock_wait
           return next_piece if lock.held_by?(self) || @worker.locks.acquire(lock, self)
           line_up_for_lock
