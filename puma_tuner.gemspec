@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "lib/puma_tuner/version"
+require_relative "probe/lib/puma_tuner/version"
 
 Gem::Specification.new do |spec|
   spec.name = "puma_tuner"
@@ -15,8 +15,11 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "docs/**/*.md", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
   spec.bindir = "exe"
   spec.executables = ["puma_tuner"]
-  spec.extensions = ["ext/puma_tuner/extconf.rb", "ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]
+  spec.extensions = ["ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]
   spec.require_paths = ["lib"]
+
+  # What runs in the server, and needs no gem.
+  spec.add_dependency "puma_tuner-probe", PumaTuner::VERSION
 
   # The command's; the serving process loads none of them.
   spec.add_dependency "csv", "~> 3.2"

@@ -29,7 +29,7 @@ module ProfilersBenchmark
     name, mode, path, count = ARGV.shift(4)
     $LOAD_PATH.concat(ARGV)
     require "puma_tuner"
-    profiler = PumaTuner::Profile::Profilers.find(name).new(path:, mode:) unless name == "none"
+    profiler = PumaTuner::Probe::Profilers.find(name).new(path:, mode:) unless name == "none"
     profiler&.start
     used = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     4.times.map { Thread.new { (count.to_i / 4).times { |i| page(i) } } }.each(&:join)
@@ -58,7 +58,7 @@ module ProfilersBenchmark
 
   # Of StackProf's wall mode there is nothing to say: it sees one thread.
   def pairs(only)
-    installed = PumaTuner::Profile::Profilers.all.select { |profiler| profiler::GEM && PumaTuner::Profile::Library.installed?(profiler) }
+    installed = PumaTuner::Probe::Profilers.all.select { |profiler| profiler::GEM && PumaTuner::Profile::Library.installed?(profiler) }
     all = installed.flat_map { |profiler| profiler::MODES.keys.map { |mode| [profiler::NAME, mode] } } - [%w[stackprof wall]]
     [%w[none -]] + (only ? all.select { |name, _| name == only } : all)
   end
@@ -67,7 +67,7 @@ module ProfilersBenchmark
 
   def call(rounds:, pages:, only:, template:)
     pairs = pairs(only)
-    paths = pairs.to_h { |name, _| [name, (name == "none") ? [] : PumaTuner::Profile::Library.locate(PumaTuner::Profile::Profilers.find(name)::GEM)] }
+    paths = pairs.to_h { |name, _| [name, (name == "none") ? [] : PumaTuner::Profile::Library.locate(PumaTuner::Probe::Profilers.find(name)::GEM)] }
     costs = pairs.to_h { |pair| [pair, []] }
     rounds.times { pairs.shuffle.each { |name, mode| costs[[name, mode]] << run(name, mode, paths[name], pages, template) } }
     base_us = median(costs[%w[none -]].compact.map(&:cpu_us))

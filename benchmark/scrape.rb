@@ -22,7 +22,7 @@ module Scrape
       parser.on("--rounds N", Integer, "scrapes of each size (default: 20)") { |count| rounds_count = count.clamp(3, 1_000) }
       parser.on("--write", "write docs/scrape.md") { write = true }
     end.parse!(ARGV)
-    machine = PumaTuner::Host::MachineFacts.read
+    machine = PumaTuner::Probe::MachineFacts.read
     rows = SIZES.map { |workers_count, endpoints_count| Cell.new(workers_count, endpoints_count, rounds_count).row }
     table = Accuracy::Markdown.table(Cell::HEADINGS, rows, left_count: 0)
     text = "#{table}\n\nA worker's file of gauges, written every #{PumaTuner::Export::DEFAULTS.interval_s} s: #{Cell.gauges_cost} of its CPU time.\n"

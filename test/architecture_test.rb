@@ -7,6 +7,7 @@ require "prism"
 class ArchitectureTest < TunerTest
   STAGES = %w[Measure Model Predict Advise Prove Report].freeze
   LIBRARY = File.expand_path("../lib/puma_tuner", __dir__)
+  PROBE = File.expand_path("../probe/lib", __dir__)
 
   # Collects constant paths such as Model::Workload.
   class ConstantPaths < Prism::Visitor
@@ -72,13 +73,10 @@ class ArchitectureTest < TunerTest
     Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Calibrate", path }
   end
 
-  # The log of requests is written by the probe's clock, under the probe's names.
-  PROFILE_MAY_USE = %w[Measure::GvlClock Measure::Endpoint].freeze
-
-  test "profile stands beside the stages: it uses the probe's clock and names, and no stage but report uses it, its values alone" do
+  test "profile stands beside the stages: it uses none of them, and no stage but report uses it, its values alone" do
     files = Dir["#{LIBRARY}/profile/**/*.rb"] + ["#{LIBRARY}/profile.rb"]
     assert_operator files.size, :>, 30
-    assert_empty files.flat_map { |path| uses_in(path) }.uniq - PROFILE_MAY_USE
+    assert_empty files.flat_map { |path| uses_in(path) }.uniq
     Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Profile", path }
   end
 
@@ -93,30 +91,32 @@ class ArchitectureTest < TunerTest
     assert_includes used, "Lab::Finding"
   end
 
-  # It reads what the probe has written, in the probe's own processes.
-  EXPORT_MAY_USE = %w[Measure::Ledger Measure::Ledgers Measure::GvlClock Measure::Budget Measure::Endpoint].freeze
-
-  test "export stands beside the stages: it reads the probe's ledgers, and no stage uses it" do
-    files = Dir["#{LIBRARY}/export/**/*.rb"] + ["#{LIBRARY}/export.rb"]
-    assert_operator files.size, :>, 10
-    assert_empty files.flat_map { |path| uses_in(path) }.uniq - EXPORT_MAY_USE
-    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Export", path }
-  end
-
-  test "fleet stands beside the stages: it uses a name of measure's, and no stage uses it" do
+  test "fleet stands beside the stages: it uses none of them, and no stage uses it" do
     files = Dir["#{LIBRARY}/fleet/**/*.rb"] + ["#{LIBRARY}/fleet.rb"]
     assert_operator files.size, :>, 10
-    assert_empty files.flat_map { |path| uses_in(path) }.uniq - ["Measure::Endpoint"]
+    assert_empty files.flat_map { |path| uses_in(path) }.uniq - ["Probe::Endpoint"]
     Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Fleet", path }
   end
 
+  test "the probe knows nothing of what runs in the terminal" do
+    files = Dir["#{PROBE}/**/*.rb"]
+    assert_operator files.size, :>, 70
+    theirs = Dir["#{LIBRARY}/*.rb"].map { |path| File.basename(path, ".rb").split("_").map(&:capitalize).join } + %w[CLI AccessLog RuleOfThumb] - %w[RuleOfThumb]
+    files.each { |path| assert_empty constants_in(path) & theirs, path }
+  end
+
+  test "one file knows Puma" do
+    knows = Dir["#{PROBE}/**/*.rb"].select { |path| paths_in(path).any? { |name| name.start_with?("::Puma::") } || File.read(path).match?(/(server|pool|owner|klass|class)\.prepend\(/) }
+    assert_equal %w[off_gvl.rb puma.rb yjit_off.rb], knows.map { |path| File.basename(path) }.sort
+  end
+
   test "what runs in the serving process needs no gem" do
-    script = "require 'puma_tuner'; PumaTuner::Measure.start(way_in: 'run'); " \
-             "[:GvlClock, :PumaHooks, :Recording, :Recorder, :Unaided, :Endpoint, :OffGvl, :RequestStart, :Console, :Snapshot, :Ledgers, :Account, :Written].each { |n| PumaTuner::Measure.const_get(n) }; " \
-             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export::HttpServer; " \
+    script = "require 'puma_tuner/probe'; PumaTuner::Probe.start(way_in: 'run'); " \
+             "(PumaTuner::Probe.constants - [:FIRST]).each { |n| PumaTuner::Probe.const_get(n) }; " \
+             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export::HttpServer; PumaTuner::Jobs.install; PumaTuner::Rack; PumaTuner::ProfilerMiddleware; " \
              "PumaTuner::Export::Text.of(PumaTuner::Export.server.families, PumaTuner::Export.server.labels); " \
-             "puts $LOADED_FEATURES.grep(%r{/gems/}), 'done'"
-    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../lib", __dir__), "-e", script, unsetenv_others: true], &:read)
+             "puts $LOADED_FEATURES.grep(%r{/gems/|/lib/puma_tuner}).grep_v(%r{/probe/lib/}), 'done'"
+    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, unsetenv_others: true], &:read)
     assert_equal "done\n", output
   end
 end

@@ -7,7 +7,7 @@ module Accuracy
   class Page
     TITLES = {"idle" => "On an idle machine", "loaded" => "With all cores loaded"}.freeze
 
-    # @param machine [PumaTuner::Host::MachineFacts] before the run
+    # @param machine [PumaTuner::Probe::MachineFacts] before the run
     # @param options [Options]
     # @param results [Results]
     # @param blame [Hash{Blame::Scenarios::Entry => Array<Blame::Sample, Failure>}]

@@ -15,7 +15,7 @@ module Accuracy
 
     # @return [Integer] the exit status
     def run
-      machine = PumaTuner::Host::MachineFacts.read
+      machine = PumaTuner::Probe::MachineFacts.read
       @trial = Trial.new(scale: @options.scale)
       @blame = (@options.blame && @options.tools.include?(Tools::OURS)) ? blame_rounds : {}
       @options.conditions.each { |condition| under(condition) { rounds(condition) } }

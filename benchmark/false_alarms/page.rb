@@ -10,9 +10,9 @@ module FalseAlarms
     # @param tails [Array<Tail>] that ran
     # @param beside [Array<Neighbour::Simulation>] that ran
     # @param broken [Array<String>] promises that were not kept
-    # @param machine [PumaTuner::Host::MachineFacts] which has no part in the figures
+    # @param machine [PumaTuner::Probe::MachineFacts] which has no part in the figures
     # @param at [Time]
-    def initialize(options:, simulations:, tails:, beside:, broken:, machine: PumaTuner::Host::MachineFacts.read, at: Time.now)
+    def initialize(options:, simulations:, tails:, beside:, broken:, machine: PumaTuner::Probe::MachineFacts.read, at: Time.now)
       @options = options
       @simulations = simulations
       @tails = tails

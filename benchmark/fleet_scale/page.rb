@@ -12,7 +12,7 @@ module FleetScale
     HEADINGS = ["workers", "hours", "by", "samples", "on disk", "bytes/sample", "a worker a day", "rules, once", "comparison", "of it Prometheus' CPU"].freeze
     DAYS = 7
 
-    # @param machine [PumaTuner::Host::MachineFacts]
+    # @param machine [PumaTuner::Probe::MachineFacts]
     # @param outcomes [Array<Trial::Outcome>] those in full, then the whole fleet by rules
     # @param options [Options]
     # @param at [Time]

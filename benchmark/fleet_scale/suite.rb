@@ -16,7 +16,7 @@ module FleetScale
     def run
       raise PumaTuner::UserMistake, PrometheusProcess.why_not if PrometheusProcess.why_not
       RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
-      machine = PumaTuner::Host::MachineFacts.read
+      machine = PumaTuner::Probe::MachineFacts.read
       outcomes = trials.map { |trial| trial.run.tap { |outcome| warn "  #{outcome.workers_count} workers, #{outcome.hours_count} h, #{outcome.source}: #{outcome.comparison_s.round(2)} s" } }
       page = Page.new(machine:, outcomes:, options: @options)
       puts page.results

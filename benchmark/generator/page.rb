@@ -8,7 +8,7 @@ module GeneratorBenchmark
   class Page
     OUTCOMES = {met: "met", missed: "**missed**", not_shown: "not shown"}.freeze
 
-    # @param machine [PumaTuner::Host::MachineFacts] before the run
+    # @param machine [PumaTuner::Probe::MachineFacts] before the run
     # @param cost [Array<Cost::Series>] empty when it was left out
     # @param lag [Array<Lag::Series>] likewise
     # @param verdicts [Array<Overhead::Verdict>]

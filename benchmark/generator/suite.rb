@@ -14,7 +14,7 @@ module GeneratorBenchmark
 
     # @return [Integer] the exit status
     def run
-      machine = PumaTuner::Host::MachineFacts.read
+      machine = PumaTuner::Probe::MachineFacts.read
       cost, lag = part(Cost), part(Lag)
       verdicts = Judge.verdicts(cost: cost.series, lag: lag.series)
       page = Page.new(machine:, cost: cost.series, lag: lag.series, verdicts:, tools:)

@@ -5,7 +5,7 @@ require_relative "../support/provenance"
 module Overhead
   # What is printed, and docs/overhead.md. Generated; nothing in it is written by hand.
   class Page
-    # @param machine [PumaTuner::Host::MachineFacts] before the run
+    # @param machine [PumaTuner::Probe::MachineFacts] before the run
     # @param parts [Array<Cycle, Request>] that ran
     # @param verdicts [Array<Verdict>]
     # @param at [Time]

@@ -13,7 +13,6 @@ module Overhead
 
     # With one connection, requests never meet and threads rarely change: less happens, and less of it varies.
     FORMS = {"request_5" => 5, "request_1" => 1}.freeze
-    LIBRARY_FOLDER = File.expand_path("../../lib", __dir__)
 
     TITLE = "CPU per request"
     METHOD = <<~TEXT
@@ -93,7 +92,7 @@ module Overhead
     def environment(variant, folder)
       case variant.key
       when "ours"
-        {"RUBYOPT" => rubyopt("-rpuma_tuner/autorun"), "RUBYLIB" => LIBRARY_FOLDER, "PUMA_TUNER_MEASURE" => "1",
+        {"RUBYOPT" => rubyopt("-rpuma_tuner/autorun"), "RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER, "PUMA_TUNER_MEASURE" => "1",
          "PUMA_TUNER_DIRECTORY" => folder}
       when "vernier" then {"RUBYOPT" => rubyopt("-rvernier/autorun"), "VERNIER_OUTPUT" => File.join(folder, "vernier.json.gz")}
       else {}

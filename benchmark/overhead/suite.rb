@@ -15,7 +15,7 @@ module Overhead
 
     # @return [Integer] the exit status
     def run
-      machine = PumaTuner::Host::MachineFacts.read
+      machine = PumaTuner::Probe::MachineFacts.read
       leave_out_what_is_missing
       parts = Dir.mktmpdir("overhead") do |folder|
         stay_on_one_core(folder)

@@ -8,7 +8,6 @@ module Scrape
     DURATIONS_COUNT = 200
     SCRAPE_S = 15
 
-    Measure = PumaTuner::Measure
     Export = PumaTuner::Export
 
     def initialize(workers_count, endpoints_count, rounds_count)
@@ -20,7 +19,7 @@ module Scrape
     # @return [Array<String>]
     def row
       Dir.mktmpdir("scrape", PumaTuner::Host::ScratchFolder.path) do |folder|
-        @ledgers = Measure::Ledgers.new(folder)
+        @ledgers = PumaTuner::Probe::Ledgers.new(folder)
         @workers_count.times { |index| write(index) }
         text, cpu_ns, idle_ns = measured
         series_count = text.lines.grep_v(/\A#/).size
@@ -46,8 +45,8 @@ module Scrape
       ready, tell = IO.pipe
       @stops = [*@stops, IO.pipe]
       pid = fork do
-        Measure::GvlClock.start
-        Measure::GvlClock.open_ledger(@ledgers.new_path("ledger"), JSON.generate({worker_index: index}))
+        PumaTuner::Probe::GvlClock.start
+        PumaTuner::Probe::GvlClock.open_ledger(@ledgers.new_path("ledger"), JSON.generate({worker_index: index}))
         fill
         Export::ProcessGauges.new(@ledgers.directory, server: nil, worker_index: index).write
         tell.close
@@ -63,12 +62,12 @@ module Scrape
     # Requests take no time: durations are written over the entries' own histograms.
     def fill
       random = Random.new(1)
-      layout = Measure::Ledger::LAYOUT
-      entries = Array.new(@endpoints_count) { |number| Measure::GvlClock.entry(Measure::Ledger::KIND_NUMBERS[:request], "GET /things/#{number}/:id") }
-      entries.each { |entry| DURATIONS_COUNT.times { Measure::GvlClock.job_begin && Measure::GvlClock.request_end(entry, nil, nil) } }
+      layout = PumaTuner::Probe::Ledger::LAYOUT
+      entries = Array.new(@endpoints_count) { |number| PumaTuner::Probe::GvlClock.entry(PumaTuner::Probe::Ledger::KIND_NUMBERS[:request], "GET /things/#{number}/:id") }
+      entries.each { |entry| DURATIONS_COUNT.times { PumaTuner::Probe::GvlClock.job_begin && PumaTuner::Probe::GvlClock.request_end(entry, nil, nil) } }
       File.open(@ledgers.paths.last, "r+b") do |file|
         entries.each do |entry|
-          buckets = Array.new(DURATIONS_COUNT) { PumaTuner::Stats::Histogram.bucket_of((1e6 * 1_000**random.rand).round) }.tally
+          buckets = Array.new(DURATIONS_COUNT) { PumaTuner::Probe::Histogram.bucket_of((1e6 * 1_000**random.rand).round) }.tally
           bytes = Array.new(layout[:buckets_count]) { |bucket| buckets.fetch(bucket, 0) }.pack("Q*")
           [0, 1, 4].each { |part| file.pwrite(bytes, layout[:histograms_offset] + (entry * layout[:histograms_count] + part) * bytes.bytesize) }
         end

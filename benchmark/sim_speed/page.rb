@@ -10,7 +10,7 @@ module SimSpeed
   class Page
     OUTCOMES = {met: "met", missed: "**missed**", not_shown: "not shown"}.freeze
 
-    # @param machine [PumaTuner::Host::MachineFacts] before the run
+    # @param machine [PumaTuner::Probe::MachineFacts] before the run
     # @param runs [Hash{String => Array<Run>}]
     # @param sweeps [Array<Rounds::Sweep>]
     # @param verdicts [Array<Overhead::Verdict>]

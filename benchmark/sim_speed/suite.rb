@@ -15,7 +15,7 @@ module SimSpeed
     # @return [Integer] the exit status
     def run
       raise PumaTuner::UserMistake, Engine.why_not if Engine.why_not
-      machine = PumaTuner::Host::MachineFacts.read
+      machine = PumaTuner::Probe::MachineFacts.read
       simpy = Simpy.new
       warn "left out: #{simpy.why_not}" if simpy.why_not
       raise PumaTuner::UserMistake, "a page without SimPy is not written" if @options.write && simpy.why_not

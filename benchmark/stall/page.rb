@@ -9,7 +9,7 @@ module StallBenchmark
     SelfTest = PumaTuner::Load::SelfTest
     private_constant :SelfTest
 
-    # @param machine [PumaTuner::Host::MachineFacts] before the run
+    # @param machine [PumaTuner::Probe::MachineFacts] before the run
     # @param trials [Array<Trial>]
     # @param at [Time]
     def initialize(machine:, trials:, at: Time.now)

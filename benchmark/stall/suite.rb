@@ -18,7 +18,7 @@ module StallBenchmark
 
     # @return [Integer] the exit status
     def run
-      machine = PumaTuner::Host::MachineFacts.read
+      machine = PumaTuner::Probe::MachineFacts.read
       missing, there = %w[wrk hey h2load].map { |name| PumaTuner::Load.generator(name) }.partition(&:why_not)
       missing.each { |generator| warn "left out: #{generator.why_not}" }
       raise PumaTuner::UserMistake, "a page without them is not written" if @write && missing.any?

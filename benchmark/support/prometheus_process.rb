@@ -63,7 +63,7 @@ class PrometheusProcess
   end
 
   # @return [Integer] CPU time so far
-  def cpu_ns = PumaTuner::Host::Processes.cpu_ns(@pid)
+  def cpu_ns = PumaTuner::Probe::Processes.cpu_ns(@pid)
 
   private
 

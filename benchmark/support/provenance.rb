@@ -17,7 +17,7 @@ module Provenance
       "commit `#{hash.strip}`#{" with uncommitted changes" unless git(folder, "status", "--porcelain").to_s.strip.empty?}"
     end
 
-    # @param machine [PumaTuner::Host::MachineFacts] as it was before the run
+    # @param machine [PumaTuner::Probe::MachineFacts] as it was before the run
     # @param at [Time]
     # @param ruby [String]
     # @param commit [String]

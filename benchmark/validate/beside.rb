@@ -11,7 +11,7 @@ module Validation
     def self.cpu_ns(server)
       path = File.join(server.directory, FILE)
       return 0 unless File.file?(path)
-      PumaTuner::Host::Processes.tree_of(Integer(File.read(path))).sum { |pid| PumaTuner::Host::Processes.cpu_ns(pid) || 0 }
+      PumaTuner::Probe::Processes.tree_of(Integer(File.read(path))).sum { |pid| PumaTuner::Probe::Processes.cpu_ns(pid) || 0 }
     end
   end
 end

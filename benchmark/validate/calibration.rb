@@ -20,7 +20,7 @@ module Validation
       @store = PumaTuner::Calibrate::Store.new
     end
 
-    # @param observation [PumaTuner::Measure::Observation]
+    # @param observation [PumaTuner::Probe::Observation]
     # @return [PumaTuner::Model::Machine]
     # @raise [PumaTuner::UserMistake] when it can't be calibrated
     def machine(observation)

@@ -21,7 +21,7 @@ module Validation
 
   # At which settings a subject was recorded, and what a prediction may use of it.
   #
-  # companions: whether with recordings of the same app at other settings (Measure::Observation#companions), as `tune` makes them
+  # companions: whether with recordings of the same app at other settings (Probe::Observation#companions), as `tune` makes them
   RecordedAt = Data.define(:topology, :companions) do
     def initialize(topology:, companions: false) = super
 

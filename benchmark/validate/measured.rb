@@ -138,6 +138,6 @@ module Validation
       estimate(value, repeats.map { |repeat| repeat[name] }, counted_count)
     end
 
-    def histogram = @histogram ||= @repeats.filter_map { |repeat| repeat["latency"] }.sum(Stats::Histogram.empty) { |latency| Stats::Histogram.from_document(latency) }
+    def histogram = @histogram ||= @repeats.filter_map { |repeat| repeat["latency"] }.sum(PumaTuner::Probe::Histogram.empty) { |latency| PumaTuner::Probe::Histogram.from_document(latency) }
   end
 end

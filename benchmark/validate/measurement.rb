@@ -21,7 +21,7 @@ module Validation
       @schedule = schedule
       @form = form
       @say = say
-      @cores_count = PumaTuner::Host::MachineFacts.read.cores_count
+      @cores_count = PumaTuner::Probe::MachineFacts.read.cores_count
     end
 
     def call

@@ -138,7 +138,7 @@ module Validation
     private
 
     def facts
-      machine = PumaTuner::Host::MachineFacts.from_document(@facts.fetch("machine"))
+      machine = PumaTuner::Probe::MachineFacts.from_document(@facts.fetch("machine"))
       # Of what is recorded the page may be computed anew, by another commit.
       [Provenance.line(machine, at: @at, ruby: @facts.fetch("ruby")),
         "Measured from #{@facts.fetch("at")} on, with #{@facts.fetch("commit")}; #{@facts.fetch("turns_per_ms")} turns of the loop to a millisecond.",

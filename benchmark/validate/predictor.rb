@@ -16,7 +16,7 @@ module Validation
       end
 
       # What a recording alone tells is known of one that has companions, too: with them left out.
-      # @return [PumaTuner::Measure::Observation, nil]
+      # @return [PumaTuner::Probe::Observation, nil]
       def observation(journal, subject, recorded_at)
         found = journal.document(Schedule.recording_name(subject, recorded_at))
         return found if found || recorded_at.companions
@@ -27,7 +27,7 @@ module Validation
       def machine_name(observation) = "machine #{observation.server.ruby_version} #{observation.server.puma_version}"
     end
 
-    # @param observation [PumaTuner::Measure::Observation] the recording
+    # @param observation [PumaTuner::Probe::Observation] the recording
     # @param machine [PumaTuner::Model::Machine, nil] as calibrated; nil: typical figures
     # @param timeslice_ms [Integer]
     # @param stations [Array<PumaTuner::Predict::Station>]

@@ -8,7 +8,7 @@ module Validation
     RUBIES = {"3.3" => "3.3.8", "3.4" => "3.4.5"}.freeze
     APP = File.expand_path("apps/config.ru", __dir__)
     GEMFILES = File.expand_path("../../gemfiles", __dir__)
-    LIBRARY = File.expand_path("../../lib/puma_tuner/native", __dir__)
+    LIBRARY = File.expand_path("../../probe/lib/puma_tuner/probe/native", __dir__)
 
     # @param turns_per_ms [Integer] of the app's loop: how much work the workloads are
     # @param folder [String] that may hold a named pipe for each server while it runs, and files of the app's
@@ -31,7 +31,7 @@ module Validation
 
     # Without it a recording holds no traces, and nothing can be predicted.
     def insist_on_extension(ruby)
-      return if Dir[File.join(LIBRARY, ruby, "puma_tuner.*")].any?
+      return if Dir[File.join(LIBRARY, ruby, "puma_tuner_probe.*")].any?
       raise PumaTuner::UserMistake, "the probe is not compiled for Ruby #{ruby}; run `rake compile` with that Ruby (bin/setup --ruby #{RUBIES.fetch(ruby)} provides it)"
     end
 

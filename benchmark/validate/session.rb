@@ -78,7 +78,7 @@ module Validation
     # @param server [PumaTuner::Host::ServerProcess] that the rest is about
     def attend(server)
       @server = server
-      @meter = PumaTuner::Host::Meter::Asking.new(server.directory)
+      @meter = PumaTuner::Host::Asking.new(server.directory)
     end
 
     # With the most that will be sent.
@@ -143,7 +143,7 @@ module Validation
     def deviation_ns(observation, mean_ns)
       histograms = observation.endpoints.flat_map { |endpoint| endpoint.distributions.select { |one| one.part.to_s == "gvl_wait" }.map(&:histogram) }
       return if histograms.empty?
-      all = histograms.sum(PumaTuner::Stats::Histogram.empty)
+      all = histograms.sum(PumaTuner::Probe::Histogram.empty)
       squares = all.counts.sum { |bucket, count| count * (all.class.range_of(bucket).begin - mean_ns)**2 } + all.zero_count * mean_ns**2
       Math.sqrt(squares / [all.count, 1].max)
     end

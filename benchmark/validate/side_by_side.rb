@@ -64,8 +64,8 @@ module Validation
 
       def turn(number) = @outcomes << @traffic.with(seed: number + 1).send_to(@server.url, duration_s: @load_s).insist_on_expected_answers
 
-      # @return [PumaTuner::Measure::Observation]
-      def finish = @collector.end_window(load: PumaTuner::Measure::LoadSummary.of(@outcomes.reduce(:+), @traffic.arrivals))
+      # @return [PumaTuner::Probe::Observation]
+      def finish = @collector.end_window(load: PumaTuner::Probe::LoadSummary.of(@outcomes.reduce(:+), @traffic.arrivals))
     end
 
     # A cell's.
@@ -101,7 +101,7 @@ module Validation
       @random = Random.new(seed)
     end
 
-    # @return [Array(Hash{PumaTuner::Topology => PumaTuner::Measure::Observation}, Hash{Cell => Hash}, Float)] recordings, cells, and the machine's speed
+    # @return [Array(Hash{PumaTuner::Topology => PumaTuner::Probe::Observation}, Hash{Cell => Hash}, Float)] recordings, cells, and the machine's speed
     #   meanwhile, see Speed
     # @raise [PumaTuner::UserMistake] when a server can't be started, or answers wrongly
     def call

@@ -51,7 +51,7 @@ module Validation
 
     def begin_run
       @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Provenance::COMMIT, "at" => Time.now.utc.strftime("%F %H:%M UTC"), "ruby" => RUBY_DESCRIPTION,
-        "turns_per_ms" => Speed.best.round, "machine" => PumaTuner::Host::MachineFacts.read.to_document.transform_keys(&:to_s))
+        "turns_per_ms" => Speed.best.round, "machine" => PumaTuner::Probe::MachineFacts.read.to_document.transform_keys(&:to_s))
     end
 
     def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)

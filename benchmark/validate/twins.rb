@@ -11,7 +11,7 @@ module Validation
     Pair = Data.define(:subject, :topology, :ratios)
 
     # @param subject [Subject]
-    # @param observation [PumaTuner::Measure::Observation] recorded side by side with the cells
+    # @param observation [PumaTuner::Probe::Observation] recorded side by side with the cells
     # @param measured [Hash{PumaTuner::Topology => Measured}]
     # @return [Array<Pair>] of each recorded setting that was measured, too
     def self.of(subject, observation, measured)

@@ -4,7 +4,7 @@
 
 require "puma_tuner"
 
-PumaTuner::Profile::Profilers.all.each do |profiler|
+PumaTuner::Probe::Profilers.all.each do |profiler|
   next if profiler::GEM.nil? || PumaTuner::Profile::Library.installed?(profiler)
   next unless Gem::Requirement.new(profiler::RUBY_REQUIREMENT).satisfied_by?(Gem.ruby_version)
   warn "      installing #{profiler::NAME} #{profiler::PINNED_VERSION}"

@@ -1,6 +1,6 @@
 /* One request over one connection, from being sent to its answer. See loop.h. */
 #include "loop.h"
-#include "../puma_tuner/random.h"
+#include "../shared/random.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -15,7 +15,7 @@
 #ifndef PUMA_TUNER_LOAD_H
 #define PUMA_TUNER_LOAD_H
 
-#include "../puma_tuner/buckets.h"
+#include "../shared/buckets.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

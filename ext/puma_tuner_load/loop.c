@@ -1,7 +1,7 @@
 /* The event loop: who sends what when. See load.h and loop.h. */
 #include "loop.h"
 #include "prompt.h"
-#include "../puma_tuner/random.h"
+#include "../shared/random.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
-#include "../puma_tuner/random.h"
+#include "../shared/random.h"
 
 #define NEVER_NS INT64_MAX
 

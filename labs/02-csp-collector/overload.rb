@@ -74,7 +74,7 @@ module PumaTuner
 
       # @return [Array(Integer, Integer)] in Ruby and its extensions, in the kernel, of all processes
       def cpu_ticks(server)
-        server.pids.map { |pid| Host::Processes.read("/proc/#{pid}/stat")[/\) (.*)/, 1].to_s.split.values_at(11, 12).map(&:to_i) }.transpose.map(&:sum)
+        server.pids.map { |pid| Probe::Processes.read("/proc/#{pid}/stat")[/\) (.*)/, 1].to_s.split.values_at(11, 12).map(&:to_i) }.transpose.map(&:sum)
       end
     end
   end

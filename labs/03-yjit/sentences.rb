@@ -43,7 +43,7 @@ module PumaTuner
       def limit_sentences
         @measured.of_mix(YjitMeasured::PRODUCTION).filter_map do |cell|
           full = @measured.condition(cell, "yjit_code_ratio")
-          "The #{cell}: YJIT has used #{Units.percent(full.high)} of its limit." if full && full.high >= Host::YjitLimit::ALARM_RATIO
+          "The #{cell}: YJIT has used #{Units.percent(full.high)} of its limit." if full && full.high >= Probe::YjitLimit::ALARM_RATIO
         end
       end
 

@@ -65,7 +65,7 @@ module PumaTuner
           log = File.join(folder, "access.log")
           File.write(log, SyntheticLog.of(@folder, @application).lines.join("\n"))
           reader = AccessLog::Reader.new(log, http_methods: %w[GET POST])
-          AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns) { |path| Measure::Endpoint::Path.name(path) }
+          AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns) { |path| Probe::Endpoint::Path.name(path) }
         end
       end
     end

@@ -69,7 +69,7 @@ module PumaTuner
 
       # @return [Hash{String => Array(Profile::Costs, Profile::Costs)}] of the gem and cured, by engine; empty without the profiler
       def profiles(run)
-        profiler = Profile::Profilers.find("stackprof")
+        profiler = Probe::Profilers.find("stackprof")
         return {} unless Profile::Library.installed?(profiler)
         %w[classic next].to_h do |engine|
           [engine, %w[0 1].map { |patched| profile(run, profiler, {"env.ENGINE" => engine, "env.QUERY" => "introspection", "env.PATCHED" => patched, "yjit" => "off"}) }]
@@ -79,7 +79,7 @@ module PumaTuner
       def profile(run, profiler, factors)
         run.note("profiling #{factors.fetch("env.ENGINE")}, #{(factors.fetch("env.PATCHED") == "1") ? "cured" : "the gem"}")
         Dir.mktmpdir do |folder|
-          settings = Profile::Settings.new(profiler: profiler::NAME, mode: "cpu", interval_us: nil, folder:, scope: "window", token: nil,
+          settings = Probe::Profiling::Settings.new(profiler: profiler::NAME, mode: "cpu", interval_us: nil, folder:, scope: "window", token: nil,
             paths: Profile::Library.paths_of(profiler))
           Profile::BlockRun.new(file: File.join(__dir__, "blocks.rb"), command: run.command_of({**factors, "gem.graphql" => VERSIONS.fetch("graphql")}), settings:, profiler:, name: nil,
             warmup_s: 2, duration_s: PROFILED_S).call

@@ -30,13 +30,13 @@ module PumaTuner
         end
 
         # @return [Integer] that it has used so far
-        def cpu_ns = pids.sum { |pid| Host::Processes.cpu_ns(pid) || 0 }
+        def cpu_ns = pids.sum { |pid| Probe::Processes.cpu_ns(pid) || 0 }
 
         private
 
         def pids
-          @pids ||= Host::Processes.children_of(Process.pid).select { |pid| Host::Processes.command_line(pid).start_with?(TITLE) }
-            .flat_map { |pid| Host::Processes.tree_of(pid) }
+          @pids ||= Probe::Processes.children_of(Process.pid).select { |pid| Probe::Processes.command_line(pid).start_with?(TITLE) }
+            .flat_map { |pid| Probe::Processes.tree_of(pid) }
         end
       end
     end

@@ -9,7 +9,7 @@ module PumaTuner
       # A server that takes part: which program, with how many threads, in which environment.
       #
       # kind: "puma", "falcon" or "go"; topology: of a Puma; factors: of its Ruby, see Prove::Factors
-      # puma_options: see Host::Launch; environment: of its app
+      # puma_options: see Probe::Launch; environment: of its app
       Entrant = Data.define(:name, :kind, :topology, :factors, :puma_options, :environment) do
         # @param topology [String] "1x5"
         def self.puma(topology, name: "Puma #{topology}", factors: {}, puma_options: {}, environment: {})

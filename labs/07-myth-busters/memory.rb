@@ -12,7 +12,7 @@ module PumaTuner
 
         # @param pids [Array<Integer>] of one server
         # @return [Integer, nil] bytes; nil when one has gone
-        def of(pids) = of_rollups(pids.map { |pid| Host::Processes.read("/proc/#{pid}/smaps_rollup") })
+        def of(pids) = of_rollups(pids.map { |pid| Probe::Processes.read("/proc/#{pid}/smaps_rollup") })
 
         # @param rollups [Array<String>] /proc/PID/smaps_rollup
         # @return [Integer, nil] bytes

@@ -2,7 +2,7 @@
 
 # What each Ruby server of this lab begins with: the gems of its variant, then Puma or Falcon on config.ru.
 #
-#     serve.rb puma            where and with how many threads, the launcher says (lib/puma_tuner/host/launch.rb)
+#     serve.rb puma            where and with how many threads, the launcher says (probe/lib/puma_tuner/probe/launch.rb)
 #     serve.rb falcon PORT
 require_relative "../support/gems"
 LabGems.activate

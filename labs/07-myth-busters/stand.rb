@@ -66,7 +66,7 @@ module PumaTuner
           @entrant = entrant
           @server = server
           @database = database
-          @cores_count = Host::MachineFacts.read.cores_count
+          @cores_count = Probe::MachineFacts.read.cores_count
         end
 
         # @param asked [Asked]
@@ -91,9 +91,9 @@ module PumaTuner
         LONGER_FACTOR = 4
         private_constant :LONGER_FACTOR
 
-        # @return [Measure::Observation, nil] of that load, with the probe put in for good
+        # @return [Probe::Observation, nil] of that load, with the probe put in for good
         def observe(asked, seconds)
-          Measure::LateWindow.call(@server, Host::Meter::Asking.new(@server.directory)) { asked.traffic(99).send_to(@server.url, duration_s: seconds) }
+          Measure::LateWindow.call(@server, Host::Asking.new(@server.directory)) { asked.traffic(99).send_to(@server.url, duration_s: seconds) }
         end
 
         private

@@ -44,13 +44,13 @@ module PumaTuner
     # @return [String] of this machine, and the Ruby and Puma that would be calibrated; starts Puma to ask it
     def self.current_key(ruby: RbConfig.ruby)
       ruby_version, = FreshRuby.facts(ruby)
-      EmptyApp.serve { |app| key_of(Host::MachineFacts.read, ruby_version, app.facts["puma_version"]) }
+      EmptyApp.serve { |app| key_of(Probe::MachineFacts.read, ruby_version, app.facts["puma_version"]) }
     end
 
     # Tells machines apart, as far as it bears on the figures. Can be had of an observation, too:
     # `key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version)`.
     #
-    # @param facts [Host::MachineFacts]
+    # @param facts [Probe::MachineFacts]
     # @return [String] to be read by people
     def self.key_of(facts, ruby_version, puma_version)
       [facts.cpu_model || "unknown CPU", Units.counted(facts.cores_count, "core"),

@@ -9,7 +9,7 @@ module PumaTuner
   # What takes a profile: server_run (a whole server under load), request_run (single requests, of a server of ours or of
   # yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process); settings tell the target.
   # In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves be profiled.
-  # Profilers: profilers/*, one to a file, found by library; what they have in common is profiler. Each starts and stops
+  # Probe::Profilers: profilers/*, one to a file, found by library; what they have in common is profiler. Each starts and stops
   # inside the target; perf alone watches from outside. What they leave is a file of their own, that readers/* turn into samples.
   # What is made of samples: stacks (what is left out), aggregate, costs; odd_requests picks those that stand out;
   # hints/*, one rule to a file, point at known patterns; diff holds two profiles against each other.
@@ -25,42 +25,32 @@ module PumaTuner
     autoload :Frame, "puma_tuner/profile/samples"
     autoload :Hint, "puma_tuner/profile/costs"
     autoload :Hints, "puma_tuner/profile/hints"
-    autoload :Inside, "puma_tuner/profile/inside"
     autoload :Library, "puma_tuner/profile/library"
     autoload :MethodCost, "puma_tuner/profile/costs"
     autoload :MethodDiff, "puma_tuner/profile/cost_diff"
-    autoload :Middleware, "puma_tuner/profile/middleware"
     autoload :OddRequests, "puma_tuner/profile/odd_requests"
+    autoload :Perf, "puma_tuner/profile/perf"
     autoload :PlainMarshal, "puma_tuner/profile/plain_marshal"
-    autoload :Profiler, "puma_tuner/profile/profiler"
-    autoload :Profilers, "puma_tuner/profile/profilers"
     autoload :Readers, "puma_tuner/profile/readers"
     autoload :Reading, "puma_tuner/profile/reading"
     autoload :RequestRun, "puma_tuner/profile/request_run"
     autoload :Samples, "puma_tuner/profile/samples"
     autoload :ServerRun, "puma_tuner/profile/server_run"
-    autoload :Settings, "puma_tuner/profile/settings"
     autoload :Stack, "puma_tuner/profile/samples"
     autoload :Stacks, "puma_tuner/profile/stacks"
     autoload :UnreadableProfile, "puma_tuner/profile/unreadable_profile"
 
-    # Profiles are handed on, and who has the token can make the running app profile itself.
-    #
-    # @return [String] what repeats this profile, without the token
-    def self.command(words = ARGV)
-      require "shellwords" # not in the process that is profiled
-      told = words.each_with_index.map { |word, index| (index.positive? && words[index - 1] == "--token") ? "TOKEN" : word.sub(/\A--token=.*/m, "--token=TOKEN") }
-      "puma_tuner #{told.shelljoin}"
-    end
+    # @return [String] what repeats this profile, without the token, as who has that can make the running app profile itself
+    def self.command(words = ARGV) = "puma_tuner #{Host::Masking.words(words).shelljoin}"
 
     # See PumaTuner.profile.
     def self.of_block(with:, mode:, interval_us:, times:, folder:)
-      profiler = Profilers.find(with)
+      profiler = Probe::Profilers.find(with)
       mode = profiler.known_mode(mode)
-      settings = Settings.new(profiler: with, mode:, interval_us:, folder: File.expand_path(folder), scope: "window", token: nil,
+      settings = Probe::Profiling::Settings.new(profiler: with, mode:, interval_us:, folder: File.expand_path(folder), scope: "window", token: nil,
         paths: Library.paths_of(profiler))
       FileUtils.mkdir_p(settings.folder)
-      session = Inside.session(settings)
+      session = Probe::Profiling.session(settings)
       session.start
       began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
       begin

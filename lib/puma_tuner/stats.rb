@@ -6,7 +6,6 @@ module PumaTuner
     autoload :BlockBootstrap, "puma_tuner/stats/block_bootstrap"
     autoload :EqualCovariate, "puma_tuner/stats/equal_covariate"
     autoload :Estimate, "puma_tuner/stats/estimate"
-    autoload :Histogram, "puma_tuner/stats/histogram"
     autoload :Holm, "puma_tuner/stats/holm"
     autoload :IncompleteBeta, "puma_tuner/stats/incomplete_beta"
     autoload :LabelSwaps, "puma_tuner/stats/label_swaps"

@@ -7,7 +7,7 @@ module PumaTuner
   # verdict: nil without a proof; unproven: why one that was wanted is not there, as a clause, nil when none was wanted
   Tuning = Document.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict, :unproven,
     kind: :tuning,
-    nested: {observation: Measure::Observation, machine: Model::Machine, workload: Model::Workload, sweep: Predict::Sweep,
+    nested: {observation: Probe::Observation, machine: Model::Machine, workload: Model::Workload, sweep: Predict::Sweep,
              advice_list: Advise::AdviceList, verdict: Prove::Verdict}) do
     def initialize(unproven: nil, **fields) = super
   end

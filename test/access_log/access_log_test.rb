@@ -25,7 +25,7 @@ class AccessLogTest < TunerTest
 
   def summary(*targets, seed: 1)
     entries = targets.each_with_index.map { |target, index| AccessLog::Entry.new(at_ns: index * Units::NS_PER_S, http_method: "GET", target:, status: 200) }
-    AccessLog::Summary.new(entries, resolution_ns: Units::NS_PER_S, seed:) { |path| Measure::Endpoint::Path.name(path) }
+    AccessLog::Summary.new(entries, resolution_ns: Units::NS_PER_S, seed:) { |path| Probe::Endpoint::Path.name(path) }
   end
 
   def at(text) = Time.iso8601(text).then { |time| time.to_i * Units::NS_PER_S + time.nsec }
@@ -83,13 +83,13 @@ class AccessLogTest < TunerTest
 
   test "what stands in a query without a name is a value: tokens, addresses, searches, and what attackers try" do
     ["eyJhbGciOiJIUzI1NiJ9x9Y8z7", "ada@example.com", "jane+doe", "it's", "{{7*7}}", "d41d8cd98f00b204e9800998ecf8427e=", "it's%zz"].each do |query|
-      shape = AccessLog::Shape.of("/verify?#{query}") { |path| Measure::Endpoint::Path.name(path) }
+      shape = AccessLog::Shape.of("/verify?#{query}") { |path| Probe::Endpoint::Path.name(path) }
       assert_equal "/verify?{{query}}", shape.template, query
       assert_equal ["query"], shape.values.keys
     end
-    assert_equal({"a_id" => ""}, AccessLog::Shape.of("/a/%zz") { |path| Measure::Endpoint::Path.name(path) }.values)
-    assert_equal({"a_id" => "x+1 2"}, AccessLog::Shape.of("/a/x+1%202") { |path| Measure::Endpoint::Path.name(path) }.values)
-    assert_equal "/a?debug&user[name]={{user_name}}", AccessLog::Shape.of("/a?debug&user[name]=ada") { |path| Measure::Endpoint::Path.name(path) }.template
+    assert_equal({"a_id" => ""}, AccessLog::Shape.of("/a/%zz") { |path| Probe::Endpoint::Path.name(path) }.values)
+    assert_equal({"a_id" => "x+1 2"}, AccessLog::Shape.of("/a/x+1%202") { |path| Probe::Endpoint::Path.name(path) }.values)
+    assert_equal "/a?debug&user[name]={{user_name}}", AccessLog::Shape.of("/a?debug&user[name]=ada") { |path| Probe::Endpoint::Path.name(path) }.template
   end
 
   test "instants of one tick of the log are spread over it, the same by the same seed" do

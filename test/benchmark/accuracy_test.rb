@@ -201,7 +201,7 @@ class AccuracyTest < TunerTest
   end
 
   test "writes a page that says what was measured, and names no folder of this machine" do
-    machine = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
+    machine = PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
       kernel: "Linux", load_average: 0.5, cpu_pressure_ratio: nil)
     found = results(sample({sleep: 950_000_000}))
     verdicts = Judge.verdicts(found, conditions: %w[idle], workloads: %w[sleep])

@@ -86,7 +86,7 @@ class FalseAlarmsTest < TunerTest
 
   test "the same seed gives the same page, which names its command" do
     options = Options.parse(%w[--repeats 20])
-    machine = PumaTuner::Host::MachineFacts.read
+    machine = PumaTuner::Probe::MachineFacts.read
     pages = Array.new(2) do
       @simulations = @tails = nil
       Page.new(options:, simulations:, tails:, beside: [], broken: Suite.broken(simulations, tails), machine:, at: Time.utc(2026, 11, 21)).to_s

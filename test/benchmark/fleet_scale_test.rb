@@ -47,7 +47,7 @@ class FleetScaleTest < TunerTest
     Trial::Outcome.new(workers_count:, hours_count: 24, source:, samples_count: 1_000_000, text_bytes: 1, data_bytes: 2_000_000, write_s: 1.0, rules_s: (0.5 if source == "raw"), comparison_s:, cpu_s: 0.1)
   end
 
-  def page(*outcomes) = Page.new(machine: PumaTuner::Host::MachineFacts.read, outcomes:, options: Options.parse(["--workers", "2000"]))
+  def page(*outcomes) = Page.new(machine: PumaTuner::Probe::MachineFacts.read, outcomes:, options: Options.parse(["--workers", "2000"]))
 
   test "the page judges by the whole fleet, and reckons from the largest in full" do
     results = page(outcome("raw", 30.0, workers_count: 50).with(rules_s: 0.3), outcome("raw", 60.0), outcome("rules", 9.0, workers_count: 2_000)).results

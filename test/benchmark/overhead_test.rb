@@ -110,7 +110,7 @@ class OverheadTest < TunerTest
     part = Struct.new(:series).new([drifting(ours_ns: 50)])
     part.class.const_set(:TITLE, "CPU")
     part.class.const_set(:METHOD, "As said.\n")
-    machine = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
+    machine = PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
       kernel: "Linux", load_average: 0.5, cpu_pressure_ratio: nil)
     page = Page.new(machine:, parts: [part], verdicts: Judge.verdicts(part.series), at: Time.utc(2026, 1, 2)).to_s
     assert_match(/^Made with .+ on 2026-01-02: .+; load average before the run 0\.5\.$/, page)

@@ -7,7 +7,7 @@ require_relative "../../benchmark/support/provenance"
 # Each page of figures says what it was made with.
 class ProvenanceTest < TunerTest
   PROJECT = File.expand_path("../..", __dir__)
-  MACHINE = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "A", cpu_quota_cores: 1.5, memory_bytes: 1, kernel: "Linux 6",
+  MACHINE = PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "A", cpu_quota_cores: 1.5, memory_bytes: 1, kernel: "Linux 6",
     load_average: 0.5, cpu_pressure_ratio: 0.007)
 
   def git(folder, *words)

@@ -7,7 +7,7 @@ require_relative "../../benchmark/sim_speed/suite"
 class SimSpeedTest < TunerTest
   include SimSpeed
 
-  MACHINE = PumaTuner::Host::MachineFacts.new(cores_count: 2, cpu_model: "A | B", cpu_quota_cores: nil, memory_bytes: 1, kernel: "Linux 6",
+  MACHINE = PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "A | B", cpu_quota_cores: nil, memory_bytes: 1, kernel: "Linux 6",
     load_average: 0.5, cpu_pressure_ratio: nil)
 
   # @param ns [Numeric] an event; noise: by which every second round is off

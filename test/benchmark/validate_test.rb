@@ -21,7 +21,7 @@ class ValidateTest < TunerTest
   # @return [Hash] of one start
   def fields(key = KEY, factor: 1.0, start: 0, spread: 0.0, p50_ms: 50, p99_ms: 100, gvl_wait_ms: 0.1, disturbed: nil, failure: nil, rate_per_s: nil, counted_count: 2_000,
     worked_count: counted_count)
-    latency = Stats::Histogram.of([(p50_ms * MS).round] * (counted_count * 98 / 100) + [(p99_ms * MS).round] * (counted_count * 2 / 100)).to_document.transform_keys(&:to_s)
+    latency = Probe::Histogram.of([(p50_ms * MS).round] * (counted_count * 98 / 100) + [(p99_ms * MS).round] * (counted_count * 2 / 100)).to_document.transform_keys(&:to_s)
     repeats = [1 - spread, 1 + spread].map do |off|
       {"requests_count" => worked_count, "counted_count" => counted_count, "intended_count" => (counted_count if rate_per_s), "duration_ns" => 1_000_000_000,
        "throughput_per_s" => 100 * factor * off, "mean_ns" => 50 * MS, "cpu_ns" => worked_count * 8 * MS, "turns_per_ms" => 40_000.0, "p50_ns" => p50_ms * MS,

@@ -8,7 +8,7 @@ class DisturbanceTest < TunerTest
 
   Disturbance = PumaTuner::Calibrate::Disturbance
   S = 1_000_000_000
-  NOTHING = {busy_ns: 0, stolen_ns: 0, time_ns: 0, own_ns: 0, host_cores_count: 4}.freeze
+  NOTHING = {busy_ns: 0, stolen_ns: 0, time_ns: 0, own_ns: 0, cores_count: 4}.freeze
 
   # @param after [Hash] of ten seconds on four cores
   def disturbance(facts: machine_facts(4, nil), **after) = Disturbance.of(facts, NOTHING, {**NOTHING, time_ns: 10 * S, **after})

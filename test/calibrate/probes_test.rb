@@ -111,9 +111,9 @@ class ProbesTest < TunerTest
 
   test "burners begin together, rest when they are not wanted, and leave nothing behind" do
     pids = nil
-    others = PumaTuner::Host::Processes.children_of(Process.pid) # of tests that ran before in this process
+    others = PumaTuner::Probe::Processes.children_of(Process.pid) # of tests that ran before in this process
     Calibrate::Burners.open(2) do |burners|
-      pids = PumaTuner::Host::Processes.children_of(Process.pid) - others
+      pids = PumaTuner::Probe::Processes.children_of(Process.pid) - others
       began_s = monotonic_s
       works = burners.work(1, 0.1)
       assert_equal 1, works.size
@@ -122,7 +122,7 @@ class ProbesTest < TunerTest
       assert_raises(RuntimeError) { burners.while_busy(2, 0) { raise "anything" } }
     end
     refute_empty pids
-    assert_empty pids & PumaTuner::Host::Processes.children_of(Process.pid)
+    assert_empty pids & PumaTuner::Probe::Processes.children_of(Process.pid)
   end
 
   test "a fresh Ruby has none of our settings, and tells what went wrong" do
@@ -159,8 +159,8 @@ class ProbesTest < TunerTest
 
   test "the tail is what pool threads computed and no request did" do
     threads = [3, 5].map do |cpu_ms|
-      Measure::ThreadObservation.new(worker_index: nil, name: "puma srv tp 00#{cpu_ms}", requests_count: 50, run_queue_wait_ns: nil,
-        budget: Measure::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: MS))
+      Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 00#{cpu_ms}", requests_count: 50, run_queue_wait_ns: nil,
+        budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: MS))
     end
     endpoint = endpoint_observation(requests_count: 100, budget: {cpu_ns: 6 * MS, gc_ns: 2 * MS})
     assert_equal 20_000, Calibrate::Tail.of(observation(endpoints: [endpoint]).with(threads:))

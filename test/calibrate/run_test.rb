@@ -42,7 +42,7 @@ class RunTest < TunerTest
   end
 
   test "all probes together make a machine, and leave nothing behind" do
-    children = PumaTuner::Host::Processes.children_of(Process.pid)
+    children = PumaTuner::Probe::Processes.children_of(Process.pid)
     listener = Listener.new
     remarks = []
     machine = Calibrate.call(progress: listener, effort_ratio: 0.1) { |remark| remarks << remark }
@@ -53,7 +53,7 @@ class RunTest < TunerTest
       "Puma's reactor", "Puma's pool threads"], listener.titles
     assert_equal listener.titles.size, listener.notes.size
     assert(remarks.all? { |remark| remark.end_with?(".") })
-    assert_empty PumaTuner::Host::Processes.children_of(Process.pid) - children
+    assert_empty PumaTuner::Probe::Processes.children_of(Process.pid) - children
     # Others may have folders of their own there; Ruby puts the maker's process id into the name.
     assert_empty Dir["#{PumaTuner::Host::ScratchFolder.path}/puma_tuner-run-*-#{Process.pid}-*"]
   end

@@ -132,13 +132,13 @@ class CalibrateTest < TunerTest
       {"all cores busy …" => 2, "Puma's own CPU …" => 1}.each do |stage, least|
         pid = Process.spawn(environment, RbConfig.ruby, EXECUTABLE, "calibrate", "--force", chdir: folder, out: File::NULL, err: [log, "w"])
         family = wait_until("#{stage} begins", limit_s: 45) do
-          tree = PumaTuner::Host::Processes.tree_of(pid)
+          tree = PumaTuner::Probe::Processes.tree_of(pid)
           tree if File.read(log).include?(stage) && tree.size > least
         end
         Process.kill(:INT, pid)
         assert_equal 130, Process.wait2(pid).last.exitstatus
         assert_match(/interrupted; everything it started is stopped/, File.read(log))
-        wait_until("all have ended") { family.none? { |member| PumaTuner::Host::Processes.alive?(member) } }
+        wait_until("all have ended") { family.none? { |member| PumaTuner::Probe::Processes.alive?(member) } }
       end
       assert_equal ["err.log"], Dir.children(folder)
     end

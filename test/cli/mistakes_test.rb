@@ -156,7 +156,7 @@ class MistakesTest < TunerTest
       assert_equal 130, Process.wait2(pid).last.exitstatus
       assert_match(/the observation is kept.*tmp\/puma_tuner\/interrupted\.json/, File.read(log))
       assert_nothing_left(app, files: %w[config.ru err.log tmp])
-      assert_kind_of PumaTuner::Measure::Observation, PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/interrupted.json"))
+      assert_kind_of PumaTuner::Probe::Observation, PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/interrupted.json"))
     end
   end
 end

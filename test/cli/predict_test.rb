@@ -71,7 +71,7 @@ class PredictCommandTest < TunerTest
     calibrate(machine_facts(2, nil), handoff_ns: 7_000)
     refute_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
     FileUtils.rm_rf(path("cache"))
-    calibrate(Host::MachineFacts.read, handoff_ns: 7_000)
+    calibrate(Probe::MachineFacts.read, handoff_ns: 7_000)
     assert_match(/calibrated on this machine/, sweep_of.remarks.first)
   end
 

@@ -7,7 +7,7 @@ class FleetMergedHistogramTest < TunerTest
   Export = PumaTuner::Export
 
   def of(values_ns)
-    cumulative = Export::Buckets.of(PumaTuner::Stats::Histogram.of(values_ns), Export::Bounds::FINE, values_ns.sum).cumulative
+    cumulative = Export::Buckets.of(PumaTuner::Probe::Histogram.of(values_ns), Export::Bounds::FINE, values_ns.sum).cumulative
     Merged.of(cumulative.to_h { |le, count| [le, count.to_f] })
   end
 

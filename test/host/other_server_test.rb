@@ -17,13 +17,13 @@ class OtherServerTest < TunerTest
       assert_nil server.topology
       server.pids.first
     end
-    refute Host::Processes.alive?(pid)
+    refute Probe::Processes.alive?(pid)
   end
 
   test "its processes are all that it started" do
     Host::OtherServer.run(command("sh", "-c", "#{RbConfig.ruby} #{SERVER} {port}; true")) do |server|
       assert_operator server.pids.size, :>=, 2
-      assert_operator server.pids.sum { |pid| Host::Processes.cpu_ns(pid) }, :>, 0
+      assert_operator server.pids.sum { |pid| Probe::Processes.cpu_ns(pid) }, :>, 0
     end
   end
 

@@ -25,7 +25,7 @@ class AffinityTest < TunerTest
   end
 
   # As many workers as there are cores, two at most.
-  def cores = @cores ||= Host::Placement.allowed_cores.first(2).map(&:to_s)
+  def cores = @cores ||= Probe::Processes.allowed_cores.first(2).map(&:to_s)
 
   ServedApp::PUMAS.each do |name, gemfile|
     test "each worker has a core to itself, all its threads with it, with #{name}" do
@@ -39,9 +39,9 @@ class AffinityTest < TunerTest
   test "one process is bound, too, and what ran says so" do
     serve("1x3") do |server, ready|
       assert_equal [[cores.first]], cores_of(server)
-      assert_equal cores.first, Prove::WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready)["cores"]
+      assert_equal cores.first, Prove::WhatRan.of(server, Host::Asking.new(server.directory), ready)["cores"]
     end
-    serve("1x3", affinity: "off") { |server| assert_equal Host::Placement.allowed_cores.size > 1, cores_of(server) != [[cores.first]] }
+    serve("1x3", affinity: "off") { |server| assert_equal Probe::Processes.allowed_cores.size > 1, cores_of(server) != [[cores.first]] }
   end
 
   test "workers that are forked from a bound one have cores of their own" do

@@ -84,7 +84,7 @@ class ClusterTest < TunerTest
 
   # @return [Array<Integer>] of all workers, whoever they were forked from
   def worker_pids(server)
-    Host::Processes.tree_of(server.announcement["pid"]).select { |pid| Host::Processes.command_line(pid).start_with?("puma: cluster worker") }
+    Probe::Processes.tree_of(server.announcement["pid"]).select { |pid| Probe::Processes.command_line(pid).start_with?("puma: cluster worker") }
   end
 
   test "any worker can tell of all of them" do

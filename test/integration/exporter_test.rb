@@ -64,7 +64,7 @@ class ExporterTest < TunerTest
   test "in single mode, and at a socket of its owner's" do
     Dir.mktmpdir do |folder|
       path = "#{folder}/exporter.sock"
-      ServedApp.open(puma_rb: "threads 2, 2\nrequire \"puma_tuner\"\nPumaTuner.export(\"unix://#{path}\", interval_s: 1)") do |app|
+      ServedApp.open(puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(\"unix://#{path}\", interval_s: 1)") do |app|
         port = app.start
         ServedApp.request(port, "/work", clients: 1, each: 3)
         wait_until("three requests") { ask(path).include?("puma_tuner_request_duration_seconds_count 3\n") && sleep(1.1).nil? || ask(path).include?("seconds_count 3\n") }
@@ -103,7 +103,7 @@ class ExporterTest < TunerTest
       use Prometheus::Middleware::Exporter
       #{ServedApp::WORKING_APP}
     RUBY
-    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner\"\nPumaTuner.export(nil, labels: {service: \"shop\"})") do |app|
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(nil, labels: {service: \"shop\"})") do |app|
       port = app.start("-w", "2", gemfile: EXPORTERS)
       ServedApp.request(port, "/work", clients: 4, each: 5)
       text = wait_until("twenty requests") { Net::HTTP.get(URI("http://127.0.0.1:#{port}/metrics")).then { |body| body if body[/duration_seconds_count\{service="shop"\} (\d+)/, 1].to_i >= 20 } }
@@ -128,7 +128,7 @@ class ExporterTest < TunerTest
         [200, {}, [READER.metric_snapshots.map { |one| [one.name, one.unit, *one.data_points.map(&:value)].join(" ") }.join("\n")]]
       }
     RUBY
-    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner\"\nPumaTuner.export(nil)") do |app|
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(nil)") do |app|
       port = app.start(gemfile: EXPORTERS)
       ServedApp.request(port, "/", clients: 1, each: 7)
       # Each question is a request, which the next one is told of; or the one after it, as a client has its answer before it is recorded.

@@ -37,15 +37,15 @@ class FleetTest < TunerTest
 
   def config(*ports) = "global: {scrape_interval: #{SCRAPE_S}s}\nscrape_configs: [{job_name: puma, static_configs: [{targets: [#{ports.map { |port| "'127.0.0.1:#{port}'" }.join(", ")}]}]}]\n"
 
-  # @return [Stats::Histogram] of the server's own ledgers: all durations, exactly as recorded
+  # @return [Probe::Histogram] of the server's own ledgers: all durations, exactly as recorded
   def recorded(app)
     master = app.master_pid
-    directory = Dir[File.join(PumaTuner::Host::ScratchFolder.path, "puma_tuner-#{Process.uid}", master.to_s)].first
-    sums = PumaTuner::Measure::Ledger.sum(PumaTuner::Measure::Ledgers.new(directory).read.values)
+    directory = Dir[File.join(PumaTuner::Host::ScratchFolder.path, "puma_tuner-#{Process.euid}", "#{master}-*")].first
+    sums = PumaTuner::Probe::Ledger.sum(PumaTuner::Probe::Ledgers.new(directory).read.values)
     sums.values.select { |entry| entry.kind == :request }.map { |entry| entry.histograms.first }.reduce(:+)
   end
 
-  def memory_bytes(app) = [app.master_pid, *app.worker_pids].sum { |pid| PumaTuner::Host::Processes.memory(pid)[:pss_bytes] }
+  def memory_bytes(app) = [app.master_pid, *app.worker_pids].sum { |pid| PumaTuner::Probe::Processes.memory(pid)[:pss_bytes] }
 
   # Requests at a steady rate, until the block is true.
   def steadily(*ports)
@@ -90,7 +90,7 @@ class FleetTest < TunerTest
       exact_ns = latency.quantile_ns(name.delete("p").to_f / 100)
       told_ns = row(document, name)[group]
       # The truth of all requests, the figure of the window's: the app does the same all the time.
-      error_ratio = row(document, name)["error_ratio"] * 2 + PumaTuner::Stats::Histogram::RELATIVE_ERROR
+      error_ratio = row(document, name)["error_ratio"] * 2 + PumaTuner::Probe::Histogram::RELATIVE_ERROR
       assert_in_delta exact_ns, told_ns, exact_ns * error_ratio, "#{name} of #{group}"
     end
     # The exporter looks at memory every ten seconds, and it moves meanwhile.

@@ -50,7 +50,7 @@ class ForkWorkerTest < TunerTest
 
   # What each worker tells of itself must all be in it.
   def assert_all_cpu_counts(server)
-    meter = Host::Meter::Asking.new(server.directory)
+    meter = Host::Asking.new(server.directory)
     before = Host::Readings.take(server, meter)
     first = ask_all(server, "/")
     5.times { ask_all(server, "/burn") }
@@ -95,7 +95,7 @@ class ForkWorkerTest < TunerTest
 
   test "the probe that is put in late sees all of them" do
     cluster("--fork-worker") do |server|
-      meter = Host::Meter::Asking.new(server.directory)
+      meter = Host::Asking.new(server.directory)
       observation = Measure::LateWindow.call(server, meter) do
         ask_all(server, "/burn")
         sleep 0.05 # the client has its answer before the server has recorded it
@@ -106,7 +106,7 @@ class ForkWorkerTest < TunerTest
 
   test "after a refork the new workers count, and what the old ones had used is unknown" do
     cluster("--fork-worker") do |server|
-      meter = Host::Meter::Asking.new(server.directory)
+      meter = Host::Asking.new(server.directory)
       before = server.serving_pids
       reading = Host::Readings.take(server, meter)
       Process.kill(:URG, server.announcement["pid"])

@@ -10,9 +10,9 @@ class FrameworksTest < TunerTest
 
   # All requests go through one Endpoint, as in a server.
   VISITS = <<~RUBY
-    require "puma_tuner"
+    require "puma_tuner/probe"
     require "rack"
-    endpoint = PumaTuner::Measure::Endpoint.new
+    endpoint = PumaTuner::Probe::Endpoint.new
     ARGV.each do |request|
       method, path = request.split(" ")
       env = Rack::MockRequest.env_for(path, method: method)
@@ -168,7 +168,7 @@ class FrameworksTest < TunerTest
   RUBY
 
   test "Roda's endpoints are what its blocks took of the path, with the plugin" do
-    assert_names RODA.gsub("PLUGIN", 'require "puma_tuner"; plugin PumaTuner::Measure::Endpoint::RodaPlugin'), {
+    assert_names RODA.gsub("PLUGIN", 'require "puma_tuner/probe"; plugin PumaTuner::Probe::Endpoint::RodaPlugin'), {
       "GET /" => "/", "GET /articles/dune" => "/articles/:id", "GET /articles/articles?q=1" => "/articles/:id",
       "GET /articles/dune/comments/007" => "/articles/:id/comments/:id", "GET /articles/dune/page-7" => "/articles/:id/page-:id",
       "GET /articles/dune/what/ever" => "/articles/:id/*", "GET /articles/old" => "/articles/old", "GET /about" => "/about",

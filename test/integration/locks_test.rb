@@ -35,7 +35,7 @@ class LocksOfAppsTest < TunerTest
   # Its bundle has connection_pool.
   GEMFILE = ServedApp::RAILS
 
-  # @return [Measure::Observation] of 60 requests to each path, from as many clients as threads
+  # @return [Probe::Observation] of 60 requests to each path, from as many clients as threads
   def observe(topology)
     ServedApp.open(rackup: RACKUP) do |app|
       command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile: GEMFILE))

@@ -9,7 +9,7 @@ class MeasureTest < TunerTest
   include ServedApp::Observing
 
   # @param requests_count [Integer] to wait for, see Observing
-  # @return [Measure::Observation] of the requests that the block sends
+  # @return [Probe::Observation] of the requests that the block sends
   def observe(requests_count = 0, rackup: ServedApp::WORKING_APP, topology: "1x3", gemfile: ServedApp::PUMAS.fetch("puma_8_0"))
     ServedApp.open(rackup:) do |app|
       command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile:))
@@ -170,6 +170,6 @@ class MeasureTest < TunerTest
       end
     end
     assert_equal 3, pids.size
-    pids.each { |pid| refute Host::Processes.alive?(pid), pid }
+    pids.each { |pid| refute Probe::Processes.alive?(pid), pid }
   end
 end

@@ -32,7 +32,7 @@ class ProfileIntegrationTest < TunerTest
   RUBY
 
   def skip_unless_installed(name)
-    profiler = Profile::Profilers.find(name)
+    profiler = Probe::Profilers.find(name)
     return if profiler::GEM ? Profile::Library.installed?(profiler) : profiler.new.why_not.nil?
     skip "#{name} is not installed: puma_tuner profile --install #{name}"
   end
@@ -57,7 +57,7 @@ class ProfileIntegrationTest < TunerTest
   %w[vernier stackprof rperf pf2].each do |name|
     test "#{name} sees what a served app spends its CPU on" do
       skip_unless_installed(name)
-      mode = Profile::Profilers.find(name)::MODES.key?("cpu") ? "cpu" : "wall"
+      mode = Probe::Profilers.find(name)::MODES.key?("cpu") ? "cpu" : "wall"
       costs = profile("config.ru", "--with", name, "--mode", mode, "--duration", "2", "--warmup", "0.5", "--connections", "2")
       assert_operator costs.work_count, :>, 10
       assert_equal "ns", costs.unit
@@ -135,7 +135,7 @@ class ProfileIntegrationTest < TunerTest
         module FallsAtItsSecondEnd
           def stop = (($ends_count = $ends_count.to_i + 1) == 2 && !$0.include?("cluster worker 1")) ? exit!(9) : super
         end
-        PumaTuner::Profile::Inside::Session.prepend(FallsAtItsSecondEnd)
+        PumaTuner::Probe::Profiling::Session.prepend(FallsAtItsSecondEnd)
         #{APP}
       RUBY
       costs = profile("config.ru", "--with", "stackprof", "--duration", "10", "--warmup", "0.3", "--connections", "2", "--topology", topology, code: 2, rackup:)
@@ -148,7 +148,7 @@ class ProfileIntegrationTest < TunerTest
     skip_unless_installed("vernier")
     paths = Profile::Library.locate("vernier")
     rackup = "$LOAD_PATH.concat(#{paths.inspect}); $LOAD_PATH << #{File.expand_path("../../lib", __dir__).inspect}; require 'puma_tuner'\n" \
-             "use PumaTuner::Profile::Middleware, with: 'vernier', token: 'not to be guessed'\n#{APP}"
+             "use PumaTuner::ProfilerMiddleware, with: 'vernier', token: 'not to be guessed'\n#{APP}"
     ServedApp.open(rackup:) do |app|
       port = app.start("-t", "2:2")
       words = ["--with", "vernier", "--url", "http://127.0.0.1:#{port}/", "--times", "5", "--output", "p.json"]

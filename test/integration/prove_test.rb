@@ -28,7 +28,7 @@ class ProveTest < TunerTest
 
   # Temporary folders have their maker's process id in their name; other tests' commands may be running.
   def folders_of_the_dead
-    Dir["/dev/shm/puma_tuner-run-*"].reject { |path| PumaTuner::Host::Processes.alive?(path[/-(\d+)-\w+\z/, 1].to_i) }
+    Dir["/dev/shm/puma_tuner-run-*"].reject { |path| PumaTuner::Probe::Processes.alive?(path[/-(\d+)-\w+\z/, 1].to_i) }
   end
 
   def prove(*words, app: [APP], options: SHORT) = puma_tuner("prove", *app, *options, *words, folder: @folder)
@@ -136,7 +136,7 @@ class ProveTest < TunerTest
   end
 
   test "on a machine with cores enough the generator has one to itself, or where it is asked for" do
-    first, *others = PumaTuner::Host::Placement.allowed_cores
+    first, *others = PumaTuner::Probe::Processes.allowed_cores
     result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=2", "--rounds", "1", "--core", first.to_s)
     return assert_mistake(/core #{first} is the only one there is/, result) if others.empty?
     assert_equal 0, result.code, result.err

@@ -45,7 +45,7 @@ class PumaRulesTest < TunerTest
   RUBY
 
   # @yieldparam app [ServedApp]
-  # @yieldparam announcement [Hash] see Host::Launch
+  # @yieldparam announcement [Hash] see Probe::Launch
   def serve(gemfile, topology, puma_rb: nil, **puma_options)
     ServedApp.open(rackup: RACKUP, puma_rb:) do |app|
       command = Host::Command.new(words: %w[bundle exec puma -e production], directory: app.folder, environment: app.environment(gemfile:))

@@ -11,7 +11,7 @@ class WaysInTest < TunerTest
 
   RUN_AT_THE_END = <<~RUBY
     threads 3, 3
-    require "puma_tuner"
+    require "puma_tuner/probe"
     PumaTuner.run(interval_s: 0.5)
   RUBY
 
@@ -20,7 +20,7 @@ class WaysInTest < TunerTest
     workers 2
     silence_single_worker_warning
     before_fork do
-      require "puma_tuner"
+      require "puma_tuner/probe"
       PumaTuner.run(interval_s: 0.5)
     end
   RUBY
@@ -67,13 +67,13 @@ class WaysInTest < TunerTest
   end
 
   test "the middleware prints its lines" do
-    rackup = "require 'puma_tuner'\nuse PumaTuner::Rack, interval_s: 0.5\n#{ServedApp::WORKING_APP}"
+    rackup = "require 'puma_tuner/probe'\nuse PumaTuner::Rack, interval_s: 0.5\n#{ServedApp::WORKING_APP}"
     assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
   end
 
   test "a middleware that is built at the first request, as Sinatra does it, is told from the second on, and breaks none" do
     rackup = <<~RUBY
-      require "puma_tuner"
+      require "puma_tuner/probe"
       app = lambda { |env| 20_000.times { |i| i.to_s } && [200, {"content-type" => "text/plain"}, ["fine"]] }
       run lambda { |env| (@built ||= Rack::Builder.app { use PumaTuner::Rack, interval_s: 0.5; run app }).call(env) }
     RUBY
@@ -81,7 +81,7 @@ class WaysInTest < TunerTest
   end
 
   test "work that is measured while the app is loaded does not keep the server from being watched" do
-    rackup = "require 'puma_tuner'\nPumaTuner.measure('warm up') { 1 + 1 }\n#{ServedApp::WORKING_APP}"
+    rackup = "require 'puma_tuner/probe'\nPumaTuner.measure('warm up') { 1 + 1 }\n#{ServedApp::WORKING_APP}"
     assert_lines(output_of(rackup:, puma_rb: PLUGIN, extra: {"PUMA_TUNER_INTERVAL_S" => "0.5"}))
   end
 
@@ -113,7 +113,7 @@ class WaysInTest < TunerTest
       assert_lines(app.stop)
 
       command = PumaTuner::Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile: ServedApp::RAILS)
-        .merge("RUBYLIB" => File.join(ServedApp::PROJECT, "lib")))
+        .merge("RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER))
       PumaTuner::Host::ServerProcess.run(command, measure: true) do |server|
         collector = PumaTuner::Measure::Collector.new(server, command: "puma")
         collector.begin_window

@@ -111,7 +111,7 @@ class NativeTest < TunerTest
       assert_equal [settling.size + after.size] * 2, [outcome.requests_count, outcome.statuses.values.sum]
       # The late client's first answer is none of those that count.
       assert_operator settling.map { |answer| answer[:answered_ns] - answer[:intended_ns] }.max, :>=, 500_000_000
-      assert_in_epsilon counted.map { |answer| answer[:answered_ns] - answer[:intended_ns] }.max, outcome.max_ns, 2 * PumaTuner::Stats::Histogram::RELATIVE_ERROR
+      assert_in_epsilon counted.map { |answer| answer[:answered_ns] - answer[:intended_ns] }.max, outcome.max_ns, 2 * PumaTuner::Probe::Histogram::RELATIVE_ERROR
       assert_in_delta outcome.counted_count / 0.4, outcome.throughput_per_s, 1e-6
       assert_obeys_littles_law(10, outcome)
     end
@@ -358,7 +358,7 @@ class NativeTest < TunerTest
   end
 
   test "stays on the core that it is told" do
-    core = PumaTuner::Host::Placement.allowed_cores.last
+    core = PumaTuner::Probe::Processes.allowed_cores.last
     ScriptedServer.serve(->(*) { 200 }) do |server|
       assert_nil run_native(server.url, generator: Load::Native.new(core:), duration_s: 0.2).complaint
       error = assert_raises(PumaTuner::LoadToolFailed) { run_native(server.url, generator: Load::Native.new(core: 1_023), duration_s: 0.2) }

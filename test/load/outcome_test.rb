@@ -38,7 +38,7 @@ class OutcomeTest < TunerTest
   test "is a document of its own" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "load.json")
-      full = outcome(latency: PumaTuner::Stats::Histogram.of([1_000, 2_000]), lag: PumaTuner::Stats::Histogram.of([5]), statuses: {"200" => 400})
+      full = outcome(latency: PumaTuner::Probe::Histogram.of([1_000, 2_000]), lag: PumaTuner::Probe::Histogram.of([5]), statuses: {"200" => 400})
       PumaTuner::Document.write(full, path)
       assert_equal full, PumaTuner::Document.read(path, :load_outcome)
     end

@@ -84,7 +84,7 @@ class FitTest < TunerTest
   end
 
   test "threads of the app's own are no overhead of its requests" do
-    thread = ->(name, cpu_ms) { Measure::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, budget: Measure::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: 0)) }
+    thread = ->(name, cpu_ms) { Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: 0)) }
     processes = [process_observation(cpu_ns: 5_000 * MS)]
     alone = fitted(processes:).overhead_cpu_ns
     assert_operator alone, :>, 0
@@ -95,7 +95,7 @@ class FitTest < TunerTest
   test "waits without a core are shared out by how often requests wait, whichever of them were recorded" do
     once, twice = trace("cpu", 2, "io", 8), trace("cpu", 1, "io", 8, "cpu", 1, "io", 8)
     endpoints = [endpoint_observation(name: "GET /often", traces: [twice] * 40, requests_count: 900), endpoint_observation(name: "GET /seldom", traces: [once] * 40, requests_count: 100)]
-    thread = Measure::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000, run_queue_wait_ns: 1_900 * MS, budget: Measure::Budget.zero)
+    thread = Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000, run_queue_wait_ns: 1_900 * MS, budget: Probe::Budget.zero)
     workload = Model::Fit.workload(observation(endpoints:).with(threads: [thread]))
     assert_equal [14 * MS, 7 * MS], workload.endpoints.map(&:mean_wait_ns)
   end

@@ -7,7 +7,7 @@ class LockFitTest < TunerTest
   include Builders
 
   def lock(id, kind: "mutex", place: "app.rb:#{id} in Shop#buy", waits: 3, holds: 100, hold_ms: 800, threads: 5, size: 1)
-    Measure::LockObservation.new(id:, kind:, class_name: "Thread::Mutex", place:, size:, threads_count: threads, holds_count: holds, hold_ns: hold_ms * MS, waits_count: waits, wait_ns: waits * MS)
+    Probe::LockObservation.new(id:, kind:, class_name: "Thread::Mutex", place:, size:, threads_count: threads, holds_count: holds, hold_ns: hold_ms * MS, waits_count: waits, wait_ns: waits * MS)
   end
 
   def recorded(*locks, text: "1x5", traces: [trace(*locks.flat_map { |one| ["acquire", one.id * 1e-6, "io", 8, "release", one.id * 1e-6] }, "cpu", 1)] * 40, companions: [])
@@ -63,7 +63,7 @@ class LockFitTest < TunerTest
 
   test "threads of the app's own are simulated by how often they took the GVL" do
     thread = ->(name, cpu_ms, cycles_count) do
-      Measure::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, cycles_count:, budget: Measure::Budget.zero.with(cpu_ns: cpu_ms * MS, gvl_wait_ns: 500 * MS))
+      Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, cycles_count:, budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gvl_wait_ns: 500 * MS))
     end
     threads = [thread.call("metrics", 1_000, 50), thread.call("puma reactor", 900, 9), thread.call("hardly", 9, 9), thread.call("uncounted", 900, nil)]
     assert_equal [Model::BackgroundDemand.new(name: "metrics", burst_ns: 20 * MS, gap_ns: 170 * MS)], Model::Fit.workload(observation.with(background: threads)).background

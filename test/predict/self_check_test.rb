@@ -28,7 +28,7 @@ class SelfCheckTest < TunerTest
   test "a companion is held against what the recordings tell of its setting, not against the first recording" do
     cost = ->(text, ms) { Model::Cost.new(topology: topology(text), cpu_ns: ms * MS, gc_ns: 0, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: 0, releases_count: 0, switches_count: 0, busy_cores: 1.0) }
     seen = lambda do |text, per_s|
-      Model::Recorded.new(topology: topology(text), arrivals: Model::Arrivals.closed(10), throughput_per_s: per_s, p50_ns: nil, p99_ns: nil, requests_count: 1_000, duration_ns: 1, budget: Measure::Budget.zero)
+      Model::Recorded.new(topology: topology(text), arrivals: Model::Arrivals.closed(10), throughput_per_s: per_s, p50_ns: nil, p99_ns: nil, requests_count: 1_000, duration_ns: 1, budget: Probe::Budget.zero)
     end
     app = workload(endpoints: [endpoint_demand(demand([8]))], observed_topology: topology("1x1")).with(costs: [cost.call("1x1", 8), cost.call("2x1", 4)], recorded: [seen.call("1x1", 125.0), seen.call("2x1", 500.0)])
     check = Predict::Sweeper.new(workload: app, machine:, seed: 1, seeds_count: 3).self_check
@@ -104,7 +104,7 @@ class SelfCheckTest < TunerTest
   end
 
   test "a recording that nobody loaded has no latencies to compare, and one without a budget no parts" do
-    bare = recording(varied_workload, "1x5").with(p50_ns: nil, p99_ns: nil, budget: Measure::Budget.zero)
+    bare = recording(varied_workload, "1x5").with(p50_ns: nil, p99_ns: nil, budget: Probe::Budget.zero)
     assert_equal %w[throughput], sweep_of(varied_workload, bare, texts: []).self_check.settings.first.figures.map(&:metric)
   end
 

@@ -89,7 +89,7 @@ class ProfileLibraryTest < TunerTest
 
   test "sees gems that Bundler hides" do
     skip "Bundler is not at work here" unless ENV["BUNDLE_GEMFILE"]
-    name = %w[vernier stackprof pf2 memory_profiler].find { |gem| Library.installed?(PumaTuner::Profile::Profilers.find(gem)) }
+    name = %w[vernier stackprof pf2 memory_profiler].find { |gem| Library.installed?(PumaTuner::Probe::Profilers.find(gem)) }
     skip "no profiler is installed; bin/setup --test installs them" unless name
     assert_empty Gem::Specification.find_all_by_name(name)
     refute_empty Library.locate(name)

@@ -4,7 +4,7 @@ require "test_helper"
 require "tmpdir"
 
 class ProfilersTest < TunerTest
-  Profilers = PumaTuner::Profile::Profilers
+  Profilers = PumaTuner::Probe::Profilers
 
   test "knows each profiler by name, and says what there is" do
     assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profilers.all.map { |profiler| profiler::NAME }
@@ -35,7 +35,7 @@ class ProfilersTest < TunerTest
   end
 
   test "what is loaded in the server is no library but the profiler's" do
-    script = "before = $LOADED_FEATURES.dup; require 'puma_tuner'; PumaTuner::Profile::Profilers.all; " \
+    script = "before = $LOADED_FEATURES.dup; require 'puma_tuner'; PumaTuner::Probe::Profilers.all; " \
              "puts(($LOADED_FEATURES - before).reject { |path| path.include?('puma_tuner') })"
     output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../../lib", __dir__), "-e", script, unsetenv_others: true], &:read)
     assert_equal "", output
@@ -44,7 +44,7 @@ class ProfilersTest < TunerTest
   test "says so when the app has a version that is not known" do
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "vernier.rb"), "module Vernier; VERSION = '3.0.0'; end")
-      script = "require 'puma_tuner'; PumaTuner::Profile::Profilers.find('vernier').new(path: '/tmp/none').start"
+      script = "require 'puma_tuner'; PumaTuner::Probe::Profilers.find('vernier').new(path: '/tmp/none').start"
       output = IO.popen([RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-I", folder, "-e", script, {err: %i[child out]}], &:read)
       assert_match(/the app has vernier 3\.0\.0; known to work is ~> 1\.12\. Update it in the app's Gemfile/, output)
     end

@@ -34,7 +34,7 @@ class ProfileStacksTest < TunerTest
   end
 
   test "our own code does not count" do
-    assert_nil relevant("Main > PumaTuner::Host::Meter.answer", own: {"PumaTuner::Host::Meter.answer" => "#{Profile::Stacks::OURS}/puma_tuner/host/meter.rb"})
+    assert_nil relevant("Main > PumaTuner::Probe::SignalQueries.answer", own: {"PumaTuner::Probe::SignalQueries.answer" => "#{Profile::Stacks::OURS}/puma_tuner/host/meter.rb"})
   end
 
   test "a stack of nothing does not count" do

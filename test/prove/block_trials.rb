@@ -40,5 +40,5 @@ module BlockTrials
   # @return [String] of the mistake
   def mistake(&) = assert_raises(PumaTuner::UserMistake, &).message
 
-  def alive?(pid) = PumaTuner::Host::Processes.alive?(pid)
+  def alive?(pid) = PumaTuner::Probe::Processes.alive?(pid)
 end

@@ -14,7 +14,7 @@ class ConditionsTest < TunerTest
   def outcome(**fields)
     Load::Outcome.new(generator: "fake", connections_count: 10, duration_ns: 10 * S, requests_count: 1_000, throughput_per_s: 100.0, mean_ns: 95_000_000,
       p50_ns: 1, p90_ns: 1, p99_ns: 1, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: {},
-      latency: Stats::Histogram.empty, generator_cpu_ns: S, **fields)
+      latency: Probe::Histogram.empty, generator_cpu_ns: S, **fields)
   end
 
   def conditions(spent = self.spent, gauges: [], began: [], outcome: self.outcome, own_cpu_ns: 0, fingerprint: {})
@@ -32,7 +32,7 @@ class ConditionsTest < TunerTest
   end
 
   test "requests in flight, of the connections, by the generator's own samples" do
-    latency = Stats::Histogram.of([95_000_000] * 1_000)
+    latency = Probe::Histogram.of([95_000_000] * 1_000)
     assert_in_delta 0.95, conditions(outcome: outcome(latency:, requests_count: 1_200))["in_flight_ratio"]
     refute_includes conditions(outcome: outcome(latency: nil)), "in_flight_ratio"
   end

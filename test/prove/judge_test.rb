@@ -171,7 +171,7 @@ class JudgeTest < TunerTest
   end
 
   test "what the trials tell besides is told of their variant" do
-    budget = ->(round) { PumaTuner::Measure::Budget.zero.with(wall_ns: 100 + round, cpu_ns: 50, io_ns: (round == 3) ? nil : 7) }
+    budget = ->(round) { PumaTuner::Probe::Budget.zero.with(wall_ns: 100 + round, cpu_ns: 50, io_ns: (round == 3) ? nil : 7) }
     warmup = ->(steady) { PumaTuner::Load::Warmup.new(steady:, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 1, cpu_per_request_ns: []) }
     facts = lambda do |variant, round|
       next {} if variant.name == "today"

@@ -34,8 +34,8 @@ class PreparationTest < TunerTest
     found = ready("env.A": "1", rubyopt: "--yjit-mem-size=64", environment: {"RUBYOPT" => "-w"}).command.environment
     assert_equal({"A" => "1", "RUBYOPT" => "-w --yjit-mem-size=64"}, found)
     assert_equal "1", ready(yjit: "on").command.environment["RUBY_YJIT_ENABLE"]
-    assert_equal "1", ready(yjit: "off").command.environment[PumaTuner::Host::YjitOff::VARIABLE]
-    refute_includes ready(yjit: "on").command.environment, PumaTuner::Host::YjitOff::VARIABLE
+    assert_equal "1", ready(yjit: "off").command.environment[PumaTuner::Probe::YjitOff::VARIABLE]
+    refute_includes ready(yjit: "on").command.environment, PumaTuner::Probe::YjitOff::VARIABLE
     refute_includes ready(yjit: "off", environment: {"RUBY_YJIT_ENABLE" => "1"}).command.environment, "RUBY_YJIT_ENABLE"
   end
 

@@ -5,7 +5,7 @@ require "support/tuning_fixture"
 
 class ReportGvlHoldersTest < TunerTest
   GvlHolders = PumaTuner::Report::GvlHolders
-  Blame = PumaTuner::Measure::Blame
+  Blame = PumaTuner::Probe::Blame
 
   # @param blames [Array<Array>] kind, holder, share of the wait
   def endpoint(name = "GET /", *blames, requests_count: 100, gvl_wait: 0.2)

@@ -50,7 +50,7 @@ class ReportHtmlTest < TunerTest
       one_variant: TuningFixture.verdict.then { |verdict| verdict.with(cells: verdict.cells.first(1), comparisons: [], trials: []) },
       factorial: ProofFixture.factorial,
       unaided: TuningFixture.unaided_observation, jobs_only: TuningFixture.jobs_observation,
-      nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Measure::Budget.zero)
+      nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Probe::Budget.zero)
     }
   end
 

@@ -145,7 +145,7 @@ class ReportTextTest < TunerTest
   end
 
   test "no line is longer than a hundred columns" do
-    every_part = PumaTuner::Measure::Budget::PARTS.to_h { |part| [part, 0.1] }
+    every_part = PumaTuner::Probe::Budget::PARTS.to_h { |part| [part, 0.1] }
     busy = [["GET /a/name/that/is/far/too/long", 1_234_567, 12_345, 12_345, 54_321, every_part]]
     many = TuningFixture.sweep(workers: 1..14, threads: 1..5)
     nasty = ProofFixture.nasty("a name that goes on and on and on, and does not end where it should")
@@ -214,7 +214,7 @@ class ReportTextTest < TunerTest
   end
 
   test "a window without a pool thread or an endpoint shows neither table" do
-    output = text(TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Measure::Budget.zero))
+    output = text(TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Probe::Budget.zero))
     refute_match(/^Threads|^Endpoints|^Jobs|^GVL|^Background/, output)
     assert_includes output, "0 requests"
   end

@@ -45,7 +45,7 @@ class ThreadLineTest < TunerTest
   end
 
   test "in a serving process it needs neither gems nor the rest of the report" do
-    script = "require 'puma_tuner'; PumaTuner::ThreadLine.recommendation(3); b = PumaTuner::Measure::Budget.zero; " \
+    script = "require 'puma_tuner'; PumaTuner::ThreadLine.recommendation(3); b = PumaTuner::Probe::Budget.zero; " \
              "PumaTuner::ThreadLine.format('t', b); PumaTuner::ThreadLine.also(b); " \
              "puts $LOADED_FEATURES.grep(%r{/gems/|puma_tuner/report|/erb}), 'done'"
     output, status = Open3.capture2e(RbConfig.ruby, "--disable-gems", "-I", File.expand_path("../../lib", __dir__), "-e", script, unsetenv_others: true)

@@ -3,7 +3,7 @@
 require "test_helper"
 
 class HistogramTest < TunerTest
-  Histogram = PumaTuner::Stats::Histogram
+  Histogram = PumaTuner::Probe::Histogram
 
   def durations(seed, count = 500)
     random = Random.new(seed)

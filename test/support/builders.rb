@@ -14,43 +14,43 @@ module Builders
   def trace(*steps, cpu_ms: nil, gc_ms: 0)
     steps_ns = steps.map { |step| step.is_a?(Numeric) ? (step * MS).round : step }
     held_ns = steps_ns.each_slice(2).sum { |kind, ns| (kind == "cpu") ? ns : 0 }
-    Measure::Trace.new(steps: steps_ns, wall_ns: steps_ns.grep(Integer).sum, queue_ns: 0,
+    Probe::Trace.new(steps: steps_ns, wall_ns: steps_ns.grep(Integer).sum, queue_ns: 0,
       cpu_ns: cpu_ms ? (cpu_ms * MS).round : held_ns, gc_ns: gc_ms && (gc_ms * MS).round)
   end
 
   # @param budget [Hash] parts that are not zero
   def endpoint_observation(name: "GET /", traces: [trace("cpu", 2, "io", 8)] * 40, requests_count: traces.size, budget: {})
-    Measure::EndpointObservation.new(name:, requests_count:, unclosed_count: 0, budget: Measure::Budget.zero.with(**budget),
-      latency: Stats::Histogram.of([10 * MS, 20 * MS]), p50_ns: 10 * MS, p99_ns: 20 * MS, distributions: [], slices_count: 0,
+    Probe::EndpointObservation.new(name:, requests_count:, unclosed_count: 0, budget: Probe::Budget.zero.with(**budget),
+      latency: Probe::Histogram.of([10 * MS, 20 * MS]), p50_ns: 10 * MS, p99_ns: 20 * MS, distributions: [], slices_count: 0,
       long_holds_count: 0, blame: [], traces:)
   end
 
   def process_observation(role: "single", worker_index: nil, cpu_ns: 0, pss_bytes: 80_000_000)
-    Measure::ProcessObservation.new(role:, worker_index:, pid: 100 + worker_index.to_i, requests_count: nil, cpu_ns:, gc_count: 0,
+    Probe::ProcessObservation.new(role:, worker_index:, pid: 100 + worker_index.to_i, requests_count: nil, cpu_ns:, gc_count: 0,
       rss_bytes: 100_000_000, pss_bytes:)
   end
 
   def load_summary(connections_count: 10)
-    Measure::LoadSummary.new(generator: "wrk", arrivals: "closed", rate_per_s: nil, think_ns: 0, reuse_count: nil, connections_count:, duration_ns: 10_000 * MS, requests_count: 1_000,
+    Probe::LoadSummary.new(generator: "wrk", arrivals: "closed", rate_per_s: nil, think_ns: 0, reuse_count: nil, connections_count:, duration_ns: 10_000 * MS, requests_count: 1_000,
       unexpected_count: 0, throughput_per_s: 100.0, mean_ns: 30 * MS, p50_ns: 28 * MS, p99_ns: 60 * MS)
   end
 
   def observation(endpoints: [endpoint_observation], processes: [process_observation], load: load_summary, topology: topology("1x5"),
     duration_ns: 10_000 * MS, timeslice_ms: 100, cores_count: 4, cpu_quota_cores: nil)
-    Measure::Observation.new(started_at: "2026-01-01T00:00:00Z", duration_ns:, command: "bundle exec puma", way_in: "command",
+    Probe::Observation.new(started_at: "2026-01-01T00:00:00Z", duration_ns:, command: "bundle exec puma", way_in: "command",
       topology:, min_threads_count: topology.threads_count, server: server_facts(timeslice_ms),
-      machine: machine_facts(cores_count, cpu_quota_cores), load:, budget: Measure::Budget.zero, endpoints:, jobs: [], threads: [],
+      machine: machine_facts(cores_count, cpu_quota_cores), load:, budget: Probe::Budget.zero, endpoints:, jobs: [], threads: [],
       background: [], processes:,
       probe: nil, unknown: {})
   end
 
   def server_facts(thread_timeslice_ms)
-    Host::ServerFacts.new(ruby_version: "3.4.5", ruby_description: "ruby 3.4.5", yjit_enabled: true, puma_version: "8.0.2",
+    Probe::ServerFacts.new(ruby_version: "3.4.5", ruby_description: "ruby 3.4.5", yjit_enabled: true, puma_version: "8.0.2",
       rack_version: "3.2.8", thread_timeslice_ms:, rack_environment: "production")
   end
 
   def machine_facts(cores_count, cpu_quota_cores)
-    Host::MachineFacts.new(cores_count:, cpu_model: "test", cpu_quota_cores:, memory_bytes: 1 << 33, kernel: "Linux",
+    Probe::MachineFacts.new(cores_count:, cpu_model: "test", cpu_quota_cores:, memory_bytes: 1 << 33, kernel: "Linux",
       load_average: 0.0, cpu_pressure_ratio: 0.0)
   end
 

@@ -57,7 +57,7 @@ module ProfiledScript
   # @param before [String] Ruby, run before start
   # @yieldparam ran [Ran]
   def profiled(name, body, mode: nil, interval_us: nil, before: "", ruby: RbConfig.ruby, library: nil, words: [])
-    profiler = PumaTuner::Profile::Profilers.find(name)
+    profiler = PumaTuner::Probe::Profilers.find(name)
     paths = library || PumaTuner::Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "profile#{profiler::EXTENSION}")
@@ -67,7 +67,7 @@ module ProfiledScript
       raise "the script failed (#{status}):\n#{errors.lines.first(30).join}\n#{out}" unless status.success?
       raise "it warned:\n#{errors}" unless errors.empty?
       assert_equal [], Dir["#{folder}/*.partial*"]
-      yield Ran.new(samples: profiler.read(path, mode:), path:, out:, script: File.realpath(script))
+      yield Ran.new(samples: PumaTuner::Profile::Readers.read(profiler, path, mode:), path:, out:, script: File.realpath(script))
     end
   end
 
@@ -80,7 +80,7 @@ module ProfiledScript
 
   # Skips a test whose profiler is not there.
   def need(name)
-    profiler = PumaTuner::Profile::Profilers.find(name)
+    profiler = PumaTuner::Probe::Profilers.find(name)
     skip "#{name} is not installed; bin/setup --test installs it" unless PumaTuner::Profile::Library.installed?(profiler)
   end
 
@@ -97,11 +97,11 @@ module ProfiledScript
   # @param content [String] of a file
   # @return [String] the message of the error that reading it raises
   def refusal(name, content, mode: nil)
-    profiler = PumaTuner::Profile::Profilers.find(name)
+    profiler = PumaTuner::Probe::Profilers.find(name)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "odd")
       File.binwrite(path, content)
-      error = assert_raises(PumaTuner::Profile::UnreadableProfile) { profiler.read(path, mode:) }
+      error = assert_raises(PumaTuner::Profile::UnreadableProfile) { PumaTuner::Profile::Readers.read(profiler, path, mode:) }
       assert_match(/#{Regexp.escape(path)} can't be read as a profile: .*\. Record it again/m, error.message)
       error.message
     end
@@ -117,7 +117,7 @@ module ProfiledScript
     ["# a text\n", "{}", "[]", "null", "\x04\x08[\x00", "\x04\x08{\x00", "\x04\x08o:\x0bObject\x00", "\x1f\x8b", "PERFILE2", "\x00" * 500].each do |other|
       refute_empty refusal(name, other.b)
     end
-    error = assert_raises(PumaTuner::Profile::UnreadableProfile) { PumaTuner::Profile::Profilers.find(name).read("/nowhere/at/all") }
+    error = assert_raises(PumaTuner::Profile::UnreadableProfile) { PumaTuner::Profile::Readers.read(PumaTuner::Probe::Profilers.find(name), "/nowhere/at/all") }
     assert_match(/No such file/, error.message)
   end
 
@@ -132,7 +132,7 @@ module ProfiledScript
       require "puma_tuner"
       #{WORK}
       #{before}
-      profiler = PumaTuner::Profile::Profilers.find(#{name.dump}).new(**#{options.inspect})
+      profiler = PumaTuner::Probe::Profilers.find(#{name.dump}).new(**#{options.inspect})
       profiler.start
       #{body}
       profiler.stop

@@ -33,7 +33,7 @@ module Recordings
   def budget_of(means, requests_count)
     parts = %i[queue gvl_wait cpu preempted io lock sleep gc].to_h { |part| [:"#{part}_ns", (means.fetch(part) * requests_count).round] }
     parts[:cpu_ns] -= parts[:gc_ns]
-    Measure::Budget.zero.with(**parts, wall_ns: parts.values.sum)
+    Probe::Budget.zero.with(**parts, wall_ns: parts.values.sum)
   end
 
   # @param recorded [Array<Model::Recorded>]

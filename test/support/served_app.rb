@@ -56,9 +56,10 @@ class ServedApp
 
   # Starts Puma and waits until it listens.
   # @param options [Array<String>] for puma
+  # @param before [Array<String>] words of a command that starts it
   # @return [Integer] the port
-  def start(*options, gemfile: PUMAS.fetch("puma_8_0"), extra: {})
-    @output = IO.popen([environment(gemfile:).merge("RUBYLIB" => File.join(PROJECT, "lib"), **extra), "bundle", "exec", "puma",
+  def start(*options, gemfile: PUMAS.fetch("puma_8_0"), extra: {}, before: [])
+    @output = IO.popen([environment(gemfile:).merge("RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER, **extra), *before, "bundle", "exec", "puma",
       "-b", "tcp://127.0.0.1:0", *options], chdir: @folder, err: %i[child out], unsetenv_others: true, pgroup: true)
     @lines = Queue.new
     @all = []
@@ -69,11 +70,11 @@ class ServedApp
   end
 
   # @return [Integer] of Puma itself, below the command that started it
-  def master_pid = PumaTuner::Host::Processes.tree_of(@output.pid).find { |pid| PumaTuner::Host::Processes.command_line(pid).start_with?("puma ") }
+  def master_pid = PumaTuner::Probe::Processes.tree_of(@output.pid).find { |pid| PumaTuner::Probe::Processes.command_line(pid).start_with?("puma ") }
 
   # @return [Array<Integer>] of the workers below it
   def worker_pids
-    PumaTuner::Host::Processes.children_of(master_pid).select { |pid| PumaTuner::Host::Processes.command_line(pid).start_with?("puma: cluster worker") }
+    PumaTuner::Probe::Processes.children_of(master_pid).select { |pid| PumaTuner::Probe::Processes.command_line(pid).start_with?("puma: cluster worker") }
   end
 
   # @return [MatchData]
@@ -110,7 +111,7 @@ class ServedApp
   # For tests with a collector: the client has its answer before the server has recorded it.
   module Observing
     # @param requests_count [Integer] to wait for
-    # @return [PumaTuner::Measure::Observation] of that many at least
+    # @return [PumaTuner::Probe::Observation] of that many at least
     def observation_of(requests_count, collector)
       wait_until("the record of #{requests_count} requests") do
         observation = collector.end_window

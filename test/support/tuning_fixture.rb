@@ -45,20 +45,20 @@ module TuningFixture
       recorded_at: "2026-03-02T10:15:00Z", observation:, machine:, workload:, sweep:, advice_list:, verdict:, **fields)
   end
 
-  # @return [PumaTuner::Measure::Observation]
+  # @return [PumaTuner::Probe::Observation]
   def observation(**fields)
     rows = fields.delete(:endpoint_rows) || ENDPOINTS
     endpoints = rows.map { |row| endpoint(*row) }
     jobs = JOBS.map { |row| job(*row) }
-    Measure::Observation.new(started_at: "2026-03-02T10:15:00Z", duration_ns: 30_012 * MS, command: "bundle exec puma -t 5:5",
+    Probe::Observation.new(started_at: "2026-03-02T10:15:00Z", duration_ns: 30_012 * MS, command: "bundle exec puma -t 5:5",
       way_in: "command", topology: topology("1x5"), min_threads_count: 5, server:, machine: machine_facts, load:,
       budget: endpoints.map(&:budget).reduce(:+), endpoints:, jobs:, threads: threads([nil], 5), background:,
       processes: [process("single", nil)],
-      probe: Measure::ProbeCost.new(cycles_count: 137_350, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: 0.0011),
+      probe: Probe::ProbeCost.new(cycles_count: 137_350, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: 0.0011),
       unknown: {"traces" => "a uniform sample: at most 300 per endpoint and process"}, **fields)
   end
 
-  # @return [PumaTuner::Measure::Observation] of a cluster without load of ours, with parts that nobody could tell apart
+  # @return [PumaTuner::Probe::Observation] of a cluster without load of ours, with parts that nobody could tell apart
   def cluster_observation
     holders = HOLDERS.reject { |kind, _, _| kind == "job" }
     unseen = ENDPOINTS.map do |row|
@@ -71,27 +71,27 @@ module TuningFixture
       endpoints: unseen, budget: unseen.map(&:budget).reduce(:+),
       processes: [process("master", nil).with(requests_count: 0, cpu_ns: nil, gc_count: nil), process("worker", 0), process("worker", 1).with(pss_bytes: nil)],
       server: server.with(yjit_enabled: nil), machine: machine_facts.with(cpu_model: nil, load_average: nil, cpu_pressure_ratio: nil, memory_bytes: nil),
-      probe: Measure::ProbeCost.new(cycles_count: 3_000, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: nil),
+      probe: Probe::ProbeCost.new(cycles_count: 3_000, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: nil),
       unknown: {"endpoints.budget.queue_ns" => "a middleware is called after it"})
   end
 
-  # @return [PumaTuner::Measure::Observation] without the extension
+  # @return [PumaTuner::Probe::Observation] without the extension
   def unaided_observation
     endpoints = ENDPOINTS.map { |row| unaided(endpoint(*row)) }
     observation(endpoints:, budget: endpoints.map(&:budget).reduce(:+), jobs: [], threads: [], background: [],
-      probe: Measure::ProbeCost.new(cycles_count: 0, cost_per_cycle_ns: 0, cost_per_request_ns: 0, cost_ratio: 0.0),
+      probe: Probe::ProbeCost.new(cycles_count: 0, cost_per_cycle_ns: 0, cost_per_request_ns: 0, cost_ratio: 0.0),
       unknown: {"budget.preempted_ns, gvl_wait_ns, gc_ns, io_ns, lock_ns, sleep_ns; threads, background, traces, blame" => "the extension is not built"})
   end
 
-  # @return [PumaTuner::Measure::EndpointObservation] as told by Ruby alone
+  # @return [PumaTuner::Probe::EndpointObservation] as told by Ruby alone
   def unaided(endpoint)
     nothing = %i[preempted gvl_wait gc io lock sleep pool_wait gc_waited db redis http file].to_h { |part| [:"#{part}_ns", nil] }
-    queue = Measure::Distribution.new(part: "queue", histogram: endpoint.latency)
+    queue = Probe::Distribution.new(part: "queue", histogram: endpoint.latency)
     endpoint.with(unclosed_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],
       budget: endpoint.budget.with(**nothing))
   end
 
-  # @return [PumaTuner::Measure::Observation] a snapshot of a process of jobs, without Puma
+  # @return [PumaTuner::Probe::Observation] a snapshot of a process of jobs, without Puma
   def jobs_observation
     holders = HOLDERS.reject { |kind, _, _| kind == "request" }
     jobs = JOBS.map { |row| job(*row).then { |job| job.with(blame: blame(job.name, job.budget.gvl_wait_ns, holders)) } }
@@ -101,54 +101,54 @@ module TuningFixture
   end
 
   # @param shares [Hash{Symbol => Float}] the rest is the residual
-  # @return [PumaTuner::Measure::EndpointObservation]
+  # @return [PumaTuner::Probe::EndpointObservation]
   def endpoint(name, requests_count, wall_ms, p50_ms, p99_ms, shares, before_puma_ms = nil)
-    trace = Measure::Trace.new(steps: ["cpu", 3 * MS, "io", 9 * MS, "gvl_wait", 4 * MS, "cpu", 2 * MS], wall_ns: 18 * MS, queue_ns: 20 * MS,
+    trace = Probe::Trace.new(steps: ["cpu", 3 * MS, "io", 9 * MS, "gvl_wait", 4 * MS, "cpu", 2 * MS], wall_ns: 18 * MS, queue_ns: 20 * MS,
       cpu_ns: 5 * MS, gc_ns: 0)
     wall_ns = (requests_count * wall_ms * MS).round
     latency = latency(requests_count, p50_ms, p99_ms)
-    Measure::EndpointObservation.new(name:, requests_count:, unclosed_count: 0,
+    Probe::EndpointObservation.new(name:, requests_count:, unclosed_count: 0,
       budget: budget(wall_ns, shares).with(before_puma_ns: before_puma_ms && (before_puma_ms * requests_count * MS).round),
-      latency:, p50_ns: latency.quantile_ns(0.5), p99_ns: latency.quantile_ns(0.99), distributions: [Measure::Distribution.new(part: "cpu", histogram: latency)],
+      latency:, p50_ns: latency.quantile_ns(0.5), p99_ns: latency.quantile_ns(0.99), distributions: [Probe::Distribution.new(part: "cpu", histogram: latency)],
       slices_count: slices(name, requests_count), long_holds_count: slices(name, requests_count) * 7,
       blame: blame(name, wall_ns * shares.fetch(:gvl_wait, 0)),
       traces: [trace] * [requests_count, 60].min)
   end
 
-  # @return [PumaTuner::Measure::EndpointObservation]
+  # @return [PumaTuner::Probe::EndpointObservation]
   def job(*row) = endpoint(*row).then { |job| job.with(budget: job.budget.with(queue_ns: nil)) }
 
   # Only what computes long meets the end of a time slice.
   def slices(name, count) = {"GET /search" => count / 6, "Reports::NightlyJob" => count * 11}.fetch(name, 0)
 
   # With that median and that p99: a logistic distribution of the logarithm.
-  # @return [PumaTuner::Stats::Histogram]
+  # @return [PumaTuner::Probe::Histogram]
   def latency(count, p50_ms, p99_ms)
     spread = Math.log(p99_ms / p50_ms) / Math.log(99)
-    Stats::Histogram.of((1..count).map { |rank| (p50_ms * ((rank - 0.5) / (count - rank + 0.5))**spread * MS).round })
+    Probe::Histogram.of((1..count).map { |rank| (p50_ms * ((rank - 0.5) / (count - rank + 0.5))**spread * MS).round })
   end
 
   # Nearly all of the wait; the shortest waits are not looked into.
-  # @return [Array<PumaTuner::Measure::Blame>]
+  # @return [Array<PumaTuner::Probe::Blame>]
   def blame(name, wait_ns, holders = HOLDERS)
     weights = holders.to_h { |kind, holder, weight| [[kind, holder], (holder == name) ? weight / 2.0 : weight] }
-    weights.map { |(kind, holder), weight| Measure::Blame.new(kind:, holder:, wait_ns: (wait_ns * 0.994 * weight / weights.values.sum).round) }
+    weights.map { |(kind, holder), weight| Probe::Blame.new(kind:, holder:, wait_ns: (wait_ns * 0.994 * weight / weights.values.sum).round) }
       .sort_by { |blame| -blame.wait_ns }
   end
 
-  # @return [PumaTuner::Measure::Budget]
+  # @return [PumaTuner::Probe::Budget]
   def budget(wall_ns, shares, idle_ns: nil)
-    parts = [*Measure::Budget::PARTS, :pool_wait, :gc_waited, :db, :redis, :http, :file].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
-    Measure::Budget.new(wall_ns:, **parts, idle_ns:, before_puma_ns: nil)
+    parts = [*Probe::Budget::PARTS, :pool_wait, :gc_waited, :db, :redis, :http, :file].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
+    Probe::Budget.new(wall_ns:, **parts, idle_ns:, before_puma_ns: nil)
   end
 
-  # @return [Array<PumaTuner::Measure::ThreadObservation>] that serve no requests, and mostly sleep
+  # @return [Array<PumaTuner::Probe::ThreadObservation>] that serve no requests, and mostly sleep
   def background
     BACKGROUND.map do |name, *ms|
       cpu_ns, gc_ns, gvl_wait_ns = ms.map { |number| number * MS }
-      budget = Measure::Budget.zero.with(wall_ns: 30_000 * MS, queue_ns: nil, cpu_ns:, gc_ns:, gvl_wait_ns:, idle_ns: nil, before_puma_ns: nil,
+      budget = Probe::Budget.zero.with(wall_ns: 30_000 * MS, queue_ns: nil, cpu_ns:, gc_ns:, gvl_wait_ns:, idle_ns: nil, before_puma_ns: nil,
         sleep_ns: 30_000 * MS - cpu_ns - gc_ns - gvl_wait_ns)
-      Measure::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, budget:, run_queue_wait_ns: nil)
+      Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, budget:, run_queue_wait_ns: nil)
     end
   end
 
@@ -156,28 +156,28 @@ module TuningFixture
     worker_indexes.product((1..count).to_a).map do |worker_index, number|
       shares = THREAD_SHARES.merge(cpu: THREAD_SHARES[:cpu] + number * 0.004, io: THREAD_SHARES[:io] - number * 0.004)
       budget = budget(28_400 * MS, shares, idle_ns: 1_600 * MS).with(queue_ns: nil)
-      Measure::ThreadObservation.new(worker_index:, name: Kernel.format("puma srv tp %03d", number), requests_count: 1_497 + number, budget:,
+      Probe::ThreadObservation.new(worker_index:, name: Kernel.format("puma srv tp %03d", number), requests_count: 1_497 + number, budget:,
         run_queue_wait_ns: 300 * MS)
     end
   end
 
   def process(role, worker_index)
-    Measure::ProcessObservation.new(role:, worker_index:, pid: 4_000 + worker_index.to_i, requests_count: 7_502, cpu_ns: 15_240 * MS,
+    Probe::ProcessObservation.new(role:, worker_index:, pid: 4_000 + worker_index.to_i, requests_count: 7_502, cpu_ns: 15_240 * MS,
       gc_count: 214, rss_bytes: 141 * Units::MIB, pss_bytes: 133 * Units::MIB)
   end
 
   def server
-    Host::ServerFacts.new(ruby_version: "3.4.5", ruby_description: "ruby 3.4.5 (2025-07-16 revision 20cda200d3) +YJIT +PRISM [x86_64-linux]",
+    Probe::ServerFacts.new(ruby_version: "3.4.5", ruby_description: "ruby 3.4.5 (2025-07-16 revision 20cda200d3) +YJIT +PRISM [x86_64-linux]",
       yjit_enabled: true, puma_version: "8.0.2", rack_version: "3.2.8", thread_timeslice_ms: 100, rack_environment: "production")
   end
 
   def machine_facts
-    Host::MachineFacts.new(cores_count: 2, cpu_model: "AMD EPYC", cpu_quota_cores: nil, memory_bytes: 8 * 1024 * Units::MIB,
+    Probe::MachineFacts.new(cores_count: 2, cpu_model: "AMD EPYC", cpu_quota_cores: nil, memory_bytes: 8 * 1024 * Units::MIB,
       kernel: "Linux 6.12.0", load_average: 0.31, cpu_pressure_ratio: 0.012)
   end
 
   def load
-    Measure::LoadSummary.new(generator: "wrk 4.2.0", arrivals: "closed", rate_per_s: nil, think_ns: 0, reuse_count: nil, connections_count: 20, duration_ns: 30_002 * MS, requests_count: 7_496,
+    Probe::LoadSummary.new(generator: "wrk 4.2.0", arrivals: "closed", rate_per_s: nil, think_ns: 0, reuse_count: nil, connections_count: 20, duration_ns: 30_002 * MS, requests_count: 7_496,
       unexpected_count: 0, throughput_per_s: 249.8, mean_ns: (79.9 * MS).round, p50_ns: (75.3 * MS).round, p99_ns: (241.0 * MS).round)
   end
 

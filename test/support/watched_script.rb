@@ -12,15 +12,15 @@ module WatchedScript
 
   # @param script [String] Ruby
   # @param gemfile [String, nil]
-  # @return [PumaTuner::Measure::Observation] the snapshot that it takes at its end
+  # @return [PumaTuner::Probe::Observation] the snapshot that it takes at its end
   def snapshot(script, gemfile: nil)
-    out, errors, status = Open3.capture3(environment(gemfile), RbConfig.ruby, *("-rbundler/setup" if gemfile), "-rpuma_tuner",
+    out, errors, status = Open3.capture3(environment(gemfile), RbConfig.ruby, *("-rbundler/setup" if gemfile), "-rpuma_tuner/probe",
       "-e", "#{script}\nprint PumaTuner::Document.dump(PumaTuner.snapshot)", unsetenv_others: true)
     raise "the script failed:\n#{errors}\n#{out}" unless status.success?
     PumaTuner::Document.parse(out, "snapshot", [:observation])
   end
 
   def environment(gemfile)
-    {**ENV.to_h, **ServedApp::BASE_ENVIRONMENT, "RUBYLIB" => File.join(ServedApp::PROJECT, "lib"), "BUNDLE_GEMFILE" => gemfile}.compact
+    {**ENV.to_h, **ServedApp::BASE_ENVIRONMENT, "RUBYLIB" => File.join(ServedApp::PROJECT, "probe/lib"), "BUNDLE_GEMFILE" => gemfile}.compact
   end
 end

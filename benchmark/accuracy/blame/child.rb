@@ -105,7 +105,7 @@ client_pid, port_to = Accuracy::Blame::Clients.start(scenario.paths)
 app = Accuracy::Blame::App.new
 GC.start
 GC.disable # but where it is asked for: a collection that nobody stamped would be missing from what is known
-PumaTuner::Measure.start(way_in: "run")
+PumaTuner::Probe.start(way_in: "run")
 # As Puma's launcher wraps an app; by this the probe knows that a request reached it.
 wrapped = Puma::Configuration::ConfigMiddleware.new(Puma::Configuration.new, app)
 server = Puma::Server.new(wrapped, nil, min_threads: 5, max_threads: 5, log_writer: Puma::LogWriter.null)
@@ -114,7 +114,7 @@ server.run
 gate = Queue.new
 Thread.new { gate.pop || app.import }.name = "importer" if scenario.background
 sleep 0.1
-PumaTuner::Measure::GvlClock.sweep # the threads' names
+PumaTuner::Probe::GvlClock.sweep # the threads' names
 gate.close
 port_to.puts(port)
 sleep Float(ARGV[1])

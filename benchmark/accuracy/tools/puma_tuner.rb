@@ -10,7 +10,7 @@ module Accuracy
 
     def prepare
       require "puma_tuner"
-      PumaTuner::Measure::GvlClock.start or raise "the clock did not start: #{PumaTuner::Measure::GvlClock.why_not}"
+      PumaTuner::Probe::GvlClock.start or raise "the clock did not start: #{PumaTuner::Probe::GvlClock.why_not}"
       PumaTuner.measure("the first one, which begins the recording") {}
     end
 

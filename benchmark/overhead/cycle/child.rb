@@ -14,7 +14,7 @@ $stdout.sync = true
 WATCH = {
   "ours" => lambda do
     require "puma_tuner"
-    PumaTuner::Measure::GvlClock.start or abort "the clock did not start: #{PumaTuner::Measure::GvlClock.why_not}"
+    PumaTuner::Probe::GvlClock.start or abort "the clock did not start: #{PumaTuner::Probe::GvlClock.why_not}"
   end,
   "gvltools" => lambda do
     require "gvltools"

@@ -13,7 +13,7 @@ module PumaTuner
       ASSET = /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|woff2?|ttf|eot|mp4|webm)\z/i
 
       # Endpoints are told by so much of a path.
-      PATH_BYTES_MAX = Measure::Endpoint::Path::PATH_BYTES_MAX
+      PATH_BYTES_MAX = Probe::Endpoint::Path::PATH_BYTES_MAX
 
       # @return [Hash{String => Integer}] why left out => lines
       attr_reader :left_out

@@ -51,7 +51,7 @@ module PumaTuner
           settling = Settling.new(repetition, limit_ns: (Float(warmup_limit_s) * Units::NS_PER_S).round)
           warmup = settling.call
           counted = Counting.call(repetition, duration_ns: (Float(duration_s) * Units::NS_PER_S).round)
-          report("counted", {**counted, warmup:, memory: settling.memory, fingerprint: {**Host::Fingerprint.read, "block" => declaration.name}})
+          report("counted", {**counted, warmup:, memory: settling.memory, fingerprint: {**Probe::Fingerprint.read, "block" => declaration.name}})
         end
       end
 
@@ -74,7 +74,7 @@ module PumaTuner
 
       def profiled(repetition, duration_s, iterations_count)
         before = repetition.iterations_count
-        session = Profile::Inside.session(Profile::Settings.from_environment)
+        session = Probe::Profiling.session(Probe::Profiling::Settings.from_environment)
         session.start
         began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
         iterations_count.empty? ? repetition.for((Float(duration_s) * Units::NS_PER_S).round) : repetition.repeat(Integer(iterations_count))

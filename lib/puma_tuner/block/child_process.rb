@@ -5,7 +5,6 @@ module PumaTuner
     # A fresh process that works on a block file, from its start to its end. It never outlives the call, nor does what it
     # started.
     class ChildProcess
-      LIBRARY = File.expand_path("../..", __dir__)
       PROGRAM = File.expand_path("program.rb", __dir__)
 
       # After its last report, for the user's at_exit.
@@ -89,7 +88,7 @@ module PumaTuner
       # Its standard output goes nowhere: what a block prints while it is repeated is of no use, and keeping it takes time.
       def spawn(report, error_output)
         mode, *settings = @words
-        Process.spawn(@command.environment, *@command.words, "-I", LIBRARY, PROGRAM, mode, report.fileno.to_s, @file, *settings,
+        Process.spawn(@command.environment.merge(Probe::KeyedHash::VARIABLE => Host::Masking.key), *@command.words, "-I", LIBRARY_PATH, PROGRAM, mode, report.fileno.to_s, @file, *settings,
           report => report, :in => File::NULL, :out => File::NULL, :err => error_output,
           :chdir => @command.directory, :pgroup => true, :unsetenv_others => true)
       end

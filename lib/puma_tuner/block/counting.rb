@@ -26,13 +26,13 @@ module PumaTuner
         gc_after_ns = gc_ns
         {
           allocated_count:, gc_ns: gc_after_ns && gc_after_ns - gc_before_ns, cpu_ns: cpu_ns - cpu_before_ns, duration_ns: took_ns,
-          iterations_count: repetition.iterations_count - iterations_before, **Host::Processes.memory("self"),
+          iterations_count: repetition.iterations_count - iterations_before, **Probe::Processes.memory("self"),
           **machine.to_h { |name, value| [name, value && machine_before[name] && value - machine_before[name]] }
         }
       end
 
       # @return [Hash{Symbol => Integer, nil}] what tells how much others were in the way
-      def machine = {run_queue_wait_ns: Host::Processes.run_queue_wait_ns("self").values.sum, **Host::MachineLoad.read}
+      def machine = {run_queue_wait_ns: Probe::Processes.run_queue_wait_ns("self").values.sum, **Host::MachineLoad.read}
 
       # Of all threads, and none of the processes that the block starts.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)

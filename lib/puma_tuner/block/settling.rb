@@ -23,7 +23,7 @@ module PumaTuner
 
       # @return [Hash] Warmup's fields
       def call
-        REHEARSALS_COUNT.times { Host::Gauges.read }
+        REHEARSALS_COUNT.times { Probe::Gauges.read }
         began_ns = clock_ns
         loop do
           @windows << window
@@ -39,15 +39,15 @@ module PumaTuner
       def window
         calls_before = @repetition.calls_count
         iterations_before = @repetition.iterations_count
-        before = Host::Gauges.read
+        before = Probe::Gauges.read
         cpu_before_ns = cpu_ns
         @repetition.for(WINDOW_NS)
         Steadiness::Window.new(cpu_ns: cpu_ns - cpu_before_ns, iterations_count: @repetition.iterations_count - iterations_before,
-          calls_before:, before:, after: Host::Gauges.read)
+          calls_before:, before:, after: Probe::Gauges.read)
       end
 
       def note_memory
-        memory = Host::Processes.memory("self")
+        memory = Probe::Processes.memory("self")
         @memory << [@repetition.iterations_count, memory[:pss_bytes], memory[:rss_bytes]] if memory.values.all?
       end
 

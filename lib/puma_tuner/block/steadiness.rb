@@ -7,7 +7,7 @@ module PumaTuner
       # One stretch of repetitions.
       #
       # calls_before: how often the block had been called when it began
-      # before, after: Host::Gauges right before and right after it, so that what we do in between is not in them
+      # before, after: Probe::Gauges right before and right after it, so that what we do in between is not in them
       Window = Data.define(:iterations_count, :calls_before, :cpu_ns, :before, :after) do
         # @return [Float]
         def cpu_per_iteration_ns = cpu_ns.fdiv(iterations_count)

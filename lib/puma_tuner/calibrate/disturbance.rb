@@ -15,7 +15,7 @@ module PumaTuner
       # @yield what may be disturbed; its children must have been waited for when it ends
       # @return [Array(Disturbance, Object)] with what the block returns
       def self.during
-        facts = Host::MachineFacts.read
+        facts = Probe::MachineFacts.read
         before = spent
         value = yield
         [of(facts, before, spent), value]
@@ -24,17 +24,16 @@ module PumaTuner
       # @param before [Hash{Symbol => Integer, nil}]
       def self.of(facts, before, after)
         used = after.to_h { |name, ns| [name, ns && before[name] && ns - before[name]] }
-        machine_ns = used[:time_ns] * after[:host_cores_count].to_f
+        machine_ns = used[:time_ns] * after[:cores_count].to_f
         new(facts:, foreign_ratio: used[:busy_ns] && [(used[:busy_ns] - used[:own_ns]) / machine_ns, 0.0].max,
           stolen_ratio: used[:stolen_ns] && used[:stolen_ns] / machine_ns)
       end
 
-      # The kernel's count is of the whole machine, also inside a container.
+      # Of the cores that this process may use.
       def self.spent
-        host_cores_count = [Host::Processes.read("/proc/stat").scan(/^cpu\d+ /).size, 1].max
         of_machine = Host::MachineLoad.read.slice(:busy_ns, :stolen_ns)
         time_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        {**of_machine, time_ns:, own_ns: (Process.times.to_a.sum * Units::NS_PER_S).round, host_cores_count:}
+        {**of_machine, time_ns:, own_ns: (Process.times.to_a.sum * Units::NS_PER_S).round, cores_count: Etc.nprocessors}
       end
       private_class_method :spent
 

@@ -54,7 +54,7 @@ module PumaTuner
         @pid = server.announcement["pid"]
       end
 
-      # @return [Hash{String => Object}] Host::ServerFacts' fields
+      # @return [Hash{String => Object}] Probe::ServerFacts' fields
       def facts = @server.announcement["server"]
 
       # @return [Load::Outcome]

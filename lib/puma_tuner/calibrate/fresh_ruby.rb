@@ -10,7 +10,6 @@ module PumaTuner
       # Beyond what the code itself takes.
       SPARE_S = 20
 
-      LIBRARY_FOLDER = File.expand_path("../..", __dir__)
       ENVIRONMENT = {"RUBYOPT" => nil, "RUBYLIB" => nil, "RUBY_THREAD_TIMESLICE" => nil}.freeze
 
       # @param code [String]
@@ -18,7 +17,7 @@ module PumaTuner
       # @param core [Integer, nil] that it is bound to
       # @return [Array<String>] for Process.spawn
       def self.words(code, ruby: RbConfig.ruby, core: nil)
-        [ENVIRONMENT, *(["taskset", "--cpu-list", core.to_s] if core), ruby, "--disable-gems", "-I", LIBRARY_FOLDER, "-rpuma_tuner", "-e", code]
+        [ENVIRONMENT, *(["taskset", "--cpu-list", core.to_s] if core), ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-e", code]
       end
 
       # @param code [String] its value is an Array<Integer>

@@ -16,13 +16,13 @@ module PumaTuner
       end
 
       # @param store [Store]
-      # @param here [Host::MachineFacts]
-      def initialize(store: Store.new, here: Host::MachineFacts.read)
+      # @param here [Probe::MachineFacts]
+      def initialize(store: Store.new, here: Probe::MachineFacts.read)
         @store = store
         @here = here
       end
 
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       # @return [Found, nil] nil when neither machine has been calibrated
       def call(observation)
         [[observation.machine, nil], [@here, elsewhere(observation)]].each do |facts, remark|

@@ -34,7 +34,7 @@ module PumaTuner
       private
 
       def measure
-        @facts = Host::MachineFacts.read
+        @facts = Probe::MachineFacts.read
         @ruby_version, @ruby_description = FreshRuby.facts(@ruby)
         ruby = of_ruby
         cores = of_cores

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "digest"
 require "fileutils"
 
 module PumaTuner
@@ -13,7 +14,7 @@ module PumaTuner
 
       # @param key [String] see Calibrate.key_of
       # @return [String]
-      def path(key) = File.join(@folder || Host::CacheFolder.path, "machine-#{Host::Fingerprint.check_number(key)}.json")
+      def path(key) = File.join(@folder || Host::CacheFolder.path, "machine-#{Digest::SHA256.hexdigest(key)[0, 8]}.json")
 
       # What can't be read, or is another version's or another machine's, is as good as absent: it can be measured again.
       #
@@ -26,7 +27,7 @@ module PumaTuner
         nil
       end
 
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       # @return [Model::Machine, nil] of just its machine, Ruby and Puma; Lookup takes others in their place
       def of(observation) = read(Calibrate.key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version))
 

@@ -39,7 +39,7 @@ module PumaTuner
       # @param cores_count [Integer] of the machine
       # @return [Array<Model::SwitchCost>] by working set
       def call(burners, cores_count, duration_s: DURATION_S, ruby: RbConfig.ruby)
-        core = Host::Placement.allowed_cores.last if Host::Placement.taskset
+        core = Probe::Processes.allowed_cores.last if Host::Placement.taskset
         same_core = core && samples(duration_s, ruby:, core:)
         idle = samples(duration_s, ruby:)
         busy = (cores_count == 1) ? idle : burners.while_busy(cores_count - 1, duration_s + SPARE_S) { samples(duration_s, ruby:) }

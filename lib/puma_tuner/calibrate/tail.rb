@@ -10,7 +10,7 @@ module PumaTuner
       BOOT_LIMIT_S = 30
 
       # What is left over is counted on both sides by clocks that are read at other instants.
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       # @return [Integer] nanoseconds for each request
       # @raise [VoidMeasurement] when CPU time is not known
       def self.of(observation)

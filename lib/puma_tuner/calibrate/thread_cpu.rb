@@ -11,7 +11,7 @@ module PumaTuner
       # @return [ThreadCpu] so far
       # @raise [VoidMeasurement] when there are no such threads
       def self.of(pid)
-        by_name = Dir["/proc/#{pid}/task/*"].map { |task| [Host::Processes.read("#{task}/comm").chomp, Host::Processes.read("#{task}/schedstat").to_i] }
+        by_name = Dir["/proc/#{pid}/task/*"].map { |task| [Probe::Processes.read("#{task}/comm").chomp, Probe::Processes.read("#{task}/schedstat").to_i] }
         new(**self::NAMES.transform_values { |name|
           found = by_name.select { |comm, _| comm.match?(name) }
           raise VoidMeasurement, "this Puma has no thread of the name #{name.inspect}, or this kernel does not tell (CONFIG_SCHED_INFO)" if found.empty?

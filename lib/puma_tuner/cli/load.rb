@@ -57,7 +57,7 @@ module PumaTuner
 
       def core_of(text)
         raise LoadToolFailed, PumaTuner::Load::Native.why_not if PumaTuner::Load::Native.why_not
-        allowed = Host::Placement.allowed_cores
+        allowed = Probe::Processes.allowed_cores
         number = Parse.count("--core", text, 0..1_023)
         return number if allowed.include?(number)
         raise UserMistake, "--core #{number}: this process may use #{allowed.join(", ")}"

@@ -48,7 +48,7 @@ module PumaTuner
         raise UserMistake, "--#{given.to_s.tr("_", "-")} is of requests that we send; add --load" if given
       end
 
-      # @yieldparam observation [PumaTuner::Measure::Observation] as far as it is known
+      # @yieldparam observation [PumaTuner::Probe::Observation] as far as it is known
       def measure_under_load(command, duration, warmup:, locks: true, **options, &kept)
         times = PumaTuner::Measure::LoadedWindow::Times.new(warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration))
         plan = PumaTuner::Measure::Recordings::Plan.new(command:, traffic: traffic_of(**options), today: nil, settings: settings_of(**options),
@@ -62,7 +62,7 @@ module PumaTuner
         server_options = {bind: nil, measure: true, locks:, echo: err, boot_limit_s: boot_limit_s(**options)}
         duration_s = duration && Parse.seconds("--duration", duration, limit: 86_400)
         Host::ServerProcess.run(command, **server_options) do |server|
-          collector = PumaTuner::Measure::Collector.new(server, command: command.to_s)
+          collector = PumaTuner::Measure::Collector.new(server, command: command.masked)
           collector.begin_window
           err.puts("puma_tuner: measuring #{duration_s ? "for #{duration_s} s" : "until Ctrl-C"}")
           wait_for_end(server, duration_s)

@@ -19,7 +19,7 @@ module PumaTuner
       option :topology, desc: "workers x threads, such as 2x3, default: the app's own"
       option :odd, type: :flag, default: false, desc: "keep only the requests whose budget stands out: slowest, GVL wait, garbage collection"
       option :request, desc: "path: single requests of it, one at a time, from Puma's taking to the end of the answer"
-      option :url, desc: "the same of a server that runs already, with PumaTuner::Profile::Middleware in it; needs --token"
+      option :url, desc: "the same of a server that runs already, with PumaTuner::ProfilerMiddleware in it; needs --token"
       option :token, desc: "the one that the middleware knows, for --url"
       option :times, desc: "requests with --request or --url, default: 20; 1 of a profiler that follows every call"
       option :block, desc: "Ruby file with blocks, instead of an app (docs/prove.md); --name chooses one"
@@ -53,7 +53,7 @@ module PumaTuner
       private
 
       def install(name)
-        profilers = (name == "all") ? PumaTuner::Profile::Profilers.all : [PumaTuner::Profile::Profilers.find(name)]
+        profilers = (name == "all") ? PumaTuner::Probe::Profilers.all : [PumaTuner::Probe::Profilers.find(name)]
         profilers.each do |profiler|
           next unless profiler::GEM
           Progress.new(err).stage("installing #{profiler::GEM}", nil) { PumaTuner::Profile::Library.install(profiler::NAME) }

@@ -40,12 +40,12 @@ module PumaTuner
       end
 
       # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
-      def profiler = @profiler ||= PumaTuner::Profile::Profilers.find(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
+      def profiler = @profiler ||= PumaTuner::Probe::Profilers.find(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
 
       def mode = profiler.known_mode(option(:mode))
 
       def settings(scope, token: nil)
-        PumaTuner::Profile::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: PumaTuner::Profile::Library.paths_of(profiler),
+        PumaTuner::Probe::Profiling::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: PumaTuner::Profile::Library.paths_of(profiler),
           interval_us: option(:interval) && Parse.count("--interval", option(:interval), 10..1_000_000))
       end
 
@@ -80,7 +80,7 @@ module PumaTuner
       end
 
       def of_url(times)
-        token = option(:token) or raise UserMistake, "--url needs the --token that the app's PumaTuner::Profile::Middleware knows"
+        token = option(:token) or raise UserMistake, "--url needs the --token that the app's PumaTuner::ProfilerMiddleware knows"
         PumaTuner::Profile::RequestRun.new(profiler:, settings: settings("request", token:), times:).of_url(option(:url))
       end
 

@@ -10,7 +10,7 @@ module PumaTuner
       end
 
       def print
-        PumaTuner::Profile::Profilers.all.each do |profiler|
+        PumaTuner::Probe::Profilers.all.each do |profiler|
           @out.puts("#{profiler::NAME} (#{state(profiler)})", *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
         end
         @out.puts("docs/profilers.md tells what each is good for, and what it costs.")

@@ -38,7 +38,7 @@ module PumaTuner
 
       # @return [Hash{String => Object}] what must be the same for a run to go on
       def same
-        {"variants" => variants.map { |variant| [variant.name, variant.factors] }, "app" => @apps, "primary" => plan.primary, "looks" => plan.looks.to_s,
+        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] }, "app" => @apps, "primary" => plan.primary, "looks" => plan.looks.to_s,
          **@options.slice(*SAME).transform_keys(&:to_s)}
       end
 
@@ -80,7 +80,7 @@ module PumaTuner
           equivalent_ratio: Parse.percent("--equivalent", option(:equivalent)),
           expectations:, allowed: option(:allow).to_s.split("\n"),
           bodies_may_differ: option(:bodies_may_differ), busy_machine: option(:busy_machine), time_limit_s: option(:time) && Parse.time("--time", option(:time)), seed: Parse.count("--seed", option(:seed), 0..2**31), load: trial_load,
-          command: "puma_tuner #{ARGV.shelljoin}"
+          command: "puma_tuner #{Host::Masking.words(ARGV).shelljoin}"
         )
       end
 

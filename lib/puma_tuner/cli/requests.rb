@@ -38,7 +38,7 @@ module PumaTuner
         raise UserMistake, "--methods #{unknown.join(",")}: there is #{PumaTuner::Load::RequestFile::METHODS.join(",")}" if unknown.any?
         reader = AccessLog::Reader.new(from, format:, http_methods: methods.map(&:upcase), assets:)
         summary = AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns, seed: Parse.count("--seed", seed, 0..2**31)) { |path|
-          PumaTuner::Measure::Endpoint::Path.name(path)
+          PumaTuner::Probe::Endpoint::Path.name(path)
         }
         [reader, summary]
       end

@@ -65,7 +65,7 @@ module PumaTuner
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
           boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),
-          repeat_with: "puma_tuner #{ARGV.shelljoin}", calibrate: options[:calibrate], locks: options[:locks], time_limit_s: time && Parse.time("--time", time),
+          repeat_with: "puma_tuner #{Host::Masking.words(ARGV).shelljoin}", calibrate: options[:calibrate], locks: options[:locks], time_limit_s: time && Parse.time("--time", time),
           track_record: PumaTuner::Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
         )
       end
@@ -76,7 +76,7 @@ module PumaTuner
         when Tuning
           err.puts("")
           Output.write_files(found, err:, json: (json unless json == "-"), html:)
-        when PumaTuner::Measure::Observation
+        when PumaTuner::Probe::Observation
           path = path.call
           Document.write(found, path)
           err.puts("\npuma_tuner: the observation is kept; go on with: puma_tuner advise #{path}")

@@ -34,7 +34,7 @@ module PumaTuner
         @most = @coverage.values.max
         insist_on_increases
         @duration = by(@queries.counter(:duration), "le")
-        @endpoints = ask(@queries.counter(:endpoint_duration)).group_by { |series| series.labels.fetch("endpoint", Measure::Endpoint::OTHER) }
+        @endpoints = ask(@queries.counter(:endpoint_duration)).group_by { |series| series.labels.fetch("endpoint", Probe::Endpoint::OTHER) }
         @parts = by(@queries.counter(:time), "part")
         @counted = %i[cpu gc].to_h { |name| [name, one(@queries.counter(name))] }
         @levels = Queries::LEVELS.keys.to_h { |name| [name, one(@queries.level(name))] }

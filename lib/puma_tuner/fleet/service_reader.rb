@@ -93,7 +93,7 @@ module PumaTuner
           (too_many_threads(threads_per_worker, rule_threads_count, gvl_wait) if rule_threads_count && threads_per_worker && gvl_wait >= GVL_WAIT_RATIO),
           ("#{needed_workers_count} of #{workers_count.round} workers would do for the busiest span at #{(UTILISATION_RATIO * 100).round} %: #{Units.mebibytes(saved_bytes)} less." if saved_bytes&.positive?),
           ("Requests spend #{Units.percent(queue)} of their time in Puma's queue: more threads or workers." if queue >= QUEUE_RATIO),
-          ("YJIT's memory is at #{Units.percent(code_limit_ratio)} of its limit in a worker: it may have stopped compiling." if code_limit_ratio && code_limit_ratio >= Host::YjitLimit::ALARM_RATIO)
+          ("YJIT's memory is at #{Units.percent(code_limit_ratio)} of its limit in a worker: it may have stopped compiling." if code_limit_ratio && code_limit_ratio >= Probe::YjitLimit::ALARM_RATIO)
         ].compact
       end
 

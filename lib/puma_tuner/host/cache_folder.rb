@@ -10,6 +10,16 @@ module PumaTuner
       # @raise [UserMistake] for a user without a home
       def self.path = ENV.fetch("PUMA_TUNER_CACHE") { File.join(base, "puma_tuner") }
 
+      # @return [String, nil] where the probe's extension is kept for apps on another Ruby, by what it is compiled from; nil for a user
+      #   without a cache folder
+      def self.extensions
+        require "digest"
+        sources = Dir[File.join(Probe::Extension::SOURCES, "*.{c,h,rb}")].sort.map { |path| File.read(path) }
+        File.join(path, "extensions", Digest::SHA256.hexdigest(sources.join)[0, 16])
+      rescue UserMistake
+        nil
+      end
+
       def self.base
         given = ENV["XDG_CACHE_HOME"].to_s
         given.start_with?("/") ? given : File.join(Dir.home, ".cache")

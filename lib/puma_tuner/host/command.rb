@@ -31,6 +31,9 @@ module PumaTuner
         Gem.ruby
       end
 
+      # @return [String] to keep in documents, without what may be secret
+      def masked = with(words: Masking.words(words)).to_s
+
       # @return [String] to show
       def to_s = words.map { |word| (word == Gem.ruby) ? "ruby" : word }.join(" ")
     end

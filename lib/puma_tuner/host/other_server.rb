@@ -19,7 +19,7 @@ module PumaTuner
 
       def serving_pids = pids
 
-      def pids = Processes.tree_of(@pid)
+      def pids = Probe::Processes.tree_of(@pid)
 
       def topology = nil
 

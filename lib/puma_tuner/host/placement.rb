@@ -10,21 +10,13 @@ module PumaTuner
       # (A judgement: of four a server keeps three quarters.)
       def self.cores_wanted = 4
 
-      # @return [Array<Integer>] numbers of the cores that this process may use
-      def self.allowed_cores
-        Processes.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].to_s.split(",").flat_map do |part|
-          first, last = part.split("-").map(&:to_i)
-          (first..(last || first)).to_a
-        end
-      end
-
       # @return [Placement] that binds nothing
-      def self.none(cores: allowed_cores) = new(generator_core: nil, server_cores: cores)
+      def self.none(cores: Probe::Processes.allowed_cores) = new(generator_core: nil, server_cores: cores)
 
       # @param core [Integer, nil] the generator's; nil: the last, where there are enough
       # @param cores [Array<Integer>] to share out
       # @raise [UserMistake] when there is no such core, or none would be left
-      def self.of(core = nil, cores: allowed_cores)
+      def self.of(core = nil, cores: Probe::Processes.allowed_cores)
         return none(cores:) if core.nil? && (cores.size < cores_wanted || !taskset)
         core ||= cores.last
         raise UserMistake, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)

@@ -10,12 +10,12 @@ module PumaTuner
     # pressure_ns: for which somebody waited for a core (PSI); throttled_count: by the control group's quota
     Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count) do
       # @param server [ServerProcess]
-      # @param meter [Meter::Asking, nil]
+      # @param meter [Asking, nil]
       def self.take(server, meter)
         pids = server.pids
-        clocks = pids.map { |pid| Processes.cpu_ns(pid) }
+        clocks = pids.map { |pid| Probe::Processes.cpu_ns(pid) }
         new(at_ns: Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
-          run_queue_wait_ns: pids.sum { |pid| Processes.run_queue_wait_ns(pid).values.sum },
+          run_queue_wait_ns: pids.sum { |pid| Probe::Processes.run_queue_wait_ns(pid).values.sum },
           gauges: meter ? meter.call("gauges", server.serving_pids) : {}, **MachineLoad.read)
       end
 

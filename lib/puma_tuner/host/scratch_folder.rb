@@ -5,13 +5,9 @@ require "tmpdir"
 
 module PumaTuner
   module Host
-    # Where files go that live as long as a server: into memory, where there is a place for that. A mapped file on a disk
-    # would be written out again and again, and whoever touches a page that is being written waits.
-    #
-    # What is in memory must not stay there after a crash: each folder is locked by its maker for as long as that lives, and
+    # Folders of a run, where the ledgers of servers are (Probe::Ledgers). What is in memory must not stay there after a crash: each folder is locked by its maker for as long as that lives, and
     # whoever makes one removes those that nobody holds. (A lock, not a process id in the name: containers may share the place.)
     module ScratchFolder
-      IN_MEMORY = "/dev/shm"
       PREFIX = "puma_tuner-run-"
 
       # A folder that has just been made is not locked yet.
@@ -21,7 +17,8 @@ module PumaTuner
 
       class << self
         # @return [String]
-        def path = (File.directory?(IN_MEMORY) && File.writable?(IN_MEMORY)) ? IN_MEMORY : Dir.tmpdir
+        # @raise [UserMistake]
+        def path = Probe::Ledgers.places.first || raise(UserMistake, "there is no folder for temporary files that could be written; name one by TMPDIR")
 
         # @return [String] a new folder; `remove` it
         def make
@@ -46,7 +43,8 @@ module PumaTuner
         # @param abandoned_after_s [Numeric]
         def remove_abandoned(abandoned_after_s: ABANDONED_AFTER_S)
           Dir[File.join(path, "#{PREFIX}*")].each do |folder|
-            FileUtils.rm_rf(folder) if Time.now - File.mtime(folder) >= abandoned_after_s && abandoned?(folder)
+            stat = File.lstat(folder)
+            FileUtils.remove_entry_secure(folder) if stat.directory? && stat.owned? && Time.now - stat.mtime >= abandoned_after_s && abandoned?(folder)
           rescue SystemCallError
             next # another user's, or removed by now
           end

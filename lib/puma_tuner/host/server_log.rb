@@ -6,6 +6,9 @@ module PumaTuner
     class ServerLog
       TAIL_LINES = 12
 
+      # The file lies in memory. Beyond this, its older half is thrown away: what tells most is at the beginning or at the end.
+      BYTES_MAX = 8 << 20
+
       # The line in which Puma says why it can't serve; the lines after it say where.
       COMPLAINT = /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file/
 
@@ -40,7 +43,7 @@ module PumaTuner
 
       # @return [Array<String>] the lines that tell most
       def tail
-        lines = File.readlines(@path, chomp: true).map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
+        lines = [@older, @path].compact.flat_map { |path| File.readlines(path, chomp: true) }.map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
         complaint = lines.index { |line| line.match?(COMPLAINT) }
         complaint ? lines[complaint, TAIL_LINES / 2] : lines.last(TAIL_LINES)
       end
@@ -48,13 +51,30 @@ module PumaTuner
       private
 
       def copy(reader)
-        File.open(@path, "w") do |file|
-          reader.each_line do |line|
-            file.write(line)
-            file.flush
-            @lock.synchronize { @held_back ? @held_back << line : @echo&.write(line) }
-          end
+        file = File.open(@path, "w")
+        reader.each_line do |line|
+          file.write(line)
+          file.flush
+          @lock.synchronize { @held_back ? hold_back(line) : @echo&.write(line) }
+          file = begin_anew(file) if file.pos > BYTES_MAX / 2
         end
+      ensure
+        file&.close
+      end
+
+      # Without an end, a server that says too much before it serves would fill our memory.
+      def hold_back(line)
+        @held_back << line
+        @held_back.shift if @held_back.size > HELD_BACK_LINES_MAX
+      end
+
+      HELD_BACK_LINES_MAX = 10_000
+
+      def begin_anew(file)
+        file.close
+        @older = "#{@path}.older"
+        File.rename(@path, @older)
+        File.open(@path, "w")
       end
     end
   end

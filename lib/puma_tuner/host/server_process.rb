@@ -33,7 +33,7 @@ module PumaTuner
       # @param bind [String, nil] where to listen; nil: the command's own
       # @param measure [Boolean] whether to load the probe
       # @param locks [Boolean] whether the probe watches locks and pools
-      # @param meter [Boolean] whether its processes can be asked, see Meter
+      # @param meter [Boolean] whether its processes can be asked, see Probe::SignalQueries
       # @param puma_options [Hash{String => String}] over the user's own, see Launch
       # @param echo [IO, nil] where the server's output goes besides the log
       def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, locks: false, meter: false, puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
@@ -82,8 +82,8 @@ module PumaTuner
       # @return [Array<Integer>] serving processes: the workers that are alive, in single mode the only one
       def serving_pids
         return [announcement["pid"]] unless cluster?
-        Dir.children(@directory).filter_map { |name| name.delete_prefix(Launch::WORKER).to_i if name.start_with?(Launch::WORKER) }
-          .select { |pid| Processes.alive?(pid) }.sort
+        Dir.children(@directory).filter_map { |name| name.delete_prefix(Probe::Launch::WORKER).to_i if name.start_with?(Probe::Launch::WORKER) }
+          .select { |pid| Probe::Processes.alive?(pid) }.sort
       end
 
       # @return [Array<Integer>] the serving processes and the master
@@ -128,15 +128,13 @@ module PumaTuner
           "PUMA_TUNER_MEASURE" => @measure ? "1" : nil,
           "PUMA_TUNER_LOCKS" => @locks ? "1" : nil,
           "PUMA_TUNER_METER" => @meter ? "1" : nil,
-          Extension::FOLDER => Extension.cache_folder,
+          Probe::KeyedHash::VARIABLE => Masking.key,
+          Probe::Extension::FOLDER => CacheFolder.extensions,
           "PUMA_TUNER_OPTIONS" => (@puma_options.map { |name, value| "#{name}=#{value}" }.join("\n") if @puma_options.any?),
           "RUBYOPT" => [@command.environment["RUBYOPT"], "-rpuma_tuner/autorun"].compact.join(" "),
-          "RUBYLIB" => [LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")
+          "RUBYLIB" => [Probe::LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")
         }.compact
       end
-
-      LIBRARY_FOLDER = File.expand_path("../..", __dir__)
-      private_constant :LIBRARY_FOLDER
 
       def words = @command.words
 
@@ -152,7 +150,7 @@ module PumaTuner
       end
 
       def serves?
-        path = File.join(@directory, Launch::ANNOUNCEMENT)
+        path = File.join(@directory, Probe::Launch::ANNOUNCEMENT)
         return false unless File.exist?(path)
         @announcement = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by our own code, in our own folder
         true

@@ -31,7 +31,7 @@ module PumaTuner
     #   have their intervals at 95 % each
     Finding = Document.define(:lab, :title, :question, :quick, :claims, :family_error_ratio, :tables, :charts, :conclusions, :verdicts, :machine, :command,
       :started_at, :unknown, kind: :finding, added: %i[family_error_ratio],
-      nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict}, machine: Host::MachineFacts}) do
+      nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict}, machine: Probe::MachineFacts}) do
       def initialize(claims:, tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, **fields)
         claims = Claim.family(claims).freeze
         decided = claims.select(&:by_interval?)

@@ -26,7 +26,7 @@ module PumaTuner
       # @param options [Hash] of the run
       # @return [Kept]
       def self.of(lab, folder, **options)
-        machine = Host::MachineFacts.read
+        machine = Probe::MachineFacts.read
         files = Dir[File.join(Lab.folder_of(lab), "**/*")].select { |path| File.file?(path) && !path.end_with?(".md") }.sort
         new(folder, same: {"lab" => lab.name, "options" => options.to_a, "version" => [VERSION, RUBY_VERSION], "machine" => [machine.cpu_model, machine.cores_count],
                            "files" => Digest::SHA256.hexdigest(files.map { |path| File.binread(path) }.join)})

@@ -30,7 +30,7 @@ module PumaTuner
         @folder = folder
         @kept = kept
         @started_at = Time.now.utc.iso8601
-        @machine = Host::MachineFacts.read
+        @machine = Probe::MachineFacts.read
       end
 
       def quick? = @quick

@@ -19,8 +19,6 @@ module PumaTuner
       # The child: reads the plan, runs it, writes what came of it.
       CHILD = 'require "puma_tuner/load/native"; PumaTuner::Load::Native.serve($stdin, $stdout)'
 
-      LIBRARY_FOLDER = File.expand_path("../..", __dir__)
-
       class << self
         # In the child. Ctrl-C ends the load early, and what there is by then counts.
         def serve(input, output)
@@ -101,7 +99,7 @@ module PumaTuner
       # that we have, as without RubyGems it would not find an installed one.
       def figures(plan, limit_s)
         extension = $LOADED_FEATURES.find { |path| path.end_with?("/puma_tuner_load.#{RbConfig::CONFIG["DLEXT"]}") }
-        command = [RbConfig.ruby, "--disable-gems", "-I", LIBRARY_FOLDER, "-rpuma_tuner", "-r", extension, "-e", CHILD]
+        command = [RbConfig.ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-r", extension, "-e", CHILD]
         output, status = Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan), stop_signal: (:INT if @stoppable))
         raise LoadToolFailed, "the load generator did not end within #{limit_s} s and was stopped" unless output
         JSON.parse(output.lines.last.to_s, symbolize_names: true)

@@ -40,7 +40,7 @@ module PumaTuner
 
       def requests = @figures[:requests]
 
-      def histogram(name) = Stats::Histogram.new(zero_count: 0, counts: @figures[name])
+      def histogram(name) = Probe::Histogram.new(zero_count: 0, counts: @figures[name])
 
       def latency = @latency ||= histogram(:latency)
 

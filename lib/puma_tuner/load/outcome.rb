@@ -35,7 +35,7 @@ module PumaTuner
       :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
       :unanswered_count, :drained_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :refused, :remarks, :unknown, kind: :load_outcome,
-      nested: {latency: Stats::Histogram, service: Stats::Histogram, lag: Stats::Histogram}) do
+      nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram}) do
       # What only our own generator tells; other tools leave it out.
       const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count connections_made_count generator_cpu_ns
         unexpected_count wrong_body_count socket_errors_count].freeze)

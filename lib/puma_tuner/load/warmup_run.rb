@@ -29,7 +29,7 @@ module PumaTuner
       COMPILED_GROWTH_RATIO = 0.01
       HEAP_GROWTH_RATIO = 0.03
 
-      # What one window showed; nil: unknown. compiled_count and what follows: Host::Gauges at its end, of all processes together.
+      # What one window showed; nil: unknown. compiled_count and what follows: Probe::Gauges at its end, of all processes together.
       Window = Data.define(:requests_count, :cpu_per_request_ns, :gc_per_request_ns, :compiled_count, :heap_pages_count, :live_count, :gc_count) do
         # @param before [Host::Readings]
         # @param after [Host::Readings]

@@ -11,13 +11,13 @@ module PumaTuner
       def initialize(server, command:)
         @server = server
         @command = command
-        @ledgers = Ledgers.of_run(server.directory)
+        @ledgers = Probe::Ledgers.of_run(server.directory)
       end
 
       # Begins the window.
       def begin_window
         @started_at = Time.now
-        @machine = Host::MachineFacts.read
+        @machine = Probe::MachineFacts.read
         @ledgers.begin_window
         @before = @ledgers.read
         @cpu_ns_before = cpu_ns_by_pid(@before)
@@ -32,12 +32,12 @@ module PumaTuner
       def end_window(load: nil)
         duration_ns = now_ns - @began_ns
         @after = @ledgers.read
-        account = Account.new(@before, @after)
+        account = Probe::Account.new(@before, @after)
         insist_on_requests(account)
         processes = processes(account)
-        Observation.new(started_at: @started_at.utc.iso8601, duration_ns:, command: @command, load:,
+        Probe::Observation.new(started_at: @started_at.utc.iso8601, duration_ns:, command: @command, load:,
           way_in: facts["way_in"], topology: @server.topology, min_threads_count: @server.announcement["min_threads_count"],
-          server: Host::ServerFacts.from_document(facts["server"]), machine: @machine,
+          server: Probe::ServerFacts.from_document(facts["server"]), machine: @machine,
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
           threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
           probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks)
@@ -60,26 +60,26 @@ module PumaTuner
         serving = @after.select { |_, ledger| ledger.pid.positive? }.filter_map { |path, ledger| process(account, path, ledger) }
         return serving unless @server.cluster?
         master_pid = @server.announcement["pid"]
-        [ProcessObservation.new(role: "master", worker_index: nil, pid: master_pid, requests_count: 0, cpu_ns: nil,
-          gc_count: nil, **Host::Processes.memory(master_pid)), *serving]
+        [Probe::ProcessObservation.new(role: "master", worker_index: nil, pid: master_pid, requests_count: 0, cpu_ns: nil,
+          gc_count: nil, **Probe::Processes.memory(master_pid)), *serving]
       end
 
       # One that ended before the window is not of it.
       def process(account, path, ledger)
         index = ledger.facts["worker_index"]
         requests_count = account.requests_count(path)
-        return if requests_count.zero? && !Host::Processes.alive?(ledger.pid)
-        ProcessObservation.new(role: index ? "worker" : "single", worker_index: index, pid: ledger.pid, requests_count:,
-          cpu_ns: cpu_ns(ledger) - @cpu_ns_before.fetch(ledger.pid, 0), gc_count: account.gc_count(path), **Host::Processes.memory(ledger.pid))
+        return if requests_count.zero? && !Probe::Processes.alive?(ledger.pid)
+        Probe::ProcessObservation.new(role: index ? "worker" : "single", worker_index: index, pid: ledger.pid, requests_count:,
+          cpu_ns: cpu_ns(ledger) - @cpu_ns_before.fetch(ledger.pid, 0), gc_count: account.gc_count(path), **Probe::Processes.memory(ledger.pid))
       end
 
       def cpu_ns_by_pid(ledgers) = ledgers.values.to_h { |ledger| [ledger.pid, cpu_ns(ledger)] }
 
       # Of a process that has ended: as of its last full second with requests.
-      def cpu_ns(ledger) = Host::Processes.cpu_ns(ledger.pid) || ledger.process_cpu_ns
+      def cpu_ns(ledger) = Probe::Processes.cpu_ns(ledger.pid) || ledger.process_cpu_ns
 
       def run_queue_waits(ledgers)
-        ledgers.values.map(&:pid).select(&:positive?).to_h { |pid| [pid, Host::Processes.run_queue_wait_ns(pid)] }
+        ledgers.values.map(&:pid).select(&:positive?).to_h { |pid| [pid, Probe::Processes.run_queue_wait_ns(pid)] }
       end
 
       def run_queue_waits_in_window

@@ -6,7 +6,7 @@ module PumaTuner
     # has been measured.
     module LateWindow
       # @param server [Host::ServerProcess] whose processes can be asked
-      # @param meter [Host::Meter::Asking]
+      # @param meter [Host::Asking]
       # @yield sends load
       # @return [Observation, nil] nil of a server that is no Puma, or can't be looked into
       def self.call(server, meter)

@@ -50,17 +50,17 @@ module PumaTuner
           warmup = warm_up(server)
           duration_s = duration_s(warmup)
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
-          collector = Collector.new(server, command: @command.to_s)
+          collector = Collector.new(server, command: @command.masked)
           collector.begin_window
           outcome = @traffic.send_to(server.url, duration_s:).insist_on_expected_answers
-          collector.end_window(load: LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
+          collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
         end
       end
 
       private
 
       def warm_up(server)
-        meter = Host::Meter::Asking.new(server.directory)
+        meter = Host::Asking.new(server.directory)
         Load::WarmupRun.new(window_s: @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT), limit_s: @times.warmup_limit_s) { |window_s, first|
           before = Host::Readings.take(server, meter)
           # Wrong answers are found at once, or by the load that counts. In between, a slow app may have no answer in so short a window.

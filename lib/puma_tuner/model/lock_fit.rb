@@ -17,7 +17,7 @@ module PumaTuner
       # Pools that wake all who wait, as the gem connection_pool's do.
       UNFAIR_POOL_CLASSES = %w[ConnectionPool::TimedStack].freeze
 
-      # @param observation [Measure::Observation] with its companions
+      # @param observation [Probe::Observation] with its companions
       def initialize(observation)
         @observation = observation
       end

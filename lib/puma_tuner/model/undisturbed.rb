@@ -13,7 +13,7 @@ module PumaTuner
       # A thread that tries to get a lock is in line for it at once; what it computes between is less than this. A judgement.
       TRYING_NS = 100_000
 
-      # @param trace [Measure::Trace]
+      # @param trace [Probe::Trace]
       # @param locks [Hash{Integer => Integer}] places in Workload#locks, by the id that the trace's markers have; other markers are dropped
       # @param late_ns [Numeric] how much longer each wait took because its thread then had to wait for a core, on average
       # @return [Demand]
@@ -22,11 +22,11 @@ module PumaTuner
       # Shorter waits for the GVL are the way through the scheduler, with nobody in it (see BLAME_WAIT_NS in gvl_clock.c).
       SWITCH_WAIT_NS = 2_000
 
-      # @param trace [Measure::Trace]
+      # @param trace [Probe::Trace]
       # @return [Integer] how often it let go of the GVL for a wait
       def self.releases_count(trace) = trace.steps.each_slice(2).count { |kind, _| WAITS.include?(kind) }
 
-      # @param trace [Measure::Trace]
+      # @param trace [Probe::Trace]
       # @return [Integer] how often it went on after another thread had had the GVL
       def self.switches_count(trace) = trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
 

@@ -109,9 +109,9 @@ module PumaTuner
     #
     # throughput_per_s, p50_ns, p99_ns: as the client saw them; nil where nobody did
     # requests_count, duration_ns: finished requests of the window, and its length
-    # budget: Measure::Budget, the sum over these requests
+    # budget: Probe::Budget, the sum over these requests
     Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns, :budget,
-      nested: {topology: Topology, arrivals: Arrivals, budget: Measure::Budget})
+      nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget})
 
     # What the app demands, independent of the settings it was recorded with.
     #
@@ -124,7 +124,7 @@ module PumaTuner
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
     # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings
-    # puma_features: what the recorded Puma was seen to have, see Host::PumaFeatures; nil: its version tells
+    # puma_features: what the recorded Puma was seen to have, see Probe::Puma; nil: its version tells
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
     # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,

@@ -52,7 +52,7 @@ module PumaTuner
       # patches have none.
       #
       # @param version [String, nil] of Puma; nil: the newest release
-      # @param features [Array<String>, nil] see Host::PumaFeatures; nil: not seen
+      # @param features [Array<String>, nil] see Probe::Puma; nil: not seen
       # @param queue_requests [Boolean] Puma's option
       # @return [Hash{Symbol => Integer}]
       def puma(version, features: nil, queue_requests: true)

@@ -37,7 +37,7 @@ module PumaTuner
     Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints, :total_amount,
       :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun, :files, :viewer,
       :machine, :command, :recorded_at, :unknown, kind: :profile,
-      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Host::MachineFacts}) do
+      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts}) do
       # @return [Boolean] whether every call was followed, and amounts are no estimates
       def traced? = samples_count.nil?
 

@@ -36,7 +36,7 @@ module PumaTuner
         # @param name [String] of a profiler
         # @return [Array<String>] as `locate`
         # @raise [UserMistake] when it can't be had
-        def install(name) = new.install(Profilers.find(name))
+        def install(name) = new.install(Probe::Profilers.find(name))
 
         # @return [String] where `install` puts gems for this Ruby
         def folder = File.join(Host::CacheFolder.path, "profilers", RUBY_VERSION)

@@ -15,10 +15,10 @@ module PumaTuner
       # Of fewer, nobody can say what is usual.
       REQUESTS_MIN = 20
 
-      # A request as Inside::RequestLog keeps it.
+      # A request as Probe::Profiling::RequestLog keeps it.
       Logged = Data.define(:thread, :began_ns, :ended_ns, :wall_ns, :gvl_wait_ns, :gc_ns, :endpoint)
 
-      # @param path [String] see Inside::RequestLog
+      # @param path [String] see Probe::Profiling::RequestLog
       # @return [Array<Logged>]
       def self.read(path)
         Marshal.load(File.binread(path)).fetch(:requests).map { |fields| Logged.new(*fields) } # rubocop:disable Security/MarshalLoad -- written by our own code

@@ -26,7 +26,7 @@ module PumaTuner
       # @raise [UserMistake] for files that can't be read, and for profiles in which nothing is
       def call(files, unknown: {}, **facts)
         samples = files.map do |path|
-          read = @profiler.read(path, mode: @mode)
+          read = Readers.read(@profiler, path, mode: @mode)
           block_given? ? yield(read, path) : read
         end
         insist_on_content(samples, files)
@@ -43,7 +43,7 @@ module PumaTuner
           total_amount: aggregate.total_amount, left_out_amount: aggregate.left_out_amount, samples_count: samples_count(samples, aggregate),
           interval_ns: samples.first.interval_ns, lost_count: sum(samples, :lost_count), duration_ns: facts[:duration_ns],
           work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"), files: files.map { |path| File.expand_path(path) },
-          viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Host::MachineFacts.read, command: @command, recorded_at: Time.now.utc.iso8601, unknown:
+          viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Probe::MachineFacts.read, command: @command, recorded_at: Time.now.utc.iso8601, unknown:
         )
         costs.with(hints: Hints.of(costs))
       end

@@ -9,7 +9,7 @@ module PumaTuner
   module Profile
     # Single requests, each profiled alone, from the moment at which Puma takes it to the end of its answer.
     #
-    # Of a server that we start; or of one that runs already, with PumaTuner::Profile::Middleware in it and its token in our
+    # Of a server that we start; or of one that runs already, with PumaTuner::ProfilerMiddleware in it and its token in our
     # hands.
     class RequestRun
       # Requests before the ones that count: what is loaded, compiled and cached at first is not what a request costs.
@@ -18,7 +18,7 @@ module PumaTuner
       TIME_LIMIT_S = 120
 
       # @param profiler [Class] of Profilers
-      # @param settings [Settings] scope "request"
+      # @param settings [Probe::Profiling::Settings] scope "request"
       # @param times [Integer] how often
       def initialize(profiler:, settings:, times:)
         @profiler = profiler
@@ -76,7 +76,7 @@ module PumaTuner
 
       def get(uri, token: nil)
         request = Net::HTTP::Get.new(uri)
-        request[Inside::OneRequest::HEADER] = token if token
+        request[Probe::Profiling::OneRequest::HEADER] = token if token
         Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) { |http| http.request(request) }
       rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse, OpenSSL::SSL::SSLError => error
         raise UserMistake, "#{uri}: #{error.message}. Does a server listen there?"
@@ -89,10 +89,10 @@ module PumaTuner
 
       def made_of(response, uri)
         insist_on_answer(response, uri)
-        path = response[Inside::OneRequest::HEADER]
+        path = response[Probe::Profiling::OneRequest::HEADER]
         return path if path && File.file?(path)
         raise UserMistake, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
-        raise UserMistake, "#{uri} answered without a profile. Does the app `use PumaTuner::Profile::Middleware`, and is the token the same there?"
+        raise UserMistake, "#{uri} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
       end
 
       def costs(files, target)

@@ -20,7 +20,7 @@ module PumaTuner
 
       # @param command [Host::Command]
       # @param traffic [Load::Traffic, nil] nil: whatever requests come by themselves
-      # @param settings [Settings] scope "window" or "odd"
+      # @param settings [Probe::Profiling::Settings] scope "window" or "odd"
       # @param profiler [Class] of Profilers
       def initialize(command:, traffic:, settings:, profiler:, warmup_s:, duration_s:, boot_limit_s:, topology: nil, echo: nil)
         @command = command
@@ -55,7 +55,7 @@ module PumaTuner
       # @return [Error, nil] that ended it
       def serve
         Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s, echo: @echo) do |server|
-          @asking = Host::Meter::Asking.new(server.directory)
+          @asking = Host::Asking.new(server.directory)
           warm_up(server) if @traffic && @warmup_s.positive?
           windows.each { |duration_s| look(server, duration_s) }
         end
@@ -88,12 +88,12 @@ module PumaTuner
       def look(server, duration_s)
         pids = server.serving_pids
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
-        ask(Inside::START, pids, server) { |count| "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?" }
+        ask(Probe::Profiling::START, pids, server) { |count| "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?" }
         began_ns = now_ns
         outcome = fill(duration_s, server)
         ended_ns = now_ns
         # What requests cost can't be told of some of the processes that served them.
-        stopped = ask(Inside::STOP, pids, server) { |count| "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them" }
+        stopped = ask(Probe::Profiling::STOP, pids, server) { |count| "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them" }
         @files.concat(stopped.values)
         @profiled_ns += ended_ns - began_ns
         @requests_count += outcome.requests_count if outcome

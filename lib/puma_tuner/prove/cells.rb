@@ -15,7 +15,7 @@ module PumaTuner
         def of(variant, values, metrics)
           trials = values.trials(variant.name)
           Cell.new(
-            variant: variant.name, factors: variant.factors, topology: variant.topology || topology(trials),
+            variant: variant.name, factors: Host::Masking.factors(variant.factors), topology: variant.topology || topology(trials),
             estimates: estimates(metrics.to_h { |metric| [metric.name, values.values(variant.name, metric.name)] }),
             predicted: predicted(variant), budget: mean_budget(trials.filter_map(&:budget)),
             fingerprint: trials.first&.fingerprint || {}, unsteady_count: trials.count { |trial| trial.warmup && !trial.warmup.steady },
@@ -44,7 +44,7 @@ module PumaTuner
         # Of mean requests, each trial's counting once.
         def mean_budget(budgets)
           return if budgets.empty?
-          Measure::Budget.new(**budgets.inject(:+).to_h.transform_values { |ns| ns&.fdiv(budgets.size)&.round })
+          Probe::Budget.new(**budgets.inject(:+).to_h.transform_values { |ns| ns&.fdiv(budgets.size)&.round })
         end
       end
     end

@@ -10,7 +10,7 @@ module PumaTuner
     # throttled_count: times the control group's quota was used up
     # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome; in_flight_ratio: mean requests in flight, of the connections
     # yjit_code_bytes, yjit_code_least_bytes: of machine code, in the process that has most and in the one that has least
-    # yjit_bytes, yjit_compiled_count, yjit_invalidated_count: see Host::Gauges, each in the process that has most
+    # yjit_bytes, yjit_compiled_count, yjit_invalidated_count: see Probe::Gauges, each in the process that has most
     # yjit_new_ratio: of what YJIT has compiled, in all processes, the share that came during the load: it was paid for then
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
@@ -20,7 +20,7 @@ module PumaTuner
       module_function
 
       # @param spent [Host::Spent] while the load was sent
-      # @param gauges [Array<Hash>] of the server's processes at its end, see Host::Gauges
+      # @param gauges [Array<Hash>] of the server's processes at its end, see Probe::Gauges
       # @param began [Array<Hash>] the same at its beginning
       # @param own_cpu_ns [Integer] that this process used meanwhile
       # @return [Hash{String => Numeric}]
@@ -61,8 +61,8 @@ module PumaTuner
       def yjit_code_ratio(gauges, fingerprint)
         return unless fingerprint["yjit"] == "on"
         ruby = {version: fingerprint["ruby"].to_s[/\d+\.\d+/] || "3.4", options: fingerprint["ruby flags"]}
-        limit_bytes = Host::YjitLimit.bytes(**ruby) or return
-        gauge = Host::YjitLimit.code_only?(**ruby) ? :code_bytes : :yjit_bytes
+        limit_bytes = Probe::YjitLimit.bytes(**ruby) or return
+        gauge = Probe::YjitLimit.code_only?(**ruby) ? :code_bytes : :yjit_bytes
         gauges.filter_map { |one| one[gauge] }.max&.fdiv(limit_bytes)
       end
     end

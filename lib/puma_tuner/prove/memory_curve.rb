@@ -47,7 +47,7 @@ module PumaTuner
       end
 
       def sample
-        memories = @server.pids.map { |pid| Host::Processes.memory(pid) }
+        memories = @server.pids.map { |pid| Probe::Processes.memory(pid) }
         sums = %i[pss_bytes rss_bytes].map { |name| memories.map { |memory| memory[name] } }
         sums.map(&:sum) unless sums.flatten.include?(nil)
       end

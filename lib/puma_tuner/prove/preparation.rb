@@ -12,7 +12,7 @@ module PumaTuner
     class Preparation
       # How a variant is started.
       #
-      # command: Host::Command; topology: nil for the command's own; puma_options: see Host::Launch
+      # command: Host::Command; topology: nil for the command's own; puma_options: see Probe::Launch
       # other_server: whether it is no Puma; facts: of the files behind it, for the fingerprint
       Ready = Data.define(:command, :topology, :puma_options, :other_server, :facts)
 
@@ -80,7 +80,7 @@ module PumaTuner
         factors.each { |key, value| environment[key.delete_prefix("env.")] = value if key.start_with?("env.") }
         environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
         set_yjit(environment, factors["yjit"]) if factors["yjit"]
-        environment[Host::Launch::AFFINITY] = taskset if factors["affinity"] == "on"
+        environment[Probe::Launch::AFFINITY] = taskset if factors["affinity"] == "on"
         environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
         environment.compact
       end
@@ -91,7 +91,7 @@ module PumaTuner
 
       def set_yjit(environment, on_or_off)
         environment["RUBY_YJIT_ENABLE"] = ("1" if on_or_off == "on")
-        environment[Host::YjitOff::VARIABLE] = ("1" if on_or_off == "off")
+        environment[Probe::YjitOff::VARIABLE] = ("1" if on_or_off == "off")
       end
 
       def words_of(factors, directory)

@@ -45,7 +45,7 @@ module PumaTuner
       # @raise [UserMistake] before the first round: when a variant does not answer, or not as the others do, or is not what was declared
       def call(&progress)
         @started_at = Time.now.utc.iso8601
-        @machine = Host::MachineFacts.read
+        @machine = Probe::MachineFacts.read
         clock = TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
         look_at_variants(&progress)
         fitted = fit(clock)

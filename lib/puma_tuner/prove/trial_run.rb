@@ -25,7 +25,7 @@ module PumaTuner
         @times = times
         @probe = probe
         @cores_count = cores_count
-        @meter = Host::Meter::Asking.new(server.directory)
+        @meter = Host::Asking.new(server.directory)
       end
 
       # Sends load until the process is steady.
@@ -87,7 +87,7 @@ module PumaTuner
         observation = @probe.call(@server, @meter) { @traffic.send_to(@server.url, duration_s: @times.probe_s) }
         count = observation&.requests_count.to_i
         return if count.zero?
-        Measure::Budget.new(**observation.budget.to_h.transform_values { |ns| ns && (ns / count) })
+        Probe::Budget.new(**observation.budget.to_h.transform_values { |ns| ns && (ns / count) })
       end
 
       def values(budget)
@@ -113,7 +113,7 @@ module PumaTuner
           *@outcome.remarks,
           ("not steady: #{@warmup.reason}" unless @warmup.steady),
           ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.counted_count < P99_GOOD_COUNT),
-          ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Host::YjitLimit::ALARM_RATIO),
+          ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Probe::YjitLimit::ALARM_RATIO),
           ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)
         ].compact
       end

@@ -28,7 +28,7 @@ module PumaTuner
       # @param preparation [#call] Variant -> Preparation::Ready
       # @param traffic [Load::Traffic] what to send, with which generator
       # @param times [Times]
-      # @param probe [#call, nil] server, meter and a block that sends load -> Measure::Observation of it, or nil
+      # @param probe [#call, nil] server, meter and a block that sends load -> Probe::Observation of it, or nil
       # @param placement [Host::Placement] which cores are the servers'
       def initialize(preparation:, traffic:, times:, probe: nil, placement: Host::Placement.none)
         @placement = placement
@@ -36,7 +36,7 @@ module PumaTuner
         @traffic = traffic
         @times = times
         @probe = probe
-        @cores_count = Host::MachineFacts.read.cores_count
+        @cores_count = Probe::MachineFacts.read.cores_count
         @boot_s, @load_s = BOOT_S, LOAD_S
         @took_s = []
       end
@@ -82,7 +82,7 @@ module PumaTuner
           outcome = Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s)
           time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome) unless outcome.complaint
           @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
-          [WhatRan.of(server, Host::Meter::Asking.new(server.directory), ready), outcome]
+          [WhatRan.of(server, Host::Asking.new(server.directory), ready), outcome]
         end
       end
 

@@ -25,7 +25,7 @@ module PumaTuner
     # remarks: what a reader must know, though it voids nothing
     # void: nil, or why the round must not be counted
     Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory, :conditions, :budget,
-      :fingerprint, :remarks, :void, nested: {warmup: Load::Warmup, budget: Measure::Budget, void: Void}) do
+      :fingerprint, :remarks, :void, nested: {warmup: Load::Warmup, budget: Probe::Budget, void: Void}) do
       def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void: nil, **fields)
         super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:, **fields}, copy: true))
       end
@@ -63,7 +63,7 @@ module PumaTuner
     # fingerprint: of what ran, the same in all rounds
     # unsteady_count: trials that never became steady; remarks: of its trials, each once
     Cell = Document.define(:variant, :factors, :topology, :estimates, :predicted, :budget, :fingerprint, :unsteady_count, :remarks,
-      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Measure::Budget}) do
+      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Probe::Budget}) do
       # @param metric [String]
       # @return [Float, nil] signed relative error of the forecast
       def error_ratio(metric)
@@ -118,7 +118,7 @@ module PumaTuner
       :looks, :level_ratio, :equivalent_ratio, :complete, :stopped_because, :remarks, :expectations, :load, :seed, :machine, :started_at, :command,
       kind: :verdict,
       nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial], failures: [Failure], disturbed: Disturbed,
-               expectations: [Expectation], load: TrialLoad, machine: Host::MachineFacts}) do
+               expectations: [Expectation], load: TrialLoad, machine: Probe::MachineFacts}) do
       def initialize(failures: [], disturbed: nil, complete: true, remarks: [], **fields) = super
 
       # @return [Comparison, nil]

@@ -7,7 +7,7 @@ module PumaTuner
       module_function
 
       # @param server [Host::ServerProcess] that serves
-      # @param meter [Host::Meter::Asking]
+      # @param meter [Host::Asking]
       # @param ready [Preparation::Ready]
       # @return [Hash{String => String}] name => short text, ordered by name
       def of(server, meter, ready)

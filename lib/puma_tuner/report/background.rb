@@ -13,7 +13,7 @@ module PumaTuner
 
       module_function
 
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       # @return [Array<Row>] who takes most first
       def rows(observation)
         # Threads of the same name in several workers are one; each worker has a GVL.
@@ -22,7 +22,7 @@ module PumaTuner
           .select { |row| row.gvl >= LEAST_RATIO }.sort_by { |row| [-row.gvl, row.name] }
       end
 
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       # @return [Integer] processes that serve
       def workers_count(observation) = [observation.processes.count { |process| process.role != "master" }, 1].max
 

@@ -7,7 +7,7 @@ module PumaTuner
       # name: of the endpoint, or "12 others"; latency: histograms add up, so that the others have quantiles, too
       Group = Data.define(:name, :requests_count, :budget, :latency, :p50_ns, :p99_ns)
 
-      # @param works [Array<Measure::EndpointObservation>]
+      # @param works [Array<Probe::EndpointObservation>]
       # @param rows_max [Integer]
       # @return [Array<Group>] by requests, the rest last
       def self.of(works, rows_max)

@@ -8,7 +8,7 @@ module PumaTuner
       WAYS_IN = {"command" => "around the command", "plugin" => "plugin :puma_tuner", "run" => "PumaTuner.run",
                  "rack" => "the middleware", "jobs" => "puma_tuner/jobs", "export" => "PumaTuner.export"}.freeze
 
-      # @param facts [Host::MachineFacts]
+      # @param facts [Probe::MachineFacts]
       # @return [String]
       def self.machine(facts)
         [
@@ -19,7 +19,7 @@ module PumaTuner
         ].compact.join(", ")
       end
 
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       def initialize(observation)
         @observation = observation
       end

@@ -23,7 +23,7 @@ module PumaTuner
       # Holders that have no name of their own.
       SPECIAL = {"(gc)" => "garbage collection", "(puma)" => "Puma itself", "(other)" => "others"}.freeze
 
-      # @param blame [Measure::Blame]
+      # @param blame [Probe::Blame]
       # @return [String]
       def self.holder_name(blame)
         case blame.kind
@@ -33,7 +33,7 @@ module PumaTuner
         end
       end
 
-      # @param observation [Measure::Observation]
+      # @param observation [Probe::Observation]
       def initialize(observation)
         @works = observation.endpoints.map { |endpoint| [endpoint.name, endpoint] } +
           observation.jobs.map { |job| ["job #{job.name}", job] }

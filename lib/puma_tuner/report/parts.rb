@@ -32,14 +32,14 @@ module PumaTuner
       # @return [Array<Part>] with the residual
       def possible(queue: true) = [*ALL, RESIDUAL].reject { |part| part.name == :queue && !queue }
 
-      # @param budget [Measure::Budget]
+      # @param budget [Probe::Budget]
       # @return [Float, nil]
       def ratio(budget, part)
         return budget.share_ratio(part.name) unless part == RESIDUAL
         budget.residual_ns.fdiv(budget.wall_ns) if budget.wall_ns.positive?
       end
 
-      # @param budgets [Array<Measure::Budget>]
+      # @param budgets [Array<Probe::Budget>]
       # @param parts [Array<Part>] to be sorted
       # @return [Sorted]
       def sort(budgets, parts = possible)

@@ -25,13 +25,13 @@ module PumaTuner
 
       module_function
 
-      # @param budgets [Array<Measure::Budget>]
+      # @param budgets [Array<Probe::Budget>]
       # @return [Array<Part>] that one of them has enough of
       def seen(budgets, parts = ALL)
         parts.select { |part| budgets.any? { |budget| (budget.share_ratio(part.name) || 0) >= LEAST_RATIO } }
       end
 
-      # @param budget [Measure::Budget]
+      # @param budget [Probe::Budget]
       # @return [Array<String>] one for each part that has parts inside
       def sentences(budget)
         seen([budget]).group_by(&:of).filter_map do |of, parts|
@@ -43,7 +43,7 @@ module PumaTuner
 
       # What a mean request's io was for, the longest first.
       #
-      # @param budget [Measure::Budget] of so many requests
+      # @param budget [Probe::Budget] of so many requests
       # @return [String, nil] "db 12.0 ms, http 30.0 ms"; nil where nothing of note is known
       def io(budget, requests_count)
         parts = seen([budget], IO).sort_by { |part| -budget.part_ns(part.name) }

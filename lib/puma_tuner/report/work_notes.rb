@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     # What is to be said beneath a table of endpoints or of jobs, in sentences.
     class WorkNotes
-      # @param works [Array<Measure::EndpointObservation>]
+      # @param works [Array<Probe::EndpointObservation>]
       # @param noun [String] what is counted: "request" or "job"
       def initialize(works, noun: "request")
         @works = works
@@ -19,7 +19,7 @@ module PumaTuner
 
       # @return [String] how exact p50 and p99 are
       def quantiles
-        "p50 and p99 are of all #{@noun}s, by a histogram: off by #{Units.percent(Stats::Histogram::RELATIVE_ERROR)} at most."
+        "p50 and p99 are of all #{@noun}s, by a histogram: off by #{Units.percent(Probe::Histogram::RELATIVE_ERROR)} at most."
       end
 
       private

@@ -68,7 +68,7 @@ module PumaTuner
 
       def remarks(made, cell)
         [
-          ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= Host::YjitLimit::ALARM_RATIO),
+          ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= Probe::YjitLimit::ALARM_RATIO),
           ("YJIT was still compiling: #{Units.percent(made.new_code_ratio)} of its code came during the load. Its price is in these figures, and not all of its gain." if compiling?(made)),
           ("Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the load. Give it longer --duration." if made.growth_ratio && made.growth_ratio > GROWTH_RATIO),
           ("#{cell.unsteady_count} of its trials never became steady." if cell.unsteady_count.positive?)

@@ -79,12 +79,12 @@ class MythBustersServersTest < TunerTest
     pids = nil
     with_field do |field|
       field.serving([MythBusters::Entrant.puma("2x1"), MythBusters::Entrant.go]) do |stands|
-        database = PumaTuner::Host::Processes.children_of(Process.pid).select { |pid| PumaTuner::Host::Processes.command_line(pid).start_with?("demo database") }
-        pids = [*stands.flat_map { |stand| stand.server.pids }, *database.flat_map { |pid| PumaTuner::Host::Processes.tree_of(pid) }]
+        database = PumaTuner::Probe::Processes.children_of(Process.pid).select { |pid| PumaTuner::Probe::Processes.command_line(pid).start_with?("demo database") }
+        pids = [*stands.flat_map { |stand| stand.server.pids }, *database.flat_map { |pid| PumaTuner::Probe::Processes.tree_of(pid) }]
       end
     end
     assert_operator pids.size, :>=, 6, "a master, two workers, Go, the companion, MariaDB"
-    wait_until("the end of all processes") { pids.none? { |pid| PumaTuner::Host::Processes.alive?(pid) } }
+    wait_until("the end of all processes") { pids.none? { |pid| PumaTuner::Probe::Processes.alive?(pid) } }
   end
 
   PROGRAM = <<~RUBY
@@ -93,7 +93,7 @@ class MythBustersServersTest < TunerTest
     lab::Database.run do |database|
       field = lab::Field.new(database, pace: {ruby_ns: 3_600.0, go_ns: 180.0})
       field.serving([lab::Entrant.puma("2x1"), lab::Entrant.go]) do |stands|
-        puts PumaTuner::Host::Processes.tree_of(Process.pid).join(" ")
+        puts PumaTuner::Probe::Processes.tree_of(Process.pid).join(" ")
         $stdout.flush
         stands.first.turn(lab::Asked.closed("/realistic", 2), 60)
       end
@@ -108,11 +108,11 @@ class MythBustersServersTest < TunerTest
       writer.close
       pids = reader.gets.split.map { |text| Integer(text) }
       # What a kill leaves behind are the servers, as nobody is there to stop them; each is a group of its own.
-      others = pids.drop(1).select { |other| signal == :INT || PumaTuner::Host::Processes.command_line(other).match?(/demo database|mariadbd/) }
+      others = pids.drop(1).select { |other| signal == :INT || PumaTuner::Probe::Processes.command_line(other).match?(/demo database|mariadbd/) }
       sleep 0.3
       Process.kill(signal, pid)
       Process.wait(pid)
-      wait_until("the end of all after #{signal}", limit_s: 30) { others.none? { |other| PumaTuner::Host::Processes.alive?(other) } }
+      wait_until("the end of all after #{signal}", limit_s: 30) { others.none? { |other| PumaTuner::Probe::Processes.alive?(other) } }
       assert_operator others.size, :>=, 2
     ensure
       reader&.close
@@ -121,7 +121,7 @@ class MythBustersServersTest < TunerTest
   end
 
   def kill(pid)
-    Process.kill(:KILL, pid) if PumaTuner::Host::Processes.alive?(pid)
+    Process.kill(:KILL, pid) if PumaTuner::Probe::Processes.alive?(pid)
   rescue Errno::ESRCH
     nil
   end

@@ -46,7 +46,7 @@ class StackprofProfilerTest < TunerTest
     error = assert_raises(PumaTuner::UserMistake) do
       Thread.new do
         Thread.current.report_on_exception = false
-        PumaTuner::Profile::Profilers.find("stackprof").new(path: "/tmp/none", mode: "wall").start
+        PumaTuner::Probe::Profilers.find("stackprof").new(path: "/tmp/none", mode: "wall").start
       end.join
     end
     assert_match(/sees only the thread that starts it.*Take its cpu mode, or vernier/, error.message)

@@ -93,7 +93,7 @@ class VernierProfilerTest < TunerTest
       document = JSON.parse(File.read(ran.path))
       document["meta"]["vernierUserMetadata"] = {}
       File.write(ran.path, JSON.generate(document))
-      samples = PumaTuner::Profile::Profilers.find("vernier").read(ran.path)
+      samples = PumaTuner::Profile::Readers.read(PumaTuner::Probe::Profilers.find("vernier"), ran.path)
       assert_equal [nil, "wall"], [samples.profiler_version, samples.mode]
       refute_empty stacks(samples, "Work.short")
     end

@@ -27,7 +27,7 @@ class ReportHtmlLatencyChartTest < TunerTest
     one = TuningFixture.endpoint("GET /", 1, 5.0, 5.0, 5.0, {cpu: 1.0})
     assert_equal 1, chart([one]).rows.size
     refute_predicate chart([]), :any?
-    refute_predicate chart([one.with(latency: PumaTuner::Stats::Histogram.empty)]), :any?
+    refute_predicate chart([one.with(latency: PumaTuner::Probe::Histogram.empty)]), :any?
   end
 
   test "a long name is shortened in its middle, and whole under the pointer" do

@@ -4,7 +4,7 @@ module PumaTuner
   module Predict
     module Reference
       # Chance for one purpose: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled",
-      # 2016), as ext/puma_tuner/random.h has it.
+      # 2016), as ext/shared/random.h has it.
       class RandomStream
         MASK = (1 << 64) - 1
 

@@ -22,7 +22,7 @@ module PumaTuner
         NOWHERE = ["[unknown]", "[unknown]"].freeze
 
         # @param path [String]
-        # @param program [Profilers::Perf]
+        # @param program [Profile::Perf]
         def initialize(path, program)
           @path = path
           @program = program
@@ -36,7 +36,7 @@ module PumaTuner
           @pids = {}
           @lost_count = 0
           stacks = stacks_of(told("script", "--ns", "--no-inline", "--show-lost-events", "-F", FIELDS))
-          Samples.new(profiler: Profilers::Perf::NAME, profiler_version: header[/^# perf version : (\S+)/, 1], mode: "cpu", unit: "ns", stacks:,
+          Samples.new(profiler: Profile::Perf::NAME, profiler_version: header[/^# perf version : (\S+)/, 1], mode: "cpu", unit: "ns", stacks:,
             samples_count: stacks.size, interval_ns: interval_ns(header), lost_count: @lost_count, pid: (@pids.keys.first if @pids.one?))
         end
 

@@ -21,7 +21,7 @@ module PumaTuner
         WORKS_MAX = 16
         THREADS_MAX = 32
 
-        # @param works [Array<Measure::EndpointObservation>]
+        # @param works [Array<Probe::EndpointObservation>]
         # @param headings [Array(String, String)] of their names, and of how many they were
         # @param parts [Array<Parts::Part>] that there can be
         # @return [Bars] one bar for each endpoint or kind of job
@@ -33,7 +33,7 @@ module PumaTuner
           new([*headings, "p50", "p99"], rows, parts)
         end
 
-        # @param observation [Measure::Observation]
+        # @param observation [Probe::Observation]
         # @return [Bars] one bar for each thread, or for each worker when they are many
         def self.of_threads(observation)
           threads = observation.threads
@@ -81,7 +81,7 @@ module PumaTuner
         def measure = @whole_ns ? "its time, to one scale" : "share of the time"
 
         # @param headings [Array<String>] of the name and the facts
-        # @param rows [Array(String, Array<String>, Measure::Budget, String)] the last says what io was for; nil where nobody knows
+        # @param rows [Array(String, Array<String>, Probe::Budget, String)] the last says what io was for; nil where nobody knows
         # @param parts [Array<Parts::Part>] that there can be
         # @param meanings [Boolean] whether each segment tells its part's meaning, which the legend has, too
         # @param whole_ns [Numeric, nil] the wall time that fills the width; nil: each bar's own

@@ -21,7 +21,7 @@ module PumaTuner
           when Tuning
             value.with(observation: without_recorded_requests(value.observation), workload: without_recorded_requests(value.workload),
               verdict: without_recorded_requests(value.verdict))
-          when Measure::Observation
+          when Probe::Observation
             value.with(endpoints: short(value.endpoints), jobs: short(value.jobs), companions: value.companions.map { |companion| without_recorded_requests(companion) })
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })

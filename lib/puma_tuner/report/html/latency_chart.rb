@@ -23,7 +23,7 @@ module PumaTuner
         # y: of the hill's foot; path: of its outline; marks: places and titles of p50 and p99
         Row = Data.define(:y, :name, :facts, :title, :path, :marks)
 
-        # @param endpoints [Array<Measure::EndpointObservation>]
+        # @param endpoints [Array<Probe::EndpointObservation>]
         def initialize(endpoints)
           seen = endpoints.select { |endpoint| endpoint.latency.counts.any? }
           @endpoints = seen.sort_by { |endpoint| [-endpoint.requests_count, endpoint.name] }.first(ENDPOINTS_MAX)
@@ -56,7 +56,7 @@ module PumaTuner
         # A bucket across an edge counts in both bins, by how much of it lies in each.
         def bins(latency)
           latency.counts.each_with_object(Hash.new(0.0)) do |(bucket, count), bins|
-            range = Stats::Histogram.range_of(bucket)
+            range = Probe::Histogram.range_of(bucket)
             low, high = [[range.begin, 1].max, range.end].map { |ns| Math.log2(ns) * BINS_PER_OCTAVE }
             (low.floor..(high.ceil - 1)).each { |bin| bins[bin] += count * ([high, bin + 1].min - [low, bin].max) / (high - low) }
           end

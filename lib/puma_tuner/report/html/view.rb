@@ -30,7 +30,7 @@ module PumaTuner
           contents.headline || Findings.title(contents) || TITLES.fetch(@value.class::KIND, "What to change")
         end
 
-        # @return [Measure::Observation, nil]
+        # @return [Probe::Observation, nil]
         def observation = contents.observation
 
         # @return [Facts] of the observation

@@ -14,7 +14,7 @@ module PumaTuner
         # With fewer, p99.9 would be the maximum under another name.
         LEAST_FOR_P999 = 1_000
 
-        # @param observation [Measure::Observation]
+        # @param observation [Probe::Observation]
         # @return [Array<WorkFigure>]
         def self.of(observation)
           [

@@ -7,7 +7,7 @@ module PumaTuner
       class Measured
         HOLDERS_MAX = 4
 
-        # @param observation [Measure::Observation]
+        # @param observation [Probe::Observation]
         def initialize(observation)
           @observation = observation
         end

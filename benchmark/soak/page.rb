@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module Soak
+  # docs/reliability.md
+  module Page
+    module_function
+
+    # @param result [Result]
+    # @param provenance [String] see Provenance.line
+    # @return [String] Markdown
+    def of(result, command:, provenance:)
+      <<~MARKDOWN
+        # Reliability: the probe in a server to which things happen
+
+        Written by `benchmark/soak.rb`; not to be edited. 
+
+        #{provenance}
+        Command: `#{command}`; #{result.minutes.round(1)} minutes, seed #{result.seed}.
+
+        Two clusters of #{Pair::WORKERS} workers with #{Pair::THREADS} threads each served the same app side by side, saturated by #{Pair::CLIENTS} clients each, one of them with the probe (locks watched, too).
+        The requests fork, time out, kill threads, raise, stream, use fibers and mutexes. In rough phases this happened to both, in an order by chance: #{result.events.sort.map { |name, count| "#{name.to_s.tr("_", " ")} #{count}" }.join(", ")}.
+
+        **#{result.broken.empty? ? "All promises were kept." : "Broken: #{result.broken.join("; ")}."}**
+
+        | | with the probe | without |
+        |---|---|---|
+        | requests that clients had answered | #{result.counts[:probe].answered} | #{result.counts[:none].answered} |
+        | connections that broke, as a worker was killed or the server restarted | #{result.counts[:probe].broken} | #{result.counts[:none].broken} |
+        | requests that the app counted itself | #{result.counts[:probe].app} | #{result.counts[:none].app} |
+        | requests that the probe recorded | #{result.recorded_count} | |
+        #{%i[probe none].map { |name| "| growth of a worker's PSS in a quiet phase after its warm-up, KiB#{", without" if name == :none} | #{kib(result.growth_bytes[name])} | |" }.join("\n")}
+
+        A worker grew by #{(result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised). Recorded and counted may differ by the requests that were under way in
+        workers that were killed: #{result.killed_count} workers, #{Pair::THREADS} each at most.
+
+        What else is tried, each in a process or a server of its own, and how: `probe/test/harmless_test.rb` and `probe/test/faults_test.rb`.
+      MARKDOWN
+    end
+
+    def kib(pairs) = pairs.map { |before, after| ((after - before) / 1024.0).round }.join(", ")
+  end
+end

@@ -1,0 +1,247 @@
+# frozen_string_literal: true
+
+require "net/http"
+require "socket"
+
+module Soak
+  # What came of it.
+  #
+  # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [PSS at its
+  #   beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were killed, each with up to
+  #   THREADS requests under way
+  Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes, :lines) do
+    # @return [Array<String>] promises that were broken
+    def broken
+      slack = killed_count * Pair::THREADS
+      [
+        ("a worker grew by #{(own_growth_bytes / 1024.0).round} KiB more with the probe, at most 1024 are promised" if own_growth_bytes > 1 << 20),
+        ("#{recorded_count} requests were recorded, the app counted #{counts[:probe].app} (#{slack} may differ, as workers were killed)" if (recorded_count - counts[:probe].app).abs > slack),
+        ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" if (counts[:probe].app - counts[:probe].answered).abs > slack + counts[:probe].broken),
+        *lines.map { |line| "a server said: #{line}" }
+      ].compact
+    end
+  end
+
+  # app: by a byte that it appends to a file for each request; answered, broken: by the clients
+  Counts = Struct.new(:app, :answered, :broken)
+
+  # A server with the probe and one without, under the same load, and what happens to both at the same time.
+  class Pair
+    THREADS = 3
+    WORKERS = 2
+    CLIENTS = 6
+
+    # Quiet phases, in which workers live and their memory is compared, and rough ones, in turn. Of a quiet phase, the first part is a warm-up.
+    QUIET_RATIO = 0.55
+    WARM_UP_RATIO = 0.4
+    ROUND_S = 600
+
+    PATHS = %w[/ /mutex /timeout /thread /raise /fiber /fork /stream /many].freeze
+
+    RACKUP = <<~'RUBY'
+      require "timeout"
+      counted = File.open("served", File::WRONLY | File::APPEND | File::CREAT)
+      app = lambda { |env|
+        case env["PATH_INFO"]
+        when "/fork" then Process.wait(fork { exit!(0) })
+        when "/timeout" then (Timeout.timeout(0.002) { sleep 0.01 } rescue nil)
+        when "/thread" then Thread.new { sleep }.tap { |thread| sleep 0.001; thread.kill }.join
+        when "/raise" then raise "the app's own"
+        when "/fiber" then Fiber.new { sleep 0.001; Fiber.yield; 1 }.tap(&:resume).resume
+        when "/mutex" then Mutex.new.synchronize { sleep 0.0005 }
+        when "/stream" then next [200, {}, Enumerator.new { |lines| 3.times { |i| sleep 0.001; lines << "data: #{i}\n\n" } }]
+        else 500.times { |i| i.to_s }; sleep 0.0005
+        end
+        [200, {"content-type" => "text/plain"}, ["fine"]]
+      }
+      run lambda { |env|
+        begin
+          app.call(env)
+        ensure
+          counted.syswrite("x")
+        end
+      }
+    RUBY
+
+    def initialize(minutes:, seed:, say:)
+      @minutes, @seed, @say = minutes, seed, say
+      @random = Random.new(seed)
+      @events = Hash.new(0)
+      @growth = {probe: [], none: []}
+      @killed_count = 0
+    end
+
+    # @return [Result]
+    def run
+      Dir.mktmpdir("soak") do |folder|
+        serve(folder, measure: true) do |probe|
+          serve(folder, measure: false) do |none|
+            @servers = {probe:, none:}
+            end_s = now_s + @minutes * 60
+            round while now_s < end_s - 5
+            @servers.each_value(&:stop_load)
+            return result
+          end
+        end
+      end
+    end
+
+    private
+
+    def serve(folder, measure:)
+      place = File.join(folder, measure ? "probe" : "none")
+      Dir.mkdir(place)
+      File.write(File.join(place, "config.ru"), RACKUP)
+      command = PumaTuner::Host::Command.of_rackup(File.join(place, "config.ru"))
+      topology = PumaTuner::Topology.new(workers_count: WORKERS, threads_count: THREADS)
+      PumaTuner::Host::ServerProcess.run(command, topology:, measure:, locks: measure) { |server| yield Loaded.new(server, place).tap(&:begin_load) }
+    end
+
+    def round
+      seconds = [@minutes * 60, ROUND_S].min
+      quiet(seconds * QUIET_RATIO)
+      rough(seconds * (1 - QUIET_RATIO))
+    end
+
+    def quiet(seconds)
+      @say.call("a quiet phase of #{seconds.round} s")
+      sleep(seconds * WARM_UP_RATIO)
+      before = @servers.transform_values(&:memory)
+      sleep(seconds * (1 - WARM_UP_RATIO))
+      @servers.each do |name, server|
+        after = server.memory
+        before[name].each { |pid, bytes| @growth[name] << [bytes, after[pid]] if after[pid] }
+      end
+    end
+
+    EVENTS = %i[kill_worker end_worker phased_restart restart_in_place burst slow_client reader_killed].freeze
+
+    def rough(seconds)
+      @say.call("a rough phase of #{seconds.round} s")
+      end_s = now_s + seconds - 8
+      while now_s < end_s
+        event = EVENTS.sample(random: @random)
+        @events[event] += 1
+        send(event)
+        sleep(@random.rand(2.0..5.0))
+      end
+      sleep 8 # until all workers are there again
+    end
+
+    def kill_worker
+      @killed_count += 1
+      @servers.each_value { |server| server.signal_worker(:KILL) }
+    end
+
+    def end_worker = @servers.each_value { |server| server.signal_worker(:TERM) }
+
+    def phased_restart = @servers.each_value { |server| server.signal(:USR1) }
+
+    def restart_in_place = @servers.each_value { |server| server.signal(:USR2) }
+
+    def burst = @servers.each_value { |server| server.burst(40) }
+
+    def slow_client = @servers.each_value(&:slow_client)
+
+    def reader_killed
+      script = "ledgers = PumaTuner::Probe::Ledgers.of_run(#{@servers[:probe].server.directory.inspect}); loop { ledgers.read; ledgers.fold_ended; $stdout.syswrite(1) }"
+      IO.popen([RbConfig.ruby, "-I", PumaTuner::Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", script, {err: File::NULL}]) do |reader|
+        reader.readpartial(1)
+        sleep(@random.rand(0.0..0.05))
+        Process.kill(:KILL, reader.pid)
+      end
+    end
+
+    def result
+      sleep 1 # the client has its answer before the server has recorded it
+      growth = @growth.transform_values { |pairs| pairs.map { |before, after| after - before } }
+      Result.new(minutes: @minutes, seed: @seed, events: @events, growth_bytes: @growth, counts: @servers.transform_values(&:counts), recorded_count: @servers[:probe].recorded_count,
+        killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]), lines: @servers[:probe].complaints)
+    end
+
+    def middle(numbers) = numbers.empty? ? 0 : numbers.sort[numbers.size / 2]
+
+    def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
+  # One of the two, with its clients.
+  class Loaded
+    attr_reader :server
+
+    def initialize(server, folder)
+      @server, @folder = server, folder
+      @counts = Counts.new(0, 0, 0)
+      @lock = Mutex.new
+      @extra = []
+    end
+
+    def begin_load
+      @threads = Array.new(Pair::CLIENTS) { |i| Thread.new { ask(Pair::PATHS.rotate(i)) } }
+    end
+
+    def stop_load
+      @stopped = true
+      (@threads + @extra).each(&:join)
+    end
+
+    def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:pss_bytes]] }.compact
+
+    def signal(name) = Process.kill(name, server.announcement["pid"])
+
+    def signal_worker(name)
+      pid = server.serving_pids.first or return
+      Process.kill(name, pid)
+    rescue Errno::ESRCH
+      nil
+    end
+
+    def burst(count) = @extra << Thread.new { Array.new(count) { Thread.new { ask(["/"], once: true) } }.each(&:join) }
+
+    def slow_client
+      @extra << Thread.new do
+        TCPSocket.open("127.0.0.1", port) do |socket|
+          "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".each_char { |char| socket.write(char) && sleep(0.02) }
+          socket.read.start_with?("HTTP/1.1 200") ? answered : broken
+        end
+      rescue SystemCallError
+        broken
+      end
+    end
+
+    def counts = @counts.dup.tap { |counts| counts.app = File.size(File.join(@folder, "served")) }
+
+    def recorded_count
+      PumaTuner::Probe::Ledger.sum(PumaTuner::Probe::Ledgers.of_run(server.directory).read.values).values.select { |entry| entry.kind == :request }.sum { |entry| entry.counts.first }
+    end
+
+    # @return [Array<String>] what the probe said, and crashes
+    def complaints = File.readlines(File.join(server.directory, "server.log"), chomp: true).grep(/puma_tuner:|\[BUG\]|Segmentation/).uniq.first(5)
+
+    private
+
+    def port = server.url[/\d+\z/].to_i
+
+    def ask(paths, once: false)
+      http = nil
+      paths.cycle do |path|
+        break if @stopped
+        http ||= Net::HTTP.start("127.0.0.1", port, read_timeout: 30)
+        http.max_retries = 0
+        http.get(path)
+        answered
+        break if once
+      rescue SystemCallError, IOError, Net::HTTPBadResponse, Net::ReadTimeout, Net::OpenTimeout
+        broken
+        http = nil
+        sleep 0.05
+        break if once
+      end
+    ensure
+      http&.finish if http&.started?
+    end
+
+    def answered = @lock.synchronize { @counts.answered += 1 }
+
+    def broken = @lock.synchronize { @counts.broken += 1 }
+  end
+end

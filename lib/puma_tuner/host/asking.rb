@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Host
+    # Asks the Ruby processes of a server that we started, while it serves: the other side of Probe::SignalQueries.
+    class Asking
+      LIMIT_S = 3
+
+      # @param directory [String] the run's folder
+      def initialize(directory)
+        @folder = File.join(directory, Probe::SignalQueries::FOLDER)
+        @number = 0
+      end
+
+      # @param pids [Array<Integer>]
+      # @param limit_s [Numeric] for each answer
+      # @return [Hash{Integer => Object}] the answers of those that gave one
+      # @raise [VoidMeasurement] when a process failed to answer
+      def call(question, pids, limit_s: LIMIT_S)
+        able = pids.select { |pid| expects_signal?(pid) }
+        return {} if able.empty? || !Dir.exist?(@folder)
+        File.write(File.join(@folder, Probe::SignalQueries::QUESTION), "#{@number += 1} #{question}")
+        able.each { |pid| Process.kill(Probe::SignalQueries::SIGNAL, pid) }
+        able.to_h { |pid| [pid, answer_of(pid, limit_s)] }.compact.transform_values(&:first)
+      rescue Errno::ESRCH
+        {}
+      end
+
+      private
+
+      # The kernel's list of signals that a process catches, a bit for each.
+      def expects_signal?(pid)
+        caught = Probe::Processes.read("/proc/#{pid}/status")[/^SigCgt:\s*(\h+)/, 1]
+        caught && caught.hex[Signal.list.fetch(Probe::SignalQueries::SIGNAL) - 1] == 1
+      end
+
+      # In an array, as nil is an answer, too.
+      def answer_of(pid, limit_s)
+        path = File.join(@folder, "#{@number}-#{pid}")
+        deadline_s = now_s + limit_s
+        until File.exist?(path)
+          return if now_s > deadline_s || !Probe::Processes.alive?(pid)
+          sleep 0.002
+        end
+        kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by a server of ours
+        raise VoidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
+        [answer]
+      end
+
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end

@@ -1,0 +1,234 @@
+/* What Ruby sees: PumaTuner::Probe::GvlClock, whose meaning is documented in lib/puma_tuner/probe/gvl_clock.rb. */
+#include "ledger.h"
+#include <sys/statvfs.h>
+
+static VALUE clock_start(VALUE self)
+{
+    VALUE threads = rb_funcall(rb_cThread, rb_intern("list"), 0);
+    bool started = RB_TYPE_P(threads, T_ARRAY) && pt_gvl_clock_start(threads);
+
+    if (started) pt_gc_clock_start();
+    RB_GC_GUARD(threads);
+    return started ? Qtrue : Qfalse;
+}
+
+static VALUE clock_install(VALUE self) { return pt_gvl_clock_install() ? Qtrue : Qfalse; }
+
+static VALUE clock_is_installed(VALUE self) { return pt_gvl_clock_is_installed() ? Qtrue : Qfalse; }
+
+/* How much the file system of a folder holds in all. */
+static VALUE clock_place_bytes(VALUE self, VALUE folder)
+{
+    struct statvfs facts;
+    if (statvfs(StringValueCStr(folder), &facts) || facts.f_blocks == 0) return Qnil;
+    return ULL2NUM((uint64_t)facts.f_blocks * facts.f_frsize);
+}
+
+static VALUE clock_open_ledger(int argc, VALUE *argv, VALUE self)
+{
+    VALUE path, facts, bytes_max;
+    const char *why_not;
+
+    rb_scan_args(argc, argv, "21", &path, &facts, &bytes_max);
+    why_not = pt_ledger_open(StringValueCStr(path), StringValueCStr(facts), NIL_P(bytes_max) ? UINT64_MAX : NUM2ULL(bytes_max));
+    if (!why_not) pt_ledger_costs(pt_cost_per_cycle_ns(), 0);
+    return why_not ? rb_utf8_str_new_cstr(why_not) : Qnil;
+}
+
+static VALUE clock_cost_per_cycle_ns(VALUE self) { return ULL2NUM(pt_cost_per_cycle_ns()); }
+
+static VALUE clock_set_cost_per_request_ns(VALUE self, VALUE ns)
+{
+    pt_ledger_costs(pt_cost_per_cycle_ns(), NUM2ULL(ns));
+    return ns;
+}
+
+static VALUE clock_entry(VALUE self, VALUE kind, VALUE name)
+{
+    StringValue(name);
+    if (NUM2INT(kind) <= KIND_NONE || NUM2INT(kind) > KIND_SPECIAL) rb_raise(rb_eArgError, "no kind of entry");
+    return UINT2NUM(pt_ledger_entry((enum kind)NUM2INT(kind), RSTRING_PTR(name), (size_t)RSTRING_LEN(name)));
+}
+
+static VALUE clock_request_begin(VALUE self)
+{
+    return pt_own_slot && pt_request_begin(pt_own_slot, false) ? Qtrue : Qfalse;
+}
+
+static VALUE clock_job_begin(VALUE self)
+{
+    return pt_own_slot && pt_request_begin(pt_own_slot, true) ? Qtrue : Qfalse;
+}
+
+static VALUE clock_request_end(VALUE self, VALUE entry, VALUE queued_ns, VALUE before_puma_ns)
+{
+    struct closed closed;
+    if (!pt_own_slot) return Qfalse;
+    return pt_request_end(pt_own_slot, NUM2UINT(entry), NIL_P(queued_ns) ? 0 : NUM2ULL(queued_ns),
+        NIL_P(before_puma_ns) ? 0 : NUM2ULL(before_puma_ns), &closed) ? Qtrue : Qfalse;
+}
+
+/* Ends the request without recording it: its sums in their order, then the CPU clock, slices, and whether it is unclosed;
+ * and its steps as kind and nanoseconds in turn, when asked for. */
+static VALUE clock_request_take(VALUE self, VALUE with_trace)
+{
+    struct slot *slot = pt_own_slot;
+    struct closed closed;
+    VALUE numbers, steps = Qnil;
+
+    uint64_t kept[STEPS_MAX];
+
+    if (!slot || !pt_request_end(slot, ENTRY_NONE, 0, 0, &closed)) return Qnil;
+    memcpy(kept, slot->steps, closed.steps_count * sizeof(*kept));
+    if (RTEST(with_trace)) {
+        steps = rb_ary_new_capa(closed.steps_count * 2);
+        for (uint32_t i = 0; i < closed.steps_count; i++) {
+            rb_ary_push(steps, ULL2NUM(kept[i] >> STEP_NS_BITS));
+            rb_ary_push(steps, ULL2NUM(kept[i] & (((uint64_t)1 << STEP_NS_BITS) - 1)));
+        }
+    }
+    numbers = rb_ary_new_capa(SUMS + 3);
+    for (int i = 0; i < SUMS; i++) rb_ary_push(numbers, ULL2NUM(closed.sums[i]));
+    rb_ary_push(numbers, ULL2NUM(closed.cpu_clock_ns));
+    rb_ary_push(numbers, ULL2NUM(closed.slices_count));
+    rb_ary_push(numbers, closed.unclosed ? INT2FIX(1) : INT2FIX(0));
+    return rb_assoc_new(numbers, steps);
+}
+
+static VALUE clock_discard(VALUE self)
+{
+    struct closed closed;
+    return pt_own_slot && pt_request_end(pt_own_slot, ENTRY_NONE, 0, 0, &closed) ? Qtrue : Qfalse;
+}
+
+/* Brings this process's ledger up to date: threads that serve no requests, and the one that asks. */
+static VALUE clock_sweep(VALUE self)
+{
+    if (pt_own_slot) pt_ledger_sweep(SWEEP_ANYWAY);
+    return Qnil;
+}
+
+static VALUE clock_now_ns(VALUE self) { return ULL2NUM(clock_ns()); }
+
+static VALUE clock_woken_ns(VALUE self) { return ULL2NUM(pt_own_slot ? pt_own_slot->woken_ns : clock_ns()); }
+
+static VALUE clock_checkout(VALUE self, VALUE begins)
+{
+    bool before = pt_own_slot && pt_own_slot->in_checkout;
+    if (pt_own_slot) pt_own_slot->in_checkout = RTEST(begins);
+    return before ? Qtrue : Qfalse;
+}
+
+static enum part part_of(VALUE number)
+{
+    int part = NUM2INT(number);
+    if (part < HELD || part >= PARTS) rb_raise(rb_eArgError, "no part of a budget");
+    return (enum part)part;
+}
+
+static VALUE clock_scope(VALUE self, VALUE part)
+{
+    enum part before = pt_own_slot ? pt_own_slot->scope : HELD;
+    if (pt_own_slot) pt_own_slot->scope = part_of(part);
+    return INT2FIX(before);
+}
+
+static VALUE clock_attribute(VALUE self, VALUE klass, VALUE part) 
+{
+    Check_Type(klass, RB_TYPE_P(klass, T_MODULE) ? T_MODULE : T_CLASS);
+    return pt_attribute(klass, part_of(part)) ? Qtrue : Qfalse;
+}
+
+
+static VALUE clock_watch_locks(VALUE self) { return pt_locks_watch(self) ? Qtrue : Qfalse; }
+
+static VALUE clock_pool_tried(VALUE self, VALUE pool)
+{
+    pt_locks_pool_tried(pool);
+    return Qnil;
+}
+
+static VALUE clock_pool_got(VALUE self, VALUE pool, VALUE connections_count)
+{
+    pt_locks_pool_got(pool, NIL_P(connections_count) ? 0 : NUM2ULL(connections_count));
+    return Qnil;
+}
+
+static VALUE clock_pool_returned(VALUE self, VALUE pool)
+{
+    pt_locks_pool_returned(pool);
+    return Qnil;
+}
+
+/* The thread's totals, as the enum part names them, then gc, slices. Up to the last time it took the GVL. */
+static VALUE clock_totals(VALUE self, VALUE thread)
+{
+    const struct slot *slot = pt_slot_of(thread);
+    VALUE numbers;
+
+    if (!slot) return Qnil;
+    numbers = rb_ary_new_capa(PARTS + 2);
+    for (int i = 0; i < PARTS; i++) rb_ary_push(numbers, ULL2NUM(slot->total.part_ns[i]));
+    rb_ary_push(numbers, ULL2NUM(slot->total.gc_ns));
+    rb_ary_push(numbers, ULL2NUM(slot->total.slices_count));
+    return numbers;
+}
+
+static VALUE clock_unobserved_threads_count(VALUE self) { return ULL2NUM(pt_unobserved_threads_count()); }
+
+static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(bucket_of(NUM2ULL(ns))); }
+
+/* The places of a ledger file, for the reader to be checked against. */
+static VALUE clock_layout(VALUE self)
+{
+    static const struct { const char *name; size_t value; } places[] = {
+        {"layout", LEDGER_LAYOUT}, {"entries_offset", ENTRIES_OFFSET}, {"entry_bytes", sizeof(struct ledger_entry)},
+        {"histograms_offset", HISTOGRAMS_OFFSET}, {"buckets_count", BUCKETS}, {"histograms_count", HISTOGRAMS},
+        {"traces_offset", TRACES_OFFSET}, {"trace_bytes", sizeof(struct ledger_trace)},
+        {"facts_offset", offsetof(struct ledger_header, facts)}, {"name_offset", offsetof(struct ledger_entry, name)},
+        {"blames_offset", offsetof(struct ledger_entry, blames)}, {"sums_count", SUMS}, {"counts_count", COUNTS},
+        {"locks_offset", LOCKS_OFFSET}, {"first_lock_offset", offsetof(struct ledger_locks, locks)}, {"lock_bytes", sizeof(struct ledger_lock)},
+        {"lock_class_offset", offsetof(struct ledger_lock, class_name)}, {"lock_place_offset", offsetof(struct ledger_lock, place)},
+    };
+    VALUE layout = rb_hash_new();
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        rb_hash_aset(layout, ID2SYM(rb_intern(places[i].name)), SIZET2NUM(places[i].value));
+    }
+    return layout;
+}
+
+RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
+{
+    VALUE tuner = rb_define_module("PumaTuner");
+    VALUE probe = rb_define_module_under(tuner, "Probe");
+    VALUE gvl_clock = rb_define_module_under(probe, "GvlClock");
+
+    rb_ext_ractor_safe(true); /* there nothing is watched, and methods of locks do what they did */
+    rb_define_singleton_method(gvl_clock, "install", clock_install, 0);
+    rb_define_singleton_method(gvl_clock, "installed?", clock_is_installed, 0);
+    rb_define_singleton_method(gvl_clock, "place_bytes", clock_place_bytes, 1);
+    rb_define_singleton_method(gvl_clock, "start", clock_start, 0);
+    rb_define_singleton_method(gvl_clock, "open_ledger", clock_open_ledger, -1);
+    rb_define_singleton_method(gvl_clock, "entry", clock_entry, 2);
+    rb_define_singleton_method(gvl_clock, "request_begin", clock_request_begin, 0);
+    rb_define_singleton_method(gvl_clock, "job_begin", clock_job_begin, 0);
+    rb_define_singleton_method(gvl_clock, "request_end", clock_request_end, 3);
+    rb_define_singleton_method(gvl_clock, "request_take", clock_request_take, 1);
+    rb_define_singleton_method(gvl_clock, "discard", clock_discard, 0);
+    rb_define_singleton_method(gvl_clock, "sweep", clock_sweep, 0);
+    rb_define_singleton_method(gvl_clock, "now_ns", clock_now_ns, 0);
+    rb_define_singleton_method(gvl_clock, "woken_ns", clock_woken_ns, 0);
+    rb_define_singleton_method(gvl_clock, "checkout", clock_checkout, 1);
+    rb_define_singleton_method(gvl_clock, "scope", clock_scope, 1);
+    rb_define_singleton_method(gvl_clock, "attribute", clock_attribute, 2);
+    rb_define_singleton_method(gvl_clock, "watch_locks", clock_watch_locks, 0);
+    rb_define_singleton_method(gvl_clock, "pool_tried", clock_pool_tried, 1);
+    rb_define_singleton_method(gvl_clock, "pool_got", clock_pool_got, 2);
+    rb_define_singleton_method(gvl_clock, "pool_returned", clock_pool_returned, 1);
+    rb_define_singleton_method(gvl_clock, "totals", clock_totals, 1);
+    rb_define_singleton_method(gvl_clock, "unobserved_threads_count", clock_unobserved_threads_count, 0);
+    rb_define_singleton_method(gvl_clock, "bucket_of", clock_bucket_of, 1);
+    rb_define_singleton_method(gvl_clock, "layout", clock_layout, 0);
+    rb_define_singleton_method(gvl_clock, "cost_per_cycle_ns", clock_cost_per_cycle_ns, 0);
+    rb_define_singleton_method(gvl_clock, "cost_per_request_ns=", clock_set_cost_per_request_ns, 1);
+}

@@ -1,0 +1,384 @@
+/* The GVL clock: one hook for the process, adding up what each thread does with and without the GVL.
+ *
+ * The callbacks run with the scheduler's lock held (READY and RESUMED always, SUSPENDED nearly always), so their time is
+ * everybody's time: they read a clock and add to the slot, allocate nothing, take no lock, make no system call. The sums
+ * are made in RESUMED, when the thread holds the GVL: READY may come from the thread that wakes it, and only leaves a
+ * stamp. */
+#include "ledger.h"
+#include <pthread.h>
+#include <ruby/debug.h>
+#include <ruby/ractor.h>
+
+/* A release this short after a hold this long was the end of a time slice: the thread gave up the GVL and asked for it
+ * again in one go, waking its successor in between. A poll of a socket is as short, but follows short holds.
+ * Shortest slice: one tick of 10 ms less the part of it that passed before the switch, when the limit is one tick. */
+#define SLICE_GAP_NS 20000u
+#define SLICE_HOLD_NS 5000000u
+/* And then it waited at least for its successor's hand-over; a poll that nobody took advantage of did not. */
+#define SLICE_WAIT_NS 5000u
+
+/* Outside a request, a wait at least this long ends with the next request. Shorter ones are polls of a connection
+ * (1 to 3 µs) and belong to the work around them. */
+#define IDLE_GAP_NS 50000u
+
+/* Shorter releases are system calls that did not wait (a poll takes 0.3 to 1 µs): io, without a look at the frame, of whatever the
+ * scope says. */
+#define CLASSIFY_GAP_NS 1000u
+
+/* Shorter waits for the GVL are the way through the scheduler (0.1 to 0.3 µs), and nobody's fault. */
+#define BLAME_WAIT_NS 1000u
+
+#define CLASSES_MAX 32
+#define RECEIVERS_MAX 64
+
+__thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+struct slot *pt_slots;
+size_t pt_slots_used_count;
+
+static bool live; /* false from a fork to the next start: the child must not write where its parent does */
+static rb_internal_thread_specific_key_t key;
+static rb_ractor_local_key_t main_ractor_key; /* has a value in the main Ractor alone */
+static rb_internal_thread_event_hook_t *hook;
+static uint64_t unobserved_threads_count, cost_per_cycle_ns;
+static ID id_sleep, id_wait;
+static VALUE condition_variable; /* the class */
+static VALUE locking_classes[CLASSES_MAX];
+static struct { VALUE receiver_class; enum part part; } receivers[RECEIVERS_MAX];
+static size_t locking_classes_count, receivers_count;
+
+/* IO, of what the library around it says that it is for. */
+static inline enum part io_of(const struct slot *slot)
+{
+    return slot->scope == HELD ? IO_WAIT : slot->scope;
+}
+
+/* Why the running thread released the GVL: by the receiver of the method it still is in; where that tells nothing, by the scope.
+ * Contract: own thread, in RESUMED; reads the frame, allocates nothing. */
+static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
+{
+    VALUE frame, receiver, receiver_class;
+    int line;
+    ID method;
+
+    /* A thread that ends is suspended once more, without frames: the functions below would read through NULL. */
+    if (rb_profile_frames(0, 1, &frame, &line) == 0) return IO_WAIT;
+    method = rb_frame_this_func();
+    receiver = rb_current_receiver();
+    receiver_class = rb_class_of(receiver);
+    *awaits_work = true; /* Puma 6 waits on the connection itself */
+    for (size_t i = 0; i < locking_classes_count; i++) {
+        if (receiver_class == locking_classes[i]) {
+            /* Mutex#lock is contention. ConditionVariable#wait rests: the method is Mutex#sleep up to Ruby 3.4, itself from 4.0 on. */
+            *awaits_work = method == id_sleep || (method == id_wait && receiver_class == condition_variable);
+            return slot->in_checkout ? POOL_WAIT : LOCK_WAIT;
+        }
+    }
+    /* Before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
+    for (size_t i = 0; i < receivers_count; i++) {
+        if (RTEST(rb_obj_is_kind_of(receiver, receivers[i].receiver_class))) return receivers[i].part;
+    }
+    return method == id_sleep ? SLEEP : io_of(slot);
+}
+
+/* SUSPENDED. Own thread. Comes again without a RESUMED between (condition variables): only the first counts. */
+static inline void released(struct slot *slot, uint64_t now_ns)
+{
+    if (slot->state != RUNNING) return;
+    pt_window_hold(slot, now_ns);
+    if (slot->hold_ns >= LONG_HOLD_NS) slot->total.long_holds_count++;
+    slot->ready.at_ns = 0;
+    slot->state = RELEASED;
+    pt_blame_hold(slot, now_ns);
+}
+
+/* READY. Own thread, or the one that wakes it. */
+static inline void ready(struct slot *slot, uint64_t now_ns)
+{
+    if (slot->ready.at_ns) return;
+    slot->ready.gc_clock_ns = pt_gc_clock_ns(now_ns);
+    slot->ready.at_ns = now_ns;
+}
+
+/* What the release that ends now was. */
+static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wait_ns)
+{
+    uint64_t gap_ns = ready_ns - slot->since_ns;
+    bool awaits_work = false;
+    enum part part;
+
+    if (gap_ns < SLICE_GAP_NS && slot->hold_ns >= SLICE_HOLD_NS) {
+        part = GVL_WAIT;
+        if (wait_ns >= SLICE_WAIT_NS) slot->total.slices_count++;
+    } else {
+        part = gap_ns < CLASSIFY_GAP_NS ? io_of(slot) : reason_of_release(slot, &awaits_work);
+    }
+    if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
+        slot->total.part_ns[IDLE] += gap_ns;
+        pt_window_idle(slot, ready_ns);
+        if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
+    } else {
+        if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
+        slot->total.part_ns[part] += gap_ns;
+        pt_window_step(slot, part, gap_ns);
+    }
+}
+
+/* RESUMED. Own thread; allocating here can deadlock, even one object. */
+static inline void resumed(struct slot *slot, uint64_t now_ns)
+{
+    uint64_t ready_ns = slot->ready.at_ns;
+
+    if (slot->state == RUNNING) return;
+    slot->cycles_count++;
+    if (ready_ns == 0 || ready_ns > now_ns) ready_ns = now_ns;
+    if (slot->state == RELEASED) {
+        uint64_t wait_ns;
+        if (ready_ns < slot->since_ns) ready_ns = slot->since_ns;
+        wait_ns = now_ns - ready_ns;
+        add_release(slot, ready_ns, wait_ns);
+        slot->total.part_ns[GVL_WAIT] += wait_ns;
+        pt_window_step(slot, GVL_WAIT, wait_ns);
+        slot->merge_from = 0;
+        if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
+    } else {
+        pt_window_open(slot, now_ns); /* a new thread */
+    }
+    slot->woken_ns = ready_ns;
+    slot->ready.at_ns = 0;
+    slot->since_ns = now_ns;
+    slot->hold_ns = 0;
+    slot->state = RUNNING;
+}
+
+/* Each Ractor has a GVL of its own, and all that is added up here rests on one. Contract: any thread that has its GVL, but for the
+ * first RESUMED of a thread's life, in which Ruby does not know yet where it is. */
+static bool in_main_ractor(void) { return rb_ractor_local_storage_ptr(main_ractor_key) != NULL; }
+
+/* STARTED: parent thread, GVL held. The slot comes from the pool, so nothing is allocated here either. */
+static struct slot *adopt(VALUE thread)
+{
+    for (size_t i = 0; i < SLOTS_MAX; i++) {
+        struct slot *slot = &pt_slots[i];
+        if (!slot->in_use) {
+            uint32_t serial = slot->serial; /* goes on, so that a hold of the slot's last thread is not taken for this one's */
+            memset(slot, 0, offsetof(struct slot, steps));
+            slot->serial = serial + 1;
+            slot->in_use = true;
+            slot->thread = thread;
+            if (i >= pt_slots_used_count) pt_slots_used_count = i + 1;
+            rb_internal_thread_specific_set(thread, key, slot);
+            return slot;
+        }
+    }
+    __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* EXITED: own thread. Its slot may serve another thread from here on. */
+static void dismiss(VALUE thread, struct slot *slot)
+{
+    rb_internal_thread_specific_set(thread, key, NULL);
+    pt_own_slot = NULL;
+    if (slot->lock_holds_count) pt_locks_thread_ends(slot);
+    slot->thread = Qfalse;
+    __atomic_store_n(&slot->in_use, false, __ATOMIC_RELEASE);
+}
+
+/* The first time that the thread lets go of the GVL: whether it is the first one of another Ractor, which a thread of the main one has
+ * started. Contract: SUSPENDED, own thread. */
+static bool is_ours(VALUE thread, struct slot *slot)
+{
+    if (slot->in_main_ractor) return true;
+    slot->in_main_ractor = in_main_ractor();
+    if (!slot->in_main_ractor) {
+        dismiss(thread, slot);
+        __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
+    }
+    return slot->in_main_ractor;
+}
+
+/* The slot of an event's thread: mostly the running one's, which is at hand. */
+static inline struct slot *slot_of_event(VALUE thread)
+{
+    struct slot *own = pt_own_slot;
+    return own && own->thread == thread ? own : rb_internal_thread_specific_get(thread, key);
+}
+
+static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused)
+{
+    struct slot *slot;
+
+    if (!live) return;
+    slot = slot_of_event(data->thread);
+    if (!slot) {
+        if (event != RUBY_INTERNAL_THREAD_EVENT_STARTED) return;
+        if (in_main_ractor()) adopt(data->thread);
+        else __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    switch (event) {
+      case RUBY_INTERNAL_THREAD_EVENT_SUSPENDED:
+        if (is_ours(data->thread, slot)) released(slot, clock_ns());
+        break;
+      case RUBY_INTERNAL_THREAD_EVENT_READY:
+        ready(slot, clock_ns());
+        break;
+      case RUBY_INTERNAL_THREAD_EVENT_RESUMED:
+        pt_own_slot = slot;
+        resumed(slot, clock_ns());
+        break;
+      case RUBY_INTERNAL_THREAD_EVENT_EXITED:
+        dismiss(data->thread, slot);
+        break;
+    }
+}
+
+static void remember_locking_class(VALUE owner, const char *name)
+{
+    ID id = rb_intern(name);
+    if (rb_const_defined(owner, id)) locking_classes[locking_classes_count++] = rb_const_get(owner, id);
+}
+
+/* Contract: ordinary Ruby code. A class whose methods, and those of its subclasses, release the GVL for one thing only: to compute
+ * (zlib, bcrypt), or for one kind of IO (a driver's). False when there are too many. */
+bool pt_attribute(VALUE receiver_class, enum part part)
+{
+    if (receivers_count == RECEIVERS_MAX) return false;
+    rb_gc_register_mark_object(receiver_class);
+    receivers[receivers_count].receiver_class = receiver_class;
+    receivers[receivers_count++].part = part;
+    return true;
+}
+
+/* Async-signal-safe, as it must be: Ruby's own threads may have held any lock at the fork. */
+static void stop_in_child(void)
+{
+    live = false;
+    pt_ledger_close();
+    pt_own_slot = NULL;
+}
+
+static void keep(void *unused) {}
+
+/* Of the main Ractor's storage, where only the fact that something is there counts. */
+static const struct rb_ractor_local_storage_type main_ractor_mark = {keep, keep};
+
+static void prepare_once(void)
+{
+    if (pt_slots) return;
+    pt_slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
+    if (!pt_slots) return;
+    pt_clock_prepare();
+    pthread_atfork(NULL, NULL, stop_in_child);
+    key = rb_internal_thread_specific_key_create();
+    main_ractor_key = rb_ractor_local_storage_ptr_newkey(&main_ractor_mark);
+    rb_ractor_local_storage_ptr_set(main_ractor_key, pt_slots);
+    id_sleep = rb_intern("sleep");
+    id_wait = rb_intern("wait");
+    condition_variable = rb_const_get(rb_cThread, rb_intern("ConditionVariable"));
+    remember_locking_class(rb_cThread, "Mutex");
+    remember_locking_class(rb_cThread, "Queue");
+    remember_locking_class(rb_cThread, "SizedQueue");
+    remember_locking_class(rb_cThread, "ConditionVariable");
+    remember_locking_class(rb_cObject, "Monitor");
+    locking_classes[locking_classes_count++] = rb_cThread; /* join, value */
+    pt_attribute(rb_cFile, FILE_WAIT);
+    pt_attribute(rb_singleton_class(rb_cFile), FILE_WAIT); /* File.read, File.write */
+    pt_attribute(rb_cDir, FILE_WAIT);
+}
+
+/* Threads older than the clock: their CPU time so far is none of ours. */
+static void adopt_with_past(VALUE thread)
+{
+    struct slot *slot = pt_slot_of(thread) ? NULL : adopt(thread);
+
+    if (!slot) return;
+    slot->in_main_ractor = true; /* as all that Thread.list knows are, asked there */
+    slot->native_thread_id = pt_native_thread_id(thread);
+    slot->settled_cpu_ns = cpu_ns_of(slot->native_thread_id);
+}
+
+/* What one GVL cycle costs more for being watched: the three events, each with Ruby's own lock around the hooks, timed on a slot that
+ * no thread has. To let go of the GVL for it would be truer, and beside a thread that computes each time would cost a time slice.
+ * Takes some 50 µs. */
+static uint64_t time_cycle(void)
+{
+    enum { ROUNDS = 5, CYCLES = 100 };
+    static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    struct slot *slot = &pt_slots[SLOTS_MAX - 1];
+    uint64_t fastest_ns = UINT64_MAX;
+
+    slot->in_main_ractor = true;
+    slot->state = RUNNING;
+    slot->since_ns = clock_ns();
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t began_ns = clock_ns(), ns;
+        for (int i = 0; i < CYCLES; i++) {
+            for (int event = 0; event < 3; event++) {
+                pthread_rwlock_rdlock(&lock);
+                if (event == 0 && is_ours(Qnil, slot)) released(slot, clock_ns());
+                else if (event == 1) ready(slot, clock_ns());
+                else resumed(slot, clock_ns());
+                pthread_rwlock_unlock(&lock);
+            }
+        }
+        ns = (clock_ns() - began_ns) / CYCLES;
+        if (ns < fastest_ns) fastest_ns = ns;
+    }
+    memset(slot, 0, offsetof(struct slot, steps));
+    pt_blame_start(); /* its holds are nobody's */
+    return fastest_ns;
+}
+
+/* Puts the hook in, which does nothing until the clock is started. In the process that will fork those which are watched: Ruby's lock
+ * around its hooks is copied at a fork as it is (Bug #21959), so that a child that puts in a hook of its own may wait for ever for a
+ * thread that it has not got.
+ *
+ * Contract: GVL held, ordinary Ruby code of the main Ractor. Safe to call again. False when there is no memory. */
+bool pt_gvl_clock_install(void)
+{
+    prepare_once();
+    if (!pt_slots) return false;
+    if (!hook) {
+        hook = rb_internal_thread_add_event_hook(on_event,
+            RUBY_INTERNAL_THREAD_EVENT_STARTED | RUBY_INTERNAL_THREAD_EVENT_READY | RUBY_INTERNAL_THREAD_EVENT_RESUMED |
+            RUBY_INTERNAL_THREAD_EVENT_SUSPENDED | RUBY_INTERNAL_THREAD_EVENT_EXITED, NULL);
+    }
+    return hook != NULL;
+}
+
+bool pt_gvl_clock_is_installed(void) { return hook != NULL; }
+
+/* Contract: GVL held, ordinary Ruby code. Safe to call again; after a fork it must be, in the child, where only the
+ * calling thread is left and the others' slots are free again. Never lets go of the GVL. Returns false when there is no memory, and in
+ * other Ractors than the main one. */
+bool pt_gvl_clock_start(VALUE threads)
+{
+    if (!pt_gvl_clock_install() || !in_main_ractor()) return false;
+    if (live) return true;
+    for (size_t i = 0; i < SLOTS_MAX; i++) pt_slots[i].in_use = false;
+    pt_blame_start();
+    cost_per_cycle_ns = time_cycle();
+
+    live = true;
+    /* This thread first, which must have a slot; with more of them than there are slots, others go without. */
+    pt_own_slot = adopt(rb_thread_current());
+    pt_own_slot->in_main_ractor = true;
+    for (long i = 0; i < RARRAY_LEN(threads); i++) adopt_with_past(RARRAY_AREF(threads, i));
+    pt_own_slot->native_thread_id = pt_native_thread_id(rb_thread_current());
+    pt_own_slot->settled_cpu_ns = cpu_ns_of(pt_own_slot->native_thread_id);
+    pt_own_slot->state = RUNNING;
+    pt_own_slot->since_ns = clock_ns();
+    pt_window_open(pt_own_slot, pt_own_slot->since_ns);
+    return true;
+}
+
+struct slot *pt_slot_of(VALUE thread)
+{
+    return live ? rb_internal_thread_specific_get(thread, key) : NULL;
+}
+
+uint64_t pt_unobserved_threads_count(void) { return unobserved_threads_count; }
+
+/* Timed when the clock was started, here. */
+uint64_t pt_cost_per_cycle_ns(void) { return cost_per_cycle_ns; }

@@ -1,0 +1,366 @@
+/* The ledger's file, and what is added to it at the end of a request. See ledger.h. */
+#include "ledger.h"
+#include "traces.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ZERO_BYTE_AT_END 1
+
+struct ledger_locks *pt_ledger_locks;
+
+/* Space is reserved for so many entries at once. */
+#define ENTRIES_PER_RESERVATION 16
+
+/* Of what the ledger may take in all, for traces: an endpoint's sums and histograms come first. */
+#define TRACES_SHARE 4
+
+static char *base;
+static int file = -1;
+static uint64_t reserved_bytes, reserved_traces_bytes, bytes_max;
+
+static struct ledger_header *header(void) { return (struct ledger_header *)base; }
+
+static struct ledger_entry *entry_at(uint32_t index)
+{
+    return (struct ledger_entry *)(base + ENTRIES_OFFSET) + index;
+}
+
+static uint64_t *histogram(uint32_t entry, enum sum sum)
+{
+    return (uint64_t *)(base + HISTOGRAMS_OFFSET + entry * HISTOGRAM_BLOCK_BYTES) + (size_t)sum * BUCKETS;
+}
+
+bool pt_ledger_is_open(void) { return base != NULL; }
+
+/* Makes sure that there is memory behind a range of the file, and that the ledger takes no more than it may: to touch a page that a full
+ * disk can't provide would kill the process. */
+static bool reserve(size_t offset, size_t bytes)
+{
+    if (reserved_bytes + bytes > bytes_max) {
+        errno = ENOSPC;
+        return false;
+    }
+    do errno = posix_fallocate(file, (off_t)offset, (off_t)bytes); /* which returns its error */
+    while (errno == EINTR);
+    if (errno) return false;
+    reserved_bytes += bytes;
+    return true;
+}
+
+static bool reserve_histograms(uint32_t first, uint32_t count)
+{
+    return reserve(HISTOGRAMS_OFFSET + first * HISTOGRAM_BLOCK_BYTES, count * HISTOGRAM_BLOCK_BYTES);
+}
+
+/* The table is reserved piece by piece, as it fills. */
+static bool reserve_entry(uint64_t index)
+{
+    uint64_t count = ENTRIES_MAX - index < ENTRIES_PER_RESERVATION ? ENTRIES_MAX - index : ENTRIES_PER_RESERVATION;
+
+    if (index % ENTRIES_PER_RESERVATION) return true;
+    return reserve(ENTRIES_OFFSET + index * sizeof(struct ledger_entry), count * sizeof(struct ledger_entry));
+}
+
+static void begin_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
+static void end_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
+
+/* Also in a forked child: the ledger is its parent's, which goes on writing. */
+void pt_ledger_close(void)
+{
+    pt_ledger_locks = NULL;
+    if (base) munmap(base, LEDGER_BYTES);
+    if (file >= 0) close(file);
+    base = NULL;
+    file = -1;
+}
+
+/* What slots know of entries is true of the ledger before. */
+static void forget_entries(void)
+{
+    for (uint32_t i = 0; pt_slots && i < SLOTS_MAX; i++) {
+        struct slot *slot = &pt_slots[i];
+        if (!slot->in_use) continue;
+        slot->introduced = false;
+        slot->entry = ENTRY_OTHER;
+        slot->pending_count = slot->blamed_count = 0;
+        memset(slot->history, 0, sizeof(slot->history));
+    }
+}
+
+static void write_entry(uint32_t index, enum kind kind, const char *name, size_t length)
+{
+    struct ledger_entry *entry = entry_at(index);
+
+    entry->kind = kind;
+    memcpy(entry->name, name, length);
+    __atomic_store_n(&header()->entries_count, index + 1, __ATOMIC_RELEASE);
+}
+
+/* Makes a new ledger that takes at most so many bytes of its place, and locks it as long as this process writes it. Returns NULL, or why
+ * it could not. */
+const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_bytes)
+{
+    static const struct { enum kind kind; const char *name; } first[FIRST_ENTRIES] = {
+        {KIND_SPECIAL, "(other)"}, {KIND_SPECIAL, "(gc)"}, {KIND_SPECIAL, "(puma)"}, {KIND_SPECIAL, "(scratch)"},
+        {KIND_REQUEST, "(other)"}, {KIND_JOB, "(other)"},
+    };
+    void *mapping;
+
+    pt_ledger_close();
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return strerror(errno);
+    reserved_bytes = reserved_traces_bytes = 0;
+    bytes_max = most_bytes;
+    (void)flock(file, LOCK_EX | LOCK_NB); /* where there is no such lock, the ledger is taken for an ended one's */
+    if (ftruncate(file, LEDGER_BYTES) || !reserve(0, ENTRIES_OFFSET) || !reserve_histograms(SPECIAL_ENTRIES, FIRST_ENTRIES - SPECIAL_ENTRIES)) goto failed;
+    mapping = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapping == MAP_FAILED) goto failed;
+    base = mapping;
+    pt_traces_start((uint64_t)getpid());
+    forget_entries();
+    header()->layout = LEDGER_LAYOUT;
+    header()->pid = (uint64_t)getpid();
+    header()->began_at_ns = vdso_ns(CLOCK_REALTIME);
+    strncpy(header()->facts, facts, FACTS_BYTES - ZERO_BYTE_AT_END);
+    if (!reserve_entry(0)) {
+        munmap(base, LEDGER_BYTES);
+        base = NULL;
+        goto failed;
+    }
+    for (int i = 0; i < FIRST_ENTRIES; i++) write_entry((uint32_t)i, first[i].kind, first[i].name, strlen(first[i].name));
+    __atomic_store_n(&header()->magic, LEDGER_MAGIC, __ATOMIC_RELEASE); /* last: readers wait for it */
+    return NULL;
+failed:
+    {
+        const char *reason = strerror(errno ? errno : ENOSPC);
+        close(file);
+        file = -1;
+        unlink(path);
+        return reason;
+    }
+}
+
+static uint32_t other_of(enum kind kind)
+{
+    return kind == KIND_REQUEST ? ENTRY_OTHER_REQUESTS : kind == KIND_JOB ? ENTRY_OTHER_JOBS : ENTRY_OTHER;
+}
+
+/* The entry of that kind and name, made when there is none; the others' when the ledger, or its disk, is full. */
+uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
+{
+    uint64_t count;
+    struct ledger_entry *entry;
+
+    if (!pt_ledger_is_open()) return other_of(kind);
+    if (length > NAME_BYTES - ZERO_BYTE_AT_END) length = NAME_BYTES - ZERO_BYTE_AT_END;
+    count = header()->entries_count;
+    for (uint32_t i = 0; i < count; i++) {
+        entry = entry_at(i);
+        if (entry->kind == kind && strncmp(entry->name, name, length) == 0 && entry->name[length] == 0) return i;
+    }
+    if (count == ENTRIES_MAX || !reserve_entry(count) ||
+        ((kind == KIND_REQUEST || kind == KIND_JOB) && !reserve_histograms((uint32_t)count, 1))) {
+        header()->unnamed_count++;
+        return other_of(kind);
+    }
+    write_entry((uint32_t)count, kind, name, length);
+    return (uint32_t)count;
+}
+
+void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histograms)
+{
+    struct ledger_entry *entry;
+
+    if (!pt_ledger_is_open()) return;
+    if (index >= header()->entries_count) index = ENTRY_OTHER;
+    entry = entry_at(index);
+    begin_turn(entry);
+    entry->counts[COUNT_ALL]++;
+    entry->counts[COUNT_UNCLOSED] += closed->unclosed;
+    entry->counts[COUNT_SLICES] += closed->slices_count;
+    entry->counts[COUNT_LONG_HOLDS] += closed->long_holds_count;
+    entry->counts[COUNT_STAMPED] += closed->sums[SUM_BEFORE_PUMA] > 0;
+    entry->counts[COUNT_CYCLES] += closed->cycles_count;
+    for (int i = 0; i < SUMS; i++) entry->sums[i] += closed->sums[i];
+    if (with_histograms && index >= SPECIAL_ENTRIES) {
+        for (int i = 0; i < HISTOGRAMS; i++) {
+            if (closed->sums[i]) histogram(index, i)[bucket_of(closed->sums[i])]++;
+        }
+    }
+    end_turn(entry);
+}
+
+static bool reserve_traces(uint32_t first, uint32_t count)
+{
+    uint64_t bytes = count * sizeof(struct ledger_trace);
+
+    if (reserved_traces_bytes + bytes > bytes_max / TRACES_SHARE) return false;
+    if (!reserve(TRACES_OFFSET + first * sizeof(struct ledger_trace), bytes)) return false;
+    reserved_traces_bytes += bytes;
+    return true;
+}
+
+/* Keeps the steps of the slot's window, if chance will have it. */
+void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct closed *closed)
+{
+    uint64_t epoch;
+    struct ledger_trace *trace;
+    int place;
+
+    if (!pt_ledger_is_open() || entry < SPECIAL_ENTRIES || entry >= header()->entries_count) return;
+    epoch = __atomic_load_n(&header()->epoch, __ATOMIC_ACQUIRE);
+    place = pt_traces_place(entry, epoch, reserve_traces);
+    if (place < 0) return;
+    trace = (struct ledger_trace *)(base + TRACES_OFFSET) + place;
+    __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
+    trace->entry = entry;
+    trace->epoch = epoch;
+    trace->queue_ns = closed->sums[SUM_QUEUE];
+    trace->wall_ns = closed->sums[SUM_WALL] - trace->queue_ns;
+    trace->cpu_ns = closed->cpu_clock_ns;
+    trace->gc_ns = closed->sums[SUM_GC];
+    trace->steps_count = slot->steps_count;
+    memcpy(trace->steps, slot->steps, slot->steps_count * sizeof(*slot->steps));
+    __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
+    if ((uint64_t)place >= header()->traces_count) header()->traces_count = (uint64_t)place + 1;
+}
+
+/* `holder` held the GVL for `ns` of what `waiter` waited. A full table counts the rest for (other). */
+void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns)
+{
+    struct blame *blames;
+
+    if (!base || waiter >= header()->entries_count) return;
+    blames = entry_at(waiter)->blames;
+    for (int i = 1; i < BLAMES_MAX; i++) {
+        if (blames[i].ns == 0) blames[i].entry = holder;
+        if (blames[i].entry == holder) {
+            blames[i].ns += ns;
+            return;
+        }
+    }
+    blames[0].ns += ns; /* its entry is 0: ENTRY_OTHER */
+}
+
+struct question { VALUE thread; const char *method; };
+
+/* By Thread's own method: a subclass may have another of that name, which does anything. */
+static VALUE ask(VALUE argument)
+{
+    const struct question *question = (const struct question *)argument;
+    VALUE method = rb_funcall(rb_cThread, rb_intern("instance_method"), 1, ID2SYM(rb_intern(question->method)));
+    return rb_funcall(method, rb_intern("bind_call"), 1, question->thread);
+}
+
+/* nil where that raised, as somebody may have put another in the place of Thread's own. */
+static VALUE asked_of(VALUE thread, const char *method)
+{
+    struct question question = {thread, method};
+    int state = 0;
+    VALUE answer = rb_protect(ask, (VALUE)&question, &state), error = rb_errinfo();
+
+    if (!state) return answer;
+    if (!rb_obj_is_kind_of(error, rb_eStandardError)) rb_jump_tag(state); /* the thread is killed, or the process ends */
+    rb_set_errinfo(Qnil);
+    return Qnil;
+}
+
+/* 0 when it has not begun yet, or does not tell. Contract: ordinary Ruby code. */
+int64_t pt_native_thread_id(VALUE thread)
+{
+    VALUE id = asked_of(thread, "native_thread_id");
+    return RB_INTEGER_TYPE_P(id) ? NUM2LL(id) : 0;
+}
+
+/* Finds the thread's name and its id for the kernel. */
+static void introduce(struct slot *slot)
+{
+    VALUE name = asked_of(slot->thread, "name");
+    int64_t id = pt_native_thread_id(slot->thread);
+    enum kind kind = slot->serves_requests ? KIND_POOL_THREAD : KIND_THREAD;
+
+    if (!id) return; /* it has not begun yet */
+    slot->native_thread_id = id;
+    if (!RB_TYPE_P(name, T_STRING)) {
+        slot->entry = pt_ledger_entry(kind, "(no name)", 9);
+    } else {
+        char text[NAME_BYTES];
+        size_t length = 0;
+        /* Background threads of a kind count together: "worker-1" and "worker-2" as "worker-#". */
+        for (const char *c = RSTRING_PTR(name); c < RSTRING_END(name) && length < sizeof(text) - 1; c++) {
+            bool digit = kind == KIND_THREAD && *c >= '0' && *c <= '9';
+            if (digit && length && text[length - 1] == '#') continue;
+            text[length++] = digit ? '#' : *c;
+        }
+        slot->entry = pt_ledger_entry(kind, text, length);
+    }
+    slot->introduced = true;
+    RB_GC_GUARD(name);
+}
+
+/* Adds what a thread did since it was last settled to the thread's own entry. `cpu_ns`: its CPU clock, now. */
+void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns)
+{
+    struct closed closed;
+    uint64_t cycles_count = slot->cycles_count - slot->settled_cycles_count;
+
+    if (!pt_ledger_is_open()) return;
+    if (!slot->introduced) introduce(slot);
+    header()->cycles_count += cycles_count;
+    slot->settled_cycles_count = slot->cycles_count;
+    pt_close(&slot->total, &slot->settled_total, cpu_ns > slot->settled_cpu_ns ? cpu_ns - slot->settled_cpu_ns : 0, &closed);
+    slot->settled_total = slot->total;
+    slot->settled_cpu_ns = cpu_ns;
+    closed.cycles_count = cycles_count;
+    pt_ledger_add(slot->entry, &closed, false);
+}
+
+/* Its CPU clock is ahead of its sums: it computes without the GVL, in a release that is not over. */
+static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
+{
+    uint64_t ns = 0;
+    for (int i = 0; i < PARTS; i++) ns += slot->total.part_ns[i] - slot->settled_total.part_ns[i];
+    return cpu_ns - slot->settled_cpu_ns > ns;
+}
+
+/* Settles the threads that serve no requests, and the process: when a second has passed since the last time, or
+ * `now_ns` is SWEEP_ANYWAY (after which the next sweep is due at once). */
+void pt_ledger_sweep(uint64_t now_ns)
+{
+    static uint64_t due_ns;
+
+    if (!pt_ledger_is_open()) return;
+    header()->gc_count = rb_gc_count();
+    if (now_ns < due_ns) return;
+    due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
+    header()->process_cpu_ns = vdso_ns(CLOCK_PROCESS_CPUTIME_ID);
+    header()->unobserved_threads_count = pt_unobserved_threads_count();
+    for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+        struct slot *slot = &pt_slots[i];
+        uint64_t cpu_ns;
+        if (!slot->in_use || slot->serves_requests || slot->state == UNKNOWN) continue;
+        if (!slot->introduced) introduce(slot);
+        cpu_ns = cpu_ns_of(slot->native_thread_id);
+        if (cpu_ns && !computes_now(slot, cpu_ns)) pt_ledger_settle(slot, cpu_ns);
+    }
+}
+
+/* False without a ledger, or without memory for the block. */
+bool pt_ledger_make_locks(void)
+{
+    if (!pt_ledger_is_open() || !reserve(LOCKS_OFFSET, sizeof(struct ledger_locks))) return false;
+    pt_ledger_locks = (struct ledger_locks *)(base + LOCKS_OFFSET);
+    pt_ledger_locks->watched = 1;
+    return true;
+}
+
+void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns)
+{
+    if (!pt_ledger_is_open()) return;
+    header()->cost_per_cycle_ns = per_cycle_ns;
+    header()->cost_per_request_ns = per_request_ns;
+}

@@ -1,0 +1,162 @@
+/* One slot per Ruby thread: what the thread is doing now, and how long it has done each thing so far.
+ *
+ * Who writes: the thread itself, holding the GVL, except for `ready`, which may come from the thread that wakes it. All
+ * sums are made when it has the GVL again. So whoever holds the GVL may read every slot: the others stand still. */
+#ifndef PUMA_TUNER_SLOT_H
+#define PUMA_TUNER_SLOT_H
+
+#include "clock.h"
+#include <ruby.h>
+#include <ruby/thread.h>
+
+/* Where wall time goes. HELD: with the GVL. IO_WAIT: for IO that nothing more is known of, beside that of which it is known what
+ * for. POOL_WAIT: a lock wait inside a connection pool's checkout. COMPUTE: without the GVL, in code known to compute. IDLE:
+ * waiting for a request. */
+enum part { HELD, GVL_WAIT, IO_WAIT, DB_WAIT, REDIS_WAIT, HTTP_WAIT, FILE_WAIT, LOCK_WAIT, POOL_WAIT, SLEEP, COMPUTE, IDLE, PARTS };
+
+enum state {
+    UNKNOWN, /* not seen yet: the thread is older than the hook, or new */
+    RUNNING, /* has the GVL */
+    RELEASED /* gave it up; wants it again when `ready.at_ns` is set */
+};
+
+struct totals {
+    uint64_t part_ns[PARTS];
+    uint64_t gc_ns;            /* of HELD: ran the garbage collector */
+    uint64_t gc_waited_ns;     /* of GVL_WAIT: while another thread ran it */
+    uint64_t slices_count;     /* times the GVL was taken away at the end of a time slice */
+    uint64_t long_holds_count; /* times it held the GVL for LONG_HOLD_NS or more */
+};
+
+/* A hold this long keeps everybody else waiting for a whole tick of the timer. */
+#define LONG_HOLD_NS 10000000u
+
+/* A step of a trace: part in the top byte, nanoseconds below; or a marker, which takes no time: its code in the top byte, a lock's id
+ * below. */
+#define STEPS_MAX 512
+#define STEP_NS_BITS 56
+enum marker { ACQUIRE = 64, RELEASE }; /* beyond all parts */
+
+/* A lock, or a connection of a pool, that the thread has or tries to get. See locks.c. */
+#define LOCK_HOLDS_MAX 16
+struct lock_hold {
+    VALUE lock;
+    VALUE awaited;         /* on whom Ruby waits for it: the lock, or the mutex inside a monitor */
+    uint64_t tried_ns;     /* when the thread tried to get it */
+    uint64_t since_ns;     /* when it had it, as far as is known */
+    uint64_t wait_ns;      /* in between */
+    uint64_t cycles_count; /* the thread's, when it had it: another number later tells that the GVL was let go */
+    uint32_t id;           /* in the ledger; 0: it has no place there */
+    uint32_t depth;        /* of a monitor, which may be entered again */
+    uint32_t serial;       /* the window in which it began */
+    uint32_t marker;       /* where its ACQUIRE stands among the steps of that window; 0: nowhere */
+    uint8_t kind;          /* enum lock_kind */
+    bool waited;
+    bool asleep;           /* in a condition variable: neither has it nor tries */
+};
+
+/* Who held the GVL while this thread waited for it, in this window: a holder is a window of a slot, or an entry. */
+#define BLAMED_MAX 24
+struct blamed { uint32_t slot, serial; uint64_t ns; };
+
+/* What others waited for this thread's current window, until it is known what to call it. */
+#define PENDING_MAX 24
+struct pending { uint32_t entry; uint64_t ns; };
+
+/* What the last windows of a slot turned out to be: two a request, as the time between two is a window, too. So a request
+ * that waited for another is told which one it was up to 128 requests of that thread later. */
+#define HISTORY_MAX 256
+struct past { uint32_t serial, entry; };
+
+struct slot {
+    /* Touched in every GVL cycle, so kept together. */
+    enum state state;
+    bool in_request;
+    bool in_checkout;             /* of a connection pool */
+    enum part scope;              /* what IO is for, as a library around it says; HELD (0): nobody does */
+    uint64_t since_ns;            /* when the current hold or release began */
+    uint64_t hold_ns;             /* of it, or of the last one */
+    struct { uint64_t at_ns, gc_clock_ns; } ready; /* 0: not asked for the GVL yet */
+    uint64_t woken_ns;            /* when it asked for the current hold */
+    uint64_t cycles_count;
+    VALUE thread;
+    struct totals total;
+    uint32_t steps_count;
+    uint32_t lock_holds_count;
+    uint32_t open_markers_count;  /* of ACQUIRE without RELEASE: each keeps a place among the steps */
+    uint32_t merge_from;          /* steps from here on may take more of their part; 0: the last one alone */
+    uint32_t blamed_count;
+    uint32_t serial;              /* of the current window */
+    uint32_t unplaced_count;      /* what found no place in `blamed` since the last that did, */
+    uint64_t unplaced_ns;         /* and in all this window */
+
+    bool in_use;
+    bool in_main_ractor;          /* this is known */
+    bool introduced;              /* its name and id are known */
+    bool serves_requests;
+    uint32_t entry;               /* of this thread in the ledger */
+    uint32_t pending_count;
+    int64_t native_thread_id;
+
+    /* The window of the current, or the next, request. */
+    uint64_t window_since_ns;
+    struct totals window_total;   /* the totals when it began */
+    uint64_t begin_held_ns;       /* HELD when the request was handed to us */
+    uint64_t begin_cpu_ns;        /* the thread's CPU clock then */
+
+    /* Up to where the ledger has this thread. */
+    struct totals settled_total;
+    uint64_t settled_cpu_ns, settled_cycles_count;
+
+    struct past history[HISTORY_MAX];
+    struct blamed blamed[BLAMED_MAX];
+    struct pending pending[PENDING_MAX];
+    uint64_t steps[STEPS_MAX];
+    struct lock_hold lock_holds[LOCK_HOLDS_MAX];
+};
+
+#define SLOTS_MAX 1024
+
+struct closed; /* ledger.h */
+
+/* gvl_clock.c */
+extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+extern struct slot *pt_slots;
+extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
+bool pt_gvl_clock_install(void);
+bool pt_gvl_clock_is_installed(void);
+bool pt_gvl_clock_start(VALUE threads);
+struct slot *pt_slot_of(VALUE thread);
+uint64_t pt_unobserved_threads_count(void);
+bool pt_attribute(VALUE receiver_class, enum part part);
+uint64_t pt_cost_per_cycle_ns(void);
+
+/* gc_clock.c */
+void pt_gc_clock_start(void);
+uint64_t pt_gc_clock_ns(uint64_t now_ns);
+
+/* blame.c */
+void pt_blame_hold(const struct slot *slot, uint64_t end_ns);
+void pt_blame_wait(struct slot *slot, uint64_t now_ns);
+void pt_blame_window_ends(struct slot *slot, uint32_t entry);
+void pt_blame_settle(struct slot *slot, uint32_t entry);
+void pt_blame_start(void);
+
+/* locks.c */
+bool pt_locks_watch(VALUE module);
+void pt_locks_release_ends(struct slot *slot, enum part part, uint64_t gap_ns, uint64_t now_ns);
+void pt_locks_window_ends(struct slot *slot);
+void pt_locks_thread_ends(struct slot *slot);
+void pt_locks_pool_tried(VALUE pool);
+void pt_locks_pool_got(VALUE pool, uint64_t connections_count);
+void pt_locks_pool_returned(VALUE pool);
+
+/* window.c */
+void pt_window_open(struct slot *slot, uint64_t now_ns);
+void pt_window_idle(struct slot *slot, uint64_t now_ns);
+void pt_window_hold(struct slot *slot, uint64_t now_ns);
+void pt_window_step(struct slot *slot, enum part part, uint64_t ns);
+bool pt_request_begin(struct slot *slot, bool from_here);
+bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);
+
+#endif

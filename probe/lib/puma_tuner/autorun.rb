@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# Loaded by RUBYOPT into every Ruby process that a measured command starts. Most of them are no server, so until Puma
+# appears this only listens; and it loads no gem, for the app's own versions are not chosen yet.
+
+# This line and the next few must be understood by any Ruby.
+if RUBY_ENGINE == "ruby" && RUBY_VERSION < "3.3"
+  abort("puma_tuner: this app runs on Ruby #{RUBY_VERSION}; only Ruby 3.3 and newer tell whose wait for the GVL it is. " \
+        "Run the app on a newer Ruby to measure it.")
+end
+
+require "puma_tuner/probe"
+
+PumaTuner::Probe::Extension.provide if ENV["PUMA_TUNER_MEASURE"] || ENV["PUMA_TUNER_METER"]
+PumaTuner::Probe::YjitOff.install if ENV[PumaTuner::Probe::YjitOff::VARIABLE]
+PumaTuner::Probe::Launch.install
+if ENV["PUMA_TUNER_METER"]
+  # Named here, and so loaded now: a process that is asked must not load anything.
+  PumaTuner::Probe::SignalQueries.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),
+    "gauges" => PumaTuner::Probe::Gauges.method(:read), "fingerprint" => PumaTuner::Probe::Fingerprint.method(:read),
+    "probe" => -> { PumaTuner::Probe.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) },
+    **(ENV["PUMA_TUNER_PROFILE"] ? PumaTuner::Probe::Profiling.orders : {}))
+end
+PumaTuner::Probe::Profiling.orders if ENV["PUMA_TUNER_PROFILE"] && !ENV["PUMA_TUNER_METER"]
+if ENV["PUMA_TUNER_MEASURE"]
+  PumaTuner::Probe.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command", locks: ENV.key?("PUMA_TUNER_LOCKS"))
+end

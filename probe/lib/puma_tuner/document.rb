@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  # The values that pass between the stages are frozen `Data`, written to and read from JSON with the same keys.
+  # A document is such a value on its own in a file: it carries its kind, the schema's version and the tool's.
+  module Document
+    SCHEMA_VERSION = 1
+
+    # The values that stand alone in a file, by the kind they carry there. Names, so that reading one loads only that.
+    KINDS = {
+      "observation" => "Probe::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
+      "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
+      "load_outcome" => "Load::Outcome", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
+      "finding" => "Lab::Finding", "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
+    }.freeze
+
+    # Makes a value class.
+    #
+    # @param members [Array<Symbol>] the fields; units are in their names
+    # @param kind [Symbol, nil] set for values that stand alone in a file; a key of KINDS
+    # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
+    #   them, or them by name
+    # @param added [Array<Symbol>] fields that older files lack; read from those they are nil
+    # @return [Class] a subclass of Data
+    def self.define(*members, kind: nil, nested: {}, added: [], &block)
+      Data.define(*members) do
+        include Writing
+        extend Reading
+
+        const_set(:NESTED, nested.freeze)
+        const_set(:ADDED, added.freeze)
+        const_set(:KIND, kind)
+        class_eval(&block) if block
+      end
+    end
+
+    # @return [String] the document as JSON
+    def self.dump(value)
+      JSON.generate({kind: value.class::KIND, schema_version: SCHEMA_VERSION, tool_version: VERSION, **value.to_document})
+    end
+
+    # Replaces the file in one step, so that an interrupted write leaves the old content. What is no file (a device, a pipe) is written
+    # to, and a link stays one.
+    def self.write(value, path)
+      return File.write(path, dump(value)) if File.exist?(path) && !File.file?(path)
+      path = File.realpath(path) if File.symlink?(path) && File.exist?(path)
+      partial = "#{path}.#{Process.pid}.partial"
+      File.write(partial, dump(value))
+      File.rename(partial, path)
+    rescue SystemCallError => error
+      raise UserMistake, "cannot write #{path}: #{error.message}. Give another place."
+    end
+
+    # @param kinds [Array<Symbol>] the kinds that will do
+    # @return [Data] the value
+    # @raise [InvalidDocument] when the file holds something else
+    def self.read(path, *kinds)
+      # JSON is UTF-8, whatever the locale.
+      parse(File.read(path, encoding: Encoding::UTF_8), path, kinds)
+    rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
+      raise UserMistake, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
+    end
+
+    # @param text [String] JSON
+    # @param path [String] named in errors
+    def self.parse(text, path, kinds)
+      fields = JSON.parse(text)
+      raise InvalidDocument.new(path, "it is not a JSON object") unless fields.is_a?(Hash)
+      kind = fields["kind"]
+      wanted = kinds.empty? ? KINDS.keys : kinds.map(&:to_s)
+      raise InvalidDocument.new(path, "its kind is #{kind.inspect}, wanted is #{wanted.join(" or ")}") unless wanted.include?(kind)
+      unless fields["schema_version"] == SCHEMA_VERSION
+        raise InvalidDocument.new(path, "its schema version is #{fields["schema_version"].inspect}, this one reads #{SCHEMA_VERSION}")
+      end
+      PumaTuner.const_get(KINDS.fetch(kind)).from_document(fields)
+    rescue JSON::ParserError
+      raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
+    rescue KeyError => error
+      raise InvalidDocument.new(path, error.message)
+    end
+
+    # How a value becomes JSON.
+    module Writing
+      # @return [Hash{Symbol => Object}] plain hashes, arrays, strings and numbers
+      def to_document = to_h.transform_values { |field| Writing.plain(field) }
+
+      def self.plain(field)
+        case field
+        when Array then field.map { |element| plain(element) }
+        when Hash then field.transform_values { |element| plain(element) }
+        when Writing then field.to_document
+        else field
+        end
+      end
+    end
+
+    # How JSON becomes a value.
+    module Reading
+      # @param fields [Hash{String => Object}]
+      # @raise [KeyError] when a field is missing
+      def from_document(fields)
+        new(**members.to_h { |member| [member, nested_value(member, self::ADDED.include?(member) ? fields[member.to_s] : fields.fetch(member.to_s))] })
+      end
+
+      private
+
+      def nested_value(member, field)
+        case value_class = self::NESTED[member]
+        when nil then Ractor.make_shareable(field)
+        when Array then field&.map { |element| value_class.first.from_document(element) }.freeze
+        when Hash then field&.transform_values { |element| value_class.fetch(String).from_document(element) }.freeze
+        else field && value_class.from_document(field)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Export
+    # Which names are kept apart, and which count together: the first so many of each kind, whichever process of the server was asked
+    # first. A choice of each process's own would make counters fall between two scrapes that reach different ones.
+    #
+    # They stand in a file beside the ledgers, a line each, that only grows; it is looked at when a name is new.
+    class AdmittedNames
+      # @param directory [String] of the ledgers
+      # @param names_max [Integer] of each kind
+      def initialize(directory, names_max)
+        @path = File.join(directory, "exported.names")
+        @names_max = names_max
+        @names = Hash.new { |names, kind| names[kind] = {} }
+        @read_bytes = 0
+      end
+
+      # @param kind [Symbol] of work
+      # @param name [String]
+      # @return [String] itself, or OTHER
+      def admit(kind, name)
+        @names[kind][name] || decide(kind, name)
+      end
+
+      private
+
+      def decide(kind, name)
+        Probe::LockedFile.open(@path, File::LOCK_EX) do |file|
+          catch_up(file)
+          write(file, kind, name) unless @names[kind].key?(name) || full?(kind)
+        end
+        @names[kind][name] ||= Probe::Endpoint::OTHER
+      rescue SystemCallError
+        # No place for it: better a choice of our own than no figures.
+        @names[kind][name] ||= full?(kind) ? Probe::Endpoint::OTHER : name
+      end
+
+      # What others have admitted meanwhile.
+      def catch_up(file)
+        file.seek(@read_bytes)
+        file.each_line do |line|
+          kind, name = JSON.parse(line)
+          @names[kind.to_sym][name] = name
+          @read_bytes += line.bytesize
+        end
+      end
+
+      def write(file, kind, name)
+        line = "#{JSON.generate([kind, name])}\n"
+        file.seek(0, IO::SEEK_END)
+        file.write(line)
+        @names[kind][name] = name
+        @read_bytes += line.bytesize
+      end
+
+      def full?(kind) = @names[kind].count { |name, admitted| name == admitted } >= @names_max
+    end
+  end
+end

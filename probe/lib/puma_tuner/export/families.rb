@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Export
+    # A reading as metrics, named as Prometheus wants it: base units, `_total` on counters, and labels whose values are few.
+    # A number that nobody knows has no sample; it is never 0.
+    class Families
+      PARTS = Probe::Budget::PARTS
+
+      # What a reading of nothing holds: families are made of nothing as of everything.
+      Nothing = Data.define(:works, :processes, :why_not).new(works: [], processes: [], why_not: [])
+      private_constant :Nothing
+
+      # @return [Array<Family>] all that there are, without samples of any use
+      def self.names = new(Nothing).call
+
+      # @param reading [Reading]
+      def initialize(reading)
+        @reading = reading
+        @requests, @jobs = reading.works.partition { |work| work.kind == :request }
+      end
+
+      # @return [Array<Family>]
+      def call = [info, clock, *requests, *jobs, *ProcessFamilies.new(@reading.processes).call]
+
+      private
+
+      def family(name, type, help, samples) = Family.new(name: "puma_tuner_#{name}", type:, help:, samples:)
+
+      def info
+        gauges = @reading.processes.map(&:gauges).find(&:any?) || {}
+        labels = {schema: SCHEMA, version: VERSION, ruby: gauges["ruby"], puma: gauges["puma"], complete: @reading.why_not.empty?.to_s}.compact
+        family("exporter_info", "gauge", "What is exported by: schema of these metrics, versions, and whether everything can be seen.", {labels => 1})
+      end
+
+      def clock
+        family("clock_seconds", "gauge", "This machine's clock, to find one that is wrong.", {{} => Time.now.to_f})
+      end
+
+      def requests
+        all = ->(part, bounds) { merged(part, bounds)&.then { |buckets| {{} => buckets} } || {} }
+        [
+          family("request_duration_seconds", "histogram", "From being queued in Puma to the end of the response, of all requests.", all.call(:wall, Bounds::FINE)),
+          family("request_queue_seconds", "histogram", "In Puma, waiting for a pool thread.", all.call(:queue, Bounds::WAITS)),
+          family("request_gvl_wait_seconds", "histogram", "Could have run, and waited for the GVL.", all.call(:gvl_wait, Bounds::WAITS)),
+          family("endpoint_request_duration_seconds", "histogram", "The same as request_duration, by endpoint.", durations(@requests, :endpoint)),
+          family("request_time_seconds_total", "counter", "Where the duration of requests went, by endpoint and part.", times(@requests, :endpoint))
+        ]
+      end
+
+      def jobs
+        [
+          family("job_duration_seconds", "histogram", "Of work that is no request, by kind.", durations(@jobs, :kind)),
+          family("job_time_seconds_total", "counter", "Where the duration of jobs went, by kind and part.", times(@jobs, :kind))
+        ]
+      end
+
+      # Over all requests, from none on: of a counter that begins above zero, Prometheus does not see what came before. Nil where
+      # one process can't tell.
+      def merged(part, bounds)
+        return if @requests.any? { |work| work.histogram(part).nil? } || (part == :gvl_wait && @reading.why_not.any?)
+        @requests.map { |work| work.histogram(part) }.reduce(Buckets.none(bounds), :+)
+      end
+
+      def durations(works, label)
+        works.to_h { |work| [{label => work.name}, work.histogram(:wall).coarser(Bounds::COARSE)] }
+      end
+
+      def times(works, label)
+        # Of jobs nobody knows when they were queued.
+        parts = (label == :kind) ? PARTS - [:queue] : PARTS
+        works.flat_map { |work| parts.map { |part| [{label => work.name, :part => part.to_s}, work.sum_ns(part)&.fdiv(Units::NS_PER_S)] } }
+          .to_h.compact
+      end
+    end
+  end
+end

@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Export
+    # Our figures through the OpenTelemetry SDK that an app has, as observable instruments, named after its conventions.
+    #
+    #   PumaTuner.export(nil)                                       # in puma.rb: nothing of ours listens
+    #   on_worker_boot { PumaTuner::Export::OpenTelemetry.register } # after the app has configured its SDK
+    #
+    # Every process with an SDK sends for itself, so each tells of **itself** only: the backend adds up. There is no observable
+    # histogram in OpenTelemetry, and its Ruby callbacks give one number without attributes, so percentiles and endpoints are to be had
+    # by Prometheus' text only, which the Collector's Prometheus receiver reads.
+    module OpenTelemetry
+      # From all requests of this process: name, unit, description, part of the budget; nil: the whole duration.
+      TIMES = {nil => "duration", **Probe::Budget::PARTS.to_h { |part| [part, "time.#{part}"] }}.freeze
+
+      # name => [:counter or :gauge, unit, description, key of ProcessGauges, factor]
+      GAUGES = {
+        "gc.count" => [:counter, "{collection}", "Garbage collections", :gc_count, 1],
+        "gc.time" => [:counter, "s", "Time in garbage collection", :gc_ns, 1e-9],
+        "allocated_objects" => [:counter, "{object}", "Objects made", :allocated_count, 1],
+        "yjit.code_region.size" => [:gauge, "By", "Machine code made by YJIT", :code_bytes, 1],
+        "yjit.alloc.size" => [:gauge, "By", "What YJIT keeps beside it", :compiler_bytes, 1],
+        "yjit.compiled_iseqs" => [:gauge, "{iseq}", "Methods and blocks that YJIT has compiled", :compiled_count, 1],
+        "yjit.invalidations" => [:counter, "{invalidation}", "Compiled code that was thrown away", :invalidated_count, 1]
+      }.freeze
+
+      class << self
+        # @param provider [OpenTelemetry::SDK::Metrics::MeterProvider, nil] nil: the global one
+        # @return [void]
+        # @raise [UserMistake] when there is no SDK for metrics
+        def register(provider = nil)
+          insist_on_sdk
+          meter = (provider || ::OpenTelemetry.meter_provider).meter("puma_tuner", version: VERSION)
+          @absolute = counters_are_absolute?
+          instruments.each { |kind, name, unit, description, number| create(meter, kind, "puma_tuner.#{name}", unit, description, number) }
+        end
+
+        # By the specification a callback tells the whole count; some versions of the SDK (0.22 of the gem) add up what callbacks
+        # tell, and would show a count that grows by itself. So it is tried out.
+        #
+        # @return [Boolean]
+        def counters_are_absolute?
+          sdk = ::OpenTelemetry::SDK::Metrics
+          reader = sdk::Export::InMemoryMetricPullExporter.new
+          provider = sdk::MeterProvider.new
+          provider.add_metric_reader(reader)
+          provider.meter("puma_tuner.trial").create_observable_counter("trial", callback: -> { 5 })
+          2.times { reader.pull }
+          reader.metric_snapshots.last.data_points.last.value == 5
+        end
+
+        private
+
+        def insist_on_sdk
+          require "opentelemetry-metrics-sdk"
+        rescue LoadError
+          raise UserMistake, "opentelemetry-metrics-sdk is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+        end
+
+        # Where counters would lie, a gauge tells the same number; backends take rates of it, too.
+        def create(meter, kind, name, unit, description, number)
+          creator = (kind == :counter && @absolute) ? :create_observable_counter : :create_observable_gauge
+          meter.public_send(creator, name, callback: number.to_proc, unit:, description:)
+        end
+
+        def instruments
+          [
+            [:counter, "request.count", "{request}", "Requests that have ended", -> { requests.sum { |entry| entry.counts.first } }],
+            *TIMES.map { |part, name| [:counter, "request.#{name}", "s", "Where the duration of requests went", -> { seconds(part || :wall) }] },
+            *GAUGES.map { |name, (kind, unit, description, key, factor)| [kind, name, unit, description, -> { gauges[key]&.*(factor) }] },
+            *{rss: "resident", pss: "pss"}.map { |key, name| [:gauge, "memory.#{name}", "By", "Memory of this process", -> { Probe::Processes.memory(Process.pid)[:"#{key}_bytes"] }] }
+          ]
+        end
+
+        def requests
+          Probe::GvlClock.sweep
+          ledger = LedgerReader.read(Probe.recording.ledger_path, @kept ||= {})
+          ledger ? ledger.entries.values.select { |entry| entry.kind == :request } : []
+        end
+
+        # @return [Float, nil] nil where the part is unknown
+        def seconds(part)
+          sums = requests.map { |entry| entry.sums[Probe::Ledger::SUMS.index(part)] }
+          sums.sum.fdiv(Units::NS_PER_S) unless sums.include?(nil)
+        end
+
+        def gauges = ProcessGauges.new("", server: nil, worker_index: nil).read
+      end
+    end
+  end
+end

@@ -1,0 +1,274 @@
+# frozen_string_literal: true
+
+require_relative "version"
+
+# What runs in your server, and nothing else does: see probe/README.md.
+module PumaTuner
+  autoload :Document, "puma_tuner/document" # values to and from JSON
+  autoload :Export, "puma_tuner/export"     # a running server's figures, for Prometheus and OpenTelemetry
+  autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
+  autoload :ProfilerMiddleware, "puma_tuner/profiler_middleware" # profiles single requests that ask for it
+  autoload :Rack, "puma_tuner/rack"         # the middleware
+  autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
+  autoload :ThreadLine, "puma_tuner/thread_line" # a thread's time in one line
+  autoload :Topology, "puma_tuner/topology" # workers x threads
+  autoload :Units, "puma_tuner/units"       # numbers as people read them
+
+  require_relative "error"
+
+  # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.
+  # Call it in `before_fork` or at the end of `puma.rb`.
+  #
+  # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is printed for an
+  #   interval without requests
+  # @param out [IO] where to
+  # @param locks [Boolean] whether locks and pools are watched, too, which adds to the cost of each (docs/measure.md)
+  # @return [void]
+  def self.run(interval_s: Probe::Console.interval_s, out: $stdout, locks: false)
+    Probe.start(way_in: "run", console: {interval_s:, out:}, locks:)
+  end
+
+  # Records a piece of work that is no request: a job, a task. Inside of a request, or of another job, it only yields.
+  #
+  # @param name [String] of its kind; few, for each is recorded on its own
+  # @return what the block returns, whatever becomes of the recording
+  def self.measure(name, &)
+    Probe.begin_recording
+    Probe.recorder.job(name, &)
+  end
+
+  # Where the time of this server's requests and jobs went, in all its processes, since they started.
+  #
+  # @return [Probe::Observation]
+  # @raise [VoidMeasurement] when none has ended yet, or nothing can be recorded here
+  def self.snapshot = Probe.snapshot.take
+
+  # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the address.
+  # Call it in `puma.rb`; metrics and their names are in docs/exporter.md.
+  #
+  # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: nothing listens, as where a library of the
+  #   app's exports them (Export::PrometheusClient, Export::OpenTelemetry)
+  # @param labels [Hash{Symbol => String}] put on every sample, such as {service: "shop", yjit: "on"}
+  # @param endpoints_max [Integer] endpoints kept apart, and as many kinds of jobs; all others count together
+  # @param interval_s [Numeric] seconds after which each worker tells anew of its heap and of YJIT
+  # @return [void]
+  # @raise [UserMistake] of an address or a label that can't be
+  def self.export(address = "tcp://127.0.0.1:9394", labels: {}, endpoints_max: 200, interval_s: 10)
+    wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } + (labels.keys.map(&:to_s) & Export::TAKEN_LABELS)
+    raise UserMistake, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}" if wrong.any?
+    settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze, endpoints_max:, interval_s:)
+    Export.start(address:, settings:)
+  end
+
+  # Names endpoints as the app wants it, where its routes don't say.
+  #
+  # @yieldparam env [Hash] the request's Rack environment, after the app has seen it
+  # @yieldreturn [String, nil] the endpoint; nil: as usual. At most 200 names are kept apart.
+  # @return [void]
+  def self.group_endpoints(&grouping)
+    Probe.grouping = grouping
+  end
+
+  # What records requests inside the process that serves them. No promise but one: it never reaches the app. Where something goes wrong,
+  # the app serves unwatched, and one line says so.
+  #
+  # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job; unaided: without the
+  #   extension), request_start, endpoint (their names), off_gvl (what libraries wait for).
+  # - By what: gvl_clock (the extension's methods), extension (where it is).
+  # - Where to: ledger, ledgers (a file per process; folding and written: of those that have ended).
+  # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
+  # - In a server that the command started: launch (settings for one run), signal_queries (what it asks), yjit_off, profiling.
+  module Probe
+    # For RUBYLIB of a server that is to be watched.
+    LIBRARY_FOLDER = File.expand_path("..", __dir__)
+
+    autoload :Account, "puma_tuner/probe/account"
+    autoload :Blame, "puma_tuner/probe/observation"
+    autoload :Budget, "puma_tuner/probe/budget"
+    autoload :Console, "puma_tuner/probe/console"
+    autoload :ControlGroup, "puma_tuner/probe/control_group"
+    autoload :Distribution, "puma_tuner/probe/observation"
+    autoload :Endpoint, "puma_tuner/probe/endpoint"
+    autoload :EndpointObservation, "puma_tuner/probe/observation"
+    autoload :Extension, "puma_tuner/probe/extension"
+    autoload :Fingerprint, "puma_tuner/probe/fingerprint"
+    autoload :Folding, "puma_tuner/probe/folding"
+    autoload :Gauges, "puma_tuner/probe/gauges"
+    autoload :GvlClock, "puma_tuner/probe/gvl_clock"
+    autoload :Histogram, "puma_tuner/probe/histogram"
+    autoload :KeyedHash, "puma_tuner/probe/keyed_hash"
+    autoload :Launch, "puma_tuner/probe/launch"
+    autoload :Ledger, "puma_tuner/probe/ledger"
+    autoload :Ledgers, "puma_tuner/probe/ledgers"
+    autoload :LoadSummary, "puma_tuner/probe/observation"
+    autoload :LockObservation, "puma_tuner/probe/observation"
+    autoload :LockedFile, "puma_tuner/probe/locked_file"
+    autoload :MachineFacts, "puma_tuner/probe/machine_facts"
+    autoload :Observation, "puma_tuner/probe/observation"
+    autoload :OffGvl, "puma_tuner/probe/off_gvl"
+    autoload :OtherHooks, "puma_tuner/probe/other_hooks"
+    autoload :ProbeCost, "puma_tuner/probe/observation"
+    autoload :ProcessObservation, "puma_tuner/probe/observation"
+    autoload :Processes, "puma_tuner/probe/processes"
+    autoload :Profiler, "puma_tuner/probe/profiler"
+    autoload :Profilers, "puma_tuner/probe/profilers"
+    autoload :Profiling, "puma_tuner/probe/profiling"
+    autoload :Puma, "puma_tuner/probe/puma"
+    autoload :Recorder, "puma_tuner/probe/recorder"
+    autoload :Recording, "puma_tuner/probe/recording"
+    autoload :RequestStart, "puma_tuner/probe/request_start"
+    autoload :ServerFacts, "puma_tuner/probe/server_facts"
+    autoload :SignalQueries, "puma_tuner/probe/signal_queries"
+    autoload :Snapshot, "puma_tuner/probe/snapshot"
+    autoload :ThreadObservation, "puma_tuner/probe/observation"
+    autoload :Trace, "puma_tuner/probe/observation"
+    autoload :Unaided, "puma_tuner/probe/unaided"
+    autoload :Unwatched, "puma_tuner/probe/recorder"
+    autoload :Written, "puma_tuner/probe/written"
+    autoload :YjitLimit, "puma_tuner/probe/yjit_limit"
+    autoload :YjitOff, "puma_tuner/probe/yjit_off"
+
+    # After so many faults of ours in one process it is not watched any more.
+    FAULTS_MAX = 10
+
+    FIRST = Thread::Mutex.new
+    private_constant :FIRST
+
+    class << self
+      # @return [Recorder, Unaided, Unwatched] of this process
+      def recorder
+        @recorder || Unwatched
+      rescue Ractor::IsolationError
+        Unwatched # in other Ractors nothing is recorded
+      end
+
+      # @api private
+      # @param recorder [#begin, #finish, #job] in the place of the usual one, as of a server that is profiled
+      attr_writer :recorder
+
+      # @return [#call, nil] the app's own names for endpoints, see PumaTuner.group_endpoints
+      attr_accessor :grouping
+
+      # Looks at every Puma server of this process and of those forked from it, from its start on.
+      #
+      # @param way_in [String] "command", "plugin", "run", "rack" or "export"
+      # @param directory [String, nil] where the command that measures wants the ledgers
+      # @param console [Hash, nil] interval_s and out, to print the threads' lines
+      # @param locks [Boolean, nil] whether locks and pools are watched, at their price: they are when any way in asks for it
+      def start(way_in:, directory: nil, console: nil, locks: nil)
+        first = @ways.nil?
+        @ways ||= {way_in:, directory: nil, console: nil, locks: nil}
+        @ways = @ways.merge({directory:, console:, locks: locks || nil}.compact)
+        return unless first
+        OtherHooks.name # loaded here, so that it knows a fork
+        GvlClock.install
+        Puma.watch_requests
+        Puma.on_server_start { |server| server_starts(server) }
+      end
+
+      # What else is to be done in each process that serves, once it is recorded.
+      #
+      # @yieldparam server [::Puma::Server, nil] nil when it had started before
+      # @return [void]
+      def at_start(&task)
+        @tasks = [*@tasks, task]
+      end
+
+      # The same in a server that serves already. Requests that are under way are left out.
+      #
+      # @return [String, nil] why less than everything can be seen
+      def start_late(directory:)
+        start(way_in: "command", directory:)
+        server_starts
+        recording.why_not
+      end
+
+      # @param server [::Puma::Server, nil] that this process runs
+      # @return [Recording] of this process, begun when there is none
+      def recording(server = nil)
+        return @recording if @recording&.pid == Process.pid
+        @snapshot = @faults_count = nil
+        @recording = Recording.new(way_in: @ways&.fetch(:way_in) || "jobs", directory: @ways&.fetch(:directory) || ENV["PUMA_TUNER_DIRECTORY"], grouping:,
+          locks: @ways&.fetch(:locks), server:)
+        @recorder = @recording.recorder
+        @recording
+      end
+
+      # The same for work that begins in many threads at once. A lock of its own, as a late start may come out of a signal's handler,
+      # which may not wait for one.
+      #
+      # @return [void]
+      def begin_recording
+        return if @begun_pid == Process.pid || Ractor.current != Ractor.main
+        FIRST.synchronize do
+          next if @begun_pid == Process.pid
+          begin
+            say(recording.why_not) unless recording.any?
+          ensure
+            @begun_pid = Process.pid # once, and not before there is a recorder for the jobs that begin meanwhile
+          end
+        end
+      rescue ThreadError
+        nil # in a signal's handler, which may not wait for a lock
+      rescue => error
+        say_unwatched(error)
+      end
+
+      # @return [Snapshot] of this process's server
+      def snapshot = @snapshot ||= Snapshot.new(recording)
+
+      # A promise of our own code was broken. The first time of each kind one line says so; when it comes again and again, this process is not watched
+      # any more.
+      #
+      # @param what [String] a sentence's beginning
+      # @param error [Exception]
+      # @return [nil]
+      def fault(what, error)
+        @faults_count = @faults_count.to_i + 1
+        @told_faults ||= {}
+        say("#{what} (#{error.class}: #{error.message}); please report this") unless @told_faults[what]
+        @told_faults[what] = true
+        return if @faults_count < FAULTS_MAX || @recorder.equal?(Unwatched)
+        @recorder = Unwatched
+        say("after #{FAULTS_MAX} such faults this process is not watched any more")
+      end
+
+      # One line to the server's log, if that can be written to.
+      # @param text [String]
+      # @return [nil]
+      def say(text)
+        warn "puma_tuner: #{text}"
+      rescue SystemCallError, IOError
+        nil
+      end
+
+      private
+
+      # Once per process: Puma restarts its server within one, too.
+      def server_starts(server = nil)
+        return if @served_pid == Process.pid
+        @served_pid = Process.pid
+        say_what_is_missing(recording(server))
+        Jobs.install
+        start_console if @ways[:console] && recording.any?
+        @tasks&.each { |task| task.call(server) } if recording.any?
+      rescue => error
+        say_unwatched(error)
+      end
+
+      def say_unwatched(error)
+        @recorder = Unwatched
+        say("this process can't be watched (#{error.class}: #{error.message})")
+      end
+
+      def start_console
+        Console.new(ledger_path: recording.ledger_path, **@ways[:console]).start
+      end
+
+      def say_what_is_missing(recording)
+        return unless recording.why_not
+        say(recording.any? ? "GVL wait, IO and locks can't be told apart here: #{recording.why_not}" : recording.why_not)
+      end
+    end
+  end
+end

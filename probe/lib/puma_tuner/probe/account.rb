@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # What a server's ledgers gained between two readings, as the values of an Observation.
+    class Account
+      # @param before [Hash{String => Ledger}] by path; empty: everything since the beginning
+      # @param after [Hash{String => Ledger}]
+      def initialize(before, after)
+        @before = before
+        @after = after
+      end
+
+      # @return [Boolean] whether no request and no job has ended
+      def empty? = endpoints.empty? && jobs.empty?
+
+      # @return [Array<EndpointObservation>] most requested first
+      def endpoints = @endpoints ||= works(:request)
+
+      # @return [Array<EndpointObservation>] the same of jobs
+      def jobs = @jobs ||= works(:job)
+
+      # @param run_queue_waits [Hash{Integer => Hash{String => Integer}}] by process id and thread name, of the same time
+      # @return [Array<ThreadObservation>] pool threads
+      def threads(run_queue_waits = {})
+        by_process { |ledger, entries| threads_of(ledger, entries, run_queue_waits.fetch(ledger.pid, {})) }
+          .group_by { |thread| [thread.worker_index, thread.name] }.values.map { |same| same.reduce(:+) }
+      end
+
+      # @return [Array<ThreadObservation>] all other threads, of all processes, those with digits in their names together
+      def background
+        gained.values.select { |entry| entry.kind == :thread }.map { |entry| thread_of(entry) }.reject { |thread| thread.budget.wall_ns.zero? }
+          .sort_by { |thread| -thread.budget.cpu_ns }
+      end
+
+      # @return [Array<LockObservation>, nil] that were held or waited for, or are in a trace; nil when nobody watched them
+      def locks
+        return unless @after.values.any?(&:locks)
+        traced = (endpoints + jobs).flat_map(&:traces).flat_map { |trace| lock_ids_in(trace) }.to_h { |id| [id, true] }
+        gained_locks.filter_map { |key, lock| lock_of(lock_ids.fetch(key), lock) if traced[lock_ids.fetch(key)] || lock.holds_count + lock.waits_count > 0 }
+          .sort_by { |lock| [-lock.wait_ns, lock.id] }
+      end
+
+      # @return [ProbeCost]
+      # @param cpu_ns [Integer, nil] of all processes, in the same time
+      def probe(cpu_ns)
+        cycles_count = by_process { |ledger, _, before| [ledger.cycles_count - (before&.cycles_count || 0)] }.sum
+        requests_count = (endpoints + jobs).sum(&:requests_count)
+        costs = @after.values.max_by(&:cost_per_cycle_ns)
+        cost_ns = cycles_count * costs.cost_per_cycle_ns + requests_count * costs.cost_per_request_ns + lock_costs.sum { |count, pair_ns| count * pair_ns }
+        ProbeCost.new(cycles_count:, cost_per_cycle_ns: costs.cost_per_cycle_ns, cost_per_request_ns: costs.cost_per_request_ns,
+          cost_ratio: (cost_ns.fdiv(cpu_ns) if cpu_ns&.positive?), lock_pairs_count: (lock_costs.sum(&:first) if lock_costs.any?),
+          cost_per_lock_pair_ns: lock_costs.filter_map(&:last).max)
+      end
+
+      # @return [Hash{String => String}] fields that are nil or short of the truth, with the reason
+      def unknown
+        newest = @after.values
+        reasons = {}
+        reasons["traces"] = "a uniform sample: at most 300 per endpoint and process" if endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }
+        unobserved = newest.sum(&:unobserved_threads_count)
+        reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
+        unnamed_count = newest.sum { |ledger| ledger.unnamed_count.to_i }
+        reasons["endpoints, jobs"] = "#{unnamed_count} names found no place in a process's ledger, or no memory for one; what they name counts as #{Endpoint::OTHER}" if unnamed_count.positive?
+        unplaced_count = newest.sum { |ledger| ledger.unplaced_locks_count.to_i }
+        reasons["locks"] = "#{unplaced_count} times a lock was held that found no place among a process's 256; in traces it is a wait like others" if unplaced_count.positive?
+        why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
+        reasons["locks"] = "they were not watched, which --locks asks for" unless why_not || newest.any?(&:locks)
+        reasons["all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame"] = why_not if why_not
+        reasons
+      end
+
+      # @return [Integer] requests that ended in the processes of a path
+      def requests_count(path)
+        difference(path).values.select { |entry| entry.kind == :request }.sum { |entry| entry.counts.first }
+      end
+
+      # @return [Integer, nil] of a process
+      def gc_count(path) = @after[path].gc_count && @after[path].gc_count - (@before[path]&.gc_count || 0)
+
+      private
+
+      # @return [Hash{Array => Ledger::Entry}] of all processes together
+      def gained
+        @gained ||= begin
+          earlier = Ledger.sum(@before.values)
+          Ledger.sum(@after.values).to_h { |key, entry| [key, earlier.key?(key) ? entry - earlier[key] : entry] }
+        end
+      end
+
+      def difference(path)
+        earlier = @before[path]&.entries || {}
+        @after[path].entries.to_h { |key, entry| [key, earlier.key?(key) ? entry - earlier[key] : entry] }
+      end
+
+      def by_process
+        @after.sort_by { |_, ledger| [ledger.facts["worker_index"] || 0, ledger.began_at_ns] }
+          .flat_map { |path, ledger| yield(ledger, difference(path), @before[path]) }
+      end
+
+      def threads_of(ledger, entries, run_queue_waits)
+        entries.values.select { |entry| entry.kind == :pool_thread && entry.counts.first.positive? }
+          .map { |entry|
+            thread_of(entry).with(worker_index: ledger.facts["worker_index"], requests_count: entry.counts.first,
+              run_queue_wait_ns: run_queue_waits[entry.name])
+          }.sort_by(&:name)
+      end
+
+      def thread_of(entry)
+        ThreadObservation.new(worker_index: nil, name: entry.name, requests_count: nil, run_queue_wait_ns: nil,
+          cycles_count: entry.counts[Ledger::COUNTS.index(:cycles)],
+          budget: Budget.of(Ledger::SUMS.zip(entry.sums).to_h).with(queue_ns: nil, before_puma_ns: nil))
+      end
+
+      def works(kind)
+        gained.values.select { |entry| entry.kind == kind && entry.counts.first.positive? }
+          .map { |entry| work(entry) }.sort_by { |work| [-work.requests_count, work.name] }
+      end
+
+      def work(entry)
+        counts = Ledger::COUNTS.zip(entry.counts).to_h
+        distributions = Ledger::DISTRIBUTIONS.zip(entry.histograms).to_h
+        latency = distributions.delete(:wall)
+        EndpointObservation.new(name: entry.name, requests_count: counts[:all], unclosed_count: counts[:unclosed],
+          budget: budget_of(entry, counts), latency:, p50_ns: latency.quantile_ns(0.5), p99_ns: latency.quantile_ns(0.99),
+          distributions: distributions.compact.map { |part, histogram| Distribution.new(part: part.to_s, histogram:) },
+          slices_count: counts[:slices], long_holds_count: counts[:long_holds], blame: blame_of(entry), traces: traces_of(entry))
+      end
+
+      # Of jobs there is no queue that we know of, and without a proxy's stamp no time before Puma.
+      def budget_of(entry, counts)
+        budget = Budget.of(Ledger::SUMS.zip(entry.sums).to_h).with(idle_ns: nil)
+        budget = budget.with(queue_ns: nil) if entry.kind == :job
+        counts[:stamped].to_i.zero? ? budget.with(before_puma_ns: nil) : budget
+      end
+
+      def blame_of(entry)
+        entry.blames.filter_map { |(kind, name), wait_ns| Blame.new(kind: kind.to_s, holder: name, wait_ns:) if wait_ns.positive? }
+          .sort_by { |blame| -blame.wait_ns }
+      end
+
+      def traces_of(entry)
+        @after.values.flat_map do |ledger|
+          ledger.traces.fetch([entry.kind, entry.name], []).map { |trace| ledger.locks ? trace.with(steps: renumbered(trace.steps, ledger.locks)) : trace }
+        end
+      end
+
+      # In a process's ledger a lock's id is its place; here the same lock has one id in all processes. One without a place is left out.
+      def renumbered(steps, locks)
+        steps.each_slice(2).flat_map { |kind, number|
+          next [kind, number] unless GvlClock::MARKERS.value?(kind)
+          lock = locks[number - 1] if number.positive?
+          lock ? [kind, lock_ids.fetch(lock.key)] : []
+        }.freeze
+      end
+
+      def lock_ids_in(trace) = trace.steps.each_slice(2).filter_map { |kind, number| number if GvlClock::MARKERS.value?(kind) }
+
+      def lock_ids = @lock_ids ||= Ledger.sum_locks(@after.values).keys.sort.each.with_index(1).to_h
+
+      def gained_locks
+        earlier = Ledger.sum_locks(@before.values)
+        Ledger.sum_locks(@after.values).to_h { |key, lock| [key, earlier.key?(key) ? lock - earlier[key] : lock] }
+      end
+
+      def lock_of(id, lock) = LockObservation.new(id:, **lock.to_h.except(:ordinal))
+
+      # @return [Array<Array(Integer, Integer)>] of each process that watches locks: how many pairs, and what each costs
+      def lock_costs
+        @lock_costs ||= @after.filter_map do |path, ledger|
+          [ledger.lock_pairs_count - (@before[path]&.lock_pairs_count || 0), ledger.cost_per_lock_pair_ns] if ledger.locks
+        end
+      end
+    end
+  end
+end

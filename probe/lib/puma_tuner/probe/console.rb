@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # Prints, from inside a serving process and at an interval, where each pool thread's time went and the thread count
+    # that follows. It has the rule of thumb only; `puma_tuner tune` simulates.
+    class Console
+      # @return [Float] seconds between two prints, where the app does not say
+      def self.interval_s = Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10"))
+
+      # @param ledger_path [String] of this process
+      # @param interval_s [Numeric] between two prints
+      # @param out [IO]
+      def initialize(ledger_path:, interval_s:, out:)
+        @ledger_path = ledger_path
+        @interval_s = interval_s
+        @out = out
+        @before = {}
+      end
+
+      def start
+        thread = Thread.new { loop { sleep(@interval_s) && print } }
+        thread.name = "puma_tuner console"
+        pid = Process.pid
+        at_exit { print if Process.pid == pid }
+      end
+
+      # Prints the window since the last print, when it held requests.
+      def print
+        after = {@ledger_path => Ledger.read(@ledger_path)}
+        threads = Account.new(@before, after).threads
+        @before = after
+        busy = threads.reject { |thread| thread.budget.wall_ns.zero? }
+        return if busy.empty?
+        # One write: other workers print to the same place.
+        @out.write(lines_of(busy).map { |line| "#{line}\n" }.join)
+        @out.flush
+      rescue => error
+        Probe.fault("the threads' lines could not be printed", error)
+      end
+
+      private
+
+      def lines_of(threads)
+        total = threads.map(&:budget).reduce(:+)
+        [*threads.map { |thread| ThreadLine.format(thread.name, thread.budget) }, *ThreadLine.also(total),
+          ThreadLine.recommendation(RuleOfThumb.threads_count(cpu_ratio(total)))]
+      end
+
+      # Of an undisturbed request: without waiting for the GVL, for a core, or for locks.
+      def cpu_ratio(total)
+        cpu_ns = total.cpu_ns + total.gc_ns
+        cpu_ns.fdiv(cpu_ns + total.io_ns + total.sleep_ns)
+      end
+    end
+  end
+end

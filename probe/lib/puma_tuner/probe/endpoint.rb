@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require_relative "endpoint/format"
+require_relative "endpoint/memo"
+require_relative "endpoint/parameters"
+require_relative "endpoint/path"
+require_relative "endpoint/pattern"
+
+module PumaTuner
+  module Probe
+    # Names the endpoint that a request matched: what the app's owner calls it, else the route where the framework tells it,
+    # else the path with its variable parts taken out. Paths are looked at, never recorded.
+    #
+    # One instance serves a process; all its threads use it, without a lock. Under the GVL a plain Hash can be read and
+    # written by all of them, and a lost race only costs that a name is built twice, or that one more than the limit is kept.
+    class Endpoint
+      # Beyond so many names, a request counts for OTHER: a path scheme we can't see through must not fill the memory.
+      # Names made from paths leave some free, for routes that are first asked for after a scanner has been there.
+      NAMES_MAX = 200
+      GUESSED_NAMES_MAX = 150
+      OTHER = "(other)"
+
+      # The ways to find a route, in the order in which they are asked. Each has
+      # - key(env): what tells this request's route from others, nil where the way knows none; it must not allocate
+      # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for, and where it is for one
+      #   format of several, that (see Format); nil: ask the next
+      # - guessed?: whether clients can make up routes
+      WAYS = []
+
+      # @param way [Module]
+      def self.register(way) = WAYS << way
+
+      # @param grouping [#call, nil] env to an endpoint's name, or nil for the usual one
+      def initialize(grouping: nil)
+        @grouping = grouping
+        @names = {}
+        @ways = WAYS.map { |way| [way, Memo.new].freeze }.freeze
+      end
+
+      # @param env [Hash] the request's Rack environment, after the app has seen it
+      # @return [String] e.g. "GET /articles/:id"
+      def name(env)
+        (@grouping && group(env)) || route(env)
+      end
+
+      private
+
+      # A while, as leaving an each early allocates.
+      def route(env)
+        index = -1
+        while (way, memo = @ways[index += 1])
+          next unless (key = way.key(env))
+          name = memo.fetch(env, key)
+          name = build(way, memo, key, env) if name.nil?
+          return name if name
+        end
+        OTHER
+      end
+
+      # A framework whose insides have changed must not reach the app: the next way names its requests.
+      def build(way, memo, key, env)
+        found, only_for, format = way.find(key, env)
+        return memo.store(env, key, false) unless found
+        name = "#{env["REQUEST_METHOD"]} #{found}"
+        memo.store(env, key, (format && of_format(name, format)) || admit(name, way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX), only_for:)
+      rescue
+        memo.store(env, key, false)
+      end
+
+      # Clients can ask every route for every format: where these have filled their part, all formats come under the route's name.
+      def of_format(name, format)
+        name = admit("#{name}.#{format}", GUESSED_NAMES_MAX)
+        name unless name == OTHER
+      end
+
+      def group(env)
+        name = @grouping.call(env) or return
+        @names[name] || admit(name.to_s, NAMES_MAX)
+      rescue => error
+        Probe.say("the app's own grouping of endpoints failed; routes are used (#{error.class}: #{error.message})") unless @told
+        @told = true
+        nil
+      end
+
+      def admit(name, names_max)
+        name = Path.printable(name)
+        return @names[name] || OTHER if @names.size >= names_max
+        @names[name] ||= name
+      end
+    end
+  end
+end
+
+# In the order in which they are asked.
+require_relative "endpoint/rails_route"
+require_relative "endpoint/sinatra_route"
+require_relative "endpoint/grape_route"
+require_relative "endpoint/roda_route"
+require_relative "endpoint/plain_path"

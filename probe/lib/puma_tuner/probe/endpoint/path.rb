@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    class Endpoint
+      # Takes the variable parts out of paths. All of it is judgement: it would rather put two endpoints under one name than
+      # give each visitor's data a name of its own.
+      module Path
+        NAME_BYTES_MAX = 120
+        PATH_BYTES_MAX = 1_000
+        SEGMENT_MAX = 40
+
+        # Whatever else a segment holds (%, @, =, +, bytes beyond ASCII), it was not written by a router's author.
+        WORD = /\A[\w.~*-]+\z/n
+        EXTENSION = /(?<=.)(?:\.[a-z][a-z0-9]{0,4}){1,2}\z/n
+        # Numbers, dates, "12-a-title", UUIDs, long hexadecimal words.
+        VARIABLE = /\A-?\d[\d._-]*\z|\A\d+-|\d{5}|\h{8}-\h{4}-\h{4}|\h{12}/n
+        # Tokens and short identifiers jump between digits and cases; words don't.
+        JUMP = /[a-z](?=[A-Z\d])|\d(?=[A-Za-z])|[A-Z](?=\d)/n
+        TOKEN_MIN = 8
+
+        PARAMETER_NAME = /\A[A-Za-z_]\w{0,30}\z/
+        UNPRINTABLE = /[[:cntrl:]\p{Cf}\u2028\u2029]/
+
+        class << self
+          # @param path [String, nil] of any encoding
+          # @param parameters [Hash, nil] what a router found in the path, in its order: these parts are called by their names
+          # @return [String] without a slash at the end: "" for the root
+          def name(path, parameters = nil)
+            path = path.to_s.byteslice(0, PATH_BYTES_MAX).b
+            named = +""
+            parameters&.reverse_each do |key, value|
+              found = position(path, value) or next
+              named.prepend("/:#{PARAMETER_NAME.match?(key) ? key : "id"}", segments(path[(found + value.bytesize + 1)..]))
+              path = path[0, found]
+            end
+            (segments(path) + named).force_encoding(Encoding::UTF_8)
+          end
+
+          # @return [String] where the app is mounted, as far as env still says it
+          def mount(env)
+            script_name = env["SCRIPT_NAME"]
+            (script_name.nil? || script_name.empty?) ? "" : name(script_name, Parameters.of(env))
+          end
+
+          # @return [String] "/:id" and the like
+          def segments(path) = path.split("/").reject(&:empty?).map { |segment| "/#{segment(segment)}" }.join
+
+          # @return [String] frozen: UTF-8, on one line, short
+          def printable(name)
+            text = String.new(name.byteslice(0, PATH_BYTES_MAX), encoding: Encoding::UTF_8).scrub("?").gsub(UNPRINTABLE, "?")
+            text = "#{text.byteslice(0, NAME_BYTES_MAX - "…".bytesize).scrub("")}…" if text.bytesize > NAME_BYTES_MAX
+            text.freeze
+          end
+
+          private
+
+          # Where the path holds this value as a whole segment, or several; from the right, as values come in path order.
+          def position(path, value)
+            return unless value.is_a?(String) && !value.empty?
+            found = path.rindex("/#{value}".b) or return
+            after = found + value.bytesize + 1
+            found if after == path.size || path[after] == "/"
+          end
+
+          def segment(text)
+            return ":id" unless WORD.match?(text)
+            extension = text[EXTENSION] || ""
+            stem = text.delete_suffix(extension)
+            variable?(stem) ? ":id#{extension}" : text
+          end
+
+          def variable?(stem)
+            stem.size > SEGMENT_MAX || VARIABLE.match?(stem) || token?(stem)
+          end
+
+          def token?(stem) = stem.size >= TOKEN_MIN && stem.scan(JUMP).size >= [3, stem.size / 4].max
+        end
+      end
+    end
+  end
+end

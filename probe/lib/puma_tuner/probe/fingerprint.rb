@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # What runs in this process, read from inside it, so that two processes can be held against each other: a flat hash of
+    # names to short texts. Needs no gem. Environment variables that may hold secrets are told apart by a keyed hash only.
+    module Fingerprint
+      # Shown as they are: what changes how Ruby, the allocator or a server works.
+      OPEN_VARIABLES = /\A(RUBY|MALLOC|LD_PRELOAD|RACK_ENV|RAILS_|WEB_CONCURRENCY|(MIN|MAX)_THREADS|JEMALLOC|MIMALLOC|TZ\z|LANG\z|LC_)/
+
+      # Where programs and gems are looked for, who started us, and our own: no property of the app.
+      OTHER_VARIABLES = /\A(PUMA_TUNER_|BUNDLE|GEM_|RUBYLIB\z|RUBYOPT\z|PATH\z|HOME\z|PWD\z|OLDPWD\z|SHLVL\z|_\z|TMPDIR\z|PORT\z|TERM\z|COLUMNS\z|LINES\z|LISTEN_)/
+
+      # Ours, and Bundler's, whose place differs from install folder to install folder.
+      OUR_FLAGS = %r{\s*-r\s*(puma_tuner/|\S*bundler/setup)\S*}
+
+      ALLOCATORS = {"jemalloc" => /jemalloc/, "tcmalloc" => /tcmalloc/, "mimalloc" => /mimalloc/}.freeze
+
+      module_function
+
+      # @return [Hash{String => String}]
+      def read
+        {
+          "ruby" => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}", "ruby flags" => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
+          "cores" => cores, "yjit" => yjit, "allocator" => allocator, "preloaded" => preloaded, "gc settings" => gc_settings, **variables, **gems, **extensions
+        }
+      end
+
+      # That this process may use, as numbers and spans.
+      def cores
+        File.foreach("/proc/self/status") { |line| return line.split.last if line.start_with?("Cpus_allowed_list:") }
+        "unknown"
+      rescue SystemCallError
+        "unknown"
+      end
+
+      def yjit
+        return "not built in" unless defined?(RubyVM::YJIT)
+        RubyVM::YJIT.enabled? ? "on" : "off"
+      end
+
+      # By the libraries in this process: whoever defines malloc first, which LD_PRELOAD decides, or Ruby's own linking.
+      def allocator
+        libraries = mapped
+        ALLOCATORS.each { |name, pattern| libraries.each { |library| return "#{name} (#{library})" if library.match?(pattern) } }
+        "the C library's"
+      rescue SystemCallError
+        "unknown"
+      end
+
+      # What LD_PRELOAD names and is here: what the loader can't load, it leaves out.
+      def preloaded
+        named = ENV["LD_PRELOAD"].to_s.split(/[\s:]+/).map { |path| File.basename(File.exist?(path) ? File.realpath(path) : path) }
+        (named & mapped).join(" ")
+      rescue SystemCallError
+        "unknown"
+      end
+
+      # @return [Array<String>] names of the shared libraries in this process
+      def mapped = File.foreach("/proc/self/maps").filter_map { |line| line[%r{/([^/\s]+\.so[^/\s]*)\s*\z}, 1] }.uniq
+
+      def gc_settings
+        GC.respond_to?(:config) ? GC.config.except(:implementation).map { |name, value| "#{name}=#{value}" }.join(" ") : ""
+      end
+
+      def variables
+        ENV.reject { |name, _| name.match?(OTHER_VARIABLES) }
+          .to_h { |name, value| ["env #{name}", name.match?(OPEN_VARIABLES) ? value : "(#{KeyedHash.of(value)})"] }
+      end
+
+      # Gems that come with Ruby and often are newer elsewhere. Under Bundler they are not among the loaded ones when Ruby's
+      # own is used, which is just what must not go unseen.
+      DEFAULT_GEMS = {"json" => :JSON, "psych" => :Psych, "openssl" => :OpenSSL, "bigdecimal" => :BigDecimal, "stringio" => :StringIO,
+                      "zlib" => :Zlib, "date" => :Date, "erb" => :ERB}.freeze
+
+      def gems
+        loaded = defined?(::Gem.loaded_specs) ? ::Gem.loaded_specs.to_h { |name, spec| ["gem #{name}", spec.version.to_s] } : {}
+        {**default_gems, **loaded}
+      end
+
+      # What is not loaded must stay so. Some keep their version private.
+      def default_gems
+        DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }.filter_map { |name, constant|
+          owner = Object.const_get(constant)
+          ["gem #{name}", owner.const_get(:VERSION, false).to_s] if owner.const_defined?(:VERSION, false)
+        }.to_h
+      end
+
+      # Of gems, each by the folder it comes from, which has the version in its name: install folders differ, and mean nothing.
+      # Ruby's own follow from its version.
+      OF_GEM = %r{\A.*/(?:extensions/[^/]+/[^/]+|gems)/([^/]+)/(?:lib/|ext/)?(.+)\z}
+      OURS = %r{/puma_tuner(_load)?\.so\z}
+
+      def extensions
+        $LOADED_FEATURES.grep(/\.so\z/).grep_v(OURS).filter_map { |path|
+          of_gem = OF_GEM.match(path)
+          ["extension #{of_gem[2]}", of_gem[1]] if of_gem
+        }.to_h
+      end
+    end
+  end
+end

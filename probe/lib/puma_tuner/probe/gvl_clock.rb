@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # How long each thread has the GVL, wants it, and does without. The extension replaces the methods below where it can
+    # be had; elsewhere they answer that they know nothing, and `why_not` says why.
+    module GvlClock
+      # The places of a request's numbers (`request_take`); nanoseconds but for the last two.
+      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma db redis http file
+        cpu_clock slices_count unclosed].freeze
+
+      # The places of a thread's totals; nanoseconds but for the last. `held` is time with the GVL, GC included.
+      TOTALS = %i[held gvl_wait io db redis http file lock pool_wait sleep compute idle gc slices_count].freeze
+
+      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "db", "redis", "http" and "file" are IO of
+      # which it is known what it was for, "io" is the rest; "pool" waited for a connection of a pool; "compute" is without the GVL, in
+      # code known to compute.
+      STEP_KINDS = %w[cpu gvl_wait io db redis http file lock pool sleep compute idle].freeze
+
+      # Steps that take no time: where the thread tried to get a lock, and where it gave it back. Their number is the lock's id, 0: of one
+      # that has found no place in the ledger.
+      MARKERS = {64 => "acquire", 65 => "release"}.freeze
+
+      class << self
+        # Puts the hook in, which does nothing before `start`. In the process that forks those which are watched: see OtherHooks.
+        # @return [Boolean] whether it is there
+        def install = false
+
+        # @return [Boolean] whether it is there, also in the child of a process that has put it in
+        def installed? = false
+
+        # Starts the clock for all threads of this process, those of other Ractors apart; once more after a fork, in the child. Takes some
+        # milliseconds, and never lets go of the GVL.
+        # @return [Boolean] whether it runs
+        def start = false
+
+        # @param folder [String]
+        # @return [Integer, nil] how many bytes its file system holds in all
+        def place_bytes(folder) = nil
+
+        # Makes the file in which requests are recorded from now on (see Ledger).
+        # @param path [String] of a file that is not there yet
+        # @param facts [String] JSON, up to 3,500 bytes
+        # @param bytes_max [Integer, nil] what it may take of its place: endpoints beyond count as "(other)", and fewer traces are kept;
+        #   nil: as much as it wants
+        # @return [String, nil] why it could not be made; nil when it was
+        def open_ledger(path, facts, bytes_max = nil) = nil
+
+        # @param kind [Integer] a place in Ledger::KINDS
+        # @param name [String]
+        # @return [Integer] the number of the ledger's entry of that name, for request_end
+        def entry(kind, name) = 0
+
+        # Marks that this thread now serves a request, for which it may have been woken a while ago.
+        # @return [Boolean] false when it does already
+        def request_begin = false
+
+        # The same for work that begins here and now.
+        # @return [Boolean] false when a request or job is under way
+        def job_begin = false
+
+        # Marks the end of the request or job, and records it.
+        # @param entry [Integer]
+        # @param queued_ns [Integer, nil] when Puma put it on its list, by now_ns; nil when it never did
+        # @param before_puma_ns [Integer, nil] how long it was under way before that
+        # @return [Boolean] false when there was none
+        def request_end(entry, queued_ns, before_puma_ns) = false
+
+        # The same without recording it.
+        # @param with_trace [Boolean]
+        # @return [Array(Array<Integer>, Array<Integer>), nil] NUMBERS; and the steps, kind and nanoseconds in turn
+        def request_take(with_trace) = nil
+
+        # The same, and forgets it.
+        def discard = false
+
+        # Brings the ledger up to date, as happens by itself once a second while there are requests.
+        def sweep = nil
+
+        # @return [Integer] nanoseconds, by the clock of the hooks; compares with nothing else
+        def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+        # @return [Integer] by the same clock, when this thread asked for the GVL that it now has
+        def woken_ns = now_ns
+
+        # Marks that this thread is inside a connection pool's checkout, where waiting for a lock is waiting for the pool.
+        # @param begins [Boolean]
+        # @return [Boolean] whether it was before
+        def checkout(begins) = false
+
+        # Watches the Mutexes, Monitors and pools of this process from here on, into its ledger; once more for each ledger.
+        # @return [Boolean] false when it can't
+        def watch_locks = false
+
+        # Marks that this thread tries to get a connection of a pool. Nothing, unless locks are watched.
+        # @param pool [Object]
+        def pool_tried(pool) = nil
+
+        # @param pool [Object]
+        # @param connections_count [Integer, nil] how many the pool has at most; nil: this thread has got none
+        def pool_got(pool, connections_count) = nil
+
+        # @param pool [Object]
+        def pool_returned(pool) = nil
+
+        # Marks that this thread is inside a library whose IO is of one kind, whatever object waits for it.
+        # @param kind [Integer] a place in STEP_KINDS; 0 where no library says so
+        # @return [Integer] what it was before
+        def scope(kind) = 0
+
+        # Names a class whose methods release the GVL for one thing only.
+        # @param kind [Integer] a place in STEP_KINDS
+        # @return [Boolean] false when there is no place for more
+        def attribute(receiver_class, kind) = false
+
+        # @param thread [Thread]
+        # @return [Array<Integer>, nil] TOTALS of the thread since it began, or since the clock was started, up to when it
+        #   last took the GVL
+        def totals(thread) = nil
+
+        # @return [Integer] threads that found no place (there are 1,024), or belong to other Ractors
+        def unobserved_threads_count = 0
+
+        # @return [Integer] nanoseconds that being watched adds to a release and re-acquisition of the GVL, timed here
+        #   when the clock was started
+        def cost_per_cycle_ns = 0
+
+        # @param ns [Integer] what recording adds to a request
+        def cost_per_request_ns=(ns)
+        end
+
+        # @return [String, nil] why there is no clock; nil when there is
+        attr_reader :why_not
+
+        def available? = why_not.nil?
+
+        private
+
+        def load_extension
+          return @why_not = "RUBY_MN_THREADS is set, and with it a thread is no longer one thread of the system" if ENV["RUBY_MN_THREADS"] == "1"
+          Probe::Extension.load
+          @why_not = nil
+        rescue LoadError => error
+          @why_not = "the extension is not there for #{RUBY_ENGINE} #{RUBY_VERSION} (#{error.message.lines.first.strip}); " \
+                     "it needs CRuby 3.3 or newer on Linux, and a compiler when the gem is installed"
+        end
+      end
+
+      # A redefinition by the extension is what is wanted here, not a mistake.
+      verbose, $VERBOSE = $VERBOSE, nil
+      load_extension
+      $VERBOSE = verbose
+    end
+  end
+end

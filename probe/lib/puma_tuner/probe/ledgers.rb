@@ -1,0 +1,158 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Probe
+    # The folder that holds the ledgers of one server's processes, living and ended.
+    #
+    # Where no command has given one, it lies below PLACE/puma_tuner-UID, under the identity of the process that leads the server. Both
+    # folders must be ours, with no right for anybody else, and no link; where one is not, that place is not used. As containers may share
+    # the place, nothing is judged by a process id: who uses a folder holds a shared lock on it, who writes a ledger locks that.
+    class Ledgers
+      # For files that live as long as a server. A mapped file on a disk would be written out again and again, and whoever touches a
+      # page that is being written waits.
+      IN_MEMORY = "/dev/shm"
+
+      # Of a server, as Processes.identity names it. Nothing else is ever removed.
+      NAME = /\A\d+-\d+-\d+\z/
+
+      # A folder that has just been made is not locked yet.
+      ABANDONED_AFTER_S = 60
+
+      # Nothing can be kept anywhere.
+      class NoPlace < Error; end
+
+      # @return [String]
+      attr_reader :directory
+
+      class << self
+        # @param directory [String, nil] where the command that measures wants them; nil: a place of our own
+        # @raise [NoPlace, SystemCallError]
+        def of(directory:, leader_pid:) = directory ? of_run(directory) : of_server(leader_pid)
+
+        # @param server_directory [String] a command's folder for one run of a server
+        # @raise [SystemCallError]
+        def of_run(server_directory) = new(File.join(server_directory, "ledgers")).tap { |ledgers| make(ledgers.directory) }
+
+        # Where the ledgers go when no command has given a folder.
+        # @param leader_pid [Integer]
+        # @raise [NoPlace] with what is wrong with each place
+        def of_server(leader_pid)
+          wrong = places.map do |place|
+            return in_place(place, leader_pid)
+          rescue SystemCallError, NoPlace => error
+            error.message
+          end
+          raise NoPlace, (wrong.empty? ? "there is no folder for temporary files" : wrong.join("; "))
+        end
+
+        # @return [Array<String>] folders for what lives as long as a server, the best first
+        def places
+          require "tmpdir"
+          [IN_MEMORY, Dir.tmpdir].uniq.select { |path| File.directory?(path) && File.writable?(path) }
+        rescue ArgumentError # no folder for temporary files
+          [IN_MEMORY].select { |path| File.writable?(path) }
+        end
+
+        private
+
+        def in_place(place, leader_pid)
+          base = File.join(place, "puma_tuner-#{Process.euid}")
+          make(base)
+          remove_abandoned(base)
+          new(File.join(base, Processes.identity(leader_pid))).tap(&:use)
+        end
+
+        # @raise [NoPlace] when something is there that is not our folder, or not ours alone
+        def make(path)
+          Dir.mkdir(path, 0o700)
+        rescue Errno::EEXIST
+          stat = File.lstat(path)
+          return if stat.directory? && stat.owned? && (stat.mode & 0o077).zero?
+          raise NoPlace, "#{path} is not a folder of this user's alone"
+        end
+
+        # Removes the folders of servers that have ended: those that nobody holds.
+        def remove_abandoned(base)
+          Dir.children(base).grep(NAME).each do |name|
+            path = File.join(base, name)
+            next if Time.now - File.lstat(path).mtime < ABANDONED_AFTER_S
+            File.open(path, File::RDONLY | File::NOFOLLOW) { |folder| empty(path) if folder.flock(File::LOCK_EX | File::LOCK_NB) }
+          rescue SystemCallError
+            next # removed by somebody else meanwhile, or none of ours
+          end
+        end
+
+        # Nothing but files is ever in it.
+        def empty(path)
+          Dir.each_child(path) { |name| File.unlink(File.join(path, name)) }
+          Dir.rmdir(path)
+        end
+      end
+
+      # @param directory [String]
+      def initialize(directory)
+        @directory = directory
+      end
+
+      # Makes the folder, and holds it as long as this object, or a process forked from this one, lives.
+      # @raise [NoPlace, SystemCallError]
+      def use
+        loop do
+          self.class.send(:make, @directory)
+          @used = File.open(@directory, File::RDONLY | File::NOFOLLOW)
+          @used.flock(File::LOCK_SH)
+          return if File.exist?(@directory) # else it was removed before we had the lock
+        end
+      end
+
+      # @param extension [String] "ledger" or "json"
+      # @return [String] of a new ledger for this process
+      def new_path(extension)
+        File.join(@directory, "#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)}.#{extension}")
+      end
+
+      # @yieldparam path [String]
+      # @yieldreturn [Ledger, nil]; without a block it is read whole
+      # @return [Hash{String => Ledger}] by path
+      def read
+        locked(File::LOCK_SH) do
+          paths.filter_map { |path| reading(path) { |one| block_given? ? yield(one) : Ledger.read(one) }&.then { |ledger| [path, ledger] } }.to_h
+        end
+      end
+
+      # Begins the samples of traces anew.
+      def begin_window = paths.each { |path| Ledger.begin_window(path) }
+
+      # Processes that end leave their ledgers behind. Many would fill the memory of a server whose workers are replaced
+      # every hour, so all but a few are added up into one file. Done by a process that begins.
+      def fold_ended = locked(File::LOCK_EX) { Folding.new(self).call }
+
+      # @return [Array<String>]
+      def paths = Dir[File.join(@directory, "*.{ledger,json}")].sort
+
+      # @param path [String] of a ledger
+      # @return [Boolean] whether nobody writes it any more. Who writes one of the extension's has it locked; of the other ones the process
+      #   is asked for, by the id in its name.
+      def ended?(path)
+        return !Processes.alive?(File.basename(path).to_i) unless path.end_with?(".ledger")
+        File.open(path) { |file| file.flock(File::LOCK_SH | File::LOCK_NB) } == 0
+      rescue Errno::ENOENT
+        true
+      end
+
+      private
+
+      # One that another version of the probe has written, before the server was restarted in its place, can't be told.
+      def reading(path)
+        yield path
+      rescue InvalidDocument
+        nil
+      end
+
+      # While some ledgers become one, nobody may read both.
+      def locked(mode) = LockedFile.open(File.join(@directory, "fold.lock"), mode) { yield }
+    end
+  end
+end

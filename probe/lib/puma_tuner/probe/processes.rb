@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # What Linux tells of other processes.
+    module Processes
+      module_function
+
+      # @return [Array<Integer>] direct children; empty when the process has gone
+      def children_of(pid)
+        Dir["/proc/#{pid}/task/*/children"].flat_map { |path| read(path).split.map(&:to_i) }
+      end
+
+      # @return [Array<Integer>] the process and all that descend from it
+      def tree_of(pid) = [pid, *children_of(pid).flat_map { |child| tree_of(child) }]
+
+      # @return [Integer, nil] CPU time of all threads, also those that have ended; nil when the process has gone.
+      #   Linux makes the clock's id from the process id.
+      def cpu_ns(pid)
+        Process.clock_gettime((~pid << 3) | 2, :nanosecond)
+      rescue SystemCallError
+        nil
+      end
+
+      # @return [Hash{Symbol => Integer, nil}] rss_bytes, and pss_bytes: shared pages divided among their users
+      def memory(pid)
+        rollup = read("/proc/#{pid}/smaps_rollup")
+        %i[rss pss].to_h do |name|
+          [:"#{name}_bytes", rollup[/^#{name.capitalize}:\s*(\d+) kB/, 1]&.then { |kib| kib.to_i * 1024 }]
+        end
+      end
+
+      # How long threads have waited for a core so far, by the kernel's count.
+      # @return [Hash{String => Integer}] thread name (its first 15 bytes) to nanoseconds; those of one name added up
+      def run_queue_wait_ns(pid)
+        Dir["/proc/#{pid}/task/*"].each_with_object(Hash.new(0)) do |task, waits|
+          waits[read("#{task}/comm").chomp] += read("#{task}/schedstat").split[1].to_i
+        end
+      end
+
+      # @return [Boolean] whether the process is there and no zombie, as far as it can be told without /proc
+      def alive?(pid)
+        stat = read("/proc/#{pid}/stat")
+        return stat[/\) (\S)/, 1] != "Z" unless stat.empty?
+        !File.exist?("/proc/self/stat") && !Process.kill(0, pid).nil?
+      rescue Errno::EPERM
+        true # it is somebody else's
+      rescue Errno::ESRCH
+        false
+      end
+
+      # @return [String] what tells this process from all others of this machine, its containers included: its id, when it began (in
+      #   ticks of the kernel), and the namespace that ids are counted in; zeros without /proc
+      def identity(pid)
+        began = read("/proc/#{pid}/stat")[/\) (.*)/, 1].to_s.split[19] || "0"
+        "#{pid}-#{began}-#{pid_namespace}"
+      end
+
+      def pid_namespace
+        File.readlink("/proc/self/ns/pid")[/\d+/]
+      rescue SystemCallError
+        "0"
+      end
+      private_class_method :pid_namespace
+
+      # @return [Array<Integer>] numbers of the cores that this process may use; empty where the kernel does not tell
+      def allowed_cores
+        read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].to_s.split(",").flat_map do |part|
+          first, last = part.split("-").map(&:to_i)
+          (first..(last || first)).to_a
+        end
+      end
+
+      # @return [String] title, as the process set it
+      def command_line(pid) = read("/proc/#{pid}/cmdline").tr("\0", " ").strip
+
+      def read(path)
+        File.read(path)
+      rescue SystemCallError
+        ""
+      end
+    end
+  end
+end

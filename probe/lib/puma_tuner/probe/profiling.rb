@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # In the target process: takes profiles when it is told to. Nothing is loaded for it before the first order but these
+    # few files; the profiler itself comes last on $LOAD_PATH, so that a version of the app's own goes first.
+    module Profiling
+      autoload :OneRequest, "puma_tuner/probe/profiling/one_request"
+      autoload :RequestLog, "puma_tuner/probe/profiling/request_log"
+      autoload :Session, "puma_tuner/probe/profiling/session"
+      autoload :Settings, "puma_tuner/probe/profiling/settings"
+
+      START = "profile start"
+      STOP = "profile stop"
+
+      class << self
+        # @return [Hash{String => #call}] orders that Probe::SignalQueries passes on; empty when nobody wants a profile
+        def orders
+          settings = Settings.from_environment or return {}
+          prepare(settings)
+          {START => -> { start(settings) }, STOP => -> { stop }}
+        end
+
+        # @api private
+        def session(settings) = Session.new(settings)
+
+        private
+
+        # Named here, and so loaded now: what is measured must not load anything.
+        def prepare(settings)
+          const_get(:Session)
+          case settings.scope
+          when "request" then OneRequest.install(settings)
+          when "odd" then RequestLog.install
+          end
+        end
+
+        def start(settings)
+          raise "a profile is being taken already" if @session
+          @session = session(settings)
+          RequestLog.begin_log if settings.scope == "odd"
+          @session.start
+          nil
+        rescue Exception # rubocop:disable Lint/RescueException -- a profiler that is not there raises LoadError
+          @session = nil
+          raise
+        end
+
+        # @return [String] the profiler's file
+        def stop
+          session, @session = @session, nil
+          raise "no profile is being taken" unless session
+          path = session.stop
+          RequestLog.write("#{path}.requests") if session.odd?
+          path
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    module Profiling
+      # When each request was served, by which thread, and what its budget was: so that samples can be told apart by the
+      # request that they fell into. Runs instead of the probe, by the same clock.
+      module RequestLog
+        # Beyond these, requests are counted only.
+        REQUESTS_MAX = 100_000
+
+        # Where a request's numbers stand in GvlClock::NUMBERS.
+        WALL, QUEUE, CPU, GVL_WAIT, GC = %i[wall queue cpu gvl_wait gc].map { |name| GvlClock::NUMBERS.index(name) }
+
+        class << self
+          def install
+            GvlClock.start
+            Probe.recorder = self
+            Puma.watch_requests
+          end
+
+          # Begins anew.
+          def begin_log
+            GvlClock.start # once more after a fork
+            @endpoint = Endpoint.new(grouping: Probe.grouping)
+            @lost_count = 0
+            @requests = []
+          end
+
+          # See Recorder.
+          def begin(_client) = GvlClock.request_begin
+
+          # See Recorder.
+          def finish(client) = add(client.env)
+
+          # See Recorder.
+          def job(_name) = yield
+
+          # @api private
+          def add(env)
+            numbers = GvlClock.request_take(false)&.first or return
+            return unless @requests
+            return @lost_count += 1 if @requests.size >= REQUESTS_MAX
+            ended_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+            began_ns = ended_ns - (numbers[WALL] - numbers[QUEUE].to_i)
+            @requests << [Thread.current.native_thread_id, began_ns, ended_ns, numbers[WALL], numbers[GVL_WAIT], numbers[GC], @endpoint.name(env)]
+          end
+
+          # @param file [String]
+          def write(file)
+            requests, @requests = @requests, nil
+            File.binwrite(file, Marshal.dump({requests:, lost_count: @lost_count}))
+          end
+        end
+      end
+    end
+  end
+end

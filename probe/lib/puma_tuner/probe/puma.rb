@@ -1,0 +1,209 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # All that knows Puma (6, 7 and 8) from inside, and everything that is prepended to it: who is told when one of its classes
+    # appears, when a server starts, when a master begins to look after its workers, when a client is queued, and around each request.
+    #
+    # | differs                              | Puma 6              | 7                  | 8                     | told by            |
+    # |--------------------------------------|---------------------|--------------------|-----------------------|--------------------|
+    # | Server#handle_request                | (client, requests)  | the same           | (processor, client, …)| the version        |
+    # | the event once a launcher serves     | on_booted           | after_booted       | the same              | both are registered|
+    # | a before_worker_boot hook in options | a block             | {block:}           | the same              | the version        |
+    # | the user's options                   | options             | options, _options  | _options              | respond_to?        |
+    module Puma
+      # Puma's outermost middleware sets this in a request's environment. Where it is missing the client had gone before its turn,
+      # as clients do who give up while they are queued: no work for the app, so no request.
+      APP_WAS_CALLED = "puma.config"
+
+      @waiting = {}
+      @server_tasks = []
+      @master_tasks = []
+
+      class << self
+        # Calls the block with one of Puma's classes, once; at once when it is there, else when it begins to be: it has no methods yet. In a process where Puma may be loaded now, later,
+        # or never, this listens to `const_added` on two objects, Object and Puma, which costs nothing once all are loaded. A hook on
+        # Kernel#require would be called for every file of the app; a TracePoint would make YJIT throw its code away.
+        #
+        # @param name [Symbol] a constant of Puma, e.g. :Server
+        # @return [void]
+        def on(name, &block)
+          return block.call(::Puma.const_get(name)) if loaded?(name)
+          (@waiting[name] ||= []) << block
+          listener_of(defined?(::Puma) ? ::Puma : ::Object)
+        end
+
+        # Looks at each client that is queued and each request that is served, by `Probe.recorder`.
+        # @return [void]
+        def watch_requests
+          return if @watches_requests
+          @watches_requests = true
+          on(:Client) { |client| client.attr_accessor(:puma_tuner_queued_ns, :puma_tuner_before_puma_ns) }
+          on(:ThreadPool) { |pool| pool.prepend(Queueing) }
+          on(:Server) { |server| server.prepend((::Puma::Const::PUMA_VERSION.to_i >= 8) ? AroundRequest8 : AroundRequest6) }
+        end
+
+        # Calls the block in each process that serves, before its first request; at once in one that serves already, as for an app that
+        # builds its middleware at its first request.
+        #
+        # @yieldparam server [Puma::Server]
+        # @return [void]
+        def on_server_start(&task)
+          @server_tasks << task
+          on(:Server) do |server|
+            server.prepend(ServerStart) unless server.include?(ServerStart)
+            running = server.current if server.respond_to?(:current)
+            task.call(running) if running
+          end
+        end
+
+        # Calls the block in a cluster's master when it looks after its workers, again and again.
+        # @return [void]
+        def on_master_check(&task)
+          @master_tasks << task
+          on(:Cluster) { |cluster| cluster.prepend(MasterCheck) unless cluster.include?(MasterCheck) }
+        end
+
+        # Calls `configured` with Puma's options before a server of this process is made of them, and `booted` once it serves.
+        #
+        # @param configured [#call] is given the user's own options, a Hash to be changed
+        # @param booted [#call] is given the Puma::Launcher
+        # @return [void]
+        def around_launch(configured:, booted:)
+          @launch = {configured:, booted:}
+          on(:Launcher) { |launcher| launcher.prepend(Launching) }
+        end
+
+        # Puma 7 and newer keep a hook with its settings.
+        #
+        # @param hook [#call] is given the index of the worker that boots, in it
+        # @return [Object] for the option :before_worker_boot
+        def worker_hook(hook) = (::Puma::Const::PUMA_VERSION.to_i >= 7) ? {block: hook} : hook
+
+        # What of the loaded Puma's code decides how it hands over requests, as far as classes, methods and constants show it.
+        # Predict::Rules says what each means.
+        #
+        # @return [Array<String>, nil] nil where Puma's server is not loaded
+        def features
+          return unless defined?(::Puma::ThreadPool) && defined?(::Puma::Const)
+          pool = ::Puma::ThreadPool
+          less_busy = pool.method_defined?(:wait_for_less_busy_worker)
+          not_full = pool.method_defined?(:wait_until_not_full)
+          {
+            # It came back after 8.0.2, for queue_requests false alone.
+            "accept_gate" => not_full && less_busy, "queueless_gate" => not_full && !less_busy,
+            "busy_delay" => less_busy, "overload_delay" => ::Puma.const_defined?(:ClusterAcceptLoopDelay),
+            "park" => ::Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT), "io_threads" => pool.const_defined?(:ProcessorThread, false)
+          }.select { |_, there| there }.keys
+        end
+
+        # @return [String, nil] nil in a process without Puma
+        def version = (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const))
+
+        # Puma writes both into the title of a worker.
+        # @return [Array(Integer, Integer), nil] a worker's index and its master's process id; nil of a process that is no worker
+        def worker = $0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i]
+
+        # @param server [Puma::Server, nil]
+        # @return [Integer, nil] how many workers the cluster has; 0: it is none; nil where it can't be told
+        def workers_count(server)
+          options = server&.instance_variable_get(:@options)
+          options[:workers]&.to_i if options.respond_to?(:[])
+        end
+
+        # @api private
+        def server_starts(server) = @server_tasks.each { |task| task.call(server) }
+
+        # @api private
+        def master_checks = @master_tasks.each(&:call)
+
+        # @api private
+        def launches(configuration)
+          @launch[:configured].call((configuration.respond_to?(:_options) ? configuration._options : configuration.options).user_options)
+        end
+
+        # @api private
+        def booted(launcher) = @launch[:booted].call(launcher)
+
+        # @api private
+        def constant_added(owner, name)
+          if owner.equal?(::Object)
+            listener_of(::Puma) if name == :Puma && !::Object.autoload?(:Puma)
+          elsif loaded?(name)
+            @waiting.delete(name)&.each { |block| block.call(::Puma.const_get(name)) }
+          end
+        end
+
+        private
+
+        # An autoload is announced like a constant, and must not be triggered by us.
+        def loaded?(name)
+          defined?(::Puma) && !::Puma.autoload?(name) && ::Puma.const_defined?(name, false)
+        end
+
+        def listener_of(owner) = owner.singleton_class.prepend(Listener)
+      end
+
+      module Listener
+        def const_added(name)
+          super
+          Puma.constant_added(self, name) if equal?(::Object) || (defined?(::Puma) && equal?(::Puma))
+        end
+      end
+
+      module ServerStart
+        def run(...)
+          Puma.server_starts(self)
+          super
+        end
+      end
+
+      # In the master's loop, between forks.
+      module MasterCheck
+        def check_workers(...)
+          Puma.master_checks
+          super
+        end
+      end
+
+      module Launching
+        def initialize(configuration, *)
+          Puma.launches(configuration)
+          super
+          %i[on_booted after_booted].each { |event| events.register(event) { Puma.booted(self) } }
+        end
+      end
+
+      # Puma writes the response and calls `rack.response_finished` inside: what follows the response still keeps the thread, and
+      # counts. A splat would do for all versions, and allocate for each request.
+      module AroundRequest6
+        def handle_request(client, requests)
+          recorder = Probe.recorder
+          begun = recorder.begin(client)
+          super
+        ensure
+          recorder.finish(client) if begun
+        end
+      end
+
+      module AroundRequest8
+        def handle_request(processor, client, requests)
+          recorder = Probe.recorder
+          begun = recorder.begin(client)
+          super
+        ensure
+          recorder.finish(client) if begun
+        end
+      end
+
+      # The acceptor and the reactor queue clients. Both may have waited for the GVL since the client was there, so the
+      # stamp is the moment at which they were woken for it.
+      module Queueing
+        def <<(work)
+          work.puma_tuner_queued_ns = GvlClock.woken_ns if work.respond_to?(:puma_tuner_queued_ns=)
+          super
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # The recorder of a process that can't be watched, or is not.
+    module Unwatched
+      def self.begin(_client) = false
+
+      def self.finish(_client) = nil
+
+      def self.job(_name) = yield
+    end
+
+    # Puts the requests and jobs of this process into its ledger. What goes wrong here must not reach the app.
+    class Recorder
+      # @param endpoint [Endpoint]
+      def initialize(endpoint)
+        @endpoint = endpoint
+        @entries = Hash.new { |entries, name| entries[name] = new_entry(:request, name) }
+        @jobs = Hash.new { |jobs, name| jobs[name] = new_entry(:job, name) }
+      end
+
+      # @param client [::Puma::Client] that this thread is about to serve
+      # @return [Boolean] false when this thread serves a request already
+      def begin(client)
+        return false unless GvlClock.request_begin
+        RequestStart.stamp(client)
+        true
+      rescue => error
+        Probe.fault("a request could not be recorded", error)
+        true
+      end
+
+      # Closes the request that this thread serves.
+      # @param client [::Puma::Client]
+      def finish(client)
+        env = client.env
+        queued_ns = client.puma_tuner_queued_ns
+        client.puma_tuner_queued_ns = nil
+        if env.key?(Puma::APP_WAS_CALLED)
+          GvlClock.request_end(@entries[@endpoint.name(env)], queued_ns, client.puma_tuner_before_puma_ns)
+        else
+          GvlClock.discard
+        end
+        client.puma_tuner_before_puma_ns = nil
+      rescue => error
+        GvlClock.discard
+        Probe.fault("a request could not be recorded", error)
+      end
+
+      # @param name [String]
+      # @return what the block returns
+      def job(name)
+        return yield unless GvlClock.job_begin
+        begin
+          yield
+        ensure
+          finish_job(name)
+        end
+      end
+
+      # A request of nobody's, to time what recording costs.
+      REHEARSAL = {"REQUEST_METHOD" => "GET", "PATH_INFO" => "/", "SCRIPT_NAME" => "", Puma::APP_WAS_CALLED => true}.freeze
+      private_constant :REHEARSAL
+
+      # @api private
+      def rehearse(entry)
+        GvlClock.job_begin
+        REHEARSAL.key?(Puma::APP_WAS_CALLED) && @endpoint.name(REHEARSAL)
+        GvlClock.request_end(entry, nil, nil)
+      end
+
+      private
+
+      def finish_job(name)
+        GvlClock.request_end(@jobs[name.to_s], nil, nil)
+      rescue => error
+        GvlClock.discard
+        Probe.fault("a job could not be recorded", error)
+      end
+
+      # The first of its kind may have loaded libraries that were not there before.
+      def new_entry(kind, name)
+        OffGvl.look_for_libraries
+        GvlClock.entry(Ledger::KIND_NUMBERS[kind], name)
+      end
+    end
+  end
+end

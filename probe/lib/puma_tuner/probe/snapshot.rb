@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module Probe
+    # The whole server's Observation, from inside any of its processes: since it started, or since the snapshot before.
+    class Snapshot
+      # @param recording [Recording]
+      def initialize(recording)
+        @recording = recording
+        @before = {}
+        @began_at = nil
+      end
+
+      # @return [Observation]
+      # @raise [VoidMeasurement] when neither a request nor a job has ended
+      def take
+        raise VoidMeasurement, @recording.why_not unless @recording.any?
+        GvlClock.sweep
+        after = @recording.ledgers.read
+        account = Account.new(@before, after)
+        raise VoidMeasurement, "no request or job has ended yet" if account.empty?
+        observation(account, after, @began_at || Time.at(0, after.values.map(&:began_at_ns).min, :nsec))
+      end
+
+      # Later ones begin here.
+      def restart
+        @before = @recording.ledgers.tap(&:begin_window).read
+        @began_at = Time.now
+      end
+
+      private
+
+      def observation(account, after, began_at)
+        workers = after.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
+        server = after.values.last.facts
+        Observation.new(started_at: began_at.utc.iso8601, duration_ns: ((Time.now - began_at) * 1_000_000_000).round, command: nil,
+          way_in: server["way_in"], topology: topology(workers, account.threads), min_threads_count: nil,
+          server: Probe::ServerFacts.from_document(server["server"]), machine: Probe::MachineFacts.read, load: nil,
+          budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
+          threads: account.threads, background: account.background, processes: processes(account, after),
+          probe: account.probe(nil), unknown: account.unknown, locks: account.locks)
+      end
+
+      # As many threads as have served; nil where none has (a process of jobs).
+      def topology(workers_count, threads)
+        most = threads.group_by(&:worker_index).values.map(&:size).max
+        Topology.from(workers_count, most) if most
+      end
+
+      def processes(account, after)
+        after.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.map do |path, ledger|
+          ProcessObservation.new(role: ledger.facts["worker_index"] ? "worker" : "single", worker_index: ledger.facts["worker_index"],
+            pid: ledger.pid, requests_count: account.requests_count(path), cpu_ns: Probe::Processes.cpu_ns(ledger.pid),
+            gc_count: account.gc_count(path), **Probe::Processes.memory(ledger.pid))
+        end
+      end
+    end
+  end
+end

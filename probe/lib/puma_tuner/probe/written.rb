@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Probe
+    # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension.
+    module Written
+      NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count lock_pairs_count unplaced_locks_count].freeze
+      COSTS = %i[cost_per_cycle_ns cost_per_request_ns cost_per_lock_pair_ns].freeze
+
+      module_function
+
+      # @param ledgers [Array<Ledger>]
+      # @return [Hash] for JSON; their traces are left out
+      def document(ledgers)
+        {
+          pid: 0, facts: ledgers.last.facts.merge("worker_index" => nil), began_at_ns: ledgers.map(&:began_at_ns).min,
+          **NUMBERS.to_h { |name| [name, ledgers.sum { |ledger| ledger.public_send(name) || 0 }] },
+          **COSTS.to_h { |name| [name, ledgers.filter_map(&name).max] },
+          locks: (Ledger.sum_locks(ledgers).values.map(&:to_h) if ledgers.any?(&:locks)),
+          entries: Ledger.sum(ledgers).values.map { |entry| entry_document(entry) }
+        }
+      end
+
+      def entry_document(entry)
+        {kind: entry.kind, name: entry.name, counts: entry.counts, sums: entry.sums,
+         histograms: entry.histograms.map { |histogram| histogram&.to_document }, blames: entry.blames.map { |(kind, name), ns| [kind, name, ns] }}
+      end
+
+      # @return [Ledger, nil]
+      def read(path)
+        fields = JSON.parse(File.read(path))
+        entries = fields.fetch("entries").map { |entry| entry_of(entry) }
+        Ledger.new(pid: fields["pid"], facts: fields["facts"], began_at_ns: fields["began_at_ns"], traces: {},
+          entries: entries.to_h { |entry| [[entry.kind, entry.name], entry] },
+          locks: fields["locks"]&.map { |lock| Ledger::Lock.new(**lock.transform_keys(&:to_sym)) },
+          **(NUMBERS + COSTS).to_h { |name| [name, fields[name.to_s]] })
+      end
+
+      def entry_of(fields)
+        Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"], counts: fields["counts"], sums: fields["sums"],
+          histograms: fields["histograms"].map { |histogram| histogram && Probe::Histogram.from_document(histogram) },
+          blames: fields["blames"].to_h { |kind, name, ns| [[kind.to_sym, name], ns] })
+      end
+    end
+  end
+end

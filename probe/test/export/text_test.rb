@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require_relative "../../../benchmark/support/prometheus_process"
+
+class ExportTextTest < TunerTest
+  include PumaTuner::Export
+
+  def family(name = "puma_tuner_things_total", type = "counter", samples = {{} => 1}, help: "Things.") = Family.new(name:, type:, help:, samples:)
+
+  test "a metric is its help, its type and its samples" do
+    assert_equal "# HELP puma_tuner_things_total Things.\n# TYPE puma_tuner_things_total counter\npuma_tuner_things_total 3\n", Text.of([family.with(samples: {{} => 3})])
+    assert_includes Text.of([family.with(samples: {{worker: "0"} => 1.5})], {service: "shop"}), "\npuma_tuner_things_total{service=\"shop\",worker=\"0\"} 1.5\n"
+  end
+
+  test "what nobody knows is not there at all" do
+    assert_empty Text.of([family.with(samples: {})])
+  end
+
+  test "names from the app can't break out of their quotes" do
+    line = Text.of([family.with(samples: {{endpoint: "GET /a\"} 1\nevil{b=\"\\"} => 1})]).lines.last
+    assert_equal "puma_tuner_things_total{endpoint=\"GET /a\\\"} 1\\nevil{b=\\\"\\\\\"} 1\n", line
+  end
+
+  test "a histogram has its buckets, sum and count" do
+    histogram = Buckets.of(PumaTuner::Probe::Histogram.of([300_000, 10_000_000]), Bounds::COARSE, 10_300_000)
+    text = Text.of([family("puma_tuner_x_seconds", "histogram").with(samples: {{job: "a"} => histogram})])
+    assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"0.000262144\"} 0\n"
+    assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"0.000393216\"} 1\n"
+    assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"+Inf\"} 2\npuma_tuner_x_seconds_sum{job=\"a\"} 0.0103\npuma_tuner_x_seconds_count{job=\"a\"} 2\n"
+  end
+
+  test "names and help are what Prometheus' own linter wants" do
+    skip PrometheusProcess.why_not if PrometheusProcess.why_not
+    histogram = Buckets.of(PumaTuner::Probe::Histogram.of([300_000]), Bounds::COARSE, 300_000)
+    families = Families.names.map { |family| family.with(samples: {{endpoint: "GET /"} => (family.type == "histogram") ? histogram : 1}) }
+    assert_operator families.size, :>, 20
+    output, status = Open3.capture2e(PrometheusProcess.find("promtool"), "check", "metrics", stdin_data: Text.of(families))
+    assert status.success?, output
+    assert_empty output
+  end
+end

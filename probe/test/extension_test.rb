@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+
+# The extension for an app whose Ruby is another than the one that this was compiled for. Here it is the same one, and a copy of the
+# library without what was compiled.
+class ExtensionTest < TunerTest
+  time_limit 120
+
+  PROBE = File.expand_path("..", __dir__)
+
+  def setup
+    @folder = Dir.mktmpdir("puma_tuner-test")
+    FileUtils.cp_r(File.join(PROBE, "lib"), @folder)
+    FileUtils.rm_rf(File.join(@folder, "lib/puma_tuner/probe/native"))
+    FileUtils.mkdir_p(File.join(@folder, "ext/puma_tuner_probe"))
+    FileUtils.cp(Dir[File.join(PROBE, "ext/puma_tuner_probe/*.{c,h,rb}")], File.join(@folder, "ext/puma_tuner_probe"))
+    FileUtils.mkdir(File.join(@folder, "run"))
+  end
+
+  def teardown
+    FileUtils.remove_entry(@folder)
+  end
+
+  # As in a server that a command starts.
+  # @return [Array(String, String)] what it prints, and its standard error
+  def start(script = "puts PumaTuner::Probe::GvlClock.why_not || PumaTuner::Probe::GvlClock.start", **environment)
+    out, err, status = Open3.capture3({"PATH" => ENV.fetch("PATH"), "PUMA_TUNER_DIRECTORY" => File.join(@folder, "run"), "PUMA_TUNER_METER" => "1",
+      "PUMA_TUNER_EXTENSIONS" => File.join(@folder, "cache"), "RUBYLIB" => File.join(@folder, "lib"), "RUBYOPT" => "-rpuma_tuner/autorun", **environment.transform_keys(&:to_s)},
+      RbConfig.ruby, "-e", script, unsetenv_others: true)
+    assert status.success?, err
+    [out.chomp, err]
+  end
+
+  def compiled = Dir[File.join(@folder, "cache/*/puma_tuner_probe.so")]
+
+  test "it is compiled once, kept, and works" do
+    out, err = start
+    assert_equal "true", out
+    assert_includes err, "compiled for Ruby #{RUBY_VERSION}"
+    before = compiled.map { |path| File.stat(path).ino }
+    assert_equal 1, before.size
+    out, err = start("puts PumaTuner::Probe::GvlClock.start, $LOADED_FEATURES.grep(/puma_tuner_probe\\.so/)")
+    assert_equal ["true", *compiled], out.lines(chomp: true)
+    assert_empty err
+    assert_equal before, compiled.map { |path| File.stat(path).ino }
+  end
+
+  test "servers that start at the same time compile it once" do
+    told = Array.new(3) { Thread.new { start } }.map(&:value)
+    assert_equal %w[true true true], told.map(&:first)
+    assert_equal 1, compiled.size
+    assert_empty Dir[File.join(@folder, "cache/*/*.partial")]
+  end
+
+  test "where it can't be compiled the reason is told, and it is tried once in a run" do
+    out, err = start(PATH: "/nowhere")
+    assert_match(/could not be compiled: .*is there a C compiler/, out)
+    assert_match(/compiled for Ruby/, err)
+    assert_empty start(PATH: "/nowhere").last
+    assert_empty compiled
+  end
+
+  test "an app's server without a folder for it is left alone" do
+    out, err = start(PUMA_TUNER_EXTENSIONS: nil)
+    assert_match(/the extension is not there/, out)
+    assert_empty err
+  end
+end

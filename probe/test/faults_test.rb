@@ -1,0 +1,346 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/served_app"
+require "open3"
+require "socket"
+
+# Real servers under load to which something happens. After each, three counts of requests are held against each other: what the
+# clients had answered, what the app itself has counted (a byte in a file for each request, by the kernel), and what the probe has recorded.
+# They agree to the unit; where a process is killed, but for those requests that were under way in it.
+class FaultsTest < TunerTest
+  include PumaTuner
+
+  time_limit 180
+
+  # Counts by itself, in a file that all its processes append to.
+  RACKUP = <<~'RUBY'
+    require "timeout"
+    counted = File.open("served", File::WRONLY | File::APPEND | File::CREAT)
+    app = lambda { |env|
+      case env["PATH_INFO"]
+      when "/fork" then Process.wait(fork { Array.new(100) { Object.new }; sleep 0.001; exit!(0) })
+      when "/timeout" then (Timeout.timeout(0.002) { sleep 0.05 } rescue nil)
+      when "/thread" then Thread.new { sleep }.tap { |thread| sleep 0.001; thread.kill }.join
+      when "/raise" then raise "the app's own"
+      when "/throw" then catch(:done) { throw :done }
+      when "/fiber" then Fiber.new { sleep 0.001; Fiber.yield; 1 }.tap(&:resume).resume
+      when "/ractor" then Ractor.new { 3.times { Thread.new { Mutex.new.synchronize { sleep 0.0005 } }.join }; 1 }.then { |one| one.respond_to?(:value) ? one.value : one.take }
+      when "/mutex" then Mutex.new.synchronize { sleep 0.0005 }
+      when "/stream" then next [200, {}, Enumerator.new { |lines| 3.times { |i| sleep 0.001; lines << "data: #{i}\n\n" } }]
+      when "/hijack" then next [200, {"rack.hijack" => ->(io) { io.write("over"); io.close }}, []]
+      when "/websocket"
+        io = env["rack.hijack"].call
+        io.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        io.write(io.readpartial(5))
+        io.close
+        next [-1, {}, []]
+      when "/body" then env["rack.input"].read
+      else 300.times { |i| i.to_s }; sleep 0.0005
+      end
+      [200, {"content-type" => "text/plain"}, ["fine"]]
+    }
+    run lambda { |env|
+      begin
+        app.call(env)
+      ensure
+        counted.syswrite("x")
+      end
+    }
+  RUBY
+
+  # A server with the probe, and clients that have counted what they were answered.
+  class Served
+    attr_reader :server, :answered_count, :broken_count, :app
+
+    def initialize(server, app)
+      @server, @app = server, app
+      @answered_count = @broken_count = 0
+      @lock = Mutex.new
+    end
+
+    def port = server.url[/\d+\z/].to_i
+
+    def answered(count = 1) = @lock.synchronize { @answered_count += count }
+
+    # Asks over connections that are kept, in threads of its own, until the block ends.
+    def under_load(*paths, clients: 4)
+      stop = false
+      threads = Array.new(clients) { |i| Thread.new { ask(paths.cycle.lazy.drop(i)) { stop } } }
+      yield
+    ensure
+      stop = true
+      threads.each(&:join)
+    end
+
+    def ask(paths)
+      http = nil
+      paths.each do |path|
+        break http&.finish if yield
+        http ||= Net::HTTP.start("127.0.0.1", port, read_timeout: 30)
+        http.get(path)
+        answered
+      rescue SystemCallError, IOError, Net::HTTPBadResponse, Net::ReadTimeout
+        @lock.synchronize { @broken_count += 1 }
+        http = nil
+        sleep 0.01
+      end
+    end
+
+    # One after the other.
+    def get(*paths)
+      Net::HTTP.start("127.0.0.1", port) { |http| paths.each { |path| http.get(path) && answered } }
+    end
+
+    def counted_by_app = File.size(File.join(app.folder, "served"))
+
+    def recorded
+      Probe::Ledger.sum(Probe::Ledgers.of_run(server.directory).read.values).values.select { |entry| entry.kind == :request }
+    end
+
+    def recorded_count = recorded.sum { |entry| entry.counts.first }
+
+    include PumaTuner
+  end
+
+  # @yieldparam served [Served]
+  def serve(*options, topology: "1x3", puma_rb: nil, environment: {}, gemfile: nil, rackup: RACKUP, locks: false)
+    ServedApp.open(rackup:, puma_rb:) do |app|
+      command = Host::Command.new(words: ["bundle", "exec", "puma", *options], directory: app.folder,
+        environment: (gemfile ? app.environment(gemfile:) : app.environment).merge(environment))
+      Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true, locks:) { |server| yield Served.new(server, app) }
+    end
+  end
+
+  # The client has its answer before the server has recorded it.
+  def assert_agree(served, killed_in_flight: 0)
+    found = nil
+    wait_until("the record of all requests: #{served.answered_count} answered", limit_s: 10) do
+      found = [served.recorded_count, served.counted_by_app]
+      found.first >= served.counted_by_app - killed_in_flight && found.first >= served.answered_count - killed_in_flight
+    end
+    assert_operator served.answered_count, :>, 10
+    if killed_in_flight.zero?
+      assert_equal [served.answered_count] * 2, found
+    else
+      assert_in_delta served.answered_count, found.first, killed_in_flight
+      assert_in_delta found.last, found.first, killed_in_flight
+    end
+  end
+
+  def wait_for_new_workers(served, before, all: false)
+    wait_until("new workers", limit_s: 40) do
+      now = served.server.serving_pids
+      now.size >= before.size && (all ? (now & before).empty? : (now - before).any?)
+    end
+  end
+
+  test "a worker is killed" do
+    serve(topology: "2x2") do |served|
+      before = served.server.serving_pids
+      served.under_load("/") do
+        sleep 0.3
+        Process.kill(:KILL, before.first)
+        wait_for_new_workers(served, before)
+        sleep 0.3
+      end
+      assert_agree(served, killed_in_flight: 4)
+    end
+  end
+
+  test "the master is killed: what its workers have recorded stays" do
+    serve(topology: "2x2") do |served|
+      served.under_load("/") do
+        sleep 0.3
+        Process.kill(:KILL, served.server.announcement["pid"])
+        sleep 0.5
+      end
+      assert_agree(served, killed_in_flight: 4)
+    end
+  end
+
+  test "a reader is killed in the middle of reading, and a worker begins after it" do
+    serve(topology: "2x2") do |served|
+      script = "ledgers = PumaTuner::Probe::Ledgers.of_run(#{served.server.directory.inspect}); $stdout.sync = true; loop { ledgers.read; ledgers.fold_ended; print 1 }"
+      before = served.server.serving_pids
+      served.under_load("/") do
+        IO.popen([RbConfig.ruby, "-I", Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", script, {err: File::NULL}]) do |reader|
+          reader.read(3)
+          Process.kill(:KILL, reader.pid)
+        end
+        Process.kill(:TERM, before.first)
+        wait_for_new_workers(served, before)
+        sleep 0.2
+      end
+      assert_agree(served)
+    end
+  end
+
+  test "phased restart" do
+    serve(topology: "2x2", puma_rb: "preload_app! false\n") do |served|
+      before = served.server.serving_pids
+      served.under_load("/") do
+        sleep 0.2
+        Process.kill(:USR1, served.server.announcement["pid"])
+        wait_for_new_workers(served, before, all: true)
+        sleep 0.2
+      end
+      assert_agree(served)
+    end
+  end
+
+  test "restart in place: the process goes on under the same id, in a new ledger" do
+    serve do |served|
+      served.under_load("/") do
+        sleep 0.2
+        Process.kill(:USR2, served.server.announcement["pid"])
+        sleep 2
+      end
+      assert_operator Probe::Ledgers.of_run(served.server.directory).paths.size, :>=, 2
+      assert_agree(served)
+    end
+  end
+
+  test "workers that are forked from a worker, and forked anew" do
+    serve("--fork-worker", topology: "3x2") do |served|
+      before = served.server.serving_pids
+      served.under_load("/") do
+        sleep 0.2
+        Process.kill(:URG, served.server.announcement["pid"])
+        wait_for_new_workers(served, before)
+        sleep 0.3
+      end
+      assert_agree(served)
+    end
+  end
+
+  test "an app that is loaded before the workers are forked, and has asked for the probe itself" do
+    puma_rb = "preload_app!\nrequire \"puma_tuner/probe\"\nPumaTuner.measure(\"before the fork\") { 1 }\nPumaTuner.run(interval_s: 0.5)\n"
+    serve(topology: "2x2", puma_rb:) do |served|
+      served.under_load("/") { sleep 0.7 }
+      assert_agree(served)
+    end
+  end
+
+  test "forks inside of requests" do
+    serve { |served| served.under_load("/fork", "/") { sleep 0.7 } && assert_agree(served) }
+  end
+
+  ODD_PATHS = %w[/timeout /thread /throw /fiber /mutex /raise /].freeze
+
+  test "timeouts, threads that are killed, exceptions, throw, fibers, with locks watched" do
+    serve("-q", locks: true) { |served| served.under_load(*ODD_PATHS) { sleep 1 } && assert_agree(served) }
+  end
+
+  test "Ractors, with locks watched" do
+    serve(locks: true) { |served| served.under_load("/ractor", "/mutex", "/") { sleep 1 } && assert_agree(served) }
+  end
+
+  test "ten thousand paths" do
+    serve do |served|
+      Array.new(4) { |i| Thread.new { served.get(*Array.new(2_500) { |n| "/p#{i}x#{n.to_s(26).tr("0-9", "a-j")}/#{"q" * (n % 7)}?secret=#{n}" }) } }.each(&:join)
+      assert_agree(served)
+      assert_operator served.recorded.size, :<=, 200
+      assert_empty served.recorded.map(&:name).grep(/secret/)
+    end
+  end
+
+  test "streams, hijacked responses and websockets" do
+    serve do |served|
+      served.under_load("/stream", "/hijack", clients: 2) { sleep 0.5 }
+      5.times do
+        TCPSocket.open("127.0.0.1", served.port) do |socket|
+          socket.write("GET /websocket HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+          assert_match(/ 101 /, socket.gets("\r\n\r\n"))
+          socket.write("hello")
+          assert_equal "hello", socket.read
+          served.answered
+        end
+      end
+      assert_agree(served)
+    end
+  end
+
+  test "pipelined requests, and clients that send byte by byte" do
+    serve do |served|
+      TCPSocket.open("127.0.0.1", served.port) do |socket|
+        socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 19 + "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        served.answered(socket.read.scan("HTTP/1.1 200").size)
+      end
+      Array.new(3) {
+        Thread.new do
+          TCPSocket.open("127.0.0.1", served.port) do |socket|
+            "POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\nConnection: close\r\n\r\n#{"b" * 20}".each_char { |char| socket.write(char) && sleep(0.001) }
+            served.answered(socket.read.scan("HTTP/1.1 200").size)
+          end
+        end
+      }.each(&:join)
+      served.under_load("/") { sleep 0.2 }
+      assert_agree(served)
+    end
+  end
+
+  # @param before [String] what is done as root of a namespace of its own, before the server starts
+  def in_namespace(before)
+    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    _, status = Open3.capture2e(*words, "mount -t tmpfs none /mnt")
+    skip "this kernel gives no namespaces to users" unless status.success?
+    [*words, "#{before} && exec \"$@\"", "sh"]
+  end
+
+  # A server on its own, with `PumaTuner.run` in its puma.rb. What it has recorded can't be read from outside of its namespace: its own
+  # lines tell that it serves and what it says.
+  def in_hostile_place(before, environment: {})
+    words = in_namespace(before)
+    ServedApp.open(rackup: RACKUP, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 0.3)\n") do |app|
+      port = app.start(extra: environment, before: words)
+      codes = ServedApp.request(port, "/", clients: 3, each: 20)
+      assert_equal [200], codes.uniq
+      assert_equal 60, File.size(File.join(app.folder, "served"))
+      sleep 0.5
+      yield app.stop
+    end
+  end
+
+  test "no place in memory that could be written, and none on the disk" do
+    in_hostile_place("mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp2 2>/dev/null; true", environment: {"TMPDIR" => "/proc"}) do |lines|
+      skip "/tmp can be written" if lines.grep(/nothing is recorded/).empty? && lines.grep(/cpu:/).any?
+      assert_equal 1, lines.grep(/puma_tuner: /).size, lines.join("\n")
+    end
+  end
+
+  test "a place that is full" do
+    in_hostile_place("mount -t tmpfs -o size=100k none /dev/shm") do |lines|
+      assert_equal 1, lines.grep(/puma_tuner: .*No space left/).size, lines.join("\n")
+    end
+  end
+
+  test "a place that becomes full while it serves" do
+    in_hostile_place("mount -t tmpfs -o size=800k none /dev/shm && head -c 400000 /dev/zero > /dev/shm/filled") do |lines|
+      assert_operator lines.grep(/cpu: /).size, :>, 0, lines.join("\n")
+    end
+  end
+
+  test "no /proc" do
+    in_hostile_place("mount -t tmpfs none /proc") { |lines| assert_operator lines.grep(/cpu: /).size, :>, 0, lines.join("\n") }
+  end
+
+  OTHER_TOOLS = "#{ServedApp::PROJECT}/gemfiles/other_tools.gemfile"
+  EXPORTERS = "#{ServedApp::PROJECT}/gemfiles/exporters.gemfile"
+
+  OTHERS = {
+    "gvltools" => ["require 'gvltools'; GVLTools::LocalTimer.enable; GVLTools::GlobalTimer.enable; GVLTools::WaitingThreads.enable", OTHER_TOOLS],
+    "gvl_timing" => ["require 'gvl_timing'; use(Class.new { def initialize(app) = @app = app; def call(env) = (answer = nil) || GVLTiming.measure { answer = @app.call(env) } && answer })", OTHER_TOOLS],
+    "vernier" => ["require 'vernier'; Vernier.start_profile(out: 'v.json'); Thread.new { sleep 0.4; Vernier.stop_profile }", OTHER_TOOLS],
+    "rperf" => ["require 'rperf'; Rperf.start(output: 'r.json'); Thread.new { sleep 0.4; Rperf.stop }", OTHER_TOOLS],
+    "OpenTelemetry" => ["require 'opentelemetry/sdk'; OpenTelemetry::SDK.configure", EXPORTERS]
+  }.freeze
+
+  OTHERS.each do |name, (code, gemfile)|
+    test "beside #{name}" do
+      _, status = Open3.capture2e(Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => gemfile).compact, "bundle", "check", unsetenv_others: true)
+      skip "its gems are not installed; bin/setup --test installs them" unless status.success?
+      serve(gemfile:, rackup: "#{code}\n#{RACKUP}") { |served| served.under_load(*ODD_PATHS.first(4), "/") { sleep 1 } && assert_agree(served) }
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class FingerprintTest < TunerTest
+  Fingerprint = PumaTuner::Probe::Fingerprint
+
+  # @return [Hash] of a Ruby of its own
+  def of_ruby(*words, environment: {}, script: "")
+    code = "#{script}; $stdout.write(Marshal.dump(PumaTuner::Probe::Fingerprint.read))"
+    Marshal.load(IO.popen([{"RUBYOPT" => nil, "PUMA_TUNER_KEY" => "0123456789abcdef" * 2, **environment}, RbConfig.ruby, *words, "-I", PumaTuner::Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", code, err: File::NULL], "rb", &:read))
+  end
+
+  test "Ruby, YJIT and flags" do
+    plain = of_ruby
+    assert_equal "ruby #{RUBY_VERSION} #{RUBY_PLATFORM}", plain.fetch("ruby")
+    assert_equal "off", plain.fetch("yjit")
+    assert_equal "", plain.fetch("ruby flags")
+    flagged = of_ruby(environment: {"RUBYOPT" => "--yjit -rpuma_tuner/version"})
+    assert_equal "on", flagged.fetch("yjit")
+    assert_equal "--yjit", flagged.fetch("ruby flags")
+    assert_equal %w[ruby\ flags yjit], (plain.keys | flagged.keys).reject { |key| plain[key] == flagged[key] }
+  end
+
+  test "gems by version, extensions by the gem they come from" do
+    facts = of_ruby(environment: {"RUBYOPT" => nil}, script: "gem 'nio4r'; require 'nio'")
+    version = facts.fetch("gem nio4r")
+    assert_match(/\A\d+\.\d+/, version)
+    assert_equal "nio4r-#{version}", facts.fetch("extension nio4r_ext.so")
+    assert_empty facts.keys.grep(/puma_tuner.*so/)
+  end
+
+  test "a gem that comes with Ruby, when it is loaded, and is not loaded for it" do
+    refute_includes of_ruby("--disable-gems"), "gem json"
+    assert_match(/\A\d+\.\d+/, of_ruby("--disable-gems", script: "require 'json'").fetch("gem json"))
+  end
+
+  test "a variable that may be a secret is told apart, not told" do
+    one, two = %w[secret-1 secret-2].map { |text| of_ruby(environment: {"API_KEY" => text, "MALLOC_ARENA_MAX" => "2"}) }
+    refute_equal one.fetch("env API_KEY"), two.fetch("env API_KEY")
+    assert_match(/\A\(\h{16}\)\z/, one.fetch("env API_KEY"))
+    assert_equal "2", one.fetch("env MALLOC_ARENA_MAX")
+    refute_includes Marshal.dump(one), "secret"
+    refute_equal one.fetch("env API_KEY"), of_ruby(environment: {"API_KEY" => "secret-1", "PUMA_TUNER_KEY" => "f" * 32}).fetch("env API_KEY"), "without the key nobody can try it out"
+  end
+
+  test "a library that is preloaded, when it is here" do
+    library = Dir["/usr/lib/*-linux-*/libBrokenLocale.so.1"].first or skip "no C library in Debian's place"
+    assert_equal "", of_ruby.fetch("preloaded")
+    assert_equal File.basename(File.realpath(library)), of_ruby(environment: {"LD_PRELOAD" => library}).fetch("preloaded")
+    assert_equal "", of_ruby(environment: {"LD_PRELOAD" => "/nonexistent/libBrokenLocale.so.1"}).fetch("preloaded")
+  end
+
+  test "where things are installed is no difference" do
+    assert_equal of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/a", "TMPDIR" => "/tmp"}), of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/b"})
+  end
+end

@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+
+# What can go wrong around the probe, each in a process of its own: the app goes on, and one line says what is missing.
+class HarmlessTest < TunerTest
+  LIBRARY = PumaTuner::Probe::LIBRARY_FOLDER
+  Clock = PumaTuner::Probe::GvlClock
+
+  # @param script [String] Ruby
+  # @return [Array(String, String)] what it printed, and what it said on standard error
+  def run_script(script, environment = {})
+    out, errors, status = Open3.capture3({"RUBYOPT" => nil, "RUBYLIB" => nil, **environment}, RbConfig.ruby, "-I", LIBRARY, "-rpuma_tuner/probe", "-rtmpdir",
+      "-e", "C = PumaTuner::Probe::GvlClock\n#{script}")
+    assert status.success?, "#{status}\n#{out}\n#{errors}"
+    [out, errors]
+  end
+
+  test "a thread whose name is no text, or raises, is recorded without one" do
+    out, = run_script(<<~RUBY)
+      class Odd < Thread; def name = :symbol; end
+      class Raises < Thread; def name = raise("no"); def native_thread_id = "nine"; end
+      C.start
+      Dir.mktmpdir do |folder|
+        C.open_ledger(File.join(folder, "x.ledger"), "{}")
+        threads = [Odd, Raises].map { |kind| kind.new { sleep 0.01; sleep } }
+        sleep 0.05
+        C.sweep
+        Thread.class_eval { def name = Object.new }
+        Thread.new { sleep 0.01; sleep }
+        sleep 0.05
+        C.sweep
+        p PumaTuner::Probe::Ledger.read(File.join(folder, "x.ledger")).entries.keys.count([:thread, "(no name)"])
+      end
+    RUBY
+    assert_equal "1\n", out
+  end
+
+  test "more threads than there are places: the clock starts in the newest of them, and counts the others" do
+    out, = run_script(<<~RUBY)
+      Array.new(1_100) { Thread.new { sleep } }
+      sleep 0.2
+      Thread.new { p C.start, C.job_begin, C.request_take(false).nil? }.join
+      p C.unobserved_threads_count.positive?
+    RUBY
+    assert_equal "true\ntrue\nfalse\ntrue\n", out
+  end
+
+  # The clock of whoever waits: the limit is the issue's, and far below a time slice, of which each release of the GVL would cost one.
+  test "the clock starts beside a thread that computes without giving it a turn" do
+    out, = run_script(<<~RUBY)
+      turns = 0
+      Thread.new { loop { turns += 1 } }
+      sleep 0.01
+      before = turns
+      C.start
+      p turns - before
+    RUBY
+    assert_equal "0\n", out
+  end
+
+  test "where nothing can be written, a job returns what it does, and one line says so" do
+    out, errors = run_script(<<~RUBY, "TMPDIR" => "/nowhere")
+      PumaTuner::Probe::Ledgers.define_singleton_method(:places) { ["/proc"] }
+      3.times { p PumaTuner.measure("job") { :done } }
+      p PumaTuner.measure("raises") { raise "the app's own" } rescue p $!.message
+    RUBY
+    assert_equal ":done\n" * 3 + "\"the app's own\"\n", out
+    assert_equal 1, errors.lines.size, errors
+    assert_match(/nothing is recorded in this process/, errors)
+  end
+
+  test "without any folder for temporary files it is the same" do
+    out, errors = run_script("PumaTuner::Probe::Ledgers.define_singleton_method(:places) { [] }; p PumaTuner.measure('job') { :done }")
+    assert_equal ":done\n", out
+    assert_match(/there is no folder for temporary files/, errors)
+  end
+
+  test "an error that cannot be said, as standard error is closed, does not reach the app either" do
+    out, = run_script("PumaTuner::Probe::Ledgers.define_singleton_method(:places) { [] }; $stderr.close; p PumaTuner.measure('job') { :done }")
+    assert_equal ":done\n", out
+  end
+
+  test "after repeated faults of its own it switches itself off, and says so" do
+    out, errors = run_script(<<~RUBY)
+      PumaTuner::Probe.begin_recording
+      C.define_singleton_method(:request_end) { |*| raise "broken" }
+      20.times { PumaTuner.measure("job") { 1 } }
+      p PumaTuner::Probe.recorder
+    RUBY
+    assert_equal "PumaTuner::Probe::Unwatched\n", out
+    assert_equal 2, errors.lines.size, errors
+    assert_match(/please report this/, errors.lines.first)
+    assert_match(/after 10 such faults/, errors.lines.last)
+  end
+
+  test "a job's name may be anything" do
+    out, errors = run_script("[nil, :symbol, 1, Object, \"\\xff\\0\"].each { |name| PumaTuner.measure(name) { print 1 } }")
+    assert_equal "11111", out
+    assert_empty errors
+  end
+
+  # One: two that start threads can hang in Ruby 3.4.5 by itself.
+  test "other Ractors run as they would without it, and their threads count as not observed" do
+    out, = run_script(<<~RUBY)
+      $VERBOSE = nil
+      C.start
+      Dir.mktmpdir do |folder|
+        C.open_ledger(File.join(folder, "x.ledger"), "{}")
+        C.watch_locks
+        workers = Array.new(1) { Ractor.new { 50.times { Thread.new { Mutex.new.synchronize { sleep 0.0001 } }.join }; PumaTuner.measure("job") { :done } } }
+        200.times { C.job_begin && Mutex.new.synchronize { sleep 0.0001 } && C.request_end(C.entry(2, "ours"), nil, nil) }
+        p workers.map { |worker| worker.respond_to?(:value) ? worker.value : worker.take }
+        p C.unobserved_threads_count >= 50
+        p PumaTuner::Probe::Ledger.read(File.join(folder, "x.ledger")).entries.fetch([:job, "ours"]).counts.first
+      end
+    RUBY
+    assert_equal "[:done]\ntrue\n200\n", out
+  end
+
+  test "a full place costs names and traces, never the process" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "x.ledger")
+      out, = run_script(<<~RUBY)
+        C.start
+        p C.open_ledger(#{path.inspect}, "{}", 600_000)
+        entries = Array.new(50) { |i| C.entry(1, "GET /\#{i}") }
+        2_000.times { |i| C.job_begin && C.request_end(entries[i % 50], nil, nil) }
+      RUBY
+      assert_equal "nil\n", out
+      ledger = PumaTuner::Probe::Ledger.read(path)
+      assert_equal 2_000, ledger.entries.values.select { |entry| entry.kind == :request }.sum { |entry| entry.counts.first }
+      assert_operator ledger.unnamed_count, :>, 30
+      assert_operator File.stat(path).blocks * 512, :<=, 600_000
+    end
+  end
+
+  test "too small a place is told as such" do
+    Dir.mktmpdir do |folder|
+      assert_equal Errno::ENOSPC.new.message, Thread.new { Clock.start && Clock.open_ledger(File.join(folder, "x.ledger"), "{}", 10_000) }.value
+      assert_empty Dir.children(folder)
+    end
+  end
+end

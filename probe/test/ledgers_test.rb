@@ -1,0 +1,250 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+class LedgersTest < TunerTest
+  include PumaTuner::Probe
+
+  def setup
+    @ledgers = Ledgers.new(Dir.mktmpdir)
+  end
+
+  def teardown = FileUtils.rm_rf(@ledgers.directory)
+
+  # A process that records so many requests, and ends.
+  def record(count, name: "GET /")
+    pid = fork do
+      GvlClock.start
+      abort unless GvlClock.open_ledger(@ledgers.new_path("ledger"), "{}").nil?
+      entry = GvlClock.entry(Ledger::KIND_NUMBERS[:request], name)
+      count.times { GvlClock.job_begin && GvlClock.request_end(entry, nil, nil) }
+      exit!(0)
+    end
+    Process.wait(pid)
+    assert_predicate $?, :success?
+  end
+
+  def account(before = {}) = Account.new(before, @ledgers.read)
+
+  def counts(account) = account.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] }
+
+  # A process that watches locks: each of two is held once, in the order that is given, in a request of its own; and ends.
+  def record_locks(order, rounds: 1)
+    pid = fork do
+      GvlClock.start
+      abort unless GvlClock.open_ledger(@ledgers.new_path("ledger"), "{}").nil? && GvlClock.watch_locks
+      locks = {first: Mutex.new, second: Mutex.new}
+      hold = {
+        first: -> { locks[:first].synchronize { sleep 0.001 } },
+        second: -> { locks[:second].synchronize { sleep 0.001 } }
+      }
+      rounds.times do
+        order.each do |name|
+          GvlClock.job_begin
+          hold[name].call
+          GvlClock.request_end(GvlClock.entry(Ledger::KIND_NUMBERS[:request], name.to_s), nil, nil)
+        end
+      end
+      exit!(0)
+    end
+    Process.wait(pid)
+    assert_predicate $?, :success?
+  end
+
+  # @return [Hash{String => Array<Integer>}] by endpoint, the locks in its traces
+  def traced_locks(account)
+    account.endpoints.to_h { |endpoint| [endpoint.name, endpoint.traces.flat_map { |trace| trace.steps.each_slice(2).filter_map { |kind, id| id if kind == "acquire" } }.uniq] }
+  end
+
+  test "processes add up" do
+    record(3)
+    record(4)
+    record(5, name: "GET /other")
+    assert_equal({"GET /" => 7, "GET /other" => 5}, counts(account))
+    assert_equal 7, account.endpoints.first.latency.count
+  end
+
+  test "two readings make a window" do
+    record(3)
+    before = @ledgers.read
+    record(4)
+    assert_equal({"GET /" => 4}, counts(account(before)))
+    assert_equal 4, account(before).endpoints.first.latency.count
+  end
+
+  test "ledgers of processes that have ended become one, and nothing is lost" do
+    (Folding::ENDED_MAX + 1).times { record(2) }
+    before = @ledgers.read
+    @ledgers.fold_ended
+    assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
+    assert_equal({"GET /" => 2 * (Folding::ENDED_MAX + 1)}, counts(account))
+    assert_empty counts(account(before)), "a window that spans it gains nothing by it"
+    (Folding::ENDED_MAX + 1).times { record(1) }
+    @ledgers.fold_ended
+    assert_equal({"GET /" => 3 * (Folding::ENDED_MAX + 1)}, counts(account))
+  end
+
+  test "a trace of an endpoint that came after the entries were read is left out" do
+    record(3)
+    path = @ledgers.paths.first
+    traces = Ledger.read(path).traces
+    assert_equal 3, traces.values.sum(&:size)
+    File.open(path, "r+b") { |file| file.pwrite([300].pack("Q"), Ledger::LAYOUT[:traces_offset] + 8) }
+    assert_equal 2, Ledger.read(path).traces.values.sum(&:size)
+  end
+
+  test "a process without the extension is one of the server's" do
+    unaided = Unaided.new(path: @ledgers.new_path("json"), facts: {worker_index: 2, why_not: "no extension"}, endpoint: Endpoint.new)
+    unaided.job("a job") { 1 + 1 }
+    unaided.send(:write)
+    ledger = @ledgers.read.values.first
+    assert_equal [Process.pid, 2], [ledger.pid, ledger.facts["worker_index"]]
+    assert_equal [[:job, "a job"]], ledger.entries.keys
+    assert_equal ["no extension"], account.unknown.values
+  end
+
+  test "the same lock has one id in all processes, in whichever order they came upon it" do
+    record_locks(%i[first second])
+    record_locks(%i[second first], rounds: 2)
+    locks = account.locks
+    assert_equal [[3, 2], [3, 2]], locks.map { |lock| [lock.holds_count, lock.threads_count] }
+    traced = traced_locks(account)
+    assert_equal [1, 1], traced.values.map(&:size), traced.inspect
+    assert_equal locks.map(&:id).sort, traced.values.flatten.sort
+    assert_operator account.probe(nil).lock_pairs_count, :>=, 6
+  end
+
+  test "a lock's numbers are those of the window, and one that nobody held in it is not told of" do
+    record_locks(%i[first second])
+    @ledgers.begin_window
+    before = @ledgers.read
+    record_locks(%i[second], rounds: 3)
+    assert_equal([[3, 0]], account(before).locks.map { |lock| [lock.holds_count, lock.waits_count] })
+    assert_nil Account.new({}, {}).locks
+  end
+
+  test "locks of processes that have ended stay known when their ledgers become one" do
+    (Folding::ENDED_MAX + 1).times { record_locks(%i[first second]) }
+    before = @ledgers.read
+    @ledgers.fold_ended
+    assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
+    assert_equal [Folding::ENDED_MAX + 1] * 2, account.locks.map(&:holds_count)
+    assert_empty account(before).locks
+    assert_operator account.probe(nil).lock_pairs_count, :>=, 2 * (Folding::ENDED_MAX + 1)
+  end
+
+  test "few ended ledgers stay as they are" do
+    record(2)
+    @ledgers.fold_ended
+    assert_equal 1, @ledgers.paths.size
+    refute_includes @ledgers.paths.first, "ended.json"
+  end
+
+  test "the folder of a server that has ended is removed when another begins" do
+    pid = fork { exit!(0) }
+    Process.wait(pid)
+    in_place do |place|
+      abandoned = folder_of_ended_server(place)
+      ours = Ledgers.of_server(Process.pid).directory
+      assert_path_exists ours
+      refute_path_exists abandoned
+    end
+  end
+
+  test "the folder of a server that lives stays, were its process id unknown here, as another container's is" do
+    in_place do |place|
+      reader, writer = IO.pipe
+      pid = fork do
+        Ledgers.of_server(Process.pid).then { |ledgers| writer.puts(ledgers.directory) }
+        sleep
+      end
+      theirs = reader.gets.chomp
+      foreign = theirs.sub(/\/\d+-/, "/99999999-")
+      File.rename(theirs, foreign)
+      File.utime(0, 0, foreign)
+      Ledgers.of_server(Process.pid)
+      assert_path_exists foreign
+    ensure
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+    end
+  end
+
+  test "nothing but folders of servers is removed, and no link is followed" do
+    in_place do |place|
+      base = File.join(place, "puma_tuner-#{Process.euid}")
+      Dir.mkdir(base, 0o700)
+      Dir.mktmpdir do |victim|
+        File.write(File.join(victim, "notes"), "x")
+        Dir.mkdir(File.join(base, "Documents"))
+        File.symlink(victim, File.join(base, "1-1-1"))
+        Ledgers.of_server(Process.pid)
+        assert_equal ["notes"], Dir.children(victim)
+        assert_path_exists File.join(base, "Documents")
+      end
+    end
+  end
+
+  test "a place that is a link, or that others can write to, is not used" do
+    in_place do |place|
+      base = File.join(place, "puma_tuner-#{Process.euid}")
+      Dir.mktmpdir do |victim|
+        FileUtils.mkdir_p([File.join(victim, "Documents"), File.join(victim, "1-1-1")])
+        File.symlink(victim, base)
+        assert_match(/is not a folder of this user's alone/, assert_raises(Ledgers::NoPlace) { Ledgers.of_server(Process.pid) }.message)
+        assert_equal %w[1-1-1 Documents], Dir.children(victim).sort
+        File.unlink(base)
+      end
+      Dir.mkdir(base)
+      File.chmod(0o777, base)
+      assert_raises(Ledgers::NoPlace) { Ledgers.of_server(Process.pid) }
+    end
+  end
+
+  test "a ledger that is cut short or of another version keeps nobody from recording" do
+    (Folding::ENDED_MAX + 1).times { record(1) }
+    File.write(@ledgers.new_path("ledger"), "x" * 100)
+    File.binwrite(@ledgers.new_path("ledger"), [Ledger::MAGIC, 1].pack("QQ") + "\0" * 400_000)
+    File.write(File.join(@ledgers.directory, "99999999-1.json"), "{\"pid\": 1")
+    @ledgers.fold_ended
+    assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
+  end
+
+  test "ledgers that were added up already, and were left behind, do not count twice" do
+    (Folding::ENDED_MAX + 1).times { record(1) }
+    left = @ledgers.paths.first
+    copy = File.binread(left)
+    @ledgers.fold_ended
+    before = counts(account)
+    File.binwrite(left, copy)
+    @ledgers.fold_ended
+    assert_equal before, counts(account)
+  end
+
+  # Nothing of this machine's own place is touched.
+  def in_place
+    Dir.mktmpdir do |place|
+      original = Ledgers.method(:places)
+      replace_places { [place] }
+      yield place
+    ensure
+      replace_places(&original)
+    end
+  end
+
+  def replace_places(&places)
+    Ledgers.singleton_class.remove_method(:places)
+    Ledgers.define_singleton_method(:places, &places)
+  end
+
+  def folder_of_ended_server(_place)
+    reader, writer = IO.pipe
+    pid = fork do
+      writer.puts(Ledgers.of_server(Process.pid).directory)
+      exit!(0)
+    end
+    Process.wait(pid)
+    reader.gets.chomp.tap { |folder| File.utime(0, 0, folder) }
+  end
+end

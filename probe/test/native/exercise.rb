@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+# Goes through every function of the extension, on many threads. Run by memory_test.rb under Valgrind.
+
+$LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))
+require "fileutils"
+require "monitor"
+require "tmpdir"
+require "puma_tuner/probe"
+
+Clock = PumaTuner::Probe::GvlClock
+abort(Clock.why_not) unless Clock.start
+folder = Dir.mktmpdir
+abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
+
+100.times { |i| Clock.attribute(Class.new, i % 4 + 3) } # more classes than there is room for
+scoped = lambda do
+  before = Clock.scope(Clock::STEP_KINDS.index("http"))
+  File.open(File::NULL, "w") { |null| null.syswrite("x") }
+  IO.select(nil, nil, nil, 0.0001)
+  Clock.scope(before)
+end
+
+serve = lambda do |entry|
+  Clock.request_begin
+  sleep 0.0005
+  scoped.call
+  Mutex.new.synchronize { Array.new(500) { Object.new } }
+  Queue.new.pop(timeout: 0.0005)
+  Clock.request_end(entry, Clock.now_ns, 1_000)
+end
+
+entries = Array.new(6) { |i| Clock.entry(1, "GET /#{i}") }
+Array.new(4) { |i| Thread.new { 30.times { |turn| serve.call(entries[(i + turn) % 6]) } } }.each(&:join)
+500.times { |i| Clock.entry(1, "GET /#{i}" * 20) } # more than there is room for, longer than there is room for
+1_100.times { Thread.new {}.join } # more threads than there are slots, one after the other
+idle = Array.new(1_100) { Thread.new { sleep } } # and all at once
+Clock.totals(idle.last)
+Clock.totals(idle.first)
+idle.each(&:kill).each(&:join)
+
+Clock.request_begin
+600.times { sleep 0.00001 } # more steps than a trace keeps
+Clock.request_take(true)
+Clock.request_begin
+600.times { sleep 0.00001 }
+Clock.request_end(entries.first, nil, nil)
+3_000.times { Clock.job_begin && Clock.request_end(entries.sample, nil, nil) } # more traces than are kept
+# More requests at once than one that waits for them tells apart, most of which end before it does; each computes up to its end.
+compute = ->(ns) { (end_ns = Clock.now_ns + ns) && (nil while Clock.now_ns < end_ns) }
+waiting = Thread.new { Clock.request_begin && 200.times { sleep 0.0001 } && Clock.request_end(entries.first, nil, nil) }
+Array.new(40) { |i|
+  Thread.new { 10.times { Clock.request_begin && sleep(0.0001) && compute.call(200_000) || Clock.request_end(entries[i % 6], nil, nil) } }
+}.push(waiting).each(&:join)
+# Locks: more than have a place, more held at once than are known of a thread, waited for, slept on, killed, and gone.
+abort("locks can't be watched") unless Clock.watch_locks
+mutexes, monitors = Array.new(300) { Mutex.new }, Array.new(3) { Monitor.new }
+nested = ->(locks) { locks.empty? ? sleep(0.0001) : locks.first.synchronize { nested.call(locks.drop(1)) } }
+lock = lambda do |seed|
+  Clock.request_begin
+  20.times { |turn| nested.call([mutexes[(seed * 7 + turn) % 300], monitors[(seed + turn) % 3], Mutex.new]) }
+  nested.call(Array.new(20) { Mutex.new })
+  condition = monitors[0].new_cond
+  monitors[0].synchronize { monitors[0].synchronize { condition.wait(0.0001) } }
+  mutexes[seed].synchronize { mutexes[seed].sleep(0.0001) }
+  Clock.request_end(entries[seed % 6], nil, nil)
+end
+Array.new(6) { |i| Thread.new { 3.times { lock.call(i) } } }.each(&:join)
+mutexes.each { |mutex| mutex.synchronize { sleep 0.00001 } }
+killed = Array.new(3) { Thread.new { mutexes[0].synchronize { sleep } } }
+sleep 0.01
+killed.each(&:kill).each(&:join)
+mutexes = monitors = nil
+GC.start
+mutexes, monitors = Array.new(300) { Mutex.new }, Array.new(3) { Monitor.new }
+Thread.new { lock.call(0) }.join
+# Allocating wherever anything allocates at all.
+GC.stress = true
+stressed = Array.new(3) { |i| Thread.new { 2.times { Clock.request_begin && sleep(0.0001) && Clock.request_end(entries[i], nil, nil) } } }
+2.times { Clock.job_begin && Clock.request_end(entries.last, nil, nil) }
+stressed.each(&:join)
+Thread.new { nested.call([Mutex.new, monitors[0]]) }.join
+GC.stress = false
+Clock.sweep
+GC.start
+GC.compact
+Process.wait(fork { serve.call(entries.first) }) # not started there: nothing is recorded
+Process.wait(fork { Clock.start && !Clock.open_ledger(File.join(folder, "two"), "{}") && serve.call(Clock.entry(1, "GET /")) })
+abort("no ledger of the child's") unless PumaTuner::Probe::Ledger.read(File.join(folder, "two")).entries.key?([:request, "GET /"])
+unobserved = Clock.unobserved_threads_count
+FileUtils.rm_rf(folder)
+puts "unobserved threads: #{unobserved.positive?}"

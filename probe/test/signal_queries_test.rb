@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "net/http"
+require "tmpdir"
+
+# Servers that are asked while they run.
+class SignalQueriesTest < TunerTest
+  include PumaTuner
+
+  APP = File.expand_path("../../test/fixtures/prove/config.ru", __dir__)
+
+  def serve(topology: "1x2")
+    Host::ServerProcess.run(Host::Command.of_rackup(APP), topology: Topology.parse(topology), meter: true) do |server|
+      yield server, Host::Asking.new(server.directory)
+    end
+  end
+
+  test "a server tells its gauges and facts while it serves" do
+    serve do |server, meter|
+      first = meter.call("gauges", server.pids).fetch(server.pids.first)
+      second = meter.call("gauges", server.pids).fetch(server.pids.first)
+      assert_operator second[:allocated_count], :>, first[:allocated_count]
+      assert_operator first[:heap_pages_count], :>, 0
+      assert_equal RUBY_VERSION, meter.call("fingerprint", server.pids).values.first.fetch("ruby")[/\d+\.\d+\.\d+/]
+    end
+  end
+
+  test "every worker answers for itself" do
+    serve(topology: "2x1") do |server, meter|
+      answers = meter.call("gauges", server.serving_pids)
+      assert_equal 2, answers.size
+      assert_equal server.serving_pids.sort, answers.keys.sort
+    end
+  end
+
+  test "to ask leaves no thread behind" do
+    serve do |server, meter|
+      threads = -> { Dir["/proc/#{server.pids.first}/task/*"].size }
+      before = threads.call
+      5.times { meter.call("gauges", server.pids) }
+      wait_until("the threads have ended") { threads.call <= before + 1 }
+      assert_predicate server, :alive?
+    end
+  end
+
+  test "a process that does not expect the signal is not sent any" do
+    pid = Process.spawn("sleep", "30")
+    Dir.mktmpdir do |folder|
+      Dir.mkdir(File.join(folder, Probe::SignalQueries::FOLDER))
+      assert_empty Host::Asking.new(folder).call("gauges", [pid])
+      assert Probe::Processes.alive?(pid)
+    end
+  ensure
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+  end
+
+  test "what can't be answered is told, and the server goes on" do
+    serve do |server, meter|
+      assert_match(/KeyError/, assert_raises(VoidMeasurement) { meter.call("nonsense", server.pids) }.message)
+      assert_equal 1, meter.call("gauges", server.pids).size
+    end
+  end
+
+  # @return [Boolean] whether all threads sleep
+  def at_rest?(pid) = Dir["/proc/#{pid}/task/*/stat"].all? { |path| Probe::Processes.read(path)[/\) (\S)/, 1] == "S" }
+
+  test "the probe can be put in late, and sees every request from then on" do
+    serve(topology: "1x3") do |server, meter|
+      5.times { Net::HTTP.get(URI(server.url)) }
+      observation = Measure::LateWindow.call(server, meter) do
+        20.times { Net::HTTP.get(URI(server.url)) }
+        wait_until("the record of the last request, which its client does not wait for") { at_rest?(server.pids.first) }
+      end
+      assert_equal 20, observation.requests_count
+      assert_equal 0, observation.budget.residual_ns
+    end
+  end
+end

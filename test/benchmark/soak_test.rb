@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../benchmark/soak/pair"
+require_relative "../../benchmark/soak/page"
+
+class SoakTest < TunerTest
+  time_limit 400
+
+  def result(**changes)
+    counts = {probe: Soak::Counts.new(1_000, 990, 12), none: Soak::Counts.new(1_100, 1_100, 0)}
+    Soak::Result.new(minutes: 3, seed: 1, events: {kill_worker: 2}, growth_bytes: {probe: [[1 << 20, 2 << 20]], none: [[1 << 20, 2 << 20]]}, counts:, recorded_count: 1_000, killed_count: 2,
+      own_growth_bytes: 0, lines: [], **changes)
+  end
+
+  test "a request that is lost, or counted twice, a worker that grows and a server that complains break a promise" do
+    assert_empty result.broken
+    assert_empty result(recorded_count: 994).broken, "requests under way in workers that were killed"
+    assert_match(/993 requests were recorded/, result(recorded_count: 993).broken.first)
+    assert_match(/1007 requests were recorded/, result(recorded_count: 1_007).broken.first)
+    assert_match(/grew by 1025 KiB more/, result(own_growth_bytes: 1_025 << 10).broken.first)
+    assert_match(/\[BUG\]/, result(lines: ["[BUG] Segmentation fault"]).broken.first)
+    counts = {probe: Soak::Counts.new(1_000, 1_100, 12), none: Soak::Counts.new(1, 1, 0)}
+    assert_match(/clients 1100/, result(counts:).broken.first)
+    page = Soak::Page.of(result, command: "rake soak", provenance: "Made with nothing.")
+    assert_match(/All promises were kept/, page)
+    assert_match(/kill worker 2/, page)
+  end
+
+  test "three minutes of it" do
+    result = Soak::Pair.new(minutes: 3, seed: 7, say: ->(_) {}).run
+    assert_operator result.counts[:probe].answered, :>, 1_000
+    assert_operator result.events.values.sum, :>, 5
+    assert_empty result.broken
+  end
+end
