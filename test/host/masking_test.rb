@@ -11,8 +11,8 @@ class MaskingTest < TunerTest
   test "values of variables are hidden, but for those that say how Ruby and its servers work, and plain numbers" do
     factors = Masking.factors("env.API_KEY" => "12", "env.DATABASE_URL" => "mysql2://shop:pw@db/shop", "env.RUBY_YJIT_ENABLE" => "1", "env.SLEEP_MS" => "30", "yjit" => "on",
       "command" => "env TOKEN=abc falcon --password s3cret -n 4")
-    assert_match(/\A#{HIDDEN}\z/, factors["env.API_KEY"])
-    assert_match(/\A#{HIDDEN}\z/, factors["env.DATABASE_URL"])
+    assert_match(/\A#{HIDDEN}\z/o, factors["env.API_KEY"])
+    assert_match(/\A#{HIDDEN}\z/o, factors["env.DATABASE_URL"])
     assert_equal %w[1 30 on], factors.values_at("env.RUBY_YJIT_ENABLE", "env.SLEEP_MS", "yjit")
     refute_match(/abc|s3cret/, factors["command"])
     assert_match(/falcon .* -n 4\z/, factors["command"])
