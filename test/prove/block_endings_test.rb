@@ -93,7 +93,8 @@ class BlockEndingsTest < TunerTest
     wait_until("the child's start") { (children - before).any? }
     running.raise(Interrupt)
     assert_raises(Interrupt) { running.value }
-    assert_equal [before, open_before], [children, Dir["/proc/self/fd/*"].size]
+    assert_equal before, children
+    assert_operator Dir["/proc/self/fd/*"].size, :<=, open_before
   end
 
   test "trials leave nothing open" do
@@ -102,6 +103,7 @@ class BlockEndingsTest < TunerTest
     open_before = Dir["/proc/self/fd/*"].size
     runner.call(variant, round: 1, position: 0)
     assert_raises(PumaTuner::UserMistake) { trial("block { 1 }", commands: ->(_) { command("/nowhere/ruby") }) }
-    assert_equal open_before, Dir["/proc/self/fd/*"].size
+    # Files of other tests' may be collected meanwhile.
+    assert_operator Dir["/proc/self/fd/*"].size, :<=, open_before
   end
 end
