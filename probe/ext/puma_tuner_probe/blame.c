@@ -18,8 +18,9 @@
 
 struct hold { uint64_t end_ns, gc_clock_ns; uint32_t slot, serial; };
 
+uint64_t pt_blame_holds_count;
+
 static struct hold ring[RING];
-static uint64_t holds_count;
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 
 /* In the place of a slot, for a window that has ended: the serial is its entry in the ledger. */
@@ -28,13 +29,14 @@ static uint64_t random_state = 0x9e3779b97f4a7c15u;
 /* Contract: ordinary Ruby code. */
 void pt_blame_start(void)
 {
-    holds_count = 0;
+    pt_blame_holds_count = 0;
 }
 
 /* A hold ends, or its window does. Contract: own thread, GVL held (one at a time), also in SUSPENDED. */
 void pt_blame_hold(const struct slot *slot, uint64_t end_ns)
 {
-    ring[holds_count++ % RING] = (struct hold){end_ns, pt_gc_clock_ns(end_ns), (uint32_t)(slot - pt_slots), slot->serial};
+    ring[pt_blame_holds_count % RING] = (struct hold){end_ns, pt_gc_clock_ns(end_ns), (uint32_t)(slot - pt_slots), slot->serial};
+    __atomic_store_n(&pt_blame_holds_count, pt_blame_holds_count + 1, __ATOMIC_RELAXED);
 }
 
 /* What a window was; ENTRY_NONE while it is under way and nobody knows. */
@@ -84,19 +86,9 @@ static void charge(struct slot *waiter, uint32_t slot, uint32_t serial, uint64_t
     }
 }
 
-/* The first hold that ended after that instant; holds_count when none did. Looks back in growing steps first: a wait is a
- * few tens of holds long, and the rest of the ring is not in the caches. */
-static uint64_t hold_at(uint64_t at_ns, uint64_t oldest)
+/* The first hold that ended after that instant, of those from `low` to `high`; `high` when none did. */
+static uint64_t hold_at(uint64_t at_ns, uint64_t low, uint64_t high)
 {
-    uint64_t low = oldest, high = holds_count;
-
-    for (uint64_t step = 8; high - oldest > step; step *= 2) {
-        if (ring[(high - step) % RING].end_ns <= at_ns) {
-            low = high - step + 1;
-            break;
-        }
-        high -= step;
-    }
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (ring[middle % RING].end_ns <= at_ns) low = middle + 1;
@@ -114,27 +106,26 @@ void pt_blame_wait(struct slot *waiter, uint64_t now_ns)
 {
     uint64_t ready_ns = waiter->ready.at_ns, wait_ns = now_ns - ready_ns;
     uint64_t gc_ns = pt_gc_clock_ns(now_ns) - waiter->ready.gc_clock_ns;
-    uint64_t oldest = holds_count > RING ? holds_count - RING : 0;
-    uint64_t newest = holds_count, until_ns = now_ns, exact = 0;
+    uint64_t newest = pt_blame_holds_count, oldest = waiter->ready.holds_count, until_ns = now_ns;
 
     if (gc_ns > wait_ns) gc_ns = wait_ns;
     if (gc_ns) {
         charge(waiter, KNOWN, ENTRY_GC, gc_ns);
         waiter->total.gc_waited_ns += gc_ns;
     }
-    if (newest == oldest || ring[(newest - 1) % RING].end_ns <= ready_ns) return; /* nobody held it since */
-    while (newest - exact > oldest && exact <= EXACT_MAX && ring[(newest - exact - 1) % RING].end_ns > ready_ns) exact++;
-    if (exact > EXACT_MAX) {
-        uint64_t at = hold_at(ready_ns + random_below(&random_state, wait_ns), oldest);
+    if (newest - oldest > RING) oldest = newest - RING;
+    while (oldest < newest && ring[oldest % RING].end_ns <= ready_ns) oldest++; /* the count was taken a moment before */
+    if (oldest == newest) return; /* nobody held it since */
+    if (newest - oldest > EXACT_MAX) {
+        uint64_t at = hold_at(ready_ns + random_below(&random_state, wait_ns), oldest, newest);
         const struct hold *hold = &ring[(at < newest ? at : newest - 1) % RING]; /* since the last one: the way to us */
         charge(waiter, hold->slot, hold->serial, wait_ns - gc_ns);
         return;
     }
-    for (uint64_t i = 0; i < exact; i++) {
-        const struct hold *hold = &ring[(newest - i - 1) % RING];
-        bool first = i == exact - 1;
-        uint64_t from_ns = first ? ready_ns : ring[(newest - i - 2) % RING].end_ns;
-        uint64_t gc_from_ns = first ? waiter->ready.gc_clock_ns : ring[(newest - i - 2) % RING].gc_clock_ns;
+    for (uint64_t i = newest; i-- > oldest;) {
+        const struct hold *hold = &ring[i % RING];
+        uint64_t from_ns = i == oldest ? ready_ns : ring[(i - 1) % RING].end_ns;
+        uint64_t gc_from_ns = i == oldest ? waiter->ready.gc_clock_ns : ring[(i - 1) % RING].gc_clock_ns;
         uint64_t hold_gc_ns = hold->gc_clock_ns > gc_from_ns ? hold->gc_clock_ns - gc_from_ns : 0;
         uint64_t ns = until_ns - from_ns;
         charge(waiter, hold->slot, hold->serial, ns > hold_gc_ns ? ns - hold_gc_ns : 0);

@@ -96,6 +96,7 @@ static inline void ready(struct slot *slot, uint64_t now_ns)
 {
     if (slot->ready.at_ns) return;
     slot->ready.gc_clock_ns = pt_gc_clock_ns(now_ns);
+    slot->ready.holds_count = __atomic_load_n(&pt_blame_holds_count, __ATOMIC_RELAXED);
     slot->ready.at_ns = now_ns;
 }
 

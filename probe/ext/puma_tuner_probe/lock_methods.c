@@ -1,6 +1,7 @@
 /* Mutex and Monitor, watched by modules that are prepended to them. Each method does what it did, by super, and the receiver of the
  * running method stays the lock. Whatever ends a call (an exception, throw, Thread#kill) is told to locks.c. */
 #include "locks.h"
+#include <ruby/version.h>
 
 struct call { VALUE self; int argc; const VALUE *argv; bool done; };
 

@@ -76,7 +76,7 @@ struct slot {
     enum part scope;              /* what IO is for, as a library around it says; HELD (0): nobody does */
     uint64_t since_ns;            /* when the current hold or release began */
     uint64_t hold_ns;             /* of it, or of the last one */
-    struct { uint64_t at_ns, gc_clock_ns; } ready; /* 0: not asked for the GVL yet */
+    struct { uint64_t at_ns, gc_clock_ns, holds_count; } ready; /* at_ns 0: not asked for the GVL yet */
     uint64_t woken_ns;            /* when it asked for the current hold */
     uint64_t cycles_count;
     VALUE thread;
@@ -101,8 +101,9 @@ struct slot {
     /* The window of the current, or the next, request. */
     uint64_t window_since_ns;
     struct totals window_total;   /* the totals when it began */
-    uint64_t begin_held_ns;       /* HELD when the request was handed to us */
-    uint64_t begin_cpu_ns;        /* the thread's CPU clock then */
+    uint64_t window_cpu_ns;       /* the thread's CPU clock then; 0: not known */
+    uint64_t begin_held_ns;       /* HELD when the request was handed to us, where it is not, */
+    uint64_t begin_cpu_ns;        /* and the thread's CPU clock then */
 
     /* Up to where the ledger has this thread. */
     struct totals settled_total;
@@ -136,6 +137,7 @@ void pt_gc_clock_start(void);
 uint64_t pt_gc_clock_ns(uint64_t now_ns);
 
 /* blame.c */
+extern uint64_t pt_blame_holds_count; /* so far, in this process */
 void pt_blame_hold(const struct slot *slot, uint64_t end_ns);
 void pt_blame_wait(struct slot *slot, uint64_t now_ns);
 void pt_blame_window_ends(struct slot *slot, uint32_t entry);

@@ -11,6 +11,7 @@
 void pt_window_open(struct slot *slot, uint64_t now_ns)
 {
     slot->window_since_ns = now_ns;
+    slot->window_cpu_ns = 0;
     slot->window_total = slot->total;
     slot->steps_count = slot->open_markers_count = slot->merge_from = 0;
     slot->blamed_count = slot->unplaced_count = 0;
@@ -147,17 +148,27 @@ bool pt_request_begin(struct slot *slot, bool from_here)
         slot->introduced = false;
     }
     slot->in_request = true;
-    slot->begin_held_ns = slot->total.part_ns[HELD] - slot->window_total.part_ns[HELD];
-    slot->begin_cpu_ns = thread_cpu_ns();
+    if (slot->window_cpu_ns) {
+        slot->begin_held_ns = 0;
+        slot->begin_cpu_ns = slot->window_cpu_ns;
+    } else {
+        slot->begin_held_ns = slot->total.part_ns[HELD] - slot->window_total.part_ns[HELD];
+        slot->begin_cpu_ns = thread_cpu_ns();
+    }
     return true;
 }
 
-/* Recording is nobody's request: the time since the window closed goes into no step. */
-static void leave_out(struct slot *slot, uint64_t now_ns)
+/* Recording is nobody's request: the time since the window closed, when the thread's CPU clock was `cpu_ns`, goes into no step, and the
+ * next window opens. It was short, so it is taken to have been on a core. */
+static void leave_out(struct slot *slot, uint64_t cpu_ns)
 {
-    slot->total.part_ns[HELD] += now_ns - slot->since_ns;
-    slot->hold_ns += now_ns - slot->since_ns;
+    uint64_t now_ns = clock_ns(), recording_ns = now_ns - slot->since_ns;
+
+    slot->total.part_ns[HELD] += recording_ns;
+    slot->hold_ns += recording_ns;
     slot->since_ns = now_ns;
+    next_window(slot);
+    slot->window_cpu_ns = cpu_ns + recording_ns;
 }
 
 /* Closes the window and adds it to the ledger as a request of `entry`; ENTRY_NONE discards it.
@@ -176,7 +187,7 @@ bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint6
         slot->total.long_holds_count++;
         slot->hold_ns = 0; /* counted for this request, not again when it is released */
     }
-    pt_close(&slot->total, &slot->window_total, cpu_ns - slot->begin_cpu_ns + slot->begin_held_ns, closed);
+    pt_close(&slot->total, &slot->window_total, (cpu_ns > slot->begin_cpu_ns ? cpu_ns - slot->begin_cpu_ns : 0) + slot->begin_held_ns, closed);
     judge(closed, now_ns - slot->window_since_ns);
     if (slot->lock_holds_count) pt_locks_window_ends(slot);
     closed->steps_count = slot->steps_count; /* they stay until the thread gives up the GVL */
@@ -193,7 +204,6 @@ bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint6
     slot->in_request = false;
     pt_ledger_settle(slot, cpu_ns);
     pt_ledger_sweep(now_ns);
-    leave_out(slot, clock_ns());
-    next_window(slot);
+    leave_out(slot, cpu_ns);
     return true;
 }

@@ -25,16 +25,20 @@ module PumaTuner
       # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for, and where it is for one
       #   format of several, that (see Format); nil: ask the next
       # - guessed?: whether clients can make up routes
+      # - framework: the constant without which there are no such routes; nil: there are always
       WAYS = []
 
       # @param way [Module]
       def self.register(way) = WAYS << way
 
       # @param grouping [#call, nil] env to an endpoint's name, or nil for the usual one
-      def initialize(grouping: nil)
+      # @param loaded [#call] the name of a constant to whether it is there
+      def initialize(grouping: nil, loaded: ->(name) { Object.const_defined?(name) })
         @grouping = grouping
+        @loaded = loaded
         @names = {}
-        @ways = WAYS.map { |way| [way, Memo.new].freeze }.freeze
+        @memos = WAYS.to_h { |way| [way, Memo.new] }
+        @files_count = 0
       end
 
       # @param env [Hash] the request's Rack environment, after the app has seen it
@@ -47,14 +51,23 @@ module PumaTuner
 
       # A while, as leaving an each early allocates.
       def route(env)
+        look_for_frameworks if @files_count != $LOADED_FEATURES.size
         index = -1
-        while (way, memo = @ways[index += 1])
+        while (way = @ways[index += 1])
           next unless (key = way.key(env))
+          memo = @memos[way]
           name = memo.fetch(env, key)
           name = build(way, memo, key, env) if name.nil?
           return name if name
         end
         OTHER
+      end
+
+      # A framework may be loaded as late as by the first request that it serves.
+      def look_for_frameworks
+        files_count = $LOADED_FEATURES.size
+        @ways = WAYS.select { |way| way.framework.nil? || @loaded.call(way.framework) }
+        @files_count = files_count
       end
 
       # A framework whose insides have changed must not reach the app: the next way names its requests.

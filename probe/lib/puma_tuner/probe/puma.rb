@@ -38,7 +38,7 @@ module PumaTuner
         def watch_requests
           return if @watches_requests
           @watches_requests = true
-          on(:Client) { |client| client.attr_accessor(:puma_tuner_queued_ns, :puma_tuner_before_puma_ns) }
+          on(:Client) { |client| client.prepend(Stamps) }
           on(:ThreadPool) { |pool| pool.prepend(Queueing) }
           on(:Server) { |server| server.prepend((::Puma::Const::PUMA_VERSION.to_i >= 8) ? AroundRequest8 : AroundRequest6) }
         end
@@ -193,6 +193,17 @@ module PumaTuner
           super
         ensure
           recorder.finish(client) if begun
+        end
+      end
+
+      # What is known of a client's request before it begins. A client has these from the start: where an object gets a variable late,
+      # Ruby looks up all its others by the slow path from then on.
+      module Stamps
+        attr_accessor :puma_tuner_queued_ns, :puma_tuner_before_puma_ns
+
+        def initialize(...)
+          @puma_tuner_queued_ns = @puma_tuner_before_puma_ns = nil
+          super
         end
       end
 

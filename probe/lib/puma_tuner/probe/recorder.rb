@@ -16,7 +16,8 @@ module PumaTuner
       # @param endpoint [Endpoint]
       def initialize(endpoint)
         @endpoint = endpoint
-        @entries = Hash.new { |entries, name| entries[name] = new_entry(:request, name) }
+        # The endpoint gives the same String for the same name.
+        @entries = Hash.new { |entries, name| entries[name] = new_entry(:request, name) }.compare_by_identity
         @jobs = Hash.new { |jobs, name| jobs[name] = new_entry(:job, name) }
       end
 
@@ -36,13 +37,11 @@ module PumaTuner
       def finish(client)
         env = client.env
         queued_ns = client.puma_tuner_queued_ns
-        client.puma_tuner_queued_ns = nil
-        if env.key?(Puma::APP_WAS_CALLED)
-          GvlClock.request_end(@entries[@endpoint.name(env)], queued_ns, client.puma_tuner_before_puma_ns)
-        else
-          GvlClock.discard
-        end
-        client.puma_tuner_before_puma_ns = nil
+        before_puma_ns = client.puma_tuner_before_puma_ns
+        client.puma_tuner_queued_ns = nil if queued_ns
+        client.puma_tuner_before_puma_ns = nil if before_puma_ns
+        return GvlClock.discard unless env.key?(Puma::APP_WAS_CALLED)
+        GvlClock.request_end(@entries[@endpoint.name(env)], queued_ns, before_puma_ns)
       rescue => error
         GvlClock.discard
         Probe.fault("a request could not be recorded", error)

@@ -10,6 +10,8 @@ module PumaTuner
         def self.find(key, env) = Pattern.new(key.pattern.origin).find(env)
 
         def self.guessed? = false
+
+        def self.framework = :Grape
       end
 
       register GrapeRoute

@@ -13,6 +13,8 @@ module PumaTuner
         end
 
         def self.guessed? = true
+
+        def self.framework = nil
       end
 
       register PlainPath

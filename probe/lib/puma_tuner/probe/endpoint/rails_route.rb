@@ -22,6 +22,8 @@ module PumaTuner
 
         def self.guessed? = false
 
+        def self.framework = :ActionDispatch
+
         # A route that only leads to a mounted app names nothing: the app may do so. Its pattern has no format, and is in
         # SCRIPT_NAME.
         def self.mount?(key, env)

@@ -18,6 +18,8 @@ module PumaTuner
         def self.find(key, _env) = key
 
         def self.guessed? = false
+
+        def self.framework = :Roda
       end
 
       # See RodaRoute. Parts that a matcher captured become ":id"; what is not taken by the last block that ran, "*".

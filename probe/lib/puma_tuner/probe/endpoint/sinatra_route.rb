@@ -10,6 +10,8 @@ module PumaTuner
         def self.find(key, env) = Pattern.new(key.partition(" ").last, parentheses: ")").find(env)
 
         def self.guessed? = false
+
+        def self.framework = :Sinatra
       end
 
       register SinatraRoute
