@@ -30,6 +30,9 @@ module Overhead
       cycle there is, hence the least noise. *Pipe reads* are of one byte that is there: what Ruby programs do. The threads
       *asleep* are there for a tool that goes through all threads, or through all timers, at each event. With 32 threads *at once*
       every cycle is also a switch between threads, and finds less in the caches.
+
+      Where ours goes: the same probe with parts of it doing nothing (`benchmark/overhead/parts.rb`), down to hooks that Ruby calls
+      five times over and that return at once: each step between two of these lines is the cost of what the upper one has more.
     TEXT
 
     # @return [Array<Series>]
@@ -70,8 +73,8 @@ module Overhead
 
     # The library is there for the one variant that it is about.
     def command(series, variant, cycles_count)
-      own = (variant == Variant::OURS) ? ["-I", LIBRARY_FOLDER] : []
-      [RbConfig.ruby, *own, "-I", @folder, CHILD, series.key, variant.key, cycles_count.to_s]
+      own = variant.ours? ? [*(Parts.library(@folder, variant.key) if Parts::WITHOUT.key?(variant.key)), LIBRARY_FOLDER] : []
+      [RbConfig.ruby, *own.flat_map { |folder| ["-I", folder] }, "-I", @folder, CHILD, series.key, variant.key, cycles_count.to_s]
     end
   end
 end

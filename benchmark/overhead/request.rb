@@ -21,7 +21,8 @@ module Overhead
       divided by the requests that wrk counted, and the median of #{LOADS_COUNT} such loads. puma_tuner records every request,
       as in `puma_tuner measure`; gvltools is the middleware of its README with both timers; gvl_timing is a timer around every
       request, as gvl_metrics_middleware has it; rperf is the Rack recipe of its README; vernier is `vernier run`, a wall profile
-      of the whole process.
+      of the whole process. Where ours goes: *endpoints not named* is the probe without finding a request's endpoint; *requests not
+      recorded* leaves the clock and methods around each request that do nothing.
     TEXT
 
     # @return [Array<Series>]
@@ -91,8 +92,9 @@ module Overhead
 
     def environment(variant, folder)
       case variant.key
-      when "ours"
-        {"RUBYOPT" => rubyopt("-rpuma_tuner/autorun"), "RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER, "PUMA_TUNER_MEASURE" => "1",
+      when "ours", *Parts::RUBY.keys
+        part = Parts::RUBY[variant.key]
+        {"RUBYOPT" => rubyopt(["-rpuma_tuner/autorun", *("-r#{part}" if part)].join(" ")), "RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER, "PUMA_TUNER_MEASURE" => "1",
          "PUMA_TUNER_DIRECTORY" => folder}
       when "vernier" then {"RUBYOPT" => rubyopt("-rvernier/autorun"), "VERNIER_OUTPUT" => File.join(folder, "vernier.json.gz")}
       else {}

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "tmpdir"
-%w[options variant difference series judge table page rounds cycle cycle/helper request].each { |name| require_relative name }
+%w[options variant difference series judge table page rounds parts cycle cycle/helper request].each { |name| require_relative name }
 
 module Overhead
   # A whole run: measures, prints, judges.
@@ -19,6 +19,7 @@ module Overhead
       leave_out_what_is_missing
       parts = Dir.mktmpdir("overhead") do |folder|
         stay_on_one_core(folder)
+        Parts.build(folder) if @options.parts.include?("cycle") && @options.tools.include?("ours")
         @options.parts.map { |name| part(name, folder).tap(&:run) }
       end
       series = parts.flat_map(&:series)

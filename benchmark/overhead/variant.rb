@@ -8,16 +8,19 @@ module Overhead
   Variant = Data.define(:key, :tool, :label, :gem_name, :parts, :threads) do
     def initialize(key:, label:, tool: nil, gem_name: nil, parts: %w[cycle request], threads: 1) = super
 
+    # @return [Boolean] whether it is the probe, or what is left of it
+    def ours? = tool == "ours"
+
     # @return [String, nil] of the gem; nil when it is not in this bundle
     def version
-      (key == "ours") ? PumaTuner::VERSION : Gem::Specification.find_all_by_name(gem_name).first&.version&.to_s
+      ours? ? PumaTuner::VERSION : Gem::Specification.find_all_by_name(gem_name).first&.version&.to_s
     end
 
     # @return [Boolean] whether it can be measured here
     def installed? = tool.nil? || !version.nil?
 
     # @return [String]
-    def name = tool ? "#{label} #{version || "(not installed)"}" : label
+    def name = (gem_name || self == self.class::OURS) ? "#{label} #{version || "(not installed)"}" : label
   end
 
   class Variant
@@ -28,6 +31,12 @@ module Overhead
 
     ALL = [
       NONE, AGAIN, OURS,
+      # What is left when parts of it do nothing: see Parts.
+      new(key: "unnamed", tool: "ours", label: "endpoints not named", parts: %w[request]),
+      new(key: "unrecorded", tool: "ours", label: "requests not recorded", parts: %w[request]),
+      new(key: "no_blame", tool: "ours", label: "nobody blamed", parts: %w[cycle]),
+      new(key: "no_steps", tool: "ours", label: "nor steps kept", parts: %w[cycle]),
+      new(key: "hooks", tool: "ours", label: "hooks that do nothing", parts: %w[cycle]),
       new(key: "gvltools", tool: "gvltools", label: "gvltools", gem_name: "gvltools"),
       new(key: "gvl_timing", tool: "gvl_timing", label: "gvl_timing", gem_name: "gvl_timing"),
       # A timer for each thread that is at work, as its middleware does it.

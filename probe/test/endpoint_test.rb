@@ -17,9 +17,9 @@ class EndpointTest < TunerTest
   end
 
   # As if all frameworks were loaded.
-  def endpoint(**) = Endpoint.new(loaded: ->(_) { true }, **)
+  def new_endpoint(**) = Endpoint.new(loaded: ->(_) { true }, **)
 
-  def name_of(path, endpoint: endpoint, **) = endpoint.name(env(path, **))
+  def name_of(path, endpoint: new_endpoint, **) = endpoint.name(env(path, **))
 
   def rails(pattern, anchored: true)
     {"action_dispatch.route": RailsRoute.new.tap { |route| route.path = RailsPath.new(pattern, anchored) }}
@@ -47,7 +47,7 @@ class EndpointTest < TunerTest
     assert_equal "GET /articles", name_of("/articles")
     assert_equal "GET /", name_of("/")
     assert_equal "GET /", name_of("")
-    assert_equal "GET /", endpoint.name({"REQUEST_METHOD" => "GET"})
+    assert_equal "GET /", new_endpoint.name({"REQUEST_METHOD" => "GET"})
   end
 
   test "a slash more is no other endpoint" do
@@ -118,7 +118,7 @@ class EndpointTest < TunerTest
 
   test "a route that answers in several formats has an endpoint for each that paths ask for" do
     [rails("/issues(.:format)"), {"action_dispatch.route_uri_pattern": "/issues(.:format)"}].each do |route|
-      endpoint = endpoint()
+      endpoint = new_endpoint
       paths = %w[/issues /issues.json /issues.csv /issues /issues.csv /issues.json /issues.html /issues.turbo_stream /issues.%00 /issues/]
       assert_equal %w[/issues /issues.json /issues.csv /issues /issues.csv /issues.json /issues /issues /issues /issues].map { |name| "GET #{name}" },
         paths.map { |path| name_of(path, endpoint:, **route) }
@@ -133,7 +133,7 @@ class EndpointTest < TunerTest
   end
 
   test "formats leave room for routes, and come under the route's name where there is none" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     names = Array.new(60) { |index| rails("/r#{index}(.:format)").then { |route| Endpoint::Format::WORDS.map { |word| name_of("/r#{index}.#{word}", endpoint:, **route) } } }.flatten
     assert_includes names, "GET /r0.csv"
     assert_equal "GET /r59", names.last
@@ -142,7 +142,7 @@ class EndpointTest < TunerTest
   end
 
   test "one engine mounted twice has two endpoints" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     route = rails("/products(.:format)")
     assert_equal %w[/shop /store].map { |mount| "GET #{mount}/products" },
       %w[/shop /store].map { |mount| name_of("/products", endpoint:, script_name: mount, **route) }
@@ -176,7 +176,7 @@ class EndpointTest < TunerTest
   end
 
   test "an app below Rack::URLMap has the place in front, which is no longer in env" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     {"/articles/7" => "/articles/:id", "/shop/articles/7" => "/shop/articles/:id",
      "/a/b/articles/x.json" => "/a/b/articles/:id"}.each do |path, name|
       2.times { assert_equal "GET #{name}", name_of(path, endpoint:, "sinatra.route": "GET /articles/:id") }
@@ -189,7 +189,7 @@ class EndpointTest < TunerTest
   end
 
   test "a route that can't be read is the name all the same" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     ["/x", "/\xff", "/caf\xC3\xA9".b].each do |path|
       assert_equal "GET /(", name_of(path, endpoint:, "sinatra.route": "GET \\/(")
       assert_equal "GET /é", name_of(path, endpoint:, "sinatra.route": "GET /é")
@@ -218,27 +218,27 @@ class EndpointTest < TunerTest
   # --- the app's own names
 
   test "the app's own grouping comes first, and nil leaves it to the route" do
-    endpoint = endpoint(grouping: ->(env) { "search" if env["PATH_INFO"] == "/s" })
+    endpoint = new_endpoint(grouping: ->(env) { "search" if env["PATH_INFO"] == "/s" })
     assert_equal "search", name_of("/s", endpoint:, "sinatra.route": "GET /s")
     assert_equal "GET /t", name_of("/t", endpoint:, "sinatra.route": "GET /t")
   end
 
   test "a grouping that raises is told of once, and its requests count under their usual names" do
-    endpoint = endpoint(grouping: ->(_env) { raise KeyError, "tenant" })
+    endpoint = new_endpoint(grouping: ->(_env) { raise KeyError, "tenant" })
     _, warnings = capture_io { 3.times { assert_equal "GET /t", name_of("/t", endpoint:) } }
     assert_equal "puma_tuner: the app's own grouping of endpoints failed; routes are used (KeyError: tenant)\n", warnings
   end
 
   test "a grouping may answer anything" do
     answers = [:symbol, 7, "\xff\n", "x" * 500, "", nil]
-    endpoint = endpoint(grouping: ->(_env) { answers.shift })
+    endpoint = new_endpoint(grouping: ->(_env) { answers.shift })
     assert_equal ["symbol", "7", "??", "#{"x" * 117}…", "", "GET /t"], Array.new(6) { name_of("/t", endpoint:) }
   end
 
   # --- bounds
 
   test "endpoints without end come under one name, and leave room for routes" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     names = Array.new(MANY) { |i| name_of("/page/#{word(i)}", endpoint:) }
     assert_equal 151, names.uniq.size
     assert_equal "(other)", names.last
@@ -250,12 +250,12 @@ class EndpointTest < TunerTest
   end
 
   test "groups without end come under one name" do
-    endpoint = endpoint(grouping: ->(env) { env["PATH_INFO"] })
+    endpoint = new_endpoint(grouping: ->(env) { env["PATH_INFO"] })
     assert_equal 201, Array.new(MANY) { |i| name_of("/page/#{i}", endpoint:) }.uniq.size
   end
 
   test "raw paths, methods and mounts don't fill the memory" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     count = ->(object) { object.is_a?(Hash) ? object.sum { |_, value| count.call(value) } : Array(object).size }
     MANY.times do |i|
       name_of("/users/#{i}", endpoint:)
@@ -271,7 +271,7 @@ class EndpointTest < TunerTest
 
   test "a path that was seen before is not kept by us" do
     path = +"/users/alice"
-    endpoint = endpoint()
+    endpoint = new_endpoint
     name_of(path, endpoint:)
     path.replace("/other")
     assert_equal "GET /users/alice", name_of("/users/alice", endpoint:)
@@ -280,8 +280,8 @@ class EndpointTest < TunerTest
   # --- cost
 
   test "a request whose route was seen before allocates nothing" do
-    endpoint = endpoint()
-    grouped = endpoint(grouping: ->(_env) { "GET /same" })
+    endpoint = new_endpoint
+    grouped = new_endpoint(grouping: ->(_env) { "GET /same" })
     sinatra = {"sinatra.route": "GET /articles/:id"}
     api = grape("/articles/:id")
     {
@@ -302,7 +302,7 @@ class EndpointTest < TunerTest
   end
 
   test "threads share one instance" do
-    endpoint = endpoint()
+    endpoint = new_endpoint
     names = Array.new(8) {
       Thread.new { Array.new(400) { |i| name_of("/p/#{word(i % 100)}", endpoint:) } }
     }.map(&:value)

@@ -6,9 +6,10 @@ require_relative "../../benchmark/overhead/suite"
 class OverheadTest < TunerTest
   include Overhead
 
-  VARIANTS = [Variant::NONE, Variant::AGAIN, Variant::OURS].freeze
+  RIVALS = Variant::ALL.select { |variant| %w[gvltools gvl_timing].include?(variant.key) }.freeze
+  VARIANTS = [Variant::NONE, Variant::AGAIN, Variant::OURS, *RIVALS].freeze
 
-  # @param samples [Array<Array>] of none, none again and ours, by round
+  # @param samples [Array<Array>] of none, none again, ours, gvltools and gvl_timing, by round
   def series(*samples, key: "c_alone", variants: VARIANTS)
     Series.new(key:, title: key, unit: "ns", variants:).tap do |series|
       variants.zip(samples).each do |variant, values|
@@ -20,10 +21,11 @@ class OverheadTest < TunerTest
   end
 
   # Ten rounds in which everything drifts, as machines do.
-  def drifting(ours_ns:, noise_ns: 2, key: "c_alone")
+  def drifting(ours_ns:, noise_ns: 2, key: "c_alone", rivals_ns: 125)
     none = (0...10).map { |round| 100 + 5 * round }
     wobble = [-1, 1].cycle.first(10)
-    series(none, none.zip(wobble).map { |value, sign| value + noise_ns * sign }, none.map { |value| value + ours_ns }, key:)
+    series(none, none.zip(wobble).map { |value, sign| value + noise_ns * sign }, none.map { |value| value + ours_ns },
+      *RIVALS.map { none.map { |value| value + rivals_ns } }, key:)
   end
 
   def outcomes(*all_series) = Judge.verdicts(all_series).map(&:outcome)
@@ -55,29 +57,56 @@ class OverheadTest < TunerTest
     assert_equal [:not_shown], outcomes(drifting(ours_ns: 74))
     assert_equal [:missed], outcomes(drifting(ours_ns: 90))
     assert_equal [:not_shown], outcomes(drifting(ours_ns: 90, noise_ns: 20))
-    assert_equal [:not_shown], outcomes(series([100] * 6, [100] * 6, [150, 160, 170, 180, 190, 200]))
+    assert_equal [:not_shown], outcomes(series([100] * 6, [100] * 6, [150, 160, 170, 180, 190, 200], [225] * 6))
   end
 
   test "no noise, and no want of rounds, makes it meet a target" do
     assert_equal [:not_shown], outcomes(drifting(ours_ns: 50, noise_ns: 30))
-    assert_equal [:not_shown], outcomes(series([100] * 5, [100] * 5, [110] * 5))
-    assert_equal [:not_shown], outcomes(series([100] * 6, ["gone"] * 6, [110] * 6))
-    assert_equal [:met], outcomes(series([100] * 6, [100] * 6, [110] * 6))
+    assert_equal [:not_shown], outcomes(series([100] * 5, [100] * 5, [110] * 5, [200] * 5))
+    assert_equal [:not_shown], outcomes(series([100] * 6, ["gone"] * 6, [110] * 6, [200] * 6))
+    assert_equal [:met], outcomes(series([100] * 6, [100] * 6, [110] * 6, [200] * 6))
     assert_equal 3, Script.status(%i[met not_shown])
   end
 
   test "misses the target where only the probe crashed, and blames nobody where the baseline did, too" do
     crashed = ["killed by SIGSEGV"] * 6
-    assert_equal [:missed], outcomes(series([100] * 6, [100] * 6, crashed))
+    assert_equal [:missed], outcomes(series([100] * 6, [100] * 6, crashed, [200] * 6))
     assert_empty outcomes(series(crashed, crashed, crashed))
     assert_empty outcomes(series([100] * 6, [100] * 6, variants: VARIANTS.first(2)))
   end
 
-  test "holds 32 threads against one, each less its own baseline" do
+  test "holds a thread beside 31 asleep against one alone, each less its own baseline" do
     assert_equal %i[met not_shown], outcomes(drifting(ours_ns: 50), drifting(ours_ns: 72, noise_ns: -2, key: "c_blocked"))
     assert_equal %i[met missed], outcomes(drifting(ours_ns: 50), drifting(ours_ns: 80, key: "c_blocked"))
     assert_equal %i[met met], outcomes(drifting(ours_ns: 50), drifting(ours_ns: 74, key: "c_blocked"))
-    assert_empty outcomes(drifting(ours_ns: 50, key: "c_busy"))
+    assert_empty outcomes(drifting(ours_ns: 50, key: "c_blocked"))
+  end
+
+  test "holds 32 threads at once against what a rival takes there, and a request against a rival and the aim" do
+    assert_equal [:missed], outcomes(drifting(ours_ns: 130, key: "c_busy"))
+    assert_equal [:met], outcomes(drifting(ours_ns: 120, key: "c_busy"))
+    assert_equal %i[met missed], outcomes(drifting(ours_ns: 4, noise_ns: 0.1, rivals_ns: 5, key: "request_5"))
+    assert_equal %i[missed met], outcomes(drifting(ours_ns: 1, noise_ns: 0.1, rivals_ns: 0.5, key: "request_5"))
+  end
+
+  test "the probe without a part is built, and leaves that part out" do
+    Dir.mktmpdir do |folder|
+      Parts.build(folder)
+      program = <<~RUBY
+        require "puma_tuner"
+        C = PumaTuner::Probe::GvlClock
+        C.start
+        C.job_begin
+        20.times { Mutex.new.synchronize { sleep 0.0001 } }
+        p C.request_take(true).last.size
+      RUBY
+      sizes = [nil, "no_blame", "no_steps"].map do |key|
+        libraries = [*(Parts.library(folder, key) if key), File.expand_path("../../lib", __dir__)]
+        Integer(PumaTuner::Load::Child.output_of([RbConfig.ruby, *libraries.flat_map { |library| ["-I", library] }, "-e", program], limit_s: 60).first)
+      end
+      assert_operator sizes.first(2).min, :>, 20
+      assert_operator sizes.last, :<, 5
+    end
   end
 
   test "shows medians, differences, intervals and crashes in aligned columns" do
@@ -89,7 +118,7 @@ class OverheadTest < TunerTest
   end
 
   test "shows a variant that never gave a number" do
-    text = Table.series(series([1, 1], [1, 1], ["status 1, no such gem"] * 2))
+    text = Table.series(series([1, 1], [1, 1], ["status 1, no such gem"] * 2, variants: VARIANTS.first(3)))
     assert_match(/\| +- \| +- \| +- \| +- \| +- \| +0 of 2 \|\n\n.* failed 2 times: status 1, no such gem\.$/, text)
   end
 
@@ -102,8 +131,8 @@ class OverheadTest < TunerTest
 
   test "says which outcome came of each target" do
     table = Table.verdicts(Judge.verdicts([drifting(ours_ns: 90)]))
-    assert_includes table, "c_alone: at most 75 ns more"
-    assert_match(/\+90\.0 ns \| \+90\.0 to \+90\.0 \| +2\.0 ns \| \*\*missed\*\* \|/, table)
+    assert_includes table, "c_alone: nothing beyond 0.6 times what gvltools takes"
+    assert_match(/\+15\.0 ns \| \+15\.0 to \+15\.0 \| +2\.0 ns \| \*\*missed\*\* \|/, table)
   end
 
   test "writes a page that names no folder of this machine" do

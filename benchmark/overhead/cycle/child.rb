@@ -10,12 +10,15 @@ THREADS_COUNT = 32
 form, variant, cycles_count = ARGV[0], ARGV[1], Integer(ARGV[2])
 $stdout.sync = true
 
+OURS = lambda do
+  require "puma_tuner"
+  PumaTuner::Probe::GvlClock.start or abort "the clock did not start: #{PumaTuner::Probe::GvlClock.why_not}"
+end
+
 # Before any of the threads starts.
 WATCH = {
-  "ours" => lambda do
-    require "puma_tuner"
-    PumaTuner::Probe::GvlClock.start or abort "the clock did not start: #{PumaTuner::Probe::GvlClock.why_not}"
-  end,
+  "ours" => OURS, "no_blame" => OURS, "no_steps" => OURS,
+  "hooks" => -> { OverheadCycle.hook },
   "gvltools" => lambda do
     require "gvltools"
     GVLTools::LocalTimer.enable

@@ -22,9 +22,21 @@ static VALUE cycle_stay(VALUE self)
     return sched_setaffinity(0, sizeof(one), &one) == 0 ? Qtrue : Qfalse;
 }
 
+static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused) {}
+
+/* For the events that the probe listens to: what Ruby itself adds for being watched. */
+static VALUE cycle_hook(VALUE self)
+{
+    rb_internal_thread_add_event_hook(on_event,
+        RUBY_INTERNAL_THREAD_EVENT_STARTED | RUBY_INTERNAL_THREAD_EVENT_READY | RUBY_INTERNAL_THREAD_EVENT_RESUMED |
+        RUBY_INTERNAL_THREAD_EVENT_SUSPENDED | RUBY_INTERNAL_THREAD_EVENT_EXITED, NULL);
+    return Qnil;
+}
+
 void Init_overhead_cycle(void)
 {
     VALUE module = rb_define_module("OverheadCycle");
     rb_define_module_function(module, "run", cycle_run, 1);
     rb_define_module_function(module, "stay", cycle_stay, 0);
+    rb_define_module_function(module, "hook", cycle_hook, 0);
 }
