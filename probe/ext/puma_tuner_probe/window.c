@@ -77,11 +77,11 @@ void pt_window_hold(struct slot *slot, uint64_t now_ns)
  *
  * Held time beyond the CPU clock was spent off the cores (preempted). CPU beyond held time was used with the GVL
  * released: by the kernel as it copied a file's pages, by code not known to compute, which counts as io until here, and by the
- * kernel on the way into a wait and out of it (2 to 10 µs); so it is taken from the parts in that order. More CPU than all of that
- * leaves a negative residual. */
+ * kernel on the way into a wait and out of it (2 to 10 µs), the wait for the GVL included; so it is taken from the parts in that order.
+ * More CPU than all of that leaves a negative residual. */
 void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed)
 {
-    static const enum part released[] = {FILE_WAIT, IO_WAIT, HTTP_WAIT, REDIS_WAIT, DB_WAIT, SLEEP, LOCK_WAIT, POOL_WAIT, IDLE};
+    static const enum part released[] = {FILE_WAIT, IO_WAIT, HTTP_WAIT, REDIS_WAIT, DB_WAIT, SLEEP, LOCK_WAIT, POOL_WAIT, GVL_WAIT, IDLE};
     uint64_t ns[PARTS], on_core_ns, cpu_ns, gc_ns, wall_ns = 0;
 
     for (int i = 0; i < PARTS; i++) ns[i] = now->part_ns[i] - then->part_ns[i];
