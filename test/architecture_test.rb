@@ -119,4 +119,20 @@ class ArchitectureTest < TunerTest
     output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, unsetenv_others: true], &:read)
     assert_equal "done\n", output
   end
+
+  # Of C: a file calls those whose functions it names.
+  test "the probe's C flows one way" do
+    sources = Dir[File.expand_path("../probe/ext/puma_tuner_probe/*.c", __dir__)].to_h { |file| [File.basename(file), File.read(file)] }
+    home = sources.flat_map { |file, text| text.scan(/^(?!static)\w[^;(\n]*?\b(pt_\w+)\([^;]*?\)\s*\{/).map { |(name)| [name, file] } }.to_h
+    assert_operator home.size, :>, 40
+    uses = sources.to_h { |file, text| [file, text.scan(/\bpt_\w+(?=\()/).filter_map { |name| home[name] }.uniq - [file]] }
+    order = []
+    until uses.empty?
+      lowest = uses.select { |_, used| (used - order).empty? }.keys
+      flunk "these C files call each other in a circle: #{uses.keys.sort.join(", ")}" if lowest.empty?
+      order.concat(lowest)
+      uses = uses.except(*lowest)
+    end
+    %w[ledger.c request.c gvl_clock.c].each_cons(2) { |lower, upper| assert_operator order.index(lower), :<, order.index(upper) }
+  end
 end

@@ -1,5 +1,5 @@
 /* What Ruby sees: PumaTuner::Probe::GvlClock, whose meaning is documented in lib/puma_tuner/probe/gvl_clock.rb. */
-#include "ledger.h"
+#include "slot.h"
 #include <sys/statvfs.h>
 
 static VALUE clock_start(VALUE self)
@@ -31,6 +31,7 @@ static VALUE clock_open_ledger(int argc, VALUE *argv, VALUE self)
 
     rb_scan_args(argc, argv, "21", &path, &facts, &bytes_max);
     why_not = pt_ledger_open(StringValueCStr(path), StringValueCStr(facts), NIL_P(bytes_max) ? UINT64_MAX : NUM2ULL(bytes_max));
+    if (!why_not) pt_threads_forget_entries(); /* which were of another ledger */
     if (!why_not) pt_ledger_costs(pt_cost_per_cycle_ns(), 0);
     return why_not ? rb_utf8_str_new_cstr(why_not) : Qnil;
 }
@@ -104,7 +105,7 @@ static VALUE clock_discard(VALUE self)
 /* Brings this process's ledger up to date: threads that serve no requests, and the one that asks. */
 static VALUE clock_sweep(VALUE self)
 {
-    if (pt_own_slot) pt_ledger_sweep(SWEEP_ANYWAY);
+    if (pt_own_slot) pt_threads_sweep(SWEEP_ANYWAY);
     return Qnil;
 }
 
@@ -163,7 +164,7 @@ static VALUE clock_pool_returned(VALUE self, VALUE pool)
 /* The thread's totals, as the enum part names them, then gc, slices. Up to the last time it took the GVL. */
 static VALUE clock_totals(VALUE self, VALUE thread)
 {
-    const struct slot *slot = pt_slot_of(thread);
+    const struct slot *slot = pt_own_slot ? pt_slot_of(thread) : NULL; /* after a fork, only once the clock is started again */
     VALUE numbers;
 
     if (!slot) return Qnil;
@@ -174,7 +175,7 @@ static VALUE clock_totals(VALUE self, VALUE thread)
     return numbers;
 }
 
-static VALUE clock_unobserved_threads_count(VALUE self) { return ULL2NUM(pt_unobserved_threads_count()); }
+static VALUE clock_unobserved_threads_count(VALUE self) { return ULL2NUM(pt_unobserved_threads_count); }
 
 static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(bucket_of(NUM2ULL(ns))); }
 

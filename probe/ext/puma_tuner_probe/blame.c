@@ -5,7 +5,7 @@
  * that has waited charges those that ended since it became ready. Which endpoint a window belongs to is known only when
  * its request ends: a charge for a window under way waits in the waiter's slot until the waiter's own request has ended,
  * and then in the holder's. */
-#include "ledger.h"
+#include "slot.h"
 #include "random.h"
 #include <string.h>
 

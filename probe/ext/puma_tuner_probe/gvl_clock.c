@@ -4,7 +4,7 @@
  * everybody's time: they read a clock and add to the slot, allocate nothing, take no lock, make no system call. The sums
  * are made in RESUMED, when the thread holds the GVL: READY may come from the thread that wakes it, and only leaves a
  * stamp. */
-#include "ledger.h"
+#include "slot.h"
 #include <pthread.h>
 #include <ruby/debug.h>
 #include <ruby/ractor.h>
@@ -31,15 +31,10 @@
 #define CLASSES_MAX 32
 #define RECEIVERS_MAX 64
 
-__thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
-struct slot *pt_slots;
-size_t pt_slots_used_count;
-
 static bool live; /* false from a fork to the next start: the child must not write where its parent does */
-static rb_internal_thread_specific_key_t key;
 static rb_ractor_local_key_t main_ractor_key; /* has a value in the main Ractor alone */
 static rb_internal_thread_event_hook_t *hook;
-static uint64_t unobserved_threads_count, cost_per_cycle_ns;
+static uint64_t cost_per_cycle_ns;
 static ID id_sleep, id_wait;
 static VALUE condition_variable; /* the class */
 static VALUE locking_classes[CLASSES_MAX];
@@ -115,7 +110,7 @@ static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wa
     }
     if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
         slot->total.part_ns[IDLE] += gap_ns;
-        pt_window_idle(slot, ready_ns);
+        pt_request_rest(slot, ready_ns);
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
     } else {
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
@@ -155,36 +150,6 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
  * first RESUMED of a thread's life, in which Ruby does not know yet where it is. */
 static bool in_main_ractor(void) { return rb_ractor_local_storage_ptr(main_ractor_key) != NULL; }
 
-/* STARTED: parent thread, GVL held. The slot comes from the pool, so nothing is allocated here either. */
-static struct slot *adopt(VALUE thread)
-{
-    for (size_t i = 0; i < SLOTS_MAX; i++) {
-        struct slot *slot = &pt_slots[i];
-        if (!slot->in_use) {
-            uint32_t serial = slot->serial; /* goes on, so that a hold of the slot's last thread is not taken for this one's */
-            memset(slot, 0, offsetof(struct slot, steps));
-            slot->serial = serial + 1;
-            slot->in_use = true;
-            slot->thread = thread;
-            if (i >= pt_slots_used_count) pt_slots_used_count = i + 1;
-            rb_internal_thread_specific_set(thread, key, slot);
-            return slot;
-        }
-    }
-    __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
-    return NULL;
-}
-
-/* EXITED: own thread. Its slot may serve another thread from here on. */
-static void dismiss(VALUE thread, struct slot *slot)
-{
-    rb_internal_thread_specific_set(thread, key, NULL);
-    pt_own_slot = NULL;
-    if (slot->lock_holds_count) pt_locks_thread_ends(slot);
-    slot->thread = Qfalse;
-    __atomic_store_n(&slot->in_use, false, __ATOMIC_RELEASE);
-}
-
 /* The first time that the thread lets go of the GVL: whether it is the first one of another Ractor, which a thread of the main one has
  * started. Contract: SUSPENDED, own thread. */
 static bool is_ours(VALUE thread, struct slot *slot)
@@ -192,8 +157,8 @@ static bool is_ours(VALUE thread, struct slot *slot)
     if (slot->in_main_ractor) return true;
     slot->in_main_ractor = in_main_ractor();
     if (!slot->in_main_ractor) {
-        dismiss(thread, slot);
-        __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
+        pt_slot_dismiss(thread, slot);
+        pt_thread_is_unobserved();
     }
     return slot->in_main_ractor;
 }
@@ -202,7 +167,7 @@ static bool is_ours(VALUE thread, struct slot *slot)
 static inline struct slot *slot_of_event(VALUE thread)
 {
     struct slot *own = pt_own_slot;
-    return own && own->thread == thread ? own : rb_internal_thread_specific_get(thread, key);
+    return own && own->thread == thread ? own : pt_slot_of(thread);
 }
 
 static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused)
@@ -213,8 +178,8 @@ static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_
     slot = slot_of_event(data->thread);
     if (!slot) {
         if (event != RUBY_INTERNAL_THREAD_EVENT_STARTED) return;
-        if (in_main_ractor()) adopt(data->thread);
-        else __atomic_add_fetch(&unobserved_threads_count, 1, __ATOMIC_RELAXED);
+        if (in_main_ractor()) pt_slot_adopt(data->thread);
+        else pt_thread_is_unobserved();
         return;
     }
     switch (event) {
@@ -229,7 +194,8 @@ static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_
         resumed(slot, clock_ns());
         break;
       case RUBY_INTERNAL_THREAD_EVENT_EXITED:
-        dismiss(data->thread, slot);
+        if (slot->lock_holds_count) pt_locks_thread_ends(slot);
+        pt_slot_dismiss(data->thread, slot);
         break;
     }
 }
@@ -266,12 +232,9 @@ static const struct rb_ractor_local_storage_type main_ractor_mark = {keep, keep}
 
 static void prepare_once(void)
 {
-    if (pt_slots) return;
-    pt_slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
-    if (!pt_slots) return;
+    if (pt_slots || !pt_slots_prepare()) return;
     pt_clock_prepare();
     pthread_atfork(NULL, NULL, stop_in_child);
-    key = rb_internal_thread_specific_key_create();
     main_ractor_key = rb_ractor_local_storage_ptr_newkey(&main_ractor_mark);
     rb_ractor_local_storage_ptr_set(main_ractor_key, pt_slots);
     id_sleep = rb_intern("sleep");
@@ -291,7 +254,7 @@ static void prepare_once(void)
 /* Threads older than the clock: their CPU time so far is none of ours. */
 static void adopt_with_past(VALUE thread)
 {
-    struct slot *slot = pt_slot_of(thread) ? NULL : adopt(thread);
+    struct slot *slot = pt_slot_of(thread) ? NULL : pt_slot_adopt(thread);
 
     if (!slot) return;
     slot->in_main_ractor = true; /* as all that Thread.list knows are, asked there */
@@ -357,13 +320,13 @@ bool pt_gvl_clock_start(VALUE threads)
 {
     if (!pt_gvl_clock_install() || !in_main_ractor()) return false;
     if (live) return true;
-    for (size_t i = 0; i < SLOTS_MAX; i++) pt_slots[i].in_use = false;
+    pt_slots_forget();
     pt_blame_start();
     cost_per_cycle_ns = time_cycle();
 
     live = true;
     /* This thread first, which must have a slot; with more of them than there are slots, others go without. */
-    pt_own_slot = adopt(rb_thread_current());
+    pt_own_slot = pt_slot_adopt(rb_thread_current());
     pt_own_slot->in_main_ractor = true;
     for (long i = 0; i < RARRAY_LEN(threads); i++) adopt_with_past(RARRAY_AREF(threads, i));
     pt_own_slot->native_thread_id = pt_native_thread_id(rb_thread_current());
@@ -373,13 +336,6 @@ bool pt_gvl_clock_start(VALUE threads)
     pt_window_open(pt_own_slot, pt_own_slot->since_ns);
     return true;
 }
-
-struct slot *pt_slot_of(VALUE thread)
-{
-    return live ? rb_internal_thread_specific_get(thread, key) : NULL;
-}
-
-uint64_t pt_unobserved_threads_count(void) { return unobserved_threads_count; }
 
 /* Timed when the clock was started, here. */
 uint64_t pt_cost_per_cycle_ns(void) { return cost_per_cycle_ns; }

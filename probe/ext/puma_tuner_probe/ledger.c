@@ -78,19 +78,6 @@ void pt_ledger_close(void)
     file = -1;
 }
 
-/* What slots know of entries is true of the ledger before. */
-static void forget_entries(void)
-{
-    for (uint32_t i = 0; pt_slots && i < SLOTS_MAX; i++) {
-        struct slot *slot = &pt_slots[i];
-        if (!slot->in_use) continue;
-        slot->introduced = false;
-        slot->entry = ENTRY_OTHER;
-        slot->pending_count = slot->blamed_count = 0;
-        memset(slot->history, 0, sizeof(slot->history));
-    }
-}
-
 static void write_entry(uint32_t index, enum kind kind, const char *name, size_t length)
 {
     struct ledger_entry *entry = entry_at(index);
@@ -121,7 +108,6 @@ const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_by
     if (mapping == MAP_FAILED) goto failed;
     base = mapping;
     pt_traces_start((uint64_t)getpid());
-    forget_entries();
     header()->layout = LEDGER_LAYOUT;
     header()->pid = (uint64_t)getpid();
     header()->began_at_ns = vdso_ns(CLOCK_REALTIME);
@@ -185,6 +171,7 @@ void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histog
     entry->counts[COUNT_LONG_HOLDS] += closed->long_holds_count;
     entry->counts[COUNT_STAMPED] += closed->sums[SUM_BEFORE_PUMA] > 0;
     entry->counts[COUNT_CYCLES] += closed->cycles_count;
+    header()->cycles_count += closed->cycles_count;
     for (int i = 0; i < SUMS; i++) entry->sums[i] += closed->sums[i];
     if (with_histograms && index >= SPECIAL_ENTRIES) {
         for (int i = 0; i < HISTOGRAMS; i++) {
@@ -204,8 +191,8 @@ static bool reserve_traces(uint32_t first, uint32_t count)
     return true;
 }
 
-/* Keeps the steps of the slot's window, if chance will have it. */
-void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct closed *closed)
+/* Keeps a request's steps, if chance will have it. */
+void pt_ledger_trace(uint32_t entry, const uint64_t *steps, const struct closed *closed)
 {
     uint64_t epoch;
     struct ledger_trace *trace;
@@ -223,8 +210,8 @@ void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct close
     trace->wall_ns = closed->sums[SUM_WALL] - trace->queue_ns;
     trace->cpu_ns = closed->cpu_clock_ns;
     trace->gc_ns = closed->sums[SUM_GC];
-    trace->steps_count = slot->steps_count;
-    memcpy(trace->steps, slot->steps, slot->steps_count * sizeof(*slot->steps));
+    trace->steps_count = closed->steps_count;
+    memcpy(trace->steps, steps, closed->steps_count * sizeof(*steps));
     __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
     if ((uint64_t)place >= header()->traces_count) header()->traces_count = (uint64_t)place + 1;
 }
@@ -246,107 +233,18 @@ void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns)
     blames[0].ns += ns; /* its entry is 0: ENTRY_OTHER */
 }
 
-struct question { VALUE thread; const char *method; };
-
-/* By Thread's own method: a subclass may have another of that name, which does anything. */
-static VALUE ask(VALUE argument)
+/* How often the process has collected garbage. */
+void pt_ledger_gc_count(uint64_t count)
 {
-    const struct question *question = (const struct question *)argument;
-    VALUE method = rb_funcall(rb_cThread, rb_intern("instance_method"), 1, ID2SYM(rb_intern(question->method)));
-    return rb_funcall(method, rb_intern("bind_call"), 1, question->thread);
+    if (pt_ledger_is_open()) header()->gc_count = count;
 }
 
-/* nil where that raised, as somebody may have put another in the place of Thread's own. */
-static VALUE asked_of(VALUE thread, const char *method)
+/* What is known of the process as a whole. */
+void pt_ledger_process(uint64_t cpu_ns, uint64_t unobserved_threads_count)
 {
-    struct question question = {thread, method};
-    int state = 0;
-    VALUE answer = rb_protect(ask, (VALUE)&question, &state), error = rb_errinfo();
-
-    if (!state) return answer;
-    if (!rb_obj_is_kind_of(error, rb_eStandardError)) rb_jump_tag(state); /* the thread is killed, or the process ends */
-    rb_set_errinfo(Qnil);
-    return Qnil;
-}
-
-/* 0 when it has not begun yet, or does not tell. Contract: ordinary Ruby code. */
-int64_t pt_native_thread_id(VALUE thread)
-{
-    VALUE id = asked_of(thread, "native_thread_id");
-    return RB_INTEGER_TYPE_P(id) ? NUM2LL(id) : 0;
-}
-
-/* Finds the thread's name and its id for the kernel. */
-static void introduce(struct slot *slot)
-{
-    VALUE name = asked_of(slot->thread, "name");
-    int64_t id = pt_native_thread_id(slot->thread);
-    enum kind kind = slot->serves_requests ? KIND_POOL_THREAD : KIND_THREAD;
-
-    if (!id) return; /* it has not begun yet */
-    slot->native_thread_id = id;
-    if (!RB_TYPE_P(name, T_STRING)) {
-        slot->entry = pt_ledger_entry(kind, "(no name)", 9);
-    } else {
-        char text[NAME_BYTES];
-        size_t length = 0;
-        /* Background threads of a kind count together: "worker-1" and "worker-2" as "worker-#". */
-        for (const char *c = RSTRING_PTR(name); c < RSTRING_END(name) && length < sizeof(text) - 1; c++) {
-            bool digit = kind == KIND_THREAD && *c >= '0' && *c <= '9';
-            if (digit && length && text[length - 1] == '#') continue;
-            text[length++] = digit ? '#' : *c;
-        }
-        slot->entry = pt_ledger_entry(kind, text, length);
-    }
-    slot->introduced = true;
-    RB_GC_GUARD(name);
-}
-
-/* Adds what a thread did since it was last settled to the thread's own entry. `cpu_ns`: its CPU clock, now. */
-void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns)
-{
-    struct closed closed;
-    uint64_t cycles_count = slot->cycles_count - slot->settled_cycles_count;
-
     if (!pt_ledger_is_open()) return;
-    if (!slot->introduced) introduce(slot);
-    header()->cycles_count += cycles_count;
-    slot->settled_cycles_count = slot->cycles_count;
-    pt_close(&slot->total, &slot->settled_total, cpu_ns > slot->settled_cpu_ns ? cpu_ns - slot->settled_cpu_ns : 0, &closed);
-    slot->settled_total = slot->total;
-    slot->settled_cpu_ns = cpu_ns;
-    closed.cycles_count = cycles_count;
-    pt_ledger_add(slot->entry, &closed, false);
-}
-
-/* Its CPU clock is ahead of its sums: it computes without the GVL, in a release that is not over. */
-static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
-{
-    uint64_t ns = 0;
-    for (int i = 0; i < PARTS; i++) ns += slot->total.part_ns[i] - slot->settled_total.part_ns[i];
-    return cpu_ns - slot->settled_cpu_ns > ns;
-}
-
-/* Settles the threads that serve no requests, and the process: when a second has passed since the last time, or
- * `now_ns` is SWEEP_ANYWAY (after which the next sweep is due at once). */
-void pt_ledger_sweep(uint64_t now_ns)
-{
-    static uint64_t due_ns;
-
-    if (!pt_ledger_is_open()) return;
-    header()->gc_count = rb_gc_count();
-    if (now_ns < due_ns) return;
-    due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
-    header()->process_cpu_ns = vdso_ns(CLOCK_PROCESS_CPUTIME_ID);
-    header()->unobserved_threads_count = pt_unobserved_threads_count();
-    for (uint32_t i = 0; i < SLOTS_MAX; i++) {
-        struct slot *slot = &pt_slots[i];
-        uint64_t cpu_ns;
-        if (!slot->in_use || slot->serves_requests || slot->state == UNKNOWN) continue;
-        if (!slot->introduced) introduce(slot);
-        cpu_ns = cpu_ns_of(slot->native_thread_id);
-        if (cpu_ns && !computes_now(slot, cpu_ns)) pt_ledger_settle(slot, cpu_ns);
-    }
+    header()->process_cpu_ns = cpu_ns;
+    header()->unobserved_threads_count = unobserved_threads_count;
 }
 
 /* False without a ledger, or without memory for the block. */

@@ -13,11 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "buckets.h"
-#include "slot.h"
 
 #define LEDGER_MAGIC 0x7265676465744c50u
 #define LEDGER_LAYOUT 2
 #define ENTRIES_MAX 384
+/* A step of a trace: part in the top byte, nanoseconds below; or a marker, which takes no time: its code in the top byte, a lock's id
+ * below. */
+#define STEPS_MAX 512
+#define STEP_NS_BITS 56
+enum marker { ACQUIRE = 64, RELEASE }; /* beyond all parts */
+
 #define TRACES_MAX 2048
 #define TRACES_PER_ENTRY_MAX 300
 
@@ -109,23 +114,18 @@ struct closed {
 
 /* Contract of all: GVL held, ordinary Ruby code, unless said otherwise. Without a ledger they do nothing. */
 const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_bytes);
-int64_t pt_native_thread_id(VALUE thread);
 void pt_ledger_close(void);
 bool pt_ledger_is_open(void);
 uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length);
 void pt_ledger_add(uint32_t entry, const struct closed *closed, bool with_histograms);
 void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns); /* also in RESUMED */
-void pt_ledger_trace(uint32_t entry, const struct slot *slot, const struct closed *closed);
-void pt_ledger_settle(struct slot *slot, uint64_t cpu_ns);
-#define SWEEP_ANYWAY UINT64_MAX
-void pt_ledger_sweep(uint64_t now_ns);
+void pt_ledger_trace(uint32_t entry, const uint64_t *steps, const struct closed *closed);
+void pt_ledger_gc_count(uint64_t count);
+void pt_ledger_process(uint64_t cpu_ns, uint64_t unobserved_threads_count);
 void pt_ledger_costs(uint64_t per_cycle_ns, uint64_t per_request_ns);
 
 /* NULL unless the locks of this process are watched. A lock's id is its place, from 1 on. */
 extern struct ledger_locks *pt_ledger_locks;
 bool pt_ledger_make_locks(void);
-
-/* window.c */
-void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed);
 
 #endif

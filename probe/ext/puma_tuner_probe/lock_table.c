@@ -130,7 +130,7 @@ static void tell_holders(VALUE object, uint32_t id)
             if (hold->lock != object) continue;
             hold->id = id;
             if (!hold->asleep) pt_locks[id - 1].users_count++;
-            if (pt_lock_is_marked(slot, hold)) slot->steps[hold->marker] += id;
+            if (lock_is_marked(slot, hold)) slot->steps[hold->marker] += id;
         }
     }
 }

@@ -13,8 +13,6 @@
  * for what follows. Who holds a lock but shortly waits for those who hold it for long. */
 #define SHORT_HOLDS_STEPS_MAX (STEPS_MAX / 2)
 
-bool pt_lock_is_marked(const struct slot *slot, const struct lock_hold *hold) { return hold->marker && hold->serial == slot->serial; }
-
 static void put(struct slot *slot, enum marker marker, uint32_t id)
 {
     slot->steps[slot->steps_count++] = ((uint64_t)marker << STEP_NS_BITS) + id;
@@ -92,14 +90,14 @@ static void end(struct slot *slot, struct lock_hold *hold, bool held)
         uint64_t now_ns = clock_ns();
         bool wanted = pt_locks[hold->id - 1].users_count > pt_ledger_locks->locks[hold->id - 1].size;
 
-        if (wanted || pt_lock_is_marked(slot, hold) || slot->steps_count < SHORT_HOLDS_STEPS_MAX) {
+        if (wanted || lock_is_marked(slot, hold) || slot->steps_count < SHORT_HOLDS_STEPS_MAX) {
             pt_window_hold(slot, now_ns);
             mark(slot, hold + 1, NULL, now_ns);
         }
         count(slot, hold, held, now_ns);
         if (!hold->asleep) pt_locks[hold->id - 1].users_count--;
     }
-    if (pt_lock_is_marked(slot, hold)) {
+    if (lock_is_marked(slot, hold)) {
         put(slot, RELEASE, hold->id);
         slot->open_markers_count--;
     }
@@ -137,7 +135,7 @@ void pt_locks_release_ends(struct slot *slot, enum part part, uint64_t gap_ns, u
         last->wait_ns += gap_ns;
         last->since_ns = now_ns;
         last->cycles_count = slot->cycles_count;
-        if (pt_lock_is_marked(slot, last)) slot->merge_from = last->marker + 1;
+        if (lock_is_marked(slot, last)) slot->merge_from = last->marker + 1;
     }
 }
 
@@ -147,7 +145,7 @@ void pt_locks_window_ends(struct slot *slot)
 {
     for (uint32_t i = slot->lock_holds_count; i-- > 0;) {
         struct lock_hold *hold = &slot->lock_holds[i];
-        if (!pt_lock_is_marked(slot, hold)) continue;
+        if (!lock_is_marked(slot, hold)) continue;
         put(slot, RELEASE, hold->id);
         slot->open_markers_count--;
         hold->marker = 0;

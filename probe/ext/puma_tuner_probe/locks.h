@@ -3,7 +3,7 @@
 #ifndef PUMA_TUNER_LOCKS_H
 #define PUMA_TUNER_LOCKS_H
 
-#include "ledger.h"
+#include "slot.h"
 
 #define SET_BITS 64
 
@@ -16,6 +16,11 @@ struct lock {
     uint64_t threads[SLOTS_MAX / SET_BITS]; /* slots that have had it */
 };
 
+static inline bool lock_is_marked(const struct slot *slot, const struct lock_hold *hold)
+{
+    return hold->marker && hold->serial == slot->serial;
+}
+
 /* Contract of all but pt_lock_id: GVL held, ordinary Ruby code. */
 
 /* lock_table.c */
@@ -27,7 +32,6 @@ void pt_lock_table_start(void);
 void pt_lock_table_mark(void);
 
 /* locks.c */
-bool pt_lock_is_marked(const struct slot *slot, const struct lock_hold *hold);
 bool pt_lock_tried(VALUE lock, enum lock_kind kind);
 void pt_lock_got(VALUE lock);
 void pt_lock_given_back(VALUE lock, bool held);

@@ -6,6 +6,7 @@
 #define PUMA_TUNER_SLOT_H
 
 #include "clock.h"
+#include "ledger.h"
 #include <ruby.h>
 #include <ruby/thread.h>
 
@@ -30,12 +31,6 @@ struct totals {
 
 /* A hold this long keeps everybody else waiting for a whole tick of the timer. */
 #define LONG_HOLD_NS 10000000u
-
-/* A step of a trace: part in the top byte, nanoseconds below; or a marker, which takes no time: its code in the top byte, a lock's id
- * below. */
-#define STEPS_MAX 512
-#define STEP_NS_BITS 56
-enum marker { ACQUIRE = 64, RELEASE }; /* beyond all parts */
 
 /* A lock, or a connection of a pool, that the thread has or tries to get. See locks.c. */
 #define LOCK_HOLDS_MAX 16
@@ -118,31 +113,27 @@ struct slot {
 
 #define SLOTS_MAX 1024
 
-struct closed; /* ledger.h */
+/* What works on slots, in the order of the flow: an event (gvl_clock.c, lock_methods.c) or a call from Ruby (bindings.c) changes a slot; a
+ * window of it is closed; what came of that goes into the ledger. No file calls one that stands before it. */
 
 /* gvl_clock.c */
-extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
-extern struct slot *pt_slots;
-extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
 bool pt_gvl_clock_install(void);
 bool pt_gvl_clock_is_installed(void);
 bool pt_gvl_clock_start(VALUE threads);
-struct slot *pt_slot_of(VALUE thread);
-uint64_t pt_unobserved_threads_count(void);
 bool pt_attribute(VALUE receiver_class, enum part part);
 uint64_t pt_cost_per_cycle_ns(void);
 
-/* gc_clock.c */
-void pt_gc_clock_start(void);
-uint64_t pt_gc_clock_ns(uint64_t now_ns);
+/* request.c */
+bool pt_request_begin(struct slot *slot, bool from_here);
+bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);
+void pt_request_rest(struct slot *slot, uint64_t now_ns);
 
-/* blame.c */
-extern uint64_t pt_blame_holds_count; /* so far, in this process */
-void pt_blame_hold(const struct slot *slot, uint64_t end_ns);
-void pt_blame_wait(struct slot *slot, uint64_t now_ns);
-void pt_blame_window_ends(struct slot *slot, uint32_t entry);
-void pt_blame_settle(struct slot *slot, uint32_t entry);
-void pt_blame_start(void);
+/* threads.c */
+int64_t pt_native_thread_id(VALUE thread);
+void pt_threads_forget_entries(void);
+void pt_thread_settle(struct slot *slot, uint64_t cpu_ns);
+#define SWEEP_ANYWAY UINT64_MAX
+void pt_threads_sweep(uint64_t now_ns);
 
 /* locks.c */
 bool pt_locks_watch(VALUE module);
@@ -153,12 +144,34 @@ void pt_locks_pool_tried(VALUE pool);
 void pt_locks_pool_got(VALUE pool, uint64_t connections_count);
 void pt_locks_pool_returned(VALUE pool);
 
+/* blame.c */
+extern uint64_t pt_blame_holds_count; /* so far, in this process */
+void pt_blame_start(void);
+void pt_blame_hold(const struct slot *slot, uint64_t end_ns);
+void pt_blame_wait(struct slot *slot, uint64_t now_ns);
+void pt_blame_settle(struct slot *slot, uint32_t entry);
+void pt_blame_window_ends(struct slot *slot, uint32_t entry);
+
+/* gc_clock.c */
+void pt_gc_clock_start(void);
+uint64_t pt_gc_clock_ns(uint64_t now_ns);
+
 /* window.c */
 void pt_window_open(struct slot *slot, uint64_t now_ns);
-void pt_window_idle(struct slot *slot, uint64_t now_ns);
 void pt_window_hold(struct slot *slot, uint64_t now_ns);
 void pt_window_step(struct slot *slot, enum part part, uint64_t ns);
-bool pt_request_begin(struct slot *slot, bool from_here);
-bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);
+void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed);
+
+/* slot.c */
+extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+extern struct slot *pt_slots;
+extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
+extern uint64_t pt_unobserved_threads_count;
+bool pt_slots_prepare(void);
+void pt_slots_forget(void);
+struct slot *pt_slot_of(VALUE thread);
+struct slot *pt_slot_adopt(VALUE thread);
+void pt_slot_dismiss(VALUE thread, struct slot *slot);
+void pt_thread_is_unobserved(void);
 
 #endif

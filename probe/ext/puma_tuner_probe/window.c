@@ -1,11 +1,6 @@
-/* A request's window on its thread: it opens when the thread is woken for the request (before Puma hands it to anyone,
- * and before the wait for the GVL that follows), or, when the thread had no time to rest, at the end of the request
- * before. It closes when the response is written. */
-#include "ledger.h"
+/* A window of a thread's time: what it did in it, as sums and as steps. Touches the slot alone. */
+#include "slot.h"
 #include <string.h>
-
-/* Parts that miss the wall time by more than this share make a request "unclosed": see judge. */
-#define UNCLOSED_SHARE 100
 
 /* Contract: from RESUMED as well as from Ruby code; touches the slot only. */
 void pt_window_open(struct slot *slot, uint64_t now_ns)
@@ -17,22 +12,6 @@ void pt_window_open(struct slot *slot, uint64_t now_ns)
     slot->blamed_count = slot->unplaced_count = 0;
     slot->unplaced_ns = 0;
     slot->serial++;
-}
-
-/* The next window opens while the thread has the GVL: what it held so far was this one's, what follows is the next one's.
- * Contract: own thread, GVL held, its totals up to now, ordinary Ruby code. */
-static void next_window(struct slot *slot)
-{
-    pt_blame_hold(slot, slot->since_ns);
-    pt_window_open(slot, slot->since_ns);
-}
-
-/* The thread has rested: what it did since its last request was Puma's business, and the next one begins here.
- * Contract: RESUMED. */
-void pt_window_idle(struct slot *slot, uint64_t now_ns)
-{
-    pt_blame_window_ends(slot, slot->serves_requests ? ENTRY_PUMA : slot->entry);
-    pt_window_open(slot, now_ns);
 }
 
 #define IS_MARKER(step) ((step) >> STEP_NS_BITS >= ACQUIRE)
@@ -119,91 +98,4 @@ void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_
     closed->cpu_clock_ns = cpu_clock_ns;
     closed->slices_count = now->slices_count - then->slices_count;
     closed->long_holds_count = now->long_holds_count - then->long_holds_count;
-}
-
-/* An invariant, and no proof of any part: all of them are differences of the same stamps, so that they can miss the wall time only where
- * the CPU clock, the one foreign reading, is ahead of it. */
-static void judge(struct closed *closed, uint64_t wall_ns)
-{
-    int64_t residual_ns = (int64_t)wall_ns;
-
-    for (int i = SUM_CPU; i < HISTOGRAMS; i++) residual_ns -= (int64_t)closed->sums[i];
-    closed->unclosed = (uint64_t)llabs(residual_ns) * UNCLOSED_SHARE > wall_ns;
-    closed->sums[SUM_WALL] = wall_ns; /* by the clock, not by adding up */
-}
-
-/* `from_here`: the window opens now (a job); otherwise it has been open since the thread was woken.
- * Contract: own thread, GVL held. False when a request is under way already: then the outer call closes it. */
-bool pt_request_begin(struct slot *slot, bool from_here)
-{
-    uint64_t now_ns = clock_ns();
-
-    if (slot->in_request) return false;
-    pt_window_hold(slot, now_ns);
-    if (from_here) {
-        pt_blame_window_ends(slot, slot->entry);
-        next_window(slot);
-    } else if (!slot->serves_requests) {
-        slot->serves_requests = true;
-        slot->introduced = false;
-    }
-    slot->in_request = true;
-    if (slot->window_cpu_ns) {
-        slot->begin_held_ns = 0;
-        slot->begin_cpu_ns = slot->window_cpu_ns;
-    } else {
-        slot->begin_held_ns = slot->total.part_ns[HELD] - slot->window_total.part_ns[HELD];
-        slot->begin_cpu_ns = thread_cpu_ns();
-    }
-    return true;
-}
-
-/* Recording is nobody's request: the time since the window closed, when the thread's CPU clock was `cpu_ns`, goes into no step, and the
- * next window opens. It was short, so it is taken to have been on a core. */
-static void leave_out(struct slot *slot, uint64_t cpu_ns)
-{
-    uint64_t now_ns = clock_ns(), recording_ns = now_ns - slot->since_ns;
-
-    slot->total.part_ns[HELD] += recording_ns;
-    slot->hold_ns += recording_ns;
-    slot->since_ns = now_ns;
-    next_window(slot);
-    slot->window_cpu_ns = cpu_ns + recording_ns;
-}
-
-/* Closes the window and adds it to the ledger as a request of `entry`; ENTRY_NONE discards it.
- * queued_ns: when Puma put it on its list, by our clock; 0 when it never did. before_puma_ns: spent before that.
- *
- * Contract: own thread, GVL held, ordinary Ruby code. False when no request was under way. */
-bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed)
-{
-    uint64_t cpu_ns, now_ns;
-
-    if (!slot->in_request) return false;
-    cpu_ns = thread_cpu_ns();
-    now_ns = clock_ns();
-    pt_window_hold(slot, now_ns);
-    if (slot->hold_ns >= LONG_HOLD_NS) {
-        slot->total.long_holds_count++;
-        slot->hold_ns = 0; /* counted for this request, not again when it is released */
-    }
-    pt_close(&slot->total, &slot->window_total, (cpu_ns > slot->begin_cpu_ns ? cpu_ns - slot->begin_cpu_ns : 0) + slot->begin_held_ns, closed);
-    judge(closed, now_ns - slot->window_since_ns);
-    if (slot->lock_holds_count) pt_locks_window_ends(slot);
-    closed->steps_count = slot->steps_count; /* they stay until the thread gives up the GVL */
-    if (queued_ns && queued_ns < slot->window_since_ns) closed->sums[SUM_QUEUE] = slot->window_since_ns - queued_ns;
-    closed->sums[SUM_WALL] += closed->sums[SUM_QUEUE];
-    closed->sums[SUM_BEFORE_PUMA] = before_puma_ns;
-
-    if (entry != ENTRY_NONE) {
-        pt_ledger_add(entry, closed, true);
-        pt_ledger_trace(entry, slot, closed);
-        pt_blame_settle(slot, entry);
-    }
-    pt_blame_window_ends(slot, entry == ENTRY_NONE ? ENTRY_OTHER : entry);
-    slot->in_request = false;
-    pt_ledger_settle(slot, cpu_ns);
-    pt_ledger_sweep(now_ns);
-    leave_out(slot, cpu_ns);
-    return true;
 }

@@ -1,0 +1,64 @@
+/* The pool of slots, and which thread has which. */
+#include "slot.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+__thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+struct slot *pt_slots;
+size_t pt_slots_used_count;
+uint64_t pt_unobserved_threads_count;
+
+static rb_internal_thread_specific_key_t key;
+
+/* Contract: ordinary Ruby code, once. False when there is no memory. */
+bool pt_slots_prepare(void)
+{
+    pt_slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
+    if (pt_slots) key = rb_internal_thread_specific_key_create();
+    return pt_slots != NULL;
+}
+
+/* All are free again, as after a fork, which leaves the calling thread alone. */
+void pt_slots_forget(void)
+{
+    for (size_t i = 0; i < SLOTS_MAX; i++) pt_slots[i].in_use = false;
+}
+
+/* NULL: it has none. Contract: from any hook, of any thread. */
+struct slot *pt_slot_of(VALUE thread)
+{
+    return rb_internal_thread_specific_get(thread, key);
+}
+
+/* A thread without a slot: there are too many, or it is another Ractor's. Contract: any thread. */
+void pt_thread_is_unobserved(void) { __atomic_add_fetch(&pt_unobserved_threads_count, 1, __ATOMIC_RELAXED); }
+
+/* STARTED: parent thread, GVL held. The slot comes from the pool, so nothing is allocated here either. */
+struct slot *pt_slot_adopt(VALUE thread)
+{
+    for (size_t i = 0; i < SLOTS_MAX; i++) {
+        struct slot *slot = &pt_slots[i];
+        if (!slot->in_use) {
+            uint32_t serial = slot->serial; /* goes on, so that a hold of the slot's last thread is not taken for this one's */
+            memset(slot, 0, offsetof(struct slot, steps));
+            slot->serial = serial + 1;
+            slot->in_use = true;
+            slot->thread = thread;
+            if (i >= pt_slots_used_count) pt_slots_used_count = i + 1;
+            rb_internal_thread_specific_set(thread, key, slot);
+            return slot;
+        }
+    }
+    pt_thread_is_unobserved();
+    return NULL;
+}
+
+/* EXITED: own thread. Its slot may serve another thread from here on. */
+void pt_slot_dismiss(VALUE thread, struct slot *slot)
+{
+    rb_internal_thread_specific_set(thread, key, NULL);
+    pt_own_slot = NULL;
+    slot->thread = Qfalse;
+    __atomic_store_n(&slot->in_use, false, __ATOMIC_RELEASE);
+}
