@@ -166,6 +166,8 @@ module Soak
 
   # One of the two, with its clients.
   class Loaded
+    LIMIT_S = 30
+
     attr_reader :server
 
     def initialize(server, folder)
@@ -179,9 +181,11 @@ module Soak
       @threads = Array.new(Pair::CLIENTS) { |i| Thread.new { ask(Pair::PATHS.rotate(i)) } }
     end
 
+    # Clients end by themselves: each waits LIMIT_S for an answer, and no longer.
     def stop_load
       @stopped = true
-      (@threads + @extra).each(&:join)
+      waiting = (@threads + @extra).reject { |thread| thread.join(2 * LIMIT_S) }
+      raise "#{waiting.size} clients of the server in #{@folder} have not ended: #{waiting.first.backtrace.first(3).join(", ")}" if waiting.any?
     end
 
     def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:pss_bytes]] }.compact
@@ -200,10 +204,11 @@ module Soak
     def slow_client
       @extra << Thread.new do
         TCPSocket.open("127.0.0.1", port) do |socket|
+          socket.timeout = LIMIT_S
           "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".each_char { |char| socket.write(char) && sleep(0.02) }
           socket.read.start_with?("HTTP/1.1 200") ? answered : broken
         end
-      rescue SystemCallError
+      rescue SystemCallError, IOError
         broken
       end
     end
@@ -225,7 +230,7 @@ module Soak
       http = nil
       paths.cycle do |path|
         break if @stopped
-        http ||= Net::HTTP.start("127.0.0.1", port, read_timeout: 30)
+        http ||= Net::HTTP.start("127.0.0.1", port, open_timeout: LIMIT_S, read_timeout: LIMIT_S)
         http.max_retries = 0
         http.get(path)
         answered

@@ -1,5 +1,6 @@
 /* The ledger's file, and what is added to it at the end of a request. See ledger.h. */
 #include "ledger.h"
+#include "clock.h"
 #include "traces.h"
 #include <errno.h>
 #include <fcntl.h>
