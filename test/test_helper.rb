@@ -4,6 +4,7 @@ require "minitest/autorun"
 require "timeout"
 require "puma_tuner"
 require "support/allowed_skips"
+require "support/last_lines"
 
 # A warning is a defect.
 module WarningsRaise
