@@ -31,10 +31,10 @@ class AllowedSkipsTest < TunerTest
   end
 
   test "every listed skip has a reason, and a test class that there is" do
-    files = Dir[File.join(__dir__, "{.,../probe/test}/**/*_test.rb")].map { |path| File.read(path) }.join
+    classes = Dir[File.join(__dir__, "{.,../probe/test}/**/*_test.rb")].flat_map { |path| File.read(path).scan(/^class (\w+) < TunerTest/) }.flatten
     AllowedSkips::REASONS.each do |pattern, reason|
       assert_operator reason.length, :>, 20
-      assert_match(/^class #{pattern.source[/\\A([\w\\+]+): /, 1]} < TunerTest/, files)
+      refute_empty classes.grep(/\A#{pattern.source[/\\A([\w\\+]+): /, 1]}\z/), pattern.source
     end
   end
 end

@@ -44,7 +44,7 @@ module PumaTuner
       machine = Model::Fit.machine(observation, calibrated: calibrated(observation))
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
       sweep = predict(workload, machine, observation.topology)
-      advice_list = Advise::Advisor.new(@plan.constraints).call(workload, sweep)
+      advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine)).call(workload, sweep)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:, workload:, sweep:, advice_list:,
         verdict: nil, unproven: "the proof has not come to its first round"))
       prove(tuning)
@@ -156,7 +156,7 @@ module PumaTuner
     #
     # @return [Array<Array(String, Topology)>] by the variant's name
     def proposed(sweep, advice_list)
-      return Advise::Choice.new(sweep, @plan.constraints).candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] } unless sweep.trusted?
+      return Advise::Choice.new(sweep, advice_list.constraints).candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] } unless sweep.trusted?
       recommended = advice_list.recommendation&.topology
       (recommended && recommended != sweep.today) ? [["recommended", recommended]] : []
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/namespace"
 require "support/served_app"
 require "open3"
 require "socket"
@@ -10,6 +11,7 @@ require "socket"
 # They agree to the unit; where a process is killed, but for those requests that were under way in it.
 class FaultsTest < TunerTest
   include PumaTuner
+  include Namespace
 
   time_limit 180
 
@@ -282,14 +284,6 @@ class FaultsTest < TunerTest
       served.under_load("/") { sleep 0.2 }
       assert_agree(served)
     end
-  end
-
-  # @param before [String] what is done as root of a namespace of its own, before the server starts
-  def in_namespace(before)
-    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    _, status = Open3.capture2e(*words, "mount -t tmpfs none /mnt")
-    skip "this kernel gives no namespaces to users" unless status.success?
-    [*words, "#{before} && exec \"$@\"", "sh"]
   end
 
   # A server on its own, with `PumaTuner.run` in its puma.rb. What it has recorded can't be read from outside of its namespace: its own

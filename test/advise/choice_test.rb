@@ -31,7 +31,31 @@ class ChoiceTest < TunerTest
   end
 
   test "memory that is unknown meets no limit on it" do
-    assert_equal "1x5", chosen(forecast("1x5", 100, memory_bytes: 10), forecast("2x5", 150), max_memory_bytes: 1_000)
+    assert_nil allowed(forecast("1x5", 100), forecast("2x5", 150), max_memory_bytes: 1_000).first
+    assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), max_memory_bytes: 1_000)
+  end
+
+  test "a cluster's memory that was never recorded is taken to be as if its processes shared nothing" do
+    cells = [forecast("1x5", 100, memory_bytes: 10), forecast("2x5", 150), forecast("3x5", 200)]
+    assert_equal %w[1x5 2x5], allowed(*cells, max_memory_bytes: 39)
+    assert_equal %w[1x5 2x5 3x5], allowed(*cells, max_memory_bytes: 40)
+    assert_equal %w[1x5], allowed(*cells, max_memory_bytes: 29)
+  end
+
+  test "a single process that was never recorded takes no more than the smallest cluster" do
+    cells = [forecast("2x5", 150, memory_bytes: 20), forecast("3x5", 150, memory_bytes: 30), forecast("1x5", 100)]
+    assert_equal %w[2x5 1x5], allowed(*cells, max_memory_bytes: 20)
+    assert_empty allowed(*cells, max_memory_bytes: 19)
+  end
+
+  test "where nothing is known of memory, a container's limit is kept by no more workers than today's" do
+    cells = [forecast("2x5", 100), forecast("1x9", 90), forecast("2x9", 150), forecast("3x5", 200)]
+    assert_equal %w[2x5 1x9 2x9], allowed(*cells, max_memory_bytes: 1 << 30, memory_limited_by: "container")
+  end
+
+  # @return [Array<String>]
+  def allowed(*forecasts, **constraints)
+    Advise::Choice.new(sweep(*forecasts), Advise::Constraints.new(**constraints)).allowed.map { |forecast| forecast.topology.to_s }
   end
 
   # Each seed a little faster or slower, in all settings alike.

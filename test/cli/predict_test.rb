@@ -63,6 +63,42 @@ class PredictCommandTest < TunerTest
     assert_mistake(/cannot read none.json/, predict("none.json"))
   end
 
+  # @return [Array<Integer>]
+  def workers_by_default(observation, *words)
+    record(observation)
+    result = puma_tuner("predict", "observation.json", "--threads", "1", "--seeds", "2", "--requests", "100", *words, folder: @folder)
+    assert_equal 0, result.code, result.err
+    Document.read(path("tmp/puma_tuner/sweep.json"), :sweep).forecasts.map { |forecast| forecast.topology.workers_count }.uniq
+  end
+
+  test "as many workers are predicted as the recorded server has cores, or its quota pays for" do
+    recorded = {endpoints: [articles], topology: topology("1x1")}
+    assert_equal [1, 2, 3], workers_by_default(observation(cores_count: 3, **recorded))
+    assert_equal [1, 2], workers_by_default(observation(cores_count: 64, cpu_quota_cores: 1.5, **recorded))
+    assert_equal [1], workers_by_default(observation(cores_count: 64, cpu_quota_cores: 0.2, **recorded))
+    assert_equal [1, 2], workers_by_default(observation(cores_count: 64, **recorded), "--what-if", "cores=2")
+  end
+
+  # @return [Array(Advise::AdviceList, String)] with the text
+  def advice_in_container(*words)
+    record(observation(endpoints: [endpoint_observation(traces: [trace("cpu", 8, "io", 1, "cpu", 1)] * 60)], topology: topology("1x1"), cores_count: 4, memory_limit_bytes: 512 << 20,
+      processes: [process_observation(pss_bytes: 150 << 20)]))
+    result = puma_tuner("advise", "observation.json", "--threads", "1", "--seeds", "3", "--requests", "300", *words, folder: @folder)
+    assert_equal 0, result.code, result.err
+    [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.out.gsub(/\s+/, " ")]
+  end
+
+  test "advice keeps to the recorded container's memory limit, unless it is told another" do
+    list, text = advice_in_container
+    assert_equal [512 << 20, "container", nil], list.constraints.to_h.values
+    assert_equal topology("2x1"), list.recommendation.topology
+    assert_includes text, "Kept to: the container's memory limit of 512 MiB; 2 of 4 topologies meet it, with processes"
+    list, text = advice_in_container("--max-memory", "2000")
+    assert_equal [2_000 << 20, "option", nil], list.constraints.to_h.values
+    assert_operator list.recommendation.topology.workers_count, :>, 2
+    assert_includes text, "Asked for: memory of at most"
+  end
+
   test "without a calibration the remarks say so" do
     assert_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
   end

@@ -60,6 +60,17 @@ class FitTest < TunerTest
     assert_match(/35.0 µs is assumed/, workload.unknown["overhead_cpu_ns"])
   end
 
+  test "companions tell the memory of what the recording was not" do
+    cluster = [process_observation(role: "master", pss_bytes: 50), *Array.new(2) { |index| process_observation(role: "worker", worker_index: index, pss_bytes: 100) }]
+      .map { |process| process.with(rss_bytes: process.pss_bytes) }
+    companions = [observation(topology: topology("1x1"), processes: [process_observation(pss_bytes: 8)]), observation(topology: topology("2x5"), processes: cluster),
+      observation(topology: topology("2x1"), processes: cluster.map { |process| process.with(pss_bytes: 999) })]
+    fit = ->(recording) { Model::Fit.workload(recording).memory }
+    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 7), fit.call(observation(processes: [process_observation(pss_bytes: 7)]).with(companions:))
+    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 8),
+      fit.call(observation(topology: topology("2x5"), processes: cluster).with(companions: companions.first(1)))
+  end
+
   test "a single process tells the memory of a single process only" do
     workload = fitted(processes: [process_observation(pss_bytes: 7)])
     assert_equal Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 7), workload.memory

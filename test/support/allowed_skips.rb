@@ -12,6 +12,7 @@ module AllowedSkips
     /\AYjitTrafficTest: it is not set up: puma_tuner lab setup yjit/ =>
       "lab 03 measures Doorkeeper and Solidus: two Rails applications with bundles of their own, minutes to install",
     /\AFaultsTest: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
+    /\AContainerTest: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
     /\APerfProfilerTest: the kernel lets only root use perf/ => "a kernel's setting, which no test changes",
     /\AFleetPrometheusTest: this machine has no IPv6/ => "containers often have none",
     /\ACacheFolderTest: takes a root/ => "only root can become a user whom the system does not know",

@@ -36,10 +36,10 @@ module Builders
   end
 
   def observation(endpoints: [endpoint_observation], processes: [process_observation], load: load_summary, topology: topology("1x5"),
-    duration_ns: 10_000 * MS, timeslice_ms: 100, cores_count: 4, cpu_quota_cores: nil)
+    duration_ns: 10_000 * MS, timeslice_ms: 100, cores_count: 4, cpu_quota_cores: nil, memory_limit_bytes: nil)
     Probe::Observation.new(started_at: "2026-01-01T00:00:00Z", duration_ns:, command: "bundle exec puma", way_in: "command",
       topology:, min_threads_count: topology.threads_count, server: server_facts(timeslice_ms),
-      machine: machine_facts(cores_count, cpu_quota_cores), load:, budget: Probe::Budget.zero, endpoints:, jobs: [], threads: [],
+      machine: machine_facts(cores_count, cpu_quota_cores, memory_limit_bytes), load:, budget: Probe::Budget.zero, endpoints:, jobs: [], threads: [],
       background: [], processes:,
       probe: nil, unknown: {})
   end
@@ -49,9 +49,9 @@ module Builders
       rack_version: "3.2.8", thread_timeslice_ms:, rack_environment: "production")
   end
 
-  def machine_facts(cores_count, cpu_quota_cores)
+  def machine_facts(cores_count, cpu_quota_cores, memory_limit_bytes = nil)
     Probe::MachineFacts.new(cores_count:, cpu_model: "test", cpu_quota_cores:, memory_bytes: 1 << 33, kernel: "Linux",
-      load_average: 0.0, cpu_pressure_ratio: 0.0)
+      load_average: 0.0, cpu_pressure_ratio: 0.0, memory_limit_bytes:)
   end
 
   # --- what model gives

@@ -18,7 +18,11 @@ module PumaTuner
     end
 
     # All advice from one sweep; the first with a topology is the recommendation.
-    AdviceList = Document.define(:advice, kind: :advice_list, nested: {advice: [Advice]}) do
+    #
+    # constraints: Constraints, that it respects; nil in older files
+    AdviceList = Document.define(:advice, :constraints, kind: :advice_list, nested: {advice: [Advice], constraints: Constraints}, added: [:constraints]) do
+      def initialize(constraints: nil, **fields) = super
+
       # @return [Advice, nil]
       def recommendation = advice.find(&:topology)
     end

@@ -22,7 +22,7 @@ module PumaTuner
       # @return [AdviceList]
       def call(workload, sweep)
         rules = RULES.map { |name| Rule.registered.fetch(name).new(@constraints) }
-        AdviceList.new(advice: rules.flat_map { |rule| rule.call(workload, sweep) }.freeze)
+        AdviceList.new(advice: rules.flat_map { |rule| rule.call(workload, sweep) }.freeze, constraints: @constraints)
       end
     end
   end

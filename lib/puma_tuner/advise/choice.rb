@@ -64,11 +64,26 @@ module PumaTuner
       end
 
       # @return [Array<Predict::Forecast>] those that meet the constraints
-      def allowed = @allowed ||= cells.select { |cell| @constraints.met_by?(cell) }
+      def allowed = @allowed ||= cells.select { |cell| @constraints.met_by?(cell, memory_bytes: most_bytes(cell)) }
 
       def stay? = !forecast.nil? && forecast.topology == @sweep.today
 
+      # @return [Boolean] whether nothing at all is known of memory
+      def memory_unknown? = cells.none?(&:memory_bytes)
+
       private
+
+      # Of a cluster, where but a single process was recorded: as if its master and workers shared nothing. A single process takes no more
+      # than the smallest cluster. A container's limit that nothing can be held against is kept by no more workers than today's.
+      #
+      # @return [Integer, nil]
+      def most_bytes(cell)
+        return (0 if @constraints.of_container? && cell.topology.workers_count <= today.topology.workers_count) if memory_unknown?
+        cell.memory_bytes || ((cell.topology.workers_count == 1) ? known_bytes.values.min : known_bytes[1]&.*(cell.topology.workers_count + 1))
+      end
+
+      # @return [Hash{Integer => Integer}] memory by number of workers
+      def known_bytes = @known_bytes ||= cells.select(&:memory_bytes).to_h { |cell| [cell.topology.workers_count, cell.memory_bytes] }
 
       # Today's settings, where they will do, are left for a gain only, or for fewer of everything without a loss.
       def worthwhile = allowed.include?(today) ? equals.select { |cell| cell == today || worth_leaving_today?(cell) } : equals

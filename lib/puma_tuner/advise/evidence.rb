@@ -79,7 +79,15 @@ module PumaTuner
 
       def constraints
         return unless @constraints.any?
-        "Asked for: #{@constraints}; #{@choice.allowed.size} of #{Units.counted(@choice.cells.size, "topology", "topologies")} meet it."
+        met = "#{@choice.allowed.size} of #{Units.counted(@choice.cells.size, "topology", "topologies")} meet it#{supposed}."
+        @constraints.of_container? ? "Kept to: #{@constraints}; #{met} `--max-memory` sets another limit." : "Asked for: #{@constraints}; #{met}"
+      end
+
+      # What is held against a limit on memory where it was not recorded.
+      def supposed
+        return if @constraints.max_memory_bytes.nil? || @choice.cells.all?(&:memory_bytes)
+        return ", with processes that were not recorded taken to share nothing" unless @choice.memory_unknown?
+        ", as no more workers than today's: what they take is unknown" if @constraints.of_container?
       end
 
       # Of several loads, or of another than the recording's, a reader must know which.

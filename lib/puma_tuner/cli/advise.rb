@@ -15,9 +15,9 @@ module PumaTuner
         output = Results.path(output, "advice.json", err:, recorded: observation)
         Output.check_writable(output)
         app = app_of(observation, *companions, **options)
-        scenarios = Scenarios.new(app.workload).of(topologies_of(**options), [app.workload.arrivals])
+        scenarios = Scenarios.new(app.workload).of(topologies_of(app.usual_workers, **options), [app.workload.arrivals])
         sweeper = sweeper_of(app, **options)
-        advice_list = PumaTuner::Advise::Advisor.new(constraints_of(**options)).call(app.workload, sweep_of(sweeper, scenarios))
+        advice_list = PumaTuner::Advise::Advisor.new(constraints_of(**options).inside(app.facts)).call(app.workload, sweep_of(sweeper, scenarios))
         Output.keep(advice_list, output, out:, err:)
       end
     end

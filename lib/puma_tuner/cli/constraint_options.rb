@@ -6,7 +6,7 @@ module PumaTuner
     module ConstraintOptions
       def self.included(command)
         command.class_eval do
-          option :max_memory, desc: "MiB that all processes may use together (PSS)"
+          option :max_memory, desc: "MiB that all processes may use together (PSS), default: the container's memory limit, where there is one"
           option :max_p99, desc: "milliseconds the 99th percentile may take"
         end
       end

@@ -52,7 +52,7 @@ module PumaTuner
       def measure_under_load(command, duration, warmup:, locks: true, **options, &kept)
         times = PumaTuner::Measure::LoadedWindow::Times.new(warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration))
         plan = PumaTuner::Measure::Recordings::Plan.new(command:, traffic: traffic_of(**options), today: nil, settings: settings_of(**options),
-          workers: Parse.counts("--workers", GridOptions::WORKERS), times:, boot_limit_s: boot_limit_s(**options), limit_s: nil, locks:)
+          workers: GridOptions.workers_here.to_a, times:, boot_limit_s: boot_limit_s(**options), limit_s: nil, locks:)
         recordings = PumaTuner::Measure::Recordings.new(plan, kept:)
         Progress.new(err).stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }
       end

@@ -43,7 +43,7 @@ module PumaTuner
         app = app_of(observation, *companions, **options)
         loads = loads_of(app, **options)
         sweeper = sweeper_of(app, **options, percentiles:)
-        scenarios = Scenarios.new(app.workload, **options).of(topologies_of(**options), capacity ? [loads.to_search] : loads.to_a)
+        scenarios = Scenarios.new(app.workload, **options).of(topologies_of(app.usual_workers, **options), capacity ? [loads.to_search] : loads.to_a)
         sweep = capacity ? capacity_sweep(sweeper, scenarios, goal) : sweep_of(sweeper, scenarios)
         Output.keep(sweep, output, out:, err:, html:)
       end

@@ -4,10 +4,13 @@ module PumaTuner
   module CLI
     # An app as a recording tells it, with the changes that are assumed: what forecasts are made of.
     #
-    # workload, machine: changed; as_recorded: both of them before; past_error: of its earlier forecasts, nil without any; remarks: what limits its forecasts
-    RecordedApp = Data.define(:workload, :machine, :as_recorded, :what_if, :past_error, :remarks)
+    # workload, machine: changed; as_recorded: both of them before; facts: Probe::MachineFacts, of where it was recorded; past_error: of its earlier forecasts, nil without any; remarks: what limits its forecasts
+    RecordedApp = Data.define(:workload, :machine, :as_recorded, :facts, :what_if, :past_error, :remarks)
 
     class RecordedApp
+      # @return [Range] of numbers of workers to predict where none are asked for
+      def usual_workers = GridOptions.workers(machine.cores_count, machine.quota_cores)
+
       class << self
         # @param paths [Array<String>] of an observation, and of others of the same app at other settings
         # @param what_if [PumaTuner::Predict::WhatIf]
@@ -21,7 +24,7 @@ module PumaTuner
           recorded = PumaTuner::Model::Fit.workload(observation)
           as_recorded = [recorded, PumaTuner::Model::Fit.machine(observation, calibrated: found&.machine)].freeze
           workload, machine = what_if.apply(*as_recorded)
-          new(workload:, machine:, as_recorded:, what_if:, past_error: past_error(observation, recorded, say),
+          new(workload:, machine:, as_recorded:, facts: observation.machine, what_if:, past_error: past_error(observation, recorded, say),
             remarks: [found&.remark, *PumaTuner::Predict::Limits.of(workload, machine), *what_if.remarks].compact.freeze)
         end
 

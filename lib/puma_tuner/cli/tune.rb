@@ -60,7 +60,7 @@ module PumaTuner
 
       def plan_of(duration:, warmup:, rounds:, trial_duration:, today: nil, check: nil, time: nil, **options)
         Tuner::Plan.new(
-          command: command_of(**options), traffic: traffic_of(**options), topologies: topologies_of(**options),
+          command: command_of(**options), traffic: traffic_of(**options), topologies: topologies_of(GridOptions.workers_here, **options),
           today: today && Topology.parse(today), settings: settings_of(**options), checked_topologies: Parse.topologies(check), constraints: constraints_of(**options),
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),

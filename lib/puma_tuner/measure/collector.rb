@@ -17,7 +17,7 @@ module PumaTuner
       # Begins the window.
       def begin_window
         @started_at = Time.now
-        @machine = Probe::MachineFacts.read
+        @machine = Probe::MachineFacts.read(@server.announcement["pid"])
         @ledgers.begin_window
         @before = @ledgers.read
         @cpu_ns_before = cpu_ns_by_pid(@before)

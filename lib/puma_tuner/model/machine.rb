@@ -57,8 +57,11 @@ module PumaTuner
       # @return [Integer] CPU per request of the load generator
       def client_cpu_ns = client_send_cpu_ns + client_receive_cpu_ns
 
+      # @return [Float, nil] cores that the quota pays for; nil without one
+      def quota_cores = quota_ns&.fdiv(period_ns)
+
       # @return [Float] cores that may be used in the long run
-      def usable_cores = [effective_cores.max, quota_ns&.fdiv(period_ns)].compact.min
+      def usable_cores = [effective_cores.max, quota_cores].compact.min
     end
   end
 end

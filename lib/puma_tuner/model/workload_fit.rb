@@ -224,7 +224,8 @@ module PumaTuner
       # RSS counts pages shared by the processes once for each, so it is no substitute. But what a worker has in it beyond its PSS
       # tells how many such pages there are, which another worker would have, too.
       def memory
-        by_role = @observation.processes.group_by(&:role)
+        # A companion's where the recording has none in that role.
+        by_role = [@observation, *@observation.companions].map { |recording| recording.processes.group_by(&:role) }.reverse.inject(:merge)
         single_bytes = mean_pss_bytes(by_role, "single", "single_bytes")
         per_worker_bytes = mean_pss_bytes(by_role, "worker", "per_worker_bytes")
         shared_bytes = mean_pss_bytes(by_role, "master", "shared_bytes")

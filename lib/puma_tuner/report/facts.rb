@@ -37,7 +37,8 @@ module PumaTuner
           "time slice" => (slice = @observation.server.thread_timeslice_ms) && "#{slice} ms",
           "environment" => @observation.server.rack_environment,
           "machine" => machine, "kernel" => @observation.machine.kernel,
-          "memory of the machine" => Units.mebibytes(@observation.machine.memory_bytes), "load" => load_in_full,
+          "memory of the machine" => Units.mebibytes(@observation.machine.memory_bytes),
+          "memory limit of the container" => (limit = @observation.machine.memory_limit_bytes) && Units.mebibytes(limit), "load" => load_in_full,
           "processes" => processes
         }.compact
       end

@@ -107,6 +107,26 @@ class TopologyRuleTest < TunerTest
       advice(*cells, constraints: {max_p99_ns: 60 * MS}).title
   end
 
+  LIMITED = {max_memory_bytes: 512 << 20, memory_limited_by: "container"}.freeze
+
+  test "a container's memory limit is kept, and told as such" do
+    cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 150, memory_bytes: 512 << 20), forecast("3x3", 200, memory_bytes: 513 << 20)]
+    assert_equal topology("3x3"), advice(*cells).topology
+    advice = advice(*cells, constraints: LIMITED)
+    assert_equal topology("2x3"), advice.topology
+    assert_equal "Kept to: the container's memory limit of 512 MiB; 2 of 3 topologies meet it. `--max-memory` sets another limit.", advice.evidence.last
+    assert_equal "Asked for: memory of at most 300 MiB; 2 of 3 topologies meet it, with processes that were not recorded taken to share nothing.",
+      advice(cells.first, forecast("2x3", 150), forecast("3x3", 150), constraints: {max_memory_bytes: 300 << 20}).evidence.last
+    assert_equal "Kept to: the container's memory limit of 512 MiB; 1 of 2 topologies meet it, as no more workers than today's: what they take is unknown. " \
+      "`--max-memory` sets another limit.", advice(forecast("1x5", 100), forecast("2x3", 150), constraints: LIMITED).evidence.last
+  end
+
+  test "where today's itself goes beyond the container's limit, the title says what it is left for" do
+    cells = [forecast("2x5", 100, memory_bytes: 600 << 20), forecast("1x5", 80, memory_bytes: 300 << 20)]
+    assert_equal "Go from 2x5 to 1x5, to meet the container's memory limit of 512 MiB: -20 % requests/s", advice(*cells, constraints: LIMITED).title
+    assert_equal "Stay with 2x5: nothing predicted meets the container's memory limit of 512 MiB", advice(cells.first, constraints: LIMITED).title
+  end
+
   test "constraints that nothing meets are named in the title" do
     advice = advice(forecast("1x5", 100), forecast("2x3", 150), constraints: {max_p99_ns: 5 * MS, max_memory_bytes: 1 << 20})
     assert_equal "Stay with 1x5: nothing predicted meets memory of at most 1 MiB and a p99 of at most 5.00 ms", advice.title

@@ -49,7 +49,7 @@ module PumaTuner
           return "Stay with #{@sweep.today}: nothing predicted meets #{@constraints}" unless @choice.best
           return "Stay with #{@sweep.today}" if @choice.stay?
           return "Go from #{@sweep.today} to #{@chosen.topology}: #{@sweep.today} has no steady state" unless @today.steady?
-          reason = ", to meet #{@constraints}" unless @constraints.met_by?(@today)
+          reason = ", to meet #{@constraints}" unless @choice.allowed.include?(@today)
           "Go from #{@sweep.today} to #{@chosen.topology}#{reason}: #{gain}"
         end
 

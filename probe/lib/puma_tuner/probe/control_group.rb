@@ -10,8 +10,12 @@ module PumaTuner
       # Version 1 says "no limit" by a number near the largest that there is.
       NO_LIMIT_BYTES = 1 << 60
 
+      # @param pid [Integer, String]
+      # @return [ControlGroup] of that process
+      def self.of(pid) = new(Processes.read("/proc/#{pid}/cgroup"))
+
       # @return [ControlGroup] of this process
-      def self.own = new(Processes.read("/proc/self/cgroup"))
+      def self.own = of("self")
 
       # @param lines [String] as in /proc/PID/cgroup: "number:controllers:path"; the number 0 is version 2's
       # @param system [String] where the groups are mounted

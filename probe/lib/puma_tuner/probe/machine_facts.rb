@@ -6,21 +6,24 @@ module PumaTuner
   module Probe
     # The machine, as far as it bears on a measurement.
     #
-    # cores_count: logical CPUs this process may use
-    # cpu_quota_cores, memory_limit_bytes: the control groups' limits, nil without one (and memory_limit_bytes in older files)
+    # cores_count: logical CPUs that the process in question may use
+    # cpu_quota_cores, memory_limit_bytes: its control groups' limits, nil without one (and memory_limit_bytes in older files)
     # load_average: over one minute, when read
     # cpu_pressure_ratio: share of the last ten seconds in which somebody waited for a core (PSI), nil where unknown
     MachineFacts = Document.define(:cores_count, :cpu_model, :cpu_quota_cores, :memory_bytes, :kernel, :load_average,
       :cpu_pressure_ratio, :memory_limit_bytes, added: %i[memory_limit_bytes]) do
       def initialize(memory_limit_bytes: nil, **fields) = super
 
+      # @param pid [Integer, String] of the process whose limits they are
       # @return [MachineFacts] of this machine, now
-      def self.read
+      def self.read(pid = "self")
+        group = ControlGroup.of(pid)
+        cores_count = Processes.allowed_cores(pid).size
         new(
-          cores_count: Etc.nprocessors,
+          cores_count: cores_count.zero? ? Etc.nprocessors : cores_count,
           cpu_model: first_match("/proc/cpuinfo", /^model name\s*:\s*(.+)$/),
-          cpu_quota_cores: ControlGroup.own.cpu_quota_cores,
-          memory_limit_bytes: ControlGroup.own.memory_limit_bytes,
+          cpu_quota_cores: group.cpu_quota_cores,
+          memory_limit_bytes: group.memory_limit_bytes,
           memory_bytes: first_match("/proc/meminfo", /^MemTotal:\s*(\d+) kB/)&.then { |kib| kib.to_i * 1024 },
           kernel: "#{Etc.uname[:sysname]} #{Etc.uname[:release]}",
           load_average: first_match("/proc/loadavg", /^(\S+)/)&.to_f,

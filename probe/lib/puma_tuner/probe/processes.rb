@@ -63,9 +63,10 @@ module PumaTuner
       end
       private_class_method :pid_namespace
 
-      # @return [Array<Integer>] numbers of the cores that this process may use; empty where the kernel does not tell
-      def allowed_cores
-        read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].to_s.split(",").flat_map do |part|
+      # @param pid [Integer, String]
+      # @return [Array<Integer>] numbers of the cores that the process may use; empty where the kernel does not tell
+      def allowed_cores(pid = "self")
+        read("/proc/#{pid}/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].to_s.split(",").flat_map do |part|
           first, last = part.split("-").map(&:to_i)
           (first..(last || first)).to_a
         end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class ConstraintsTest < TunerTest
+  include Builders
+
+  def facts(memory_limit_bytes) = machine_facts(4, nil, memory_limit_bytes)
+
+  test "the container's limit holds where no other was asked for" do
+    assert_equal Advise::Constraints.new(max_memory_bytes: 512 << 20, memory_limited_by: "container", max_p99_ns: 5), Advise::Constraints.new(max_p99_ns: 5).inside(facts(512 << 20))
+    [asked = Advise::Constraints.new(max_memory_bytes: 1), none = Advise::Constraints.new].zip([facts(512 << 20), facts(nil)]).each do |constraints, facts|
+      assert_equal constraints, constraints.inside(facts)
+    end
+    assert_equal ["option", nil], [asked.memory_limited_by, none.memory_limited_by]
+  end
+
+  test "they are told by who set them" do
+    limited = Advise::Constraints.new(max_p99_ns: 200 * MS).inside(facts(512 << 20))
+    assert_equal "the container's memory limit of 512 MiB and a p99 of at most 200 ms", limited.to_s
+    assert_equal "memory of at most 512 MiB", Advise::Constraints.new(max_memory_bytes: 512 << 20).to_s
+  end
+
+  test "advice of a file keeps them, and a file of before there were any has none" do
+    list = Advise::AdviceList.new(advice: [], constraints: Advise::Constraints.new.inside(facts(512 << 20)))
+    assert_equal list, Document.parse(Document.dump(list), "advice.json", [:advice_list])
+    old = JSON.parse(Document.dump(list)).tap { |document| document.delete("constraints") }
+    assert_nil Document.parse(JSON.generate(old), "advice.json", [:advice_list]).constraints
+  end
+end
