@@ -71,6 +71,21 @@ class EndpointTest < TunerTest
     end
   end
 
+  test "long tokens are taken out of a path, whatever they are written in" do
+    random = Random.new(1)
+    alphabets = {"hex" => [*"0".."9", *"a".."f"], "base 32" => [*"a".."z", *"2".."7"], "base 36" => [*"0".."9", *"a".."z"],
+                 "base 58" => [*"A".."Z", *"a".."z", *"1".."9"] - %w[I O l], "base 64" => [*"A".."Z", *"a".."z", *"0".."9", "-", "_"]}
+    alphabets.each do |name, letters|
+      left = Array.new(500) { Array.new(24) { letters.sample(random:) }.join }.reject { |token| Endpoint::Path.name("/reset/#{token}") == "/reset/:id" }
+      assert_operator left.size, :<=, 5, "#{name}: #{left}"
+    end
+  end
+
+  test "long words stay" do
+    %w[FindOrCreateByNameExtension getCustomerSubscriptionDetails administrative_accounts openxmlformats-officedocument internationalization HTTPServerException
+      resource-requirements-v1-core MySQLDatabaseTasks test_redirect_https_relative AtLeastOneOfValidator].each { |word| assert_equal "/#{word}", Endpoint::Path.name("/#{word}") }
+  end
+
   test "file extensions stay" do
     assert_equal "GET /blob/:id.png", name_of("/blob/0123456789abcdef.png")
     assert_equal "GET /assets/:id.js.map", name_of("/assets/application-#{"0f" * 32}.js.map")
@@ -226,7 +241,7 @@ class EndpointTest < TunerTest
   test "a grouping that raises is told of once, and its requests count under their usual names" do
     endpoint = new_endpoint(grouping: ->(_env) { raise KeyError, "tenant" })
     _, warnings = capture_io { 3.times { assert_equal "GET /t", name_of("/t", endpoint:) } }
-    assert_equal "puma_tuner: the app's own grouping of endpoints failed; routes are used (KeyError: tenant)\n", warnings
+    assert_equal "puma_tuner: the app's own grouping of endpoints failed; routes are used (KeyError, endpoint_test.rb:#{__LINE__ - 2})\n", warnings
   end
 
   test "a grouping may answer anything" do

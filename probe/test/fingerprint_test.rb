@@ -44,6 +44,12 @@ class FingerprintTest < TunerTest
     refute_equal one.fetch("env API_KEY"), of_ruby(environment: {"API_KEY" => "secret-1", "PUMA_TUNER_KEY" => "f" * 32}).fetch("env API_KEY"), "without the key nobody can try it out"
   end
 
+  test "of variables that are usually told, those whose name or value is a secret's are not" do
+    told = of_ruby(environment: {"RAILS_ENV" => "test", "RAILS_MASTER_KEY" => "secret-1", "RUBYGEMS_API_KEY" => "secret-2", "RAILS_CACHE_URL" => "redis://u:secret-3@db"})
+    assert_equal "test", told.fetch("env RAILS_ENV")
+    %w[RAILS_MASTER_KEY RUBYGEMS_API_KEY RAILS_CACHE_URL].each { |name| assert_match(/\A\(\h{16}\)\z/, told.fetch("env #{name}"), name) }
+  end
+
   test "a library that is preloaded, when it is here" do
     library = Dir["/usr/lib/*-linux-*/libBrokenLocale.so.1"].first or skip "no C library in Debian's place"
     assert_equal "", of_ruby.fetch("preloaded")

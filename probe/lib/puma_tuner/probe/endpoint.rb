@@ -90,7 +90,8 @@ module PumaTuner
         name = @grouping.call(env) or return
         @names[name] || admit(name.to_s, NAMES_MAX)
       rescue => error
-        Probe.say("the app's own grouping of endpoints failed; routes are used (#{error.class}: #{error.message})") unless @told
+        # Its message may hold what the request brought.
+        Probe.say("the app's own grouping of endpoints failed; routes are used (#{error.class}, #{File.basename(error.backtrace&.first.to_s)[/\A.+?:\d+/]})") unless @told
         @told = true
         nil
       end

@@ -5,7 +5,13 @@ module PumaTuner
     # What runs in this process, read from inside it, so that two processes can be held against each other: a flat hash of
     # names to short texts. Needs no gem. Environment variables that may hold secrets are told apart by a keyed hash only.
     module Fingerprint
-      # Shown as they are: what changes how Ruby, the allocator or a server works.
+      # Names of what is nobody's business: of variables, options, parameters and headers.
+      SECRET = /token|secret|passw|pwd|passphrase|api[-_]?key|auth|cookie|credential|session|signature|(?:\A|[-_])key(?:\z|[-_])/i
+
+      # The user, and often the password, of an address.
+      USER = %r{(?<=://)[^/\s]+(?=@)}
+
+      # Shown as they are, unless their name or value says otherwise: what changes how Ruby, the allocator or a server works.
       OPEN_VARIABLES = /\A(RUBY|MALLOC|LD_PRELOAD|RACK_ENV|RAILS_|WEB_CONCURRENCY|(MIN|MAX)_THREADS|JEMALLOC|MIMALLOC|TZ\z|LANG\z|LC_)/
 
       # Where programs and gems are looked for, who started us, and our own: no property of the app.
@@ -65,8 +71,15 @@ module PumaTuner
 
       def variables
         ENV.reject { |name, _| name.match?(OTHER_VARIABLES) }
-          .to_h { |name, value| ["env #{name}", name.match?(OPEN_VARIABLES) ? value : "(#{KeyedHash.of(value)})"] }
+          .to_h { |name, value| ["env #{name}", name.match?(OPEN_VARIABLES) ? shown(name, value) : hidden(value)] }
       end
+
+      # @return [String] the value, or what tells it apart where it may be a secret: RAILS_ENV, and RAILS_MASTER_KEY
+      def shown(name, value) = secret?(name, value) ? hidden(value) : value
+
+      def secret?(name, value) = name.match?(SECRET) || value.match?(USER)
+
+      def hidden(value) = "(#{KeyedHash.of(value)})"
 
       # Gems that come with Ruby and often are newer elsewhere. Under Bundler they are not among the loaded ones when Ruby's
       # own is used, which is just what must not go unseen.

@@ -123,7 +123,7 @@ module PumaTuner
         def plain_options(options)
           all = options.respond_to?(:final_options) ? options.final_options : options.to_h
           all.except(*PLACES).select { |_, value| [Integer, Float, true, false, String, Symbol].any? { |kind| kind === value } }
-            .to_h { |name, value| [name.to_s, value.to_s] }
+            .to_h { |name, value| [name.to_s, Fingerprint.shown(name.to_s, value.to_s)] }
         end
 
         def facts(launcher)

@@ -15,9 +15,18 @@ module PumaTuner
         EXTENSION = /(?<=.)(?:\.[a-z][a-z0-9]{0,4}){1,2}\z/n
         # Numbers, dates, "12-a-title", UUIDs, long hexadecimal words.
         VARIABLE = /\A-?\d[\d._-]*\z|\A\d+-|\d{5}|\h{8}-\h{4}-\h{4}|\h{12}/n
+        NUMBER = /\A\d{1,12}\z/n
         # Tokens and short identifiers jump between digits and cases; words don't.
         JUMP = /[a-z](?=[A-Z\d])|\d(?=[A-Za-z])|[A-Z](?=\d)/n
         TOKEN_MIN = 8
+
+        # Long tokens may have fewer of these (base 32, base 36), or are written in letters alone. What words do not have: digits in their
+        # middle again and again, single letters between capitals, five consonants in a row.
+        LONG_WORD = /[A-Za-z\d]{16,}/n
+        ODDITY = /\d(?=[A-Za-z])|[A-Za-z](?=\d)|[a-z](?=[A-Z][A-Z\d])|[A-Z\d](?=[a-z][A-Z\d])/n
+        DIGIT = /\d/n
+        CONSONANTS = /[b-df-hj-np-tv-xz]{5}|[B-DF-HJ-NP-TV-XZ]{6}/n
+        ALL_KINDS = /\A(?=.*[a-z])(?=.*[A-Z])(?=.*\d).{16,}/mn
 
         PARAMETER_NAME = /\A[A-Za-z_]\w{0,30}\z/
         UNPRINTABLE = /[[:cntrl:]\p{Cf}\u2028\u2029]/
@@ -36,6 +45,10 @@ module PumaTuner
             end
             (segments(path) + named).force_encoding(Encoding::UTF_8)
           end
+
+          # @param segment [String] of a path
+          # @return [Boolean] whether it is a word, or a number: nobody's secret
+          def plain?(segment) = NUMBER.match?(segment.b) || segment(segment.b) == segment.b
 
           # @return [String] where the app is mounted, as far as env still says it
           def mount(env)
@@ -74,7 +87,12 @@ module PumaTuner
             stem.size > SEGMENT_MAX || VARIABLE.match?(stem) || token?(stem)
           end
 
-          def token?(stem) = stem.size >= TOKEN_MIN && stem.scan(JUMP).size >= [3, stem.size / 4].max
+          def token?(stem) = (stem.size >= TOKEN_MIN && stem.scan(JUMP).size >= [3, stem.size / 4].max) || random?(stem)
+
+          def random?(stem)
+            return true if stem.scan(LONG_WORD).any? { |word| word.scan(ODDITY).size > (DIGIT.match?(word) ? 1 : 3) || CONSONANTS.match?(word) }
+            ALL_KINDS.match?(stem) && stem.scan(ODDITY).size > 2
+          end
         end
       end
     end
