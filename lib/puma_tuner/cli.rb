@@ -79,6 +79,16 @@ module PumaTuner
     # Ends a command that did its work with another code than 0.
     class Ending < SystemExit; end
 
+    # The CLI library, but for what it says of words that it does not understand: it repeats all of them, and they may hold secrets.
+    class Library < Dry::CLI
+      private
+
+      def error(result)
+        err.puts(result.error.sub(/called with arguments .*$/) { "called as `#{Host::Masking.own_command}`, and can't take it" })
+        exit(1)
+      end
+    end
+
     # Prints the version.
     class Version < Dry::CLI::Command
       desc "Print the version"
@@ -111,6 +121,11 @@ module PumaTuner
         lab.register "run", CLI::RunLab
       end
       register "version", Version, aliases: ["--version", "-v"]
+
+      # What they make tells of environments and commands.
+      ["measure", "prove", "profile", "yjit", "malloc", "gc", "tune", "lab run"].each do |name|
+        before(name) { |**options| Host::Masking.begin(Results.app_folder(**options)) }
+      end
     end
 
     # @param arguments [Array<String>]
@@ -131,7 +146,7 @@ module PumaTuner
     def self.run(arguments, out, err)
       # The simulator runs three times as fast with it.
       RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
-      Dry::CLI.new(Commands).call(arguments: with_repetitions(with_percentile_goals(with_json_place(arguments))), out:, err:)
+      Library.new(Commands).call(arguments: with_repetitions(with_percentile_goals(with_json_place(arguments))), out:, err:)
       0
     rescue Ending => ending
       ending.status

@@ -40,9 +40,6 @@ module PumaTuner
     autoload :Stacks, "puma_tuner/profile/stacks"
     autoload :UnreadableProfile, "puma_tuner/profile/unreadable_profile"
 
-    # @return [String] what repeats this profile, without the token, as who has that can make the running app profile itself
-    def self.command(words = ARGV) = "puma_tuner #{Host::Masking.words(words).shelljoin}"
-
     # See PumaTuner.profile.
     def self.of_block(with:, mode:, interval_us:, times:, folder:)
       profiler = Probe::Profilers.find(with)

@@ -31,6 +31,13 @@ class DeclaredTest < TunerTest
     assert_equal({"yjit" => "off", "threads" => "3"}, variants.first.factors)
   end
 
+  test "values that may be secret are in no variant's name: it is called by their place" do
+    variants = Declared.factorial(["env.DATABASE_URL=postgres://u:one@h/a,postgres://u:two@h/a", "env.SLEEP_MS=1,2"])
+    assert_equal ["env.DATABASE_URL=value 1 env.SLEEP_MS=1", "env.DATABASE_URL=value 2 env.SLEEP_MS=2"], variants.map(&:name).values_at(0, -1)
+    assert_equal "postgres://u:two@h/a", variants.last.factors.fetch("env.DATABASE_URL")
+    assert_equal ["a env.API_KEY=value 1", "a env.API_KEY=value 2"], Declared.parse(["a:env.API_KEY=one|two,yjit=on"]).map(&:name)
+  end
+
   test "a Ruby file declares the same" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "variants.rb")

@@ -43,10 +43,10 @@ module PumaTuner
 
       private
 
-      # Without a header or a password, which are nobody's business.
+      # Without a header, a password or a query, which are nobody's business.
       def command(url:, **options)
         words = options.compact.flat_map { |name, value| ["--#{name.to_s.tr("_", "-")}", value] }
-        Shellwords.join(["puma_tuner", "fleet", "--url", url.sub(%r{//[^/@]*@}, "//"), *words])
+        Shellwords.join(["puma_tuner", "fleet", "--url", url[/\A[^?#]*/].sub(%r{//[^/]*@}, "//"), *Host::Masking.words(words)])
       end
     end
   end

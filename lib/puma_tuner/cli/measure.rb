@@ -62,7 +62,7 @@ module PumaTuner
         server_options = {bind: nil, measure: true, locks:, echo: err, boot_limit_s: boot_limit_s(**options)}
         duration_s = duration && Parse.seconds("--duration", duration, limit: 86_400)
         Host::ServerProcess.run(command, **server_options) do |server|
-          collector = PumaTuner::Measure::Collector.new(server, command: command.masked)
+          collector = PumaTuner::Measure::Collector.new(server, command: command.to_s)
           collector.begin_window
           err.puts("puma_tuner: measuring #{duration_s ? "for #{duration_s} s" : "until Ctrl-C"}")
           wait_for_end(server, duration_s)

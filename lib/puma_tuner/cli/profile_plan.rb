@@ -56,7 +56,7 @@ module PumaTuner
         paths = option(:read).split(",")
         missing = paths.find { |path| !File.file?(path) }
         raise UserMistake, "there is no #{missing}" if missing
-        PumaTuner::Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: PumaTuner::Profile.command, whole: option(:whole))
+        PumaTuner::Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command, whole: option(:whole))
           .call(paths, unknown: {"work_count" => "a profiler's own file does not say how many requests it is about"})
       end
 

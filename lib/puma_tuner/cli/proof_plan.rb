@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "shellwords"
-
 module PumaTuner
   module CLI
     # The words of `prove` as a proof: what is compared, by what, how often.
@@ -36,10 +34,10 @@ module PumaTuner
         PumaTuner::Prove::Proof.new(plan.with(**changes), trial_runner: runner(changes.fetch(:variants, variants)), kept:)
       end
 
-      # @return [Hash{String => Object}] what must be the same for a run to go on
+      # @return [Hash{String => Object}] what must be the same for a run to go on; it is kept, without what may be secret
       def same
-        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] }, "app" => @apps, "primary" => plan.primary, "looks" => plan.looks.to_s,
-         **@options.slice(*SAME).transform_keys(&:to_s)}
+        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] }, "app" => Host::Masking.words(@apps), "primary" => plan.primary, "looks" => plan.looks.to_s,
+         **@options.slice(*SAME).transform_keys(&:to_s), "path" => Array(option(:path)).map { |path| Host::Masking.paths(path) }}
       end
 
       private
@@ -80,7 +78,7 @@ module PumaTuner
           equivalent_ratio: Parse.percent("--equivalent", option(:equivalent)),
           expectations:, allowed: option(:allow).to_s.split("\n"),
           bodies_may_differ: option(:bodies_may_differ), busy_machine: option(:busy_machine), time_limit_s: option(:time) && Parse.time("--time", option(:time)), seed: Parse.count("--seed", option(:seed), 0..2**31), load: trial_load,
-          command: "puma_tuner #{Host::Masking.words(ARGV).shelljoin}"
+          command: Host::Masking.own_command
         )
       end
 

@@ -46,7 +46,6 @@ module PumaTuner
       def call(output: nil, html: nil, markdown: nil, calibrate: nil, **options)
         output = Results.path(output, "verdict.json", err:, **options)
         Output.check_writable(output, html, markdown)
-        Host::Masking.begin(output)
         Host::ScratchFolder.open do |folder|
           plan = ProofPlan.new(options, folder:, say: ->(text) { err.puts("  #{text} …") })
           next calibrated(plan, calibrate) if calibrate

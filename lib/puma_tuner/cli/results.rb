@@ -13,17 +13,29 @@ module PumaTuner
         # @param given [String, nil] what the user has said; it stays as it is
         # @param name [String] of the file otherwise
         # @param err [IO] told when the app's folder can't be written to
-        # @param options [Hash] of the command, which say where the app is: see folder_of
+        # @param options [Hash] of the command: see app_folder
         # @return [String]
         def path(given, name, err:, **options)
           return given if given
-          app = folder_of(**options).then { |folder| File.directory?(folder) ? folder : Dir.pwd }
+          app = app_folder(**options).then { |folder| File.directory?(folder) ? folder : Dir.pwd }
           [File.join(app, FOLDER), File.join(Dir.pwd, FOLDER), File.join(Host::CacheFolder.path, "results")].uniq.each_with_index do |folder, index|
             next unless make(folder)
             err.puts("puma_tuner: nothing can be written in #{File.join(app, FOLDER)}; results go to #{folder}") if index.positive?
             return File.join(folder, name)
           end
           raise UserMistake, "there is no place for #{name}: nothing can be written in #{app}, here, or in #{Host::CacheFolder.path}. Name one."
+        end
+
+        # @param options [Hash] of the command, which say where the app is
+        # @param app [Array<String>] of AppOptions
+        # @param recorded [String] a file that an earlier stage has written
+        # @return [String] folder of the app; the current one when it is not known
+        def app_folder(app: [], directory: nil, block: nil, recorded: nil, **)
+          file = block || app.first.then { |word| word if word&.end_with?(".ru") || (app.one? && File.file?(word)) }
+          return File.dirname(File.expand_path(file)) if file
+          in_results = recorded && File.dirname(File.expand_path(recorded))
+          return in_results.delete_suffix("/#{FOLDER}") if in_results&.end_with?("/#{FOLDER}")
+          File.expand_path(directory || ".")
         end
 
         # What was made for nothing, as the command ended before it had a result, is taken away.
@@ -33,17 +45,6 @@ module PumaTuner
         end
 
         private
-
-        # @param app [Array<String>] of AppOptions
-        # @param recorded [String] a file that an earlier stage has written
-        # @return [String] of the app; the current one when it is not known
-        def folder_of(app: [], directory: nil, block: nil, recorded: nil, **)
-          file = block || app.first.then { |word| word if word&.end_with?(".ru") || (app.one? && File.file?(word)) }
-          return File.dirname(File.expand_path(file)) if file
-          in_results = recorded && File.dirname(File.expand_path(recorded))
-          return in_results.delete_suffix("/#{FOLDER}") if in_results&.end_with?("/#{FOLDER}")
-          File.expand_path(directory || ".")
-        end
 
         # @return [Boolean] whether it is there, and can be written to
         def make(folder)

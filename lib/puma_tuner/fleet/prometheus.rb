@@ -32,14 +32,14 @@ module PumaTuner
         raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
         @timeout_s = timeout_s
         @header = header&.split(":", 2)&.map(&:strip)
-        raise UserMistake, "--header #{header.inspect}: write \"Name: value\"" if @header && @header.size != 2
+        raise UserMistake, "--header: write \"Name: value\"" if @header && @header.size != 2
         @warnings = []
       rescue URI::InvalidURIError
-        raise UserMistake, "--url #{url}: write the address of a Prometheus, such as http://127.0.0.1:9090"
+        raise UserMistake, "--url: write the address of a Prometheus, such as http://127.0.0.1:9090"
       end
 
-      # @return [String] its address, without a password
-      def to_s = @url.to_s.sub(%r{//[^/@]*@}, "//")
+      # @return [String] its address, without a password or a query
+      def to_s = @url.to_s[/\A[^?#]*/].sub(%r{//[^/]*@}, "//")
 
       # @param window [Window]
       # @return [Array<Series>]

@@ -31,11 +31,8 @@ module PumaTuner
         Gem.ruby
       end
 
-      # @return [String] to keep in documents, without what may be secret
-      def masked = with(words: Masking.words(words)).to_s
-
-      # @return [String] to show
-      def to_s = words.map { |word| (word == Gem.ruby) ? "ruby" : word }.join(" ")
+      # @return [String] to show and to keep, without what may be secret
+      def to_s = Masking.words(words).map { |word| (word == Gem.ruby) ? "ruby" : word }.join(" ")
     end
   end
 end

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "digest"
-
 module PumaTuner
   module Lab
     # How a lab's served variants are started: each with the gems of its Gemfile (`gemfile=`, `gem.NAME=version` over it) and
@@ -51,7 +49,7 @@ module PumaTuner
       # Of a server that can't be asked, this alone tells that it is another one.
       def of_command(variant)
         words = variant.factors["command"]
-        words ? {"command" => Digest::SHA256.hexdigest(words)[0, 12]} : {}
+        words ? {"command" => Host::Masking.hide(words)} : {}
       end
 
       def with_gems(command, variant)

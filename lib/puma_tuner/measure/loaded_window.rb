@@ -50,7 +50,7 @@ module PumaTuner
           warmup = warm_up(server)
           duration_s = duration_s(warmup)
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
-          collector = Collector.new(server, command: @command.masked)
+          collector = Collector.new(server, command: @command.to_s)
           collector.begin_window
           outcome = @traffic.send_to(server.url, duration_s:).insist_on_expected_answers
           collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))

@@ -34,9 +34,9 @@ module PumaTuner
         FileUtils.mkdir_p(@settings.folder)
         ending = run
         problem = ending.mistake || ending.void_reason
-        raise UserMistake, Block::UserFile.complaint(@file, problem) if problem
+        raise UserMistake.new(Block::UserFile.complaint(@file, problem), output: ending.mistake ? [] : ending.last_lines) if problem
         profiled = ending.reports.fetch("profiled")
-        Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}", command: Profile.command)
+        Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}", command: Host::Masking.own_command)
           .call([profiled[:path]], duration_ns: profiled[:duration_ns], work_count: profiled[:iterations_count], work_noun: "iteration")
       end
 

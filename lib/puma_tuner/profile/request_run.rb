@@ -37,7 +37,7 @@ module PumaTuner
           url = URI.join(server.url, path)
           WARMUP_COUNT.times { insist_on_answer(get(url), url) }
           @times.times { |done_count| profile(url, done_count) }
-          costs(files, "one request at a time: GET #{path} of #{command}")
+          costs(files, "one request at a time: GET #{endpoint(path)} of #{command}")
         end
       end
 
@@ -45,21 +45,25 @@ module PumaTuner
       # @return [Costs]
       def of_url(url)
         uri = URI(url)
-        raise UserMistake, "#{url} is no http:// address" unless uri.is_a?(URI::HTTP)
+        raise UserMistake, "#{told(url)} is no http:// address" unless uri.is_a?(URI::HTTP)
         made = Array.new(@times) { made_of(get(uri, token: @settings.token), uri) }
-        costs(made, "one request at a time: GET #{uri.path} of a running server")
+        costs(made, "one request at a time: GET #{endpoint(uri.path)} of a running server")
       rescue URI::InvalidURIError
-        raise UserMistake, "#{url} is no http:// address"
+        raise UserMistake, "#{told(url)} is no http:// address"
       end
 
       private
 
+      def endpoint(path) = Probe::Endpoint::Path.name(path[/\A[^?]*/]).then { |name| name.empty? ? "/" : name }
+
+      def told(address) = Host::Masking.paths(address.to_s)
+
       # An address would lead elsewhere than to the server that we start.
       def insist_on_path(path)
         return if Load::Request::PATH.match?(path) && URI.join("http://127.0.0.1", path)
-        raise UserMistake, "--request #{path}: write a path, with blanks and the like percent-encoded; --url is for a server that runs already"
+        raise UserMistake, "--request #{told(path)}: write a path, with blanks and the like percent-encoded; --url is for a server that runs already"
       rescue URI::InvalidURIError
-        raise UserMistake, "--request #{path}: write a path, with what no address may hold percent-encoded"
+        raise UserMistake, "--request #{told(path)}: write a path, with what no address may hold percent-encoded"
       end
 
       # The answer is there before its profile is written.
@@ -67,7 +71,7 @@ module PumaTuner
         insist_on_answer(get(url, token: @settings.token), url)
         deadline_s = now_s + TIME_LIMIT_S
         sleep 0.005 until files.size > done_count || now_s > deadline_s
-        raise VoidMeasurement, "#{@profiler::NAME} wrote no profile of #{url} within #{TIME_LIMIT_S} s" unless files.size > done_count
+        raise VoidMeasurement, "#{@profiler::NAME} wrote no profile of #{told(url)} within #{TIME_LIMIT_S} s" unless files.size > done_count
       end
 
       def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
@@ -79,12 +83,12 @@ module PumaTuner
         request[Probe::Profiling::OneRequest::HEADER] = token if token
         Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) { |http| http.request(request) }
       rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse, OpenSSL::SSL::SSLError => error
-        raise UserMistake, "#{uri}: #{error.message}. Does a server listen there?"
+        raise UserMistake, "#{told(uri)}: #{error.message}. Does a server listen there?"
       end
 
       def insist_on_answer(response, uri)
         return if response.code.to_i < 400
-        raise VoidMeasurement, "#{uri} answered #{response.code}: what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
+        raise VoidMeasurement, "#{told(uri)} answered #{response.code}: what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
       end
 
       def made_of(response, uri)
@@ -92,11 +96,11 @@ module PumaTuner
         path = response[Probe::Profiling::OneRequest::HEADER]
         return path if path && File.file?(path)
         raise UserMistake, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
-        raise UserMistake, "#{uri} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
+        raise UserMistake, "#{told(uri)} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
       end
 
       def costs(files, target)
-        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: Profile.command).call(files, work_count: @times)
+        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: Host::Masking.own_command).call(files, work_count: @times)
       end
     end
   end

@@ -152,7 +152,7 @@ module PumaTuner
 
       def costs
         facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic)}
-        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target, command: Profile.command)
+        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target, command: Host::Masking.own_command)
         return odd_costs(reading, facts) if @settings.scope == "odd"
         reading.call(@files, unknown: unknown, **facts)
       end

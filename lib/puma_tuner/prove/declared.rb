@@ -13,7 +13,7 @@ module PumaTuner
       # @return [Array<Variant>]
       def parse(texts)
         checked(texts.flat_map do |text|
-          match = WORD.match(text) or raise UserMistake, "--variant #{text}: write name:key=value,key=value. There is:\n#{Factors.help}"
+          match = WORD.match(text) or raise UserMistake, "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. There is:\n#{Factors.help}"
           variants(match[1].strip, pairs(match[2]))
         end)
       end
@@ -23,7 +23,7 @@ module PumaTuner
       def factorial(texts)
         levels = texts.to_h do |text|
           key, values = text.split("=", 2)
-          raise UserMistake, "--factor #{text}: write key=value,value" if values.to_s.empty?
+          raise UserMistake, "--factor #{key}: write key=value,value" if values.to_s.empty?
           [key.strip, values.split(",", -1)]
         end
         checked(every_combination(levels))
@@ -78,7 +78,16 @@ module PumaTuner
       # @param levels [Hash{String => Array<String>}]
       # @return [Array<Variant>] called after their factors
       def every_combination(levels)
-        combinations(levels).map { |factors| Variant.new(name: factors.map { |key, value| "#{key}=#{value}" }.join(" "), factors:) }
+        combinations(levels).map { |factors| Variant.new(name: named(factors, levels), factors:) }
+      end
+
+      # Names go into documents: values that may be secret are called by their place among the others.
+      # @return [String] "yjit=on env.DATABASE_URL=value 2"
+      def named(factors, levels)
+        factors.map { |key, value|
+          shown = Host::Masking.factor(key, value)
+          "#{key}=#{(shown == value) ? value : "value #{levels.fetch(key).index(value) + 1}"}"
+        }.join(" ")
       end
 
       # @param levels [Hash{String => Array<String>}]
@@ -92,7 +101,7 @@ module PumaTuner
       def pairs(text)
         text.split(/,(?=[a-z][\w.]*=)/).to_h do |pair|
           key, value = pair.split("=", 2)
-          raise UserMistake, "--variant …#{pair}: write key=value" unless value
+          raise UserMistake, "--variant …#{key}: write key=value" unless value
           [key.strip, value]
         end
       end
@@ -101,7 +110,7 @@ module PumaTuner
         levels = pairs.transform_values { |value| value.include?("|") ? value.split("|", -1) : [value] }
         several = levels.select { |_, values| values.size > 1 }.keys
         combinations(levels).map do |factors|
-          Variant.new(name: [name, *several.map { |key| "#{key}=#{factors[key]}" }].join(" "), factors:)
+          Variant.new(name: [name, *(named(factors.slice(*several), levels) if several.any?)].join(" "), factors:)
         end
       end
 

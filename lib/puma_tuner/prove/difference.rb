@@ -68,7 +68,7 @@ module PumaTuner
         return if factors.empty?
         factor = factors.first
         seen = @fingerprints.fetch(variant).slice(*@fingerprints.fetch(variant).keys.grep(Factors.covers(factor))).first(3)
-        raise UserMistake, "#{factor}=#{variant.factors[factor] || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
+        raise UserMistake, "#{factor}=#{variant.factors[factor]&.then { |value| Host::Masking.factor(factor, value) } || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
           "#{" (#{seen.map { |key, value| "#{key}: #{value}" }.join(", ")} in both)" if seen.any?}. Compare something that differs."
       end
     end
