@@ -25,7 +25,7 @@ class H2loadTest < TunerTest
   end
 
   def printing(ending, log = LOG, &)
-    writing = "for word in \"$@\"; do case $word in --log-file=*) cat > \"${word#--log-file=}\" <<'LOG'\n#{log}LOG\n;; esac; done"
+    writing = "for word in \"$@\"; do case $word in --log-file=*) cat > \"${word#--log-file=}\" <<'LOG'\n#{log}LOG\n;; --input-file=*) cat \"${word#--input-file=}\" >> \"${0%/*}/words\";; esac; done"
     with_stand_in(Load::H2load, "if [ \"$1\" = --version ]; then echo h2load nghttp2/1.52.0; exit; fi\n#{writing}\ncat <<'END'\n#{ending}\nEND", &)
   end
 
@@ -45,7 +45,9 @@ class H2loadTest < TunerTest
         arrivals: Load::Arrivals.open(10, kind: "even"))
       assert_equal %w[--h1 -t1 -m1 -c4 -D2], words.call.first(5)
       assert_equal ["--rps=2.5", "-H", ":method: PUT", "-H", ":authority: shop.example", "-H", "X-A: b: c", "-d"], words.call[6, 8]
-      assert_equal "http://127.0.0.1:9/a?b=c", words.call.last
+      option, address = words.call.last(2)
+      assert_match(/\A--input-file=/, option)
+      assert_equal "http://127.0.0.1:9/a?b=c", address, "what the file holds: command lines are open to others"
     end
   end
 

@@ -39,10 +39,10 @@ class NativeDoubtsTest < TunerTest
       end
       assert_match(%r{redirects to /login and elsewhere \(301, 303\)}, error.message)
     end
-    assert_match(%r{redirects to /two\?and\?more \(303\)}, refused(*gets("/b")) { reply(303, location: "/two\tand\xFFmore".b) })
+    assert_match(%r{redirects to /two \(303\)}, refused(*gets("/b")) { reply(303, location: "/two\tand\xFFmore".b) })
     assert_match(%r{redirects to nowhere \(307\)}, refused(*gets("/b")) { reply(307) })
     long = refused(*gets("/b")) { reply(308, Location: "/#{"x" * 5_000}") }
-    assert_match(%r{redirects to /x{199} \(308\)}, long)
+    assert_match(%r{redirects to /:id \(308\)}, long)
   end
 
   test "an app that wants TLS is told apart from a login" do

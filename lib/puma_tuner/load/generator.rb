@@ -76,12 +76,12 @@ module PumaTuner
       def insist_on_address(url_base, anywhere)
         return if url_base.start_with?("unix:")
         url = URI.parse(url_base)
-        raise UserMistake, "load can't be sent to #{url_base}; give a URL without a path, such as http://127.0.0.1:9292" unless plain?(url)
+        raise UserMistake, "load can't be sent to #{Host::Masking.paths(url_base)}; give a URL without a path, such as http://127.0.0.1:9292" unless plain?(url)
         return if anywhere || loopback?(url.hostname)
-        raise UserMistake, "load is sent to this machine only, got #{url_base}; give a URL such as http://127.0.0.1:9292. " \
+        raise UserMistake, "load is sent to this machine only, got #{Host::Masking.paths(url_base)}; give a URL such as http://127.0.0.1:9292. " \
                            "`puma_tuner load --anywhere` sends it elsewhere: only to what is yours"
       rescue URI::InvalidURIError
-        raise UserMistake, "#{url_base.inspect} is no URL; give one such as http://127.0.0.1:9292"
+        raise UserMistake, "#{Host::Masking.paths(url_base).inspect} is no URL; give one such as http://127.0.0.1:9292"
       end
 
       def plain?(url)

@@ -13,6 +13,7 @@ module PumaTuner
     #   request, and the others look quick (docs/stall.md).
     # - It runs for whole seconds; other durations are rounded up.
     # - A server that nobody listens on is no error to it: there are no answers then.
+    # - It takes headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there (docs/secrets.md).
     # - One request only: it can't send a mix. HEAD, Poisson arrivals, thought, bounded reuse and unix sockets are refused.
     class H2load < Program
       PROGRAM = "h2load"
@@ -33,7 +34,7 @@ module PumaTuner
         Dir.mktmpdir("puma_tuner") do |folder|
           log = File.join(folder, "answers.log")
           command = [executable, "--h1", "-t1", "-m1", "-c#{connections_count}", "-D#{whole_s}", "--log-file=#{log}", *rate(arrivals, connections_count),
-            *words(request, folder), "#{url_base}#{request.path}"]
+            *words(request, folder), "--input-file=#{written(folder, "address", "#{url_base}#{request.path}\n")}"]
           output = output_of(command, whole_s)
           outcome(output, answers(log, output), request, connections_count, arrivals)
         end
@@ -53,10 +54,10 @@ module PumaTuner
         headers = {":method" => request.http_method}.merge(request.headers.transform_keys { |name| (name == "Host") ? ":authority" : name })
         words = headers.flat_map { |name, value| ["-H", "#{name}: #{value}"] }
         return words unless request.body
-        body = File.join(folder, "body")
-        File.binwrite(body, request.body)
-        [*words, "-d", body]
+        [*words, "-d", written(folder, "body", request.body)]
       end
+
+      def written(folder, name, bytes) = File.join(folder, name).tap { |path| File.binwrite(path, bytes) }
 
       # @return [Hash{String => Hash{Integer => Integer}}] status => {microseconds => answers}
       def answers(log, output)

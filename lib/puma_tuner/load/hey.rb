@@ -12,6 +12,8 @@ module PumaTuner
     #   what was due meanwhile is never sent. While the server stands still no request is late, for there are none; latency
     #   counts from when one was really sent (docs/stall.md).
     # - Percentiles are of the first million answers.
+    # - It takes the path and headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there
+    #   (docs/secrets.md).
     # - One request only: it can't send a mix. Poisson arrivals, thought, bounded reuse and unix sockets are refused.
     class Hey < Program
       PROGRAM = "hey"

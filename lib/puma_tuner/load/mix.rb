@@ -18,7 +18,7 @@ module PumaTuner
       def self.of_paths(paths)
         raise UserMistake, "there is no path to ask for; name one, such as --path /" if paths.empty?
         wrong = paths.find { |path| !path.match?(Request::PATH) }
-        raise UserMistake, "#{wrong.inspect} is no path; it begins with / and has blanks and the like percent-encoded" if wrong
+        raise UserMistake, "#{Host::Masking.paths(wrong).inspect} is no path; it begins with / and has blanks and the like percent-encoded" if wrong
         new(requests: paths.map { |path| Request.new(path:) })
       end
 

@@ -43,7 +43,14 @@ module PumaTuner
         (others.any? || redirected.any? { |_, figures| figures[:other_locations] }) ? "#{first} and elsewhere" : first
       end
 
-      def location(figures) = figures[:location]&.delete_prefix(@url_base)&.then { |text| text.empty? ? "/" : text } || "nowhere"
+      # What is told goes into documents: no query, and no variable part of a path.
+      def location(figures) = figures[:location]&.delete_prefix(@url_base)&.then { |text| place(text) } || "nowhere"
+
+      def place(address)
+        origin, path = address[/\A[^?#]*/].match(%r{\A(\w+://(?:[^/]*@)?[^/]*)?(.*)\z}m).captures
+        name = Probe::Endpoint::Path.name(path)
+        "#{origin&.sub(%r{(?<=://).*@}, "")}#{name.empty? ? "/" : name}"
+      end
 
       def cure
         return "To an app that wants TLS, send header:X-Forwarded-Proto=https in a request file" if redirected.all? { |_, figures| figures[:location].to_s.start_with?("https:") }
@@ -52,7 +59,7 @@ module PumaTuner
 
       def redirected_in_part
         return if redirected.empty?
-        names = redirected.map { |request, _| "#{request.http_method} #{request.path}" }
+        names = redirected.map { |request, _| "#{request.http_method} #{place(request.path)}" }.uniq
         "#{names.first(3).join(", ")}#{" and #{names.size - 3} more" if names.size > 3} of the mix: redirected to #{locations}. That is quick, and part of all figures"
       end
 

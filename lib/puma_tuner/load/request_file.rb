@@ -14,7 +14,8 @@ module PumaTuner
       # Said by whoever sends the body; a second opinion would desynchronize client and server.
       OUR_HEADERS = %w[content-length transfer-encoding].freeze
 
-      # What is wrong with a line, before its number is known.
+      # What is wrong with a line, before its number is known. It may hold what is nobody's business, and the message ends in the logs of
+      # whatever ran the command: words are told by their number.
       class Problem < StandardError; end
 
       # @param path [String]
@@ -47,7 +48,7 @@ module PumaTuner
       end
 
       def request(line)
-        words = split(line)
+        words = split(line).dup
         weight = words.first.match?(/\A-?\d+\z/) ? weight(words.shift) : 1
         http_method = http_method(words.shift)
         path = path(words.shift)
@@ -66,20 +67,22 @@ module PumaTuner
       end
 
       def check_header_values(headers)
-        name, value = headers.find { |_, value| !value.match?(HEADER_VALUE) }
-        problem("the header #{name} would get the value #{value.dump} from #{@data.path}; a header holds one line of ASCII") if name
+        name, = headers.find { |_, value| !value.match?(HEADER_VALUE) }
+        problem("the header #{name} would get a value from #{@data.path} that is no line of ASCII; a header holds nothing else") if name
       end
 
       def split(line)
         problem("it is not UTF-8 text; percent-encode the path, and put other bytes into a file for body:@file") if line.encoding != Encoding::UTF_8
-        Shellwords.split(line)
+        @words = Shellwords.split(line)
       rescue ArgumentError
         problem("a quotation mark is never closed; put a backslash before one that is meant literally")
       end
 
+      def place(word) = "word #{@words.index { |one| one.equal?(word) } + 1}"
+
       def kind(word)
         word[/\A(header|body|expect|has):/, 1] or
-          problem("#{word.inspect} is not understood; after the path come header:Name=value, body:…, expect:… and has:…")
+          problem("#{place(word)} is not understood; after the path come header:Name=value, body:…, expect:… and has:…, in quotation marks when they hold a blank")
       end
 
       def weight(word)
@@ -89,26 +92,30 @@ module PumaTuner
 
       def http_method(word)
         return word if METHODS.include?(word)
-        problem("#{word ? "#{word.inspect} is no method" : "the method is missing"}; " \
+        problem("#{if word
+                     "#{word.match?(/\A[A-Za-z]{1,8}\z/) ? word.inspect : place(word)} is no method"
+                   else
+                     "the method is missing"
+                   end}; " \
                 "a line is: [weight] METHOD /path …, and METHOD one of #{METHODS.join(" ")}")
       end
 
       def path(word)
         return word if word&.match?(Request::PATH)
-        problem("#{word ? "#{word.inspect} is no path" : "the path is missing"}; " \
+        problem("#{word ? "#{place(word)} is no path" : "the path is missing"}; " \
                 "after the method comes a path that begins with / and has blanks and the like percent-encoded")
       end
 
       def headers(words)
-        pairs = words.map { |word| header(word.delete_prefix("header:")) }
+        pairs = words.map { |word| header(word) }
         twice = pairs.map(&:first).group_by(&:downcase).values.find { |names| names.size > 1 }
         problem("the header #{twice.first} is given twice; join its values with a comma") if twice
         pairs.to_h
       end
 
-      def header(text)
-        name, value = text.split("=", 2)
-        problem("header:#{text} is no header; write header:Name=value") unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
+      def header(word)
+        name, value = word.delete_prefix("header:").split("=", 2)
+        problem("#{place(word)} is no header; write header:Name=value") unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
         problem("the header #{name} follows from the body; leave it out") if OUR_HEADERS.include?(name.downcase)
         # Its presence in this spelling tells wrk not to add one.
         [name.casecmp?("host") ? "Host" : name, value]
@@ -132,7 +139,7 @@ module PumaTuner
       def statuses(text)
         words = text.split(",", -1)
         return words.map(&:to_i) if words.any? && words.all? { |word| word.match?(/\A\d{3}\z/) && STATUSES.cover?(word.to_i) }
-        problem("expect:#{text} is no list of statuses; write such as expect:200,404")
+        problem("what follows expect: is no list of statuses; write such as expect:200,404")
       end
 
       def expected_text(text, http_method)
