@@ -34,7 +34,11 @@ module PumaTuner
       @progress = progress
       @kept = kept
       @remarks = []
+      @output = []
     end
+
+    # @return [Array<String>] the last lines that the app has printed, where it made the proof fail
+    attr_reader :output
 
     # @return [Tuning] with what the proof told until it ended, whatever ended it
     def call
@@ -75,7 +79,7 @@ module PumaTuner
       keep_calibration(machine)
       machine
     rescue UserMistake => mistake
-      @remarks << "calibrating: #{mistake.message}"
+      @remarks << "calibrating: #{mistake.kept}"
       nil
     end
 
@@ -110,7 +114,8 @@ module PumaTuner
       proof = Prove::Proof.new(proof_plan(variants), trial_runner: trial_runner(variants))
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
     rescue UserMistake => mistake
-      tuning.with(unproven: mistake.message)
+      @output = mistake.output
+      tuning.with(unproven: mistake.kept)
     rescue Interrupt
       keep(proven(tuning, proof&.verdict))
       raise

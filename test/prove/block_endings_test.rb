@@ -20,9 +20,11 @@ class BlockEndingsTest < TunerTest
     assert_match(/\Awith two, .*bench\.rb: ArgumentError: boom \(.*bench\.rb:3\)\z/, text)
   end
 
-  test "a block that raises later voids the trial" do
+  test "a block that raises later voids the trial; what it said is told, and kept in no document" do
     trial = trial(at_tenth('raise KeyError, "boom"'))
-    assert_match(/raised, having run before: KeyError: boom \(.*bench\.rb:3\)/, trial.void_reason)
+    assert_match(/raised, having run before: KeyError \(.*bench\.rb:3\)\z/, trial.void_reason)
+    assert_match(/KeyError: boom \(.*bench\.rb:3\)/, trial.void.told)
+    refute_includes JSON.generate(trial.to_document), "boom"
     assert_equal [{}, 0, nil], [trial.values, trial.requests_count, trial.warmup]
   end
 
@@ -37,7 +39,7 @@ class BlockEndingsTest < TunerTest
 
   test "a block that exits voids it with its status" do
     assert_match(/called exit, with status 3/, trial(at_tenth("exit 3")).void_reason)
-    assert_match(/ended by itself, with status 4, in the middle.*bye/m, trial(at_tenth("($stderr.puts(\"bye\"); exit! 4)")).void_reason)
+    assert_match(/ended by itself, with status 4, in the middle.*bye/m, trial(at_tenth("($stderr.puts(\"bye\"); exit! 4)")).void.told)
   end
 
   test "a process that is killed voids it with the signal" do

@@ -59,7 +59,7 @@ class PreparationTest < TunerTest
   end
 
   test "a set-up command that fails ends it, with its words" do
-    assert_match(/setup=sh -c "echo why; exit 1" failed:\n  \| why/, mistake(setup: %(sh -c "echo why; exit 1")))
+    assert_match(/setup=sh -c "echo why; exit 1" failed\.\nIts last lines:\n  \| why/, mistake(setup: %(sh -c "echo why; exit 1")))
     assert_match(/could not be started/, mistake(setup: "no-such-program"))
   end
 

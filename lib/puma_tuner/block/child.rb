@@ -12,7 +12,7 @@ module PumaTuner
     #   called, nil          the first iteration is over
     #   counted, Hash        of Counting, with warmup, memory and fingerprint
     #   profiled, Hash       path of the profiler's file, name of the block, duration_ns and iterations_count of it
-    #   failed, String       what the user's Ruby raised
+    #   failed, Hash         what the user's Ruby raised: as text, and as kept in documents
     class Child
       # @param words [Array<String>] "list", "run" or "profile", number of the pipe, file, and what these methods take
       def self.main(words)
@@ -88,7 +88,7 @@ module PumaTuner
       rescue SignalException
         raise # killed by somebody: to end by the signal says so
       rescue Exception => error # rubocop:disable Lint/RescueException -- whatever the user's Ruby raises, SystemExit too
-        report("failed", Failure.text(error, @file))
+        report("failed", {text: Failure.text(error, @file), kept: Failure.kept(error, @file)})
       end
 
       def load_file

@@ -23,17 +23,20 @@ module PumaTuner
         "#{died} before it had loaded the file.#{said}" if names.nil? && !status.signaled?
       end
 
-      # @return [String, nil] why what it counted or profiled, if anything, must not be used
+      # @return [String, nil] why what it counted or profiled, if anything, must not be used, without what the app printed
       def void_reason
         return if counted || reports.key?("profiled")
         return "#{under_way} took longer than #{limit_s} s, and was stopped" if limit_s
-        return "the block raised, having run before: #{failure}" if failure
-        "#{died} in the middle of it.#{said}"
+        return "the block raised, having run before: #{reports["failed"][:kept]}" if failure
+        "#{died} in the middle of it"
       end
+
+      # @return [Array<String>] the last lines that belong to that
+      def last_lines = failure ? failure.lines(chomp: true) : output
 
       private
 
-      def failure = reports["failed"]
+      def failure = reports["failed"]&.fetch(:text)
 
       def called? = reports.key?("called")
 

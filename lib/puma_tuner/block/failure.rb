@@ -17,9 +17,15 @@ module PumaTuner
       def text(error, file)
         # Its message has the place in it, and the lines around.
         return lines(error.message) if error.is_a?(SyntaxError)
-        place = place_of(error, file)
-        "#{what(error)}#{" (#{place})" if place}"
+        placed(what(error), error, file)
       end
+
+      # @return [String] the same for documents, without the message, which may hold anything: "RuntimeError (/path/file.rb:3)"
+      def kept(error, file) = placed(ours?(error) ? what(error) : error.class.to_s, error, file)
+
+      def placed(text, error, file) = [text, place_of(error, file)&.then { |place| "(#{place})" }].compact.join(" ")
+
+      def ours?(error) = error.is_a?(UserMistake) || error.is_a?(SystemExit)
 
       def what(error)
         case error

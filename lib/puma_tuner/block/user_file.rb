@@ -22,7 +22,7 @@ module PumaTuner
         raise UserMistake, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it." unless File.file?(file)
         ending = Block::ChildProcess.call(command, file, ["list"], boot_limit_s:)
         if (problem = ending.mistake || (ending.void_reason unless ending.reports.key?("listed")))
-          raise UserMistake, complaint(file, problem)
+          raise UserMistake.new(complaint(file, problem), output: ending.mistake ? [] : ending.last_lines)
         end
         raise UserMistake, complaint(file, "there is no block in it; write: block(\"name\") { … }") if ending.names.empty?
         ending.names

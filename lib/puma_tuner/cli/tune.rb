@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "shellwords"
-
 module PumaTuner
   module CLI
     # puma_tuner tune: the whole arrow.
@@ -33,9 +31,10 @@ module PumaTuner
         Output.check_writable(json, html)
         plan = plan_of(app:, **options)
         kept = []
-        tuning = Tuner.new(plan, progress: Progress.new(err), kept: ->(value) { tell_early(kept << value, json:, html:) }).call
+        tuner = Tuner.new(plan, progress: Progress.new(err), kept: ->(value) { tell_early(kept << value, json:, html:) })
+        tuning = tuner.call
         Output.write(tuning, out:, err:, json:, html:)
-        insist_on_proof(tuning)
+        insist_on_proof(tuning, tuner.output)
       rescue Interrupt
         save_unfinished(kept || [], json:, html:, path: -> { Results.path(nil, "interrupted.json", err:, app:, **options) })
         exit(130)
@@ -51,10 +50,10 @@ module PumaTuner
       end
 
       # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told all the same.
-      def insist_on_proof(tuning)
+      def insist_on_proof(tuning, output)
         verdict = tuning.verdict
         return if verdict ? verdict.complete : tuning.unproven.nil?
-        err.puts("puma_tuner: #{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}")
+        err.puts("puma_tuner: #{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}", *output.map { |line| "  | #{line}" })
         raise Ending.new(3)
       end
 
@@ -65,7 +64,7 @@ module PumaTuner
           warmup_s: Parse.seconds("--warmup", warmup), duration_s: Parse.seconds("--duration", duration),
           rounds_count: Parse.count("--rounds", rounds, 0..200), trial_duration_s: Parse.seconds("--trial-duration", trial_duration),
           boot_limit_s: boot_limit_s(**options), seed: Parse.count("--seed", options[:seed], 0..2**31),
-          repeat_with: "puma_tuner #{Host::Masking.words(ARGV).shelljoin}", calibrate: options[:calibrate], locks: options[:locks], time_limit_s: time && Parse.time("--time", time),
+          repeat_with: Host::Masking.own_command, calibrate: options[:calibrate], locks: options[:locks], time_limit_s: time && Parse.time("--time", time),
           track_record: PumaTuner::Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
         )
       end

@@ -50,8 +50,7 @@ module PumaTuner
       def insist_on_requests(account)
         return unless account.endpoints.empty?
         if @after.empty?
-          raise VoidMeasurement, "no process of the server has begun to record. Does #{@command} start Puma? Last lines of its output:\n" \
-                                 "#{@server.log_tail.join("\n")}"
+          raise VoidMeasurement.new("no process of the server has begun to record. Does #{@command} start Puma?", output: @server.log_tail)
         end
         raise VoidMeasurement, "no request was served while it was measured. Send traffic, or let us: --path / or --requests FILE."
       end

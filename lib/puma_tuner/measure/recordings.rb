@@ -69,7 +69,7 @@ module PumaTuner
         return without(observation, topology, "only #{Units.counted(companion.requests_count, "request")} came") if companion.requests_count < @brief.least_requests_count
         observation.with(companions: [*observation.companions, companion].freeze)
       rescue UserMistake => mistake
-        without(observation, topology, mistake.message.lines.first.chomp)
+        without(observation, topology, mistake.kept.lines.first.chomp)
       end
 
       def without(observation, topology, reason)

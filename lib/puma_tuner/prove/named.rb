@@ -7,15 +7,15 @@ module PumaTuner
       # @return [Variant]
       attr_reader :variant
 
-      # @return [String] what happened: the first sentence, without advice and the server's output
+      # @return [String] what happened: the first sentence, without advice
       attr_reader :detail
 
       # @param round [Integer, nil] nil: before the rounds
       # @param error [UserMistake]
       def initialize(variant, round, error)
         @variant = variant
-        @detail = error.message[/\A.*?(?=\.\s|\.?$)/]
-        super("#{variant.name}#{", round #{round + 1}" if round}: #{error.message}")
+        @detail = error.kept[/\A.*?(?=\.\s|\.?$)/]
+        super("#{variant.name}#{", round #{round + 1}" if round}: #{error.kept}", output: error.output)
       end
     end
 

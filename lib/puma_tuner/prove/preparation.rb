@@ -118,11 +118,12 @@ module PumaTuner
 
       def run_setup(setup, directory, environment)
         return unless setup
-        @say.call("running #{setup}")
+        shown = Host::Masking.shell(setup)
+        @say.call("running #{shown}")
         output, status = Open3.capture2e(environment, *setup.shellsplit, chdir: directory, unsetenv_others: true)
-        raise UserMistake, "setup=#{setup} failed:\n#{output.lines.last(8).map { |line| "  | #{line}" }.join}" unless status.success?
+        raise UserMistake.new("setup=#{shown} failed.", output: output.lines(chomp: true).last(8)) unless status.success?
       rescue SystemCallError => error
-        raise UserMistake, "setup=#{setup} could not be started: #{error.message}"
+        raise UserMistake, "setup=#{shown} could not be started: #{error.message}"
       end
 
       def puma_options(factors, directory)

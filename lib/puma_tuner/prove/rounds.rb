@@ -136,7 +136,7 @@ module PumaTuner
       # The others' trials lack their pair, whatever they measured.
       def failed(order, round, failure)
         order.each_with_index.map do |variant, position|
-          void = Void.new(kind: "failed", detail: failure.detail) if variant == failure.variant
+          void = Void.new(kind: "failed", detail: failure.detail, output: failure.output) if variant == failure.variant
           Trial.new(variant: variant.name, round:, position:, requests_count: 0, void:)
         end
       end
@@ -161,7 +161,7 @@ module PumaTuner
         attempts.zip(earlier.each_slice(@variants.size)) do |attempt, before|
           trial = attempt.find(&:void)
           next if trial.nil? || before&.any?(&:void)
-          yield("round #{trial.round + 1} is void, and once more: with #{trial.variant}, #{trial.void.detail}", nil)
+          yield("round #{trial.round + 1} is void, and once more: with #{trial.variant}, #{trial.void.told}", nil)
         end
       end
 

@@ -78,8 +78,8 @@ module PumaTuner
 
       def gone
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids
-        kind, what = (@after.pids - @pids).any? ? ["replaced", "workers of the server were replaced under load"] : ["failed", "a process of the server went away under load"]
-        Void.new(kind:, detail: "#{what}#{"; the last lines of its output: #{@server.log_tail.last(2).join(" / ")}" if @server.log_tail.any?}")
+        kind, detail = (@after.pids - @pids).any? ? ["replaced", "workers of the server were replaced under load"] : ["failed", "a process of the server went away under load"]
+        Void.new(kind:, detail:, output: @server.log_tail)
       end
 
       def mean_budget

@@ -11,7 +11,15 @@ module PumaTuner
     #   "generator": the load was not what was asked for
     #   "disturbed": others on the machine hit one variant clearly more than the other
     # detail: a clause
-    Void = Document.define(:kind, :detail)
+    # output: the last lines that the app has printed; told while the rounds run, and not in the document, as they may hold anything
+    Void = Document.define(:kind, :detail, :output, added: [:output]) do
+      def initialize(kind:, detail:, output: nil) = super(kind:, detail:, output: output || [])
+
+      def to_document = super.except(:output)
+
+      # @return [String] to tell, not to keep
+      def told = output.empty? ? detail : "#{detail}; the last lines of its output: #{output.last(2).join(" / ")}"
+    end
 
     # One variant under load in one round, in a process of its own.
     #

@@ -5,7 +5,21 @@ module PumaTuner
   class Error < StandardError; end
 
   # The user can mend it: the message says how. The command ends with exit code 2 and no backtrace.
-  class UserMistake < Error; end
+  class UserMistake < Error
+    # @return [String] the message without what the app has printed: what a document may hold of it
+    attr_reader :kept
+
+    # @return [Array<String>] the last lines that the app has printed. They may hold anything: whoever runs the command is shown them, and nobody else
+    attr_reader :output
+
+    # @param text [String] what is wrong, and what to do
+    # @param output [Array<String>]
+    def initialize(text = nil, output: [])
+      @kept = text
+      @output = output
+      super(output.empty? ? text : "#{text}\nIts last lines:\n#{output.map { |line| "  | #{line}" }.join("\n")}")
+    end
+  end
 
   # A promise of our own code was broken. The command asks for a report and shows where.
   class InvariantError < Error; end
@@ -31,8 +45,7 @@ module PumaTuner
     # @param log_tail [Array<String>] the last lines the server printed
     # @param advice [String] what to do next
     def initialize(what, log_tail: [], advice: "Start it by hand with the same command to see the whole output.")
-      tail = log_tail.empty? ? "It printed nothing." : "Its last lines:\n#{log_tail.map { |line| "  | #{line}" }.join("\n")}"
-      super("#{what}. #{advice}\n#{tail}")
+      super("#{what}. #{advice}#{"\nIt printed nothing." if log_tail.empty?}", output: log_tail)
     end
   end
 
