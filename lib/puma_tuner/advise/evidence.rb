@@ -24,6 +24,13 @@ module PumaTuner
         [*doubts, predicted("Today", @choice.today), advised, why, rule_of_thumb, constraints, load, assumed].compact.freeze
       end
 
+      # @return [String, nil] what is kept to, and by how many; nil where anything goes
+      def constraints
+        return unless @constraints.any?
+        met = "#{@choice.allowed.size} of #{Units.counted(@choice.cells.size, "topology", "topologies")} meet it#{supposed}."
+        @constraints.of_container? ? "Kept to: #{@constraints}; #{met} `--max-memory` sets another limit." : "Asked for: #{@constraints}; #{met}"
+      end
+
       private
 
       def doubts = @sweep.self_check&.sentences
@@ -75,12 +82,6 @@ module PumaTuner
       def outcome(forecast)
         return "is outside the topologies predicted" unless forecast
         forecast.steady? ? "is predicted at #{rate(forecast)}" : "has no steady state"
-      end
-
-      def constraints
-        return unless @constraints.any?
-        met = "#{@choice.allowed.size} of #{Units.counted(@choice.cells.size, "topology", "topologies")} meet it#{supposed}."
-        @constraints.of_container? ? "Kept to: #{@constraints}; #{met} `--max-memory` sets another limit." : "Asked for: #{@constraints}; #{met}"
       end
 
       # What is held against a limit on memory where it was not recorded.

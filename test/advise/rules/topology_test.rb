@@ -6,6 +6,8 @@ require "support/builders"
 class TopologyRuleTest < TunerTest
   include Builders
 
+  LIMITED = {max_memory_bytes: 512 << 20, memory_limited_by: "container"}.freeze
+
   def advice(*forecasts, constraints: {}, **sweep_facts)
     list = Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweep(*forecasts, **sweep_facts))
     list.recommendation
@@ -84,6 +86,13 @@ class TopologyRuleTest < TunerTest
     end
   end
 
+  test "what is to be measured keeps to the container's limit, too" do
+    cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 190, memory_bytes: 300 << 20), forecast("4x3", 240, memory_bytes: 600 << 20)]
+    advice = Advise::Advisor.new(Advise::Constraints.new(**LIMITED)).call(workload, sweep(*cells).with(self_check: missing(0.3))).advice.first
+    assert_includes advice.change, "--topologies 1x5,2x3`"
+    assert_match(/\AKept to: the container's memory limit of 512 MiB; 2 of 3/, advice.evidence.last)
+  end
+
   test "a smaller error is told first, and the advice stands" do
     advice = advice_list(0.1).recommendation
     assert_equal topology("2x7"), advice.topology
@@ -106,8 +115,6 @@ class TopologyRuleTest < TunerTest
     assert_equal "Go from 1x8 to 1x2, to meet a p99 of at most 60.0 ms: -20 % requests/s",
       advice(*cells, constraints: {max_p99_ns: 60 * MS}).title
   end
-
-  LIMITED = {max_memory_bytes: 512 << 20, memory_limited_by: "container"}.freeze
 
   test "a container's memory limit is kept, and told as such" do
     cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 150, memory_bytes: 512 << 20), forecast("3x3", 200, memory_bytes: 513 << 20)]

@@ -15,10 +15,10 @@ module PumaTuner
           @choice = Choice.new(sweep, @constraints)
           @chosen = @choice.forecast
           @today = @choice.today
-          evidence = Evidence.new(workload, sweep, @choice, @constraints).sentences
-          return [nothing_to_recommend(evidence)] unless @chosen
-          return [to_measure] unless sweep.trusted?
-          [Advice.new(rule: rule_name, title:, evidence:, topology: @chosen.topology,
+          evidence = Evidence.new(workload, sweep, @choice, @constraints)
+          return [nothing_to_recommend(evidence.sentences)] unless @chosen
+          return [to_measure(evidence.constraints)] unless sweep.trusted?
+          [Advice.new(rule: rule_name, title:, evidence: evidence.sentences, topology: @chosen.topology,
             throughput_ratio: ratio(:throughput_per_s), p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns),
             change: options(@chosen), cost:, undo: options(@today))]
         end
@@ -33,9 +33,9 @@ module PumaTuner
         end
 
         # A remark, as nothing is promised.
-        def to_measure
+        def to_measure(constraints)
           measured = [@today, *@choice.candidates].map(&:topology).uniq.join(",")
-          remark(title: "No setting is recommended without a measurement: the model misses the throughput it recorded (#{missed})", evidence: @sweep.self_check.sentences.freeze,
+          remark(title: "No setting is recommended without a measurement: the model misses the throughput it recorded (#{missed})", evidence: [*@sweep.self_check.sentences, *constraints].freeze,
             change: "measure the likeliest settings: `puma_tuner prove --topologies #{measured}` with the recording's app and load, or `puma_tuner tune`, " \
               "which puts them into its proof",
             cost: "the minutes that it takes", undo: "nothing is changed")
