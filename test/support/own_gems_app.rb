@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "open3"
 require "tmpdir"
 
 # An app as a user has it, whose gems are not ours: a folder with a Gemfile, gems where the user has put them, and a `ruby` and
@@ -39,10 +40,31 @@ class OwnGemsApp
 
   # @param place [String] in the folder, as GEM_HOME
   # @param names [Array<String>] of gems that are copied from this bundle
-  def install(place, names = GEMS)
+  # @return [String] its path
+  def install(place, names = GEMS) = copy(names.map { |name| Gem::Specification.find_by_name(name) }, place)
+
+  # @param gemfile [String] all of whose gems are copied, but those that Ruby has itself
+  def install_bundle(place, gemfile)
+    environment = Bundler.unbundled_env.merge("BUNDLE_GEMFILE" => gemfile, "BUNDLE_PATH" => ENV["BUNDLE_PATH"], "BUNDLE_APP_CONFIG" => ENV["BUNDLE_APP_CONFIG"]).compact
+    output, status = Open3.capture2(environment, RbConfig.ruby, "-rbundler/setup", "-e", "puts Gem.loaded_specs.values.map(&:loaded_from)", unsetenv_others: true)
+    raise "#{gemfile} has not been set up" unless status.success?
+    copy(output.lines(chomp: true).select { |path| path.start_with?(Bundler.bundle_path.to_s) }.map { |path| Gem::Specification.load(path) }, place)
+  end
+
+  # @return [Hash] of a shell that has this app's Ruby, and nothing of ours
+  def shell(**more)
+    {"HOME" => Dir.home, "PATH" => "#{@folder}/shims:/usr/bin:/bin", "PUMA_TUNER_CACHE" => ENV["PUMA_TUNER_CACHE"],
+     "XDG_STATE_HOME" => File.join(@folder, "state"), "BUNDLE_SILENCE_ROOT_WARNING" => "1", **more.transform_keys(&:to_s)}.compact
+  end
+
+  # @return [Hash{Symbol => Object}] what the app ran with
+  def facts = JSON.parse(File.read(File.join(@folder, "facts.json")), symbolize_names: true)
+
+  private
+
+  def copy(specs, place)
     home = File.join(@folder, place)
-    names.each do |name|
-      spec = Gem::Specification.find_by_name(name)
+    specs.each do |spec|
       files = [spec.full_gem_path, spec.loaded_from, spec.extension_dir, *spec.executables.map { |program| File.join(spec.base_dir, "bin", program) }]
       files.select { |path| File.exist?(path) }.each do |path|
         to = File.join(home, File.dirname(path.delete_prefix(spec.base_dir)))
@@ -52,13 +74,4 @@ class OwnGemsApp
     end
     home
   end
-
-  # @return [Hash] of a shell that has this app's Ruby, and nothing of ours
-  def shell(**more)
-    {"HOME" => Dir.home, "PATH" => "#{@folder}/shims:/usr/bin:/bin", "PUMA_TUNER_CACHE" => ENV["PUMA_TUNER_CACHE"],
-     "BUNDLE_SILENCE_ROOT_WARNING" => "1", **more.transform_keys(&:to_s)}.compact
-  end
-
-  # @return [Hash{Symbol => Object}] what the app ran with
-  def facts = JSON.parse(File.read(File.join(@folder, "facts.json")), symbolize_names: true)
 end
