@@ -107,14 +107,14 @@ class ArchitectureTest < TunerTest
 
   test "one file knows Puma" do
     knows = Dir["#{PROBE}/**/*.rb"].select { |path| paths_in(path).any? { |name| name.start_with?("::Puma::") } || File.read(path).match?(/(server|pool|owner|klass|class)\.prepend\(/) }
-    assert_equal %w[off_gvl.rb puma.rb yjit_off.rb], knows.map { |path| File.basename(path) }.sort
+    assert_equal %w[off_gvl.rb prometheus_client.rb puma.rb yjit_off.rb], knows.map { |path| File.basename(path) }.sort
   end
 
   test "what runs in the serving process needs no gem" do
     script = "require 'puma_tuner/probe'; PumaTuner::Probe.start(way_in: 'run'); " \
              "(PumaTuner::Probe.constants - [:FIRST]).each { |n| PumaTuner::Probe.const_get(n) }; " \
-             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export::HttpServer; PumaTuner::Jobs.install; PumaTuner::Rack; PumaTuner::ProfilerMiddleware; " \
-             "PumaTuner::Export::Text.of(PumaTuner::Export.server.families, PumaTuner::Export.server.labels); " \
+             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export.constants.each { |n| PumaTuner::Export.const_get(n) }; PumaTuner::Jobs.install; PumaTuner::Rack; PumaTuner::ProfilerMiddleware; " \
+             "PumaTuner::Export::Server.new(PumaTuner::Probe.recording.ledgers, leader_pid: Process.pid, labels: {}, endpoints_max: 9).text; " \
              "puts $LOADED_FEATURES.grep(%r{/gems/|/lib/puma_tuner}).grep_v(%r{/probe/lib/}), 'done'"
     output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, unsetenv_others: true], &:read)
     assert_equal "done\n", output

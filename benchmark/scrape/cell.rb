@@ -1,30 +1,41 @@
 # frozen_string_literal: true
 
 module Scrape
-  # A server of some workers and endpoints, in which every endpoint has been asked for by every worker, with durations from a
-  # millisecond to a second: the most that there can be to read.
+  # A server of some workers and endpoints, in which every endpoint has been asked for in every worker, and its exporter's process.
   class Cell
-    HEADINGS = ["workers", "endpoints", "series", "answer", "CPU of a scrape", "of a core, every 15 s", "CPU with nothing new"].freeze
+    HEADINGS = ["workers", "endpoints", "series", "answer", "all new: answered in", "its CPU", "of a core, every 15 s", "nothing new: CPU", "memory"].freeze
     DURATIONS_COUNT = 200
     SCRAPE_S = 15
 
     Export = PumaTuner::Export
+    Probe = PumaTuner::Probe
+
+    # @return [Array<Float>] how long answers took, when all was new
+    attr_reader :new_ms
 
     def initialize(workers_count, endpoints_count, rounds_count)
       @workers_count = workers_count
       @endpoints_count = endpoints_count
       @rounds_count = rounds_count
+      @workers = []
+    end
+
+    def run
+      Dir.mktmpdir("scrape", PumaTuner::Host::ScratchFolder.path) do |folder|
+        @ledgers = Probe::Ledgers.new(folder)
+        @workers_count.times { |index| fork_worker(index) }
+        with_exporter { measure }
+      ensure
+        @workers.each { |pid, io| io.close && Process.wait(pid) }
+      end
     end
 
     # @return [Array<String>]
     def row
-      Dir.mktmpdir("scrape", PumaTuner::Host::ScratchFolder.path) do |folder|
-        @ledgers = PumaTuner::Probe::Ledgers.new(folder)
-        @workers_count.times { |index| write(index) }
-        text, cpu_ns, idle_ns = measured
-        series_count = text.lines.grep_v(/\A#/).size
-        [@workers_count.to_s, @endpoints_count.to_s, PumaTuner::Report::Figures.count(series_count), "#{text.bytesize / 1_024} KiB", PumaTuner::Units.duration(cpu_ns), PumaTuner::Units.percent(cpu_ns / 1e9 / SCRAPE_S), PumaTuner::Units.duration(idle_ns)]
-      end
+      cpu_ns, idle_ns = [@new_ns, @idle_ns].map { |all| median(all) }
+      [@workers_count.to_s, @endpoints_count.to_s, PumaTuner::Report::Figures.count(@text.lines.grep_v(/\A#/).size), "#{@text.bytesize / 1_024} KiB",
+        PumaTuner::Units.duration(median(@new_ms) * PumaTuner::Units::NS_PER_MS), PumaTuner::Units.duration(cpu_ns), PumaTuner::Units.percent(cpu_ns / 1e9 / SCRAPE_S),
+        PumaTuner::Units.duration(idle_ns), "#{@memory_bytes / PumaTuner::Units::MIB} MiB"]
     end
 
     # @return [String]
@@ -40,58 +51,76 @@ module Scrape
 
     private
 
-    # A process that lives: what one has left that has ended is read once only.
-    def write(index)
-      ready, tell = IO.pipe
-      @stops = [*@stops, IO.pipe]
+    def median(numbers) = PumaTuner::Stats::Quantile.of(numbers.sort, 0.5)
+
+    # One that serves all endpoints once when it is told to.
+    def fork_worker(index)
+      ours, theirs = UNIXSocket.pair
       pid = fork do
-        PumaTuner::Probe::GvlClock.start
-        PumaTuner::Probe::GvlClock.open_ledger(@ledgers.new_path("ledger"), JSON.generate({worker_index: index}))
-        fill
+        ours.close
+        Probe::GvlClock.start
+        Probe::GvlClock.open_ledger(path = @ledgers.new_path("ledger"), JSON.generate({worker_index: index}))
+        entries = Array.new(@endpoints_count) { |number| Probe::GvlClock.entry(Probe::Ledger::KIND_NUMBERS[:request], "GET /things/#{number}/:id") }
+        DURATIONS_COUNT.times { serve(entries) }
+        write_durations(path, entries)
         Export::ProcessGauges.new(@ledgers.directory, server: nil, worker_index: index).write
-        tell.close
-        @stops.last.last.close
-        @stops.last.first.read
+        theirs.puts
+        serve(entries) && theirs.puts while theirs.gets
         exit!(0)
       end
-      @pids = [*@pids, pid]
-      tell.close
-      ready.read
+      theirs.close
+      ours.gets
+      @workers << [pid, ours]
     end
 
+    def serve(entries) = entries.each { |entry| Probe::GvlClock.job_begin && Probe::GvlClock.request_end(entry, nil, nil) }
+
     # Requests take no time: durations are written over the entries' own histograms.
-    def fill
+    def write_durations(path, entries)
       random = Random.new(1)
-      layout = PumaTuner::Probe::Ledger::LAYOUT
-      entries = Array.new(@endpoints_count) { |number| PumaTuner::Probe::GvlClock.entry(PumaTuner::Probe::Ledger::KIND_NUMBERS[:request], "GET /things/#{number}/:id") }
-      entries.each { |entry| DURATIONS_COUNT.times { PumaTuner::Probe::GvlClock.job_begin && PumaTuner::Probe::GvlClock.request_end(entry, nil, nil) } }
-      File.open(@ledgers.paths.last, "r+b") do |file|
+      layout = Probe::Ledger::LAYOUT
+      File.open(path, "r+b") do |file|
         entries.each do |entry|
-          buckets = Array.new(DURATIONS_COUNT) { PumaTuner::Probe::Histogram.bucket_of((1e6 * 1_000**random.rand).round) }.tally
+          buckets = Array.new(DURATIONS_COUNT) { Probe::Histogram.bucket_of((1e6 * 1_000**random.rand).round) }.tally
           bytes = Array.new(layout[:buckets_count]) { |bucket| buckets.fetch(bucket, 0) }.pack("Q*")
-          [0, 1, 4].each { |part| file.pwrite(bytes, layout[:histograms_offset] + (entry * layout[:histograms_count] + part) * bytes.bytesize) }
+          Export::LedgerReader::PLACES.each { |place| file.pwrite(bytes, layout[:histograms_offset] + (entry * layout[:histograms_count] + place) * bytes.bytesize) }
         end
       end
     end
 
-    def cpu_ns
-      began = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+    def with_exporter
+      @address = Export::Address.parse("unix://#{@ledgers.directory}/exporter.sock")
+      supervisor = Export::Supervisor.new({leader_pid: Process.pid, leader: Probe::Processes.identity(Process.pid), directory: @ledgers.directory,
+        address: @address.to_s, labels: {}, endpoints_max: 200})
+      thread = supervisor.start
       yield
-      Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) - began
+    ensure
+      supervisor&.stop
+      thread&.join
     end
 
-    def measured
-      server = text = nil
-      # Each time as if for the first, so that nothing is kept: all endpoints were asked for in between.
-      times = Array.new(@rounds_count) do
-        server = Export::Server.new(@ledgers, leader_pid: Process.pid)
-        cpu_ns { text = Export::Text.of(server.families, server.labels) }
+    def measure
+      sleep(0.05) until File.socket?(@address.host_or_path)
+      title = "puma_tuner exporter of #{Process.pid}"
+      @exporter_pid = Dir.children("/proc").map(&:to_i).find { |pid| pid.positive? && Probe::Processes.command_line(pid) == title }
+      ask # what it finds for the first time
+      pairs = Array.new(@rounds_count) do
+        @workers.each { |_, io| io.puts }.each { |_, io| io.gets }
+        [ask, ask]
       end
+      @new_ms = pairs.map { |(ms, _), _| ms }
+      @new_ns, @idle_ns = pairs.map { |pair| pair.map(&:last) }.transpose
+      @memory_bytes = Probe::Processes.memory(@exporter_pid)[:rss_bytes]
+    end
+
+    # @return [Array(Float, Integer)] milliseconds until there was an answer, and the exporter's CPU nanoseconds
+    def ask
       sleep(Export::Server::FRESH_S)
-      [text, times.sort[times.size / 2], cpu_ns { Export::Text.of(server.families, server.labels) }]
-    ensure
-      @stops.each { |_, io| io.close unless io.closed? }
-      @pids.each { |pid| Process.wait(pid) }
+      cpu_ns = Probe::Processes.cpu_ns(@exporter_pid)
+      began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      @text = @address.get
+      answered_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      [(answered_ns - began_ns).fdiv(PumaTuner::Units::NS_PER_MS), Probe::Processes.cpu_ns(@exporter_pid) - cpu_ns]
     end
   end
 end

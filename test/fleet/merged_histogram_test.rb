@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/durations"
 
 class FleetMergedHistogramTest < TunerTest
   Merged = PumaTuner::Fleet::MergedHistogram
   Export = PumaTuner::Export
 
   def of(values_ns)
-    cumulative = Export::Buckets.of(PumaTuner::Probe::Histogram.of(values_ns), Export::Bounds::FINE, values_ns.sum).cumulative
+    cumulative = Durations.in_buckets(values_ns, Export::Bounds::FINE).cumulative
     Merged.of(cumulative.to_h { |le, count| [le, count.to_f] })
   end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/exporters"
 require "support/served_app"
 require "socket"
 
@@ -72,8 +73,81 @@ class ExporterTest < TunerTest
         refute_match(/worker="master"/, ask(path))
         assert_equal 0o600, File.stat(path).mode & 0o777
         app.stop
-        refute_path_exists path
+        wait_until("the end of the exporter") { !File.exist?(path) }
       end
+    end
+  end
+
+  # Of the CPU, as who needs none takes no GVL either. The exporter reads once a second, and answers all the time.
+  test "in single mode, whoever asks again and again takes nothing from the server" do
+    ServedApp.open(puma_rb: puma_rb) do |app|
+      port = app.start(extra: environment)
+      ServedApp.request(port, "/work", clients: 2, each: 5)
+      wait_for_total(10)
+      pids = [app.master_pid, Exporters.pid_of(app.master_pid)]
+      before = pids.map { |pid| PumaTuner::Probe::Processes.cpu_ns(pid) }
+      ends_s = monotonic_s + 3
+      metrics while monotonic_s < ends_s
+      server_ns, exporter_ns = pids.zip(before).map { |pid, ns| PumaTuner::Probe::Processes.cpu_ns(pid) - ns }
+      assert_operator server_ns, :<, exporter_ns / 10
+    end
+  end
+
+  test "after a restart in its place the server exports at the same address, by an exporter of its own" do
+    ServedApp.open(puma_rb: puma_rb) do |app|
+      port = app.start(extra: environment)
+      ServedApp.request(port, "/work", clients: 2, each: 5)
+      wait_for_total(10)
+      pid = Exporters.pid_of(app.master_pid)
+      Process.kill(:USR2, app.master_pid)
+      app.wait_for_line(/Restarting/)
+      wait_until("another exporter") { Exporters.pid_of(app.master_pid)&.!=(pid) && !PumaTuner::Probe::Processes.alive?(pid) }
+      wait_for_total(10) # what the server had counted before
+      refute(app.stop.any? { |line| line.include?("can't be exported") })
+    end
+  end
+
+  test "when a cluster's master is killed, the exporter ends with it" do
+    ServedApp.open(puma_rb: puma_rb) do |app|
+      app.start("-w", "2", extra: environment)
+      metrics
+      pid = Exporters.pid_of(app.master_pid)
+      Process.kill(:KILL, app.master_pid)
+      wait_until("the exporter's end") { !PumaTuner::Probe::Processes.alive?(pid) }
+      TCPServer.open("127.0.0.1", @port) { |server| assert_equal @port, server.addr[1] }
+    end
+  end
+
+  # As the first process of a container is one. Puma waits for all children that are left.
+  test "a cluster whose master is the parent of orphans stops as ever, and knows the exporter no more" do
+    prctl = RUBY_PLATFORM.start_with?("x86_64") ? 157 : 167
+    ServedApp.open(puma_rb: puma_rb("$VERBOSE = nil\nsyscall(#{prctl}, 36, 1) # PR_SET_CHILD_SUBREAPER\n")) do |app|
+      app.start("-w", "2", extra: environment)
+      metrics
+      master = app.master_pid
+      assert_includes PumaTuner::Probe::Processes.children_of(master), Exporters.pid_of(master)
+      workers = app.worker_pids
+      Process.kill(:INT, master)
+      app.wait_for_line(/shutting down workers/)
+      # One may miss the order, without the probe as well as with it (see ServedApp#stop).
+      workers.each { |pid| Process.kill(:KILL, pid) if PumaTuner::Probe::Processes.alive?(pid) }
+      wait_until("the end of the server") { !PumaTuner::Probe::Processes.alive?(master) }
+      assert(app.stop.none? { |line| line.match?(/puma_tuner|unknown child/) })
+    end
+  end
+
+  test "the exporter outlives its cluster's workers, also those that fork others" do
+    ServedApp.open(puma_rb: puma_rb("preload_app! false\nfork_worker 0\n")) do |app|
+      port = app.start("-w", "2", extra: environment)
+      ServedApp.request(port, "/work", clients: 4, each: 5)
+      wait_for_total(20)
+      pid = Exporters.pid_of(app.master_pid)
+      Process.kill(:USR1, app.master_pid)
+      2.times { app.wait_for_line(/Worker \d .*booted in .*phase: 1/) }
+      ServedApp.request(port, "/work", clients: 2, each: 5)
+      wait_for_total(30)
+      assert_equal pid, Exporters.pid_of(app.master_pid)
+      assert(app.stop.none? { |line| line.include?("reaped unknown child") })
     end
   end
 
@@ -89,7 +163,8 @@ class ExporterTest < TunerTest
       ServedApp.open(puma_rb: puma_rb) do |app|
         port = app.start(extra: environment)
         assert_equal [200], ServedApp.request(port, "/", clients: 1, each: 2).uniq
-        assert(app.stop.any? { |line| line.match?(/puma_tuner: nothing can be exported at tcp.*Address already in use/) })
+        app.wait_for_line(/puma_tuner: nothing can be exported at tcp.*Address already in use/)
+        assert_equal [200], ServedApp.request(port, "/", clients: 1, each: 2).uniq
       end
     end
   end
@@ -106,6 +181,7 @@ class ExporterTest < TunerTest
     ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(nil, labels: {service: \"shop\"})") do |app|
       port = app.start("-w", "2", gemfile: EXPORTERS)
       ServedApp.request(port, "/work", clients: 4, each: 5)
+      # The exporter begins to answer a moment after the server.
       text = wait_until("twenty requests") { Net::HTTP.get(URI("http://127.0.0.1:#{port}/metrics")).then { |body| body if body[/duration_seconds_count\{service="shop"\} (\d+)/, 1].to_i >= 20 } }
       assert_match(/^apps_own_total 1\.0$/, text)
       assert_match(/^puma_tuner_endpoint_request_duration_seconds_bucket\{service="shop",endpoint="GET \/work",le="\+Inf"\} 20$/, text)
@@ -128,7 +204,7 @@ class ExporterTest < TunerTest
         [200, {}, [READER.metric_snapshots.map { |one| [one.name, one.unit, *one.data_points.map(&:value)].join(" ") }.join("\n")]]
       }
     RUBY
-    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(nil)") do |app|
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"") do |app|
       port = app.start(gemfile: EXPORTERS)
       ServedApp.request(port, "/", clients: 1, each: 7)
       # Each question is a request, which the next one is told of; or the one after it, as a client has its answer before it is recorded.

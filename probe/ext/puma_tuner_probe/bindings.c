@@ -177,6 +177,31 @@ static VALUE clock_totals(VALUE self, VALUE thread)
 
 static VALUE clock_unobserved_threads_count(VALUE self) { return ULL2NUM(pt_unobserved_threads_count); }
 
+/* memcpy, as the text may begin anywhere. */
+static VALUE clock_add(VALUE self, VALUE sums, VALUE numbers)
+{
+    char *to;
+    const char *from;
+    long bytes;
+
+    StringValue(sums);
+    StringValue(numbers);
+    rb_str_modify(sums);
+    to = RSTRING_PTR(sums);
+    from = RSTRING_PTR(numbers);
+    bytes = RSTRING_LEN(sums);
+    if (bytes != RSTRING_LEN(numbers) || bytes % (long)sizeof(uint64_t)) rb_raise(rb_eArgError, "not as many numbers");
+    for (long i = 0; i < bytes; i += (long)sizeof(uint64_t)) {
+        uint64_t sum, number;
+        memcpy(&sum, to + i, sizeof(sum));
+        memcpy(&number, from + i, sizeof(number));
+        sum += number;
+        memcpy(to + i, &sum, sizeof(sum));
+    }
+    RB_GC_GUARD(numbers);
+    return sums;
+}
+
 static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(bucket_of(NUM2ULL(ns))); }
 
 /* The places of a ledger file, for the reader to be checked against. */
@@ -228,6 +253,7 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
     rb_define_singleton_method(gvl_clock, "pool_returned", clock_pool_returned, 1);
     rb_define_singleton_method(gvl_clock, "totals", clock_totals, 1);
     rb_define_singleton_method(gvl_clock, "unobserved_threads_count", clock_unobserved_threads_count, 0);
+    rb_define_singleton_method(gvl_clock, "add", clock_add, 2);
     rb_define_singleton_method(gvl_clock, "bucket_of", clock_bucket_of, 1);
     rb_define_singleton_method(gvl_clock, "layout", clock_layout, 0);
     rb_define_singleton_method(gvl_clock, "cost_per_cycle_ns", clock_cost_per_cycle_ns, 0);

@@ -4,11 +4,12 @@ module PumaTuner
   # What a running server's ledgers hold, for Prometheus and OpenTelemetry.
   #
   # Beside the stages: it reads what measure's probe has left behind, and what each process says of its own heap and compiler.
-  # All of it runs in the serving processes, so it needs no gem.
+  # It needs no gem.
   #
-  # Who does what: each worker writes a file of gauges now and then (ProcessGauges); the process that leads the server, which
-  # serves no requests in a cluster, reads all ledgers and gauges when it is asked (Reading), makes families of them
-  # (Families) and answers (HttpServer, Text). PrometheusClient and OpenTelemetry hand the same to libraries that the app has.
+  # Who does what: each worker writes a file of gauges now and then (ProcessGauges). The process that leads the server has a process of
+  # its own started for the rest (Supervisor, Exporter), which reads all ledgers and gauges when it is asked (Server, Reading, LedgerReader), makes
+  # families of them (Families) and answers (Text, HttpServer): none of it takes the GVL of an app. PrometheusClient puts the same text among
+  # an app's own; OpenTelemetry hands what one process knows of itself to the app's SDK.
   module Export
     # Of the metrics' names, labels and meanings; `puma_tuner fleet` reads no other.
     SCHEMA = "1"
@@ -21,10 +22,10 @@ module PumaTuner
     autoload :AdmittedNames, "puma_tuner/export/admitted_names"
     autoload :Bounds, "puma_tuner/export/bounds"
     autoload :Buckets, "puma_tuner/export/buckets"
+    autoload :Exporter, "puma_tuner/export/exporter"
     autoload :Families, "puma_tuner/export/families"
     autoload :Family, "puma_tuner/export/family"
     autoload :HttpServer, "puma_tuner/export/http_server"
-    autoload :Leader, "puma_tuner/export/leader"
     autoload :LedgerReader, "puma_tuner/export/ledger_reader"
     autoload :OpenTelemetry, "puma_tuner/export/open_telemetry"
     autoload :ProcessFamilies, "puma_tuner/export/process_families"
@@ -32,7 +33,10 @@ module PumaTuner
     autoload :PrometheusClient, "puma_tuner/export/prometheus_client"
     autoload :Reading, "puma_tuner/export/reading"
     autoload :Server, "puma_tuner/export/server"
+    autoload :Supervisor, "puma_tuner/export/supervisor"
     autoload :Text, "puma_tuner/export/text"
+    autoload :Work, "puma_tuner/export/work"
+    autoload :WrittenReader, "puma_tuner/export/written_reader"
 
     # labels: put on every sample, names to values; endpoints_max: names kept apart, beyond which "(other)" counts them
     # interval_s: between two of a worker's files of gauges
@@ -41,45 +45,56 @@ module PumaTuner
     DEFAULTS = Settings.new(labels: {}.freeze, endpoints_max: 200, interval_s: 10)
 
     class << self
-      # @return [Settings] as they were given, or the defaults
-      def settings = @settings || DEFAULTS
-
       # Looks at every Puma server of this process and of those forked from it, and answers at the address.
       #
-      # @param address [String, nil] see Address; nil: nothing of ours listens
+      # @param address [String, nil] see Address; nil: nobody but this server's processes
       # @param settings [Settings]
       # @return [void]
       def start(address:, settings: DEFAULTS)
+        first = @settings.nil?
         @settings = settings
-        address &&= Address.parse(address)
+        @address = address && Address.parse(address)
+        return unless first
         Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
-        first = !@listening
-        Probe.at_start { |server| serving_process_starts(server) } if first
-        Leader.at_start { |leader_pid| listen(leader_pid) } if first
-        @listening = [address]
+        Probe.at_start { |server| tell_gauges(server) }
+        # A cluster's master leads it from the first look after its workers on, a single process from the start of its server on. To read a
+        # configuration, as `pumactl` does, is neither.
+        Probe::Puma.on_master_check { supervisor&.start }
+        # Where the master is the first process of a container, what is nobody's child is its own, and it waits for all.
+        Probe::Puma.on_master_stop { @supervisor&.stop }
+        Probe::Puma.on_server_start { supervise unless Probe::Puma.worker }
       end
 
-      # @return [Server] of the server that this process belongs to
-      def server
-        @server = nil if @server_pid != Process.pid
-        @server_pid = Process.pid
-        @server ||= Server.new(Probe.recording.ledgers, leader_pid: Probe.recording.leader_pid, settings:)
+      # @return [Address, nil] where this server's processes can ask the exporter; nil where there is none
+      def address
+        @address || (private_address(Probe.recording.ledgers) if @settings && Probe.recording.any?)
       end
 
       private
 
-      def serving_process_starts(server)
-        @http&.forked
-        ProcessGauges.new(Probe.recording.ledgers.directory, server:, worker_index: Probe.recording.worker_index).start(settings.interval_s)
+      def private_address(ledgers) = Address.new(kind: "unix", host_or_path: File.join(File.expand_path(ledgers.directory), "exporter.sock"), port: nil)
+
+      def tell_gauges(server)
+        ProcessGauges.new(Probe.recording.ledgers.directory, server:, worker_index: Probe.recording.worker_index).start(@settings.interval_s)
+      end
+
+      def supervise
+        leading = supervisor or return
+        Thread.new { loop { leading.start&.join || sleep(1) } }.name = "puma_tuner exporter's supervisor"
       end
 
       # What goes wrong here must not reach the app, which then serves without us.
-      def listen(leader_pid)
-        address = @listening&.first or return
-        server = Server.new(Probe::Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid:), leader_pid:, settings:)
-        @http = HttpServer.new(address, Text.method(:of), server).tap(&:start)
+      # @return [Supervisor, nil] of the server that this process leads
+      def supervisor
+        return @supervisor if @leader_pid == Process.pid
+        @leader_pid = Process.pid
+        # Held by this process, as long as it lives.
+        @ledgers = Probe::Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid: @leader_pid)
+        @supervisor = Supervisor.new({leader_pid: @leader_pid, leader: Probe::Processes.identity(@leader_pid), directory: File.expand_path(@ledgers.directory),
+          address: (@address || private_address(@ledgers)).to_s, labels: @settings.labels, endpoints_max: @settings.endpoints_max})
       rescue => error
-        Probe.say("nothing can be exported at #{address} (#{error.class}: #{error.message})")
+        @supervisor = nil
+        Probe.say("nothing can be exported (#{error.class}: #{error.message})")
       end
     end
   end

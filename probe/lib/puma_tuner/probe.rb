@@ -46,8 +46,8 @@ module PumaTuner
   # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the address.
   # Call it in `puma.rb`; metrics and their names are in docs/exporter.md.
   #
-  # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: nothing listens, as where a library of the
-  #   app's exports them (Export::PrometheusClient, Export::OpenTelemetry)
+  # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: where this server's processes alone can ask, as for
+  #   an app that exports them with its own (Export::PrometheusClient)
   # @param labels [Hash{Symbol => String}] put on every sample, such as {service: "shop", yjit: "on"}
   # @param endpoints_max [Integer] endpoints kept apart, and as many kinds of jobs; all others count together
   # @param interval_s [Numeric] seconds after which each worker tells anew of its heap and of YJIT

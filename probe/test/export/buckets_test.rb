@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/durations"
 
 class ExportBucketsTest < TunerTest
   include PumaTuner::Export
@@ -29,7 +30,7 @@ class ExportBucketsTest < TunerTest
     random = Random.new(1)
     values = Array.new(2_000) { (10**(3 + random.rand * 8)).round }
     ALL.each_value do |bounds|
-      buckets = Buckets.of(Histogram.of(values), bounds, values.sum)
+      buckets = Durations.in_buckets(values, bounds)
       assert_equal values.size, buckets.count
       cumulative = buckets.cumulative
       assert_equal ["+Inf", values.size], cumulative.last
@@ -37,18 +38,15 @@ class ExportBucketsTest < TunerTest
     end
   end
 
-  test "a ledger's own buckets, and coarser ones, give the same as the durations" do
+  test "coarser buckets are those of the durations" do
     random = Random.new(2)
     values = Array.new(500) { (10**(3 + random.rand * 8)).round }
-    histogram = Histogram.of(values)
-    all = Array.new(Histogram::BUCKETS_COUNT) { |bucket| histogram.counts.to_h.fetch(bucket, 0) }
-    ALL.each_value { |bounds| assert_equal Buckets.of(histogram, bounds, values.sum), Buckets.of_counts(all, values.size, bounds, values.sum) }
-    assert_equal Buckets.of(histogram, Bounds::COARSE, values.sum), Buckets.of(histogram, Bounds::FINE, values.sum).coarser(Bounds::COARSE)
+    assert_equal Durations.in_buckets(values, Bounds::COARSE), Durations.in_buckets(values, Bounds::FINE).coarser(Bounds::COARSE)
   end
 
-  test "buckets of processes add up" do
-    one, two = [[1_000_000, 5_000_000], [5_000_000, 70_000_000_000]].map { |values| Buckets.of(Histogram.of(values), Bounds::COARSE, values.sum) }
-    assert_equal Buckets.of(Histogram.of([1_000_000, 5_000_000, 5_000_000, 70_000_000_000]), Bounds::COARSE, 70_011_000_000), one + two
-    assert_equal one, one + Buckets.none(Bounds::COARSE)
+  test "buckets add up" do
+    several = [[1_000_000, 5_000_000], [5_000_000, 70_000_000_000]].map { |values| Durations.in_buckets(values, Bounds::COARSE) }
+    assert_equal Durations.in_buckets([1_000_000, 5_000_000, 5_000_000, 70_000_000_000], Bounds::COARSE), Buckets.sum(several, Bounds::COARSE)
+    assert_equal Durations.in_buckets([], Bounds::COARSE), Buckets.sum([], Bounds::COARSE)
   end
 end

@@ -7,25 +7,28 @@ require "socket"
 class ExportHttpServerTest < TunerTest
   Export = PumaTuner::Export
 
-  # Families that count how often they were asked for.
+  # Counts how often it was asked for its text.
   class CountedServer
     attr_reader :asked_count
 
-    def families
+    def text
       @asked_count = asked_count.to_i + 1
-      [Export::Family.new(name: "puma_tuner_x", type: "gauge", help: "X.", samples: {{} => 1})]
+      "puma_tuner_x 1\n"
     end
-
-    def labels = {service: "shop"}
-
-    def text(format) = format.call(families, labels)
   end
 
   def setup
-    @port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    listener = TCPServer.new("127.0.0.1", 0)
+    @port = listener.addr[1]
     @server = CountedServer.new
-    @http = Export::HttpServer.new(Export::Address.parse("tcp://127.0.0.1:#{@port}"), Export::Text.method(:of), @server)
-    @http.start
+    http = Export::HttpServer.new(listener, @server)
+    @thread = Thread.new { loop { http.serve } }
+    @listener = listener
+  end
+
+  def teardown
+    @thread.kill.join
+    @listener.close
   end
 
   def raw(text)
@@ -39,7 +42,7 @@ class ExportHttpServerTest < TunerTest
   test "it answers in the format that it names" do
     response = Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics?x=1"))
     assert_equal ["200", "text/plain; version=0.0.4; charset=utf-8"], [response.code, response["content-type"]]
-    assert_includes response.body, "puma_tuner_x{service=\"shop\"} 1\n"
+    assert_equal "puma_tuner_x 1\n", response.body
   end
 
   test "anything else is told what there is" do
@@ -50,8 +53,8 @@ class ExportHttpServerTest < TunerTest
     assert_nil @server.asked_count
   end
 
-  test "HEAD has no body" do
-    assert_match(/\r\n\r\n\z/, raw("HEAD /metrics HTTP/1.1\r\n\r\n"))
+  test "HEAD has the head of GET, and no body" do
+    assert_match(/^Content-Length: 15\r\n.*\r\n\r\n\z/m, raw("HEAD /metrics HTTP/1.1\r\n\r\n"))
   end
 
   test "a client that sends nothing is dropped, and the next one is served" do
@@ -62,22 +65,28 @@ class ExportHttpServerTest < TunerTest
     silent&.close
   end
 
-  test "what cannot be answered harms the next answer as little" do
-    @server.define_singleton_method(:labels) { raise "out of order" }
-    _, errors = capture_io { assert_empty raw("GET /metrics HTTP/1.1\r\n\r\n") }
-    assert_match(/exporter could not answer \(RuntimeError: out of order\)/, errors)
-    @server.singleton_class.remove_method(:labels)
+  test "what cannot be answered is told once, and does not harm the next answer" do
+    @server.define_singleton_method(:text) { raise "out of order" }
+    _, errors = capture_io { 3.times { assert_empty raw("GET /metrics HTTP/1.1\r\n\r\n") } }
+    assert_match(/\A.*exporter could not answer \(RuntimeError: out of order\).*\n\z/, errors)
+    @server.singleton_class.remove_method(:text)
     assert_equal "200", Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics")).code
   end
 
+  test "the server's own processes get the text by the address" do
+    address = Export::Address.parse("tcp://127.0.0.1:#{@port}")
+    assert_equal "puma_tuner_x 1\n", address.get
+    @server.define_singleton_method(:text) { raise "out of order" }
+    capture_io { assert_raises(IOError) { address.get } }
+  end
+
   test "who asks again and again gets the text that is there" do
-    ledgers = Struct.new(:directory) { def read(&) = {} }.new(Dir.mktmpdir)
-    server = Export::Server.new(ledgers, leader_pid: Process.pid)
-    made = 0
-    format = ->(families, labels) { "#{made += 1} #{families.size} #{labels}" }
-    texts = Array.new(50) { server.text(format) }
+    ledgers = Struct.new(:directory, :looks_count) { def read(&) = (self.looks_count += 1) && {} }.new(Dir.mktmpdir, 0)
+    server = Export::Server.new(ledgers, leader_pid: Process.pid, labels: {service: "shop"}, endpoints_max: 9)
+    texts = Array.new(50) { server.text }
     assert_equal 1, texts.uniq.size
-    assert_equal 1, made
+    assert_equal 1, ledgers.looks_count
+    assert_match(/^puma_tuner_exporter_resident_memory_bytes\{service="shop"\} \d{7,}$/, texts.first)
   ensure
     FileUtils.rm_rf(ledgers.directory)
   end

@@ -61,6 +61,28 @@ class ExportReadingTest < TunerTest
     assert_equal before, counts
   end
 
+  test "what nobody asked for since the last look is not read again, and all else is" do
+    record({"GET /a" => 1, "GET /b" => 1}, stay: true)
+    works = -> { reading.take.works.to_h { |work| [work.name, work] } }
+    before = works.call
+    record({"GET /b" => 2, "GET /c" => 1})
+    after = works.call
+    assert_same before["GET /a"], after["GET /a"]
+    assert_equal({"GET /a" => 1, "GET /b" => 3, "GET /c" => 1}, after.transform_values { |work| work.durations.count })
+    again = works.call
+    after.each { |name, work| assert_same work, again[name] }
+  end
+
+  test "a ledger that can't be read, or has gone, hides no other" do
+    record({"GET /a" => 1}, stay: true)
+    path = @ledgers.new_path("json")
+    File.write(path, "{}")
+    assert_equal({"GET /a" => 1}, counts)
+    File.unlink(path)
+    File.write(@ledgers.new_path("ledger"), "short")
+    assert_equal({"GET /a" => 1}, counts)
+  end
+
   test "before the first request there is a histogram of none, as a counter that begins above zero hides what came before" do
     assert_equal 0, families.fetch("request_duration_seconds").samples[{}].count
     assert_empty families.fetch("endpoint_request_duration_seconds").samples

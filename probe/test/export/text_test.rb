@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "open3"
+require "support/durations"
 require_relative "../../../benchmark/support/prometheus_process"
 
 class ExportTextTest < TunerTest
@@ -24,7 +25,7 @@ class ExportTextTest < TunerTest
   end
 
   test "a histogram has its buckets, sum and count" do
-    histogram = Buckets.of(PumaTuner::Probe::Histogram.of([300_000, 10_000_000]), Bounds::COARSE, 10_300_000)
+    histogram = Durations.in_buckets([300_000, 10_000_000], Bounds::COARSE)
     text = Text.of([family("puma_tuner_x_seconds", "histogram").with(samples: {{job: "a"} => histogram})])
     assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"0.000262144\"} 0\n"
     assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"0.000393216\"} 1\n"
@@ -33,7 +34,7 @@ class ExportTextTest < TunerTest
 
   test "names and help are what Prometheus' own linter wants" do
     skip PrometheusProcess.why_not if PrometheusProcess.why_not
-    histogram = Buckets.of(PumaTuner::Probe::Histogram.of([300_000]), Bounds::COARSE, 300_000)
+    histogram = Durations.in_buckets([300_000], Bounds::COARSE)
     families = Families.names.map { |family| family.with(samples: {{endpoint: "GET /"} => (family.type == "histogram") ? histogram : 1}) }
     assert_operator families.size, :>, 20
     output, status = Open3.capture2e(PrometheusProcess.find("promtool"), "check", "metrics", stdin_data: Text.of(families))

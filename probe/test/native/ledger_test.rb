@@ -49,6 +49,19 @@ class LedgerTest < TunerTest
     assert_equal durations.map { |ns| PumaTuner::Probe::Histogram.bucket_of(ns) }, durations.map { |ns| Clock.bucket_of(ns) }
   end
 
+  test "packed numbers are added in place, wherever they begin" do
+    random = Random.new(1)
+    several = Array.new(3) { Array.new(1_056) { random.rand(2**61) } }
+    packed = several.map { |numbers| numbers.pack("Q*") }
+    sums = packed.first.dup
+    assert_same sums, Clock.add(sums, packed[1])
+    Clock.add(sums, "x#{packed[2]}".byteslice(1..))
+    assert_equal several.transpose.map(&:sum), sums.unpack("Q*")
+    assert_equal several[1], packed[1].unpack("Q*")
+    assert_raises(ArgumentError) { Clock.add(sums, packed[1].byteslice(8..)) }
+    assert_raises(FrozenError) { Clock.add(packed[0].freeze, packed[1]) }
+  end
+
   test "requests add up, and every distribution counts each of them" do
     entry = Clock.entry(REQUEST, "GET /")
     20.times { request(entry) { sleep 0.001 } }

@@ -7,6 +7,8 @@ module PumaTuner
     #
     # kind: "tcp" or "unix"; port: nil of a path
     Address = Data.define(:kind, :host_or_path, :port) do
+      const_set(:GET_LIMIT_S, 10)
+
       # @param text [String]
       # @return [Address]
       # @raise [UserMistake]
@@ -30,6 +32,21 @@ module PumaTuner
         ensure
           File.umask(mask)
         end
+      end
+
+      # @return [String] the exporter's text
+      # @raise [SystemCallError, IOError]
+      def get
+        require "socket"
+        socket = (kind == "tcp") ? TCPSocket.new(host_or_path, port) : UNIXSocket.new(host_or_path)
+        socket.timeout = self.class::GET_LIMIT_S
+        socket.write("GET /metrics HTTP/1.1\r\n\r\n")
+        # At once, as pieces of it would each be copied, with the GVL.
+        head, text = socket.read.split("\r\n\r\n", 2)
+        raise IOError, "it answered #{head.inspect}" unless head&.start_with?("HTTP/1.1 200 ")
+        text.force_encoding(Encoding::UTF_8)
+      ensure
+        socket&.close
       end
 
       def to_s

@@ -6,25 +6,11 @@ module PumaTuner
     #
     # bounds: Bounds; counts: of durations in each bucket, the last one of those above all bounds; sum_ns: of all durations
     Buckets = Data.define(:bounds, :counts, :sum_ns) do
-      # @param histogram [Probe::Histogram]
+      # @param all [Array<Integer>] how many in each of a ledger's own buckets
+      # @param count [Integer] of all durations, those of exactly 0 included, which are in no bucket
       # @param bounds [Bounds]
       # @param sum_ns [Integer] of the durations
-      def self.of(histogram, bounds, sum_ns)
-        counts = Array.new(bounds.bounds_ns.size + 1, 0)
-        counts[0] += histogram.zero_count
-        place = 0
-        histogram.counts.each do |bucket, count|
-          place += 1 while place < bounds.first_buckets.size && bucket >= bounds.first_buckets[place]
-          counts[place] += count
-        end
-        new(bounds:, counts: counts.freeze, sum_ns:)
-      end
-
-      # The same from a ledger's own buckets, as they stand there.
-      #
-      # @param all [Array<Integer>] how many in each
-      # @param count [Integer] of all, those of exactly 0 included, which are in no bucket
-      def self.of_counts(all, count, bounds, sum_ns)
+      def self.of(all, count, bounds, sum_ns)
         first = 0
         counts = bounds.first_buckets.map { |bucket| all[first, bucket - first].sum.tap { first = bucket } }
         counts << all[first..].sum
@@ -32,11 +18,12 @@ module PumaTuner
         new(bounds:, counts: counts.freeze, sum_ns:)
       end
 
+      # @param several [Array<Buckets>] with these bounds
       # @param bounds [Bounds]
-      def self.none(bounds) = of(Probe::Histogram.empty, bounds, 0)
-
-      # @param other [Buckets] with the same bounds
-      def +(other) = with(counts: counts.zip(other.counts).map(&:sum).freeze, sum_ns: sum_ns + other.sum_ns)
+      def self.sum(several, bounds)
+        none = Array.new(bounds.bounds_ns.size + 1, 0)
+        new(bounds:, counts: [none, *several.map(&:counts)].transpose.map(&:sum).freeze, sum_ns: several.sum(&:sum_ns))
+      end
 
       # @param wider [Bounds] some of these bounds, the first and the last one among them
       # @return [Buckets]

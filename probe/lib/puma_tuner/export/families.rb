@@ -58,18 +58,19 @@ module PumaTuner
       # Over all requests, from none on: of a counter that begins above zero, Prometheus does not see what came before. Nil where
       # one process can't tell.
       def merged(part, bounds)
-        return if @requests.any? { |work| work.histogram(part).nil? } || (part == :gvl_wait && @reading.why_not.any?)
-        @requests.map { |work| work.histogram(part) }.reduce(Buckets.none(bounds), :+)
+        histograms = @requests.map { |work| work.histograms[part] }
+        return if histograms.include?(nil) || (part == :gvl_wait && @reading.why_not.any?)
+        Buckets.sum(histograms, bounds)
       end
 
       def durations(works, label)
-        works.to_h { |work| [{label => work.name}, work.histogram(:wall).coarser(Bounds::COARSE)] }
+        works.to_h { |work| [{label => work.name}, work.durations] }
       end
 
       def times(works, label)
         # Of jobs nobody knows when they were queued.
         parts = (label == :kind) ? PARTS - [:queue] : PARTS
-        works.flat_map { |work| parts.map { |part| [{label => work.name, :part => part.to_s}, work.sum_ns(part)&.fdiv(Units::NS_PER_S)] } }
+        works.flat_map { |work| parts.map { |part| [{label => work.name, :part => part.to_s}, work.sums_ns[part]&.fdiv(Units::NS_PER_S)] } }
           .to_h.compact
       end
     end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # Answers `GET /metrics` and nothing else, one client after the other, from a thread of its own. A client that sends nothing, or
-    # too much, is dropped: it could only keep others from our figures, never requests from the app.
+    # Answers `GET /metrics` and nothing else, one client after the other. A client that sends nothing, or too much, is dropped: it could
+    # only keep others from our figures.
     class HttpServer
       HEAD_BYTES_MAX = 8_192
       LIMIT_S = 2
@@ -11,54 +11,35 @@ module PumaTuner
       # After an accept that failed, as with too many open files: a loop without it would take a core.
       PAUSE_S = 1
 
-      # @param address [Address]
-      # @param format [#call] families and the labels of all, to text
+      # @param listener [TCPServer, UNIXServer]
       # @param server [Server]
-      def initialize(address, format, server)
-        @address = address
-        @format = format
+      def initialize(listener, server)
+        @listener = listener
         @server = server
-        @pid = Process.pid
       end
 
-      # @raise [SystemCallError] when the address is taken
-      def start
-        @listener = @address.listen
-        @listener.close_on_exec = true
-        remove_at_exit if @address.kind == "unix"
-        Thread.new { loop { serve } }.name = "puma_tuner exporter"
-      end
-
-      # A worker that is forked has the listener, too, and would keep the address from the next server.
-      def forked
-        @listener&.close if Process.pid != @pid
-      end
-
-      private
-
-      def remove_at_exit
-        path = @address.host_or_path
-        at_exit { File.unlink(path) if Process.pid == @pid && File.socket?(path) }
-      end
-
+      # Waits for a client, and answers it. What goes wrong is told once, and does not harm the next answer.
+      # @return [void]
       def serve
         client = @listener.accept
         answer(client)
       rescue SystemCallError, IOError
         sleep(PAUSE_S) unless client
       rescue => error
-        Probe.fault("the exporter could not answer", error)
+        Probe.say("the exporter could not answer (#{error.class}: #{error.message}); please report this") unless @told
+        @told = true
       ensure
         client&.close
       end
+
+      private
 
       def answer(client)
         method, path = head(client).to_s.split(" ", 3)
         return write(client, "400 Bad Request", "this is HTTP, and wants GET /metrics\n") unless path&.start_with?("/")
         return write(client, "405 Method Not Allowed", "GET /metrics\n") unless %w[GET HEAD].include?(method)
         return write(client, "404 Not Found", "GET /metrics\n") unless path[/\A[^?]*/] == "/metrics"
-        body = @server.text(@format)
-        write(client, "200 OK", (method == "HEAD") ? "" : body, type: Text::CONTENT_TYPE)
+        write(client, "200 OK", @server.text, type: Text::CONTENT_TYPE, with_body: method == "GET")
       end
 
       # @return [String, nil] its first line; nil when no whole head came in time
@@ -76,8 +57,9 @@ module PumaTuner
       end
 
       # A client that stops reading is dropped, too.
-      def write(client, status, body, type: "text/plain; charset=utf-8")
-        left = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\nContent-Length: #{body.bytesize}\r\nConnection: close\r\n\r\n".b << body.b
+      def write(client, status, body, type: "text/plain; charset=utf-8", with_body: true)
+        left = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\nContent-Length: #{body.bytesize}\r\nConnection: close\r\n\r\n".b
+        left << body.b if with_body
         deadline_s = now_s + LIMIT_S
         until left.empty?
           written = client.write_nonblock(left, exception: false)

@@ -2,56 +2,82 @@
 
 module PumaTuner
   module Export
-    # Reads of a ledger what is exported, as Buckets, and no traces. What an endpoint had when it was asked for last is kept for as long
-    # as it is not asked for again: of the many endpoints of an app, few are between two scrapes. What a scrape costs:
-    # docs/scrape.md.
+    # Reads of a ledger what is exported, and no traces. Its file stays open, and each row tells how often it was written: who looks again
+    # reads those that were written since. Rows of many ledgers are added up as they stand there, packed, and told apart by buckets
+    # afterwards, once. What a scrape costs: docs/scrape.md.
     class LedgerReader < Probe::Ledger::Reader
-      # Of which parts there are histograms, and in which buckets; by place in Probe::Ledger::DISTRIBUTIONS.
-      BOUNDS = {wall: Bounds::FINE, queue: Bounds::WAITS, gvl_wait: Bounds::WAITS}.transform_keys { |part| Probe::Ledger::DISTRIBUTIONS.index(part) }.freeze
-
-      PLACES_COUNT = Probe::Ledger::DISTRIBUTIONS.size
+      # Of which parts there are distributions, and in which buckets.
+      BOUNDS = {wall: Bounds::FINE, queue: Bounds::WAITS, gvl_wait: Bounds::WAITS}.freeze
 
       LAYOUT = Probe::Ledger::LAYOUT
+      ENTRY_BYTES = LAYOUT[:entry_bytes]
+      NUMBERS_COUNT = LAYOUT[:counts_count] + LAYOUT[:sums_count]
+      NUMBERS_BYTES = NUMBERS_COUNT * 8
       HISTOGRAM_BYTES = LAYOUT[:buckets_count] * 8
-      COUNT_OFFSET = 16
+      PLACES = BOUNDS.keys.map { |part| Probe::Ledger::DISTRIBUTIONS.index(part) }.freeze
 
-      class << self
-        # @param path [String]
-        # @param kept [Hash] what was read of this ledger before; is changed
-        # @return [Probe::Ledger, nil] whose entries have Buckets for histograms
-        def read(path, kept)
-          return File.open(path, "rb") { |file| new(file, kept).ledger } unless path.end_with?(".json")
-          ledger = Probe::Ledger.read(path) or return
-          ledger.with(entries: ledger.entries.transform_values { |entry| entry.with(histograms: buckets_of(entry)) })
-        end
+      # @param path [String]
+      # @return [LedgerReader, WrittenReader]
+      # @raise [Errno::ENOENT]
+      def self.open(path) = path.end_with?(".json") ? WrittenReader.new(path) : new(File.open(path, "rb"))
 
-        private
+      # @return [Hash{String => Object}] see Recording
+      attr_reader :facts
 
-        def buckets_of(entry)
-          Array.new(PLACES_COUNT) { |place| BOUNDS[place] && entry.histograms[place]&.then { |histogram| Buckets.of(histogram, BOUNDS[place], entry.sums[place]) } }
-        end
+      # Finds the rows there are by now. To be called first.
+      # @return [self, nil] nil when the ledger is not complete yet
+      def look
+        bytes = header or return
+        @facts ||= facts_in(bytes)
+        count = @header[:entries_count]
+        table = @file.pread(count * ENTRY_BYTES, LAYOUT[:entries_offset])
+        @keys = Array.new(count) { |index| @keys&.at(index) || key_in(table, index * ENTRY_BYTES) }
+        @turns = Array.new(count) { |index| table.unpack1("Q", offset: index * ENTRY_BYTES) }
+        self
+      rescue EOFError
+        nil
       end
 
-      def initialize(file, kept)
-        super(file)
-        @kept = kept
+      def pid = @header[:pid]
+
+      # @return [Integer] by the wall clock
+      def began_at_ns = @header[:began_at_ns]
+
+      # @yieldparam kind [Symbol]
+      # @yieldparam name [String]
+      # @yieldparam index [Integer]
+      # @yieldparam version [Object] another one when the row was written since
+      def each_row
+        @keys.each_with_index { |(kind, name), index| yield kind, name, index, @turns[index] if @turns[index].positive? }
       end
+
+      # @return [Array<Integer, nil>] its counts, and its sums; nil: unknown
+      def numbers(index)
+        settled(entry_offset(index)) { @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET) }.unpack("Q*")
+      end
+
+      # Adds a row to others.
+      # @param numbers [String] packed: counts and sums
+      # @param histograms [Array<String>] in the order of BOUNDS
+      # @return [Array<Symbol>] parts that are unknown
+      def add(index, numbers, histograms)
+        @numbers ||= String.new(capacity: NUMBERS_BYTES)
+        @histograms ||= PLACES.map { String.new(capacity: HISTOGRAM_BYTES) }
+        settled(entry_offset(index)) { read_row(index) }
+        Probe::GvlClock.add(numbers, @numbers)
+        histograms.zip(@histograms) { |sums, more| Probe::GvlClock.add(sums, more) }
+        []
+      end
+
+      def close = @file.close
 
       private
 
-      def traces = []
-
-      # @return [Array<String, nil>, nil] by place; nil of what has not changed, and where there are none
-      def histogram_bytes(kind, index, numbers)
-        @sums = numbers.unpack("Q#{PLACES_COUNT}", offset: COUNT_OFFSET + Probe::Ledger::COUNTS.size * 8)
-        return unless kind == :request || kind == :job
-        return if @kept[index]&.first == numbers.unpack1("Q", offset: COUNT_OFFSET)
-        Array.new(PLACES_COUNT) { |place| @file.pread(HISTOGRAM_BYTES, LAYOUT[:histograms_offset] + (index * PLACES_COUNT + place) * HISTOGRAM_BYTES) if BOUNDS.key?(place) }
-      end
-
-      def histograms_of(bytes, index, count)
-        @kept[index] = [count, bytes.each_with_index.map { |one, place| one && Buckets.of_counts(one.unpack("Q*"), count, BOUNDS[place], @sums[place]) }.freeze] if bytes
-        @kept.dig(index, 1) || []
+      def read_row(index)
+        @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET, @numbers)
+        PLACES.zip(@histograms) do |place, bytes|
+          @file.pread(HISTOGRAM_BYTES, LAYOUT[:histograms_offset] + (index * LAYOUT[:histograms_count] + place) * HISTOGRAM_BYTES, bytes)
+        end
       end
     end
   end

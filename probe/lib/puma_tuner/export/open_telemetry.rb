@@ -4,7 +4,7 @@ module PumaTuner
   module Export
     # Our figures through the OpenTelemetry SDK that an app has, as observable instruments, named after its conventions.
     #
-    #   PumaTuner.export(nil)                                       # in puma.rb: nothing of ours listens
+    #   require "puma_tuner/probe"                                  # in puma.rb
     #   on_worker_boot { PumaTuner::Export::OpenTelemetry.register } # after the app has configured its SDK
     #
     # Every process with an SDK sends for itself, so each tells of **itself** only: the backend adds up. There is no observable
@@ -25,12 +25,20 @@ module PumaTuner
         "yjit.invalidations" => [:counter, "{invalidation}", "Compiled code that was thrown away", :invalidated_count, 1]
       }.freeze
 
+      # All instruments are asked at once: for as long, one reading does for them.
+      FRESH_S = 1
+
+      # What is told of a process. gauges: of ProcessGauges; memory: of Processes; counts and sums: of all requests, nil: unknown
+      Told = Data.define(:taken_s, :gauges, :memory, :numbers)
+      private_constant :Told
+
       class << self
         # @param provider [OpenTelemetry::SDK::Metrics::MeterProvider, nil] nil: the global one
         # @return [void]
         # @raise [UserMistake] when there is no SDK for metrics
         def register(provider = nil)
           insist_on_sdk
+          Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
           meter = (provider || ::OpenTelemetry.meter_provider).meter("puma_tuner", version: VERSION)
           @absolute = counters_are_absolute?
           instruments.each { |kind, name, unit, description, number| create(meter, kind, "puma_tuner.#{name}", unit, description, number) }
@@ -66,26 +74,31 @@ module PumaTuner
 
         def instruments
           [
-            [:counter, "request.count", "{request}", "Requests that have ended", -> { requests.sum { |entry| entry.counts.first } }],
+            [:counter, "request.count", "{request}", "Requests that have ended", -> { told.numbers[0] }],
             *TIMES.map { |part, name| [:counter, "request.#{name}", "s", "Where the duration of requests went", -> { seconds(part || :wall) }] },
-            *GAUGES.map { |name, (kind, unit, description, key, factor)| [kind, name, unit, description, -> { gauges[key]&.*(factor) }] },
-            *{rss: "resident", pss: "pss"}.map { |key, name| [:gauge, "memory.#{name}", "By", "Memory of this process", -> { Probe::Processes.memory(Process.pid)[:"#{key}_bytes"] }] }
+            *GAUGES.map { |name, (kind, unit, description, key, factor)| [kind, name, unit, description, -> { told.gauges[key]&.*(factor) }] },
+            *{rss: "resident", pss: "pss"}.map { |key, name| [:gauge, "memory.#{name}", "By", "Memory of this process", -> { told.memory[:"#{key}_bytes"] }] }
           ]
         end
 
+        def told
+          now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          return @told if @told && now_s - @told.taken_s < FRESH_S
+          @told = Told.new(taken_s: now_s, gauges: ProcessGauges.new("", server: nil, worker_index: nil).read, memory: Probe::Processes.memory(Process.pid), numbers: requests)
+        end
+
+        # @return [Array<Integer, nil>] counts, then sums
         def requests
-          Probe::GvlClock.sweep
-          ledger = LedgerReader.read(Probe.recording.ledger_path, @kept ||= {})
-          ledger ? ledger.entries.values.select { |entry| entry.kind == :request } : []
+          numbers = []
+          reader = LedgerReader.open(Probe.recording.ledger_path)
+          reader.look&.each_row { |kind, _, index, _| numbers << reader.numbers(index) if kind == :request }
+          numbers.transpose.map { |all| all.sum unless all.include?(nil) }
+        ensure
+          reader&.close
         end
 
         # @return [Float, nil] nil where the part is unknown
-        def seconds(part)
-          sums = requests.map { |entry| entry.sums[Probe::Ledger::SUMS.index(part)] }
-          sums.sum.fdiv(Units::NS_PER_S) unless sums.include?(nil)
-        end
-
-        def gauges = ProcessGauges.new("", server: nil, worker_index: nil).read
+        def seconds(part) = told.numbers[Probe::Ledger::COUNTS.size + Probe::Ledger::SUMS.index(part)]&.fdiv(Units::NS_PER_S)
       end
     end
   end

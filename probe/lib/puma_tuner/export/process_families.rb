@@ -64,7 +64,7 @@ module PumaTuner
       end
 
       def time_ns(process, state)
-        sums = process.pool_threads.map { |entry| entry.sums[Probe::Ledger::SUMS.index(state)] }
+        sums = process.threads_sums.map { |sums_ns| sums_ns[Probe::Ledger::SUMS.index(state)] }
         sums.sum unless sums.empty? || sums.include?(nil)
       end
     end

@@ -5,42 +5,50 @@ module PumaTuner
     # Our figures among those of an app that uses the gem `prometheus-client` already: whatever renders its registry, in any of the
     # server's processes, shows ours, of all processes together.
     #
-    #   PumaTuner.export(nil)                              # in puma.rb: nothing of ours listens
+    #   PumaTuner.export(nil)                              # in puma.rb: nothing of ours listens at a port
     #   PumaTuner::Export::PrometheusClient.register       # in config.ru
     #
-    # The registry's own metrics are numbers that the app sets. Ours are read when they are rendered, so what we register are
-    # objects that answer like a Prometheus::Client::Metric.
+    # The text comes from the exporter's process as it is. As metrics of the registry, thousands of numbers would have to become the
+    # app's objects, and its GVL's work, at each scrape.
     module PrometheusClient
-      # One of our metrics. type: :counter, :gauge or :histogram
-      Metric = Data.define(:name, :docstring, :type) do
-        # @param _labels [Hash] the registry's own use of it is to set numbers, and ours can't be set
-        def get(labels: {}) = values[labels]
+      # Prometheus::Client::Formats::Text
+      module Appending
+        def marshal(registry) = PrometheusClient.registered?(registry) ? super + PrometheusClient.text : super
+      end
 
-        # @return [Hash{Hash{Symbol => String} => Numeric, Hash{String => Numeric}}] labels to a number; of a histogram, to counts by bound
-        def values
-          labels = Export.server.labels
-          Export.server.families.find { |family| family.name == name.to_s }.samples.to_h do |own, value|
-            [labels.merge(own), value.is_a?(Buckets) ? {**value.cumulative.to_h, "sum" => value.sum_ns.fdiv(Units::NS_PER_S)} : value]
-          end
+      class << self
+        # @param registry [Prometheus::Client::Registry, nil] nil: the gem's own
+        # @return [void]
+        # @raise [UserMistake] without the gem
+        def register(registry = nil)
+          require "prometheus/client"
+          require "prometheus/client/formats/text"
+          ::Prometheus::Client::Formats::Text.singleton_class.prepend(Appending)
+          (@registries ||= []) << (registry || ::Prometheus::Client.registry)
+        rescue LoadError
+          raise UserMistake, "prometheus-client is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+        end
+
+        # @api private
+        def registered?(registry) = @registries.any? { |one| one.equal?(registry) }
+
+        # @api private
+        # @return [String] see Text; "" when the exporter does not answer, as for a moment after the server's start, and then a line says so
+        def text
+          address = Export.address or return say("PumaTuner.export was not called in puma.rb, or nothing is recorded")
+          address.get
+        rescue SystemCallError, IOError, SocketError, ArgumentError => error
+          say("#{error.class}: #{error.message}")
+        end
+
+        private
+
+        def say(why)
+          Probe.say("our figures are missing among those of prometheus-client (#{why})") unless @said == why
+          @said = why
+          ""
         end
       end
-
-      # @param registry [Prometheus::Client::Registry]
-      # @return [void]
-      def self.register(registry = nil)
-        registry ||= default_registry
-        Families.names.each do |family|
-          registry.register(Metric.new(name: family.name.to_sym, docstring: family.help, type: family.type.to_sym))
-        end
-      end
-
-      def self.default_registry
-        require "prometheus/client"
-        ::Prometheus::Client.registry
-      rescue LoadError
-        raise UserMistake, "prometheus-client is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
-      end
-      private_class_method :default_registry
     end
   end
 end

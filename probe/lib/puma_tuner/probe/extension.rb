@@ -24,6 +24,9 @@ module PumaTuner
           raise LoadError, why_not_compiled || "it was not compiled"
         end
 
+        # @return [String, nil] the folder of $LOAD_PATH that has it, for a Ruby that is started without the app's gems; nil: it is in none
+        def library_folder = shipped&.delete_suffix("/#{SHIPPED}.#{RbConfig::CONFIG["DLEXT"]}")
+
         # Compiles it where needed. In a server that a command starts, before the app is there: `bundle` itself may be the first.
         # @return [void]
         def provide

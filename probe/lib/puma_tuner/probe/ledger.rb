@@ -36,6 +36,10 @@ module PumaTuner
       HEADER = %i[magic layout pid epoch entries_count traces_count cycles_count cost_per_cycle_ns cost_per_request_ns
         process_cpu_ns gc_count unobserved_threads_count unnamed_count began_at_ns].freeze
       EPOCH_OFFSET = HEADER.index(:epoch) * 8
+
+      # In an entry; its turn comes first, its sums after its counts.
+      KIND_OFFSET = 8
+      COUNTS_OFFSET = 16
       ENTRIES_MAX = 384
       TRACES_MAX = 2_048
       FACTS_BYTES = 3_584
@@ -134,14 +138,10 @@ module PumaTuner
         end
 
         def ledger
-          bytes = @file.pread(LAYOUT[:entries_offset], 0)
-          @header = HEADER.zip(bytes.unpack("Q#{HEADER.size}")).to_h
-          return if @header[:magic] != MAGIC
-          raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it") unless @header[:layout] == LAYOUT[:layout]
-          raise InvalidDocument.new(@file.path, "it is no ledger") if @header[:entries_count] > ENTRIES_MAX || @header[:traces_count] > TRACES_MAX
+          bytes = header or return
           numbers = @header.slice(*Ledger.members)
           # Locks after the traces, which name them.
-          Ledger.new(**numbers, facts: facts(bytes), entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
+          Ledger.new(**numbers, facts: facts_in(bytes), entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
             traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] }, **locks)
         rescue EOFError
           nil
@@ -149,7 +149,17 @@ module PumaTuner
 
         private
 
-        def facts(bytes)
+        # @return [String, nil] all before the entries; nil when the ledger is not complete yet
+        def header
+          bytes = @file.pread(LAYOUT[:entries_offset], 0)
+          @header = HEADER.zip(bytes.unpack("Q#{HEADER.size}")).to_h
+          return if @header[:magic] != MAGIC
+          raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it") unless @header[:layout] == LAYOUT[:layout]
+          raise InvalidDocument.new(@file.path, "it is no ledger") if @header[:entries_count] > ENTRIES_MAX || @header[:traces_count] > TRACES_MAX
+          bytes
+        end
+
+        def facts_in(bytes)
           JSON.parse(text(bytes, LAYOUT[:facts_offset], FACTS_BYTES))
         rescue JSON::ParserError
           {"why_not" => "what the process tells of itself has no room in its ledger"}
@@ -159,19 +169,22 @@ module PumaTuner
 
         def entries
           @bytes = Array.new(@header[:entries_count]) { |index| @file.pread(LAYOUT[:entry_bytes], entry_offset(index)) }
-          @keys = @bytes.map { |bytes| [KINDS.fetch(bytes.unpack1("Q", offset: 8)), text(bytes, LAYOUT[:name_offset], NAME_BYTES)] }
+          @keys = @bytes.map { |bytes| key_in(bytes, 0) }
           @keys.each_with_index.map { |(kind, name), index| entry(kind, name, index) if name != "(scratch)" }
         end
 
         def entry_offset(index) = LAYOUT[:entries_offset] + index * LAYOUT[:entry_bytes]
 
+        # Of the entry that begins there.
+        def key_in(bytes, place) = [KINDS.fetch(bytes.unpack1("Q", offset: place + KIND_OFFSET)), text(bytes, place + LAYOUT[:name_offset], NAME_BYTES)]
+
         def key(index) = @keys.fetch(index)
 
         def entry(kind, name, index)
-          numbers, histograms = settled(entry_offset(index)) { @file.pread(LAYOUT[:entry_bytes], entry_offset(index)).then { |bytes| [bytes, histogram_bytes(kind, index, bytes)] } }
-          counts = numbers.unpack("Q#{COUNTS.size}", offset: 16)
-          sums = numbers.unpack("Q#{SUMS.size}", offset: 16 + COUNTS.size * 8)
-          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, index, counts.first), blames: blames(numbers))
+          numbers, histograms = settled(entry_offset(index)) { [@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), histogram_bytes(kind, index)] }
+          counts = numbers.unpack("Q#{COUNTS.size}", offset: COUNTS_OFFSET)
+          sums = numbers.unpack("Q#{SUMS.size}", offset: COUNTS_OFFSET + COUNTS.size * 8)
+          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, counts.first), blames: blames(numbers))
         end
 
         # The block's result at a moment in which nobody wrote.
@@ -183,13 +196,13 @@ module PumaTuner
           end
         end
 
-        def histogram_bytes(kind, index, _numbers)
+        def histogram_bytes(kind, index)
           return unless kind == :request || kind == :job
           length = LAYOUT[:buckets_count] * LAYOUT[:histograms_count] * 8
           @file.pread(length, LAYOUT[:histograms_offset] + index * length)
         end
 
-        def histograms_of(bytes, _index, count)
+        def histograms_of(bytes, count)
           return [] unless bytes
           bytes.unpack("Q*").each_slice(LAYOUT[:buckets_count]).map do |buckets|
             counts = buckets.each_with_index.filter_map { |number, bucket| [bucket, number].freeze if number.positive? }

@@ -18,7 +18,7 @@ module PumaTuner
 
       @waiting = {}
       @server_tasks = []
-      @master_tasks = []
+      @master_tasks = {check: [], stop: []}
 
       class << self
         # Calls the block with one of Puma's classes, once; at once when it is there, else when it begins to be: it has no methods yet. In a process where Puma may be loaded now, later,
@@ -59,10 +59,11 @@ module PumaTuner
 
         # Calls the block in a cluster's master when it looks after its workers, again and again.
         # @return [void]
-        def on_master_check(&task)
-          @master_tasks << task
-          on(:Cluster) { |cluster| cluster.prepend(MasterCheck) unless cluster.include?(MasterCheck) }
-        end
+        def on_master_check(&task) = on_master(:check, task)
+
+        # Calls the block in a cluster's master when its workers have ended, before it waits for whatever children are left.
+        # @return [void]
+        def on_master_stop(&task) = on_master(:stop, task)
 
         # Calls `configured` with Puma's options before a server of this process is made of them, and `booted` once it serves.
         #
@@ -115,7 +116,7 @@ module PumaTuner
         def server_starts(server) = @server_tasks.each { |task| task.call(server) }
 
         # @api private
-        def master_checks = @master_tasks.each(&:call)
+        def master_does(what) = @master_tasks.fetch(what).each(&:call)
 
         # @api private
         def launches(configuration)
@@ -135,6 +136,11 @@ module PumaTuner
         end
 
         private
+
+        def on_master(what, task)
+          @master_tasks.fetch(what) << task
+          on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
+        end
 
         # An autoload is announced like a constant, and must not be triggered by us.
         def loaded?(name)
@@ -158,10 +164,15 @@ module PumaTuner
         end
       end
 
-      # In the master's loop, between forks.
-      module MasterCheck
+      module Master
+        # In its loop, between forks.
         def check_workers(...)
-          Puma.master_checks
+          Puma.master_does(:check)
+          super
+        end
+
+        def stop_blocked(...)
+          Puma.master_does(:stop)
           super
         end
       end

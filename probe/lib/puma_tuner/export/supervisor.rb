@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Export
+    # In the process that leads the server: starts the exporter's process, says what that has to say, and starts it again when it has
+    # ended. Its thread sleeps all the time in between.
+    class Supervisor
+      # Between an end and the next start, each pause twice the one before; after one that has lasted it begins anew.
+      PAUSES_S = (1..60)
+      LASTED_S = 60
+
+      # What is started forks within so long, or nobody waits for it any more.
+      FORK_S = 5
+
+      # What makes a Ruby another one than the app's: it shall load nothing of the app's.
+      OF_RUBY = /\A(RUBY|BUNDLE_|GEM_)/
+
+      # What Probe.say begins with.
+      SAYS = "puma_tuner: "
+
+      # @param settings [Hash{Symbol => Object}] of the Exporter
+      def initialize(settings)
+        @settings = settings
+        @pause_s = PAUSES_S.min
+        @due_s = @began_s = now_s
+      end
+
+      # Starts the process, unless it runs or has just ended. A cluster's master must do that between two looks after its workers: what is
+      # started here forks and ends at once, and whoever waits for workers meanwhile takes that for one that nobody knows.
+      #
+      # @return [Thread, nil] one that ends with the process; nil when there is nothing to start, or it can't be
+      def start
+        return if @runs || @stopped || now_s < @due_s
+        @runs = true
+        @began_s = now_s
+        output = spawn
+        Thread.new { follow(output) }.tap { |thread| thread.name = "puma_tuner exporter" }
+      rescue => error # must not reach whoever serves here
+        ended("the exporter's process can't be started (#{error.class}: #{error.message})")
+      end
+
+      # Has the process end, once and for all.
+      # @return [void]
+      def stop
+        @stopped = true
+        @order&.close
+      end
+
+      private
+
+      # @return [IO] what it says
+      def spawn
+        input, @order = IO.pipe
+        output, told = IO.pipe
+        pid = Process.spawn(environment, *command, :in => input, %i[out err] => told, :close_others => true)
+        @order.puts(JSON.generate(@settings))
+        Process.detach(pid).join(FORK_S)
+        output
+      ensure
+        input&.close
+        told&.close
+      end
+
+      def follow(output)
+        why = nil
+        output.each_line(chomp: true) { |line| line.start_with?(SAYS) ? Probe.say(line.delete_prefix(SAYS)) : why ||= line }
+        ended("the exporter's process has ended#{" (#{why})" if why}")
+      ensure
+        output.close
+      end
+
+      def ended(what)
+        @order&.close
+        return if @stopped
+        @pause_s = PAUSES_S.min if now_s - @began_s > LASTED_S
+        @due_s = now_s + @pause_s
+        @pause_s = [@pause_s * 2, PAUSES_S.max].min
+        @runs = false
+        Probe.say("#{what}; it is tried again") unless @told == what
+        @told = what
+        nil
+      end
+
+      def environment = ENV.keys.grep(OF_RUBY).to_h { |name| [name, nil] }
+
+      def command
+        folders = [Probe::LIBRARY_FOLDER, *Probe::Extension.library_folder].uniq
+        [RbConfig.ruby, "--disable=gems", "-E", "UTF-8", *folders.flat_map { |folder| ["-I", folder] }, "-rpuma_tuner/probe", "-e", "PumaTuner::Export::Exporter.main"]
+      end
+
+      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end
