@@ -89,7 +89,7 @@ module PumaTuner
         run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : FULL))
       rescue VoidMeasurement => error
         raise if title == CspMeasured::LADDER
-        void[title] = error.message
+        void[title] = error.kept
         nil
       end
 
@@ -99,7 +99,7 @@ module PumaTuner
         variant = Prove::Variant.new(name: RACK, factors: BARE)
         run.part("forecasts") { CspAdvised.new(commands([variant], lines), traffic, run).sweep(variant, **RECORDING) }
       rescue VoidMeasurement => error
-        void["what the predictor advises"] = error.message
+        void["what the predictor advises"] = error.kept
         nil
       end
 
