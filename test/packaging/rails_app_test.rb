@@ -9,7 +9,7 @@ class RailsAppTest < TunerTest
 
   LINE = /^puma srv tp \d+: cpu: [\d.]+% io: [\d.]+% gc: [\d.]+% gvlwait: [\d.]+%$/
 
-  def self.app = @app ||= RailsApp.new.tap { |app| Minitest.after_run { app.remove } }
+  def self.app = @app ||= RailsApp.new
 
   def app = self.class.app
 

@@ -28,13 +28,12 @@ class RailsApp
 
   def initialize
     @place = OwnGemsApp.new
+    Minitest.after_run { FileUtils.remove_entry(@place.folder) }
     @home = PackedGems.install_into(@place.install_bundle("home", BUNDLE))
     @place.install("home", PackedGems::DEPENDENCIES)
     @folder = File.join(@place.folder, "shop")
     rails_new
   end
-
-  def remove = FileUtils.remove_entry(@place.folder)
 
   # @return [Hash{String => String}] of a user's shell
   def environment
