@@ -6,6 +6,8 @@ require "tmpdir"
 
 # Servers that are asked while they run.
 class SignalQueriesTest < TunerTest
+  kind :integration
+
   include PumaTuner
 
   APP = File.expand_path("../../test/fixtures/prove/config.ru", __dir__)

@@ -6,6 +6,8 @@ require_relative "../../benchmark/accuracy/blame/stamps"
 require_relative "../../benchmark/support/script"
 
 class AccuracyTest < TunerTest
+  kind :integration
+
   include Accuracy
 
   NAMES = {tools: %w[ours gvltools], workloads: %w[sleep]}.freeze

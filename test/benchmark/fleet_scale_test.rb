@@ -5,6 +5,8 @@ require "stringio"
 require_relative "../../benchmark/fleet_scale/suite"
 
 class FleetScaleTest < TunerTest
+  kind :integration
+
   include FleetScale
 
   TIMES = (0..20).map { |count| 1_795_000_200 + count * 60 }

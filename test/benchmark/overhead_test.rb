@@ -4,6 +4,8 @@ require "test_helper"
 require_relative "../../benchmark/overhead/suite"
 
 class OverheadTest < TunerTest
+  kind :integration
+
   include Overhead
 
   RIVALS = Variant::ALL.select { |variant| %w[gvltools gvl_timing].include?(variant.key) }.freeze

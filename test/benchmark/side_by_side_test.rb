@@ -6,6 +6,8 @@ require_relative "../../benchmark/validate/side_by_side"
 
 # All servers of a subject stand at the same time, and take turns.
 class SideBySideTest < TunerTest
+  kind :integration
+
   include Validation
 
   time_limit 90

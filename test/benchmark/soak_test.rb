@@ -5,6 +5,8 @@ require_relative "../../benchmark/soak/pair"
 require_relative "../../benchmark/soak/page"
 
 class SoakTest < TunerTest
+  kind :integration
+
   time_limit 400
 
   def result(**changes)

@@ -5,6 +5,8 @@ require "support/builders"
 
 # The probes for real, and short: what they give is plausible, whatever this machine does meanwhile.
 class ProbesTest < TunerTest
+  kind :integration
+
   include Builders
 
   Calibrate = PumaTuner::Calibrate

@@ -4,6 +4,8 @@ require "test_helper"
 require "support/builders"
 
 class RunTest < TunerTest
+  kind :integration
+
   include Builders
 
   Calibrate = PumaTuner::Calibrate

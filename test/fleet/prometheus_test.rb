@@ -4,6 +4,8 @@ require "test_helper"
 require_relative "fake_prometheus"
 
 class FleetPrometheusTest < TunerTest
+  kind :integration
+
   include PumaTuner::Fleet
 
   def ask(url: nil, timeout_s: 5, header: nil, &answer)

@@ -4,6 +4,8 @@ require "test_helper"
 require "net/http"
 
 class OtherServerTest < TunerTest
+  kind :integration
+
   include PumaTuner
 
   SERVER = File.expand_path("../fixtures/prove/server.rb", __dir__)

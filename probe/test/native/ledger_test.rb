@@ -5,6 +5,8 @@ require "tmpdir"
 
 # The file in which a process records, written by the extension and read by Ruby.
 class LedgerTest < TunerTest
+  kind :integration
+
   include PumaTuner::Probe
 
   Clock = GvlClock

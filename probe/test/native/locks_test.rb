@@ -6,6 +6,8 @@ require "tmpdir"
 
 # Locks that are watched: what of them is seen in traces and in the ledger, and that they lock as before.
 class LocksTest < TunerTest
+  kind :integration
+
   include PumaTuner::Probe
 
   Clock = GvlClock

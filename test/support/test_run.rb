@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require "etc"
+require "support/last_lines"
+require "support/test_file"
+require "support/test_process"
+
+# Runs files of tests, each in a process of its own, as many beside each other as there are cores; those that are timed come last, one at a time.
+# All that they tell is one report.
+class TestRun
+  # What processes have to end in, when a run is interrupted.
+  END_S = 15
+
+  # @param files [Array<TestFile>]
+  # @param arguments [Array<String>] for Minitest, such as --name
+  # @param for_processes [Hash] see TestProcess
+  def initialize(files, arguments: [], processes_count: [Etc.nprocessors, 2].max, **for_processes)
+    options = Minitest.process_args(arguments.dup)
+    @files = files
+    @arguments = [*arguments, "--seed", options.fetch(:seed).to_s]
+    @processes_count = processes_count
+    @for_processes = for_processes
+    @reporter = Minitest::CompositeReporter.new(*[LastLines, Minitest::ProgressReporter].map { |reporter| reporter.new(options.fetch(:io), options) })
+    @running = []
+    @results_count = 0
+  end
+
+  # @return [Integer] exit code; where nothing ran, something went wrong
+  def call
+    @reporter.start
+    timed, others = @files.partition(&:timed?)
+    code = interruptible do
+      work_off(others, @processes_count)
+      work_off(timed, 1)
+    end
+    @reporter.report
+    code || ((@reporter.passed? && @results_count.positive?) ? 0 : 1)
+  end
+
+  private
+
+  def work_off(files, processes_count)
+    waiting = files.dup
+    until waiting.empty? && @running.empty?
+      @running << TestProcess.new(waiting.shift, @arguments, **@for_processes) while @running.size < processes_count && waiting.any?
+      listen
+    end
+  end
+
+  def listen
+    IO.select(@running.map(&:pipe), nil, nil, 0.1)
+    @running.reject! { |process| process.listen { |result| record(result) } }
+  end
+
+  def record(result)
+    @results_count += 1
+    @reporter.record(result)
+  end
+
+  # @return [Integer, nil] exit code when it was interrupted
+  def interruptible
+    yield
+    nil
+  rescue SignalException => signal
+    @running.each { |process| process.stop(:INT) }
+    deadline_s = Process.clock_gettime(Process::CLOCK_MONOTONIC) + END_S
+    listen until @running.empty? || Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline_s
+    @running.each { |process| process.stop(:KILL) }
+    128 + signal.signo
+  end
+end
