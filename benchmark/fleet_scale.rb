@@ -6,7 +6,110 @@
 #
 #   bin/exec rake fleet_scale    (some 10 minutes and 2 GB in tmp/; figures of use only on a machine with nothing else to do)
 
-require_relative "support/script"
-require_relative "fleet_scale/suite"
+require_relative "support/bench"
+require_relative "fleet_scale/trial"
 
-Script.run("fleet_scale") { FleetScale::Suite.new(FleetScale::Options.parse(ARGV)).run }
+module FleetScale
+  # workers_count, hours_count: of the whole fleet, by rules; raw_workers_counts, raw_hours_count: of those written in full
+  Options = Bench::Options.define("fleet_scale", page: "docs/fleet_scale.md", needs: "the whole fleet, and three in full", workers_count: 2_000, hours_count: 168,
+    raw_workers_counts: [50, 100, 200], raw_hours_count: 4, services_count: 5, rounds_count: 3) do |parser, given|
+    parser.on("--workers N", Integer, "of the whole fleet (default: 2000)") { |count| given[:workers_count] = positive(count) }
+    parser.on("--hours N", Integer, "that it has served (default: 168)") { |count| given[:hours_count] = positive(count) }
+    parser.on("--raw-workers LIST", Array, "of fleets written in full (default: 50,100,200)") { |list| given[:raw_workers_counts] = list.map { |text| positive(text.to_i) } }
+    parser.on("--raw-hours N", Integer, "that those have served (default: 4)") { |count| given[:raw_hours_count] = positive(count) }
+    parser.on("--quick", "small ones, to see whether it works; its numbers mean nothing") do
+      given.merge!(workers_count: 40, hours_count: 8, raw_workers_counts: [8, 16], raw_hours_count: 2, services_count: 1, rounds_count: 1)
+    end
+  end
+
+  class Options
+    # @return [Boolean] whether it is worth a page
+    def whole? = workers_count >= 2_000 && hours_count >= 168 && raw_workers_counts.size > 2
+  end
+
+  # @param machine [PumaTuner::Probe::MachineFacts]
+  # @return [Page]
+  def self.run(options, machine)
+    raise PumaTuner::UserMistake, PrometheusProcess.why_not if PrometheusProcess.why_not
+    RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
+    others = {services_count: options.services_count, rounds_count: options.rounds_count}
+    trials = [*options.raw_workers_counts.map { |count| Trial.new(count, options.raw_hours_count, source: :raw, **others) },
+      Trial.new(options.workers_count, options.hours_count, source: :rules, **others)]
+    outcomes = trials.map { |trial| trial.run.tap { |outcome| warn "  #{outcome.workers_count} workers, #{outcome.hours_count} h, #{outcome.source}: #{outcome.comparison_s.round(2)} s" } }
+    Page.new(machine:, trials: outcomes, options:)
+  end
+
+  # docs/fleet_scale.md
+  class Page < Bench::Page
+    # The weekly comparison of the whole fleet.
+    TARGET_S = 10
+
+    HEADINGS = ["workers", "hours", "by", "samples", "on disk", "bytes/sample", "a worker a day", "rules, once", "comparison", "of it Prometheus' CPU"].freeze
+    DAYS = 7
+
+    # @param trials [Array<Trial::Outcome>] those in full, then the whole fleet by rules
+    # @param options [Options]
+    def initialize(trials:, options:, **)
+      super(**)
+      @raw, @recorded = trials.partition { |outcome| outcome.source == "raw" }
+      @options = options
+    end
+
+    # @return [Array<Symbol>] missed when the comparison took longer than it may
+    def outcomes = [(@recorded.any? { |outcome| outcome.comparison_s > TARGET_S }) ? :missed : :met]
+
+    # @return [String]
+    def results = paragraphs(Bench::Markdown.table(HEADINGS, (@raw + @recorded).map { |outcome| row(outcome) }, left_count: 0), growth, verdict)
+
+    # @return [String] the page
+    def to_s
+      <<~TEXT
+        # Fleet: how it grows
+
+        Written by `bin/exec rake fleet_scale OPTIONS=--write`; not to be edited.
+
+        #{facts}
+
+        Fleets that never were, of servers with four workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
+        exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../ops/prometheus/rules.yml) would have recorded it every
+        #{Trial::RECORD_S} s (endpoints every #{SimulatedFleet::ENDPOINTS_RECORD_S} s), which does not depend on the number of servers. "comparison" is `puma_tuner fleet` over all hours, the median of
+        #{@options.rounds_count}, and its p99 was held against the truth each time.
+
+        #{results}
+      TEXT
+    end
+
+    private
+
+    def row(outcome)
+      [count(outcome.workers_count), outcome.hours_count.to_s, outcome.source, count(outcome.samples_count), PumaTuner::Units.mebibytes(outcome.data_bytes), format("%.2f", outcome.bytes_per_sample),
+        (outcome.source == "raw") ? PumaTuner::Units.mebibytes(outcome.bytes_per_worker_day) : "-", seconds(outcome.rules_s), seconds(outcome.comparison_s), seconds(outcome.cpu_s)]
+    end
+
+    def count(number) = PumaTuner::Report::Figures.count(number)
+
+    def seconds(number) = number ? PumaTuner::Units.duration(number * 1e9) : "-"
+
+    # From those that were written in full: series, samples and the rules' work are each server's own.
+    def growth
+      largest = @raw.max_by(&:workers_count) or return []
+      disk_bytes = largest.bytes_per_worker_day * @options.workers_count * DAYS
+      ["In proportion to the largest, #{count(@options.workers_count)} workers in full would take #{(disk_bytes / 2**30).round(1)} GiB for #{DAYS} days (Prometheus' own compaction leaves less). " \
+        "Growing on as from the smallest to the largest, evaluating all rules once would take #{seconds(rules_s)} of each minute, of which those of endpoints are due every fifth only."]
+    end
+
+    # A straight line: queries have a cost of their own, which does not grow.
+    def rules_s
+      smallest, largest = @raw.minmax_by(&:workers_count)
+      return largest.rules_s * @options.workers_count.fdiv(largest.workers_count) if smallest.workers_count == largest.workers_count
+      largest.rules_s + (largest.rules_s - smallest.rules_s) / (largest.workers_count - smallest.workers_count) * (@options.workers_count - largest.workers_count)
+    end
+
+    def verdict
+      whole = @recorded.last or return ""
+      "The comparison over #{whole.hours_count} hours of #{count(whole.workers_count)} workers took #{seconds(whole.comparison_s)}; the target is #{TARGET_S} s: #{outcomes.first}."
+    end
+  end
+end
+
+Bench.program(__FILE__, FleetScale::Options) { |options, machine| FleetScale.run(options, machine) }

@@ -3,15 +3,12 @@
 # What each profiler costs, in CPU time of the app: `rake profilers`. The page that is made is small: 40 rows, sorted, filtered, through
 # ERB and JSON, by four threads. Each round runs each profiler and mode once, in shuffled order, in a fresh process.
 
-require "optparse"
 require "tmpdir"
-require "puma_tuner"
+require_relative "support/bench"
 
-# The measured process.
 module ProfilersBenchmark
-  LIB = File.expand_path("../lib", __dir__)
-
-  PAGE = <<~'RUBY'
+  # The measured process.
+  PROGRAM = <<~'RUBY'
     require "erb"
     require "json"
     Row = Struct.new(:id, :name, :price) do
@@ -43,14 +40,27 @@ module ProfilersBenchmark
   COMPILED = "HTML = ->(rows) { html(rows) }\n"
   THROWN_AWAY = "HTML = ->(rows) { TEMPLATE.result_with_hash(rows:) }\n"
 
+  ROUNDS_COUNT = 5
+
+  Options = Bench::Options.define("profilers", rounds: "default: #{ROUNDS_COUNT}", pages_count: 6_000, only: nil, throw_away: false) do |parser, given|
+    parser.on("--pages N", Integer, "in a run (default: 6000)") { |count| given[:pages_count] = positive(count) }
+    parser.on("--only NAME", "of a profiler") { |name| given[:only] = name }
+    parser.on("--throw-away", "compile the template for each page anew, and throw the code away") { given[:throw_away] = true }
+  end
+
   Cost = Data.define(:cpu_us, :stop_s, :file_bytes)
+
+  # Lines. No target: what a profiler may cost is for its user to say.
+  Result = Data.define(:results) do
+    def outcomes = []
+  end
 
   module_function
 
   # @return [Cost, nil] nil when the process died
   def run(name, mode, paths, pages_count, template)
     Dir.mktmpdir do |folder|
-      out = IO.popen([ENV.keys.grep(/\A(BUNDLE|RUBY)/).to_h { |key| [key, nil] }, RbConfig.ruby, "--yjit", "-I", LIB, "-e", template + PAGE,
+      out = IO.popen([ENV.keys.grep(/\A(BUNDLE|RUBY)/).to_h { |key| [key, nil] }, RbConfig.ruby, "--yjit", "-I", Bench::LIBRARY_FOLDER, "-e", template + PROGRAM,
         name, mode, File.join(folder, "out"), pages_count.to_s, *paths, {err: File::NULL}], &:read)
       Cost.new(*out.split.map(&:to_f)) if $?.success?
     end
@@ -63,32 +73,25 @@ module ProfilersBenchmark
     [%w[none -]] + (only ? all.select { |name, _| name == only } : all)
   end
 
-  def median(values) = values.sort[values.size / 2]
-
-  def call(rounds:, pages:, only:, template:)
-    pairs = pairs(only)
+  # @return [Result]
+  def call(options)
+    pairs = pairs(options.only)
     paths = pairs.to_h { |name, _| [name, (name == "none") ? [] : PumaTuner::Profile::Library.locate(PumaTuner::Probe::Profilers.find(name)::GEM)] }
     costs = pairs.to_h { |pair| [pair, []] }
-    rounds.times { pairs.shuffle.each { |name, mode| costs[[name, mode]] << run(name, mode, paths[name], pages, template) } }
-    base_us = median(costs[%w[none -]].compact.map(&:cpu_us))
-    costs.each { |pair, found| puts line(pair, found, base_us) }
+    (options.rounds_count || ROUNDS_COUNT).times do
+      pairs.shuffle.each { |name, mode| costs[[name, mode]] << run(name, mode, paths[name], options.pages_count, options.throw_away ? THROWN_AWAY : COMPILED) }
+    end
+    base_us = Bench.median(costs[%w[none -]].compact.map(&:cpu_us))
+    Result.new(results: costs.map { |pair, found| line(pair, found, base_us) })
   end
 
   def line(pair, found, base_us)
     whole = found.compact
     return format("%-16s %-12s died in all %d runs", *pair, found.size) if whole.empty?
     ratios = whole.map { |cost| cost.cpu_us / base_us }
-    format("%-16s %-12s x%.2f (%.2f to %.2f)  stop %.2f s  file %d KB  died in %d of %d runs", *pair, median(ratios), *ratios.minmax,
-      median(whole.map(&:stop_s)), median(whole.map(&:file_bytes)) / 1024, found.size - whole.size, found.size)
+    format("%-16s %-12s x%.2f (%.2f to %.2f)  stop %.2f s  file %d KB  died in %d of %d runs", *pair, Bench.median(ratios), *ratios.minmax,
+      Bench.median(whole.map(&:stop_s)), Bench.median(whole.map(&:file_bytes)) / 1024, found.size - whole.size, found.size)
   end
 end
 
-options = {rounds: 5, pages: 6_000, only: nil, template: ProfilersBenchmark::COMPILED}
-OptionParser.new do |parser|
-  parser.banner = "rake profilers OPTIONS='…'"
-  parser.on("--rounds N", Integer, "default 5") { |count| options[:rounds] = count }
-  parser.on("--pages N", Integer, "in a run, default 6000") { |count| options[:pages] = count }
-  parser.on("--only NAME", "of a profiler") { |name| options[:only] = name }
-  parser.on("--throw-away", "compile the template for each page anew, and throw the code away") { options[:template] = ProfilersBenchmark::THROWN_AWAY }
-end.parse!
-ProfilersBenchmark.call(**options)
+Bench.program(__FILE__, ProfilersBenchmark::Options) { |options, _machine| ProfilersBenchmark.call(options) }

@@ -5,14 +5,8 @@
 #
 #   bin/exec rake scrape    (three minutes; figures of use only on a machine with nothing else to do)
 
-require "optparse"
 require "tmpdir"
-require_relative "overhead/difference"
-require_relative "overhead/table"
-require_relative "overhead/verdict"
-require_relative "support/markdown"
-require_relative "support/provenance"
-require_relative "support/script"
+require_relative "support/bench"
 require_relative "scrape/cell"
 require_relative "scrape/held"
 
@@ -31,30 +25,53 @@ module Scrape
     waited for it, by the probe's clock ([accuracy.md](accuracy.md)), is what others had it for.
   TEXT
 
-  Script.run("scrape") do
-    rounds_count = 10
-    write = false
-    OptionParser.new("Usage: ruby -Ilib benchmark/scrape.rb [options]") do |parser|
-      parser.on("--rounds N", Integer, "scrapes of each size, and rounds of the second part (default: 10)") { |count| rounds_count = count.clamp(3, 1_000) }
-      parser.on("--write", "write docs/scrape.md") { write = true }
-    end.parse!(ARGV)
-    machine = PumaTuner::Probe::MachineFacts.read
+  ROUNDS_COUNT = 10
+
+  Options = Bench::Options.define("scrape", page: "docs/scrape.md", rounds: "scrapes of each size, and rounds of the second part (default: #{ROUNDS_COUNT})")
+
+  # @param machine [PumaTuner::Probe::MachineFacts]
+  # @return [Page]
+  def self.run(options, machine)
+    rounds_count = (options.rounds_count || ROUNDS_COUNT).clamp(3, 1_000)
     cells = SIZES.map { |workers_count, endpoints_count| Cell.new(workers_count, endpoints_count, rounds_count).tap(&:run) }
     held = Held.new(rounds_count).tap(&:run)
     verdicts = [
-      Overhead::Verdict.new(claim: "#{SIZES.last.join(" workers × ")} endpoints, all new: an answer within 1 s", unit: "ms", target: LARGEST_TARGET_MS,
-        estimate: Overhead::Difference.of(cells.last.new_ms), noise: Overhead::Verdict::NO_PAIR),
-      Overhead::Verdict.new(claim: "a scrape takes at most 1 ms of the server's GVL", unit: "µs", target: HELD_TARGET_US,
-        estimate: Overhead::Difference.of(held.scraped_us), noise: Overhead::Difference.of(held.again_us))
+      Bench::Verdict.new(claim: "#{SIZES.last.join(" workers × ")} endpoints, all new: an answer within 1 s", unit: "ms", target: LARGEST_TARGET_MS,
+        estimate: Bench::Difference.of(cells.last.new_ms), noise: Bench::Verdict::NO_PAIR),
+      Bench::Verdict.new(claim: "a scrape takes at most 1 ms of the server's GVL", unit: "µs", target: HELD_TARGET_US,
+        estimate: Bench::Difference.of(held.scraped_us), noise: Bench::Difference.of(held.again_us))
     ]
-    sizes = Accuracy::Markdown.table(Cell::HEADINGS, cells.map(&:row), left_count: 0)
-    gauges = "A worker's file of gauges, written every #{PumaTuner::Export::DEFAULTS.interval_s} s: #{Cell.gauges_cost} of its CPU time."
-    gauges += " In the second part #{held.answered_count} scrapes were answered in #{rounds_count * Held::BUSY_S} s."
-    puts text = "#{sizes}\n\n#{gauges}\n\n## Targets\n\n#{Overhead::Table.verdicts(verdicts)}\n"
-    if write
-      heading = "# What a scrape costs\n\nWritten by `bin/exec rake scrape OPTIONS=--write`; not to be edited.\n\n#{Provenance.line(machine)}\n#{rounds_count} rounds.\n\n#{METHOD}\n"
-      File.write(File.expand_path("../docs/scrape.md", __dir__), heading + text)
+    Page.new(machine:, verdicts:, rounds_count:, cells:, answered_count: held.answered_count)
+  end
+
+  # docs/scrape.md
+  class Page < Bench::Page
+    # @param cells [Array<Cell>] that ran
+    # @param answered_count [Integer] scrapes in the second part
+    def initialize(rounds_count:, cells:, answered_count:, **)
+      super(**)
+      @rounds_count = rounds_count
+      @cells = cells
+      @answered_count = answered_count
     end
-    Script.status(verdicts.map(&:outcome))
+
+    # @return [String] the tables
+    def results
+      @results ||= paragraphs(Bench::Markdown.table(Cell::HEADINGS, @cells.map(&:row), left_count: 0), "#{gauges} #{answered}",
+        targets { |number, _verdict, signed| format("%#{"+" if signed}.#{(number.abs < 1_000) ? 1 : 0}f", number) })
+    end
+
+    # @return [String] the whole page
+    def to_s
+      paragraphs("# What a scrape costs", "Written by `bin/exec rake scrape OPTIONS=--write`; not to be edited.", "#{facts}\n#{@rounds_count} rounds.", METHOD, results)
+    end
+
+    private
+
+    def gauges = "A worker's file of gauges, written every #{PumaTuner::Export::DEFAULTS.interval_s} s: #{Cell.gauges_cost} of its CPU time."
+
+    def answered = "In the second part #{@answered_count} scrapes were answered in #{@rounds_count * Held::BUSY_S} s."
   end
 end
+
+Bench.program(__FILE__, Scrape::Options) { |options, machine| Scrape.run(options, machine) }

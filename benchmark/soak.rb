@@ -3,27 +3,65 @@
 # Two servers side by side for an hour, the same app under the same load, one with the probe: what it makes a worker's memory grow by, and whether
 # any request is lost or counted twice while things happen to them. `rake soak`; QUICK=1: three minutes. Ends with status 1 when a promise is broken.
 
-require "optparse"
-require "tmpdir"
-require_relative "support/script"
-require_relative "support/provenance"
+require_relative "support/bench"
 require_relative "soak/pair"
-require_relative "soak/page"
 
-options = {minutes: (ENV["QUICK"] == "1") ? 3 : 60, seed: 1, write: false}
-left = OptionParser.new("Usage: ruby -Ilib benchmark/soak.rb [options]") { |parser|
-  parser.on("--minutes N", Float, "how long, default: 60; QUICK=1: 3") { |minutes| options[:minutes] = minutes }
-  parser.on("--seed N", Integer, "of what happens when") { |seed| options[:seed] = seed }
-  parser.on("--write", "write docs/reliability.md") { options[:write] = true }
-}.parse(ARGV)
-abort("soak: #{left.join(" ")} is no option; --help tells which there are") if left.any?
+module Soak
+  Options = Bench::Options.define("soak", page: "docs/reliability.md", minutes: (ENV["QUICK"] == "1") ? 3 : 60, seed: 1) do |parser, given|
+    parser.on("--minutes N", Float, "how long, default: 60; QUICK=1: 3") { |minutes| given[:minutes] = minutes }
+    parser.on("--seed N", Integer, "of what happens when") { |seed| given[:seed] = seed }
+  end
 
-Script.run("soak") do
-  machine = PumaTuner::Probe::MachineFacts.read
-  pair = Soak::Pair.new(minutes: options[:minutes], seed: options[:seed], say: ->(text) { warn "soak: #{text}" })
-  result = pair.run
-  page = Soak::Page.of(result, command: "bin/exec rake soak#{" QUICK=1" if options[:minutes] <= 3}", provenance: Provenance.line(machine))
-  File.write(File.expand_path("../docs/reliability.md", __dir__), page) if options[:write]
-  puts page
-  result.broken.empty? ? 0 : 1
+  # docs/reliability.md
+  class Page < Bench::Page
+    # @param result [Result]
+    def initialize(result:, **)
+      super(**)
+      @result = result
+    end
+
+    # @return [Array<Symbol>]
+    def outcomes = [@result.broken.empty? ? :met : :missed]
+
+    # @return [String] Markdown
+    def to_s
+      <<~MARKDOWN
+        # Reliability: the probe in a server to which things happen
+
+        Written by `benchmark/soak.rb`; not to be edited.
+
+        #{facts}
+        Command: `bin/exec rake soak#{" QUICK=1" if @result.minutes <= 3}`; #{@result.minutes.round(1)} minutes, seed #{@result.seed}.
+
+        Two clusters of #{Pair::WORKERS} workers with #{Pair::THREADS} threads each served the same app side by side, saturated by #{Pair::CLIENTS} clients each, one of them with the probe (locks watched, too).
+        The requests fork, time out, kill threads, raise, stream, use fibers and mutexes. In rough phases this happened to both, in an order by chance: #{@result.events.sort.map { |name, count| "#{name.to_s.tr("_", " ")} #{count}" }.join(", ")}.
+
+        **#{@result.broken.empty? ? "All promises were kept." : "Broken: #{@result.broken.join("; ")}."}**
+
+        | | with the probe | without |
+        |---|---|---|
+        | requests that clients had answered | #{@result.counts[:probe].answered} | #{@result.counts[:none].answered} |
+        | connections that broke, as a worker was killed or the server restarted | #{@result.counts[:probe].broken} | #{@result.counts[:none].broken} |
+        | requests that the app counted itself | #{@result.counts[:probe].app} | #{@result.counts[:none].app} |
+        | requests that the probe recorded | #{@result.recorded_count} | |
+        #{%i[probe none].map { |name| "| growth of a worker's PSS in a quiet phase after its warm-up, KiB#{", without" if name == :none} | #{kib(@result.growth_bytes[name])} | |" }.join("\n")}
+
+        A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised). Recorded and counted may differ by the requests that were under way in
+        workers that were killed: #{@result.killed_count} workers, #{Pair::THREADS} each at most.
+
+        What else is tried, each in a process or a server of its own, and how: `probe/test/harmless_test.rb` and `probe/test/faults_test.rb`.
+      MARKDOWN
+    end
+
+    def results = to_s
+
+    private
+
+    def kib(pairs) = pairs.map { |before, after| ((after - before) / 1024.0).round }.join(", ")
+  end
+end
+
+Bench.program(__FILE__, Soak::Options) do |options, machine|
+  pair = Soak::Pair.new(minutes: options.minutes, seed: options.seed, say: ->(text) { warn "soak: #{text}" })
+  Soak::Page.new(machine:, result: pair.run)
 end

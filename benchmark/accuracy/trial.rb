@@ -1,15 +1,53 @@
 # frozen_string_literal: true
 
+require "etc"
 require "rbconfig"
-require_relative "../support/spin"
+require_relative "../support/bench"
+require_relative "blame"
+require_relative "tools"
+require_relative "truth"
 
 module Accuracy
+  # Processes that compute, one for each core. They end when their standard input does, so none outlives this process.
+  class Burners
+    PROGRAM = "Thread.new { $stdin.read; exit! }; loop {}"
+    # Until they are up and the scheduler has placed them.
+    SETTLE_S = 1
+
+    # Runs the block beside them.
+    def self.run(&)
+      burners = new
+      burners.start
+      yield
+    ensure
+      burners&.stop
+    end
+
+    def start
+      input, @lifeline = IO.pipe
+      @pids = Array.new(Etc.nprocessors) do
+        Process.spawn({"RUBYOPT" => nil}, RbConfig.ruby, "--disable-gems", "-e", PROGRAM, in: input, out: File::NULL)
+      end
+      input.close
+      sleep SETTLE_S
+    end
+
+    def stop
+      @lifeline&.close
+      @pids&.each do |pid|
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+      rescue Errno::ESRCH, Errno::ECHILD
+        # It ended by itself meanwhile.
+      end
+    end
+  end
+
   # One sample, taken in a fresh process with the rivals' gems.
   class Trial
     CHILD = File.expand_path("child.rb", __dir__)
-    LIBRARY_FOLDER = File.expand_path("../../lib", __dir__)
     GEMFILE = File.expand_path("../../gemfiles/rivals.gemfile", __dir__)
-    BLAME_CHILD = File.expand_path("blame/child.rb", __dir__)
+    BLAME_CHILD = File.expand_path("blame_child.rb", __dir__)
     BLAME_S = 10
     # A second, in ms: longer than anything that the children compute in one go.
     NO_SLICES = {"RUBY_THREAD_TIMESLICE" => "1000"}.freeze
@@ -24,19 +62,19 @@ module Accuracy
     # @raise [PumaTuner::UserMistake] when children can't be started here
     def initialize(scale:)
       @scale = scale
-      @spin_folder = Spin.build
+      @spin_folder = Bench::Native.build(__dir__, "accuracy_spin")
       insist_on_gems
     end
 
     # @param tool [Tools::Entry]
     # @param workload [String]
-    # @return [Sample, Failure]
+    # @return [Sample, Bench::Failure]
     def run(tool, workload) = answer(command(tool, workload)) { |said| Sample.parse(said, covers: tool.covers) }
 
     # @param scenario [Blame::Scenarios::Entry]
-    # @return [Blame::Sample, Failure]
+    # @return [Blame::Sample, Bench::Failure]
     def blame(scenario)
-      command = [ENVIRONMENT.merge(NO_SLICES), RbConfig.ruby, "-I", LIBRARY_FOLDER, BLAME_CHILD, scenario.name, (BLAME_S * @scale).to_s]
+      command = [ENVIRONMENT.merge(NO_SLICES), RbConfig.ruby, "-I", Bench::LIBRARY_FOLDER, BLAME_CHILD, scenario.name, (BLAME_S * @scale).to_s]
       answer(command) { |said| Blame::Sample.parse(said, holders: scenario.holders) }
     end
 
@@ -44,18 +82,18 @@ module Accuracy
 
     # The library is there for the one tool that it is about.
     def command(tool, workload)
-      own = tool.ours? ? ["-I", LIBRARY_FOLDER] : []
+      own = tool.ours? ? ["-I", Bench::LIBRARY_FOLDER] : []
       [ENVIRONMENT, RbConfig.ruby, *own, "-I", @spin_folder, CHILD, tool.name, workload, @scale.to_s]
     end
 
     # @yieldparam said [String] JSON
     # @yieldreturn [Sample, Blame::Sample]
-    # @return [Sample, Blame::Sample, Failure]
+    # @return [Sample, Blame::Sample, Bench::Failure]
     def answer(command)
       output, status = PumaTuner::Load::Child.output_of(command, limit_s: LIMIT_S)
-      return Failure.new(kind: "hung", reason: "not done within #{LIMIT_S} s") unless output
+      return Bench::Failure.new(kind: "hung", reason: "not done within #{LIMIT_S} s") unless output
       said = output[/^accuracy (.+)$/, 1]
-      (status.success? && said) ? yield(said) : Failure.of_child(output, status)
+      (status.success? && said) ? yield(said) : Bench::Failure.of_child(output, status)
     end
 
     def insist_on_gems

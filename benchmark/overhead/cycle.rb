@@ -7,7 +7,6 @@ module Overhead
   class Cycle
     ROUNDS_COUNT = 15
     CHILD = File.expand_path("cycle/child.rb", __dir__)
-    LIBRARY_FOLDER = File.expand_path("../../lib", __dir__)
     SAMPLE_LIMIT_S = 60
     QUICK_DIVISOR = 50
 
@@ -35,11 +34,15 @@ module Overhead
       five times over and that return at once: each step between two of these lines is the cost of what the upper one has more.
     TEXT
 
+    # @return [String] the folder of OverheadCycle, to put on the load path
+    # @raise [PumaTuner::UserMistake] when it can't be built here
+    def self.helper = @helper ||= Bench::Native.build(File.join(__dir__, "cycle"), "overhead_cycle")
+
     # @return [Array<Series>]
     attr_reader :series
 
     # @param variants [Array<Variant>]
-    # @param folder [String] where the helper lies
+    # @param folder [String] where the probe lies without its parts
     def initialize(variants:, rounds_count:, quick:, folder:)
       @rounds_count = rounds_count
       @divisor = quick ? QUICK_DIVISOR : 1
@@ -55,7 +58,7 @@ module Overhead
       @rounds_count.times do |round|
         warn "cycle: round #{round + 1} of #{@rounds_count}"
         @series.each do |series|
-          Rounds.order(series.variants, round).each { |variant| series.add(round, variant, sample(series, variant)) }
+          Bench.order(series.variants, round).each { |variant| series.add(round, variant, sample(series, variant)) }
         end
       end
     end
@@ -65,16 +68,16 @@ module Overhead
     def sample(series, variant)
       cycles_count = FORMS.find { |form| form.key == series.key }.cycles_count / @divisor
       output, status = PumaTuner::Load::Child.output_of(command(series, variant, cycles_count), limit_s: SAMPLE_LIMIT_S)
-      return Failure.new(reason: "not done within #{SAMPLE_LIMIT_S} s") unless output
+      return Bench::Failure.new(reason: "not done within #{SAMPLE_LIMIT_S} s") unless output
       found = output[/^overhead (\S+)$/, 1]
       return Float(found) if status.success? && found
-      Failure.of_child(output, status)
+      Bench::Failure.of_child(output, status)
     end
 
     # The library is there for the one variant that it is about.
     def command(series, variant, cycles_count)
-      own = variant.ours? ? [*(Parts.library(@folder, variant.key) if Parts::WITHOUT.key?(variant.key)), LIBRARY_FOLDER] : []
-      [RbConfig.ruby, *own.flat_map { |folder| ["-I", folder] }, "-I", @folder, CHILD, series.key, variant.key, cycles_count.to_s]
+      own = variant.ours? ? [*(Parts.library(@folder, variant.key) if Parts::WITHOUT.key?(variant.key)), Bench::LIBRARY_FOLDER] : []
+      [RbConfig.ruby, *own.flat_map { |folder| ["-I", folder] }, "-I", Cycle.helper, CHILD, series.key, variant.key, cycles_count.to_s]
     end
   end
 end

@@ -2,6 +2,7 @@
 
 require "fileutils"
 require "rbconfig"
+require_relative "../support/native"
 
 module Overhead
   # The probe without one part or another, so that the page can say where its cost goes. The extension's sources are compiled as they
@@ -41,14 +42,9 @@ module Overhead
       def compile(folder, functions)
         File.write(File.join(folder, "nothing.c"), functions.map { |name| "void __wrap_#{name}(void) {}\n" }.join)
         wrap = functions.map { |name| "-Wl,--wrap=#{name}" }.join(" ")
-        run(folder, RbConfig.ruby, "--disable-gems", File.join(SOURCES, "extconf.rb"))
-        run(folder, "cc", "-fPIC", "-c", "nothing.c", "-o", "nothing.o")
-        run(folder, "make", "LOCAL_LIBS=nothing.o #{wrap}")
-      end
-
-      def run(folder, *command)
-        output, status = Dir.chdir(folder) { PumaTuner::Load::Child.output_of(command, limit_s: 120) }
-        raise PumaTuner::UserMistake, "the probe without a part could not be built: #{output}" unless status&.success?
+        Bench::Native.run(folder, RbConfig.ruby, "--disable-gems", File.join(SOURCES, "extconf.rb"))
+        Bench::Native.run(folder, "cc", "-fPIC", "-c", "nothing.c", "-o", "nothing.o")
+        Bench::Native.run(folder, "make", "LOCAL_LIBS=nothing.o #{wrap}")
       end
     end
   end

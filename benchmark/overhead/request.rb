@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "tmpdir"
-require_relative "request/server"
+require_relative "../support/puma_server"
 
 module Overhead
   # Part 2: CPU microseconds of the server process per request, on an app that does next to nothing.
@@ -47,10 +47,10 @@ module Overhead
       raise PumaTuner::LoadToolFailed, @generator.why_not unless @generator.available?
       @rounds_count.times do |round|
         warn "request: round #{round + 1} of #{@rounds_count}"
-        Rounds.order(@variants, round).each do |variant|
+        Bench.order(@variants, round).each do |variant|
           with_server(variant) { |server| @series.each { |series| series.add(round, variant, sample(server, series)) } }
-        rescue Server::Failed => error
-          @series.each { |series| series.add(round, variant, Failure.new(reason: error.message)) }
+        rescue Bench::PumaServer::Failed => error
+          @series.each { |series| series.add(round, variant, Bench::Failure.new(reason: error.message)) }
         end
       end
     end
@@ -59,17 +59,17 @@ module Overhead
 
     def with_server(variant, &)
       Dir.mktmpdir("server", @folder) do |folder|
-        Server.run(rackup: rackup(variant), environment: environment(variant, folder), folder:, &)
+        Bench::PumaServer.run(rackup: rackup(variant), environment: environment(variant, folder), folder:, &)
       end
     end
 
-    # @return [Float, Failure]
+    # @return [Float, Bench::Failure]
     def sample(server, series)
       connections_count = FORMS.fetch(series.key)
       load(server, connections_count, WARM_UP_S)
-      PumaTuner::Stats::Quantile.of(Array.new(@loads_count) { cpu_us(server, connections_count) }.sort, 0.5)
+      Bench.median(Array.new(@loads_count) { cpu_us(server, connections_count) })
     rescue PumaTuner::UserMistake, SystemCallError => error
-      Failure.new(reason: server.end_of_it || error.message.lines.first.strip)
+      Bench::Failure.new(reason: server.end_of_it || error.message.lines.first.strip)
     end
 
     # @return [Float] per request

@@ -1,6 +1,65 @@
 # frozen_string_literal: true
 
 module Overhead
+  # One of the things compared: a tool in one way of using it.
+  #
+  # key: its name here; tool: as in --tools, nil for the baselines; gem_name: nil without one
+  # parts: where it takes part; threads: in forms with as many threads or more
+  Variant = Data.define(:key, :tool, :label, :gem_name, :parts, :threads) do
+    def initialize(key:, label:, tool: nil, gem_name: nil, parts: %w[cycle request], threads: 1) = super
+
+    # @return [Boolean] whether it is the probe, or what is left of it
+    def ours? = tool == "ours"
+
+    # @return [String, nil] of the gem; nil when it is not in this bundle
+    def version
+      ours? ? PumaTuner::VERSION : Gem::Specification.find_all_by_name(gem_name).first&.version&.to_s
+    end
+
+    # @return [Boolean] whether it can be measured here
+    def installed? = tool.nil? || !version.nil?
+
+    # @return [String]
+    def name = (gem_name || self == self.class::OURS) ? "#{label} #{version || "(not installed)"}" : label
+  end
+
+  class Variant
+    NONE = new(key: "none", label: "none")
+    # The A/A pair: what it differs by is noise.
+    AGAIN = new(key: "again", label: "none, again")
+    OURS = new(key: "ours", tool: "ours", label: "puma_tuner")
+
+    ALL = [
+      NONE, AGAIN, OURS,
+      # What is left when parts of it do nothing: see Parts.
+      new(key: "unnamed", tool: "ours", label: "endpoints not named", parts: %w[request]),
+      new(key: "unrecorded", tool: "ours", label: "requests not recorded", parts: %w[request]),
+      new(key: "no_blame", tool: "ours", label: "nobody blamed", parts: %w[cycle]),
+      new(key: "no_steps", tool: "ours", label: "nor steps kept", parts: %w[cycle]),
+      new(key: "hooks", tool: "ours", label: "hooks that do nothing", parts: %w[cycle]),
+      new(key: "gvltools", tool: "gvltools", label: "gvltools", gem_name: "gvltools"),
+      new(key: "gvl_timing", tool: "gvl_timing", label: "gvl_timing", gem_name: "gvl_timing"),
+      # A timer for each thread that is at work, as its middleware does it.
+      new(key: "gvl_timing_each", tool: "gvl_timing", label: "gvl_timing, a timer per thread,", gem_name: "gvl_timing",
+        parts: %w[cycle], threads: 2),
+      new(key: "rperf", tool: "rperf", label: "rperf", gem_name: "rperf", parts: %w[request]),
+      new(key: "vernier", tool: "vernier", label: "vernier", gem_name: "vernier", parts: %w[request])
+    ].freeze
+
+    TOOLS = ALL.filter_map(&:tool).uniq.freeze
+
+    # @param part [String] "cycle" or "request"
+    # @param tools [Array<String>]
+    # @return [Array<Variant>] the baselines and those tools that can be measured here
+    def self.chosen(part, tools)
+      wanted = ALL.select { |variant| variant.tool.nil? || tools.include?(variant.tool) }
+      wanted.select { |variant| variant.parts.include?(part) && variant.installed? }
+    end
+
+    # @return [Array<String>] tools that were asked for and are not in this bundle
+    def self.missing(tools) = ALL.reject(&:installed?).filter_map(&:tool).uniq & tools
+  end
+
   # What one form of measuring gave: for each variant a number a round, or why there is none.
   class Series
     # @return [String]
@@ -22,9 +81,9 @@ module Overhead
       @failures = Hash.new { |failures, variant_key| failures[variant_key] = [] }
     end
 
-    # @param sample [Numeric, Failure]
+    # @param sample [Numeric, Bench::Failure]
     def add(round, variant, sample)
-      sample.is_a?(Failure) ? @failures[variant.key] << sample.reason : @values.fetch(variant.key)[round] = sample
+      sample.is_a?(Bench::Failure) ? @failures[variant.key] << sample.reason : @values.fetch(variant.key)[round] = sample
     end
 
     # @return [Array<Numeric>] what succeeded, in order of rounds
@@ -34,7 +93,7 @@ module Overhead
     def failures(variant) = @failures.fetch(variant.key, [])
 
     # @return [Float, nil]
-    def median(variant) = PumaTuner::Stats::Quantile.of(values(variant).sort, 0.5)
+    def median(variant) = Bench.median(values(variant))
 
     # @return [Numeric, nil] beyond the baseline's fastest; what disturbs a process only ever makes it slower
     def fastest_difference(variant)
@@ -49,18 +108,6 @@ module Overhead
     end
 
     # @return [PumaTuner::Stats::Estimate, nil] beyond the baseline
-    def difference(variant) = Difference.of(differences(variant).values)
-  end
-
-  # A sample that is none.
-  Failure = Data.define(:reason) do
-    # @param output [String] of a child
-    # @param status [Process::Status]
-    # @return [Failure] in one line: how it ended, and the first thing it said, without the folders of this machine
-    def self.of_child(output, status)
-      how = status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "status #{status.exitstatus}"
-      said = output.scrub.lines.map(&:strip).find { |line| !line.empty? }
-      new(reason: [how, said&.gsub(%r{(?:/[^\s:/]+)+/}, "")&.slice(0, 100)].compact.join(", "))
-    end
+    def difference(variant) = Bench::Difference.of(differences(variant).values)
   end
 end

@@ -32,9 +32,9 @@ module Scrape
 
     # @return [Array<String>]
     def row
-      cpu_ns, idle_ns = [@new_ns, @idle_ns].map { |all| median(all) }
+      cpu_ns, idle_ns = [@new_ns, @idle_ns].map { |all| Bench.median(all) }
       [@workers_count.to_s, @endpoints_count.to_s, PumaTuner::Report::Figures.count(@text.lines.grep_v(/\A#/).size), "#{@text.bytesize / 1_024} KiB",
-        PumaTuner::Units.duration(median(@new_ms) * PumaTuner::Units::NS_PER_MS), PumaTuner::Units.duration(cpu_ns), PumaTuner::Units.percent(cpu_ns / 1e9 / SCRAPE_S),
+        PumaTuner::Units.duration(Bench.median(@new_ms) * PumaTuner::Units::NS_PER_MS), PumaTuner::Units.duration(cpu_ns), PumaTuner::Units.percent(cpu_ns / 1e9 / SCRAPE_S),
         PumaTuner::Units.duration(idle_ns), "#{@memory_bytes / PumaTuner::Units::MIB} MiB"]
     end
 
@@ -50,8 +50,6 @@ module Scrape
     end
 
     private
-
-    def median(numbers) = PumaTuner::Stats::Quantile.of(numbers.sort, 0.5)
 
     # One that serves all endpoints once when it is told to.
     def fork_worker(index)

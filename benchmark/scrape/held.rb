@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 require "net/http"
-require_relative "../overhead/series"
-require_relative "../overhead/request/server"
+require_relative "../support/puma_server"
 
 module Scrape
   # How long scrapes keep a server in single mode from its GVL, as a thread of its own sees it that wants it all the time.
@@ -27,7 +26,7 @@ module Scrape
       Dir.mktmpdir("scrape", PumaTuner::Host::ScratchFolder.path) do |folder|
         @address = PumaTuner::Export::Address.parse("unix://#{folder}/exporter.sock")
         environment = {"SCRAPED_AT" => @address.to_s, "BUSY_S" => BUSY_S.to_s, "RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER}
-        Overhead::Request::Server.run(rackup: File.join(__dir__, "busy.ru"), environment:, folder:) do |server|
+        Bench::PumaServer.run(rackup: File.join(__dir__, "busy.ru"), environment:, folder:) do |server|
           ENDPOINTS_COUNT.times { |number| Net::HTTP.get(URI("#{server.url}/things/#{number}")) }
           sleep(0.05) until File.socket?(@address.host_or_path)
           rounds(server)

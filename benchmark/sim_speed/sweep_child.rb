@@ -6,7 +6,7 @@
 
 require "json"
 require "puma_tuner"
-require_relative "engine"
+require_relative "engines"
 
 scenarios = SimSpeed::Models.sweep_scenarios
 began_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)

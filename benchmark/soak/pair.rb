@@ -2,6 +2,7 @@
 
 require "net/http"
 require "socket"
+require "tmpdir"
 
 module Soak
   # What came of it.

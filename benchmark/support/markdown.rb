@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-module Accuracy
+module Bench
   # Tables for a page that a terminal shows well, too.
   module Markdown
     class << self

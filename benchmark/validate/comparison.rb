@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "grid"
-require_relative "measured"
+require_relative "schedule"
 
 module Validation
   # One metric of one cell: measured beside predicted.
@@ -110,5 +109,163 @@ module Validation
         [formula, Error.new(cell_key: name, metric: :throughput, measured:, predicted:)] if predicted
       }.to_h
     end
+  end
+
+  # All that this benchmark knows of how to predict: from one recording of a subject, any cell of it.
+  class Predictor
+    SEED = 1
+
+    class << self
+      # @param journal [Journal]
+      # @param subject [Subject]
+      # @param recorded_at [RecordedAt]
+      # @return [Predictor, nil] nil when there is no such recording
+      def of(journal, subject, recorded_at)
+        observation = observation(journal, subject, recorded_at) or return
+        new(observation, machine: journal.document(machine_name(observation)), timeslice_ms: subject.timeslice_ms, stations: subject.workload.stations)
+      end
+
+      # What a recording alone tells is known of one that has companions, too: with them left out.
+      # @return [PumaTuner::Probe::Observation, nil]
+      def observation(journal, subject, recorded_at)
+        found = journal.document(Schedule.recording_name(subject, recorded_at))
+        return found if found || recorded_at.companions
+        journal.document(Schedule.recording_name(subject, recorded_at.with(companions: true)))&.with(companions: [].freeze)
+      end
+
+      # @return [String] of a calibrated machine, in the journal
+      def machine_name(observation) = "machine #{observation.server.ruby_version} #{observation.server.puma_version}"
+    end
+
+    # @param observation [PumaTuner::Probe::Observation] the recording
+    # @param machine [PumaTuner::Model::Machine, nil] as calibrated; nil: typical figures
+    # @param timeslice_ms [Integer]
+    # @param stations [Array<PumaTuner::Predict::Station>]
+    def initialize(observation, machine:, timeslice_ms:, stations: [])
+      @timeslice_ms = timeslice_ms
+      @stations = stations
+      @workload = PumaTuner::Model::Fit.workload(observation)
+      @machine = PumaTuner::Model::Fit.machine(observation, calibrated: machine)
+      @as_recorded = [@workload, @machine].freeze
+    end
+
+    # @param slower_ratio [Float] how much longer the machine takes for the same work than while it was recorded, see Speed
+    # @return [Predictor]
+    def on_a_machine(slower_ratio)
+      dup.tap { |predictor| predictor.slow_down(slower_ratio) }
+    end
+
+    # All that the server used for a request while it was recorded, with the GVL and without it.
+    # @return [Float]
+    def recorded_cpu_ns = @workload.mean_cpu_ns
+
+    # @param cell [Cell]
+    # @param measured [Measured] for the load that there was
+    # @return [PumaTuner::Predict::Forecast]
+    def of(cell, measured)
+      measured.open? ? open_loop(cell.topology, measured.offered_per_s, measured.connections_count) : closed_loop(cell.topology, measured.connections_count)
+    end
+
+    # @param topology [PumaTuner::Topology]
+    # @param connections_count [Integer]
+    # @return [PumaTuner::Predict::Forecast]
+    def closed_loop(topology, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.closed(connections_count))
+
+    # @param rate_per_s [Numeric]
+    # @param connections_count [Integer] that may be open at most
+    # @return [PumaTuner::Predict::Forecast]
+    def open_loop(topology, rate_per_s, connections_count) = forecast(topology, PumaTuner::Model::Arrivals.open(rate_per_s, connections_count:))
+
+    # As `tune` does it: all settings in one sweep, and what comes of it beside the figures.
+    # @param topologies [Array<PumaTuner::Topology>]
+    # @param connections_count [Integer]
+    # @return [PumaTuner::Predict::Sweep]
+    def sweep(topologies, connections_count)
+      arrivals = PumaTuner::Model::Arrivals.closed(connections_count)
+      # Recorded with as many clients as threads, a made workload is recommended settings for those that come.
+      sweeper(@workload.with(arrivals:)).call([@workload.observed_topology, *topologies].uniq.map { |topology| scenario(topology, arrivals) })
+    end
+
+    # @param sweep [PumaTuner::Predict::Sweep] of it
+    # @return [PumaTuner::Topology] that is recommended
+    def advised(sweep) = PumaTuner::Advise::Advisor.new.call(@workload.with(arrivals: sweep.arrivals), sweep).recommendation&.topology || sweep.today
+
+    # What a server is predicted to answer when it is never short of work: rates of open loads are shares of it.
+    # @return [Float] requests per second
+    def capacity_per_s(topology) = closed_loop(topology, 4 * topology.slots_count).throughput_per_s.value
+
+    protected
+
+    # All CPU, garbage collection too, Puma's and the generator's.
+    def slow_down(ratio)
+      longer = ->(ns) { ns && (ns * ratio).round }
+      @workload = @workload.with(endpoints: @workload.endpoints.map { |endpoint| slower(endpoint, longer) }, overhead_cpu_ns: longer.call(@workload.overhead_cpu_ns),
+        tail_cpu_ns: longer.call(@workload.tail_cpu_ns))
+      names = %i[acceptor_cpu_ns reactor_wakeup_cpu_ns reactor_register_cpu_ns tail_cpu_ns client_send_cpu_ns client_receive_cpu_ns]
+      @machine = @machine.with(**names.to_h { |name| [name, longer.call(@machine.public_send(name))] })
+    end
+
+    def slower(endpoint, longer)
+      demands = endpoint.demands.map { |demand| demand.with(bursts_ns: demand.bursts_ns.map(&longer), gc_ns: longer.call(demand.gc_ns)) }
+      endpoint.with(demands:, mean_cpu_ns: longer.call(endpoint.mean_cpu_ns), mean_gc_ns: longer.call(endpoint.mean_gc_ns))
+    end
+
+    private
+
+    def forecast(topology, arrivals) = sweeper.forecast(scenario(topology, arrivals))
+
+    def sweeper(workload = @workload) = PumaTuner::Predict::Sweeper.new(workload:, machine: @machine, seed: SEED, stations: @stations, as_recorded: @as_recorded)
+
+    def scenario(topology, arrivals) = PumaTuner::Predict::Scenario.of(topology, arrivals, timeslice_ms: @timeslice_ms)
+  end
+
+  # Two servers at the same settings, loaded in the same rounds: the one that recorded, with the probe, and a cell's, without. How far they are apart
+  # is what the machine and the start of a server do to a measurement, and no forecast can be told to be nearer than that.
+  class Twins
+    METRICS = {"throughput" => :throughput, "p50" => :p50, "p99" => :p99}.freeze
+
+    Pair = Data.define(:subject, :topology, :ratios)
+
+    # @param subject [Subject]
+    # @param observation [PumaTuner::Probe::Observation] recorded side by side with the cells
+    # @param measured [Hash{PumaTuner::Topology => Measured}]
+    # @return [Array<Pair>] of each recorded setting that was measured, too
+    def self.of(subject, observation, measured)
+      [observation, *observation.companions].filter_map do |recording|
+        cell = measured[recording.topology] or next
+        recorded = {"throughput" => recording.load.throughput_per_s, "p50" => recording.load.p50_ns, "p99" => recording.load.p99_ns}
+        ratios = METRICS.to_h { |name, metric| [name, cell.public_send(metric)&.then { |estimate| recorded.fetch(name)&.fdiv(estimate.value) }] }
+        Pair.new(subject:, topology: recording.topology, ratios:)
+      end
+    end
+
+    # @param pairs [Array<Pair>]
+    def initialize(pairs)
+      @pairs = pairs
+    end
+
+    # @return [String, nil] by class of work; nil where there are none
+    def table
+      return if @pairs.empty?
+      rows = @pairs.group_by { |pair| pair.subject.workload.kind }.map { |kind, pairs| [kind, pairs.size.to_s, *METRICS.keys.map { |name| summary(pairs, name) }] }
+      Bench::Markdown.table(["class", "pairs", *METRICS.keys.map { |name| "#{name} apart %" }], rows, left_count: 1)
+    end
+
+    # @return [String, nil]
+    def list
+      rows = @pairs.map { |pair| [pair.subject.workload_name, pair.topology.to_s, *METRICS.keys.map { |name| change(pair.ratios[name]) }] }
+      Bench::Markdown.table(["workload", "setting", *METRICS.keys.map { |name| "#{name} %" }], rows, left_count: 2) if rows.any?
+    end
+
+    private
+
+    # As errors are told.
+    def summary(pairs, name)
+      apart = pairs.filter_map { |pair| pair.ratios[name] }.map { |ratio| (ratio - 1).abs }.sort
+      return "-" if apart.empty?
+      [0.5, 0.9].map { |share| format("%.1f", 100 * PumaTuner::Stats::Quantile.of(apart, share)) }.push(format("%.1f", 100 * apart.last)).join(" / ")
+    end
+
+    def change(ratio) = ratio ? format("%+.1f", 100 * (ratio - 1)) : "-"
   end
 end

@@ -1,12 +1,266 @@
 # frozen_string_literal: true
 
-require_relative "../support/provenance"
-require_relative "recorder"
-require_relative "self_checks"
-require_relative "table"
-require_relative "twins"
+require_relative "judge"
+require_relative "measurement"
 
 module Validation
+  # Errors of several groups of cells side by side: ours, beside what formulas say of the same throughput; how often intervals held, and how wide
+  # they are; and the targets. Pure.
+  class ErrorTable
+    TITLES = {throughput: "throughput", p50: "p50", p99: "p99", gvl_wait: "GVL wait", mean: "mean latency", cpu: "CPU per request"}.freeze
+    OUTCOMES = {met: "met", missed: "**missed**", noisy: "too noisy to say", unmeasured: "not measured"}.freeze
+
+    # @param heading [String] of the groups' names
+    # @param groups [Hash{String => Array<Comparison>}]
+    # @param metrics [Array<Symbol>]
+    # @param formulas [Boolean] whether with those
+    # @param verdicts [Array<Verdict>] of groups that are classes of work; without any there are no targets to be shown
+    def initialize(heading, groups, metrics: Judge::METRICS, formulas: true, verdicts: [])
+      @heading = heading
+      @groups = groups
+      @metrics = metrics
+      @formulas = formulas ? Comparison::FORMULAS.keys : []
+      @verdicts = verdicts
+    end
+
+    # @return [String, nil] nil without any error to be told
+    def table
+      rows = @groups.flat_map { |name, comparisons| @metrics.filter_map { |metric| row(name, comparisons, metric) } }
+      Bench::Markdown.table(headings, rows, left_count: 2) if rows.any?
+    end
+
+    # @param ratio [Float, nil]
+    # @return [String] as per cent
+    def self.percent(ratio) = ratio ? format("%.1f", ratio * 100) : "-"
+
+    # As they are judged.
+    # @param errors [Array<Error>]
+    # @return [String] "2.1 / 8.0 / 14.2"
+    def self.statistics(errors)
+      ratios = errors.map { |error| Judge.forgiven?(error) ? 0.0 : error.ratio.abs }
+      ratios.empty? ? "-" : [Judge::MEDIAN, Judge::P90, Judge::WORST].map { |statistic| percent(statistic.call(ratios)) }.join(" / ")
+    end
+
+    private
+
+    def headings
+      [@heading, "metric", "errors %", "mean, signed %", *@formulas, "in the 95 % interval", "its width ± %", *(["targets", "outcome"] if @verdicts.any?), "cells"]
+    end
+
+    def row(name, comparisons, metric)
+      errors = comparisons.filter_map { |comparison| comparison.errors[metric] }
+      return if errors.empty?
+      [name, TITLES.fetch(metric), self.class.statistics(errors), Bench::Markdown.signed(errors.sum(&:ratio) / errors.size * 100), *formulas(comparisons, metric), coverage(errors),
+        width(errors), *(targets(name, metric) if @verdicts.any?), errors.size.to_s]
+    end
+
+    def formulas(comparisons, metric)
+      @formulas.map { |formula| (metric == :throughput) ? self.class.statistics(comparisons.filter_map { |comparison| comparison.formula_errors[formula] }) : "" }
+    end
+
+    # How many of the predicted intervals hold what was measured, and that share with its own interval.
+    def coverage(errors)
+      covered = errors.map(&:covered?).compact
+      return "-" if covered.empty?
+      share = PumaTuner::Stats::Wilson.interval(covered.count(true), covered.size)
+      "#{covered.count(true)} of #{covered.size}: #{self.class.percent(share.value)} (#{self.class.percent(share.low)} to #{self.class.percent(share.high)})"
+    end
+
+    def width(errors)
+      widths = errors.map(&:width_ratio).compact
+      widths.empty? ? "-" : self.class.percent(Judge::MEDIAN.call(widths))
+    end
+
+    def targets(name, metric)
+      verdicts = @verdicts.select { |verdict| verdict.kind == name && verdict.metric == metric }
+      return ["-", "-"] if verdicts.empty?
+      [Judge::TARGETS.fetch(name).select { |target| target.metric == metric }.map { |target| "#{target.statistic.title[/\A\S+/]} #{format("%g", target.ratio * 100)}" }.join(", "),
+        verdicts.map { |verdict| OUTCOMES.fetch(verdict.outcome) }.uniq.join(", ")]
+    end
+  end
+
+  # The tables that people read, but for those of errors. Pure.
+  class Table
+    MISSING_SHOWN = 12
+
+    # Shown of each cell; the mean is only in the summaries.
+    SHOWN = %i[throughput p50 p99 gvl_wait cpu].freeze
+
+    # @param comparisons [Array<Comparison>]
+    def initialize(comparisons)
+      @comparisons = comparisons
+    end
+
+    # @param verdicts [Array<Verdict>]
+    # @return [String]
+    def self.targets(verdicts)
+      rows = verdicts.map do |verdict|
+        [verdict.claim, verdict.target, percent(verdict.value_ratio), range_percent(verdict.least_ratio, verdict.most_ratio), verdict.cells_count.to_s,
+          ErrorTable::OUTCOMES.fetch(verdict.outcome)]
+      end
+      Bench::Markdown.table(["target", "it is", "came to %", "noise leaves open %", "cells", "outcome"], rows)
+    end
+
+    # @param verdicts [Array<Verdict>]
+    # @return [String] in a sentence
+    def self.verdict(verdicts)
+      count = ->(outcome) { verdicts.count { |verdict| verdict.outcome == outcome } }
+      noisy, unmeasured = count.call(:noisy), count.call(:unmeasured)
+      ["**#{count.call(:missed)} of #{PumaTuner::Units.counted(verdicts.size, "target")} are missed**",
+        *("#{noisy} could not be judged, as the measurement was too noisy" if noisy.positive?),
+        *("#{unmeasured} could not be judged, as nothing was measured that they are about" if unmeasured.positive?)].join("; ").concat(".")
+    end
+
+    # @param verdicts [Array<Verdict>]
+    # @return [String, nil] which cells miss
+    def self.missing(verdicts)
+      lines = verdicts.select { |verdict| verdict.missed? && verdict.missing.any? }.flat_map do |verdict|
+        shown = verdict.missing.first(MISSING_SHOWN).map { |key, ratio| "  - #{key}#{" (#{Bench::Markdown.signed(ratio * 100)} %)" unless key.include?(": ")}" }
+        rest = verdict.missing.size - shown.size
+        ["- #{verdict.claim}:", *shown, *("  - and #{rest} more" if rest.positive?)]
+      end
+      lines.join("\n") if lines.any?
+    end
+
+    # @return [String] ratios as per cent
+    def self.percent(ratio) = ErrorTable.percent(ratio)
+
+    # @return [String] both ends as per cent
+    def self.range_percent(low, high) = (low && high) ? "#{percent(low)} to #{percent(high)}" : "-"
+
+    # @return [String, nil] whose picks are right, ours and the formulas'
+    def pickers
+      rows = [["recommended", nil], *Comparison::FORMULAS.keys.map { |name| [name, name] }].filter_map do |title, formula|
+        picks = Picks.of(@comparisons, formula:)
+        next if picks.empty?
+        [title, "#{picks.count(&:right?)} of #{picks.size}", percent(picks.map { |pick| pick.regret.value }.max), picks.sum { |pick| [pick.spare_count, 0].max }.to_s]
+      end
+      Bench::Markdown.table(["picked by", "right picks", "worst pick loses %", "slots too many"], rows) if rows.any?
+    end
+
+    # @return [String, nil] what would have been picked, and what would have been lost
+    def picks
+      by_formula = Comparison::FORMULAS.keys.to_h { |name| [name, Picks.of(@comparisons, formula: name).to_h { |pick| [pick.group, pick] }] }
+      rows = Picks.of(@comparisons).map do |pick|
+        [pick.group, pick.needed.to_s, lost(pick, interval: true), *by_formula.each_value.map { |picks| lost(picks[pick.group]) }, pick.topologies_count.to_s]
+      end
+      Bench::Markdown.table(["cells", "measured", "recommended", *Comparison::FORMULAS.keys, "of"], rows) if rows.any?
+    end
+
+    # @return [String, nil] how far servers with the same settings are apart, that were started one after the other
+    def starts
+      rows = @comparisons.group_by { |comparison| comparison.cell.subject }.filter_map do |subject, of_subject|
+        spreads = of_subject.uniq(&:cell).filter_map { |comparison| comparison.measured.start_spread_ratio }
+        [subject.key, percent(Judge::MEDIAN.call(spreads)), percent(spreads.max), spreads.size.to_s] if spreads.any?
+      end
+      Bench::Markdown.table(["cells", "starts apart, median %", "at most %", "cells"], rows) if rows.any?
+    end
+
+    # @return [String, nil] the CPU of what runs beside servers for them
+    def beside
+      rows = @comparisons.group_by { |comparison| comparison.cell.subject }.filter_map do |subject, of_subject|
+        costs = of_subject.uniq(&:cell).filter_map { |comparison| comparison.measured.beside_cpu_ns }
+        next if costs.empty?
+        server = of_subject.filter_map { |comparison| comparison.measured.cpu&.value }
+        [subject.key, number(Judge::MEDIAN.call(costs), PumaTuner::Units::NS_PER_MS), number(Judge::MEDIAN.call(server), PumaTuner::Units::NS_PER_MS)]
+      end
+      Bench::Markdown.table(["cells", "database and proxy, CPU per request ms", "server, CPU per request ms"], rows) if rows.any?
+    end
+
+    # @return [String, nil] every cell; a star marks the disturbed ones
+    def cells
+      rows = @comparisons.map { |comparison| ["#{comparison.name}#{" *" if comparison.disturbed}", *SHOWN.map { |metric| figures(comparison, metric) }] }
+      Bench::Markdown.table(["cell", "requests/s", "p50 ms", "p99 ms", "GVL wait ms", "CPU per request ms"], rows) if rows.any?
+    end
+
+    # @return [String, nil] which cells were disturbed, and by what
+    def disturbed
+      lines = @comparisons.filter_map { |comparison| "- #{comparison.name}: #{comparison.disturbed}" if comparison.disturbed }
+      lines.join("\n") if lines.any?
+    end
+
+    private
+
+    def percent(ratio) = self.class.percent(ratio)
+
+    # "2x3: 4.1 (0.0 to 7.2)"
+    def lost(pick, interval: false)
+      return "-" unless pick
+      "#{pick.picked}: #{percent(pick.regret.value)}#{" (#{self.class.range_percent(pick.regret.low, pick.regret.high)})" if interval}"
+    end
+
+    # "measured (low to high) -> predicted (low to high), error"
+    def figures(comparison, metric)
+      error = comparison.errors[metric] or return comparison.measured.public_send(metric) ? "not predicted" : "-"
+      scale = (metric == :throughput) ? 1 : PumaTuner::Units::NS_PER_MS
+      predicted = error.predicted.is_a?(Numeric) ? number(error.predicted, scale) : range(error.predicted, scale)
+      "#{range(error.measured, scale)} -> #{predicted}, #{Bench::Markdown.signed(error.ratio * 100)} %"
+    end
+
+    def range(estimate, scale) = "#{number(estimate.value, scale)} (#{number(estimate.low, scale)} to #{number(estimate.high, scale)})"
+
+    def number(value, scale) = PumaTuner::Units.significant(value.fdiv(scale))
+  end
+
+  # Did the self-check tell the user? What it said of each recording, beside the errors that its forecasts then had in cells that it knows nothing of. Pure.
+  #
+  # It is to be silent where errors are within noise and loud where they are not. They are beyond noise where, in the median of the cells, they exceed what the
+  # model is usually wrong by, with what the measurement leaves open taken off.
+  class SelfChecks
+    # Of the model at large: Predict::Uncertainty's.
+    USUAL_RATIOS = {throughput: 0.04, p50: 0.10, p99: 0.15}.freeze
+
+    # What was said of one recording. beyond: metrics whose errors are beyond noise
+    Said = Data.define(:subject, :at, :loud, :text, :comparisons, :beyond) do
+      # @return [Boolean] whether it said what there was
+      def right? = loud == beyond.any?
+
+      def outcome
+        return "right" if right?
+        loud ? "a false alarm" : "**silent**"
+      end
+    end
+
+    # @param comparisons [Array<Comparison>] of our generator and of wrk
+    def initialize(comparisons)
+      @comparisons = comparisons
+    end
+
+    # @return [Array<Said>] none where this version has no self-check
+    def said
+      @said ||= @comparisons.select { |comparison| comparison.recorded.self_check.respond_to?(:off) && !comparison.cell.level.wrk? }
+        .group_by { |comparison| [comparison.cell.subject, comparison.recorded.at] }.map { |(subject, at), of_recording| one(subject, at, of_recording) }
+    end
+
+    # @return [String, nil] in a sentence
+    def summary
+      return if said.empty?
+      loud, silent = said.partition(&:loud)
+      "Of #{PumaTuner::Units.counted(said.size, "recording")} it was loud at #{loud.size} (#{loud.count(&:right?)} of them with errors beyond noise) and silent at " \
+        "#{silent.size} (#{silent.count(&:right?)} of them with errors within noise)."
+    end
+
+    # @return [String, nil]
+    def table
+      rows = said.map do |one|
+        [one.subject.key, one.at.to_s, one.loud ? "loud" : "silent", *USUAL_RATIOS.keys.map { |metric| ErrorTable.statistics(errors(one.comparisons, metric)) },
+          one.beyond.any? ? one.beyond.map { |metric| ErrorTable::TITLES.fetch(metric) }.join(", ") : "nothing", one.outcome, one.text]
+      end
+      Bench::Markdown.table(["cells", "recorded at", "it was", *USUAL_RATIOS.keys.map { |metric| "#{ErrorTable::TITLES.fetch(metric)} errors %" }, "beyond noise", "that is", "it said"], rows, left_count: 3) if rows.any?
+    end
+
+    private
+
+    def one(subject, at, comparisons)
+      check = comparisons.first.recorded.self_check
+      figures = check.off.flat_map(&:off).map(&:to_s)
+      beyond = USUAL_RATIOS.select { |metric, ratio| errors(comparisons, metric).map(&:least_ratio).then { |ratios| ratios.any? && Judge::MEDIAN.call(ratios) > ratio } }.keys
+      Said.new(subject:, at:, loud: figures.any?, text: figures.any? ? figures.join("; ") : "the recording is reproduced", comparisons:, beyond:)
+    end
+
+    def errors(comparisons, metric) = comparisons.filter_map { |comparison| comparison.errors[metric] }
+  end
+
   # What is printed, and docs/validation.md. Generated; nothing in it is written by hand. Pure but for its date.
   class Page
     # @param facts [Hash] the journal's run
@@ -140,7 +394,7 @@ module Validation
     def facts
       machine = PumaTuner::Probe::MachineFacts.from_document(@facts.fetch("machine"))
       # Of what is recorded the page may be computed anew, by another commit.
-      [Provenance.line(machine, at: @at, ruby: @facts.fetch("ruby")),
+      [Bench::Provenance.line(machine, at: @at, ruby: @facts.fetch("ruby")),
         "Measured from #{@facts.fetch("at")} on, with #{@facts.fetch("commit")}; #{@facts.fetch("turns_per_ms")} turns of the loop to a millisecond.",
         "Command: `#{@options.command}`; #{@calibrated_at ? "calibrated on this machine at #{@calibrated_at.join(", ")}" : "**not calibrated**: typical figures stand for the machine's own"}.",
         *looks].join("\n")
@@ -219,7 +473,7 @@ module Validation
       ["## Errors of made workloads, corrected for the machine's speed", CORRECTED.strip, table || "No cell was undisturbed."]
     end
 
-    def workloads = Accuracy::Markdown.table(["class", "name", "a request is"], Workloads::ALL.map { |workload| [workload.kind, workload.name, workload.title] }, left_count: 3)
+    def workloads = Bench::Markdown.table(["class", "name", "a request is"], Workloads::ALL.map { |workload| [workload.kind, workload.name, workload.title] }, left_count: 3)
 
     def cells = Table.new(@comparisons).cells&.then { |table| ["## Cells", "Measured (interval) -> predicted (interval), error; uncorrected. A star marks what was disturbed.", table] }
 

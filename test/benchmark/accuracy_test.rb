@@ -1,9 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/accuracy/suite"
-require_relative "../../benchmark/accuracy/blame/stamps"
-require_relative "../../benchmark/support/script"
+require_relative "../../benchmark/accuracy"
 
 class AccuracyTest < TunerTest
   kind :integration
@@ -110,14 +108,10 @@ class AccuracyTest < TunerTest
   end
 
   test "misses when the probe crashed once or did not tell a part, and judges nobody else" do
-    crash = Failure.new(kind: "crashed", reason: "killed by SIGSEGV")
+    crash = Bench::Failure.new(kind: "crashed", reason: "killed by SIGSEGV")
     assert_equal({"every run" => :missed}, outcomes(results(sample, crash)))
     assert_equal :missed, outcomes(results(sample, sample.with(reported: sample.reported.merge(io: nil))))["io"]
     assert_empty outcomes(results(crash, tool: "gvltools"))
-  end
-
-  test "ends well only when all targets are met" do
-    assert_equal [0, 3, 1, 1], [%i[met met], %i[met not_shown], %i[missed met], %i[missed not_shown]].map { |all| Script.status(all) }
   end
 
   test "knows from the app's stamps who held the GVL while the sleeper waited" do
@@ -149,7 +143,7 @@ class AccuracyTest < TunerTest
     assert_equal [[what, :not_shown]], blame_outcome(blame_sample(99.5), blame_sample(99.5), blame_sample(94.0))
     assert_equal [[what, :not_shown]], blame_outcome(blame_sample(99.5, doubt_percent: 2.0))
     assert_equal [[what, :missed]], blame_outcome(blame_sample(21.0), blame_sample(43.0), blame_sample(98.0))
-    assert_equal [["every run", :missed]], blame_outcome(Failure.new(kind: "hung", reason: "not done within 60 s"))
+    assert_equal [["every run", :missed]], blame_outcome(Bench::Failure.new(kind: "hung", reason: "not done within 60 s"))
   end
 
   test "shows each holder's share, known and told" do
@@ -159,7 +153,7 @@ class AccuracyTest < TunerTest
 
   test "shows each tool's worst part by its median, with the range over the rounds" do
     found = results(sample({io: 30_000_000}), sample({io: 20_000_000, cpu: 160_000_000}), sample({io: 50_000_000}))
-    table = Table.new(results(Failure.new(kind: "hung", reason: "not done within 60 s"), tool: "gvltools", into: found), **NAMES)
+    table = Table.new(results(Bench::Failure.new(kind: "hung", reason: "not done within 60 s"), tool: "gvltools", into: found), **NAMES)
     assert_match(/^\| sleep +\| +\+3\.00 io \| +hung \|$/, table.overview("idle"))
     assert_match(/^\| sleep +\| ours +\| io +\| +\+3\.00 \| \+2\.00…\+5\.00 \| +3 \|$/, table.details("idle"))
     assert_match(/^\| sleep +\| gvltools \| - +\| +- \| +- \| 0, 1 hung \|$/, table.details("idle"))
@@ -170,12 +164,6 @@ class AccuracyTest < TunerTest
     found = results(sample({lock: 2_000_000}, doubts: {sleep: 3_000_000}))
     line = Table.new(found, **NAMES).ours("idle").lines.last
     assert_match(/100\.0 \(\+0\.00\) .* 0\.0 \(\+0\.20\) .* 900\.0 \(\+0\.00\) .* 1000\.0 \(\+0\.30\) .* 0\.30/, line)
-  end
-
-  test "aligns its columns and never shows a negative zero" do
-    lines = Markdown.table(%w[a bb], [%w[long 1], %w[x|y 22]]).lines.map(&:chomp)
-    assert_equal ["| a    | bb |", "| ---- | -: |", "| long |  1 |", "| x\\|y | 22 |"], lines
-    assert_equal ["+0.00", "-0.01", "+12", "-"], [-0.001, -0.006, 12.3, nil].map { |percent| Markdown.signed(percent) }
   end
 
   test "knows from a method what its caller waits for" do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/false_alarms/suite"
+require_relative "../../benchmark/false_alarms"
 
 class FalseAlarmsTest < TunerTest
   include FalseAlarms
@@ -81,7 +81,7 @@ class FalseAlarmsTest < TunerTest
     simulation = Simulation.new(QUIET, repeats_count: 100, seed: 1)
     100.times { simulation.plan(Plans::Ours).add(false_alarm: true) }
     Simulation::ROUNDS_COUNTS.each { |count| simulation.fixed(Methods::Ours, count).add(false_alarm: false) }
-    assert_equal ["quiet, looks: 100.0 % false alarms"], Suite.broken([simulation], [])
+    assert_equal ["quiet, looks: 100.0 % false alarms"], FalseAlarms.broken([simulation], [])
   end
 
   test "the same seed gives the same page, which names its command" do
@@ -89,7 +89,7 @@ class FalseAlarmsTest < TunerTest
     machine = PumaTuner::Probe::MachineFacts.read
     pages = Array.new(2) do
       @simulations = @tails = nil
-      Page.new(options:, simulations:, tails:, beside: [], broken: Suite.broken(simulations, tails), machine:, at: Time.utc(2026, 11, 21)).to_s
+      Page.new(options:, simulations:, tails:, beside: [], broken: FalseAlarms.broken(simulations, tails), machine:, at: Time.utc(2026, 11, 21)).to_s
     end
     assert_match(/^Made with .+ on 2026-11-21: .+\.$/, pages.first)
     assert_equal 1, pages.uniq.size
@@ -100,15 +100,14 @@ class FalseAlarmsTest < TunerTest
   end
 
   test "a broken promise is told" do
-    page = Page.new(options: Options.parse([]), simulations: [], tails: [], beside: [], broken: ["quiet, looks: 9.0 % false alarms"])
+    page = Page.new(options: Options.parse([]), simulations: [], tails: [], beside: [], machine: PumaTuner::Probe::MachineFacts.read, broken: ["quiet, looks: 9.0 % false alarms"])
     assert_match(/\*\*Ours does not keep its promise:\*\*\n- quiet, looks/, page.results)
   end
 
-  test "a run prints its tables and tells by its status whether the promise was kept" do
-    status = nil
-    out, = capture_io { status = Suite.new(Options.parse(%w[--repeats 3])).run }
-    assert_equal 0, status
-    assert_includes out, "3 repeats of each"
+  test "a run has its tables, and keeps the promise" do
+    page = FalseAlarms.run(Options.parse(%w[--repeats 3]), PumaTuner::Probe::MachineFacts.read)
+    assert_equal [:met], page.outcomes
+    assert_includes page.results, "3 repeats of each"
   end
 
   test "takes its options, and refuses a page of half a run" do

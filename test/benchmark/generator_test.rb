@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/generator/suite"
-require_relative "../../benchmark/stall/suite"
+require_relative "../../benchmark/generator"
+require_relative "../../benchmark/stall"
 
 # What can be said of the generator's benchmarks without measuring.
 class GeneratorBenchmarkTest < TunerTest

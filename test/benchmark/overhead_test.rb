@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/overhead/suite"
+require_relative "../../benchmark/overhead"
 
 class OverheadTest < TunerTest
   kind :integration
@@ -11,12 +11,15 @@ class OverheadTest < TunerTest
   RIVALS = Variant::ALL.select { |variant| %w[gvltools gvl_timing].include?(variant.key) }.freeze
   VARIANTS = [Variant::NONE, Variant::AGAIN, Variant::OURS, *RIVALS].freeze
 
+  MACHINE = PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
+    kernel: "Linux", load_average: 0.5, cpu_pressure_ratio: nil)
+
   # @param samples [Array<Array>] of none, none again, ours, gvltools and gvl_timing, by round
   def series(*samples, key: "c_alone", variants: VARIANTS)
     Series.new(key:, title: key, unit: "ns", variants:).tap do |series|
       variants.zip(samples).each do |variant, values|
         values&.each_with_index do |value, round|
-          series.add(round, variant, value.is_a?(String) ? Failure.new(reason: value) : value)
+          series.add(round, variant, value.is_a?(String) ? Bench::Failure.new(reason: value) : value)
         end
       end
     end
@@ -38,16 +41,6 @@ class OverheadTest < TunerTest
     assert_operator estimate.level_ratio, :>=, 0.95
   end
 
-  test "takes the middle of the Walsh averages and the exact signed-rank interval" do
-    # The averages of 0, 1 and 5 are 0, 0.5, 1, 2.5, 3, 5.
-    assert_in_delta 1.75, Difference.of([0, 1, 5]).value
-    assert_nil Difference.of([0, 1, 5]).level_ratio
-    six = Difference.of([3, 1, 2, 6, 5, 4])
-    assert_equal [1.0, 6.0], [six.low, six.high]
-    assert_in_delta 0.96875, six.level_ratio
-    assert_nil Difference.of([])
-  end
-
   test "pairs only rounds in which both gave a number" do
     found = series([10, "gone", 30], nil, [11, 22, 36])
     assert_equal({0 => 1, 2 => 6}, found.differences(Variant::OURS))
@@ -67,7 +60,6 @@ class OverheadTest < TunerTest
     assert_equal [:not_shown], outcomes(series([100] * 5, [100] * 5, [110] * 5, [200] * 5))
     assert_equal [:not_shown], outcomes(series([100] * 6, ["gone"] * 6, [110] * 6, [200] * 6))
     assert_equal [:met], outcomes(series([100] * 6, [100] * 6, [110] * 6, [200] * 6))
-    assert_equal 3, Script.status(%i[met not_shown])
   end
 
   test "misses the target where only the probe crashed, and blames nobody where the baseline did, too" do
@@ -124,15 +116,8 @@ class OverheadTest < TunerTest
     assert_match(/\| +- \| +- \| +- \| +- \| +- \| +0 of 2 \|\n\n.* failed 2 times: status 1, no such gem\.$/, text)
   end
 
-  test "tells how a child failed in one line, without folders of this machine" do
-    aborted, killed = ["abort %q(\n/some/where/app.rb:2: boom\nmore)", "Process.kill(:KILL, Process.pid)"].map do |program|
-      Failure.of_child(*PumaTuner::Load::Child.output_of([RbConfig.ruby, "-e", program], limit_s: 30)).reason
-    end
-    assert_equal ["status 1, app.rb:2: boom", "killed by SIGKILL"], [aborted, killed]
-  end
-
   test "says which outcome came of each target" do
-    table = Table.verdicts(Judge.verdicts([drifting(ours_ns: 90)]))
+    table = Page.new(machine: MACHINE, parts: [], verdicts: Judge.verdicts([drifting(ours_ns: 90)])).results
     assert_includes table, "c_alone: nothing beyond 0.6 times what gvltools takes"
     assert_match(/\+15\.0 ns \| \+15\.0 to \+15\.0 \| +2\.0 ns \| \*\*missed\*\* \|/, table)
   end
@@ -141,20 +126,12 @@ class OverheadTest < TunerTest
     part = Struct.new(:series).new([drifting(ours_ns: 50)])
     part.class.const_set(:TITLE, "CPU")
     part.class.const_set(:METHOD, "As said.\n")
-    machine = PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "test", cpu_quota_cores: nil, memory_bytes: 1,
-      kernel: "Linux", load_average: 0.5, cpu_pressure_ratio: nil)
-    page = Page.new(machine:, parts: [part], verdicts: Judge.verdicts(part.series), at: Time.utc(2026, 1, 2)).to_s
+    page = Page.new(machine: MACHINE, parts: [part], verdicts: Judge.verdicts(part.series), at: Time.utc(2026, 1, 2)).to_s
     assert_match(/^Made with .+ on 2026-01-02: .+; load average before the run 0\.5\.$/, page)
     ["bin/exec rake overhead", "## CPU", "As said.", " met |"].each do |text|
       assert_includes page, text
     end
     refute_includes page, File.expand_path("../..", __dir__)
-  end
-
-  test "gives each variant each place, and not always the same neighbour" do
-    orders = (0...8).map { |round| Rounds.order(%i[a b c d], round) }
-    assert_equal [%i[a a b b c c d d]] * 4, orders.transpose.map(&:sort)
-    assert_operator orders.flat_map { |order| order.each_cons(2).to_a }.uniq.size, :>, 4
   end
 
   test "asks for a timer per thread only where there are threads" do

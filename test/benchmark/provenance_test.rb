@@ -15,28 +15,28 @@ class ProvenanceTest < TunerTest
   end
 
   test "one line tells commit, day and machine" do
-    line = Provenance.line(MACHINE, at: Time.utc(2026, 1, 2, 3), ruby: "ruby 3.4.5", commit: "commit `1234567`")
+    line = Bench::Provenance.line(MACHINE, at: Time.utc(2026, 1, 2, 3), ruby: "ruby 3.4.5", commit: "commit `1234567`")
     assert_equal "Made with commit `1234567` on 2026-01-02: ruby 3.4.5; 2 cores (A), limited to 1.50, CPU pressure 0.7%; Linux 6; load average before the run 0.5.", line
-    assert_match Provenance::PATTERN, line
-    assert_match Provenance::PATTERN, Provenance.line(MACHINE, commit: "commit `1234567` with uncommitted changes")
+    assert_match Bench::Provenance::PATTERN, line
+    assert_match Bench::Provenance::PATTERN, Bench::Provenance.line(MACHINE, commit: "commit `1234567` with uncommitted changes")
   end
 
   test "the commit is the checkout's, and what is not committed is told" do
     Dir.mktmpdir do |folder|
-      assert_equal "an unknown commit", Provenance.commit_of(folder)
+      assert_equal "an unknown commit", Bench::Provenance.commit_of(folder)
       git(folder, "init", "-q")
       git(folder, "commit", "-q", "--allow-empty", "-m", "one")
       hash = IO.popen(["git", "-C", folder, "rev-parse", "HEAD"], &:read)
-      clean = Provenance.commit_of(folder)
+      clean = Bench::Provenance.commit_of(folder)
       assert_match(/\Acommit `\h{7,}`\z/, clean)
       assert hash.start_with?(clean[/\h{7,}/])
       File.write(File.join(folder, "new.rb"), "")
-      assert_equal "#{clean} with uncommitted changes", Provenance.commit_of(folder)
+      assert_equal "#{clean} with uncommitted changes", Bench::Provenance.commit_of(folder)
     end
   end
 
   # Whoever writes a page of docs/ names it.
-  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"].flat_map { |path| File.read(path).scan(/"\S*(docs\/\w+\.md)", __dir__/).flatten }.uniq.sort.freeze
+  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"].flat_map { |path| File.read(path).scan(/page: "(docs\/\w+\.md)"/).flatten }.uniq.sort.freeze
 
   test "all pages that benchmarks write are known" do
     assert_operator PAGES.size, :>=, 9
@@ -48,7 +48,7 @@ class ProvenanceTest < TunerTest
     test "#{page} says what it was made with: a commit that there is" do
       lines = File.readlines(File.join(PROJECT, page), chomp: true).grep(/^Made with /)
       assert_equal 1, lines.size
-      made = Provenance::PATTERN.match(lines.first)
+      made = Bench::Provenance::PATTERN.match(lines.first)
       refute_nil made, lines.first
       assert_known(made[:commit])
     end

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "tmpdir"
-require_relative "../../benchmark/validate/side_by_side"
+require_relative "../../benchmark/validate/measurement"
 
 # All servers of a subject stand at the same time, and take turns.
 class SideBySideTest < TunerTest

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/sim_speed/suite"
+require_relative "../../benchmark/sim_speed"
 
 # What can be said of the simulation's benchmark without timing.
 class SimSpeedTest < TunerTest

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/soak/pair"
-require_relative "../../benchmark/soak/page"
+require_relative "../../benchmark/soak"
 
 class SoakTest < TunerTest
   kind :integration
@@ -24,7 +23,7 @@ class SoakTest < TunerTest
     assert_match(/\[BUG\]/, result(lines: ["[BUG] Segmentation fault"]).broken.first)
     counts = {probe: Soak::Counts.new(1_000, 1_100, 12), none: Soak::Counts.new(1, 1, 0)}
     assert_match(/clients 1100/, result(counts:).broken.first)
-    page = Soak::Page.of(result, command: "rake soak", provenance: "Made with nothing.")
+    page = Soak::Page.new(machine: PumaTuner::Probe::MachineFacts.read, result:).to_s
     assert_match(/All promises were kept/, page)
     assert_match(/kill worker 2/, page)
   end

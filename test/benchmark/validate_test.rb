@@ -3,7 +3,7 @@
 require "test_helper"
 require "support/builders"
 require "tmpdir"
-require_relative "../../benchmark/validate/suite"
+require_relative "../../benchmark/validate"
 
 # What can be said of the validation without measuring.
 class ValidateTest < TunerTest

@@ -5,8 +5,7 @@ require "support/served_app"
 require "support/command_line"
 require "json"
 require_relative "../../benchmark/support/prometheus_process"
-require_relative "../../benchmark/fleet_scale/simulated_fleet"
-require_relative "../../benchmark/fleet_scale/backfill"
+require_relative "../../benchmark/fleet_scale/trial"
 
 # A real Prometheus that scrapes real Pumas; and one whose past was written, with the truth known.
 class FleetTest < TunerTest

@@ -1,6 +1,0 @@
-# frozen_string_literal: true
-
-require "mkmf"
-
-append_cflags("-O2")
-create_makefile("overhead_cycle")
