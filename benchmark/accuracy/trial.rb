@@ -90,14 +90,14 @@ module Accuracy
     # @yieldreturn [Sample, Blame::Sample]
     # @return [Sample, Blame::Sample, Bench::Failure]
     def answer(command)
-      output, status = PumaTuner::Load::Child.output_of(command, limit_s: LIMIT_S)
+      output, status = PumaTuner::Host::Child.output_of(command, limit_s: LIMIT_S)
       return Bench::Failure.new(kind: "hung", reason: "not done within #{LIMIT_S} s") unless output
       said = output[/^accuracy (.+)$/, 1]
       (status.success? && said) ? yield(said) : Bench::Failure.of_child(output, status)
     end
 
     def insist_on_gems
-      _, status = PumaTuner::Load::Child.output_of([ENVIRONMENT, RbConfig.ruby, "-e", ""], limit_s: CHECK_LIMIT_S)
+      _, status = PumaTuner::Host::Child.output_of([ENVIRONMENT, RbConfig.ruby, "-e", ""], limit_s: CHECK_LIMIT_S)
       return if status&.success?
       raise PumaTuner::UserMistake, "the tools to compare with are not installed; run bin/setup --test, or bundle install with " \
                                     "gemfiles/rivals.gemfile"

@@ -90,7 +90,7 @@ module GeneratorBenchmark
     # @return [Float] µs per request
     def wrk(url)
       output = nil
-      child_s = children_s { output, = PumaTuner::Load::Child.output_of(["wrk", "-t1", "-c#{CONNECTIONS_COUNT}", "-d#{@load_s}", url], limit_s: @load_s + 30) }
+      child_s = children_s { output, = PumaTuner::Host::Child.output_of(["wrk", "-t1", "-c#{CONNECTIONS_COUNT}", "-d#{@load_s}", url], limit_s: @load_s + 30) }
       count = output.to_s[/(\d+) requests in/, 1].to_i
       raise PumaTuner::LoadToolFailed, "wrk gave no figures: #{output}" if count.zero? || output.include?("Non-2xx")
       child_s * 1e6 / count

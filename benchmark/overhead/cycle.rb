@@ -67,7 +67,7 @@ module Overhead
 
     def sample(series, variant)
       cycles_count = FORMS.find { |form| form.key == series.key }.cycles_count / @divisor
-      output, status = PumaTuner::Load::Child.output_of(command(series, variant, cycles_count), limit_s: SAMPLE_LIMIT_S)
+      output, status = PumaTuner::Host::Child.output_of(command(series, variant, cycles_count), limit_s: SAMPLE_LIMIT_S)
       return Bench::Failure.new(reason: "not done within #{SAMPLE_LIMIT_S} s") unless output
       found = output[/^overhead (\S+)$/, 1]
       return Float(found) if status.success? && found

@@ -28,7 +28,7 @@ module Bench
       # @param command [Array<String>]
       # @raise [PumaTuner::UserMistake]
       def run(folder, *command)
-        output, status = Dir.chdir(folder) { PumaTuner::Load::Child.output_of(command, limit_s: BUILD_LIMIT_S) }
+        output, status = Dir.chdir(folder) { PumaTuner::Host::Child.output_of(command, limit_s: BUILD_LIMIT_S) }
         raise PumaTuner::UserMistake, "a helper in C could not be built; that takes a compiler and make. #{output}" unless status&.success?
       rescue SystemCallError => error
         raise PumaTuner::UserMistake, "a helper in C could not be built: #{error.message}"

@@ -113,7 +113,7 @@ module Validation
       *bundle, _puma, _rackup = command.words
       # Nothing of the bundle that we run in.
       environment = ENV.to_h.transform_values { nil }.merge(command.environment)
-      output, = PumaTuner::Load::Child.output_of([environment, *bundle, command.words.first, "-I", LIBRARY, "-e", CHILD], limit_s: LIMIT_S)
+      output, = PumaTuner::Host::Child.output_of([environment, *bundle, command.words.first, "-I", LIBRARY, "-e", CHILD], limit_s: LIMIT_S)
       output.to_s
     end
   end

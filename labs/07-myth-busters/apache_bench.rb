@@ -55,7 +55,7 @@ module PumaTuner
         def ab(stand, asked)
           command = [Packages.path_of("ab"), "-q", "-d", "-S", "-n", @sizes.ab.fetch(:requests_count).to_s, "-c", asked.connections_count.to_s,
             "#{stand.server.url}#{asked.paths.keys.first}"]
-          output, = Load::Child.output_of(command, limit_s: LIMIT_S)
+          output, = Host::Child.output_of(command, limit_s: LIMIT_S)
           self.class.read(output || "it did not end within #{LIMIT_S} s")
         end
       end

@@ -5,6 +5,7 @@ module PumaTuner
   module Host
     autoload :Asking, "puma_tuner/host/asking"
     autoload :CacheFolder, "puma_tuner/host/cache_folder"
+    autoload :Child, "puma_tuner/host/child"
     autoload :Command, "puma_tuner/host/command"
     autoload :MachineLoad, "puma_tuner/host/machine_load"
     autoload :Masking, "puma_tuner/host/masking"

@@ -10,7 +10,6 @@ module PumaTuner
   # What came of it: an outcome.
   module Load
     autoload :Arrivals, "puma_tuner/load/arrivals"
-    autoload :Child, "puma_tuner/load/child"
     autoload :DataFile, "puma_tuner/load/data_file"
     autoload :FirstAnswer, "puma_tuner/load/first_answer"
     autoload :Generator, "puma_tuner/load/generator"

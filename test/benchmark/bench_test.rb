@@ -63,7 +63,7 @@ class BenchTest < TunerTest
 
   test "tells how a child failed in one line, without folders of this machine" do
     aborted, killed = ["abort %q(\n/some/where/app.rb:2: boom\nmore)", "Process.kill(:KILL, Process.pid)"].map do |program|
-      Failure.of_child(*PumaTuner::Load::Child.output_of([RbConfig.ruby, "-e", program], limit_s: 30)).reason
+      Failure.of_child(*PumaTuner::Host::Child.output_of([RbConfig.ruby, "-e", program], limit_s: 30)).reason
     end
     assert_equal ["status 1, app.rb:2: boom", "killed by SIGKILL"], [aborted, killed]
   end

@@ -96,7 +96,7 @@ class OverheadTest < TunerTest
       RUBY
       sizes = [nil, "no_blame", "no_steps"].map do |key|
         libraries = [*(Parts.library(folder, key) if key), File.expand_path("../../lib", __dir__)]
-        Integer(PumaTuner::Load::Child.output_of([RbConfig.ruby, *libraries.flat_map { |library| ["-I", library] }, "-e", program], limit_s: 60).first)
+        Integer(PumaTuner::Host::Child.output_of([RbConfig.ruby, *libraries.flat_map { |library| ["-I", library] }, "-e", program], limit_s: 60).first)
       end
       assert_operator sizes.first(2).min, :>, 20
       assert_operator sizes.last, :<, 5

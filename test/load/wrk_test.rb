@@ -68,7 +68,7 @@ class WrkTest < TunerTest
       script = File.join(folder, "both.lua")
       File.write(script, Load::WrkScript.new(mix, 1).to_s + both)
       ScriptedServer.serve(->(_, number) { sleep(number % 7 / 1_000.0) && 200 }) do |server|
-        output, = Load::Child.output_of(["wrk", "-t1", "-c2", "-d1", "-s", script, server.url], limit_s: 20)
+        output, = PumaTuner::Host::Child.output_of(["wrk", "-t1", "-c2", "-d1", "-s", script, server.url], limit_s: 20)
         assert_match(/^BOTH true$/, output)
       end
     end

@@ -44,8 +44,8 @@ module PumaTuner
       def start
         reports, report = IO.pipe(binmode: true)
         output, error_output = IO.pipe(binmode: true)
-        # An interruption in between would leave a child that nobody knows of.
-        Thread.handle_interrupt(Exception => :never) { @waiting = Process.detach(@pid = spawn(report, error_output)) }
+        @child = Host::Child.new(*command_with(report), **streams(report, error_output))
+        @child.start
         # What is left open here would keep them from ending with the child.
         [report, error_output].each(&:close)
         @listening = listen(reports, output)
@@ -62,7 +62,7 @@ module PumaTuner
           case @events.pop(timeout: limit_s)
           when nil then return limit_s
           when "called" then limit_s = run_limit_s
-          when "listed", "counted", "profiled", "failed" then return @waiting.join(EXIT_LIMIT_S) && nil
+          when "listed", "counted", "profiled", "failed" then return @child.wait(EXIT_LIMIT_S) && nil
           when :ended then return
           end
         end
@@ -70,27 +70,26 @@ module PumaTuner
 
       # Makes sure that it is gone, and its group with it. Safe to call again, and when it never started.
       def stop
-        return unless @pid
-        kill_group
-        @waiting.join
+        @child&.stop
         @listening.each { |thread| thread.join(EXIT_LIMIT_S) || thread.kill.join }
-        @pid = nil
       end
 
       # @return [Ending]
       def ending(broken_limit_s)
         output = @output.force_encoding(Encoding::UTF_8).scrub.lines(chomp: true).last(OUTPUT_LINES)
-        Ending.new(reports: @reports, status: @waiting.value, limit_s: broken_limit_s, output:)
+        Ending.new(reports: @reports, status: @child.wait, limit_s: broken_limit_s, output:)
       end
 
       private
 
-      # Its standard output goes nowhere: what a block prints while it is repeated is of no use, and keeping it takes time.
-      def spawn(report, error_output)
+      def command_with(report)
         mode, *settings = @words
-        Process.spawn(@command.environment.merge(Probe::KeyedHash::VARIABLE => Host::Masking.key), *@command.words, "-I", LIBRARY_PATH, PROGRAM, mode, report.fileno.to_s, @file, *settings,
-          report => report, :in => File::NULL, :out => File::NULL, :err => error_output,
-          :chdir => @command.directory, :pgroup => true, :unsetenv_others => true)
+        [@command.environment.merge(Probe::KeyedHash::VARIABLE => Host::Masking.key), *@command.words, "-I", LIBRARY_PATH, PROGRAM, mode, report.fileno.to_s, @file, *settings]
+      end
+
+      # Its standard output goes nowhere: what a block prints while it is repeated is of no use, and keeping it takes time.
+      def streams(report, error_output)
+        {report => report, :in => File::NULL, :out => File::NULL, :err => error_output, :chdir => @command.directory, :unsetenv_others => true}
       end
 
       def listen(reports, output)
@@ -98,7 +97,7 @@ module PumaTuner
         keeping = Thread.new { keep(output) }
         # Its last report may still be in the pipe when it has ended; and what it left behind may keep that open.
         telling = Thread.new do
-          @waiting.join
+          @child.wait
           hearing.join(1)
           @events << :ended
         end
@@ -126,12 +125,6 @@ module PumaTuner
         nil # it ended
       ensure
         output.close
-      end
-
-      def kill_group
-        Process.kill(:KILL, -@pid)
-      rescue Errno::ESRCH, Errno::EPERM
-        nil # nobody is left in it
       end
     end
   end

@@ -14,7 +14,7 @@ module PumaTuner
       # What one got done in a window. count: steps; cpu_ns: the CPU time they took
       Work = Data.define(:count, :cpu_ns)
 
-      Child = Data.define(:pid, :orders, :answers)
+      Burner = Data.define(:process, :orders, :answers)
 
       # @param count [Integer]
       # @yieldparam burners [Burners] gone afterwards
@@ -87,10 +87,7 @@ module PumaTuner
       def stop
         @children.each do |child|
           [child.orders, child.answers].each(&:close)
-          Process.kill(:KILL, child.pid)
-          Process.wait(child.pid)
-        rescue Errno::ESRCH, Errno::ECHILD
-          next # it has ended, and was waited for
+          child.process.stop
         end
         @children = []
       end
@@ -100,11 +97,9 @@ module PumaTuner
       def start_one
         theirs, orders = IO.pipe
         answers, their_answers = IO.pipe
-        # An interruption in between would leave a child that nobody knows of.
-        Thread.handle_interrupt(Interrupt => :never) do
-          pid = Process.spawn(*FreshRuby.words("PumaTuner::Calibrate::Burners.serve($stdin, $stdout)"), in: theirs, out: their_answers)
-          @children << Child.new(pid:, orders:, answers:)
-        end
+        process = Host::Child.new(*FreshRuby.words("PumaTuner::Calibrate::Burners.serve($stdin, $stdout)"), in: theirs, out: their_answers)
+        @children << Burner.new(process:, orders:, answers:)
+        process.start
       ensure
         [theirs, their_answers].each { |io| io&.close }
       end

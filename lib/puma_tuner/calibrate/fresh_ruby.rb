@@ -25,7 +25,7 @@ module PumaTuner
       # @return [Array<Integer>]
       # @raise [VoidMeasurement]
       def self.numbers(code, expected_s:, **)
-        output, status = Load::Child.output_of(words("puts((#{code}).join(' '))", **), limit_s: expected_s + SPARE_S)
+        output, status = Host::Child.output_of(words("puts((#{code}).join(' '))", **), limit_s: expected_s + SPARE_S)
         raise VoidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within #{(expected_s + SPARE_S).ceil} s; is the machine very busy?" unless output
         raise InvariantError, "a probe failed (#{status}): #{output.lines.first(5).join.strip}" unless status.success?
         output.split.map { |word| Integer(word) }
@@ -36,7 +36,7 @@ module PumaTuner
       # @raise [UserMistake] when it can't be calibrated
       def self.facts(ruby)
         return [RUBY_VERSION, RUBY_DESCRIPTION] if ruby == RbConfig.ruby
-        output, status = Load::Child.output_of([ENVIRONMENT, ruby, "--disable-gems", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RUBY_DESCRIPTION"], limit_s: SPARE_S)
+        output, status = Host::Child.output_of([ENVIRONMENT, ruby, "--disable-gems", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RUBY_DESCRIPTION"], limit_s: SPARE_S)
         engine, version, description = output.to_s.lines(chomp: true)
         oldest = Host::UserEnvironment::OLDEST_RUBY
         return [version, description] if status&.success? && engine == "ruby" && Gem::Version.new(version) >= Gem::Version.new(oldest)

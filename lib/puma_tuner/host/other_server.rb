@@ -19,7 +19,7 @@ module PumaTuner
 
       def serving_pids = pids
 
-      def pids = Probe::Processes.tree_of(@pid)
+      def pids = Probe::Processes.tree_of(@child.pid)
 
       def topology = nil
 
@@ -39,7 +39,7 @@ module PumaTuner
 
       def serves?
         TCPSocket.new("127.0.0.1", @port).close
-        @announcement = {"pid" => @pid, "ports" => [@port], "binds" => [], "workers_count" => 0, "max_threads_count" => nil, "options" => {}}
+        @announcement = {"pid" => @child.pid, "ports" => [@port], "binds" => [], "workers_count" => 0, "max_threads_count" => nil, "options" => {}}
         true
       rescue SystemCallError
         false

@@ -53,11 +53,8 @@ module PumaTuner
         @directory = ScratchFolder.make
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
         began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        # An interruption in between would leave a server that nobody knows of.
-        Thread.handle_interrupt(Interrupt => :never) do
-          @pid = Process.spawn(environment, *words, chdir: @command.directory, pgroup: true,
-            in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
-        end
+        @child = Child.new(environment, *words, chdir: @command.directory, in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
+        @child.start
         @log.writer.close
         wait_until_it_serves
         @boot_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
@@ -90,16 +87,14 @@ module PumaTuner
       def pids = [announcement["pid"], *serving_pids].uniq
 
       # @return [Boolean]
-      def alive? = !@pid.nil? && !ended?
+      def alive? = @child&.alive? || false
 
       # Waits until it ends by itself.
-      def wait
-        sleep 0.05 until ended?
-      end
+      def wait = @child.wait
 
       # Asks it to end, then makes sure. Safe to call again, and when it never started.
       def stop
-        terminate if @pid
+        terminate if @child&.pid
       ensure
         # A second Ctrl-C cuts the waiting short, and not this.
         Thread.handle_interrupt(Interrupt => :never) { clear_away }
@@ -107,9 +102,8 @@ module PumaTuner
 
       # Asks it to end and waits, leaving its files in place until `stop`.
       def terminate
-        Process.kill(:TERM, announcement ? announcement["pid"] : @pid)
-        deadline = now_s + STOP_LIMIT_S
-        sleep 0.02 until ended? || now_s > deadline
+        Process.kill(:TERM, announcement ? announcement["pid"] : @child.pid)
+        @child.wait(STOP_LIMIT_S)
       rescue Errno::ESRCH
         nil
       end
@@ -141,7 +135,7 @@ module PumaTuner
       def wait_until_it_serves
         deadline = now_s + @boot_limit_s
         until serves?
-          raise_boot_failure if ended?
+          raise_boot_failure unless alive?
           if now_s > deadline
             raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:, advice: slow_boot_advice)
           end
@@ -165,28 +159,11 @@ module PumaTuner
       end
 
       def clear_away
-        kill_group
+        @child&.stop
         @log&.finish
         ScratchFolder.remove(@directory) if @directory
-        @pid = @directory = nil
+        @child = @directory = nil
       end
-
-      # The group may outlive its leader: workers, an app's own children.
-      def kill_group
-        return unless @pid
-        Process.kill(:KILL, -@pid)
-        deadline = now_s + 2
-        # A killed process takes its moment to end. Signal 0 asks whether anybody is left: ESRCH when not.
-        until now_s > deadline
-          ended?
-          Process.kill(0, -@pid)
-          sleep 0.005
-        end
-      rescue Errno::ESRCH, Errno::EPERM
-        nil
-      end
-
-      def ended? = @ended ||= !Process.waitpid(@pid, Process::WNOHANG).nil?
 
       def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end

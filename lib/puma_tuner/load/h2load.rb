@@ -22,7 +22,7 @@ module PumaTuner
       # @return [String] name and version
       def name
         return "h2load" unless available?
-        @name ||= Child.output_of([executable, "--version"], limit_s: 5)&.first&.slice(/\Ah2load \S+/) || "h2load"
+        @name ||= Host::Child.output_of([executable, "--version"], limit_s: 5)&.first&.slice(/\Ah2load \S+/) || "h2load"
       end
 
       private

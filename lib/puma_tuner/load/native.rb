@@ -100,7 +100,7 @@ module PumaTuner
       def figures(plan, limit_s)
         extension = $LOADED_FEATURES.find { |path| path.end_with?("/puma_tuner_load.#{RbConfig::CONFIG["DLEXT"]}") }
         command = [RbConfig.ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-r", extension, "-e", CHILD]
-        output, status = Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan), stop_signal: (:INT if @stoppable))
+        output, status = Host::Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan), stop_signal: (:INT if @stoppable))
         raise LoadToolFailed, "the load generator did not end within #{limit_s} s and was stopped" unless output
         JSON.parse(output.lines.last.to_s, symbolize_names: true)
       rescue JSON::ParserError

@@ -28,7 +28,7 @@ module PumaTuner
       # @raise [LoadToolFailed] when it does not end
       def output_of(command, duration_s)
         limit_s = duration_s + ENDING_LIMIT_S
-        output, @status = Child.output_of(command, limit_s:)
+        output, @status = Host::Child.output_of(command, limit_s:)
         output or raise LoadToolFailed, "#{program} did not end within #{limit_s} s and was stopped. Try fewer connections."
       end
 

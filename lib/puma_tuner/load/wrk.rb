@@ -21,7 +21,7 @@ module PumaTuner
       # @return [String] name and version, as the distribution calls it: "wrk debian/4.1.0-3"
       def name
         return "wrk" unless available?
-        @name ||= Child.output_of([executable, "-v"], limit_s: 5)&.first&.slice(/\Awrk \S+/) || "wrk"
+        @name ||= Host::Child.output_of([executable, "-v"], limit_s: 5)&.first&.slice(/\Awrk \S+/) || "wrk"
       end
 
       private

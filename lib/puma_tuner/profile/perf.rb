@@ -72,7 +72,7 @@ module PumaTuner
       def record(pids:, path:, duration_s:, frequency: FREQUENCY_HZ, call_graph: "fp")
         raise UserMistake, why_not if why_not
         partial = "#{path}.#{Process.pid}.partial"
-        output, status = Load::Child.output_of(
+        output, status = Host::Child.output_of(
           [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC", "--call-graph", call_graph,
             "-p", pids.join(","), "-o", partial, "--", "sleep", duration_s.to_s], limit_s: duration_s + ENDING_LIMIT_S
         )
@@ -87,7 +87,7 @@ module PumaTuner
       # @raise [UserMistake] when perf is missing
       def output_of(*words)
         raise UserMistake, why_not unless executable
-        output, status = Load::Child.output_of([executable, *words], limit_s: READING_LIMIT_S)
+        output, status = Host::Child.output_of([executable, *words], limit_s: READING_LIMIT_S)
         [output.to_s.dup.force_encoding(Encoding::UTF_8).scrub, status&.success?]
       end
 

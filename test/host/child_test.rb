@@ -4,7 +4,7 @@ require "test_helper"
 require "tmpdir"
 
 class ChildTest < TunerTest
-  Child = PumaTuner::Load::Child
+  Child = PumaTuner::Host::Child
 
   # Threads may end while they are asked.
   def children
@@ -60,5 +60,35 @@ class ChildTest < TunerTest
     open_before = Dir["/proc/self/fd/*"].size
     assert_raises(Errno::ENOENT) { Child.output_of(["/nowhere/tool"], limit_s: 5) }
     assert_equal open_before, Dir["/proc/self/fd/*"].size
+  end
+
+  test "what it started goes with it, even when it has ended itself" do
+    before = children
+    reader, writer = IO.pipe
+    child = Child.new("sh", "-c", "sleep 30 & echo $!", out: writer)
+    refute_predicate child, :alive?
+    child.start
+    writer.close
+    pid = Integer(reader.gets)
+    assert_predicate child.wait, :success?
+    3.times { child.stop }
+    refute PumaTuner::Probe::Processes.alive?(pid)
+    assert_equal before, children
+  ensure
+    reader&.close
+  end
+
+  test "an interruption at its start does not lose it" do
+    before = children
+    20.times do
+      child = Child.new("sleep", "30")
+      starting = Thread.new { child.start && sleep }
+      starting.report_on_exception = false
+      Thread.pass
+      starting.raise(Interrupt)
+      assert_raises(Interrupt) { starting.value }
+      child.stop
+    end
+    assert_equal before, children
   end
 end
