@@ -103,12 +103,7 @@ module PumaTuner
         {}
       end
 
-      # In one step, so that an interrupted write leaves the old content.
-      def write(apps)
-        partial = "#{@path}.#{Process.pid}.partial"
-        File.write(partial, JSON.generate({schema_version: SCHEMA_VERSION, apps:}))
-        File.rename(partial, @path)
-      end
+      def write(apps) = AtomicFile.write(@path, JSON.generate({schema_version: SCHEMA_VERSION, apps:}))
     end
   end
 end

@@ -71,16 +71,13 @@ module PumaTuner
       # @raise [UserMistake] when perf is missing, the kernel forbids it, or no process is there
       def record(pids:, path:, duration_s:, frequency: FREQUENCY_HZ, call_graph: "fp")
         raise UserMistake, why_not if why_not
-        partial = "#{path}.#{Process.pid}.partial"
-        output, status = Host::Child.output_of(
-          [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC", "--call-graph", call_graph,
-            "-p", pids.join(","), "-o", partial, "--", "sleep", duration_s.to_s], limit_s: duration_s + ENDING_LIMIT_S
-        )
-        raise UserMistake, complaint(output) unless status&.success? && File.size?(partial)
-        File.rename(partial, path)
-        nil
-      ensure
-        File.unlink(partial) if partial && File.exist?(partial)
+        AtomicFile.write(path) do |partial|
+          output, status = Host::Child.output_of(
+            [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC", "--call-graph", call_graph,
+              "-p", pids.join(","), "-o", partial, "--", "sleep", duration_s.to_s], limit_s: duration_s + ENDING_LIMIT_S
+          )
+          raise UserMistake, complaint(output) unless status&.success? && File.size?(partial)
+        end
       end
 
       # @return [String] what perf prints of a file

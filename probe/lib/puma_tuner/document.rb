@@ -46,9 +46,7 @@ module PumaTuner
     def self.write(value, path)
       return File.write(path, dump(value)) if File.exist?(path) && !File.file?(path)
       path = File.realpath(path) if File.symlink?(path) && File.exist?(path)
-      partial = "#{path}.#{Process.pid}.partial"
-      File.write(partial, dump(value))
-      File.rename(partial, path)
+      AtomicFile.write(path, dump(value))
     rescue SystemCallError => error
       raise UserMistake, "cannot write #{path}: #{error.message}. Give another place."
     end

@@ -14,6 +14,7 @@ module PumaTuner
   autoload :Topology, "puma_tuner/topology" # workers x threads
   autoload :Units, "puma_tuner/units"       # numbers as people read them
 
+  require_relative "atomic_file"
   require_relative "error"
 
   # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.

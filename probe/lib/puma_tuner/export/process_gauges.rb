@@ -27,8 +27,7 @@ module PumaTuner
       # Replaces the file in one step.
       # @return [true]
       def write
-        File.write("#{@path}.partial", JSON.generate(read))
-        File.rename("#{@path}.partial", @path)
+        AtomicFile.write(@path, JSON.generate(read))
         true
       rescue SystemCallError => error
         Probe.say("gauges can't be written (#{error.message}); memory and time are exported all the same") unless @failed

@@ -49,10 +49,7 @@ module PumaTuner
         nil
       end
 
-      def write(document)
-        File.write("#{folded_path}.partial", JSON.generate(document))
-        File.rename("#{folded_path}.partial", folded_path)
-      end
+      def write(document) = AtomicFile.write(folded_path, JSON.generate(document))
     end
   end
 end

@@ -64,11 +64,8 @@ module PumaTuner
 
         # @api private
         def announce(launcher)
-          directory = ENV.fetch("PUMA_TUNER_DIRECTORY")
-          partial = File.join(directory, "#{ANNOUNCEMENT}.partial")
           # Not as JSON: to load that would choose its version before the app does.
-          File.binwrite(partial, Marshal.dump(facts(launcher)))
-          File.rename(partial, File.join(directory, ANNOUNCEMENT))
+          AtomicFile.write(File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), ANNOUNCEMENT), Marshal.dump(facts(launcher)))
         end
 
         # @return [Hash] ServerFacts' fields, as seen from inside this process

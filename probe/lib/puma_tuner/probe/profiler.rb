@@ -72,19 +72,7 @@ module PumaTuner
       # Of the whole process, for profilers whose own timers can't be summed up.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
-      # A file is whole or not there.
-      # @yieldparam partial [String] where to write it
-      def write_in_one_step(path = @path)
-        partial = "#{path}.#{Process.pid}.partial"
-        yield partial
-        File.rename(partial, path)
-        nil
-      rescue SystemCallError
-        File.unlink(partial) if File.exist?(partial)
-        raise
-      end
-
-      def write_marshal(value) = write_in_one_step { |partial| File.binwrite(partial, Marshal.dump(value)) }
+      def write_marshal(value) = AtomicFile.write(@path, Marshal.dump(value))
     end
   end
 end

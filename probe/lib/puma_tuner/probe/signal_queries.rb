@@ -35,9 +35,7 @@ module PumaTuner
         rescue Exception => error # rubocop:disable Lint/RescueException -- the app must go on, whatever it is
           [:failed, "#{error.class}: #{error.message}"]
         end
-        path = File.join(folder, "#{number}-#{Process.pid}")
-        File.binwrite("#{path}.partial", Marshal.dump(said))
-        File.rename("#{path}.partial", path)
+        AtomicFile.write(File.join(folder, "#{number}-#{Process.pid}"), Marshal.dump(said))
       rescue SystemCallError
         nil # the command has gone, and its folder with it
       end

@@ -102,8 +102,7 @@ module PumaTuner
         begin
           @written_ns = GvlClock.now_ns
           now = ledger
-          File.write("#{@path}.partial", JSON.generate(Written.document([now]).merge(pid: @pid, facts: now.facts)))
-          File.rename("#{@path}.partial", @path)
+          AtomicFile.write(@path, JSON.generate(Written.document([now]).merge(pid: @pid, facts: now.facts)))
         rescue SystemCallError
           nil # the command has gone, and its folder with it; or the place is full
         ensure

@@ -34,7 +34,7 @@ module PumaTuner
           results = @reporter.stop
           # It offers sums by class and sums by line, and these only of the largest; both at once are in what it made them of.
           allocated, retained = %i[@allocated @retained].map { |name| sums(results.instance_variable_get(name)) }
-          write_in_one_step("#{@path}.txt") { |partial| results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0) }
+          AtomicFile.write("#{@path}.txt") { |partial| results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0) }
           write_marshal("kind" => NAME, "format" => FORMAT, **facts, "allocated" => allocated, "retained" => retained)
         end
 

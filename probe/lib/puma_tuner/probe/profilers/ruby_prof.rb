@@ -52,8 +52,8 @@ module PumaTuner
         private
 
         def print_for_people
-          write_in_one_step("#{@path}.flat.txt") { |partial| printed(::RubyProf::FlatPrinter, partial) }
-          write_in_one_step("#{@path}.callstack.html") { |partial| printed(::RubyProf::CallStackPrinter, partial, min_percent: LEAST_SHOWN_PERCENT) }
+          AtomicFile.write("#{@path}.flat.txt") { |partial| printed(::RubyProf::FlatPrinter, partial) }
+          AtomicFile.write("#{@path}.callstack.html") { |partial| printed(::RubyProf::CallStackPrinter, partial, min_percent: LEAST_SHOWN_PERCENT) }
         end
 
         def printed(printer, path, **) = File.open(path, "w") { |file| printer.new(@profile).print(file, **) }

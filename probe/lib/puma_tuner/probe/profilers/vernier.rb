@@ -44,7 +44,7 @@ module PumaTuner
             thread[:tid] = @native_ids.fetch(id) { thread[:tid] }
             thread[:allocations] &&= merged(thread[:allocations])
           end
-          write_in_one_step { |partial| File.binwrite(partial, result.to_firefox) }
+          AtomicFile.write(@path, result.to_firefox)
         end
 
         private
