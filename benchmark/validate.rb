@@ -109,9 +109,9 @@ module Validation
 
     def measure
       begin_run unless @journal.run
-      began_s = now_s
+      began_s = PumaTuner::Clock.now_s
       whole_s = @schedule.expected_s
-      say = ->(text) { warn format("validate, %.1f of about %.1f min: %s", (now_s - began_s) / 60, whole_s / 60, text) }
+      say = ->(text) { warn format("validate, %.1f of about %.1f min: %s", (PumaTuner::Clock.now_s - began_s) / 60, whole_s / 60, text) }
       @measurement.new(journal: @journal, schedule: @schedule, form: @options.form, say:).call
     rescue Interrupt
       kept_count = @options.cells.count { |cell| @journal.starts(cell).any? }
@@ -123,8 +123,6 @@ module Validation
       @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Bench::Provenance::COMMIT, "at" => Time.now.utc.strftime("%F %H:%M UTC"), "ruby" => RUBY_DESCRIPTION,
         "turns_per_ms" => Speed.best.round, "machine" => PumaTuner::Probe::MachineFacts.read.to_document.transform_keys(&:to_s))
     end
-
-    def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
     def conclude
       look if @options.held_out

@@ -44,9 +44,9 @@ module FleetScale
     def one(times)
       path = File.join(@scratch, "#{times.first}.om")
       count = File.open(path, "w") { |io| yield(io) }
-      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      began = PumaTuner::Clock.now_s
       run("tsdb", "create-blocks-from", "openmetrics", "-q", path, @data)
-      @done = Done.new(samples_count: @done.samples_count + count, text_bytes: @done.text_bytes + File.size(path), seconds: @done.seconds + Process.clock_gettime(Process::CLOCK_MONOTONIC) - began)
+      @done = Done.new(samples_count: @done.samples_count + count, text_bytes: @done.text_bytes + File.size(path), seconds: @done.seconds + PumaTuner::Clock.now_s - began)
     ensure
       FileUtils.rm_f(path)
     end
@@ -134,9 +134,9 @@ module FleetScale
 
     def median
       times = Array.new(@rounds_count) do
-        began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        began = PumaTuner::Clock.now_s
         yield
-        Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
+        PumaTuner::Clock.now_s - began
       end
       times.sort[times.size / 2]
     end

@@ -115,9 +115,9 @@ module Scrape
     def ask
       sleep(Export::Server::FRESH_S)
       cpu_ns = Probe::Processes.cpu_ns(@exporter_pid)
-      began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      began_ns = PumaTuner::Clock.now_ns
       @text = @address.get
-      answered_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      answered_ns = PumaTuner::Clock.now_ns
       [(answered_ns - began_ns).fdiv(PumaTuner::Units::NS_PER_MS), Probe::Processes.cpu_ns(@exporter_pid) - cpu_ns]
     end
   end

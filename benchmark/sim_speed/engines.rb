@@ -52,14 +52,12 @@ module SimSpeed
       # events, and the sweep has it in.
       def run(plan)
         numbers = plan.to_h
-        began_s = now_s
+        began_s = PumaTuner::Clock.now_s
         result = Predict::Core.run(numbers)
-        seconds = now_s - began_s
+        seconds = PumaTuner::Clock.now_s - began_s
         outcome = Predict::Outcome.of(result)
         Run.new(seconds:, requests_count: numbers.fetch(:requests_count) + numbers.fetch(:warm_up_count), events_count: outcome.events_count, mean_ns: outcome.mean_ns)
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 

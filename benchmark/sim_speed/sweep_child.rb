@@ -9,8 +9,8 @@ require "puma_tuner"
 require_relative "engines"
 
 scenarios = SimSpeed::Models.sweep_scenarios
-began_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+began_s = PumaTuner::Clock.now_s
 forecasts_count = SimSpeed::Engine.sweep(scenarios, requests_count: Integer(ARGV.fetch(0)))
-seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began_s
+seconds = PumaTuner::Clock.now_s - began_s
 peak_bytes = File.read("/proc/self/status")[/^VmHWM:\s*(\d+) kB/, 1].to_i * 1024
 puts JSON.generate({seconds:, peak_bytes:, forecasts_count:})

@@ -78,8 +78,8 @@ module Soak
         serve(folder, measure: true) do |probe|
           serve(folder, measure: false) do |none|
             @servers = {probe:, none:}
-            end_s = now_s + @minutes * 60
-            round while now_s < end_s - 5
+            end_s = PumaTuner::Clock.now_s + @minutes * 60
+            round while PumaTuner::Clock.now_s < end_s - 5
             @servers.each_value(&:stop_load)
             return result
           end
@@ -119,8 +119,8 @@ module Soak
 
     def rough(seconds)
       @say.call("a rough phase of #{seconds.round} s")
-      end_s = now_s + seconds - 8
-      while now_s < end_s
+      end_s = PumaTuner::Clock.now_s + seconds - 8
+      while PumaTuner::Clock.now_s < end_s
         event = EVENTS.sample(random: @random)
         @events[event] += 1
         send(event)
@@ -161,8 +161,6 @@ module Soak
     end
 
     def middle(numbers) = numbers.empty? ? 0 : numbers.sort[numbers.size / 2]
-
-    def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
   # One of the two, with its clients.

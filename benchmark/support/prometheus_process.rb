@@ -68,9 +68,9 @@ class PrometheusProcess
   private
 
   def wait_until_ready
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + READY_LIMIT_S
+    deadline = PumaTuner::Clock.now_s + READY_LIMIT_S
     until ready?
-      raise "Prometheus did not come up:\n#{File.read(@log)}" if Process.wait(@pid, Process::WNOHANG) || Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      raise "Prometheus did not come up:\n#{File.read(@log)}" if Process.wait(@pid, Process::WNOHANG) || PumaTuner::Clock.now_s > deadline
       sleep 0.1
     end
   end

@@ -40,10 +40,10 @@ module Bench
     def start
       @pid = Process.spawn(@environment, RbConfig.ruby, "-S", "puma", "-w", "0", "-t", "5:5", "-b", "tcp://127.0.0.1:0",
         @rackup, chdir: @folder, in: File::NULL, out: @log, err: @log, pgroup: true)
-      deadline_s = now_s + BOOT_LIMIT_S
+      deadline_s = PumaTuner::Clock.now_s + BOOT_LIMIT_S
       until (@port = said[%r{Listening on http://127\.0\.0\.1:(\d+)}, 1])
         raise Failed, "did not start: #{last_words}" if ended?
-        raise Failed, "did not start within #{BOOT_LIMIT_S} s" if now_s > deadline_s
+        raise Failed, "did not start within #{BOOT_LIMIT_S} s" if PumaTuner::Clock.now_s > deadline_s
         sleep 0.02
       end
     end
@@ -75,7 +75,5 @@ module Bench
     def said = File.read(@log)
 
     def last_words = Failure.of_child(said, @status).reason
-
-    def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end

@@ -49,11 +49,11 @@ module PumaTuner
       FileUtils.mkdir_p(settings.folder)
       session = Probe::Profiling.session(settings)
       session.start
-      began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      began_ns = Clock.now_ns
       begin
         yield
       ensure
-        duration_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
+        duration_ns = Clock.now_ns - began_ns
         path = session.stop
       end
       Reading.new(profiler:, mode:, target: "a block in this process", whole: true).call([path], duration_ns:, work_count: times, work_noun: "iteration")

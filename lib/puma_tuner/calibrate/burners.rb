@@ -37,22 +37,20 @@ module PumaTuner
       end
 
       def self.work_between(began_ns, until_ns)
-        early_ns = began_ns - now_ns - Units::NS_PER_MS
+        early_ns = began_ns - Clock.now_ns - Units::NS_PER_MS
         sleep(early_ns.fdiv(Units::NS_PER_S)) if early_ns.positive?
-        nil while now_ns < began_ns
+        nil while Clock.now_ns < began_ns
         cpu_ns = own_cpu_ns
         count = 0
         loop do
           turn = 0
           turn += 1 while turn < STEP_TURNS
-          break if now_ns > until_ns
+          break if Clock.now_ns > until_ns
           count += 1
         end
         Work.new(count:, cpu_ns: own_cpu_ns - cpu_ns)
       end
       private_class_method :work_between
-
-      def self.now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
       def self.own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
       private_class_method :own_cpu_ns
@@ -70,7 +68,7 @@ module PumaTuner
       # @param window_s [Numeric]
       # @return [Array<Work>] of each
       def work(count, window_s)
-        began_ns = self.class.now_ns + LEAD_NS
+        began_ns = Clock.now_ns + LEAD_NS
         order(count, began_ns, began_ns + (window_s * Units::NS_PER_S).round)
         collect(count)
       end
@@ -79,7 +77,7 @@ module PumaTuner
       # @yield while so many of them compute
       # @return what the block returns
       def while_busy(count, duration_s)
-        began_ns = self.class.now_ns
+        began_ns = Clock.now_ns
         order(count, began_ns, began_ns + (duration_s * Units::NS_PER_S).round)
         yield.tap { collect(count) }
       end

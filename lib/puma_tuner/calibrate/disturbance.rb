@@ -32,7 +32,7 @@ module PumaTuner
       # Of the cores that this process may use.
       def self.spent
         of_machine = Host::MachineLoad.read.slice(:busy_ns, :stolen_ns)
-        time_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        time_ns = Clock.now_ns
         {**of_machine, time_ns:, own_ns: (Process.times.to_a.sum * Units::NS_PER_S).round, cores_count: Etc.nprocessors}
       end
       private_class_method :spent

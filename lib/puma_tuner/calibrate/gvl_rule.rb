@@ -39,13 +39,13 @@ module PumaTuner
         spinner = Thread.new { nil while true } # standard:disable Style/InfiniteLoop -- loop is a block, and has a method of its own
         File.open("/dev/zero", "rb") do |zero|
           count = 0
-          began_ns = Burners.now_ns
+          began_ns = Clock.now_ns
           until_ns = began_ns + (duration_s * Units::NS_PER_S).round
-          while Burners.now_ns < until_ns
+          while Clock.now_ns < until_ns
             zero.sysread(1)
             count += 1
           end
-          [count, Burners.now_ns - began_ns]
+          [count, Clock.now_ns - began_ns]
         end
       ensure
         spinner&.kill&.join

@@ -42,9 +42,9 @@ module PumaTuner
           Thread.pass until over
         end
         Thread.pass until begun
-        began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        began_ns = Clock.now_ns
         PASSES_COUNT.times { Thread.pass }
-        (Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns) / (2 * PASSES_COUNT)
+        (Clock.now_ns - began_ns) / (2 * PASSES_COUNT)
       ensure
         over = true
         other&.join

@@ -60,12 +60,12 @@ module PumaTuner
       # In the fresh process: rounds as long as there is time, one at least.
       # @return [Array<Integer>] nanoseconds for each switch, all working sets of the first round, then those of the second, and so on
       def extras_ns(duration_s)
-        until_ns = Burners.now_ns + (duration_s * Units::NS_PER_S).round
+        until_ns = Clock.now_ns + (duration_s * Units::NS_PER_S).round
         sets = WORKING_SETS.map { |bytes, bursts_count| [Array.new(THREADS_COUNT) { |index| chain(bytes, index) }, bursts_count] }
         all_ns = []
         loop do
           all_ns.concat(sets.map { |chains, bursts_count| extra_ns(chains, bursts_count) })
-          return all_ns if Burners.now_ns > until_ns
+          return all_ns if Clock.now_ns > until_ns
         end
       end
 

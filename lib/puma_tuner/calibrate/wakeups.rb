@@ -36,7 +36,7 @@ module PumaTuner
       # @param samples_count [Integer] the most
       # @return [Sample]
       def idle(samples_count: SAMPLES_COUNT)
-        until_ns = now_ns + (5 * Units::NS_PER_S)
+        until_ns = Clock.now_ns + (5 * Units::NS_PER_S)
         insist(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns), [SAMPLES_MIN, samples_count].min)
       end
 
@@ -44,7 +44,7 @@ module PumaTuner
       # @param duration_s [Numeric]
       # @return [Sample]
       def loaded(processes_count, duration_s: LOADED_S)
-        until_ns = now_ns + LEAD_NS + (duration_s * Units::NS_PER_S).round
+        until_ns = Clock.now_ns + LEAD_NS + (duration_s * Units::NS_PER_S).round
         processes = Array.new(processes_count) { Thread.new { numbers("waits_for_a_core_ns(#{until_ns})", until_ns) } }
         processes.each { |thread| thread.report_on_exception = false }
         insist(processes.map(&:value).first, SAMPLES_MIN)
@@ -53,7 +53,7 @@ module PumaTuner
       end
 
       def numbers(call, until_ns)
-        FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}", expected_s: (until_ns - now_ns).fdiv(Units::NS_PER_S))
+        FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}", expected_s: (until_ns - Clock.now_ns).fdiv(Units::NS_PER_S))
       end
 
       def insist(values_ns, least_count)
@@ -68,7 +68,7 @@ module PumaTuner
         refuse_slack
         random = Random.new(1)
         all_ns = []
-        all_ns << lateness_ns(0.001 + random.rand * 0.001) while all_ns.size < samples_count && now_ns < until_ns
+        all_ns << lateness_ns(0.001 + random.rand * 0.001) while all_ns.size < samples_count && Clock.now_ns < until_ns
         all_ns
       end
 
@@ -82,7 +82,7 @@ module PumaTuner
       def waits_of_a_thread_ns(until_ns)
         File.open("/proc/thread-self/schedstat") do |schedstat|
           all_ns = []
-          while now_ns < until_ns
+          while Clock.now_ns < until_ns
             compute(WORK_NS)
             before_ns = run_queue_wait_ns(schedstat)
             sleep(REST_S)
@@ -110,12 +110,10 @@ module PumaTuner
 
       # @return [Integer]
       def lateness_ns(asked_s)
-        began_ns = now_ns
+        began_ns = Clock.now_ns
         sleep(asked_s)
-        [now_ns - began_ns - (asked_s * 1_000_000_000).round, 0].max
+        [Clock.now_ns - began_ns - (asked_s * 1_000_000_000).round, 0].max
       end
-
-      def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
     end
   end
 end

@@ -81,7 +81,7 @@ module PumaTuner
         def initialize(err, title, expected_s)
           @err = err
           @title = title
-          @began_s = now_s
+          @began_s = Clock.now_s
           @told_ratio = 0.0
           @err.puts("#{title} …#{" (about #{expected_s.ceil} s)" if expected_s}")
         end
@@ -94,13 +94,11 @@ module PumaTuner
           note("#{steps} of #{total}")
         end
 
-        def finish = @err.puts("#{@title}: done in #{(now_s - @began_s).round(1)} s")
+        def finish = @err.puts("#{@title}: done in #{(Clock.now_s - @began_s).round(1)} s")
 
         def stop = nil
 
         private
-
-        def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -37,17 +37,15 @@ module PumaTuner
       # In an array, as nil is an answer, too.
       def answer_of(pid, limit_s)
         path = File.join(@folder, "#{@number}-#{pid}")
-        deadline_s = now_s + limit_s
+        deadline_s = Clock.now_s + limit_s
         until File.exist?(path)
-          return if now_s > deadline_s || !Probe::Processes.alive?(pid)
+          return if Clock.now_s > deadline_s || !Probe::Processes.alive?(pid)
           sleep 0.002
         end
         kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by a server of ours
         raise VoidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
         [answer]
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -92,8 +92,8 @@ module PumaTuner
         signal_group(:KILL)
         @stopped = true
         @waiting.join(END_LIMIT_S)
-        deadline_s = now_s + END_LIMIT_S
-        sleep(0.005) while signal_group(0) && now_s < deadline_s
+        deadline_s = Clock.now_s + END_LIMIT_S
+        sleep(0.005) while signal_group(0) && Clock.now_s < deadline_s
       end
 
       private
@@ -105,8 +105,6 @@ module PumaTuner
       rescue Errno::ESRCH, Errno::EPERM
         nil
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -14,7 +14,7 @@ module PumaTuner
       def self.take(server, meter)
         pids = server.pids
         clocks = pids.map { |pid| Probe::Processes.cpu_ns(pid) }
-        new(at_ns: Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
+        new(at_ns: Clock.now_ns, pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
           run_queue_wait_ns: pids.sum { |pid| Probe::Processes.run_queue_wait_ns(pid).values.sum },
           gauges: meter ? meter.call("gauges", server.serving_pids) : {}, **MachineLoad.read)
       end

@@ -52,12 +52,12 @@ module PumaTuner
       def start
         @directory = ScratchFolder.make
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
-        began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        began_ns = Clock.now_ns
         @child = Child.new(environment, *words, chdir: @command.directory, in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
         @child.start
         @log.writer.close
         wait_until_it_serves
-        @boot_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
+        @boot_ns = Clock.now_ns - began_ns
         @log.release
       rescue SystemCallError => error
         raise ServerFailed.new("#{@command} could not be started: #{error.message}", advice: "Is it installed, and spelled right?")
@@ -133,10 +133,10 @@ module PumaTuner
       def words = @command.words
 
       def wait_until_it_serves
-        deadline = now_s + @boot_limit_s
+        deadline = Clock.now_s + @boot_limit_s
         until serves?
           raise_boot_failure unless alive?
-          if now_s > deadline
+          if Clock.now_s > deadline
             raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:, advice: slow_boot_advice)
           end
           sleep 0.02
@@ -164,8 +164,6 @@ module PumaTuner
         ScratchFolder.remove(@directory) if @directory
         @child = @directory = nil
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

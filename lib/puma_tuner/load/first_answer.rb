@@ -13,16 +13,13 @@ module PumaTuner
       # @param url [String]
       # @return [Outcome] of the first load with an answer, or of the last
       def self.of(traffic, url, duration_s:)
-        deadline_s = now_s + LIMIT_S
+        deadline_s = Clock.now_s + LIMIT_S
         loop do
           outcome = traffic.send_to(url, duration_s:)
-          return outcome if outcome.counted_count.positive? || outcome.socket_errors_count.to_i.positive? || now_s > deadline_s
+          return outcome if outcome.counted_count.positive? || outcome.socket_errors_count.to_i.positive? || Clock.now_s > deadline_s
           duration_s *= 2
         end
       end
-
-      def self.now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      private_class_method :now_s
     end
   end
 end

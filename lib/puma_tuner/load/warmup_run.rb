@@ -56,12 +56,12 @@ module PumaTuner
 
       # @return [Warmup]
       def call
-        began_s = now_s
+        began_s = Clock.now_s
         windows = []
         loop do
           windows << @send_window.call(@window_s, windows.empty?)
           return warmup(windows, began_s, nil) if windows.size >= WINDOWS_COUNT && self.class.moving(windows).empty?
-          return warmup(windows, began_s, self.class.moving(windows).join(", ")) if now_s - began_s + @window_s > @limit_s && windows.size >= WINDOWS_COUNT
+          return warmup(windows, began_s, self.class.moving(windows).join(", ")) if Clock.now_s - began_s + @window_s > @limit_s && windows.size >= WINDOWS_COUNT
         end
       end
 
@@ -109,11 +109,9 @@ module PumaTuner
 
       def warmup(windows, began_s, reason)
         Warmup.new(steady: reason.nil?, reason: reason && "#{reason} had not settled after #{windows.size} windows", windows_count: windows.size,
-          duration_ns: ((now_s - began_s) * Units::NS_PER_S).round, requests_count: windows.sum(&:requests_count),
+          duration_ns: ((Clock.now_s - began_s) * Units::NS_PER_S).round, requests_count: windows.sum(&:requests_count),
           cpu_per_request_ns: windows.map { |window| window.cpu_per_request_ns&.round })
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

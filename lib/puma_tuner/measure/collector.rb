@@ -22,7 +22,7 @@ module PumaTuner
         @before = @ledgers.read
         @cpu_ns_before = cpu_ns_by_pid(@before)
         @run_queue_waits_before = run_queue_waits(@before)
-        @began_ns = now_ns
+        @began_ns = Clock.now_ns
       end
 
       # Ends the window. Processes may have come and gone since it began; what they recorded stays.
@@ -30,7 +30,7 @@ module PumaTuner
       # @return [Observation]
       # @raise [VoidMeasurement] when nothing was served
       def end_window(load: nil)
-        duration_ns = now_ns - @began_ns
+        duration_ns = Clock.now_ns - @began_ns
         @after = @ledgers.read
         account = Probe::Account.new(@before, @after)
         insist_on_requests(account)
@@ -93,8 +93,6 @@ module PumaTuner
         reasons["processes.cpu_ns"] = "of the master: it serves no request" if @server.cluster?
         reasons
       end
-
-      def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
     end
   end
 end

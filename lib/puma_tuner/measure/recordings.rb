@@ -39,9 +39,9 @@ module PumaTuner
       # @return [Observation] at today's settings, with the others as its companions
       # @raise [UserMistake] when today's settings can't be recorded; others are then left out, and `unknown` says why
       def call(&told)
-        @began_s = now_s
+        @began_s = Clock.now_s
         observation = keep(record_today(told))
-        @took_s = now_s - @began_s
+        @took_s = Clock.now_s - @began_s
         wanted = (@plan.settings || Companions.of(observation.topology, @plan.workers)) - [observation.topology]
         wanted.each_with_index { |topology, index| observation = keep(with_companion(observation, topology, wanted.size - index - 1, told)) }
         observation
@@ -63,7 +63,7 @@ module PumaTuner
       def settings_expected = @plan.settings || Companions.of(@plan.today || USUAL_TOPOLOGY, @plan.workers)
 
       def with_companion(observation, topology, later_count, told)
-        return without(observation, topology, "no time was left for it") if @plan.limit_s && now_s - @began_s + brief_s > @plan.limit_s
+        return without(observation, topology, "no time was left for it") if @plan.limit_s && Clock.now_s - @began_s + brief_s > @plan.limit_s
         told&.call("#{topology}, briefly", brief_s * (later_count + 1))
         companion = record(topology, @brief) { |what, left_s| told&.call("#{topology}: #{what}", left_s + brief_s * later_count) }
         return without(observation, topology, "only #{Units.counted(companion.requests_count, "request")} came") if companion.requests_count < @brief.least_requests_count
@@ -82,8 +82,6 @@ module PumaTuner
       def record(topology, times, &told)
         @window.new(command: @plan.command, traffic: @plan.traffic, topology:, times:, boot_limit_s: @plan.boot_limit_s, locks: @plan.locks).call(&told)
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

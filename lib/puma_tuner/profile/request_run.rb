@@ -69,12 +69,10 @@ module PumaTuner
       # The answer is there before its profile is written.
       def profile(url, done_count)
         insist_on_answer(get(url, token: @settings.token), url)
-        deadline_s = now_s + TIME_LIMIT_S
-        sleep 0.005 until files.size > done_count || now_s > deadline_s
+        deadline_s = Clock.now_s + TIME_LIMIT_S
+        sleep 0.005 until files.size > done_count || Clock.now_s > deadline_s
         raise VoidMeasurement, "#{@profiler::NAME} wrote no profile of #{told(url)} within #{TIME_LIMIT_S} s" unless files.size > done_count
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
       def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*#{@profiler::EXTENSION}")]
 

@@ -66,12 +66,12 @@ module PumaTuner
 
       # An app's first answer may take longer than its warm-up.
       def warm_up(server)
-        deadline_s = now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
+        deadline_s = Clock.now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
         loop do
           outcome = @traffic.send_to(server.url, duration_s: @warmup_s)
           break outcome.unexpected_count.zero? || outcome.insist_on_expected_answers if outcome.requests_count.positive?
           raise ended(server) unless server.alive?
-          outcome.insist_on_expected_answers if now_ns.fdiv(Units::NS_PER_S) > deadline_s
+          outcome.insist_on_expected_answers if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
         end
       end
 
@@ -89,9 +89,9 @@ module PumaTuner
         pids = server.serving_pids
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
         ask(Probe::Profiling::START, pids, server) { |count| "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?" }
-        began_ns = now_ns
+        began_ns = Clock.now_ns
         outcome = fill(duration_s, server)
-        ended_ns = now_ns
+        ended_ns = Clock.now_ns
         # What requests cost can't be told of some of the processes that served them.
         stopped = ask(Probe::Profiling::STOP, pids, server) { |count| "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them" }
         @files.concat(stopped.values)
@@ -173,8 +173,6 @@ module PumaTuner
         return {} if @unanswered_count.zero?
         {"exact figures of a request" => "#{@unanswered_count} more were under way when the windows ended, and what was done of them is in the sums; give it longer, or fewer --connections"}
       end
-
-      def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
     end
   end
 end

@@ -22,8 +22,8 @@ module PumaTuner
       # @yieldreturn [Load::Outcome]
       def during
         samples = []
-        began_s = now_s
-        sampler = Thread.new { loop { sleep(INTERVAL_S) && samples << [now_s - began_s, sample] } }
+        began_s = Clock.now_s
+        sampler = Thread.new { loop { sleep(INTERVAL_S) && samples << [Clock.now_s - began_s, sample] } }
         outcome = yield
         sampler.kill.join
         add_samples(samples, outcome)
@@ -51,8 +51,6 @@ module PumaTuner
         sums = %i[pss_bytes rss_bytes].map { |name| memories.map { |memory| memory[name] } }
         sums.map(&:sum) unless sums.flatten.include?(nil)
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

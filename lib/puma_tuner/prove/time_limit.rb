@@ -18,18 +18,16 @@ module PumaTuner
       class Clock
         # @param limit_s [Numeric]
         def initialize(limit_s)
-          @ends_s = now_s + limit_s
+          @ends_s = PumaTuner::Clock.now_s + limit_s
         end
 
         # @return [Float] seconds
-        def left_s = @ends_s - now_s
+        def left_s = @ends_s - PumaTuner::Clock.now_s
 
         # @return [Boolean] whether what takes so long would end too late
         def short?(seconds) = seconds > left_s
 
         private
-
-        def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       # times: TrialRunner::Times; looks: Looks; noise_rounds_count; remarks: [String] what was cut, and what that costs

@@ -60,9 +60,9 @@ module PumaTuner
       # @param order [Array<Variant>]
       # @return [Array<Trial>]
       def together(order, round:)
-        began_s = now_s
+        began_s = Clock.now_s
         found = (turns_count == 1) ? order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } : trials(order, round, 0)
-        @took_s << (now_s - began_s) / order.size
+        @took_s << (Clock.now_s - began_s) / order.size
         found
       end
 
@@ -88,13 +88,11 @@ module PumaTuner
 
       private
 
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-
       # What a load takes besides its duration is the first answers, the last ones, and starting the generator.
       def time_answers(server, window_s, cold)
-        began_s = now_s
+        began_s = Clock.now_s
         outcome = @traffic.send_to(server.url, duration_s: window_s)
-        @load_s = [@load_s, now_s - began_s - window_s].max
+        @load_s = [@load_s, Clock.now_s - began_s - window_s].max
         @slowest_ns = [@slowest_ns, outcome.mean_ns || cold.mean_ns].compact.max
         least_s = DURATION_IN_LATENCIES * @slowest_ns.fdiv(Units::NS_PER_S)
         @times = @times.with(duration_s: least_s) if @times.duration_s < least_s

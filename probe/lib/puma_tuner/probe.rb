@@ -15,6 +15,7 @@ module PumaTuner
   autoload :Units, "puma_tuner/units"       # numbers as people read them
 
   require_relative "atomic_file"
+  require_relative "clock"
   require_relative "error"
 
   # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.

@@ -50,7 +50,7 @@ module PumaTuner
     # Taking it away is what makes it good for one profile, whichever process is first.
     def permitted?
       return false unless @permit
-      now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      now_s = Clock.now_s
       return false if now_s - @permit_looked_at_s < PERMIT_CHECK_S
       @permit_looked_at_s = now_s
       stat = File.lstat(@permit)

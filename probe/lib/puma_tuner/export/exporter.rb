@@ -78,11 +78,11 @@ module PumaTuner
 
       # @return [TCPServer, UNIXServer]
       def listen
-        began_s = now_s
+        began_s = Clock.now_s
         begin
           listener = @address.listen
         rescue SystemCallError, SocketError, ArgumentError => error
-          told ||= now_s - began_s > HANDOVER_S && Probe.say("nothing can be exported at #{@address} (#{error.class}: #{error.message}); it is tried again").nil?
+          told ||= Clock.now_s - began_s > HANDOVER_S && Probe.say("nothing can be exported at #{@address} (#{error.class}: #{error.message}); it is tried again").nil?
           sleep(told ? LOOK_S : 0.1)
           retry
         end
@@ -90,8 +90,6 @@ module PumaTuner
         @listens = true
         listener
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

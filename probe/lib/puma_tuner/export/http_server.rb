@@ -44,10 +44,10 @@ module PumaTuner
 
       # @return [String, nil] its first line; nil when no whole head came in time
       def head(client)
-        deadline_s = now_s + LIMIT_S
+        deadline_s = Clock.now_s + LIMIT_S
         text = +""
         until text.include?("\r\n\r\n")
-          left_s = deadline_s - now_s
+          left_s = deadline_s - Clock.now_s
           return if left_s <= 0 || text.bytesize > HEAD_BYTES_MAX || !client.wait_readable(left_s)
           part = client.read_nonblock(HEAD_BYTES_MAX, exception: false)
           return if part.nil?
@@ -60,15 +60,13 @@ module PumaTuner
       def write(client, status, body, type: "text/plain; charset=utf-8", with_body: true)
         left = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\nContent-Length: #{body.bytesize}\r\nConnection: close\r\n\r\n".b
         left << body.b if with_body
-        deadline_s = now_s + LIMIT_S
+        deadline_s = Clock.now_s + LIMIT_S
         until left.empty?
           written = client.write_nonblock(left, exception: false)
           next left = left.byteslice(written..) if written.is_a?(Integer)
-          return if now_s > deadline_s || !client.wait_writable(deadline_s - now_s)
+          return if Clock.now_s > deadline_s || !client.wait_writable(deadline_s - Clock.now_s)
         end
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

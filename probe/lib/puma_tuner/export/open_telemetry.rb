@@ -82,7 +82,7 @@ module PumaTuner
         end
 
         def told
-          now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          now_s = Clock.now_s
           return @told if @told && now_s - @told.taken_s < FRESH_S
           @told = Told.new(taken_s: now_s, gauges: ProcessGauges.new("", server: nil, worker_index: nil).read, memory: Probe::Processes.memory(Process.pid), numbers: requests)
         end

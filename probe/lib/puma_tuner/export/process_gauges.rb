@@ -37,7 +37,7 @@ module PumaTuner
       # @return [Hash] of Probe::Gauges and more; numbers that nobody knows are left out
       def read
         gauges = Probe::Gauges.read.except(:yjit_bytes)
-        {pid: Process.pid, worker_index: @worker_index, at_s: Process.clock_gettime(Process::CLOCK_MONOTONIC), interval_s: @interval_s, threads_count: @server&.max_threads,
+        {pid: Process.pid, worker_index: @worker_index, at_s: Clock.now_s, interval_s: @interval_s, threads_count: @server&.max_threads,
          live_slots_count: GC.stat(:heap_live_slots), major_gc_count: GC.stat(:major_gc_count), ruby: RUBY_VERSION,
          puma: Probe::Puma.version, **gauges, **yjit(gauges)}.compact
       end
@@ -56,7 +56,7 @@ module PumaTuner
         # @param now_s [Float]
         # @return [Array<Hash{String => Object}>] of processes that live; those that fell silent for three of their intervals are left
         #   out, as nobody knows what they hold by now
-        def read_all(directory, now_s: Process.clock_gettime(Process::CLOCK_MONOTONIC))
+        def read_all(directory, now_s: Clock.now_s)
           Dir[File.join(directory, "*.#{EXTENSION}")].sort.filter_map { |path| read_one(path, now_s) }
         end
 

@@ -86,13 +86,11 @@ module PumaTuner
 
       def memory(pid)
         taken_s, memory = @memory[pid]
-        return memory if taken_s && now_s - taken_s < MEMORY_FRESH_S
-        Probe::Processes.memory(pid).tap { |read| @memory[pid] = [now_s, read] }
+        return memory if taken_s && Clock.now_s - taken_s < MEMORY_FRESH_S
+        Probe::Processes.memory(pid).tap { |read| @memory[pid] = [Clock.now_s, read] }
       end
 
       def remember_memory(processes) = @memory.select! { |pid, _| processes.any? { |process| process.pid == pid } }
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -19,10 +19,10 @@ module PumaTuner
 
       # @return [String] see Text
       def text
-        return @text if @taken_s && now_s - @taken_s < FRESH_S
-        began_s = now_s
+        return @text if @taken_s && Clock.now_s - @taken_s < FRESH_S
+        began_s = Clock.now_s
         families = Families.new(@reading.take).call
-        @taken_s = now_s
+        @taken_s = Clock.now_s
         @text = Text.of([*families, *own(@taken_s - began_s)], @labels)
       end
 
@@ -38,8 +38,6 @@ module PumaTuner
       end
 
       def family(name, type, help, number) = Family.new(name: "puma_tuner_exporter_#{name}", type:, help:, samples: {{} => number}.compact)
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

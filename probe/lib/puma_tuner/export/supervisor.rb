@@ -24,7 +24,7 @@ module PumaTuner
       def initialize(settings)
         @settings = settings
         @pause_s = PAUSES_S.min
-        @due_s = @began_s = now_s
+        @due_s = @began_s = Clock.now_s
       end
 
       # Starts the process, unless it runs or has just ended. A cluster's master must do that between two looks after its workers: what is
@@ -32,9 +32,9 @@ module PumaTuner
       #
       # @return [Thread, nil] one that ends with the process; nil when there is nothing to start, or it can't be
       def start
-        return if @runs || @stopped || now_s < @due_s
+        return if @runs || @stopped || Clock.now_s < @due_s
         @runs = true
-        @began_s = now_s
+        @began_s = Clock.now_s
         output = spawn
         Thread.new { follow(output) }.tap { |thread| thread.name = "puma_tuner exporter" }
       rescue => error # must not reach whoever serves here
@@ -74,8 +74,8 @@ module PumaTuner
       def ended(what)
         @order&.close
         return if @stopped
-        @pause_s = PAUSES_S.min if now_s - @began_s > LASTED_S
-        @due_s = now_s + @pause_s
+        @pause_s = PAUSES_S.min if Clock.now_s - @began_s > LASTED_S
+        @due_s = Clock.now_s + @pause_s
         @pause_s = [@pause_s * 2, PAUSES_S.max].min
         @runs = false
         Probe.say("#{what}; it is tried again") unless @told == what
@@ -89,8 +89,6 @@ module PumaTuner
         folders = [Probe::LIBRARY_FOLDER, *Probe::Extension.library_folder].uniq
         [RbConfig.ruby, "--disable=gems", "-E", "UTF-8", *folders.flat_map { |folder| ["-I", folder] }, "-rpuma_tuner/probe", "-e", "PumaTuner::Export::Exporter.main"]
       end
-
-      def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -41,7 +41,7 @@ module PumaTuner
             numbers = GvlClock.request_take(false)&.first or return
             return unless @requests
             return @lost_count += 1 if @requests.size >= REQUESTS_MAX
-            ended_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+            ended_ns = Clock.now_ns
             began_ns = ended_ns - (numbers[WALL] - numbers[QUEUE].to_i)
             @requests << [Thread.current.native_thread_id, began_ns, ended_ns, numbers[WALL], numbers[GVL_WAIT], numbers[GC], @endpoint.name(env)]
           end
