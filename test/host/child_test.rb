@@ -4,6 +4,8 @@ require "test_helper"
 require "tmpdir"
 
 class ChildTest < TunerTest
+  kind :integration
+
   Child = PumaTuner::Host::Child
 
   # Threads may end while they are asked.

@@ -77,7 +77,7 @@ class HeyTest < TunerTest
     {
       {requests: [Request.new(path: "/"), Request.new(path: "/b")]} => /hey sends the same request over and over, and this mix has 2/,
       {requests: [Request.new(path: "/", expected_text: "a")]} => /does not look at what an answer contains/,
-      {arrivals: Load::Arrivals.open(5)} => /only --arrivals even/, {arrivals: Load::Arrivals.closed(think_s: 1)} => /cannot think/,
+      {arrivals: Load::Arrivals.open(5)} => /only --arrivals even/, {arrivals: Load::Arrivals.closed(think_ns: 1_000_000_000)} => /cannot think/,
       {arrivals: Load::Arrivals.closed(reuse: 1..2)} => /cannot bound/, {url: "unix:///tmp/a"} => /not used over unix sockets/
     }.each do |options, said|
       printing(SUMMARY) do |generator|

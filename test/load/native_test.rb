@@ -162,7 +162,7 @@ class NativeTest < TunerTest
   end
 
   test "clients of a closed loop think between two requests, and not all at once" do
-    arrivals = Load::Arrivals.closed(think_s: 0.1)
+    arrivals = Load::Arrivals.closed(think_ns: 100_000_000)
     outcome = ScriptedServer.serve(->(*) { 200 }) { |server| run_native(server.url, arrivals:, connections_count: 20) }
     assert_nil outcome.complaint
     assert_obeys_littles_law(20, outcome, think_s: 0.1)
@@ -238,7 +238,7 @@ class NativeTest < TunerTest
 
   test "a connection that the server closes between two requests costs a new one, and no complaint" do
     closing = ->(_, number) { (number == 3) ? raise(Errno::EPIPE) : 200 }
-    [Load::Arrivals.closed, Load::Arrivals.open(200), Load::Arrivals.closed(think_s: 0.01)].each do |arrivals|
+    [Load::Arrivals.closed, Load::Arrivals.open(200), Load::Arrivals.closed(think_ns: 10_000_000)].each do |arrivals|
       outcome = ScriptedServer.serve(closing) { |server| run_native(server.url, arrivals:, duration_s: 0.5) }
       assert_nil outcome.complaint, arrivals.to_s
       assert_operator outcome.connections_made_count, :>=, outcome.requests_count / 3, arrivals.to_s
@@ -401,7 +401,7 @@ class NativeTest < TunerTest
 
   test "a port on which nobody listens ends a load at once, however long it is to take" do
     port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
-    [Load::Arrivals.closed, Load::Arrivals.closed(think_s: 0.01), Load::Arrivals.open(2_000)].each do |arrivals|
+    [Load::Arrivals.closed, Load::Arrivals.closed(think_ns: 10_000_000), Load::Arrivals.open(2_000)].each do |arrivals|
       outcome = run_native("http://127.0.0.1:#{port}", duration_s: 600, arrivals:)
       assert outcome.refused
       assert_operator outcome.duration_ns, :<, 60_000_000_000

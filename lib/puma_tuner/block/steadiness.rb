@@ -3,6 +3,11 @@
 module PumaTuner
   module Block
     # Judges whether a process has warmed up, by its last windows.
+    #
+    # Load::WarmupRun does so for servers, by other evidence. Here one thread repeats the same work, gauged right before and after each window: any
+    # compiling counts, and the slope of a line tells what noise would hide. A server's windows differ by the requests that they happen to have, it goes
+    # on compiling a little, and its heap fills between two collections: there, a figure has to move with every window. One rule for both would
+    # change when either of them stops. Besides, this runs in the block's process, which loads nothing but itself.
     module Steadiness
       # One stretch of repetitions.
       #

@@ -19,7 +19,7 @@ module PumaTuner
       # All are Samples of nanoseconds of CPU. reactor, pool: for each request that goes through the reactor
       Figures = Data.define(:acceptor, :reactor, :pool)
 
-      def self.through_the_reactor = [CLIENTS_COUNT, Load::Arrivals.closed(think_s: THINK_S)]
+      def self.through_the_reactor = [CLIENTS_COUNT, Load::Arrivals.closed(think_ns: (THINK_S * Units::NS_PER_S).round)]
 
       def self.expected_s(turns_count = TURNS_COUNT, turn_s = TURN_S) = turns_count * 2 * (turn_s + 0.15)
 

@@ -117,13 +117,13 @@ module PumaTuner
       # Of a tool that tells no latency of each answer, the mean is this law, and can't be checked by it.
       def law
         return if @arrivals.open? || !@outcome.latency || @outcome.counted_count.zero?
-        busy = @outcome.throughput_per_s * (@outcome.mean_ns.fdiv(Units::NS_PER_S) + @arrivals.think_s)
-        times = "#{FIGURES.count(@outcome.throughput_per_s.round)}/s x #{Units.duration(@outcome.mean_ns)}#{" and #{@arrivals.think_s} s of thought" if @arrivals.think_s.positive?}"
+        busy = @outcome.throughput_per_s * (@outcome.mean_ns + @arrivals.think_ns).fdiv(Units::NS_PER_S)
+        times = "#{FIGURES.count(@outcome.throughput_per_s.round)}/s x #{Units.duration(@outcome.mean_ns)}#{" and #{Units.duration(@arrivals.think_ns)} of thought" if @arrivals.think_ns.positive?}"
         "#{times} = #{Units.significant(busy)} of #{@outcome.connections_count} connections#{": the figures do not fit together" unless law_holds?(busy)}"
       end
 
       def law_holds?(busy)
-        unfinished_ratio = (@outcome.mean_ns + @arrivals.think_s * Units::NS_PER_S).fdiv(@outcome.duration_ns)
+        unfinished_ratio = (@outcome.mean_ns + @arrivals.think_ns).fdiv(@outcome.duration_ns)
         (busy.fdiv(@outcome.connections_count) - 1).abs <= LAW_TOLERANCE_RATIO + unfinished_ratio
       end
 

@@ -49,7 +49,7 @@ module PumaTuner
         raise UserMistake, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
         reuse &&= reuse_of(reuse)
         return PumaTuner::Load::Arrivals.open(Parse.count("--rate", rate, 1..200_000), kind: arrivals, reuse:) if rate
-        PumaTuner::Load::Arrivals.closed(think_s: think ? Parse.seconds("--think", think) : 0, reuse:)
+        PumaTuner::Load::Arrivals.closed(think_ns: think ? (Parse.seconds("--think", think) * Units::NS_PER_S).round : 0, reuse:)
       end
 
       def reuse_of(text)

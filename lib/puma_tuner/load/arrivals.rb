@@ -2,25 +2,30 @@
 
 module PumaTuner
   module Load
-    # When requests are meant to leave.
+    # When requests are meant to leave, as a generator is told; it is also told over how many connections, and what it can be told is what generators
+    # know. How requests arrive that are simulated is Model::Arrivals, which knows clients, groups and recorded instants, and no range to draw from. What
+    # both have, they have in the same units.
     #
-    # kind: "closed": a connection sends its next request think_s after the answer; "even" or "poisson": open, at rate_per_s
+    # kind: "closed": a connection sends its next request think_ns after the answer; "even" or "poisson": open, at rate_per_s
     #   whatever the server does, evenly spaced or by chance
-    # rate_per_s: of an open loop, else nil; think_s: of a closed one
+    # rate_per_s: of an open loop, else nil; think_ns: of a closed one, else 0
     # reuse: requests over one connection before it is made anew, a Range from which each connection draws; nil: no end
-    Arrivals = Data.define(:kind, :rate_per_s, :think_s, :reuse) do
+    Arrivals = Data.define(:kind, :rate_per_s, :think_ns, :reuse) do
       const_set(:KINDS, %w[closed even poisson].freeze)
 
       # @return [Arrivals] a closed loop
-      def self.closed(think_s: 0, reuse: nil) = new(kind: "closed", rate_per_s: nil, think_s:, reuse:)
+      def self.closed(think_ns: 0, reuse: nil) = new(kind: "closed", rate_per_s: nil, think_ns:, reuse:)
 
       # @return [Arrivals] an open loop
-      def self.open(rate_per_s, kind: "poisson", reuse: nil) = new(kind:, rate_per_s:, think_s: 0, reuse:)
+      def self.open(rate_per_s, kind: "poisson", reuse: nil) = new(kind:, rate_per_s:, think_ns: 0, reuse:)
 
       def open? = kind != "closed"
 
+      # @return [Integer, nil] requests over one connection, on average; nil: no end
+      def reuse_count = reuse && reuse.sum.fdiv(reuse.size).round
+
       def to_s
-        [open? ? "#{kind} arrivals, #{Units.rate(rate_per_s)}/s" : "closed loop", ("#{think_s} s of thought" if think_s.positive?),
+        [open? ? "#{kind} arrivals, #{Units.rate(rate_per_s)}/s" : "closed loop", ("#{Units.duration(think_ns)} of thought" if think_ns.positive?),
           ("connections reused #{reuse.min} to #{reuse.max} times" if reuse)].compact.join(", ")
       end
     end

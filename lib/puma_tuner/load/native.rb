@@ -81,7 +81,7 @@ module PumaTuner
       def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
         insist_on_open_files(connections_count)
         plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:).to_h
-        settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) + arrivals.think_s
+        settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) + arrivals.think_ns.fdiv(Units::NS_PER_S)
         figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns, raw_path: @raw_path, core: @core},
           settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
         doubts = NativeDoubts.new(figures, mix:, url_base:).insist_on_no_redirects

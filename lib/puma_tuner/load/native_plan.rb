@@ -32,7 +32,7 @@ module PumaTuner
           requests: @mix.requests.map { |request| request_plan(request) }, order: @mix.order(@seed).pack("L*"), address:,
           mode: MODES.fetch(@arrivals.kind), rate_per_s: (@arrivals.rate_per_s || 0).to_f, connections_count: @connections_count,
           reuse_min: @arrivals.reuse&.min || 0, reuse_max: @arrivals.reuse&.max || 0,
-          duration_ns: ns(@duration_s), think_ns: ns(@arrivals.think_s), seed: @seed
+          duration_ns: ns(@duration_s), think_ns: @arrivals.think_ns, seed: @seed
         }
       end
 

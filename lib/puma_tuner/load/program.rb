@@ -57,7 +57,7 @@ module PumaTuner
       end
 
       def refuse_reuse(arrivals)
-        refuse("cannot think between two requests") if arrivals.think_s.positive?
+        refuse("cannot think between two requests") if arrivals.think_ns.positive?
         refuse("cannot bound how often a connection is used") if arrivals.reuse
       end
 

@@ -99,7 +99,7 @@ module PumaTuner
       # @param remarks [Array<String>] besides the outcome's own
       def self.of(outcome, arrivals, remarks: [])
         new(**outcome.to_h.slice(*members), remarks: [*remarks, *outcome.remarks].freeze, requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
-          think_ns: (arrivals.think_s * 1_000_000_000).round, reuse_count: arrivals.reuse && arrivals.reuse.sum.fdiv(arrivals.reuse.size).round)
+          think_ns: arrivals.think_ns, reuse_count: arrivals.reuse_count)
       end
     end
 
