@@ -25,21 +25,17 @@ module Accuracy
 
     def start
       input, @lifeline = IO.pipe
-      @pids = Array.new(Etc.nprocessors) do
-        Process.spawn({"RUBYOPT" => nil}, RbConfig.ruby, "--disable-gems", "-e", PROGRAM, in: input, out: File::NULL)
+      @children = Array.new(Etc.nprocessors) do
+        PumaTuner::Host::Child.new({"RUBYOPT" => nil}, RbConfig.ruby, "--disable-gems", "-e", PROGRAM, in: input, out: File::NULL)
       end
+      @children.each(&:start)
       input.close
       sleep SETTLE_S
     end
 
     def stop
       @lifeline&.close
-      @pids&.each do |pid|
-        Process.kill(:KILL, pid)
-        Process.wait(pid)
-      rescue Errno::ESRCH, Errno::ECHILD
-        # It ended by itself meanwhile.
-      end
+      @children&.each(&:stop)
     end
   end
 

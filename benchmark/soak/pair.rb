@@ -138,7 +138,7 @@ module Soak
 
     def phased_restart = @servers.each_value { |server| server.signal(:USR1) }
 
-    def restart_in_place = @servers.each_value { |server| server.signal(:USR2) }
+    def restart_in_place = @servers.values.map(&:restart).each(&:join)
 
     def burst = @servers.each_value { |server| server.burst(40) }
 
@@ -190,6 +190,17 @@ module Soak
     def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:pss_bytes]] }.compact
 
     def signal(name) = Process.kill(name, server.announcement["pid"])
+
+    # Until it has said anew that it serves: a signal that comes before would end it, as there is no handler yet.
+    #
+    # @return [Thread] that waits for it
+    def restart
+      announcement = File.join(server.directory, PumaTuner::Probe::Launch::ANNOUNCEMENT)
+      before = File.stat(announcement).ino
+      signal(:USR2)
+      deadline_s = PumaTuner::Clock.now_s + LIMIT_S
+      Thread.new { sleep(0.1) until File.stat(announcement).ino != before || PumaTuner::Clock.now_s > deadline_s }
+    end
 
     def signal_worker(name)
       pid = server.serving_pids.first or return

@@ -2,7 +2,7 @@
 
 require "optparse"
 require "puma_tuner"
-%w[options markdown provenance verdict page failure native].each { |name| require_relative name }
+%w[options markdown provenance verdict page native].each { |name| require_relative name }
 
 # What all benchmarks share: their words, the order of rounds, targets and what came of them, their page, and how they end.
 module Bench

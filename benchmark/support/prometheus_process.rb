@@ -3,6 +3,7 @@
 require "net/http"
 require "socket"
 require "tmpdir"
+require "puma_tuner"
 
 # Debian's Prometheus on a loopback port, with a folder of its own; never the machine's service.
 class PrometheusProcess
@@ -50,27 +51,27 @@ class PrometheusProcess
     path = File.join(@folder, "prometheus.yml")
     File.write(path, @config)
     @log = File.join(@folder, "prometheus.log")
-    @pid = Process.spawn({"GOMAXPROCS" => "1"}, "nice", self.class.find("prometheus"), "--config.file=#{path}", "--storage.tsdb.path=#{data}", "--storage.tsdb.retention.time=400d",
+    @child = PumaTuner::Host::Child.new({"GOMAXPROCS" => "1"}, "nice", self.class.find("prometheus"), "--config.file=#{path}", "--storage.tsdb.path=#{data}", "--storage.tsdb.retention.time=400d",
       "--web.listen-address=127.0.0.1:#{@port}", "--log.level=warn", *@options, out: @log, err: %i[child out])
+    @child.start
     wait_until_ready
   end
 
   def stop
-    return unless @pid
-    Process.kill(:TERM, @pid)
-    Process.wait(@pid)
-    @pid = nil
+    @child&.signal(:TERM)
+    @child&.wait(READY_LIMIT_S)
+    @child&.stop
   end
 
   # @return [Integer] CPU time so far
-  def cpu_ns = PumaTuner::Probe::Processes.cpu_ns(@pid)
+  def cpu_ns = PumaTuner::Probe::Processes.cpu_ns(@child.pid)
 
   private
 
   def wait_until_ready
     deadline = PumaTuner::Clock.now_s + READY_LIMIT_S
     until ready?
-      raise "Prometheus did not come up:\n#{File.read(@log)}" if Process.wait(@pid, Process::WNOHANG) || PumaTuner::Clock.now_s > deadline
+      raise "Prometheus did not come up:\n#{File.read(@log)}" if !@child.alive? || PumaTuner::Clock.now_s > deadline
       sleep 0.1
     end
   end

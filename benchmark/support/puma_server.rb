@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "rbconfig"
-require_relative "failure"
+require_relative "verdict"
 
 module Bench
   # One Puma on a rackup file, as a child of ours. All variants start alike: Host::ServerProcess would load a part of our
@@ -38,11 +38,12 @@ module Bench
     end
 
     def start
-      @pid = Process.spawn(@environment, RbConfig.ruby, "-S", "puma", "-w", "0", "-t", "5:5", "-b", "tcp://127.0.0.1:0",
-        @rackup, chdir: @folder, in: File::NULL, out: @log, err: @log, pgroup: true)
+      @child = PumaTuner::Host::Child.new(@environment, RbConfig.ruby, "-S", "puma", "-w", "0", "-t", "5:5", "-b", "tcp://127.0.0.1:0",
+        @rackup, chdir: @folder, in: File::NULL, out: @log, err: @log)
+      @child.start
       deadline_s = PumaTuner::Clock.now_s + BOOT_LIMIT_S
       until (@port = said[%r{Listening on http://127\.0\.0\.1:(\d+)}, 1])
-        raise Failed, "did not start: #{last_words}" if ended?
+        raise Failed, "did not start: #{last_words}" unless @child.alive?
         raise Failed, "did not start within #{BOOT_LIMIT_S} s" if PumaTuner::Clock.now_s > deadline_s
         sleep 0.02
       end
@@ -52,28 +53,18 @@ module Bench
     def url = "http://127.0.0.1:#{@port}"
 
     # @return [Integer] of the whole process so far. Linux numbers the CPU clocks of other processes in this way.
-    def cpu_ns = Process.clock_gettime((~@pid << 3) | 2, :nanosecond)
+    def cpu_ns = Process.clock_gettime((~@child.pid << 3) | 2, :nanosecond)
 
     # @return [String, nil] how it ended, if it did
-    def end_of_it = ("ended: #{last_words}" if ended?)
+    def end_of_it = ("ended: #{last_words}" unless @child.alive?)
 
     # Nothing that a tool would write at a proper end is wanted.
-    def kill
-      return if @pid.nil? || ended?
-      Process.kill(:KILL, -@pid)
-      Process.wait(@pid)
-    rescue Errno::ESRCH, Errno::ECHILD
-      # It ended by itself meanwhile.
-    ensure
-      @pid = nil
-    end
+    def kill = @child&.stop
 
     private
 
-    def ended? = @status ||= Process.wait2(@pid, Process::WNOHANG)&.last
-
     def said = File.read(@log)
 
-    def last_words = Failure.of_child(said, @status).reason
+    def last_words = Failure.of_child(said, @child.wait).reason
   end
 end

@@ -76,8 +76,8 @@ module PumaTuner
       def alive? = !@pid.nil? && @waiting.alive?
 
       # @param limit_s [Numeric, nil] nil: for as long as it takes
-      # @return [Process::Status, nil] how it ended; nil when it has not
-      def wait(limit_s = nil) = @waiting.join(limit_s)&.value
+      # @return [Process::Status, nil] how it ended; nil when it has not, or never began
+      def wait(limit_s = nil) = @waiting&.join(limit_s)&.value
 
       # @param name [Symbol] of a signal, for it alone
       def signal(name)
