@@ -26,13 +26,19 @@ module PumaTuner
   autoload :CLI, "puma_tuner/cli"           # the command
   autoload :Fleet, "puma_tuner/fleet"       # many servers, by what they exported -> Fleet::Comparison
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
-  autoload :Lab, "puma_tuner/lab"           # published claims, measured again
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow
   autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document
+
+  # In a checkout alone: published claims, measured again.
+  labs = File.expand_path("../labs/harness.rb", __dir__)
+  if File.file?(labs)
+    autoload :Lab, labs
+    Document.add("finding", "Lab::Finding")
+  end
 
   Probe::Profilers.add("perf", "puma_tuner/profile/perf") # which needs nothing inside the server
 

@@ -80,15 +80,9 @@ class ArchitectureTest < TunerTest
     Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Profile", path }
   end
 
-  # What a lab found, and its parts.
-  LABS_VALUES = %w[Lab::Finding].freeze
-
-  test "labs stand beside the stages: no stage and none of the ground uses them, but for reports, which show what they found" do
-    Dir["#{LIBRARY}/{#{(STAGES - ["Report"]).map(&:downcase).join(",")},calibrate,host,load,stats}/**/*.rb"].each { |path| refute_includes constants_in(path), "Lab", path }
-    used = Dir["#{LIBRARY}/report/**/*.rb"].flat_map { |path| paths_in(path) }.grep(/\ALab::/).uniq
-    assert_empty used - LABS_VALUES
-    used.each { |name| assert value?(name), name }
-    assert_includes used, "Lab::Finding"
+  test "labs stand outside: in the library only the map and the command name them, for a checkout" do
+    using = Dir["#{LIBRARY}{.rb,/**/*.rb}"].select { |path| File.read(path).match?(/\bLabs?\b/) }
+    assert_equal %w[puma_tuner.rb puma_tuner/cli.rb], using.map { |path| path.delete_prefix("#{File.dirname(LIBRARY)}/") }.sort
   end
 
   test "fleet stands beside the stages: it uses none of them, and no stage uses it" do

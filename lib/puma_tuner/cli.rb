@@ -15,7 +15,6 @@ module PumaTuner
     autoload :Fleet, "puma_tuner/cli/fleet"
     autoload :ForecastOptions, "puma_tuner/cli/forecast_options"
     autoload :GridOptions, "puma_tuner/cli/grid_options"
-    autoload :ListLabs, "puma_tuner/cli/lab"
     autoload :LoadText, "puma_tuner/cli/load_text"
     autoload :Loads, "puma_tuner/cli/loads"
     autoload :Measure, "puma_tuner/cli/measure"
@@ -35,11 +34,9 @@ module PumaTuner
     autoload :Repetition, "puma_tuner/cli/repetition"
     autoload :Report, "puma_tuner/cli/report"
     autoload :Results, "puma_tuner/cli/results"
-    autoload :RunLab, "puma_tuner/cli/lab"
     autoload :Requests, "puma_tuner/cli/requests"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
     autoload :SendLoad, "puma_tuner/cli/load"
-    autoload :SetUpLabs, "puma_tuner/cli/lab"
     autoload :TradeOff, "puma_tuner/cli/trade_off"
     autoload :TrafficOptions, "puma_tuner/cli/traffic_options"
     autoload :TryGc, "puma_tuner/cli/trade_off"
@@ -70,11 +67,14 @@ module PumaTuner
         load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
         calibrate  what this machine costs, measured once      puma_tuner calibrate
         fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
-        lab        published claims, measured here             puma_tuner lab list
+        lab        published claims, measured here (checkout)  puma_tuner lab list
 
       What a command makes goes into tmp/puma_tuner below the app's folder, unless you name another place.
       puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
     TEXT
+
+    LABS = PumaTuner.const_defined?(:Lab, false)
+    NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, `bin/exec puma_tuner lab list` names them (docs/labs.md)"
 
     # Ends a command that did its work with another code than 0.
     class Ending < SystemExit; end
@@ -115,10 +115,12 @@ module PumaTuner
       register "gc", CLI::TryGc
       register "fleet", CLI::Fleet
       register "tune", CLI::Tune
-      register "lab" do |lab|
-        lab.register "list", CLI::ListLabs
-        lab.register "setup", CLI::SetUpLabs
-        lab.register "run", CLI::RunLab
+      if LABS
+        register "lab" do |lab|
+          lab.register "list", Lab::CommandLine::List
+          lab.register "setup", Lab::CommandLine::SetUp
+          lab.register "run", Lab::CommandLine::RunOne
+        end
       end
       register "version", Version, aliases: ["--version", "-v"]
 
@@ -144,6 +146,7 @@ module PumaTuner
     end
 
     def self.run(arguments, out, err)
+      raise UserMistake, NO_LABS if arguments.first == "lab" && !LABS
       # The simulator runs three times as fast with it.
       RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
       Library.new(Commands).call(arguments: with_repetitions(with_percentile_goals(with_json_place(arguments))), out:, err:)

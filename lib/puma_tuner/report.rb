@@ -4,11 +4,10 @@ module PumaTuner
   # Any value -> bytes.
   #
   # One renderer to a file: a class with the kinds of document it can show in KINDS, whose instances turn a value into a
-  # String with `call`. Its doc comment stands on top, its registration on the last line, its test beside it.
+  # String with `call`. It is named in RENDERERS, and its test stands beside it.
   module Report
     autoload :Background, "puma_tuner/report/background"
     autoload :Cause, "puma_tuner/report/cause"
-    autoload :ClaimRows, "puma_tuner/report/claim_rows"
     autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"
     autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"
@@ -36,18 +35,25 @@ module PumaTuner
     autoload :WhatRan, "puma_tuner/report/what_ran"
     autoload :WorkNotes, "puma_tuner/report/work_notes"
 
-    # Our own, in the order in which they are named to people.
-    RENDERERS = %i[text html markdown json].freeze
+    autoload :Html, "puma_tuner/report/html"
+    autoload :Json, "puma_tuner/report/json"
+    autoload :Markdown, "puma_tuner/report/markdown"
+    autoload :Text, "puma_tuner/report/text"
 
-    @renderers = {}
+    # In the order in which they are named to people.
+    RENDERERS = {text: Text, html: Html, markdown: Markdown, json: Json}.freeze
+
+    @others = {}
 
     class << self
-      # @param format [Symbol] as people ask for it
-      # @param renderer [Class]
-      def register(format, renderer) = @renderers[format] = renderer
-
       # @return [Array<Symbol>] what `render` understands
-      def formats = @renderers.keys
+      def formats = RENDERERS.keys
+
+      # For a kind of document that is not the gem's own.
+      #
+      # @param kind [Symbol]
+      # @param renderers [Hash{Symbol => Class}] by format
+      def add(kind, renderers) = @others[kind] = renderers
 
       # @param value [Data] any value with a kind
       # @param format [Symbol, String]
@@ -55,28 +61,19 @@ module PumaTuner
       # @return [String]
       # @raise [UserMistake] when there is no such format, or it cannot show such a value
       def render(value, format:, **options)
-        renderer = @renderers.fetch(format.to_sym) do
-          raise UserMistake, "#{format.to_s.inspect} is no format of a report; there are #{formats.join(", ")}"
-        end
-        insist_on_kind(value, format, renderer)
+        raise UserMistake, "#{format.to_s.inspect} is no format of a report; there are #{formats.join(", ")}" unless formats.include?(format.to_sym)
+        kind = kind_of(value)
+        able = @others.fetch(kind) { RENDERERS.select { |_, renderer| renderer::KINDS.include?(kind) } }
+        renderer = able.fetch(format.to_sym) { raise UserMistake, "a document of kind #{kind} cannot be shown as #{format}; ask for #{able.keys.join(" or ")}" }
         renderer.new(**options).call(value)
       end
 
       private
 
-      def insist_on_kind(value, format, renderer)
-        kind = value.class.const_defined?(:KIND) ? value.class::KIND : nil
-        raise InvariantError, "a #{value.class} is no document" unless kind
-        return if renderer::KINDS.include?(kind)
-        able = @renderers.select { |_, other| other::KINDS.include?(kind) }.keys
-        raise UserMistake, "a document of kind #{kind} cannot be shown as #{format}; ask for #{able.join(" or ")}"
+      def kind_of(value)
+        kind = value.class::KIND if value.class.const_defined?(:KIND)
+        kind or raise InvariantError, "a #{value.class} is no document"
       end
-    end
-
-    # Loaded at once: a renderer that is missing from a list of formats would be as good as absent.
-    RENDERERS.each do |format|
-      require_relative "report/#{format}"
-      formats.include?(format) or raise InvariantError, "report/#{format}.rb registers no renderer #{format}"
     end
   end
 end

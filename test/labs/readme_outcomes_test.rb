@@ -22,7 +22,7 @@ class ReadmeOutcomesTest < TunerTest
       ratio = MEASURED.match(measured)
       return "–" unless ratio || measured == WITHDRAWN
       estimate = ratio && ratio.captures.map(&:to_f).then { |value, low, high| Stats::Estimate.new(value:, low:, high:, level_ratio: 0.95, samples_count: 6) }
-      Report::ClaimRows.outcome(Lab::Claim.of_ratio("", estimate, published_ratio:))
+      Lab::FindingReport::ClaimRows.outcome(Lab::Claim.of_ratio("", estimate, published_ratio:))
     end
 
     def published_ratio
@@ -64,7 +64,7 @@ class ReadmeOutcomesTest < TunerTest
   end
 
   test "no interval stands beside a word of an outcome anywhere else" do
-    words = Report::ClaimRows::WORDS.values - %w[shown exact]
+    words = Lab::FindingReport::ClaimRows::WORDS.values - %w[shown exact]
     readmes.each do |path|
       tables(File.read(path, encoding: "UTF-8")).each do |heading, *rows|
         next if heading.include?("outcome")

@@ -25,6 +25,8 @@ class GemTest < TunerTest
     started, loaded_from = PackedGems.ruby!("-e", script, **home).lines(chomp: true)
     assert_includes loaded_from, PackedGems.home
     assert_equal "true", started
+    said, success = PackedGems.ruby("#{PackedGems.home}/bin/puma_tuner", "lab", "run", "yjit", "--quick", **home)
+    assert_equal [false, "puma_tuner: #{PumaTuner::CLI::NO_LABS}\n"], [success, said]
   end
 
   test "uninstalled, nothing is left; the probe not before what depends on it" do
@@ -83,6 +85,7 @@ class GemTest < TunerTest
     MAY_HOLD.each do |name, pattern|
       files = PackedGems.files_of(name)
       assert_empty files.grep_v(pattern)
+      assert_empty files.grep(%r{/lab[./]})
       assert_empty files.map { |file| (name == "puma_tuner") ? file : "probe/#{file}" } - tracked.lines(chomp: true)
     end
     assert_equal %w[LICENSE.txt README.md], PackedGems.files_of("puma_tuner") & PackedGems.files_of("puma_tuner-probe")

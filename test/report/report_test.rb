@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/finding_fixture"
 require "support/profiles"
 require "support/tradeoffs"
 require "support/tuning_fixture"
@@ -42,7 +41,7 @@ class ReportTest < TunerTest
   test "every format shows every kind that it names" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
-              profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles, finding: FindingFixture.finding,
+              profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
               fleet: FleetFixture.comparison}
     {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
@@ -55,12 +54,15 @@ class ReportTest < TunerTest
     assert_equal TuningFixture.tuning, PumaTuner::Document.parse(json, "report", [:tuning])
   end
 
-  test "a renderer of another's can be added" do
-    shouting = Class.new { def call(value) = value.class::KIND.to_s.upcase }
-    shouting.const_set(:KINDS, %i[sweep])
-    Report.register(:shouting, shouting)
-    assert_equal "SWEEP", Report.render(TuningFixture.sweep, format: :shouting)
+  test "a kind from elsewhere brings its renderers, and has no other formats" do
+    note = Data.define(:text)
+    note.const_set(:KIND, :note)
+    shouting = Class.new { def call(value) = value.text.upcase }
+    Report.add(:note, {text: shouting})
+    assert_equal "FIRE", Report.render(note.new("fire"), format: :text)
+    mistake = assert_raises(PumaTuner::UserMistake) { Report.render(note.new("fire"), format: :html) }
+    assert_equal "a document of kind note cannot be shown as html; ask for text", mistake.message
   ensure
-    Report.instance_variable_get(:@renderers).delete(:shouting)
+    Report.instance_variable_get(:@others).delete(:note)
   end
 end

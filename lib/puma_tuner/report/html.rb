@@ -5,16 +5,13 @@ module PumaTuner
     # One file for a browser: style, script, charts and the document itself are inside, and nothing is fetched. It can be
     # read without its script, printed, and kept as the record of what was measured.
     class Html
-      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff finding tradeoff fleet].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning profile profile_diff tradeoff fleet].freeze
 
       autoload :Bars, "puma_tuner/report/html/bars"
       autoload :CellRows, "puma_tuner/report/html/cell_rows"
-      autoload :ClaimChart, "puma_tuner/report/html/claim_chart"
       autoload :CostDiffPage, "puma_tuner/report/html/cost_diff_page"
       autoload :Curves, "puma_tuner/report/html/curves"
       autoload :Embedded, "puma_tuner/report/html/embedded"
-      autoload :FindingChart, "puma_tuner/report/html/finding_chart"
-      autoload :FindingPage, "puma_tuner/report/html/finding_page"
       autoload :FlameGraph, "puma_tuner/report/html/flame_graph"
       autoload :FleetChart, "puma_tuner/report/html/fleet_chart"
       autoload :FleetPage, "puma_tuner/report/html/fleet_page"
@@ -42,15 +39,12 @@ module PumaTuner
       PAGES = {
         profile: :ProfilePage,
         profile_diff: :CostDiffPage,
-        finding: :FindingPage,
         tradeoff: :TradeoffPage,
         fleet: :FleetPage
       }.freeze
 
       # @return [String]
       def call(value) = Html.const_get(PAGES.fetch(value.class::KIND, :View)).new(value).page
-
-      Report.register :html, self
     end
   end
 end

@@ -5,12 +5,10 @@ module PumaTuner
     # The value itself, as it stands in a file: every digit, nothing left out, to be read by programs.
     # The formats are described by the values' own comments and in docs/formats.
     class Json
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning load_outcome profile profile_diff finding tradeoff fleet].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning load_outcome profile profile_diff tradeoff fleet].freeze
 
       # @return [String]
       def call(value) = Document.dump(value)
-
-      Report.register :json, self
     end
   end
 end

@@ -5,7 +5,7 @@ module PumaTuner
     # A short summary for a pull request or a chat: the sentences, today beside the recommended settings, the proof, and,
     # folded away, the reasons. Whoever wants more opens the HTML report.
     class Markdown
-      KINDS = %i[observation sweep advice_list verdict tuning finding fleet].freeze
+      KINDS = %i[observation sweep advice_list verdict tuning fleet].freeze
 
       # Endpoints or topologies in a table.
       ROWS_MAX = 12
@@ -13,7 +13,6 @@ module PumaTuner
       # notes: sentences beneath it
       Table = Data.define(:title, :headings, :rows, :notes)
 
-      autoload :Finding, "puma_tuner/report/markdown/finding"
       autoload :FleetSummary, "puma_tuner/report/markdown/fleet_summary"
       autoload :Forecasts, "puma_tuner/report/markdown/forecasts"
       autoload :Markup, "puma_tuner/report/markdown/markup"
@@ -22,16 +21,9 @@ module PumaTuner
 
       include Markup
 
-      # Kinds of document that are no part of a tuning have a class of their own, with `to_markdown`.
-      OWN = {
-        finding: :Finding,
-        fleet: :FleetSummary
-      }.freeze
-
       # @return [String]
       def call(value)
-        own = OWN[value.class::KIND]
-        return Markdown.const_get(own).new(value).to_markdown << "\n" if own
+        return FleetSummary.new(value).to_markdown << "\n" if value.class::KIND == :fleet
         @contents = Contents.of(value)
         [heading, summary, glance, *details, repeat].compact.join("\n\n") << "\n"
       end
@@ -102,8 +94,6 @@ module PumaTuner
       end
 
       def repeat = (to_repeat(@contents.command) if @contents.command)
-
-      Report.register :markdown, self
     end
   end
 end

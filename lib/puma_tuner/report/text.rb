@@ -6,7 +6,7 @@ module PumaTuner
     # settings would do, what to change, whether it held, what is not known. A tuning ends with all of it in sentences, as
     # the end is what stays on the screen.
     class Text
-      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff finding tradeoff fleet].freeze
+      KINDS = %i[observation workload machine sweep advice_list verdict tuning profile profile_diff tradeoff fleet].freeze
 
       WIDTH = 100
 
@@ -35,10 +35,7 @@ module PumaTuner
       autoload :Costs, "puma_tuner/report/text/costs"
       autoload :Hints, "puma_tuner/report/text/hints"
       autoload :InShort, "puma_tuner/report/text/in_short"
-      autoload :Claims, "puma_tuner/report/text/claims"
-      autoload :FindingTables, "puma_tuner/report/text/finding_tables"
       autoload :Tradeoff, "puma_tuner/report/text/tradeoff"
-      autoload :Conclusions, "puma_tuner/report/text/conclusions"
       autoload :FleetComparison, "puma_tuner/report/text/fleet_comparison"
       autoload :FleetMix, "puma_tuner/report/text/fleet_mix"
       autoload :FleetServices, "puma_tuner/report/text/fleet_services"
@@ -53,7 +50,6 @@ module PumaTuner
       OWN_SECTIONS = {
         profile: %i[Costs AllocationSites Hints],
         profile_diff: %i[CostDiff],
-        finding: %i[Claims FindingTables Conclusions],
         tradeoff: %i[Tradeoff],
         fleet: %i[FleetComparison FleetMix FleetServices]
       }.freeze
@@ -71,8 +67,6 @@ module PumaTuner
         contents = own ? value : Contents.of(value)
         (own || @sections).filter_map { |name| Text.const_get(name).new(contents, @paint).to_text }.join("\n\n") << "\n"
       end
-
-      Report.register :text, self
     end
   end
 end

@@ -13,8 +13,14 @@ module PumaTuner
       "observation" => "Probe::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
       "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
       "load_outcome" => "Load::Outcome", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
-      "finding" => "Lab::Finding", "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
-    }.freeze
+      "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
+    }
+
+    # For values that are not the gems' own.
+    #
+    # @param kind [String]
+    # @param name [String] of the value's class, below PumaTuner
+    def self.add(kind, name) = KINDS[kind] = name
 
     # Makes a value class.
     #

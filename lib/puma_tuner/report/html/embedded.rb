@@ -25,8 +25,6 @@ module PumaTuner
             value.with(endpoints: short(value.endpoints), jobs: short(value.jobs), companions: value.companions.map { |companion| without_recorded_requests(companion) })
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
-          when Lab::Finding
-            value.with(verdicts: value.verdicts.transform_values { |verdict| without_recorded_requests(verdict) })
           when Prove::Verdict
             value.with(trials: value.trials.map { |trial| trial.with(fingerprint: {}) })
           else value

@@ -9,17 +9,26 @@ module PumaTuner
       # A partial's argument, where it takes one, has the partial's own name.
       module Templates
         # About the whole page: they take nothing.
-        WITHOUT_ARGUMENT = %w[page tuning profile cost_diff tradeoff header time background forecasts advice proof predicted_cells causes what_ran how_measured foundations finding fleet].freeze
+        WITHOUT_ARGUMENT = %w[page tuning profile cost_diff tradeoff header time background forecasts advice proof predicted_cells causes what_ran how_measured foundations fleet].freeze
 
-        # ERB's own def_method would not see the constants of the modules around this one.
-        Dir[File.join(__dir__, "*.html.erb")].sort.each do |path|
-          name = File.basename(path, ".html.erb").delete_prefix("_")
-          signature = WITHOUT_ARGUMENT.include?(name) ? "#{name}_html" : "#{name}_html(#{name})"
-          # Indentation is for those who read the template; in the page it would be a fifth of the bytes.
-          source = ERB.new(File.read(path, encoding: "UTF-8").gsub(/^ +/, ""), trim_mode: "-").src
-          # The first line is ERB's comment on the encoding; without it the lines are those of the file.
-          module_eval("def #{signature}\n#{source.lines.drop(1).join}\nend", path, 0) # standard:disable Style/EvalWithLocation
+        # ERB's own def_method would not see the constants of the modules around the one that evaluates it.
+        #
+        # @param folder [String]
+        # @param without_argument [Array<String>] names of partials
+        # @yieldparam source [String] of a method, for each template
+        # @yieldparam path [String]
+        def self.each_in(folder, without_argument:)
+          Dir[File.join(folder, "*.html.erb")].sort.each do |path|
+            name = File.basename(path, ".html.erb").delete_prefix("_")
+            signature = without_argument.include?(name) ? "#{name}_html" : "#{name}_html(#{name})"
+            # Indentation is for those who read the template; in the page it would be a fifth of the bytes.
+            source = ERB.new(File.read(path, encoding: "UTF-8").gsub(/^ +/, ""), trim_mode: "-").src
+            # The first line is ERB's comment on the encoding; without it the lines are those of the file.
+            yield "def #{signature}\n#{source.lines.drop(1).join}\nend", path
+          end
         end
+
+        each_in(__dir__, without_argument: WITHOUT_ARGUMENT) { |source, path| module_eval(source, path, 0) } # standard:disable Style/EvalWithLocation
       end
     end
   end

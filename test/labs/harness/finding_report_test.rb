@@ -57,12 +57,12 @@ class FindingReportTest < TunerTest
   end
 
   test "a chart's names stay inside of it, and its axis begins at zero" do
-    chart = Report::Html::FindingChart.new(FindingFixture.chart)
+    chart = Lab::FindingReport::FindingChart.new(FindingFixture.chart)
     assert_equal "0", chart.y_ticks.first.last
     assert_operator chart.height - chart.plot_bottom, :>, 100
     places = chart.lines.flat_map(&:points).flat_map { |point| [point.y, point.low, point.high] }.compact
     assert places.all? { |place| place.between?(0, chart.plot_bottom) }
     assert_equal 3, chart.x_ticks.size
-    refute_predicate Report::Html::FindingChart.new(FindingFixture.chart.with(series: [])), :any?
+    refute_predicate Lab::FindingReport::FindingChart.new(FindingFixture.chart.with(series: [])), :any?
   end
 end

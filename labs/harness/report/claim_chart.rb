@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  module Report
-    class Html
+  module Lab
+    module FindingReport
       # Ratios as they were claimed and as they were measured, on a logarithmic line around 1.
       class ClaimChart
-        include RatiosOnScale
+        include Report::Html::RatiosOnScale
 
         LEFT = 336
         RIGHT = 190
@@ -36,7 +36,7 @@ module PumaTuner
         def row(claim, y)
           told = ClaimRows.row(claim)
           measured = claim.measured
-          Row.new(y:, name: Figures.shortened(claim.text, NAME_LENGTH), low: @scale.place(measured.low), high: @scale.place(measured.high),
+          Row.new(y:, name: Report::Figures.shortened(claim.text, NAME_LENGTH), low: @scale.place(measured.low), high: @scale.place(measured.high),
             value: @scale.place(measured.value), published: claim.published_ratio && @scale.place(claim.published_ratio), measured: told.measured,
             style: told.style.tr(" ", "-"), title: "#{claim.text}: claimed #{told.published}, here #{told.measured}, #{told.basis}; #{told.outcome}")
         end

@@ -17,29 +17,31 @@ module PumaTuner
   # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run, with block_proof, served_proof
   # and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where two variants of a verdict stand to each other: ratios.
   module Lab
-    autoload :Axis, "puma_tuner/lab/finding"
-    autoload :BlockProof, "puma_tuner/lab/block_proof"
-    autoload :Bundle, "puma_tuner/lab/bundle"
-    autoload :Chart, "puma_tuner/lab/finding"
-    autoload :Child, "puma_tuner/lab/child"
-    autoload :Claim, "puma_tuner/lab/claim"
-    autoload :Commands, "puma_tuner/lab/commands"
-    autoload :Count, "puma_tuner/lab/claim"
-    autoload :Finding, "puma_tuner/lab/finding"
-    autoload :Gems, "puma_tuner/lab/gems"
-    autoload :Kept, "puma_tuner/lab/kept"
-    autoload :Margin, "puma_tuner/lab/margin"
-    autoload :Outcome, "puma_tuner/lab/outcome"
-    autoload :Ratios, "puma_tuner/lab/ratios"
-    autoload :Run, "puma_tuner/lab/run"
-    autoload :ServedCommands, "puma_tuner/lab/served_commands"
-    autoload :ServedProof, "puma_tuner/lab/served_proof"
-    autoload :Series, "puma_tuner/lab/finding"
-    autoload :Table, "puma_tuner/lab/finding"
-    autoload :Times, "puma_tuner/lab/times"
+    autoload :Axis, "#{__dir__}/harness/finding"
+    autoload :BlockProof, "#{__dir__}/harness/block_proof"
+    autoload :Bundle, "#{__dir__}/harness/bundle"
+    autoload :Chart, "#{__dir__}/harness/finding"
+    autoload :Child, "#{__dir__}/harness/child"
+    autoload :Claim, "#{__dir__}/harness/claim"
+    autoload :CommandLine, "#{__dir__}/harness/command_line"
+    autoload :Commands, "#{__dir__}/harness/commands"
+    autoload :Count, "#{__dir__}/harness/claim"
+    autoload :Finding, "#{__dir__}/harness/finding"
+    autoload :FindingReport, "#{__dir__}/harness/report"
+    autoload :Gems, "#{__dir__}/harness/gems"
+    autoload :Kept, "#{__dir__}/harness/kept"
+    autoload :Margin, "#{__dir__}/harness/margin"
+    autoload :Outcome, "#{__dir__}/harness/outcome"
+    autoload :Ratios, "#{__dir__}/harness/ratios"
+    autoload :Run, "#{__dir__}/harness/run"
+    autoload :ServedCommands, "#{__dir__}/harness/served_commands"
+    autoload :ServedProof, "#{__dir__}/harness/served_proof"
+    autoload :Series, "#{__dir__}/harness/finding"
+    autoload :Table, "#{__dir__}/harness/finding"
+    autoload :Times, "#{__dir__}/harness/times"
 
     # The project's own. PUMA_TUNER_LABS names another folder of labs in their place.
-    FOLDER = File.expand_path("../../labs", __dir__)
+    FOLDER = __dir__
 
     # In a fingerprint: what versions of gems, and of what they need, bring with them. Nobody has to declare that.
     FOLLOWS_FROM_GEMS = ["gem ", "extension "].freeze
@@ -77,7 +79,7 @@ module PumaTuner
       def load_all
         root = ENV.fetch("PUMA_TUNER_LABS", FOLDER)
         files = Dir[File.join(root, "*/lab.rb")].sort
-        raise UserMistake, "there are no labs in #{root}. They come with the repository, not with the gem: run this in a checkout." if files.empty?
+        raise UserMistake, "there are no labs in #{root}, which PUMA_TUNER_LABS names" if files.empty?
         files.each do |file|
           require file
           known = @registered.any? { |_, (_, folder)| folder == File.dirname(file) }

@@ -46,5 +46,7 @@ module PumaTuner
       # @return [Array<Claim>] of counts that were not what they should be
       def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }
     end
+
+    Report.add :finding, {text: FindingReport::Text, html: FindingReport::Html, markdown: FindingReport::Markdown, json: Report::Json}
   end
 end

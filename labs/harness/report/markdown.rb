@@ -1,21 +1,18 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  module Report
-    class Markdown
+  module Lab
+    module FindingReport
       # What a lab found: claims and conclusions open, tables folded away.
-      class Finding
-        include Markup
+      class Markdown
+        include Report::Markdown::Markup
 
         # @param finding [Lab::Finding]
-        def initialize(finding)
-          @finding = finding
-        end
-
         # @return [String]
-        def to_markdown
+        def call(finding)
+          @finding = finding
           ["### Lab #{escaped(@finding.lab)}: #{escaped(@finding.title)}", escaped(@finding.question), *claims, *conclusions,
-            *@finding.tables.map { |table| folded(table.title, body(table)) }, conditions, *repeat].join("\n\n")
+            *@finding.tables.map { |table| folded(table.title, body(table)) }, conditions, *repeat].join("\n\n") << "\n"
         end
 
         private
@@ -33,7 +30,7 @@ module PumaTuner
         def conditions
           unknown = @finding.unknown.map { |what, reason| "Unknown: #{what}: #{reason}." }
           quick = "The short form, with wide intervals." if @finding.quick
-          escaped(["#{Facts.machine(@finding.machine)}, #{@finding.machine.kernel}; begun #{@finding.started_at}.", quick, *unknown].compact.join(" "))
+          escaped(["#{Report::Facts.machine(@finding.machine)}, #{@finding.machine.kernel}; begun #{@finding.started_at}.", quick, *unknown].compact.join(" "))
         end
 
         def repeat = @finding.command ? [to_repeat(@finding.command)] : []

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  module Report
-    class Html
+  module Lab
+    module FindingReport
       # A lab's chart: points with their intervals, joined by lines, one line for each series. It begins at zero.
       class FindingChart
         WIDTH = 860
@@ -31,8 +31,8 @@ module PumaTuner
           @chart = chart
           @points = chart.series.flat_map(&:points)
           return if @points.empty?
-          @x_scale = Scale.new(@points.map(&:first) + chart.across.ticks.to_a.map(&:first), LEFT..(WIDTH - RIGHT))
-          @y_scale = Scale.new([0, *@points.flat_map { |_, y, low, high| [y, low, high] }.compact], plot_bottom..TOP)
+          @x_scale = Report::Html::Scale.new(@points.map(&:first) + chart.across.ticks.to_a.map(&:first), LEFT..(WIDTH - RIGHT))
+          @y_scale = Report::Html::Scale.new([0, *@points.flat_map { |_, y, low, high| [y, low, high] }.compact], plot_bottom..TOP)
         end
 
         # @return [Boolean] whether there is anything to draw
@@ -66,10 +66,10 @@ module PumaTuner
         def height = plot_bottom + (named? ? (NAMED_AXIS_HEIGHT + LETTER_HEIGHT * x_ticks.map { |_, name| name.length }.max).ceil : AXIS_HEIGHT)
 
         # @return [Array<Array(Integer, String)>] symbols and what they stand for
-        def legend = @chart.series.each_with_index.map { |series, index| [Symbols.number(index), series.title] }
+        def legend = @chart.series.each_with_index.map { |series, index| [Report::Html::Symbols.number(index), series.title] }
 
         # @return [Array<Array(Float, String)>] places and names along the bottom
-        def x_ticks = named? ? @chart.across.ticks.map { |x, name| [@x_scale.place(x), Figures.shortened(name, NAME_LENGTH)] } : ticks(@x_scale)
+        def x_ticks = named? ? @chart.across.ticks.map { |x, name| [@x_scale.place(x), Report::Figures.shortened(name, NAME_LENGTH)] } : ticks(@x_scale)
 
         # @return [Array<Array(Float, String)>] places and names along the side
         def y_ticks = ticks(@y_scale).select { |place, _| place <= plot_bottom }
@@ -83,12 +83,12 @@ module PumaTuner
 
         def ticks(scale) = scale.ticks.reject(&:negative?).map { |number| [scale.place(number), words(number)] }
 
-        def words(number) = (number == number.to_i) ? Figures.count(number.to_i) : format("%.4g", number)
+        def words(number) = (number == number.to_i) ? Report::Figures.count(number.to_i) : format("%.4g", number)
 
         def line(series, index)
           shift = named? ? (index - (@chart.series.size - 1) / 2.0) * SHIFT : 0
           points = series.points.map { |x, y, low, high| point(series, x, y, low, high, shift) }
-          Line.new(symbol: Symbols.number(index), points:, path: points.each_with_index.map { |point, place| "#{place.zero? ? "M" : "L"}#{point.x} #{point.y}" }.join)
+          Line.new(symbol: Report::Html::Symbols.number(index), points:, path: points.each_with_index.map { |point, place| "#{place.zero? ? "M" : "L"}#{point.x} #{point.y}" }.join)
         end
 
         def point(series, x, y, low, high, shift)

@@ -11,7 +11,7 @@ class LabGemsTest < TunerTest
 
   time_limit 120
 
-  SUPPORT = File.expand_path("../../labs/support/gems", __dir__)
+  SUPPORT = File.expand_path("../../../labs/support/gems", __dir__)
 
   # A cache and a gem server of their own, for as long as the block.
   def with_gems(gems)

@@ -3,7 +3,7 @@
 module PumaTuner
   module Lab
     # What may be said of a claim: decided by the numbers alone, so that nobody writes what he hoped for. The words for it are
-    # Report::ClaimRows'.
+    # FindingReport::ClaimRows'.
     module Outcome
       REPRODUCED = :reproduced
       COMPATIBLE = :compatible

@@ -8,7 +8,7 @@ require "tmpdir"
 class LabCommandTest < TunerTest
   include CommandLine
 
-  TINY = {"PUMA_TUNER_LABS" => File.expand_path("../fixtures/labs", __dir__)}.freeze
+  TINY = {"PUMA_TUNER_LABS" => File.expand_path("../../fixtures/labs", __dir__)}.freeze
 
   def in_folder(&) = Dir.mktmpdir(&)
 
@@ -53,7 +53,7 @@ class LabCommandTest < TunerTest
       assert_mistake(/there is no lab nothing/, lab("setup", "nothing", folder:))
       assert_mistake(/cannot write/, lab("run", "tiny", "--quick", "--html", "/nowhere/at/all.html", folder:))
       assert_mistake(/--seed many/, lab("run", "tiny", "--quick", "--seed", "many", folder:))
-      assert_mistake(/no labs in .*checkout/, lab("list", environment: {"PUMA_TUNER_LABS" => folder}))
+      assert_mistake(/no labs in .*PUMA_TUNER_LABS/, lab("list", environment: {"PUMA_TUNER_LABS" => folder}))
       assert_mistake(/lab (list|run|setup)/, lab)
       assert_empty Dir.children(folder)
     end

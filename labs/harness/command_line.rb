@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Lab
+    # The commands `puma_tuner lab …`.
+    module CommandLine
+      # puma_tuner lab list: what there is to run.
+      class List < Dry::CLI::Command
+        desc "List the labs: published claims that can be measured here"
+
+        def call(**)
+          labs = Lab.all
+          table = Report::Table.new(["lab", "<about", "<needs", "quick", "full", "<its gems"])
+          labs.each { |lab| table << [lab.name, lab.title, needs(lab), expected(lab, quick: true), expected(lab, quick: false), installed(lab)] }
+          out.puts("Labs: published claims, measured on this machine", table.lines, "",
+            "  puma_tuner lab setup NAME     installs its gems, the only step that downloads (--quick: those of the quick form only)",
+            "  puma_tuner lab run NAME       runs it (--quick: fewer variants, wide intervals)")
+        end
+
+        private
+
+        def needs(lab)
+          pins = lab.gems(quick: false)
+          bundles = Lab::Bundle.needed(lab, quick: false)
+          rubies = pins.map(&:ruby).uniq
+          [(Units.counted(pins.size, "gem") if pins.any?), (Units.counted(bundles.size, "Gemfile") if bundles.any?),
+            ("Ruby #{Report::Figures.list(rubies)}" if rubies.any?)].compact.join(", ")
+        end
+
+        def expected(lab, quick:)
+          seconds = lab.expected_s(quick:)
+          (seconds < 90) ? "#{seconds.ceil} s" : "#{seconds.fdiv(60).ceil} min"
+        end
+
+        def installed(lab)
+          return "installed" if installed?(lab, quick: false)
+          installed?(lab, quick: true) ? "for quick" : "not yet"
+        end
+
+        def installed?(lab, quick:) = Lab::Gems.missing(lab.gems(quick:)).empty? && Lab::Bundle.needed(lab, quick:).all?(&:installed?)
+      end
+
+      # puma_tuner lab setup: the gems that labs run with.
+      class SetUp < Dry::CLI::Command
+        desc "Install the gems that labs run with, in exact versions and a folder of their own"
+        argument :names, type: :array, required: false, desc: "labs, as `puma_tuner lab list` names them"
+        option :all, type: :flag, default: false, desc: "of all labs"
+        option :quick, type: :flag, default: false, desc: "only what their quick forms need"
+        example ["falsy_cache", "--all --quick"]
+
+        def call(names: [], all: false, quick: false, **)
+          raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
+          labs = all ? Lab.all : names.map { |name| Lab.find(name) }
+          say = ->(text) { err.puts("  #{text} …") }
+          # First, as gems may be compiled against what this insists on.
+          problems = labs.to_h { |lab| [lab, problem_with(lab, say)] }.compact
+          install(labs - problems.keys, quick:, say:)
+          raise UserMistake, problems.map { |lab, problem| "#{lab.name}: #{problem}" }.join("\n") if problems.any?
+        end
+
+        private
+
+        # One that lacks something does not keep others from being set up.
+        def problem_with(lab, say)
+          lab.set_up(say:) if lab.respond_to?(:set_up)
+          nil
+        rescue UserMistake => mistake
+          mistake.message
+        end
+
+        def install(labs, quick:, say:)
+          return if labs.empty?
+          pins = labs.flat_map { |lab| lab.gems(quick:) }.uniq
+          Lab::Gems.install(pins, say:)
+          bundles = labs.flat_map { |lab| Lab::Bundle.needed(lab, quick:) }.uniq(&:to_s)
+          bundles.each { |bundle| bundle.install(say) }
+          out.puts("#{Units.counted(pins.size, "gem")}#{" and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?} of #{labs.map(&:name).join(", ")}: " \
+            "installed in #{Lab::Gems.cache}")
+        end
+      end
+
+      # puma_tuner lab run: one lab, from its question to its finding.
+      class RunOne < Dry::CLI::Command
+        desc "Run a lab: measure what was claimed, and hold it against the claim"
+        argument :name, required: true, desc: "of the lab, as `puma_tuner lab list` names it"
+        option :quick, type: :flag, default: false, desc: "fewer variants and short rounds: wide intervals, in a minute or a few"
+        option :seed, default: "1", desc: "for the order of the rounds"
+        option :busy_machine, type: :flag, default: false, desc: "count rounds that others on the machine have disturbed (the quick form always does)"
+        option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended (the quick form keeps nothing)"
+        option :output, desc: "file for the finding, all measured values included, default: tmp/puma_tuner/finding.json; until then, what is measured is kept beside it"
+        option :html, desc: "file for an HTML report"
+        option :markdown, desc: "file for a summary"
+        example ["falsy_cache --quick", "introspection --html introspection.html"]
+
+        def call(name:, seed:, output: nil, quick: false, busy_machine: false, resume: false, html: nil, markdown: nil, **)
+          lab = Lab.find(name)
+          output = CLI::Results.path(output, "finding.json", err:)
+          CLI::Output.check_writable(output, html, markdown)
+          Lab::Gems.insist(lab, quick:)
+          Lab::Bundle.insist(lab, quick:)
+          options = {quick:, seed: CLI::Parse.count("--seed", seed, 0..2**31), busy_machine: quick || busy_machine}
+          keeping(kept_of(lab, "#{output}.parts", resume, options)) do |kept|
+            finding = CLI::Progress.new(err).stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
+            CLI::Output.keep(finding, output, out:, err:, html:)
+            write_summary(finding, markdown) if markdown
+          end
+        end
+
+        private
+
+        def found(lab, stage, **options)
+          lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: CLI::Repetition.anew, **options))
+        end
+
+        # @return [Lab::Kept, Module] Nothing of the quick form
+        def kept_of(lab, folder, resume, options)
+          raise UserMistake, "--resume: the quick form keeps nothing to go on with; leave it out" if resume && options.fetch(:quick)
+          return Lab::Kept::Nothing if options.fetch(:quick)
+          there = Dir.exist?(folder)
+          raise UserMistake, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
+          raise UserMistake, "#{folder} is what an interrupted run has measured: go on with --resume, remove it, or give another --output" if there && !resume
+          Lab::Kept.of(lab, folder, **options)
+        end
+
+        # Whatever ends it: hours of rounds are not lost.
+        def keeping(kept)
+          yield kept
+          kept.remove
+          finished = true
+        ensure
+          err.puts("\npuma_tuner: what was measured is kept; go on with: #{CLI::Repetition.resumed}") if kept.any? && !finished
+        end
+
+        def write_summary(finding, path)
+          CLI::Output.write_file(path, Report.render(finding, format: :markdown))
+          err.puts("summary: #{File.expand_path(path)}")
+        end
+      end
+    end
+  end
+end
