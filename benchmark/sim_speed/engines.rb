@@ -23,9 +23,7 @@ module SimSpeed
 
     class << self
       # @return [String, nil] why there is nothing to time, as a clause
-      def why_not
-        "the simulation's core is not compiled: rake compile" unless Predict::Engine.native?
-      end
+      def why_not = Predict::Engine.why_not
 
       # @return [Run] of the M/M/c queue
       def queue(requests_count:, seed:)

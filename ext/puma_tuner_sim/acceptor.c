@@ -1,4 +1,10 @@
-/* A worker's acceptor: a thread that wants the GVL for very little. acceptor.rb has the rules and their sources. */
+/* A worker's acceptor: a thread that wants the GVL for very little, like everyone else (Puma source, server.rb).
+ *
+ * All workers sleep on the same listening socket. A connection wakes every acceptor that sleeps; the first to get the GVL of
+ * its worker takes it, the others look in vain. A worker whose GVL is held by CPU work so loses the race by itself.
+ * Puma 6 waits before it accepts while no thread is free, and in a cluster up to 5 ms while any is busy; 7.0.4 and newer in
+ * a cluster sleep the longer, the more requests they have. In single mode there is nobody to leave a connection to; Puma 6
+ * before 6.5 did not mind (single_delay). */
 #include "sim.h"
 
 /* A connection is waiting: all that sleep are woken, and the first to get there has it. */

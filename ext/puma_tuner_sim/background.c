@@ -1,4 +1,8 @@
-/* Threads of a worker's own that want the GVL again and again; background.rb has the reasons. */
+/* Threads of the app's own in a worker, such as one that sends metrics: each wants the GVL, computes, and is away for a while,
+ * whatever the load. Each time it disturbs a request for a burst, and lets the others' slices begin anew.
+ *
+ * Of its recording only means are kept, so its bursts are all alike, and its gaps exponential: at a random instant the next
+ * one is as far off as at any other. */
 #include "sim.h"
 #include <math.h>
 

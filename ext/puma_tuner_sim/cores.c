@@ -1,10 +1,22 @@
-/* The cores, as a fluid that busy tasks share evenly: cores.rb has the reasons.
+/* The cores, as a fluid that busy tasks share evenly: each gets a whole core, or, when there are more tasks than cores, what
+ * was measured for so many (`effective_cores`). The operating system's own slices are milliseconds, short against what
+ * is asked of this simulation.
  *
- * All is in whole numbers, a nanosecond of CPU being 65,536 units, so that both twins round alike. */
+ * All tasks advance at the same rate, so one running total of CPU per task serves them all: a task is done when the total
+ * has grown by what it asked for, however often the rate changed on the way. All in whole numbers, a nanosecond of CPU being
+ * 65,536 units, so that the twin in Ruby rounds alike.
+ *
+ * A control group's quota: so much CPU in each period, for all tasks together; when it is spent, all stand still until the
+ * next (Linux, sched-bwc).
+ *
+ * How late a sleeping thread gets a core is drawn from measured samples. Linux lets a thread that hardly ever computes through,
+ * even when all cores are busy (client, reactor, acceptor). One that computes as much as others goes back to the core that it
+ * had; if that is busy, it waits for the end of the other's burst or slice, even beside an idle one. */
 #include "sim.h"
 
 #define UNIT 65536
-/* wakeups.rb */
+/* An idle core that was left this recently is not asleep itself, and costs no more than a switch. (Linux's haltpoll,
+ * guest_halt_poll_ns; on bare metal, sleep that is short is shallow.) */
 #define HALT_NS 200000
 
 /* Ends never lie in the past, so the quotient is exact. */

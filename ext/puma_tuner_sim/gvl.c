@@ -1,4 +1,19 @@
-/* Who has the GVL of a worker; gvl.rb has the rules and their sources. */
+/* Who has the GVL of a worker (Ruby source, thread_pthread.c, and probes of it).
+ *
+ * Ruby 3.3 to 4.0 (fifo):
+ * - Strictly first come, first served. Who releases it while others wait goes to the tail, were it for a microsecond.
+ * - It is handed over, not thrown: during the hand-off nobody runs, and nobody can step in between.
+ * - A timer of 10 ms of wall time ticks while somebody waits. It adds a tick to the owner's slice, on a core or not; with
+ *   the slice full the owner goes to the tail. An owner that ran alone for seconds still has its whole slice once somebody
+ *   comes. The count begins anew only when another thread has run in between.
+ * - A timer that ticks already keeps its phase when owners change, so that a slice lasts between one tick less and full.
+ * - Garbage collection has no safe point: a slice can't end in it.
+ *
+ * 3.1 and 3.2 (barging): it is thrown. The first in line is woken, and whoever wants it before that one runs has it; the
+ * woken one then asks the thief to go. The first in line is the timer: after one slice it asks the owner to go.
+ *
+ * 4.1 (hot): as fifo, but who returns from a call that may block before its successor has begun takes it back; the successor
+ * stays the first in line. Not after a sleep, a lock or the end of a slice. */
 #include "sim.h"
 
 static struct gvl *gvl_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker].gvl; }

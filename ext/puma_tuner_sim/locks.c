@@ -1,4 +1,18 @@
-/* Who has which lock of a worker, or which connection of a pool; locks.rb has the rules and their sources. */
+/* The locks of a worker, and its pools of connections: each is one or more servers that a thread takes and returns, in the
+ * middle of its request, while it has the GVL. Waiting for one ends when the thread wants the GVL again; what it waits then is a
+ * wait for the GVL, as a probe would see it.
+ *
+ * A Mutex, and a Monitor, which is one (Ruby source, thread_sync.c, rb_mutex_lock and rb_mutex_unlock): who finds it free goes on,
+ * GVL and all. Who does not lines up for it and lets go of the GVL. To unlock it sets it free, and wakes the first in line, which
+ * lines up for the GVL at once, as the unlocker has that. Whoever runs before it may take the lock; the woken one, finding it
+ * taken, lines up again at the tail. So a thread that locks again and again, without letting go of the GVL, keeps it.
+ *
+ * A fair pool of connections: what is returned belongs to the first in line (Active Record, ConnectionPool::Queue: nobody
+ * takes one that others wait for). It has slept with a time limit, so the kernel has to wake it before it can line up for
+ * the GVL (thread_pthread.c, native_sleep), and the connection is idle until then.
+ *
+ * An unfair pool: all that wait are woken, one after the other, each by the kernel; the first to have the GVL has the connection,
+ * unless somebody who did not wait came before, and the others line up again (the gem connection_pool, TimedStack#push and #pop). */
 #include "sim.h"
 
 /* What it takes to wake one of several threads: 5 to 14 us, 8 in the median (Ruby 3.4.5, AMD EPYC; ConditionVariable#broadcast to twelve). It

@@ -1,4 +1,8 @@
-/* A worker's reactor: it watches the connections that no thread has. reactor.rb has the rules and their sources. */
+/* A worker's reactor: the thread that watches the connections no pool thread has (Puma source, reactor.rb, server.rb).
+ *
+ * It sleeps until one of them has data, or a pool thread gives it another and wakes it. What had data when it woke is read
+ * once it has the GVL, and goes to the todo list; connections that came meanwhile are registered in the same pass; what had
+ * data by then is for the next. */
 #include "sim.h"
 
 /* Data has come for a connection that it watches. */

@@ -1,8 +1,9 @@
-/* The simulation of clients, Puma's workers and the cores they share: the fast twin of lib/puma_tuner/predict/reference.
+/* The simulation of clients, Puma's workers and the cores they share.
  *
  * Pure: no clock, no Ruby, no system call but malloc; all chance comes from the plan's seeds. One run belongs to one thread,
- * which need not have the GVL. The twin in Ruby says why each rule is what it is, and where it is from; both must take the
- * same steps in the same order, to the nanosecond, which test/predict/twin_test.rb holds them to.
+ * which need not have the GVL. Each file says why its rules are what they are, and where they are from. A twin in Ruby
+ * (test/oracles/simulation) has the same rules; both must take the same steps in the same order, to the nanosecond, which
+ * test/predict/twin_test.rb holds them to.
  *
  *   queue.c    what happens when          worker.c    pool threads, todo list, Puma's rules after an answer
  *   cores.c    who computes how fast      waits.c, locks.c   what pool threads wait for without the GVL
@@ -20,7 +21,7 @@
 
 #define NEVER_NS INT64_MAX
 
-/* Codes of what happens; the Ruby twin has the same. */
+/* Codes of what happens; the twin has the same. */
 enum event_kind {
     BURST_ENDED = 0, TICK, HANDED_OVER, WAIT_ENDED, ARRIVAL, THOUGHT, CLIENT_WOKE, ACCEPTOR_WOKE, ACCEPTOR_DELAYED, REACTOR_WOKE, PARK_ENDED,
     UNPARKED, QUOTA_RENEWED, QUOTA_SPENT, LOCK_WOKE, BACKGROUND_WOKE
@@ -39,7 +40,7 @@ enum arrivals_kind { CLOSED, POISSON, EVEN, BURSTY, REPLAYED };
 /* wait_ns: after the burst; -1 after the last; of ACQUIRE and RELEASE the index of the lock */
 struct piece { int64_t burst_ns, gc_ns, wait_ns, wait_kind; };
 
-/* Each worker has one of its own; locks.rb says who has it next. */
+/* Each worker has one of its own; locks.c says who has it next. */
 enum lock_handover { FIRST_IS_WOKEN, FIRST_IS_GIVEN, ALL_ARE_WOKEN };
 struct lock_rule { int64_t servers_count, handover; };
 

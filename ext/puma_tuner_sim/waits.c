@@ -1,4 +1,6 @@
-/* Waits of a pool thread without the GVL, and the stations that they queue at; station.rb and wakeups.rb have the reasons. */
+/* Waits of a pool thread without the GVL, and the stations that those of one kind queue at: so many servers, first come, first
+ * served; 0 servers: nothing to queue for. Native code that computes without the GVL takes a core (WAIT_COMPUTE). How late a
+ * thread gets a core afterwards: cores.c. */
 #include "sim.h"
 
 static uint32_t number_of(const struct sim *sim, const struct thread *thread) { return thread->worker * pool_size(sim->plan) + thread->index; }

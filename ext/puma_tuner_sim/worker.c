@@ -1,4 +1,17 @@
-/* A worker's pool threads and its todo list; pool.rb has the rules and their sources. */
+/* A worker's pool threads, going through the bursts and waits of one request after the other, and its todo list (Puma source,
+ * thread_pool.rb, server.rb, client.rb; what differs by version is in lib/puma_tuner/predict/rules.rb).
+ *
+ * The todo list has no bound. Adding to it starts a thread when fewer wait than there is to do and the maximum allows, and
+ * signals the thread that has waited longest, which lines up for the GVL at once, as the signaller has it.
+ * Threads whose request is marked as I/O-bound do not count against the maximum, up to max_io_threads of them (Puma 8).
+ *
+ * A fresh connection is looked at once before it is read (wait_readable(0)), and so is one whose answer has been sent: each
+ * look lets go of the GVL, even if there is nothing to wait for. Without that release a thread would serve request after
+ * request while others wait for a whole slice. With queue_requests false there is no look and no next request: the thread reads
+ * what there is, and all answers close their connection.
+ *
+ * Whoever has the GVL after another thread of its pool finds caches that are not its own, and computes longer for it: more so when
+ * it was woken on an idle core, which has none of the process's at hand. That was measured, and is added to its next burst. */
 #include "sim.h"
 
 static struct worker *worker_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker]; }

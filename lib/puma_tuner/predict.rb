@@ -4,7 +4,7 @@ module PumaTuner
   # Workload x Machine x Scenario -> Forecast. Pure: no clock, and all chance from a seed.
   #
   # sweeper: many scenarios; self_check: how those come out that were recorded; plan: one simulation as plain numbers; engine: runs it, by
-  # the core in C (ext/puma_tuner_sim) or by its twin in Ruby (reference); outcome: what it showed.
+  # the core in C (ext/puma_tuner_sim); outcome: what it showed.
   module Predict
     autoload :Capacity, "puma_tuner/predict/capacity"
     autoload :CapacitySearch, "puma_tuner/predict/capacity_search"
@@ -27,7 +27,6 @@ module PumaTuner
     autoload :Plan, "puma_tuner/predict/plan"
     autoload :Queueing, "puma_tuner/predict/queueing"
     autoload :RecordedRequests, "puma_tuner/predict/recorded_requests"
-    autoload :Reference, "puma_tuner/predict/reference"
     autoload :Rules, "puma_tuner/predict/rules"
     autoload :Scenario, "puma_tuner/predict/scenario"
     autoload :SelfCheck, "puma_tuner/predict/self_check"

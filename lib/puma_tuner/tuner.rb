@@ -42,6 +42,7 @@ module PumaTuner
 
     # @return [Tuning] with what the proof told until it ended, whatever ended it
     def call
+      Predict::Engine.insist # before minutes of measuring
       @clock = Prove::TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
       observation = measure
       workload = Model::Fit.workload(observation)

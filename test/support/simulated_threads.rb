@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
+require "oracles/simulation"
+
 # A GVL and cores with threads that follow a script, in place of a whole simulation: for rules that are about nothing else.
 class SimulatedThreads
-  Reference = PumaTuner::Predict::Reference
-
   Numbers = Struct.new(:gvl_rule, :tick_ns, :ticks_per_slice, :handoff_ns, :handoff_busy_ns, :affinity, :cores_count, :rates, :quota_ns, :period_ns)
 
   # Computes and waits in turn, and notes when it is done.
@@ -54,13 +54,13 @@ class SimulatedThreads
     @settings = Numbers.new(gvl_rule: PumaTuner::Predict::Rules::GVL.fetch(rule), tick_ns: 10 * MS, ticks_per_slice: (slice_ms / 10.0).ceil, handoff_ns:, handoff_busy_ns: handoff_ns, affinity: 0, cores_count:, rates:,
       quota_ns: quota_ms * MS, period_ns: 100 * MS)
     @now_ns = 0
-    @queue = Reference::EventQueue.new
-    @cores = Reference::Cores.new(self)
+    @queue = SimulationTwin::EventQueue.new
+    @cores = SimulationTwin::Cores.new(self)
     @cores.quota_renewed if quota_ms.positive?
     @gvl = new_gvl
   end
 
-  def new_gvl = Reference::Gvl.new(self)
+  def new_gvl = SimulationTwin::Gvl.new(self)
 
   # @param bursts_ms [Array<Numeric>] over and over; waits_ms: after each but the last
   # @return [ScriptedThread] that begins then

@@ -2,6 +2,7 @@
 
 require_relative "builders"
 require_relative "oracles"
+require "oracles/simulation"
 
 # One simulation, and requests whose times theory knows how to treat. Beside Builders.
 module Simulating
@@ -29,7 +30,7 @@ module Simulating
   # @return [Integer] by which they are drawn like that
   def seed_of(firsts, first_ratio:)
     (1..).find do |seed|
-      stream = Predict::Reference::RandomStream.new(seed, 1)
+      stream = SimulationTwin::RandomStream.new(seed, 1)
       firsts.all? { |first| ((stream.fraction < first_ratio) == first).tap { stream.below(1) } }
     end
   end

@@ -2,20 +2,28 @@
 
 module PumaTuner
   module Predict
-    # Runs a Plan: by the core in C (ext/puma_tuner_sim), which lets go of the GVL while it runs, or by its twin in Ruby, which
-    # takes the very same steps some hundred times slower.
+    # Runs a Plan by the core in C (ext/puma_tuner_sim), which lets go of the GVL while it runs.
     module Engine
       module_function
 
       # @param plan [Plan]
       # @return [Outcome]
       # @raise [Deadlock]
-      def call(plan) = Outcome.of(native? ? Core.run(plan.to_h) : Reference::Simulation.new(plan.to_h).call)
+      # @raise [UserMistake] when the core is not there
+      def call(plan)
+        insist
+        Outcome.of(Core.run(plan.to_h))
+      end
 
-      # @return [Boolean] whether the core is there
-      def native?
-        return @native if defined?(@native)
-        @native = load_core
+      # @raise [UserMistake] when the core is not there
+      def insist
+        raise UserMistake, why_not if why_not
+      end
+
+      # @return [String, nil] why the core is not there
+      def why_not
+        return @why_not if defined?(@why_not)
+        @why_not = load_core
       end
 
       def load_core
@@ -24,10 +32,12 @@ module PumaTuner
         rescue LoadError
           require "puma_tuner_sim/puma_tuner_sim"
         end
-        true
-      rescue LoadError
-        false
+        nil
+      rescue LoadError => error
+        "nothing can be predicted, as the simulator's extension is not there (#{error.message.lines.first.strip}). It needs CRuby on Linux, and a compiler when " \
+          "the gem is installed: gem pristine puma_tuner builds it again; in a checkout, rake compile does"
       end
+      private_class_method :load_core
     end
   end
 end

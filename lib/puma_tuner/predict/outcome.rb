@@ -23,7 +23,7 @@ module PumaTuner
     # growth_ratio: by how many requests more were under way at the end than at the beginning, over those counted
     # events_count, hash: steps taken, and a check number of them
     Outcome = Data.define(:duration_ns, :latencies_ns, :means, :lock_waits, :worker_ratios, :growth_ratio, :events_count, :hash_number) do
-      # @param result [Hash] of Core.run or Reference::Simulation
+      # @param result [Hash] of Core.run
       # @raise [Deadlock]
       def self.of(result)
         raise Deadlock.new(result.fetch(:deadlock)) if result.fetch(:deadlock).any?

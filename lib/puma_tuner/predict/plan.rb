@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Predict
-    # One simulation to run, as plain numbers: what both the core in C and its twin in Ruby take.
+    # One simulation to run, as plain numbers: what the core in C takes.
     class Plan
       # Requests answered first and not counted, as a share of those counted, and for each connection of a closed loop: the queues
       # start empty, which is nothing like the state they settle in.
@@ -113,7 +113,7 @@ module PumaTuner
       # Of what takes time; locks are each worker's own.
       def stations = (WAITS.keys - Model::Demand::MARKERS).map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
 
-      # Servers, and who has it next (Reference::Locks).
+      # Servers, and who has it next (ext/puma_tuner_sim/locks.c).
       def locks = @workload.locks.flat_map { |lock| [lock.servers_count, HANDOVERS.fetch(lock.kind)] }
 
       # Burst, and mean gap.

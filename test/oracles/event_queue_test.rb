@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "oracles/simulation"
 
 class EventQueueTest < TunerTest
-  EventQueue = PumaTuner::Predict::Reference::EventQueue
+  EventQueue = SimulationTwin::EventQueue
 
   def add(queue, time_ns, name) = queue.add(time_ns, :tick, name, nil)
 

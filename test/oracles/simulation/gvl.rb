@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+module SimulationTwin
+  # One worker's GVL. A contender has `run`, called when it owns the GVL, and `interrupt`, called when its slice is over.
+  class Gvl
+    def initialize(simulation)
+      @simulation = simulation
+      @settings = simulation.settings
+      @waiting = []
+      @ticks_count = @generation = @timer_generation = 0
+      @ticking = @handing_over = false
+    end
+
+    # The contender gets it now, or in its turn.
+    def want(contender)
+      contender.wanted_ns = @simulation.now_ns
+      if hot? && @handing_over && @returning.equal?(contender)
+        @handing_over = false
+        @generation += 1
+        @waiting.unshift(@owner)
+        take(contender)
+      elsif @owner.nil?
+        take(contender)
+      else
+        @waiting.push(contender)
+        start_timer
+      end
+    end
+
+    # By the owner.
+    # @param blocking [Boolean] for a call that may come back at once
+    def release(contender, blocking:)
+      @returning = (contender if blocking)
+      @owner = nil
+      return if @waiting.empty?
+      return if barging? && @handing_over # woken already
+      @owner = @waiting.shift unless barging?
+      @handing_over = true
+      @simulation.after(handoff_ns, :handed_over, self, @generation += 1)
+    end
+
+    # Events.
+
+    def handed_over(generation)
+      return unless generation == @generation
+      @handing_over = false
+      return take(@owner) unless barging?
+      return end_slice if @owner # a thief, who goes at once
+      @ticking = false
+      @timer_generation += 1
+      woken = @waiting.shift
+      start_timer unless @waiting.empty?
+      take(woken)
+    end
+
+    def tick(generation)
+      return unless generation == @timer_generation
+      @ticking = false
+      return if @waiting.empty?
+      return end_slice_of_barging if barging?
+      start_timer
+      return if @handing_over
+      @ticks_count += 1
+      end_slice if @ticks_count >= @settings.ticks_per_slice
+    end
+
+    private
+
+    def barging? = @settings.gvl_rule == Rules::GVL[:barging]
+
+    def hot? = @settings.gvl_rule == Rules::GVL[:hot]
+
+    def take(contender)
+      @owner = contender
+      @ticks_count = 0 unless @last_owner.equal?(contender)
+      @last_owner = contender
+      contender.run
+    end
+
+    def handoff_ns
+      delay_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
+      (@owner || @waiting.first).computes? ? delay_ns + @simulation.wakeups.extra_ns : delay_ns
+    end
+
+    def start_timer
+      return if @ticking
+      @ticking = true
+      @simulation.after(barging? ? @settings.tick_ns * @settings.ticks_per_slice : @settings.tick_ns, :tick, self, @timer_generation += 1)
+    end
+
+    def end_slice_of_barging
+      end_slice if @owner
+      start_timer
+    end
+
+    def end_slice
+      owner = @owner
+      return unless owner.interruptible?
+      owner.interrupt
+      owner.wanted_ns = @simulation.now_ns
+      @waiting.push(owner)
+      release(owner, blocking: false)
+    end
+  end
+end

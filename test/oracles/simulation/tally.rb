@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module SimulationTwin
+  # Counts answers: first those of the warm-up, whose only use is to fill the queues, then those that make the outcome.
+  class Tally
+    TOTALS = %i[latency client queue gvl_wait cpu gc preempted io lock sleep slices].freeze
+    LOCK, SLEEP, POOL, COMPUTE = Plan::WAITS.values_at("lock", "sleep", "pool", "compute")
+    IO = Plan::WAITS.values_at(*PumaTuner::Model::Demand::IO_KINDS).freeze
+
+    attr_accessor :in_flight_count, :server_cpu_ns
+
+    def initialize(simulation)
+      @simulation = simulation
+      @settings = simulation.settings
+      @left_to_warm_up_count = @settings.warm_up_count
+      @latencies_ns = []
+      @worker_counts = Array.new(@settings.workers_count, 0)
+      @totals = TOTALS.to_h { |name| [name, 0] }
+      @lock_waits = Array.new(@settings.locks.size) { [0, 0] }
+      @in_flight_count = @server_cpu_ns = @counted_server_cpu_ns = @began_ns = @ended_ns = @began_server_cpu_ns = @began_in_flight_count = 0
+    end
+
+    def full? = @latencies_ns.size >= @settings.requests_count
+
+    # @param connection [Connection] whose request has been answered, and read
+    def count(connection)
+      @in_flight_count -= 1
+      return warm_up if @left_to_warm_up_count.positive?
+      return if full?
+      @latencies_ns << @simulation.now_ns - connection.intended_ns
+      @worker_counts[connection.worker.index] += 1
+      parts(connection).each { |name, ns| @totals[name] += ns }
+      connection.lock_waits.each { |lock, waits| @lock_waits[lock] = @lock_waits[lock].zip(waits).map(&:sum) }
+      @ended_ns = @simulation.now_ns
+      @counted_server_cpu_ns = @server_cpu_ns - @began_server_cpu_ns
+    end
+
+    # @param deadlock [Array<Integer>] indexes of the locks that ended it
+    # @return [Hash] as Core.run gives it
+    def result(deadlock)
+      {count: @latencies_ns.size, duration_ns: @ended_ns - @began_ns, lock_waits: @lock_waits.flatten.pack("q*"), deadlock:, latencies: @latencies_ns.pack("q*"), worker_counts: @worker_counts.pack("q*"),
+       totals: {**@totals, server_cpu: @counted_server_cpu_ns}, began_in_flight: @began_in_flight_count, in_flight: @in_flight_count,
+       events_count: @simulation.events_count, hash: @simulation.hash_number}
+    end
+
+    private
+
+    def warm_up
+      @left_to_warm_up_count -= 1
+      @began_ns = @simulation.now_ns
+      @began_server_cpu_ns = @server_cpu_ns
+      @began_in_flight_count = @in_flight_count
+    end
+
+    def parts(connection)
+      waited_ns = connection.waited_ns
+      latency = @simulation.now_ns - connection.intended_ns
+      {latency:, client: latency - (connection.answered_ns - connection.ready_ns), queue: connection.queue_ns, gvl_wait: connection.gvl_wait_ns,
+       cpu: connection.cpu_ns, gc: connection.gc_ns, preempted: connection.held_ns - connection.cpu_ns + waited_ns[COMPUTE], io: waited_ns.values_at(*IO).sum,
+       lock: waited_ns[LOCK] + waited_ns[POOL], sleep: waited_ns[SLEEP], slices: connection.slices_count}
+    end
+  end
+end
