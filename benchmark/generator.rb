@@ -27,7 +27,7 @@ module GeneratorBenchmark
     measured = PARTS.to_h do |name, part|
       [name.to_sym, options.parts.include?(name) ? part.new(rounds_count: options.rounds_count, quick: options.quick).tap(&:run).series : []]
     end
-    Page.new(machine:, **measured, verdicts: Judge.verdicts(**measured), tools: [PumaTuner::Load::Native.new, PumaTuner::Load::Wrk.new].map(&:name).join(", "))
+    Page.new(machine:, **measured, verdicts: Judge.verdicts(**measured), tools: [PumaTuner::Load::Native.new, OtherGenerators::Wrk.new].map(&:name).join(", "))
   end
 
   # The generator's targets. Pure.

@@ -5,6 +5,7 @@
 #   bin/exec rake stall    (half a minute)
 
 require_relative "support/bench"
+require_relative "support/other_generators"
 
 module StallBenchmark
   Options = Bench::Options.define("stall", page: "docs/stall.md")
@@ -50,7 +51,7 @@ module StallBenchmark
       # @param machine [PumaTuner::Probe::MachineFacts]
       # @return [Page]
       def run(options, machine)
-        missing, there = %w[wrk hey h2load].map { |name| PumaTuner::Load.generator(name) }.partition(&:why_not)
+        missing, there = [OtherGenerators::Wrk, OtherGenerators::Hey, OtherGenerators::H2load].map(&:new).partition(&:why_not)
         missing.each { |generator| warn "left out: #{generator.why_not}" }
         raise PumaTuner::UserMistake, "a page without them is not written" if options.write && missing.any?
         Page.new(machine:, trials: [ours, *there.map { |generator| rival(generator) }])
@@ -67,7 +68,7 @@ module StallBenchmark
 
       # wrk knows no rate; the others get the same one.
       def rival(generator)
-        arrivals = generator.is_a?(PumaTuner::Load::Wrk) ? PumaTuner::Load::Arrivals.closed : PumaTuner::Load::Arrivals.open(SelfTest::RATE_PER_S, kind: "even")
+        arrivals = generator.is_a?(OtherGenerators::Wrk) ? PumaTuner::Load::Arrivals.closed : PumaTuner::Load::Arrivals.open(SelfTest::RATE_PER_S, kind: "even")
         PumaTuner::Load::StallServer.run do |server|
           outcome = generator.run(mix: PumaTuner::Load::Mix.of_paths(["/"]), url_base: server.url, connections_count: CONNECTIONS_COUNT,
             duration_s: SelfTest::DURATION_S, seed: 1, arrivals:)

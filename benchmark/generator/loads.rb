@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "tmpdir"
+require_relative "../support/other_generators"
 require_relative "../support/puma_server"
 
 module GeneratorBenchmark
@@ -51,7 +52,7 @@ module GeneratorBenchmark
     def initialize(rounds_count:, quick:)
       @rounds_count = rounds_count || (quick ? 2 : ROUNDS_COUNT)
       @load_s = quick ? 1 : LOAD_S
-      @wrk = PumaTuner::Load::Wrk.new
+      @wrk = OtherGenerators::Wrk.new
       @series = SERVERS.map { |key, title| Series.new(key:, title:, samples: Hash.new { |samples, name| samples[name] = [] }, start_samples: []) }
     end
 

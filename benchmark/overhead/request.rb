@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "tmpdir"
+require_relative "../support/other_generators"
 require_relative "../support/puma_server"
 
 module Overhead
@@ -39,7 +40,7 @@ module Overhead
         title = "a request, #{connections_count} connection#{"s" if connections_count > 1}"
         Series.new(key:, title:, unit: "µs", variants:)
       end
-      @generator = PumaTuner::Load.generator("wrk")
+      @generator = OtherGenerators::Wrk.new
     end
 
     # Every variant once a round.

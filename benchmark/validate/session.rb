@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../support/other_generators"
 require_relative "apps/steps"
 require_relative "beside"
 require_relative "schedule"
@@ -94,7 +95,7 @@ module Validation
       # @param by_wrk [Boolean] whether wrk sends it
       def traffic(seed, by_wrk: cell.level.wrk?)
         mix = cell.subject.workload.mix
-        generator = by_wrk ? PumaTuner::Load::Wrk.new : PumaTuner::Load::Native.new
+        generator = by_wrk ? OtherGenerators::Wrk.new : PumaTuner::Load::Native.new
         PumaTuner::Load::Traffic.new(mix: by_wrk ? without_texts(mix) : mix, generator:, connections_count:, seed:, arrivals:).insist_on_generator
       end
 

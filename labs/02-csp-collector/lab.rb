@@ -81,7 +81,7 @@ module PumaTuner
       # @return [Array<Hash>] that are sent
       def reports = mix.requests.flat_map { |request| mix.filled(request, 1).map { |filled| JSON.parse(filled.body) }.to_a }
 
-      def traffic(seed) = Load::Traffic.new(mix:, generator: Load.generator("native"), connections_count: CONNECTIONS_COUNT, seed:).insist_on_generator
+      def traffic(seed) = Load::Traffic.new(mix:, generator: Load::Native.new, connections_count: CONNECTIONS_COUNT, seed:).insist_on_generator
 
       # Without the ladder there is nothing to tell; what stands beside it may be void.
       # @return [Prove::Verdict, nil]

@@ -106,7 +106,7 @@ module PumaTuner
       end
 
       def traffic(service, cell, sizes, seed)
-        Load::Traffic.new(mix: service.traffic.mix(cell.kinds_count), generator: Load.generator("native"), connections_count: sizes.fetch(:connections_count), seed:).insist_on_generator
+        Load::Traffic.new(mix: service.traffic.mix(cell.kinds_count), generator: Load::Native.new, connections_count: sizes.fetch(:connections_count), seed:).insist_on_generator
       end
 
       PumaTuner::Lab.register self

@@ -5,23 +5,19 @@ module PumaTuner
   #
   # What to send: request_file makes requests, a mix is several of them with weights, whose {{names}} a template fills in from
   # a data_file; arrivals say when, traffic adds how to send it; first_answer sends it to an app that is cold, warmup_run until that is warm.
-  # Who sends: a generator, one file each. Native is our own (native_plan, native_outcome, native_doubts); a program is another's; wrk_script
-  # and wrk_correction are wrk's. Whether it tells the truth: self_test, of a stall_server.
+  # Who sends: a generator; ours is native (native_plan, native_outcome, native_doubts). Whether it tells the truth: self_test, of a stall_server.
   # What came of it: an outcome.
   module Load
     autoload :Arrivals, "puma_tuner/load/arrivals"
     autoload :DataFile, "puma_tuner/load/data_file"
     autoload :FirstAnswer, "puma_tuner/load/first_answer"
     autoload :Generator, "puma_tuner/load/generator"
-    autoload :H2load, "puma_tuner/load/h2load"
-    autoload :Hey, "puma_tuner/load/hey"
     autoload :Mix, "puma_tuner/load/mix"
     autoload :Native, "puma_tuner/load/native"
     autoload :NativeDoubts, "puma_tuner/load/native_doubts"
     autoload :NativeOutcome, "puma_tuner/load/native_outcome"
     autoload :NativePlan, "puma_tuner/load/native_plan"
     autoload :Outcome, "puma_tuner/load/outcome"
-    autoload :Program, "puma_tuner/load/program"
     autoload :Request, "puma_tuner/load/request"
     autoload :RequestFile, "puma_tuner/load/request_file"
     autoload :SelfTest, "puma_tuner/load/self_test"
@@ -30,12 +26,5 @@ module PumaTuner
     autoload :Traffic, "puma_tuner/load/traffic"
     autoload :Warmup, "puma_tuner/load/warmup_run"
     autoload :WarmupRun, "puma_tuner/load/warmup_run"
-    autoload :Wrk, "puma_tuner/load/wrk"
-    autoload :WrkCorrection, "puma_tuner/load/wrk_correction"
-    autoload :WrkScript, "puma_tuner/load/wrk_script"
-
-    # @param name [String] such as "wrk"
-    # @return [Generator]
-    def self.generator(name) = Generator.named(name)
   end
 end

@@ -105,8 +105,7 @@ class LoadTest < TunerTest
       %w[URL --connections 10001] => /--connections 10001/, %w[URL --duration 3601] => /at most 3600/, %w[URL --arrivals odd] => /poisson and even/,
       %w[URL --rate 5 --think 1] => /--think is of a closed loop/, %w[URL --reuse 5] => /--reuse 5: write the fewest and the most/,
       %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900: this process may use 0/, %w[URL --think -1] => /--think -1/,
-      %w[URL --load-generator wrk --core 0] => /--raw and --core are our own generator's/, %w[URL --load-generator wrk --rate 5] => /wrk knows only a closed loop/,
-      %w[URL --load-generator siege] => /there is: native, wrk, hey, h2load/, %w[URL --json /nowhere/a.json] => /cannot write/,
+      %w[URL --json /nowhere/a.json] => /cannot write/,
       %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is no path/
     }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
   end

@@ -73,18 +73,6 @@ class MistakesTest < TunerTest
     end
   end
 
-  test "a load tool that is not there" do
-    ServedApp.open do |app|
-      result = tune(app, "--load-generator", "wrk", environment: {"PATH" => File.dirname(RbConfig.ruby)})
-      assert_mistake(/wrk is not on PATH.*[Ii]nstall/m, result)
-      assert_nothing_left(app)
-    end
-  end
-
-  test "a load generator nobody knows" do
-    ServedApp.open { |app| assert_mistake(/siege.*wrk/m, tune(app, "--load-generator", "siege")) }
-  end
-
   test "a port in use, when measuring a server on its own address" do
     taken = TCPServer.new("127.0.0.1", 0)
     ServedApp.open do |app|

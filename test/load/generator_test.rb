@@ -22,20 +22,6 @@ class GeneratorTest < TunerTest
     generator.sent
   end
 
-  test "is found by name, and has registered itself" do
-    {"native" => Load::Native, "wrk" => Load::Wrk, "hey" => Load::Hey, "h2load" => Load::H2load}.each do |name, generator_class|
-      assert_instance_of generator_class, Load.generator(name)
-    end
-    assert_equal %w[native wrk hey h2load], Load::Generator::BUILT_IN
-  end
-
-  test "says which there are when the name is wrong" do
-    ["siege", "mix", "../error", ""].each do |name|
-      error = assert_raises(PumaTuner::UserMistake) { Load.generator(name) }
-      assert_match(/#{Regexp.escape(name.inspect)} is no load generator; there is: native, wrk, hey, h2load/, error.message)
-    end
-  end
-
   test "sends to this machine" do
     %w[http://127.0.0.1:80 http://127.1.2.3:80/ http://localhost:80 http://[::1]:80].each do |url|
       assert_equal url.delete_suffix("/"), run_against(url)[:url_base]

@@ -46,7 +46,7 @@ module PumaTuner
       # @param connections_count [Integer]
       # @param arrivals [Load::Arrivals]
       def self.traffic(connections_count, arrivals)
-        Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load.generator("native"), connections_count:, seed: 1, arrivals:).insist_on_generator
+        Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count:, seed: 1, arrivals:).insist_on_generator
       end
 
       def initialize(server)

@@ -9,7 +9,7 @@ module PumaTuner
         command.class_eval do
           argument :app, type: :array, required: false, desc: "a config.ru; or, after `--`, a command that starts Puma"
           option :directory, desc: "folder in which a command after `--` runs, default: this one"
-          TrafficOptions.declare(self, :path, :requests, :data, :connections, :load_generator, :seed)
+          TrafficOptions.declare(self, :path, :requests, :data, :connections, :seed)
           option :boot_limit, default: "60", desc: "seconds the app may take to come up"
         end
       end

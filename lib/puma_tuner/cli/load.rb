@@ -9,7 +9,7 @@ module PumaTuner
 
       desc "Send requests to a running server, and tell how it answered"
       argument :url, required: false, desc: "http://127.0.0.1:9292, or unix:///path/of/socket"
-      TrafficOptions.declare(self, :path, :requests, :data, :rate, :arrivals, :connections, :think, :reuse, :load_generator, :seed)
+      TrafficOptions.declare(self, :path, :requests, :data, :rate, :arrivals, :connections, :think, :reuse, :seed)
       option :duration, default: "10", desc: "seconds"
       option :raw, desc: "file for a line of CSV per answer"
       option :json, desc: "file for all values; - for standard output, instead of text"
@@ -48,12 +48,7 @@ module PumaTuner
         finish(outcome, duration_s)
       end
 
-      def generator_of(load_generator:, raw: nil, core: nil, **)
-        core &&= core_of(core)
-        return PumaTuner::Load::Native.new(raw_path: raw, core:, stoppable: true) if load_generator == "native"
-        raise UserMistake, "--raw and --core are our own generator's; leave out --load-generator" if raw || core
-        PumaTuner::Load.generator(load_generator)
-      end
+      def generator_of(raw: nil, core: nil, **) = PumaTuner::Load::Native.new(raw_path: raw, core: core && core_of(core), stoppable: true)
 
       def core_of(text)
         raise LoadToolFailed, PumaTuner::Load::Native.why_not if PumaTuner::Load::Native.why_not

@@ -7,7 +7,7 @@ module PumaTuner
       include AppOptions::Reading
 
       # Options that make trials what they are, and those by which they are judged: who has seen rounds must not change these.
-      SAME = %i[path requests data connections rate arrivals think reuse duration seed load_generator block directory turns core warmup warmup_limit
+      SAME = %i[path requests data connections rate arrivals think reuse duration seed block directory turns core warmup warmup_limit
         probe_duration bodies_may_differ equivalent expect allow busy_machine noise_rounds].freeze
 
       # @param options [Hash] of the command
@@ -105,18 +105,9 @@ module PumaTuner
 
       def traffic = @traffic ||= traffic_of(**@options, generator:)
 
-      # Other generators are theirs to bind.
-      def generator = (PumaTuner::Load::Native.new(core: placement.generator_core) if option(:load_generator) == "native")
+      def generator = PumaTuner::Load::Native.new(core: placement.generator_core)
 
-      def placement
-        @placement ||= if option(:load_generator) == "native"
-          Host::Placement.of(option(:core) && Parse.count("--core", option(:core), 0..1_023))
-        elsif option(:core)
-          raise UserMistake, "--core is our own generator's; leave out --load-generator"
-        else
-          Host::Placement.none
-        end
-      end
+      def placement = @placement ||= Host::Placement.of(option(:core) && Parse.count("--core", option(:core), 0..1_023))
 
       def trial_load
         return PumaTuner::Prove::TrialLoad.of_block(duration_ns) if option(:block)

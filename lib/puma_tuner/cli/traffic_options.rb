@@ -16,10 +16,10 @@ module PumaTuner
         rate: "requests per second, sent whether or not there are answers (open loop)", arrivals: "of an open loop: poisson or even",
         think: "seconds that each client waits before its next request, default: none",
         reuse: "requests over one connection, such as 1:100: each connection draws its own number; default: no end",
-        load_generator: "what sends the requests: native, or for cross-checks wrk, hey, h2load", seed: "of all that is left to chance"
+        seed: "of all that is left to chance"
       }.freeze
 
-      DEFAULTS = {path: ["/"], arrivals: "poisson", load_generator: "native", seed: "1"}.freeze
+      DEFAULTS = {path: ["/"], arrivals: "poisson", seed: "1"}.freeze
 
       # @param command [Class]
       # @param names [Array<Symbol>]
@@ -32,13 +32,13 @@ module PumaTuner
 
       private
 
-      # @param generator [PumaTuner::Load::Generator, nil] nil: the one that was named
+      # @param generator [PumaTuner::Load::Generator]
       # @return [PumaTuner::Load::Traffic]
-      def traffic_of(path:, seed:, load_generator: nil, generator: nil, requests: nil, data: nil, connections: nil, rate: nil, **options)
+      def traffic_of(path:, seed:, generator: PumaTuner::Load::Native.new, requests: nil, data: nil, connections: nil, rate: nil, **options)
         raise UserMistake, "--data fills in a file of requests; name one with --requests" if data && !requests
         PumaTuner::Load::Traffic.new(
           mix: requests ? PumaTuner::Load::Mix.read(requests, data_path: data) : PumaTuner::Load::Mix.of_paths(path),
-          generator: generator || PumaTuner::Load.generator(load_generator), arrivals: arrivals_of(rate:, **options),
+          generator:, arrivals: arrivals_of(rate:, **options),
           connections_count: Parse.count("--connections", connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED), 1..10_000),
           seed: Parse.count("--seed", seed, 0..2**31)
         ).insist_on_generator

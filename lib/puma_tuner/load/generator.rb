@@ -5,41 +5,12 @@ require "uri"
 
 module PumaTuner
   module Load
-    # What every load generator is: a subclass in a file of its own, lib/puma_tuner/load/NAME.rb, which registers itself
-    # on its last line. It says whether it can work here (`why_not`), what it is (`name`, with its version) and sends a
-    # load (`send_load`), or refuses one that it can't send.
+    # What every load generator is: a subclass that says whether it can work here (`why_not`), what it is (`name`, with its version)
+    # and sends a load (`send_load`), or refuses one that it can't send. Native is the gem's own; benchmarks hold others beside it.
     #
     # Load goes to this machine only, unless it is said that another is meant. What it would do to somebody else's is no
     # experiment.
     class Generator
-      BUILT_IN = %w[native wrk hey h2load].freeze
-
-      @registered = {}
-
-      class << self
-        # @param name [String] of the file, and of the generator in options
-        def register(name, generator_class) = Generator.registered[name] = generator_class
-
-        # @param name [String]
-        # @return [Generator]
-        def named(name)
-          load_file(name) unless registered.key?(name)
-          registered.fetch(name) { raise UserMistake, "#{name.inspect} is no load generator; there is: #{(BUILT_IN | registered.keys).join(", ")}" }.new
-        end
-
-        protected
-
-        attr_reader :registered
-
-        private
-
-        def load_file(name)
-          require "puma_tuner/load/#{name}" if name.match?(/\A[a-z0-9_]+\z/)
-        rescue LoadError => error
-          raise unless error.path == "puma_tuner/load/#{name}"
-        end
-      end
-
       # @return [String, nil] why it cannot work here and what to do; nil when it can
       def why_not = raise(NotImplementedError)
 

@@ -53,7 +53,7 @@ module PumaTuner
           nil
         rescue LoadError => error
           "the load generator's extension is not there (#{error.message.lines.first.strip}). It needs CRuby on Linux, and a compiler when " \
-            "the gem is installed: gem pristine puma_tuner builds it again. Or name another generator: --load-generator wrk"
+            "the gem is installed: gem pristine puma_tuner builds it again"
         end
       end
 
@@ -106,8 +106,6 @@ module PumaTuner
       rescue JSON::ParserError
         raise LoadToolFailed, "the load generator gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). It said:\n#{output.lines.first(5).map { |line| "  | #{line}" }.join}"
       end
-
-      register "native", self
     end
   end
 end

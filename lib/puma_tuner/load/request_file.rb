@@ -117,7 +117,7 @@ module PumaTuner
         name, value = word.delete_prefix("header:").split("=", 2)
         problem("#{place(word)} is no header; write header:Name=value") unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
         problem("the header #{name} follows from the body; leave it out") if OUR_HEADERS.include?(name.downcase)
-        # Its presence in this spelling tells wrk not to add one.
+        # Generators look for it in this spelling, to add none of their own.
         [name.casecmp?("host") ? "Host" : name, value]
       end
 

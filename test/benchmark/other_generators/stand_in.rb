@@ -7,7 +7,7 @@ module StandIn
   # Runs the block with a generator for which this program is the one.
   # @param generator_class [Class]
   # @param script [String] for sh; the arguments are in "$@", and kept, a line each, in the file ./words of its folder
-  # @yieldparam generator [PumaTuner::Load::Program]
+  # @yieldparam generator [OtherGenerators::Program]
   # @yieldparam words [#call] the arguments of its last run
   def with_stand_in(generator_class, script)
     Dir.mktmpdir do |folder|

@@ -3,13 +3,14 @@
 require "test_helper"
 require "json"
 require "tmpdir"
-require_relative "scripted_server"
+require "load/scripted_server"
+require_relative "../../../benchmark/support/other_generators"
 
 class WrkTest < TunerTest
   Load = PumaTuner::Load
   Request = Load::Request
 
-  def run_wrk(url, *requests, generator: Load::Wrk.new, connections_count: 2, duration_s: 1)
+  def run_wrk(url, *requests, generator: OtherGenerators::Wrk.new, connections_count: 2, duration_s: 1)
     generator.run(mix: Load::Mix.new(requests:), url_base: url, connections_count:, duration_s:, seed: 1)
   end
 
@@ -18,7 +19,7 @@ class WrkTest < TunerTest
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "wrk"), "#!/bin/sh\n#{program}\n")
       File.chmod(0o755, File.join(folder, "wrk"))
-      yield Load::Wrk.new(search_path: folder)
+      yield OtherGenerators::Wrk.new(search_path: folder)
     end
   end
 
@@ -66,7 +67,7 @@ class WrkTest < TunerTest
     LUA
     Dir.mktmpdir do |folder|
       script = File.join(folder, "both.lua")
-      File.write(script, Load::WrkScript.new(mix, 1).to_s + both)
+      File.write(script, OtherGenerators::WrkScript.new(mix, 1).to_s + both)
       ScriptedServer.serve(->(_, number) { sleep(number % 7 / 1_000.0) && 200 }) do |server|
         output, = PumaTuner::Host::Child.output_of(["wrk", "-t1", "-c2", "-d1", "-s", script, server.url], limit_s: 20)
         assert_match(/^BOTH true$/, output)
@@ -94,7 +95,7 @@ class WrkTest < TunerTest
     mix = Load::Mix.of_paths(%w[/0 /1 /2 /3])
     paths = Queue.new
     ScriptedServer.serve(->(request, _) { paths << request.path && 200 }) do |server|
-      Load::Wrk.new.run(mix:, url_base: server.url, connections_count: 1, duration_s: 1, seed: 5)
+      OtherGenerators::Wrk.new.run(mix:, url_base: server.url, connections_count: 1, duration_s: 1, seed: 5)
     end
     assert_equal mix.order(5).first(200).map { |index| "/#{index}" }, Array.new(200) { paths.pop(timeout: 1) }
   end
@@ -144,7 +145,7 @@ class WrkTest < TunerTest
 
   test "says how to install it" do
     Dir.mktmpdir do |empty|
-      missing = Load::Wrk.new(search_path: empty)
+      missing = OtherGenerators::Wrk.new(search_path: empty)
       refute_predicate missing, :available?
       assert_match(/apt-get install wrk/, missing.why_not)
       assert_equal "wrk", missing.name

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "../../../benchmark/support/other_generators"
 
 class WrkCorrectionTest < TunerTest
-  WrkCorrection = PumaTuner::Load::WrkCorrection
+  WrkCorrection = OtherGenerators::WrkCorrection
 
   # The oracle: what wrk does, over every microsecond from twice the interval up, as it does it.
   def corrected(samples, interval_us)

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "scripted_server"
+require "load/scripted_server"
+require_relative "../../../benchmark/support/other_generators"
 require_relative "stand_in"
 
 class H2loadTest < TunerTest
@@ -26,7 +27,7 @@ class H2loadTest < TunerTest
 
   def printing(ending, log = LOG, &)
     writing = "for word in \"$@\"; do case $word in --log-file=*) cat > \"${word#--log-file=}\" <<'LOG'\n#{log}LOG\n;; --input-file=*) cat \"${word#--input-file=}\" >> \"${0%/*}/words\";; esac; done"
-    with_stand_in(Load::H2load, "if [ \"$1\" = --version ]; then echo h2load nghttp2/1.52.0; exit; fi\n#{writing}\ncat <<'END'\n#{ending}\nEND", &)
+    with_stand_in(OtherGenerators::H2load, "if [ \"$1\" = --version ]; then echo h2load nghttp2/1.52.0; exit; fi\n#{writing}\ncat <<'END'\n#{ending}\nEND", &)
   end
 
   test "reads what h2load prints, and its log" do
@@ -74,16 +75,16 @@ class H2loadTest < TunerTest
   end
 
   test "says what h2load said when it gives no figures, and how to install it" do
-    with_stand_in(Load::H2load, "echo some trouble; exit 4") do |generator|
+    with_stand_in(OtherGenerators::H2load, "echo some trouble; exit 4") do |generator|
       assert_match(/h2load gave no figures \(exit 4\).*\n  \| some trouble\z/, assert_raises(PumaTuner::LoadToolFailed) { run_h2load(generator) }.message)
     end
-    missing = Load::H2load.new(search_path: "/nowhere")
+    missing = OtherGenerators::H2load.new(search_path: "/nowhere")
     assert_match(/apt-get install nghttp2-client/, missing.why_not)
     assert_equal "h2load", missing.name
   end
 
   test "the real one counts what the server counts" do
-    generator = Load::H2load.new
+    generator = OtherGenerators::H2load.new
     skip generator.why_not unless generator.available?
     ScriptedServer.serve(->(*) { sleep(0.002) && 200 }) do |server|
       outcome = run_h2load(generator, url: server.url)

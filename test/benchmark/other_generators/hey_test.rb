@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "scripted_server"
+require "load/scripted_server"
+require_relative "../../../benchmark/support/other_generators"
 require_relative "stand_in"
 
 class HeyTest < TunerTest
@@ -43,7 +44,7 @@ class HeyTest < TunerTest
     generator.run(mix: Load::Mix.new(requests:), url_base: url, connections_count:, duration_s: 2, seed: 1, arrivals:)
   end
 
-  def printing(text, &) = with_stand_in(Load::Hey, "cat <<'END'\n#{text}\nEND", &)
+  def printing(text, &) = with_stand_in(OtherGenerators::Hey, "cat <<'END'\n#{text}\nEND", &)
 
   test "reads what hey prints" do
     printing(SUMMARY) do |generator|
@@ -83,20 +84,20 @@ class HeyTest < TunerTest
       printing(SUMMARY) do |generator|
         error = assert_raises(PumaTuner::UserMistake) { run_hey(generator, *options[:requests], **options.except(:requests)) }
         assert_match said, error.message
-        assert_match(/Leave out --load-generator/, error.message)
+        assert_match(/Our own can do it/, error.message)
       end
     end
   end
 
   test "says what hey said when it gives no figures, and how to install it" do
-    with_stand_in(Load::Hey, "echo some trouble; exit 4") do |generator|
+    with_stand_in(OtherGenerators::Hey, "echo some trouble; exit 4") do |generator|
       assert_match(/hey gave no figures \(exit 4\).*\n  \| some trouble\z/, assert_raises(PumaTuner::LoadToolFailed) { run_hey(generator) }.message)
     end
-    assert_match(/apt-get install hey/, Load::Hey.new(search_path: "/nowhere").why_not)
+    assert_match(/apt-get install hey/, OtherGenerators::Hey.new(search_path: "/nowhere").why_not)
   end
 
   test "the real one counts what the server counts" do
-    generator = Load::Hey.new
+    generator = OtherGenerators::Hey.new
     skip generator.why_not unless generator.available?
     ScriptedServer.serve(->(*) { sleep(0.002) && 200 }) do |server|
       outcome = run_hey(generator, url: server.url)
