@@ -107,7 +107,7 @@ class ArchitectureTest < TunerTest
   test "what runs in the serving process needs no gem" do
     script = "require 'puma_tuner/probe'; PumaTuner::Probe.start(way_in: 'run'); " \
              "(PumaTuner::Probe.constants - [:FIRST]).each { |n| PumaTuner::Probe.const_get(n) }; " \
-             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export.constants.each { |n| PumaTuner::Export.const_get(n) }; PumaTuner::Jobs.install; PumaTuner::Rack; PumaTuner::ProfilerMiddleware; " \
+             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export.constants.each { |n| PumaTuner::Export.const_get(n) }; PumaTuner::Jobs.install; PumaTuner::ProfilerMiddleware; " \
              "PumaTuner::Export::Server.new(PumaTuner::Probe.recording.ledgers, leader_pid: Process.pid, labels: {}, endpoints_max: 9).text; " \
              "puts $LOADED_FEATURES.grep(%r{/gems/|/lib/puma_tuner}).grep_v(%r{/probe/lib/}), 'done'"
     output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, unsetenv_others: true], &:read)

@@ -144,8 +144,8 @@ module Validation
     def initialize(observation, machine:, timeslice_ms:, stations: [])
       @timeslice_ms = timeslice_ms
       @stations = stations
-      @workload = PumaTuner::Model::Fit.workload(observation)
-      @machine = PumaTuner::Model::Fit.machine(observation, calibrated: machine)
+      @workload = PumaTuner::Model::WorkloadFit.workload(observation)
+      @machine = PumaTuner::Model::MachineFit.machine(observation, calibrated: machine)
       @as_recorded = [@workload, @machine].freeze
     end
 

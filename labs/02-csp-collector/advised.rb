@@ -24,7 +24,7 @@ module PumaTuner
       # @raise [VoidMeasurement] when the recording must not count
       def sweep(variant, warmup_s:, record_s:)
         observation = record(variant, warmup_s, record_s)
-        workload = Model::Fit.workload(observation)
+        workload = Model::WorkloadFit.workload(observation)
         scenarios = WORKERS.to_a.product(THREADS.to_a).map { |workers, threads| Predict::Scenario.of(Topology.from(workers, threads), workload.arrivals) }
         Predict::Sweeper.new(workload:, machine: machine(observation), seed: @run.seed).call(scenarios)
       end
@@ -44,7 +44,7 @@ module PumaTuner
       def machine(observation)
         kept = Calibrate::Store.new.of(observation)
         @run.note("calibrating the machine") unless kept
-        Model::Fit.machine(observation, calibrated: kept || Calibrate.call)
+        Model::MachineFit.machine(observation, calibrated: kept || Calibrate.call)
       end
     end
   end

@@ -45,7 +45,7 @@ module PumaTuner
         def forecasts(field, io_ratio, threads)
           @run.note("#{percent(io_ratio)} IO: recording and forecasts")
           observation = Again.after_void(@run) { record(field) }
-          sweeper = Predict::Sweeper.new(workload: Model::Fit.workload(observation), machine: machine(observation), seed: @run.seed,
+          sweeper = Predict::Sweeper.new(workload: Model::WorkloadFit.workload(observation), machine: machine(observation), seed: @run.seed,
             seeds_count: @sizes.seeds_count, requests_count: @sizes.requests_count)
           arrivals = Model::Arrivals.closed(@sizes.clients_count)
           sweep = sweeper.call(threads.map { |count| Predict::Scenario.of(Topology.from(1, count), arrivals) })
@@ -62,7 +62,7 @@ module PumaTuner
         # As `puma_tuner calibrate` has kept it; the short form otherwise takes typical figures.
         def machine(observation)
           @calibrated ||= Calibrate::Store.new.of(observation) || (calibrate if @sizes.calibrate)
-          Model::Fit.machine(observation, calibrated: @calibrated)
+          Model::MachineFit.machine(observation, calibrated: @calibrated)
         end
 
         def calibrate

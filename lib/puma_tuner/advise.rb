@@ -10,5 +10,12 @@ module PumaTuner
     autoload :Constraints, "puma_tuner/advise/constraints"
     autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Rule, "puma_tuner/advise/rule"
+
+    module Rules
+      autoload :Gc, "puma_tuner/advise/rules/gc"
+      autoload :LockBound, "puma_tuner/advise/rules/lock_bound"
+      autoload :LongBursts, "puma_tuner/advise/rules/long_bursts"
+      autoload :Topology, "puma_tuner/advise/rules/topology"
+    end
   end
 end

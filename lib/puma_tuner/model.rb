@@ -10,7 +10,6 @@ module PumaTuner
     autoload :CostFit, "puma_tuner/model/cost_fit"
     autoload :Demand, "puma_tuner/model/workload"
     autoload :EndpointDemand, "puma_tuner/model/workload"
-    autoload :Fit, "puma_tuner/model/fit"
     autoload :LockDemand, "puma_tuner/model/workload"
     autoload :LockFit, "puma_tuner/model/lock_fit"
     autoload :Machine, "puma_tuner/model/machine"

@@ -13,7 +13,6 @@ module PumaTuner
     autoload :CheckedSetting, "puma_tuner/predict/self_check"
     autoload :ClosedForm, "puma_tuner/predict/closed_form"
     autoload :ClosedForms, "puma_tuner/predict/forecast"
-    autoload :Curve, "puma_tuner/predict/forecast"
     autoload :Deadlock, "puma_tuner/predict/outcome"
     autoload :Engine, "puma_tuner/predict/engine"
     autoload :Forecast, "puma_tuner/predict/forecast"
@@ -36,8 +35,6 @@ module PumaTuner
     autoload :Sweeper, "puma_tuner/predict/sweeper"
     autoload :TrackRecord, "puma_tuner/predict/track_record"
     autoload :Uncertainty, "puma_tuner/predict/uncertainty"
-    autoload :Usl, "puma_tuner/predict/usl"
-    autoload :UslFit, "puma_tuner/predict/usl"
     autoload :WhatIf, "puma_tuner/predict/what_if"
   end
 end

@@ -45,8 +45,8 @@ module PumaTuner
       Predict::Engine.insist # before minutes of measuring
       @clock = Prove::TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
       observation = measure
-      workload = Model::Fit.workload(observation)
-      machine = Model::Fit.machine(observation, calibrated: calibrated(observation))
+      workload = Model::WorkloadFit.workload(observation)
+      machine = Model::MachineFit.machine(observation, calibrated: calibrated(observation))
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
       sweep = predict(workload, machine, observation.topology)
       advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine)).call(workload, sweep)

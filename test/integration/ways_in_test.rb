@@ -66,16 +66,21 @@ class WaysInTest < TunerTest
     end
   end
 
-  test "the middleware prints its lines" do
-    rackup = "require 'puma_tuner/probe'\nuse PumaTuner::Rack, interval_s: 0.5\n#{ServedApp::WORKING_APP}"
+  test "PumaTuner.run in config.ru prints its lines" do
+    rackup = "require 'puma_tuner/probe'\nPumaTuner.run(interval_s: 0.5)\n#{ServedApp::WORKING_APP}"
     assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
   end
 
-  test "a middleware that is built at the first request, as Sinatra does it, is told from the second on, and breaks none" do
+  test "PumaTuner.run in config.ru prints the lines of a cluster's workers, whichever has loaded it" do
+    rackup = "require 'puma_tuner/probe'\nPumaTuner.run(interval_s: 0.5)\n#{ServedApp::WORKING_APP}"
+    [[], ["--preload"]].each { |options| assert_lines(output_of(rackup:, options: ["-t", "3:3", "-w", "2", *options])) }
+  end
+
+  test "PumaTuner.run at the first request tells from the second on, and breaks none" do
     rackup = <<~RUBY
       require "puma_tuner/probe"
       app = lambda { |env| 20_000.times { |i| i.to_s } && [200, {"content-type" => "text/plain"}, ["fine"]] }
-      run lambda { |env| (@built ||= Rack::Builder.app { use PumaTuner::Rack, interval_s: 0.5; run app }).call(env) }
+      run lambda { |env| (@begun ||= true.tap { PumaTuner.run(interval_s: 0.5) }) && app.call(env) }
     RUBY
     assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
   end

@@ -6,7 +6,7 @@ require "support/builders"
 class FitTest < TunerTest
   include Builders
 
-  def fitted(...) = Model::Fit.workload(observation(...))
+  def fitted(...) = Model::WorkloadFit.workload(observation(...))
 
   test "an endpoint's demands are its traces, and its means are theirs" do
     traces = [trace("cpu", 2, "lock", 8, "cpu", 2, gc_ms: 1), trace("cpu", 4, "io", 4, "cpu", 4, gc_ms: 2)] * 15
@@ -65,7 +65,7 @@ class FitTest < TunerTest
       .map { |process| process.with(rss_bytes: process.pss_bytes) }
     companions = [observation(topology: topology("1x1"), processes: [process_observation(pss_bytes: 8)]), observation(topology: topology("2x5"), processes: cluster),
       observation(topology: topology("2x1"), processes: cluster.map { |process| process.with(pss_bytes: 999) })]
-    fit = ->(recording) { Model::Fit.workload(recording).memory }
+    fit = ->(recording) { Model::WorkloadFit.workload(recording).memory }
     assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 7), fit.call(observation(processes: [process_observation(pss_bytes: 7)]).with(companions:))
     assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 8),
       fit.call(observation(topology: topology("2x5"), processes: cluster).with(companions: companions.first(1)))
@@ -99,7 +99,7 @@ class FitTest < TunerTest
     processes = [process_observation(cpu_ns: 5_000 * MS)]
     alone = fitted(processes:).overhead_cpu_ns
     assert_operator alone, :>, 0
-    beside = Model::Fit.workload(observation(processes:).with(background: [thread.call("puma reactor", 300), thread.call("monitoring", 200)]))
+    beside = Model::WorkloadFit.workload(observation(processes:).with(background: [thread.call("puma reactor", 300), thread.call("monitoring", 200)]))
     assert_equal alone - 200 * MS / observation.requests_count, beside.overhead_cpu_ns
   end
 
@@ -107,7 +107,7 @@ class FitTest < TunerTest
     once, twice = trace("cpu", 2, "io", 8), trace("cpu", 1, "io", 8, "cpu", 1, "io", 8)
     endpoints = [endpoint_observation(name: "GET /often", traces: [twice] * 40, requests_count: 900), endpoint_observation(name: "GET /seldom", traces: [once] * 40, requests_count: 100)]
     thread = Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000, run_queue_wait_ns: 1_900 * MS, budget: Probe::Budget.zero)
-    workload = Model::Fit.workload(observation(endpoints:).with(threads: [thread]))
+    workload = Model::WorkloadFit.workload(observation(endpoints:).with(threads: [thread]))
     assert_equal [14 * MS, 7 * MS], workload.endpoints.map(&:mean_wait_ns)
   end
 
@@ -148,8 +148,8 @@ class FitTest < TunerTest
   end
 
   test "the cores are the machine's, and a quota limits what they do in a period" do
-    assert_equal [4, nil], Model::Fit.machine(observation(cores_count: 4)).to_h.values_at(:cores_count, :quota_ns)
-    limited = Model::Fit.machine(observation(cores_count: 4, cpu_quota_cores: 1.5))
+    assert_equal [4, nil], Model::MachineFit.machine(observation(cores_count: 4)).to_h.values_at(:cores_count, :quota_ns)
+    limited = Model::MachineFit.machine(observation(cores_count: 4, cpu_quota_cores: 1.5))
     assert_equal [150 * MS, 100 * MS], limited.to_h.values_at(:quota_ns, :period_ns)
     assert_in_delta 1.5, limited.usable_cores
   end
@@ -157,9 +157,9 @@ class FitTest < TunerTest
   test "what was calibrated holds, for as many cores as it was measured on" do
     facts = Model::Calibrated.new(calibrated_at: "now", machine_key: "key", ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 1)
     calibrated = machine(cores_count: 2, effective_cores: [1.0, 1.6, 1.6], handoff_ns: 5, client_cpu_ns: 20).with(calibrated: facts)
-    same = Model::Fit.machine(observation(cores_count: 2), calibrated:)
+    same = Model::MachineFit.machine(observation(cores_count: 2), calibrated:)
     assert_equal [[1.0, 1.6, 1.6], 5, 20], [same.effective_cores, same.handoff_ns, same.client_cpu_ns]
-    assert_equal [1.0, 2.0, 3.0], Model::Fit.machine(observation(cores_count: 3), calibrated:).effective_cores
+    assert_equal [1.0, 2.0, 3.0], Model::MachineFit.machine(observation(cores_count: 3), calibrated:).effective_cores
   end
 
   test "the GVL's rule that was seen holds for the very build of Ruby it was seen of" do
@@ -168,24 +168,24 @@ class FitTest < TunerTest
       machine.with(gvl_rule: "hot", calibrated: Model::Calibrated.new(calibrated_at: "now", machine_key: "key", ruby_version: "3.4.5", ruby_description: text,
         puma_version: "8.0.2", round_trip_ns: 1))
     end
-    rule = ->(observed, seen) { Model::Fit.machine(described.call(observed), calibrated: calibrated.call(seen)).gvl_rule }
+    rule = ->(observed, seen) { Model::MachineFit.machine(described.call(observed), calibrated: calibrated.call(seen)).gvl_rule }
     build = "ruby 3.4.5 (2025-07-16 revision 20cda200d3)"
     assert_equal "hot", rule.call("#{build} +YJIT +PRISM [x86_64-linux]", "#{build} +PRISM [x86_64-linux]")
     assert_nil rule.call("ruby 3.4.5 (2025-09-01 revision 1234567890) +PRISM [x86_64-linux]", "#{build} +PRISM [x86_64-linux]")
     assert_nil rule.call("ruby 3.4.4 (2025-05-14 revision a38531fd3f) +PRISM [x86_64-linux]", "#{build} +PRISM [x86_64-linux]")
     assert_nil rule.call(build, nil), "an older file, which does not say"
-    assert_nil Model::Fit.machine(observation).gvl_rule
+    assert_nil Model::MachineFit.machine(observation).gvl_rule
   end
 
   test "the recorded Puma is known by what it had" do
     assert_nil fitted.puma_features
     seen = observation.with(server: server_facts(100).with(puma_features: %w[park]))
-    assert_equal %w[park], Model::Fit.workload(seen).puma_features
+    assert_equal %w[park], Model::WorkloadFit.workload(seen).puma_features
     assert_equal seen, Document.parse(Document.dump(seen), "observation.json", [:observation])
   end
 
   test "files of before a Puma's features were looked at are read" do
-    [observation, Model::Fit.workload(observation)].each do |value|
+    [observation, Model::WorkloadFit.workload(observation)].each do |value|
       fields = JSON.parse(Document.dump(value))
       holder = fields.key?("server") ? fields["server"] : fields
       assert holder.key?("puma_features")
@@ -195,12 +195,12 @@ class FitTest < TunerTest
   end
 
   test "clients of the user's own traffic take nothing of these cores" do
-    assert_operator Model::Fit.machine(observation).client_cpu_ns, :>, 0
-    assert_equal 0, Model::Fit.machine(observation(load: nil)).client_cpu_ns
+    assert_operator Model::MachineFit.machine(observation).client_cpu_ns, :>, 0
+    assert_equal 0, Model::MachineFit.machine(observation(load: nil)).client_cpu_ns
   end
 
   test "a client costs CPU only when it was ours, on this machine" do
-    assert_equal 0, Model::Fit.machine(observation(load: nil)).client_cpu_ns
-    assert_operator Model::Fit.machine(observation).client_cpu_ns, :>, 0
+    assert_equal 0, Model::MachineFit.machine(observation(load: nil)).client_cpu_ns
+    assert_operator Model::MachineFit.machine(observation).client_cpu_ns, :>, 0
   end
 end

@@ -47,9 +47,9 @@ class LockFitTest < TunerTest
 
   test "waits for locks that nobody watched are told about, when they are many" do
     unwatched = ->(lock_ms) { observation(endpoints: [endpoint_observation(budget: {wall_ns: 100 * MS, lock_ns: lock_ms * MS})]) }
-    assert_match(/30.0% of a request's time was spent waiting for locks that nobody watched.*Record it with locks watched/, Model::Fit.workload(unwatched.call(30)).unknown["locks"])
-    refute Model::Fit.workload(unwatched.call(1)).unknown.key?("locks")
-    refute Model::Fit.workload(unwatched.call(30).with(locks: [])).unknown.key?("locks")
+    assert_match(/30.0% of a request's time was spent waiting for locks that nobody watched.*Record it with locks watched/, Model::WorkloadFit.workload(unwatched.call(30)).unknown["locks"])
+    refute Model::WorkloadFit.workload(unwatched.call(1)).unknown.key?("locks")
+    refute Model::WorkloadFit.workload(unwatched.call(30).with(locks: [])).unknown.key?("locks")
   end
 
   test "a wait for a lock that is simulated is contention, and none of the request's own" do
@@ -66,6 +66,6 @@ class LockFitTest < TunerTest
       Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, cycles_count:, budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gvl_wait_ns: 500 * MS))
     end
     threads = [thread.call("metrics", 1_000, 50), thread.call("puma reactor", 900, 9), thread.call("hardly", 9, 9), thread.call("uncounted", 900, nil)]
-    assert_equal [Model::BackgroundDemand.new(name: "metrics", burst_ns: 20 * MS, gap_ns: 170 * MS)], Model::Fit.workload(observation.with(background: threads)).background
+    assert_equal [Model::BackgroundDemand.new(name: "metrics", burst_ns: 20 * MS, gap_ns: 170 * MS)], Model::WorkloadFit.workload(observation.with(background: threads)).background
   end
 end

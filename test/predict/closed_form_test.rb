@@ -167,18 +167,18 @@ class ClosedFormTest < TunerTest
   end
 
   test "with one thread an open loop is M/M/1" do
-    exact = Predict::Queueing.mm1_latency(30, service: D + I)
+    exact = Oracles.mm1_latency(30, service: D + I)
     assert_in_epsilon exact * Units::NS_PER_S, forms("1x1", open_loop(30)).flow_equivalent_mean_ns, 1e-9
     assert_in_epsilon exact * Units::NS_PER_S, forms("3x1", open_loop(90)).flow_equivalent_mean_ns, 1e-9
   end
 
   test "with threads without end an open loop is M/M/1 at the GVL, and then the waits" do
-    exact = Predict::Queueing.mm1_latency(120, service: D) + I
+    exact = Oracles.mm1_latency(120, service: D) + I
     assert_in_epsilon exact * Units::NS_PER_S, forms("1x300", open_loop(120)).flow_equivalent_mean_ns, 1e-6
   end
 
   test "without any CPU an open loop is M/M/c, with the threads as servers" do
-    exact = 0.01 + Predict::Queueing.mmc_wait(350, service: 0.01, servers_count: 4)
+    exact = 0.01 + Oracles.mmc_wait(350, service: 0.01, servers_count: 4)
     assert_in_epsilon exact * Units::NS_PER_S, forms("1x4", open_loop(350), demands: [demand([0, 0], [10])]).flow_equivalent_mean_ns, 1e-9
   end
 

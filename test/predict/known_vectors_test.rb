@@ -248,7 +248,7 @@ class KnownVectorsTest < TunerTest
   test "waiting for the GVL is no IO, and threads that only compute wait as M/D/1 says" do
     recorded = trace("gvl_wait", 75.3, "cpu", 50)
     assert_in_delta 0.6, 1 - recorded.cpu_ns.fdiv(recorded.wall_ns), 0.002
-    app = Model::Fit.workload(observation(endpoints: [endpoint_observation(traces: [recorded] * 40)]))
+    app = Model::WorkloadFit.workload(observation(endpoints: [endpoint_observation(traces: [recorded] * 40)]))
     assert_in_delta 1.0, app.cpu_ratio, 1e-9
     outcome = in_production(app.endpoints, scenario("1x8", poisson(15, reuse_count: 1)), puma: "8.0.2", requests_count: 40_000)
     # Puma's acceptor waits for the GVL before the connection gets to a thread.

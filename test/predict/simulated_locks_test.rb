@@ -32,7 +32,7 @@ class SimulatedLocksTest < TunerTest
 
   test "arrivals by chance, a Mutex always held as long: M/D/1" do
     outcome = simulate(app(steps(["acquire", 0], ["db", 2], ["release", 0]), kinds_of_locks: ["mutex"]), "1x80", arrivals: Model::Arrivals.open(350), requests_count: 200_000)
-    wait_s = Predict::Queueing.mg1_wait(350.0, services: [0.002])
+    wait_s = Oracles.mg1_wait(350.0, services: [0.002])
     assert_in_epsilon wait_s * Units::NS_PER_S, outcome.means[:lock], 0.05
     assert_in_delta 0, outcome.means[:queue], 1_000
   end

@@ -77,27 +77,27 @@ class SimulationTest < TunerTest
   test "arrivals by chance, one server: M/M/1" do
     outcome = simulate(workload(endpoints: [exponential_endpoint(2)]), "1x1", arrivals: Model::Arrivals.open(350), requests_count: 400_000)
     assert_in_epsilon 350, outcome.throughput_per_s, 0.01
-    assert_in_epsilon Predict::Queueing.mm1_latency(350.0, service: 0.002) * Units::NS_PER_S, outcome.mean_ns, 0.04
-    assert_in_epsilon Predict::Queueing.mm1_latency_quantile(0.99, 350.0, service: 0.002) * Units::NS_PER_S, outcome.quantile_ns(0.99), 0.06
+    assert_in_epsilon Oracles.mm1_latency(350.0, service: 0.002) * Units::NS_PER_S, outcome.mean_ns, 0.04
+    assert_in_epsilon Oracles.mm1_latency_quantile(0.99, 350.0, service: 0.002) * Units::NS_PER_S, outcome.quantile_ns(0.99), 0.06
   end
 
   test "arrivals by chance, several servers: M/M/c" do
     outcome = simulate(workload(endpoints: [exponential_endpoint(0, 10, 0)]), "1x4", arrivals: Model::Arrivals.open(320), requests_count: 400_000)
-    assert_in_epsilon Predict::Queueing.mmc_wait(320.0, service: 0.01, servers_count: 4) * Units::NS_PER_S, outcome.means[:queue], 0.05
+    assert_in_epsilon Oracles.mmc_wait(320.0, service: 0.01, servers_count: 4) * Units::NS_PER_S, outcome.means[:queue], 0.05
   end
 
   test "long bursts that take short turns: M/G/1 with a shared processor, to which only the mean matters" do
     random = Random.new(3)
     long = endpoint_demand(*(1..3_000).map { demand([(random.rand < 0.8) ? 100 : 1_100]) })
     outcome = simulate(workload(endpoints: [long]), "1x60", arrivals: Model::Arrivals.open(1.6), requests_count: 60_000, timeslice_ms: 10)
-    assert_in_epsilon Predict::Queueing.mg1_ps_latency(1.6, service: long.mean_cpu_ns.fdiv(Units::NS_PER_S)) * Units::NS_PER_S, outcome.mean_ns, 0.06
+    assert_in_epsilon Oracles.mg1_ps_latency(1.6, service: long.mean_cpu_ns.fdiv(Units::NS_PER_S)) * Units::NS_PER_S, outcome.mean_ns, 0.06
   end
 
   test "one burst after the other: M/G/1 first come, first served" do
     random = Random.new(3)
     mixed = endpoint_demand(*(1..3_000).map { demand([(random.rand < 0.9) ? 1 : 20]) })
     outcome = simulate(workload(endpoints: [mixed]), "1x1", arrivals: Model::Arrivals.open(200), requests_count: 400_000)
-    wait_s = Predict::Queueing.mg1_wait(200.0, services: mixed.demands.map { |demand| demand.cpu_ns.fdiv(Units::NS_PER_S) })
+    wait_s = Oracles.mg1_wait(200.0, services: mixed.demands.map { |demand| demand.cpu_ns.fdiv(Units::NS_PER_S) })
     assert_in_epsilon wait_s * Units::NS_PER_S, outcome.means[:queue], 0.06
   end
 

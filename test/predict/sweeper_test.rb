@@ -107,14 +107,6 @@ class SweeperTest < TunerTest
     assert station.forecast(scenario("1x8", Model::Arrivals.open(40, connections_count: 20))).steady?
   end
 
-  test "three numbers of threads and more make a curve, for each number of workers" do
-    sweep = sweep_over("1x1", "1x2", "1x3", "2x1", "2x2")
-    assert_equal [1], sweep.curves.map(&:workers_count)
-    fit = sweep.curves.first.fit
-    assert_in_epsilon sweep.at(topology("1x2")).throughput_per_s.value, fit.at(2), 0.1
-    assert_empty sweep_over("1x1", "1x2", "1x3", arrivals: Model::Arrivals.open(20)).curves
-  end
-
   test "the sweep says under what it was made" do
     sweep = sweep_over("1x1", of: workload(connections_count: 12), what_if: ["cpu*0.7"], remarks: ["not calibrated"])
     assert_equal [topology("1x5"), 12, 7, 3, 200], [sweep.today, sweep.arrivals.connections_count, sweep.seed, sweep.seeds_count, sweep.requests_count]

@@ -4,13 +4,7 @@ module PumaTuner
   module Advise
     # Asks every rule. The recommendation comes first, then the remarks.
     class Advisor
-      RULES = %i[topology lock_bound long_bursts gc].freeze
-
-      # Loading one file must register one rule; a rule that is not here would keep silent for ever.
-      RULES.each do |name|
-        require_relative "rules/#{name}"
-        Rule.registered.key?(name) or raise InvariantError, "advise/rules/#{name}.rb registers no rule #{name}"
-      end
+      RULES = [Rules::Topology, Rules::LockBound, Rules::LongBursts, Rules::Gc].freeze
 
       # @param constraints [Constraints]
       def initialize(constraints = Constraints.new)
@@ -21,7 +15,7 @@ module PumaTuner
       # @param sweep [Predict::Sweep]
       # @return [AdviceList]
       def call(workload, sweep)
-        rules = RULES.map { |name| Rule.registered.fetch(name).new(@constraints) }
+        rules = RULES.map { |rule| rule.new(@constraints) }
         AdviceList.new(advice: rules.flat_map { |rule| rule.call(workload, sweep) }.freeze, constraints: @constraints)
       end
     end

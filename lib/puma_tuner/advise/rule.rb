@@ -3,19 +3,8 @@
 module PumaTuner
   module Advise
     # Base of the rules. One rule to a file in rules/: above the class its evidence, threshold and the threshold's source,
-    # predicted effect, cost and undo; on the last line of the class its registration; beside it a test of the same name.
-    # The advisor loads the files it lists, in that order.
+    # predicted effect, cost and undo; beside it a test of the same name. The advisor has the list, in its order.
     class Rule
-      @registered = {}
-
-      class << self
-        # @return [Hash{Symbol => Class}] kept by Rule itself, not by its subclasses
-        attr_reader :registered
-
-        # @param name [Symbol] of the file
-        def register(name, rule_class) = Rule.registered[name] = rule_class
-      end
-
       # @param constraints [Constraints]
       def initialize(constraints)
         @constraints = constraints
@@ -33,7 +22,8 @@ module PumaTuner
         Advice.new(rule: rule_name, topology: nil, throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, **fields)
       end
 
-      def rule_name = Rule.registered.key(self.class).to_s
+      # "lock_bound" of Rules::LockBound.
+      def rule_name = self.class.name[/\w+\z/].gsub(/(?<=[a-z])(?=[A-Z])/, "_").downcase
     end
   end
 end

@@ -11,7 +11,7 @@ module PumaTuner
       def call(observation:, output: nil, **)
         output = Results.path(output, "workload.json", err:, recorded: observation)
         Output.check_writable(output)
-        workload = PumaTuner::Model::Fit.workload(Document.read(observation, :observation))
+        workload = PumaTuner::Model::WorkloadFit.workload(Document.read(observation, :observation))
         Output.keep(workload, output, out:, err:)
       end
     end

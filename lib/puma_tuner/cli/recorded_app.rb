@@ -21,8 +21,8 @@ module PumaTuner
           observation, *others = paths.map { |path| Document.read(path, :observation) }
           observation = PumaTuner::Measure::Companions.join(observation, others) if others.any?
           found = Calibrate::Lookup.new.call(observation)
-          recorded = PumaTuner::Model::Fit.workload(observation)
-          as_recorded = [recorded, PumaTuner::Model::Fit.machine(observation, calibrated: found&.machine)].freeze
+          recorded = PumaTuner::Model::WorkloadFit.workload(observation)
+          as_recorded = [recorded, PumaTuner::Model::MachineFit.machine(observation, calibrated: found&.machine)].freeze
           workload, machine = what_if.apply(*as_recorded)
           new(workload:, machine:, as_recorded:, facts: observation.machine, what_if:, past_error: past_error(observation, recorded, say),
             remarks: [found&.remark, *PumaTuner::Predict::Limits.of(workload, machine), *what_if.remarks].compact.freeze)

@@ -16,7 +16,11 @@ module PumaTuner
         client_send_cpu_ns: 8 * US, client_receive_cpu_ns: 8 * US, calibrated: nil
       )
 
-      # @param calibrated [Machine, nil]
+      # @param observation [Probe::Observation]
+      # @param calibrated [Machine, nil] of `puma_tuner calibrate`; nil: typical figures stand in
+      # @return [Machine]
+      def self.machine(observation, calibrated: nil) = new(observation, calibrated:).machine
+
       def initialize(observation, calibrated: nil)
         @observation = observation
         @base = calibrated || TYPICAL

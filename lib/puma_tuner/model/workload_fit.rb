@@ -18,6 +18,10 @@ module PumaTuner
 
       SERVING_ROLES = %w[single worker].freeze
 
+      # @return [Workload]
+      # @raise [VoidMeasurement] when too few requests were recorded
+      def self.workload(observation) = new(observation).workload
+
       def initialize(observation)
         @observation = observation
         @unknown = {}
@@ -29,7 +33,7 @@ module PumaTuner
         refuse_too_few_traces
         refuse_unclosed_budget
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms, arrivals:, memory:, **observed,
-          puma_version: @observation.server.puma_version, ruby_version: @observation.server.ruby_version, costs:, locks: lock_fit.locks, background:,
+          puma_version: @observation.server.puma_version, puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:, locks: lock_fit.locks, background:,
           recorded:, unknown: @unknown.freeze)
       end
 

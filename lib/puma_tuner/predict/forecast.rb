@@ -70,9 +70,6 @@ module PumaTuner
       end
     end
 
-    # How throughput follows the number of threads, with so many workers under one closed load.
-    Curve = Document.define(:arrivals, :workers_count, :fit, nested: {arrivals: Model::Arrivals, fit: UslFit})
-
     # Forecasts over a grid of scenarios, all for the same workload and machine.
     #
     # today: the topology the recording was made with; rule_of_thumb_threads_count: 100 / CPU %
@@ -82,11 +79,10 @@ module PumaTuner
     #   "checks_count"; nil without any
     # self_check: SelfCheck of what it was recorded with; nil where the recording does not tell what it saw
     # remarks: Array<String>, what limits these forecasts
-    # curves: Array<Curve>, where three numbers of threads or more were predicted; they explain, and predict nothing
     Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
-      :requests_count, :past_error, :remarks, :curves, :self_check, kind: :sweep, added: [:self_check],
-      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, curves: [Curve], self_check: SelfCheck}) do
-      def initialize(curves: [], self_check: nil, **fields) = super
+      :requests_count, :past_error, :remarks, :self_check, kind: :sweep, added: [:self_check],
+      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, self_check: SelfCheck}) do
+      def initialize(self_check: nil, **fields) = super
 
       # @param one [Forecast] of these
       # @param other [Forecast] of these

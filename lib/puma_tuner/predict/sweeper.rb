@@ -47,7 +47,7 @@ module PumaTuner
       # @return [Sweep] forecasts by load, then workers, then threads
       def call(scenarios, &progress)
         forecasts = forecasts(with_today(scenarios), &progress).freeze
-        Sweep.new(forecasts:, curves: curves(forecasts), today: @workload.observed_topology, arrivals: @workload.arrivals,
+        Sweep.new(forecasts:, today: @workload.observed_topology, arrivals: @workload.arrivals,
           rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
           requests_count: @requests_count, past_error: @past_error, remarks: @remarks, self_check:)
       end
@@ -120,16 +120,6 @@ module PumaTuner
       def deadlocked(deadlock)
         names = @workload.locks.values_at(*deadlock.locks).map(&:name)
         "requests that hold locks wait for each other's for ever (a deadlock): #{names.join(" and ")}"
-      end
-
-      # Time slices and I/O threads would be other curves.
-      def curves(forecasts)
-        alike = forecasts.select { |forecast| forecast.steady? && !forecast.scenario.arrivals.open? }
-          .group_by { |forecast| forecast.scenario.with(topology: forecast.topology.with(threads_count: 1), min_threads_count: 1) }
-        alike.filter_map do |scenario, list|
-          fit = Usl.fit(list.map { |forecast| [forecast.topology.threads_count, forecast.throughput_per_s.value] })
-          Curve.new(arrivals: scenario.arrivals, workers_count: scenario.topology.workers_count, fit:) if fit
-        end.freeze
       end
 
       def simulate(scenario, workload, machine, requests_count)

@@ -3,27 +3,26 @@
 module PumaTuner
   module Profile
     # Known patterns, told from what a profile counts. One rule to a file under hints/: a class whose `call(costs)` gives a
-    # Hint or nil. What it is about stands on top, its registration on the last line, its test beside it.
+    # Hint or nil. What it is about stands on top, its test beside it, its name in RULES.
     #
     # A hint is no advice: what its cure brings is for a proof to say, and it says which.
     module Hints
-      RULES = %i[called_per_element lock_per_call falsy_cache object_per_element procs_of_blocks json_share session_share database_client_share].freeze
-
-      @rules = {}
+      autoload :CalledPerElement, "puma_tuner/profile/hints/called_per_element"
+      autoload :DatabaseClientShare, "puma_tuner/profile/hints/database_client_share"
+      autoload :FalsyCache, "puma_tuner/profile/hints/falsy_cache"
+      autoload :JsonShare, "puma_tuner/profile/hints/json_share"
+      autoload :LockPerCall, "puma_tuner/profile/hints/lock_per_call"
+      autoload :ObjectPerElement, "puma_tuner/profile/hints/object_per_element"
+      autoload :ProcsOfBlocks, "puma_tuner/profile/hints/procs_of_blocks"
+      autoload :SessionShare, "puma_tuner/profile/hints/session_share"
+      autoload :Share, "puma_tuner/profile/hints/share"
 
       class << self
-        # @param name [Symbol]
-        # @param rule [Class]
-        def register(name, rule) = @rules[name] = rule
-
         # @param costs [Costs]
         # @return [Array<Hint>] with most at stake first
         def of(costs)
-          @rules.values.filter_map { |rule| rule.new.call(costs) }.sort_by { |hint| -(hint.share_ratio || 0) }
+          RULES.filter_map { |rule| rule.new.call(costs) }.sort_by { |hint| -(hint.share_ratio || 0) }
         end
-
-        # @return [Hash{Symbol => Class}]
-        attr_reader :rules
       end
 
       # What the rules about numbers of calls share.
@@ -51,7 +50,7 @@ module PumaTuner
         end
       end
 
-      RULES.each { |name| require_relative "hints/#{name}" }
+      RULES = [CalledPerElement, LockPerCall, FalsyCache, ObjectPerElement, ProcsOfBlocks, JsonShare, SessionShare, DatabaseClientShare].freeze
     end
   end
 end

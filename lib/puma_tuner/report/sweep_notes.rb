@@ -8,10 +8,6 @@ module PumaTuner
       WORDS = {"throughput" => "throughput", "mean" => "mean latency", "gvl_wait" => "GVL wait"}.freeze
       private_constant :WORDS
 
-      # A curve that is further off explains nothing.
-      FITS_RATIO = 0.05
-      private_constant :FITS_RATIO
-
       # @param sweep [Predict::Sweep]
       def initialize(sweep)
         @sweep = sweep
@@ -41,10 +37,7 @@ module PumaTuner
       def reproduced = @sweep.self_check&.reproduced
 
       # @return [Array<String>] all that stands below
-      def below = [interval, reproduced, past_error, *curves, *remarks].compact
-
-      # @return [Array<String>] the universal scalability law, where it fits
-      def curves = @sweep.curves.select { |curve| curve.fit.residual_ratio <= FITS_RATIO }.map { |curve| curve_sentence(curve) }
+      def below = [interval, reproduced, past_error, *remarks].compact
 
       # @return [String] on 100 over the CPU percentage
       def rule_of_thumb
@@ -56,13 +49,6 @@ module PumaTuner
       def interval_word = estimate ? Figures.level(estimate) : "range"
 
       private
-
-      def curve_sentence(curve)
-        fit = curve.fit
-        peak = fit.peak_count ? "most at #{Figures.counted(fit.peak_count.round, "thread")}" : "never more than #{Units.rate(fit.limit_per_s)} requests/s" if fit.limit_per_s
-        "With #{Figures.counted(curve.workers_count, "worker")} and #{curve.arrivals}, threads follow the universal scalability law within #{percent(fit.residual_ratio)}: " \
-          "contention #{percent(fit.contention_ratio)}, crosstalk #{percent(fit.crosstalk_ratio)}#{"; #{peak}" if peak}."
-      end
 
       def interval
         return unless estimate&.level_ratio

@@ -8,7 +8,6 @@ module PumaTuner
   autoload :Export, "puma_tuner/export"     # a running server's figures, for Prometheus and OpenTelemetry
   autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
   autoload :ProfilerMiddleware, "puma_tuner/profiler_middleware" # profiles single requests that ask for it
-  autoload :Rack, "puma_tuner/rack"         # the middleware
   autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
   autoload :ThreadLine, "puma_tuner/thread_line" # a thread's time in one line
   autoload :Topology, "puma_tuner/topology" # workers x threads
@@ -19,7 +18,7 @@ module PumaTuner
   require_relative "error"
 
   # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.
-  # Call it in `before_fork` or at the end of `puma.rb`.
+  # Call it in `before_fork` or at the end of `puma.rb`; where neither that nor the command can be changed, in `config.ru`.
   #
   # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is printed for an
   #   interval without requests
@@ -153,7 +152,7 @@ module PumaTuner
 
       # Looks at every Puma server of this process and of those forked from it, from its start on.
       #
-      # @param way_in [String] "command", "plugin", "run", "rack" or "export"
+      # @param way_in [String] "command", "plugin", "run" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
       # @param locks [Boolean, nil] whether locks and pools are watched, at their price: they are when any way in asks for it

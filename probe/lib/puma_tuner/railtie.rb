@@ -3,8 +3,8 @@
 require "puma_tuner/probe"
 
 module PumaTuner
-  # Puts the middleware into a Rails app that has the gem in its Gemfile: `require: "puma_tuner/railtie"`.
+  # `PumaTuner.run` as a Rails app starts, where neither puma.rb nor the command can be changed: `require: "puma_tuner/railtie"` in its Gemfile.
   class Railtie < ::Rails::Railtie
-    initializer("puma_tuner.middleware") { |app| app.middleware.insert(0, PumaTuner::Rack) }
+    initializer("puma_tuner.run") { PumaTuner.run }
   end
 end

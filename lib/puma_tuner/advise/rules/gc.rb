@@ -38,8 +38,6 @@ module PumaTuner
               "of CPU time (mean of #{heaviest.demands.size} recorded requests)."
           ].freeze
         end
-
-        register :gc, self
       end
     end
   end

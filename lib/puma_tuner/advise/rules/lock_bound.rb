@@ -56,8 +56,6 @@ module PumaTuner
           ["Of all requests together it is #{Units.percent(workload.lock_ratio)}; #{Units.percent(pool_ratio)} of that is for a connection pool.", *of_endpoints,
             *("#{Units.counted(bound.size - NAMED_MAX, "endpoint")} more." if bound.size > NAMED_MAX)].rotate.freeze
         end
-
-        register :lock_bound, self
       end
     end
   end

@@ -57,8 +57,6 @@ module PumaTuner
              cost: "a job queue; or memory for the workers", undo: "the work back in the request; or the old topology"}
           end
         end
-
-        register :long_bursts, self
       end
     end
   end

@@ -85,8 +85,6 @@ module PumaTuner
           end
           "#{Units.counted(@chosen.topology.workers_count, "worker")}, today #{@today.topology.workers_count} (memory unknown)"
         end
-
-        register :topology, self
       end
     end
   end

@@ -39,8 +39,6 @@ module PumaTuner
             "#{" For each element: #{more.join(", ")}." if more.any?}"
         end
       end
-
-      register :called_per_element, CalledPerElement
     end
   end
 end

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "share"
-
 module PumaTuner
   module Profile
     module Hints
@@ -22,8 +20,6 @@ module PumaTuner
             proof: "puma_tuner prove today.ru other_client.ru --primary cpu_per_request") { |method| FAMILY.match?(method.name) }
         end
       end
-
-      register :database_client_share, DatabaseClientShare
     end
   end
 end

@@ -36,8 +36,6 @@ module PumaTuner
             .max_by(&:last)
         end
       end
-
-      register :falsy_cache, FalsyCache
     end
   end
 end

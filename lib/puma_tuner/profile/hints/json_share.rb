@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "share"
-
 module PumaTuner
   module Profile
     module Hints
@@ -23,8 +21,6 @@ module PumaTuner
           end
         end
       end
-
-      register :json_share, JsonShare
     end
   end
 end

@@ -29,8 +29,6 @@ module PumaTuner
           "Taken by #{lock.callers.first(4).map { |name, count| "#{name} (#{count} times)" }.join(", ")}."
         end
       end
-
-      register :lock_per_call, LockPerCall
     end
   end
 end

@@ -46,8 +46,6 @@ module PumaTuner
 
         def of_elements?(count, elements) = count >= elements && (count % elements).zero?
       end
-
-      register :object_per_element, ObjectPerElement
     end
   end
 end

@@ -22,8 +22,6 @@ module PumaTuner
             proof: "puma_tuner prove --block FILE: allocations_per_iteration, then cpu_per_iteration")
         end
       end
-
-      register :procs_of_blocks, ProcsOfBlocks
     end
   end
 end

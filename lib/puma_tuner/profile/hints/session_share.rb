@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "share"
-
 module PumaTuner
   module Profile
     module Hints
@@ -26,8 +24,6 @@ module PumaTuner
             proof: "puma_tuner prove config.ru without_session.ru --primary cpu_per_request")
         end
       end
-
-      register :session_share, SessionShare
     end
   end
 end

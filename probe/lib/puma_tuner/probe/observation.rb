@@ -105,7 +105,7 @@ module PumaTuner
 
     # A running app, measured over one window.
     #
-    # way_in: "command", "plugin", "run", "rack", "jobs" or "export"
+    # way_in: "command", "plugin", "run", "jobs" or "export"; of before: "rack"
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # locks: longest waited for first; nil when nobody watched them
     # unknown: names of fields that are nil, with the reason

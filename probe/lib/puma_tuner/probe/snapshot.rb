@@ -4,13 +4,11 @@ require "time"
 
 module PumaTuner
   module Probe
-    # The whole server's Observation, from inside any of its processes: since it started, or since the snapshot before.
+    # The whole server's Observation, from inside any of its processes: since it started.
     class Snapshot
       # @param recording [Recording]
       def initialize(recording)
         @recording = recording
-        @before = {}
-        @began_at = nil
       end
 
       # @return [Observation]
@@ -19,15 +17,9 @@ module PumaTuner
         raise VoidMeasurement, @recording.why_not unless @recording.any?
         GvlClock.sweep
         after = @recording.ledgers.read
-        account = Account.new(@before, after)
+        account = Account.new({}, after)
         raise VoidMeasurement, "no request or job has ended yet" if account.empty?
-        observation(account, after, @began_at || Time.at(0, after.values.map(&:began_at_ns).min, :nsec))
-      end
-
-      # Later ones begin here.
-      def restart
-        @before = @recording.ledgers.tap(&:begin_window).read
-        @began_at = Time.now
+        observation(account, after, Time.at(0, after.values.map(&:began_at_ns).min, :nsec))
       end
 
       private
