@@ -43,6 +43,18 @@ class DocumentTest < TunerTest
     [of_now, scenario("2x3", affinity: true, queue_requests: false)].each { |value| assert_equal value, value.class.from_document(JSON.parse(JSON.generate(value.to_document))) }
   end
 
+  test "symbols are symbols again" do
+    unknown = Unknown.of(:endpoint, :no_trace, whose: "GET /", requests_count: 3)
+    assert_equal unknown, Unknown.from_document(JSON.parse(JSON.generate(unknown.to_document)))
+  end
+
+  test "what older files say in words of what is not known is read" do
+    older = observation.to_document.merge(unknown: {"traces" => "a sample"})
+    again = Probe::Observation.from_document(JSON.parse(JSON.generate(older)))
+    assert_equal [Unknown.of(:other, :told, whose: "traces", detail: "a sample")], again.unknown
+    assert_equal({"traces" => "a sample"}, Report::Unknowns.of(again.unknown))
+  end
+
   test "every kind is the kind of the value it names" do
     Document::KINDS.each { |kind, name| assert_equal kind, PumaTuner.const_get(name)::KIND.to_s }
   end

@@ -110,7 +110,7 @@ module SimSpeed
         Model::Workload.new(endpoints:, overhead_cpu_ns: 35_000, tail_cpu_ns: 0, timeslice_ms: 100, arrivals: Model::Arrivals.closed(10),
           memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 100 * PumaTuner::Units::MIB),
           observed_topology: PumaTuner::Topology.from(1, 5), observed_throughput_per_s: nil, observed_p50_ns: nil, observed_p99_ns: nil,
-          puma_version: "8.0.2", ruby_version: "3.4.5", unknown: {})
+          puma_version: "8.0.2", ruby_version: "3.4.5", unknown: [])
       end
     end
   end

@@ -32,6 +32,7 @@ module PumaTuner
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Table, "puma_tuner/report/table"
     autoload :TradeoffFigures, "puma_tuner/report/tradeoff_figures"
+    autoload :Unknowns, "puma_tuner/report/unknowns"
     autoload :WhatRan, "puma_tuner/report/what_ran"
     autoload :WorkNotes, "puma_tuner/report/work_notes"
 

@@ -92,7 +92,7 @@ module PumaTuner
 
     def predict(workload, machine, today)
       sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, past_error: @plan.track_record.past_error(@app_key),
-        remarks: [*@remarks, *Predict::Limits.of(workload, machine)])
+        remarks: @remarks, limits: Predict::Limits.of(workload, machine))
       scenarios = (@plan.topologies | @plan.checked_topologies | [today]).map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
       @progress.stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
     end

@@ -101,7 +101,7 @@ class LedgersTest < TunerTest
     ledger = @ledgers.read.values.first
     assert_equal [Process.pid, 2], [ledger.pid, ledger.facts["worker_index"]]
     assert_equal [[:job, "a job"]], ledger.entries.keys
-    assert_equal ["no extension"], account.unknown.values
+    assert_equal [PumaTuner::Unknown.of(:parts, :unaided, detail: "no extension")], account.unknown
   end
 
   test "the same lock has one id in all processes, in whichever order they came upon it" do

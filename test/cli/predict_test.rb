@@ -99,13 +99,13 @@ class PredictCommandTest < TunerTest
     assert_includes text, "Asked for: memory of at most"
   end
 
-  test "without a calibration the remarks say so" do
-    assert_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
+  test "without a calibration the limits say so" do
+    assert_includes sweep_of.limits, Unknown.of(:machine, :not_calibrated)
   end
 
   test "the calibration of the recorded machine is used, and of this one with a remark" do
     calibrate(machine_facts(2, nil), handoff_ns: 7_000)
-    refute_includes sweep_of.remarks, Predict::Limits::NOT_CALIBRATED
+    refute_includes sweep_of.limits, Unknown.of(:machine, :not_calibrated)
     FileUtils.rm_rf(path("cache"))
     calibrate(Probe::MachineFacts.read, handoff_ns: 7_000)
     assert_match(/calibrated on this machine/, sweep_of.remarks.first)
@@ -228,7 +228,7 @@ class PredictCommandTest < TunerTest
 
   test "some requests that don't add up are remarked on" do
     record(observation(endpoints: [endpoint_observation.with(unclosed_count: 4)]))
-    assert(sweep_of.remarks.any? { |remark| remark.start_with?("budget: the parts of 10.0% of the requests") })
+    assert_includes sweep_of.limits, Unknown.of(:budget, :unclosed, ratio: 0.1)
   end
 
   test "advice rests on the same options" do

@@ -9,7 +9,7 @@ class OutcomeTest < TunerTest
   def outcome(**changes)
     Outcome.new(generator: "wrk 4.1.0", connections_count: 10, duration_ns: 2_000_000_000, requests_count: 400, throughput_per_s: 200.0,
       mean_ns: 50_000_000, p50_ns: 49_000_000, p90_ns: 60_000_000, p99_ns: 80_000_000, statuses: {"200" => 400},
-      unexpected_count: 0, socket_errors_count: 0, unknown: {}, **changes)
+      unexpected_count: 0, socket_errors_count: 0, unknown: [], **changes)
   end
 
   test "has no complaint when all went well" do

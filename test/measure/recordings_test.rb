@@ -69,8 +69,8 @@ class RecordingsTest < TunerTest
     few = -> { observation(topology: topology("2x5"), endpoints: [endpoint_observation(traces: [trace("cpu", 1)])]) }
     observation, = recorded(answers: {"1x1" => fails, "2x5" => few})
     assert_equal %w[2x1], names(observation)
-    assert_equal "there is no recording at 1x1: The server ended. Start it by hand with the same command to see the whole output.", observation.unknown["companions.1x1"]
-    assert_equal "there is no recording at 2x5: only 1 request came", observation.unknown["companions.2x5"]
+    assert_equal [Unknown.of(:companion, :failed, whose: "1x1", detail: "The server ended. Start it by hand with the same command to see the whole output."),
+      Unknown.of(:companion, :few_requests, whose: "2x5", requests_count: 1)], observation.unknown.sort_by(&:whose)
   end
 
   test "today's own failure is one" do
@@ -97,7 +97,7 @@ class RecordingsTest < TunerTest
     observation, window = recorded(limit_s: 0.3, answers: {"1x5" => slow, "1x1" => slow})
     assert_empty names(observation)
     assert_equal 1, window.asked.size
-    assert_equal "there is no recording at 1x1: no time was left for it", observation.unknown["companions.1x1"]
+    assert_includes observation.unknown, Unknown.of(:companion, :no_time, whose: "1x1")
   end
 
   test "of a time that is given, the longest warm-up goes first, and then all in equal shares" do

@@ -8,6 +8,8 @@ class FitTest < TunerTest
 
   def fitted(...) = Model::WorkloadFit.workload(observation(...))
 
+  def unknown(workload, field) = workload.unknown.find { |unknown| unknown.field == field }
+
   test "an endpoint's demands are its traces, and its means are theirs" do
     traces = [trace("cpu", 2, "lock", 8, "cpu", 2, gc_ms: 1), trace("cpu", 4, "io", 4, "cpu", 4, gc_ms: 2)] * 15
     endpoint = fitted(endpoints: [endpoint_observation(traces:)]).endpoints.first
@@ -28,7 +30,7 @@ class FitTest < TunerTest
     workload = fitted(endpoints: [endpoint_observation, endpoint_observation(name: "GET /rare", traces: [], requests_count: 3)])
     assert_equal ["GET /"], workload.endpoints.map(&:name)
     assert_in_delta 1.0, workload.endpoints.sum(&:weight_ratio)
-    assert_match(/none of its 3 requests/, workload.unknown["endpoint GET /rare"])
+    assert_equal Unknown.of(:endpoint, :no_trace, whose: "GET /rare", requests_count: 3), unknown(workload, :endpoint)
   end
 
   test "too few traces are void, and the message says how many requests more it takes" do
@@ -38,12 +40,17 @@ class FitTest < TunerTest
     assert_match(/only 0 requests.*at least 30 requests more/, assert_raises(VoidMeasurement) { fitted(endpoints: none) }.message)
   end
 
+  test "without the extension there are no traces, and the message says why, whatever its words" do
+    blind = observation(endpoints: [endpoint_observation(traces: [])]).with(unknown: [Unknown.of(:parts, :unaided, detail: "no compiler")])
+    assert_match(/a model needs that: no compiler\z/, assert_raises(VoidMeasurement) { Model::WorkloadFit.workload(blind) }.message)
+  end
+
   test "requests whose parts miss their wall time are remarked on when they are some, and refused when they are most" do
     unclosed = ->(count) { fitted(endpoints: [endpoint_observation(requests_count: 100).with(unclosed_count: count)]) }
-    refute unclosed.call(5).unknown.key?("budget")
-    assert_match(/the parts of 20.0% of the requests miss/, unclosed.call(20).unknown["budget"])
+    assert_nil unknown(unclosed.call(5), :budget)
+    assert_equal Unknown.of(:budget, :unclosed, ratio: 0.2), unknown(unclosed.call(20), :budget)
     assert_match(/60.0% of the requests.*Measure again/, assert_raises(VoidMeasurement) { unclosed.call(60) }.message)
-    refute unclosed.call(nil).unknown.key?("budget")
+    assert_nil unknown(unclosed.call(nil), :budget)
   end
 
   test "overhead is what the serving processes computed beyond the requests" do
@@ -57,7 +64,7 @@ class FitTest < TunerTest
   test "an overhead that cannot be told is assumed, and said to be" do
     workload = fitted(processes: [process_observation(cpu_ns: nil)])
     assert_equal 35_000, workload.overhead_cpu_ns
-    assert_match(/35.0 µs is assumed/, workload.unknown["overhead_cpu_ns"])
+    assert_equal Unknown.of(:overhead_cpu_ns, :no_cpu_time, assumed_ns: 35_000), unknown(workload, :overhead_cpu_ns)
   end
 
   test "companions tell the memory of what the recording was not" do
@@ -74,7 +81,7 @@ class FitTest < TunerTest
   test "a single process tells the memory of a single process only" do
     workload = fitted(processes: [process_observation(pss_bytes: 7)])
     assert_equal Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 7), workload.memory
-    assert_equal "there was no worker process", workload.unknown["memory.per_worker_bytes"]
+    assert_equal Unknown.of(:per_worker_bytes, :no_process, role: "worker"), unknown(workload, :per_worker_bytes)
   end
 
   test "a cluster tells what is shared and what a worker adds" do
@@ -91,7 +98,7 @@ class FitTest < TunerTest
     assert_equal Model::MemoryDemand.new(shared_bytes: 160, per_worker_bytes: 80, single_bytes: nil), fitted(processes:).memory
     unread = fitted(processes: processes.map { |process| process.with(rss_bytes: nil) })
     assert_equal [40, 110], [unread.memory.shared_bytes, unread.memory.per_worker_bytes]
-    assert_match(/RSS could not be read/, unread.unknown["memory.shared_bytes"])
+    assert_equal :no_rss, unknown(unread, :shared_bytes).cause
   end
 
   test "threads of the app's own are no overhead of its requests" do
@@ -114,7 +121,7 @@ class FitTest < TunerTest
   test "resident size does not stand in for PSS" do
     workload = fitted(processes: [process_observation(pss_bytes: nil)])
     assert_nil workload.memory.single_bytes
-    assert_match(/PSS could not be read/, workload.unknown["memory.single_bytes"])
+    assert_equal Unknown.of(:single_bytes, :no_pss, role: "single"), unknown(workload, :single_bytes)
   end
 
   test "arrivals are the load generator's connections" do
@@ -131,15 +138,15 @@ class FitTest < TunerTest
   test "without a load of ours, as many requests as were served come by chance, and the reasons are given" do
     workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints: [endpoint_observation(requests_count: 40), endpoint_observation(name: "GET /b", requests_count: 10)])
     assert_equal Model::Arrivals.open(50.0), workload.arrivals
-    assert_match(/by chance/, workload.unknown["arrivals"])
+    assert_equal :load_not_ours, unknown(workload, :arrivals).cause
     assert_equal [50.0, nil], [workload.observed_throughput_per_s, workload.observed_p99_ns]
-    assert workload.unknown["observed_p99_ns"]
+    assert unknown(workload, :observed_p99_ns)
   end
 
   test "GC that was not timed is unknown, with the reason" do
     workload = fitted(endpoints: [endpoint_observation(traces: [trace("cpu", 1, gc_ms: nil)] * 30)])
     assert_nil workload.endpoints.first.mean_gc_ns
-    assert_match(/not timed/, workload.unknown["endpoint GET /: mean_gc_ns"])
+    assert_equal Unknown.of(:mean_gc_ns, :gc_not_timed, whose: "GET /"), unknown(workload, :mean_gc_ns)
   end
 
   test "a workload outlives its file" do

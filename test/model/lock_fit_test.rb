@@ -45,11 +45,13 @@ class LockFitTest < TunerTest
     assert_equal 3, fit(pool, traces: [within]).locks.first.servers_count
   end
 
+  def unknown_locks(observation) = Model::WorkloadFit.workload(observation).unknown.select { |unknown| unknown.field == :locks }
+
   test "waits for locks that nobody watched are told about, when they are many" do
     unwatched = ->(lock_ms) { observation(endpoints: [endpoint_observation(budget: {wall_ns: 100 * MS, lock_ns: lock_ms * MS})]) }
-    assert_match(/30.0% of a request's time was spent waiting for locks that nobody watched.*Record it with locks watched/, Model::WorkloadFit.workload(unwatched.call(30)).unknown["locks"])
-    refute Model::WorkloadFit.workload(unwatched.call(1)).unknown.key?("locks")
-    refute Model::WorkloadFit.workload(unwatched.call(30).with(locks: [])).unknown.key?("locks")
+    assert_equal [Unknown.of(:locks, :waits_not_watched, ratio: 0.3)], unknown_locks(unwatched.call(30))
+    assert_empty unknown_locks(unwatched.call(1))
+    assert_empty unknown_locks(unwatched.call(30).with(locks: []))
   end
 
   test "a wait for a lock that is simulated is contention, and none of the request's own" do

@@ -108,9 +108,9 @@ class SweeperTest < TunerTest
   end
 
   test "the sweep says under what it was made" do
-    sweep = sweep_over("1x1", of: workload(connections_count: 12), what_if: ["cpu*0.7"], remarks: ["not calibrated"])
+    sweep = sweep_over("1x1", of: workload(connections_count: 12), what_if: ["cpu*0.7"], remarks: ["in haste"], limits: [Unknown.of(:machine, :not_calibrated)])
     assert_equal [topology("1x5"), 12, 7, 3, 200], [sweep.today, sweep.arrivals.connections_count, sweep.seed, sweep.seeds_count, sweep.requests_count]
-    assert_equal [["cpu*0.7"], ["not calibrated"]], [sweep.what_if, sweep.remarks]
+    assert_equal [["cpu*0.7"], ["in haste"], [Unknown.of(:machine, :not_calibrated)]], [sweep.what_if, sweep.remarks, sweep.limits]
     assert_equal 4, sweep.rule_of_thumb_threads_count # 6 of 21 ms are CPU
   end
 

@@ -13,7 +13,7 @@ class ConditionsTest < TunerTest
 
   def outcome(**fields)
     Load::Outcome.new(generator: "fake", connections_count: 10, duration_ns: 10 * S, requests_count: 1_000, throughput_per_s: 100.0, mean_ns: 95_000_000,
-      p50_ns: 1, p90_ns: 1, p99_ns: 1, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: {},
+      p50_ns: 1, p90_ns: 1, p99_ns: 1, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: [],
       latency: Probe::Histogram.empty, generator_cpu_ns: S, **fields)
   end
 

@@ -10,7 +10,7 @@ class LawsTest < TunerTest
 
   def outcome(**fields)
     Load::Outcome.new(generator: "fake", connections_count: 10, duration_ns: 1_000_000_000, requests_count: 1_000, throughput_per_s: 1_000.0, mean_ns: 10_000_000,
-      p50_ns: 9_000_000, p90_ns: 15_000_000, p99_ns: 20_000_000, statuses: {"200" => 1_000}, unexpected_count: 0, socket_errors_count: 0, unknown: {}, **fields)
+      p50_ns: 9_000_000, p90_ns: 15_000_000, p99_ns: 20_000_000, statuses: {"200" => 1_000}, unexpected_count: 0, socket_errors_count: 0, unknown: [], **fields)
   end
 
   def broken(conditions = {}, outcome: self.outcome, arrivals: CLOSED, **) = Prove::Laws.broken(outcome, conditions, arrivals:, **)&.detail

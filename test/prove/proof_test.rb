@@ -30,7 +30,7 @@ class ProofTest < TunerTest
     def answered(variant)
       length = @length + ((variant.name == "recommended") ? @extra_bytes : 0)
       PumaTuner::Load::Outcome.new(generator: "fake", connections_count: 1, duration_ns: 1, requests_count: 1, throughput_per_s: 1.0, mean_ns: 1, p50_ns: 1, p90_ns: 1, p99_ns: 1,
-        statuses: {"200" => 1}, unexpected_count: 0, socket_errors_count: 0, unknown: {}, body_bytes_ranges: [[length, length]])
+        statuses: {"200" => 1}, unexpected_count: 0, socket_errors_count: 0, unknown: [], body_bytes_ranges: [[length, length]])
     end
   end
 

@@ -47,7 +47,7 @@ module FleetFixture
   # @return [Fleet::Comparison]
   def comparison(**others)
     Fleet::Comparison.new(url: "http://prometheus.example:9090", source: "rules", a: group("a", '{yjit="off"}'), b: group("b", '{yjit="on"}'), rows:, mix:, services:, block_s: 86_400, blocks_count: 7,
-      warnings: ["a: 2 of 168 spans without any sample, left out."], unknown: {"code_region_size, mean" => "no sample of it in one of the groups, in some span"},
+      warnings: ["a: 2 of 168 spans without any sample, left out."], unknown: [PumaTuner::Unknown.of(:metric, :no_sample, whose: "code_region_size, mean")],
       command: "puma_tuner fleet --a \\{yjit\\=\\\"off\\\"\\}", started_at: "2026-03-09T00:05:00Z", **others)
   end
 end

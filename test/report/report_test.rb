@@ -35,7 +35,7 @@ class ReportTest < TunerTest
   # @return [PumaTuner::Load::Outcome]
   def outcome
     PumaTuner::Load::Outcome.new(generator: "wrk 4.2.0", connections_count: 20, duration_ns: 1, requests_count: 0, throughput_per_s: 0.0, mean_ns: nil,
-      p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: {})
+      p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: [])
   end
 
   test "every format shows every kind that it names" do

@@ -41,7 +41,7 @@ module Builders
       topology:, min_threads_count: topology.threads_count, server: server_facts(timeslice_ms),
       machine: machine_facts(cores_count, cpu_quota_cores, memory_limit_bytes), load:, budget: Probe::Budget.zero, endpoints:, jobs: [], threads: [],
       background: [], processes:,
-      probe: nil, unknown: {})
+      probe: nil, unknown: [])
   end
 
   def server_facts(thread_timeslice_ms)
@@ -76,7 +76,7 @@ module Builders
     ruby_version: "3.4.5", timeslice_ms: 100, kinds_of_locks: [], **others)
     Model::Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns: 0, timeslice_ms:, memory:, observed_topology:, observed_throughput_per_s: nil,
       arrivals: Model::Arrivals.closed(connections_count, think_ns: (think_ms * MS).round),
-      observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, locks: kinds_of_locks.each_with_index.map { |kind, index| lock_demand(kind, name: "lock #{index}") }, unknown: {}, **others)
+      observed_p50_ns: nil, observed_p99_ns: nil, puma_version: "8.0.2", ruby_version:, locks: kinds_of_locks.each_with_index.map { |kind, index| lock_demand(kind, name: "lock #{index}") }, unknown: [], **others)
   end
 
   # @param kind [String, Integer, Array(String, Integer)] a pool's size; its kind and size

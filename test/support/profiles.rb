@@ -31,7 +31,7 @@ module Profiles
       left_out_amount: aggregate.left_out_amount, samples_count: samples.sum { |one| one.samples_count.to_i }, interval_ns: first.interval_ns, lost_count: 0,
       duration_ns: 10_000_000_000, work_count: 100, work_noun: "request", files: ["/tmp/a.vernier.json"], viewer: "Open it at profiler.firefox.com.",
       machine: PumaTuner::Probe::MachineFacts.new(cores_count: 2, cpu_model: "AMD EPYC", cpu_quota_cores: nil, memory_bytes: 8 * 2**30, kernel: "Linux 6.12.0",
-        load_average: 0.3, cpu_pressure_ratio: 0.01), command: "puma_tuner profile config.ru", recorded_at: "2026-03-02T10:15:00Z", unknown: {}, **facts)
+        load_average: 0.3, cpu_pressure_ratio: 0.01), command: "puma_tuner profile config.ru", recorded_at: "2026-03-02T10:15:00Z", unknown: [], **facts)
   end
 
   # @param counts [Hash{String => Integer}] calls by name; callers: {name => {caller => count}}

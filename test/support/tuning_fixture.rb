@@ -55,7 +55,7 @@ module TuningFixture
       budget: endpoints.map(&:budget).reduce(:+), endpoints:, jobs:, threads: threads([nil], 5), background:,
       processes: [process("single", nil)],
       probe: Probe::ProbeCost.new(cycles_count: 137_350, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: 0.0011),
-      unknown: {"traces" => "a uniform sample: at most 300 per endpoint and process"}, **fields)
+      unknown: [Unknown.of(:traces, :sampled, most_count: 300)], **fields)
   end
 
   # @return [PumaTuner::Probe::Observation] of a cluster without load of ours, with parts that nobody could tell apart
@@ -72,7 +72,7 @@ module TuningFixture
       processes: [process("master", nil).with(requests_count: 0, cpu_ns: nil, gc_count: nil), process("worker", 0), process("worker", 1).with(pss_bytes: nil)],
       server: server.with(yjit_enabled: nil), machine: machine_facts.with(cpu_model: nil, load_average: nil, cpu_pressure_ratio: nil, memory_bytes: nil),
       probe: Probe::ProbeCost.new(cycles_count: 3_000, cost_per_cycle_ns: 54, cost_per_request_ns: 1_310, cost_ratio: nil),
-      unknown: {"endpoints.budget.queue_ns" => "a middleware is called after it"})
+      unknown: [Unknown.of(:other, :told, whose: "endpoints.budget.queue_ns", detail: "a middleware is called after it")])
   end
 
   # @return [PumaTuner::Probe::Observation] without the extension
@@ -80,7 +80,7 @@ module TuningFixture
     endpoints = ENDPOINTS.map { |row| unaided(endpoint(*row)) }
     observation(endpoints:, budget: endpoints.map(&:budget).reduce(:+), jobs: [], threads: [], background: [],
       probe: Probe::ProbeCost.new(cycles_count: 0, cost_per_cycle_ns: 0, cost_per_request_ns: 0, cost_ratio: 0.0),
-      unknown: {"budget.preempted_ns, gvl_wait_ns, gc_ns, io_ns, lock_ns, sleep_ns; threads, background, traces, blame" => "the extension is not built"})
+      unknown: [Unknown.of(:parts, :unaided, detail: "the extension is not built")])
   end
 
   # @return [PumaTuner::Probe::EndpointObservation] as told by Ruby alone
@@ -201,7 +201,7 @@ module TuningFixture
       memory: Model::MemoryDemand.new(shared_bytes: nil, per_worker_bytes: nil, single_bytes: 133 * Units::MIB),
       observed_topology: topology("1x5"), observed_throughput_per_s: 249.8, observed_p50_ns: 75 * MS, observed_p99_ns: 241 * MS,
       puma_version: "8.0.2", ruby_version: "3.4.5",
-      unknown: {"memory.per_worker_bytes" => "there was no worker process"}, **fields)
+      unknown: [Unknown.of(:per_worker_bytes, :no_process, role: "worker")], **fields)
   end
 
   # @return [PumaTuner::Model::Arrivals]

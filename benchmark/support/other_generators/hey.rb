@@ -64,7 +64,7 @@ module OtherGenerators
       little_ns = connections_count * duration_ns / requests_count if requests_count.positive?
       told = PERCENTILES.transform_values { |percent| output[/^\s+#{percent}%+ in ([\d.]+) secs/, 1]&.then { |text| ns(text) } }
       mean_ns = arrivals.open? ? output[/^\s+Average:\s+([\d.]+) secs/, 1]&.then { |text| ns(text) } : little_ns
-      {**told, mean_ns: (mean_ns if little_ns), unknown: told.select { |_, ns| ns.nil? }.to_h { |field, _| [field.to_s, "hey told none"] }}
+      {**told, mean_ns: (mean_ns if little_ns), unknown: told.filter_map { |field, ns| PumaTuner::Unknown.of(field, :not_told) if ns.nil? }}
     end
 
     def ns(text) = (text.to_f * PumaTuner::Units::NS_PER_S).round

@@ -58,7 +58,7 @@ module OtherGenerators
 
     def outcome(figures, mix, connections_count)
       requests_count, duration_ns = figures["requests_count"], figures["duration_us"] * PumaTuner::Units::NS_PER_US
-      samples, reason = samples_and_reason(figures, connections_count)
+      samples, cause = samples_and_cause(figures, connections_count)
       statuses = figures["statuses"].sort.to_h
       Load::Outcome.new(
         generator: name, arrivals: Load::Arrivals.closed.to_s, connections_count:, duration_ns:, requests_count:, statuses:,
@@ -67,7 +67,7 @@ module OtherGenerators
         **{p50_ns: 0.5, p90_ns: 0.9, p99_ns: 0.99}.transform_values { |ratio| quantile_ns(samples, ratio) },
         unexpected_count: statuses.sum { |status, count| mix.expects?(status.to_i) ? 0 : count },
         socket_errors_count: figures["socket_errors_count"],
-        unknown: reason ? {"p50_ns" => reason, "p90_ns" => reason, "p99_ns" => reason} : {}
+        unknown: cause ? %i[p50_ns p90_ns p99_ns].map { |field| PumaTuner::Unknown.of(field, cause) } : []
       )
     end
 
@@ -75,13 +75,13 @@ module OtherGenerators
       (PumaTuner::Stats::Quantile.of_counts(samples, ratio) * PumaTuner::Units::NS_PER_US).round if samples
     end
 
-    def samples_and_reason(figures, connections_count)
+    def samples_and_cause(figures, connections_count)
       requests_count, duration_us = figures.values_at("requests_count", "duration_us")
-      return nil, "no request was answered" if requests_count.zero?
+      return nil, :no_answer if requests_count.zero?
       interval_us = WrkCorrection.interval_us(duration_us:, requests_count:, connections_count:)
       samples = WrkCorrection.undo(figures["latencies"].to_h, interval_us)
       return samples, nil if samples && samples.values.sum == requests_count && busy_us(samples) <= connections_count * duration_us
-      [nil, "the samples that wrk invents could not be taken out again: this wrk does not do as versions 4.0 to 4.2 do"]
+      [nil, :not_as_known] # of versions 4.0 to 4.2: the samples that wrk invents could not be taken out again
     end
 
     def busy_us(samples) = samples.sum { |us, count| us * count }

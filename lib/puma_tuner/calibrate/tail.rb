@@ -15,7 +15,7 @@ module PumaTuner
       # @raise [VoidMeasurement] when CPU time is not known
       def self.of(observation)
         observation.tail_cpu_ns or
-          raise VoidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.unknown.values.join("; ")}"
+          raise VoidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.why_unaided}"
       end
 
       def initialize(duration_s: DURATION_S)

@@ -33,7 +33,7 @@ module PumaTuner
       def sweeper_of(app, seed:, seeds:, station: nil, percentiles: [], **options)
         PumaTuner::Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed: Parse.count("--seed", seed, 0..2**31),
           seeds_count: Parse.count("--seeds", seeds, 2..200), requests_count: requests_count(**options),
-          past_error: app.past_error, what_if: app.what_if.to_a, remarks: app.remarks, stations: stations_of(station, app.workload),
+          past_error: app.past_error, what_if: app.what_if.to_a, remarks: app.remarks, limits: app.limits, stations: stations_of(station, app.workload),
           percentiles:, as_recorded: app.as_recorded)
       end
 

@@ -57,7 +57,7 @@ module PumaTuner
         missing = paths.find { |path| !File.file?(path) }
         raise UserMistake, "there is no #{missing}" if missing
         PumaTuner::Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command, whole: option(:whole))
-          .call(paths, unknown: {"work_count" => "a profiler's own file does not say how many requests it is about"})
+          .call(paths, unknown: [Unknown.of(:work_count, :not_in_file)])
       end
 
       def block_costs

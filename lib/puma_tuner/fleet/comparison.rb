@@ -49,9 +49,9 @@ module PumaTuner
     # Two groups of a fleet, or two periods of one, and all its services.
     #
     # source: "rules" or "raw"; block_s: length of the blocks that intervals rest on; blocks_count: that both have
-    # warnings: what was not as it should be with the data, sentences; unknown: {what => why}
+    # warnings: what was not as it should be with the data, sentences; unknown: an Unknown each
     Comparison = Document.define(:url, :source, :a, :b, :rows, :mix, :services, :block_s, :blocks_count, :warnings, :unknown, :command, :started_at,
-      kind: :fleet, nested: {a: Group, b: Group, rows: [Row], mix: MixShift, services: [Service]}) do
+      kind: :fleet, nested: {a: Group, b: Group, rows: [Row], mix: MixShift, services: [Service], unknown: [Unknown]}) do
       # @return [Row, nil]
       def row(name) = rows.find { |row| row.name == name }
 

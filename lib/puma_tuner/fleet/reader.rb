@@ -110,12 +110,12 @@ module PumaTuner
       end
 
       def unknown(rows, comparer)
-        reasons = rows.select { |row| row.a.nil? || row.b.nil? }.to_h { |row| [row.label, "no sample of it in one of the groups, in some span"] }
-        if comparer.pairs.size < Stats::BlockBootstrap::BLOCKS_MIN
-          reasons["intervals"] = "#{Units.counted(comparer.pairs.size, "block")} of time are too few, #{Stats::BlockBootstrap::BLOCKS_MIN} are needed; a longer --window has them"
-        end
-        reasons["restarts"] = "rules have added up the servers; --source raw tells" if @source == :rules
-        reasons.freeze
+        few = comparer.pairs.size < Stats::BlockBootstrap::BLOCKS_MIN
+        [
+          *rows.filter_map { |row| Unknown.of(:metric, :no_sample, whose: row.label) if row.a.nil? || row.b.nil? },
+          (Unknown.of(:intervals, :few_blocks, blocks_count: comparer.pairs.size, needed_count: Stats::BlockBootstrap::BLOCKS_MIN) if few),
+          (Unknown.of(:restarts, :added_up_by_rules) if @source == :rules)
+        ].compact.freeze
       end
     end
   end

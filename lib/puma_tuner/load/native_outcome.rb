@@ -70,9 +70,8 @@ module PumaTuner
       def settled? = @figures[:settling_ns].positive?
 
       def unknown
-        return %w[settling_ns unmet_count].to_h { |field| [field, "an open loop counts from its first request"] } if @arrivals.open?
-        {**%w[lag lag_p99_ns intended_count held_back_count].to_h { |field| [field, "a closed loop intends no instants"] },
-         **(settled? ? {} : {"settling_ns" => "it was stopped before each connection had had an answer"})}
+        return %i[settling_ns unmet_count].map { |field| Unknown.of(field, :open_loop) } if @arrivals.open?
+        [*%i[lag lag_p99_ns intended_count held_back_count].map { |field| Unknown.of(field, :closed_loop) }, *(Unknown.of(:settling_ns, :never_settled) unless settled?)]
       end
     end
   end

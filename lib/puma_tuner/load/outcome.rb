@@ -30,12 +30,12 @@ module PumaTuner
     # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its answers
     # generator_cpu_ns: that the generator took itself
     # remarks: what makes the answers doubtful, though they are all as expected; sentences without a full stop
-    # unknown: {name of a field that is nil => why}
+    # unknown: fields that are nil, an Unknown each
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
       :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
       :unanswered_count, :drained_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :refused, :remarks, :unknown, kind: :load_outcome,
-      nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram}) do
+      nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown]}) do
       # What only our own generator tells; other tools leave it out.
       const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count connections_made_count generator_cpu_ns
         unexpected_count wrong_body_count socket_errors_count].freeze)

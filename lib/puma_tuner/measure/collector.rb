@@ -89,9 +89,7 @@ module PumaTuner
       end
 
       def unknown(account)
-        reasons = account.unknown
-        reasons["processes.cpu_ns"] = "of the master: it serves no request" if @server.cluster?
-        reasons
+        [*account.unknown, *(Unknown.of(:cpu_ns, :serves_nothing, whose: "master") if @server.cluster?)].freeze
       end
     end
   end

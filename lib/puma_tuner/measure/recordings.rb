@@ -63,17 +63,17 @@ module PumaTuner
       def settings_expected = @plan.settings || Companions.of(@plan.today || USUAL_TOPOLOGY, @plan.workers)
 
       def with_companion(observation, topology, later_count, told)
-        return without(observation, topology, "no time was left for it") if @plan.limit_s && Clock.now_s - @began_s + brief_s > @plan.limit_s
+        return without(observation, topology, :no_time) if @plan.limit_s && Clock.now_s - @began_s + brief_s > @plan.limit_s
         told&.call("#{topology}, briefly", brief_s * (later_count + 1))
         companion = record(topology, @brief) { |what, left_s| told&.call("#{topology}: #{what}", left_s + brief_s * later_count) }
-        return without(observation, topology, "only #{Units.counted(companion.requests_count, "request")} came") if companion.requests_count < @brief.least_requests_count
+        return without(observation, topology, :few_requests, requests_count: companion.requests_count) if companion.requests_count < @brief.least_requests_count
         observation.with(companions: [*observation.companions, companion].freeze)
       rescue UserMistake => mistake
-        without(observation, topology, mistake.kept.lines.first.chomp)
+        without(observation, topology, :failed, detail: mistake.kept.lines.first.chomp)
       end
 
-      def without(observation, topology, reason)
-        observation.with(unknown: {**observation.unknown, "companions.#{topology}" => "there is no recording at #{topology}: #{reason}"}.freeze)
+      def without(observation, topology, cause, **facts)
+        observation.with(unknown: [*observation.unknown, Unknown.of(:companion, cause, whose: topology.to_s, **facts)].freeze)
       end
 
       # @return [Float] about as long as today's took, less what is saved

@@ -28,14 +28,13 @@ module PumaTuner
       # @return [Hash{Integer => Integer}] places in `locks`, by id
       def places = @places ||= shared.each_with_index.to_h { |lock, index| [lock.id, index] }
 
-      # @return [String, nil] why waits for locks are as they were recorded, whatever the setting; nil when they are simulated, or are none
-      def unknown
+      # @return [Float, nil] share of a request that is waits for locks nobody watched, which are as recorded, whatever the setting; nil when
+      #   they are simulated, or as good as none
+      def unwatched_ratio
         return if @observation.locks
         budgets = @observation.endpoints.map(&:budget)
         lock_ns, wall_ns = budgets.sum { |budget| budget.lock_ns.to_i }, budgets.sum { |budget| budget.wall_ns.to_i - budget.queue_ns.to_i }
-        return unless wall_ns.positive? && lock_ns > UNWATCHED_RATIO * wall_ns
-        "#{Units.percent(lock_ns.fdiv(wall_ns))} of a request's time was spent waiting for locks that nobody watched; these waits are taken to be " \
-          "as long at any other setting, which they hardly are. Record it with locks watched (`puma_tuner measure --load`, or --locks)."
+        lock_ns.fdiv(wall_ns) if wall_ns.positive? && lock_ns > UNWATCHED_RATIO * wall_ns
       end
 
       private

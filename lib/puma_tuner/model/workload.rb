@@ -131,7 +131,7 @@ module PumaTuner
       :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
       kind: :workload,
       nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost],
-               recorded: [Recorded]},
+               recorded: [Recorded], unknown: [Unknown]},
       added: %i[puma_features locks background costs switch_cpu_ns long_gcs_ns recorded]) do
       def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil, recorded: nil, **fields)
         super(puma_features:, recorded: recorded || [].freeze, locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)

@@ -24,7 +24,7 @@ module PumaTuner
 
       def initialize(observation)
         @observation = observation
-        @unknown = {}
+        @unknown = []
       end
 
       # @return [Workload]
@@ -39,11 +39,17 @@ module PumaTuner
 
       private
 
+      # @return [nil]
+      def unknown(field, cause, **facts)
+        @unknown << Unknown.of(field, cause, **facts)
+        nil
+      end
+
       def refuse_too_few_traces
         traces_count = @observation.endpoints.sum { |endpoint| endpoint.traces.size }
         missing_count = MINIMUM_TRACES_COUNT - traces_count
         return unless missing_count.positive?
-        why_not = @observation.unknown.find { |field, _| field.include?("traces, blame") }&.last
+        why_not = @observation.why_unaided
         raise VoidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}" if why_not
         requests_per_trace = traces_count.zero? ? 1 : @observation.requests_count.fdiv(traces_count)
         raise VoidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
@@ -55,17 +61,14 @@ module PumaTuner
         unclosed_count = @observation.endpoints.sum { |endpoint| endpoint.unclosed_count.to_i }
         ratio = unclosed_count.fdiv(@observation.requests_count)
         return unless ratio > UNCLOSED_REMARK_RATIO
-        found = "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %"
-        return @unknown["budget"] = "#{found}: what is made of it is as unsure" if ratio <= UNCLOSED_REFUSED_RATIO
-        raise VoidMeasurement, "#{found}, so this recording does not tell where their time went, and no model is made of it. Measure again, " \
+        return unknown(:budget, :unclosed, ratio:) if ratio <= UNCLOSED_REFUSED_RATIO
+        raise VoidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %, so this recording does not tell where their time went, and no model is made of it. Measure again, " \
           "with nothing else on the machine; if it stays so, please report it with the observation."
       end
 
       def endpoints
         recorded, missed = @observation.endpoints.partition { |endpoint| endpoint.traces.any? }
-        missed.each do |endpoint|
-          @unknown["endpoint #{endpoint.name}"] = "none of its #{endpoint.requests_count} requests was recorded step by step; it is left out"
-        end
+        missed.each { |endpoint| unknown(:endpoint, :no_trace, whose: endpoint.name, requests_count: endpoint.requests_count) }
         total_count = recorded.sum(&:requests_count)
         recorded.map { |endpoint| endpoint_demand(endpoint, total_count) }.freeze
       end
@@ -102,8 +105,7 @@ module PumaTuner
 
       def mean_gc_ns(name, demands)
         return mean(demands, &:gc_ns) if demands.all?(&:gc_ns)
-        @unknown["endpoint #{name}: mean_gc_ns"] = "the garbage collector was not timed"
-        nil
+        unknown(:mean_gc_ns, :gc_not_timed, whose: name)
       end
 
       def mean(demands, &) = demands.sum(&).fdiv(demands.size).round
@@ -114,27 +116,24 @@ module PumaTuner
         used_ns = total(serving_processes.map(&:cpu_ns))
         counted_ns = @observation.requests_cpu_ns
         return [(used_ns - counted_ns - others_cpu_ns).fdiv(requests_count).round, 0].max if used_ns && counted_ns
-        @unknown["overhead_cpu_ns"] = "CPU time of the processes or of the requests is unknown; " \
-          "#{Units.duration(TYPICAL_OVERHEAD_CPU_NS)} is assumed, the measured cost of an empty app on Puma 8"
+        unknown(:overhead_cpu_ns, :no_cpu_time, assumed_ns: TYPICAL_OVERHEAD_CPU_NS)
         TYPICAL_OVERHEAD_CPU_NS
       end
 
       # Of threads that Puma has not made, and of the jobs on them: it grows with time, and not with requests.
       def others_cpu_ns
-        @observation.background.reject { |thread| thread.name.start_with?("puma ") }.sum { |thread| thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i }
+        @observation.background.reject(&:pumas_own?).sum { |thread| thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i }
       end
 
       # What pool threads computed outside of requests.
       def tail_cpu_ns
-        tail_cpu_ns = @observation.tail_cpu_ns
-        @unknown["tail_cpu_ns"] = "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken" unless tail_cpu_ns
-        tail_cpu_ns
+        @observation.tail_cpu_ns || unknown(:tail_cpu_ns, :no_thread_cpu_time)
       end
 
       # @return [LockFit]
       def lock_fit
         @lock_fit ||= LockFit.new(@observation).tap do |fit|
-          @unknown["locks"] = fit.unknown if fit.unknown
+          unknown(:locks, :waits_not_watched, ratio: fit.unwatched_ratio) if fit.unwatched_ratio
         end
       end
 
@@ -150,7 +149,7 @@ module PumaTuner
 
       def background_demand(thread, window_ns)
         computed_ns = thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i
-        return if thread.name.start_with?("puma ") || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
+        return if thread.pumas_own? || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
         gap_ns = (window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i) / thread.cycles_count
         BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
       end
@@ -215,7 +214,7 @@ module PumaTuner
       def total(parts_ns) = (parts_ns.sum unless parts_ns.empty? || parts_ns.include?(nil))
 
       def arrivals
-        @unknown["arrivals"] = "the load was not ours; as many requests as were served, arriving by chance (Poisson), stand for it" unless @observation.load
+        unknown(:arrivals, :load_not_ours) unless @observation.load
         arrivals_of(@observation)
       end
 
@@ -230,9 +229,9 @@ module PumaTuner
       def memory
         # A companion's where the recording has none in that role.
         by_role = [@observation, *@observation.companions].map { |recording| recording.processes.group_by(&:role) }.reverse.inject(:merge)
-        single_bytes = mean_pss_bytes(by_role, "single", "single_bytes")
-        per_worker_bytes = mean_pss_bytes(by_role, "worker", "per_worker_bytes")
-        shared_bytes = mean_pss_bytes(by_role, "master", "shared_bytes")
+        single_bytes = mean_pss_bytes(by_role, "single", :single_bytes)
+        per_worker_bytes = mean_pss_bytes(by_role, "worker", :per_worker_bytes)
+        shared_bytes = mean_pss_bytes(by_role, "master", :shared_bytes)
         return MemoryDemand.new(shared_bytes:, per_worker_bytes:, single_bytes:) unless shared_bytes && per_worker_bytes
         workers = by_role.fetch("worker")
         in_all_bytes = bytes_in_all(workers, per_worker_bytes)
@@ -246,7 +245,7 @@ module PumaTuner
       def bytes_in_all(workers, pss_bytes)
         rss_bytes = total(workers.map(&:rss_bytes))&.fdiv(workers.size)
         unless rss_bytes
-          @unknown["memory.shared_bytes"] = "RSS could not be read, so what the workers share counts as each one's own"
+          unknown(:shared_bytes, :no_rss)
           return 0
         end
         ((rss_bytes - pss_bytes) * (workers.size + 1) / workers.size).clamp(0, pss_bytes * (workers.size + 1)).round
@@ -256,8 +255,7 @@ module PumaTuner
         readings = by_role.fetch(role, []).map(&:pss_bytes)
         sum_bytes = total(readings)
         return sum_bytes.fdiv(readings.size).round if sum_bytes
-        @unknown["memory.#{field}"] = readings.empty? ? "there was no #{role} process" : "PSS could not be read of the #{role} process"
-        nil
+        unknown(field, readings.empty? ? :no_process : :no_pss, role:)
       end
 
       # For the self-check: the recording itself, and those at other settings.
@@ -282,9 +280,7 @@ module PumaTuner
 
       def observed
         load = @observation.load
-        unless load
-          @unknown["observed_p50_ns"] = @unknown["observed_p99_ns"] = "latency is the client's to see, and the load was not ours"
-        end
+        %i[observed_p50_ns observed_p99_ns].each { |field| unknown(field, :no_client) } unless load
         {observed_topology: @observation.topology, observed_throughput_per_s: throughput_per_s(@observation),
          observed_p50_ns: load&.p50_ns, observed_p99_ns: load&.p99_ns}
       end

@@ -78,11 +78,11 @@ module PumaTuner
     # past_error: Hash, by metric: typical ratio by which earlier forecasts of this app missed (see TrackRecord), and
     #   "checks_count"; nil without any
     # self_check: SelfCheck of what it was recorded with; nil where the recording does not tell what it saw
-    # remarks: Array<String>, what limits these forecasts
+    # remarks: Array<String>, what else is to be told of how they came about; limits: what limits them, an Unknown each
     Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
-      :requests_count, :past_error, :remarks, :self_check, kind: :sweep, added: [:self_check],
-      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, self_check: SelfCheck}) do
-      def initialize(self_check: nil, **fields) = super
+      :requests_count, :past_error, :remarks, :limits, :self_check, kind: :sweep, added: %i[limits self_check],
+      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, limits: [Unknown], self_check: SelfCheck}) do
+      def initialize(limits: nil, self_check: nil, **fields) = super(limits: limits || [].freeze, self_check:, **fields)
 
       # @param one [Forecast] of these
       # @param other [Forecast] of these

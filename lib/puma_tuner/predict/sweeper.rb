@@ -20,13 +20,14 @@ module PumaTuner
       # @param requests_count [Integer] counted in each simulation
       # @param past_error [Hash, nil] of this app's earlier forecasts, see TrackRecord
       # @param what_if [Array<String>] changes that the workload has been given, to be told
-      # @param remarks [Array<String>] what limits the forecasts, to be told
+      # @param remarks [Array<String>] to be told
+      # @param limits [Array<Unknown>] see Limits
       # @param stations [Array<Station>]
       # @param percentiles [Array<String>] to tell besides p50, p90 and p99, such as "p99.9"
       # @param as_recorded [Array(Model::Workload, Model::Machine), nil] before anything was assumed; nil: nothing was
       # @raise [UserMistake] when too few requests stand behind a percentile
       def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT, requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [],
-        remarks: [], stations: [], percentiles: [], as_recorded: nil)
+        remarks: [], limits: [], stations: [], percentiles: [], as_recorded: nil)
         @workload = workload
         @machine = machine
         @seed = seed
@@ -35,6 +36,7 @@ module PumaTuner
         @past_error = past_error
         @what_if = what_if
         @remarks = remarks
+        @limits = limits
         @stations = stations
         @percentiles = percentiles.each { |percentile| Percentile.insist_on_requests(percentile, workload, requests_count) }
         @as_recorded = as_recorded || [workload, machine]
@@ -49,7 +51,7 @@ module PumaTuner
         forecasts = forecasts(with_today(scenarios), &progress).freeze
         Sweep.new(forecasts:, today: @workload.observed_topology, arrivals: @workload.arrivals,
           rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
-          requests_count: @requests_count, past_error: @past_error, remarks: @remarks, self_check:)
+          requests_count: @requests_count, past_error: @past_error, remarks: @remarks, limits: @limits, self_check:)
       end
 
       # @param scenario [Scenario]

@@ -18,6 +18,6 @@ module PumaTuner
     # total: of everything; methods: by what each took itself; calls: by how often each was called (empty unless both
     #   followed every call); allocations: by class and line
     CostDiff = Document.define(:before, :after, :unit, :per, :total, :methods, :calls, :allocations, :unknown, kind: :profile_diff,
-      nested: {total: MethodDiff, methods: [MethodDiff], calls: [MethodDiff], allocations: [MethodDiff]})
+      nested: {total: MethodDiff, methods: [MethodDiff], calls: [MethodDiff], allocations: [MethodDiff], unknown: [Unknown]})
   end
 end

@@ -33,11 +33,11 @@ module PumaTuner
     #   could not take
     # work_count: requests or iterations that it was about, nil where nobody counted; work_noun: what they are
     # files: the profiler's own, for its own viewer; viewer: how to look at them
-    # unknown: {name => why}
+    # unknown: an Unknown each
     Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints, :total_amount,
       :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun, :files, :viewer,
       :machine, :command, :recorded_at, :unknown, kind: :profile,
-      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts}) do
+      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts, unknown: [Unknown]}) do
       # @return [Boolean] whether every call was followed, and amounts are no estimates
       def traced? = samples_count.nil?
 

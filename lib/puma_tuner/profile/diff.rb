@@ -47,8 +47,7 @@ module PumaTuner
       def per = (@before.work_noun if counted?)
 
       def unknown
-        return {} if counted?
-        {"per request" => "at least one of both does not know how many requests it is about; amounts are shares of its whole"}
+        counted? ? [] : [Unknown.of(:per_request, :one_not_counted)]
       end
 
       # @return [Numeric] what an amount is divided by

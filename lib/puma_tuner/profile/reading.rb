@@ -24,7 +24,7 @@ module PumaTuner
       # @yieldreturn [Samples] those that count
       # @return [Costs]
       # @raise [UserMistake] for files that can't be read, and for profiles in which nothing is
-      def call(files, unknown: {}, **facts)
+      def call(files, unknown: [], **facts)
         samples = files.map do |path|
           read = Readers.read(@profiler, path, mode: @mode)
           block_given? ? yield(read, path) : read

@@ -169,9 +169,8 @@ module PumaTuner
       def target = "#{@command}, all threads#{", #{@topology}" if @topology}#{" under our load" if @traffic}"
 
       def unknown
-        return {"work_count" => "nobody counted the requests that came by themselves"} unless @traffic
-        return {} if @unanswered_count.zero?
-        {"exact figures of a request" => "#{@unanswered_count} more were under way when the windows ended, and what was done of them is in the sums; give it longer, or fewer --connections"}
+        return [Unknown.of(:work_count, :nobody_counted)] unless @traffic
+        @unanswered_count.zero? ? [] : [Unknown.of(:exact_figures, :under_way, requests_count: @unanswered_count)]
       end
     end
   end

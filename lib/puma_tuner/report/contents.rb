@@ -83,8 +83,7 @@ module PumaTuner
 
       # @return [Hash{String => String}] what is not known, or not whole, with the reason
       def unknown
-        of_workload = workload ? workload.unknown.transform_keys { |field| "#{field} (of the model)" } : {}
-        {**(observation ? observation.unknown : {}), **of_workload}
+        {**Unknowns.of(observation&.unknown), **Unknowns.of(workload&.unknown).transform_keys { |name| "#{name} (of the model)" }}
       end
 
       # Attempts at a round, in the order they were made; a round that was void was tried again.

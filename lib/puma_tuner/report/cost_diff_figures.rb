@@ -37,7 +37,7 @@ module PumaTuner
       def notes
         [
           ("Outcomes of samples hold for all methods together, by chance once in twenty such comparisons; samples are taken as independent." if @diff.before["samples_count"]),
-          *@diff.unknown.map { |name, reason| "Not known: #{name}, as #{reason}." }
+          *Unknowns.of(@diff.unknown).map { |name, reason| "Not known: #{name}, as #{reason}." }
         ].compact.join(" ")
       end
 

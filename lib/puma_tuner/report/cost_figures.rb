@@ -85,7 +85,7 @@ module PumaTuner
           ("Left out: #{CostFigures.amount(@costs.unit, left_out)} of threads that wait for work, or are ours." if left_out.positive?),
           ("The profiler lost #{Figures.counted(@costs.lost_count, "sample")}." if @costs.lost_count&.positive?),
           (@costs.traced? ? "Every call was followed, which itself takes time, most where most is called: trust the counts, and compare times only with each other." : nil),
-          *@costs.unknown.map { |name, reason| "Not known: #{name}, as #{reason}." }
+          *Unknowns.of(@costs.unknown).map { |name, reason| "Not known: #{name}, as #{reason}." }
         ].compact
       end
 

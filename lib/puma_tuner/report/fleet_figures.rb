@@ -84,7 +84,7 @@ module PumaTuner
         {
           "source" => "#{@comparison.url}, #{(@comparison.source == "rules") ? "recorded rules" : "the exporter's own metrics"}",
           "blocks" => "#{Figures.counted(@comparison.blocks_count, "block")} of #{block}#{hours_note}",
-          **@comparison.unknown.transform_keys { |what| "unknown: #{what}" }
+          **Unknowns.of(@comparison.unknown).transform_keys { |what| "unknown: #{what}" }
         }
       end
 

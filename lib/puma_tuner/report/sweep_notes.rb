@@ -31,7 +31,7 @@ module PumaTuner
       end
 
       # @return [Array<String>] what limits these forecasts
-      def remarks = @sweep.remarks.to_a.map { |remark| remark.end_with?(".") ? remark : "#{remark}." }
+      def remarks = [*@sweep.remarks, *limits].map { |remark| remark.end_with?(".") ? remark : "#{remark}." }
 
       # @return [String, nil] that the model reproduces what it was made from; what it does not is told before anything else
       def reproduced = @sweep.self_check&.reproduced
@@ -49,6 +49,8 @@ module PumaTuner
       def interval_word = estimate ? Figures.level(estimate) : "range"
 
       private
+
+      def limits = Unknowns.of(@sweep.limits).map { |name, reason| [name, reason].reject(&:empty?).join(": ") }
 
       def interval
         return unless estimate&.level_ratio

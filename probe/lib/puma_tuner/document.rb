@@ -29,14 +29,16 @@ module PumaTuner
     # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
     #   them, or them by name
     # @param added [Array<Symbol>] fields that older files lack; read from those they are nil
+    # @param symbols [Array<Symbol>] fields that hold a Symbol
     # @return [Class] a subclass of Data
-    def self.define(*members, kind: nil, nested: {}, added: [], &block)
+    def self.define(*members, kind: nil, nested: {}, added: [], symbols: [], &block)
       Data.define(*members) do
         include Writing
         extend Reading
 
         const_set(:NESTED, nested.freeze)
         const_set(:ADDED, added.freeze)
+        const_set(:SYMBOLS, symbols.freeze)
         const_set(:KIND, kind)
         class_eval(&block) if block
       end
@@ -111,6 +113,7 @@ module PumaTuner
       private
 
       def nested_value(member, field)
+        return field&.to_sym if self::SYMBOLS.include?(member)
         case value_class = self::NESTED[member]
         when nil then Ractor.make_shareable(field)
         when Array then field&.map { |element| value_class.first.from_document(element) }.freeze

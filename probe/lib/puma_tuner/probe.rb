@@ -11,6 +11,7 @@ module PumaTuner
   autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
   autoload :ThreadLine, "puma_tuner/thread_line" # a thread's time in one line
   autoload :Topology, "puma_tuner/topology" # workers x threads
+  autoload :Unknown, "puma_tuner/unknown"   # what could not be known, and why
   autoload :Units, "puma_tuner/units"       # numbers as people read them
 
   require_relative "atomic_file"

@@ -48,7 +48,7 @@ module PumaTuner
         # Why is told where something is missing, and only there: a comment has no small print.
         def unknown(parts)
           return [] if parts.unknown.empty?
-          reasons = @observation.unknown.map { |field, reason| "#{field}: #{reason}." }
+          reasons = Unknowns.of(@observation.unknown).map { |name, reason| "#{name}: #{reason}." }
           ["Unknown: #{Figures.list(parts.unknown.map(&:word))}.", *reasons]
         end
 

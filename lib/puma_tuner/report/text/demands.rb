@@ -46,7 +46,7 @@ module PumaTuner
           "Share of CPU: #{Units.percent(workload.cpu_ratio)}; the rule of thumb makes #{Figures.counted(threads_count, "thread")} of it."
         end
 
-        def unknown = workload.unknown.map { |field, reason| "Unknown: #{field}: #{reason}." }
+        def unknown = Unknowns.of(workload.unknown).map { |name, reason| "Unknown: #{name}: #{reason}." }
       end
     end
   end

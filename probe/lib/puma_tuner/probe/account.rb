@@ -4,6 +4,9 @@ module PumaTuner
   module Probe
     # What a server's ledgers gained between two readings, as the values of an Observation.
     class Account
+      # Of what a process has so many places, see ledger.h; traces are of each endpoint.
+      PLACES_COUNT = {traces: 300, threads: 1_024, locks: 256}.freeze
+
       # @param before [Hash{String => Ledger}] by path; empty: everything since the beginning
       # @param after [Hash{String => Ledger}]
       def initialize(before, after)
@@ -53,21 +56,15 @@ module PumaTuner
           cost_per_lock_pair_ns: lock_costs.filter_map(&:last).max)
       end
 
-      # @return [Hash{String => String}] fields that are nil or short of the truth, with the reason
+      # @return [Array<Unknown>] of fields that are nil or short of the truth
       def unknown
-        newest = @after.values
-        reasons = {}
-        reasons["traces"] = "a uniform sample: at most 300 per endpoint and process" if endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }
-        unobserved = newest.sum(&:unobserved_threads_count)
-        reasons["threads"] = "#{unobserved} threads found no place among the 1,024 that are observed" if unobserved.positive?
-        unnamed_count = newest.sum { |ledger| ledger.unnamed_count.to_i }
-        reasons["endpoints, jobs"] = "#{unnamed_count} names found no place in a process's ledger, or no memory for one; what they name counts as #{Endpoint::OTHER}" if unnamed_count.positive?
-        unplaced_count = newest.sum { |ledger| ledger.unplaced_locks_count.to_i }
-        reasons["locks"] = "#{unplaced_count} times a lock was held that found no place among a process's 256; in traces it is a wait like others" if unplaced_count.positive?
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
-        reasons["locks"] = "they were not watched, which --locks asks for" unless why_not || newest.any?(&:locks)
-        reasons["all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame"] = why_not if why_not
-        reasons
+        [
+          (Unknown.of(:traces, :sampled, most_count: PLACES_COUNT[:traces]) if endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }),
+          no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count), no_place(:locks, &:unplaced_locks_count),
+          (Unknown.of(:locks, :not_watched) unless why_not || newest.any?(&:locks)),
+          (Unknown.of(:parts, :unaided, detail: why_not) if why_not)
+        ].compact
       end
 
       # @return [Integer] requests that ended in the processes of a path
@@ -79,6 +76,13 @@ module PumaTuner
       def gc_count(path) = @after[path].gc_count && @after[path].gc_count - (@before[path]&.gc_count || 0)
 
       private
+
+      def newest = @after.values
+
+      def no_place(field)
+        missed_count = newest.sum { |ledger| yield(ledger).to_i }
+        Unknown.of(field, :no_place, missed_count:, most_count: PLACES_COUNT[field]) if missed_count.positive?
+      end
 
       # @return [Hash{Array => Ledger::Entry}] of all processes together
       def gained

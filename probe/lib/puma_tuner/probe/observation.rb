@@ -45,6 +45,10 @@ module PumaTuner
       nested: {budget: Budget}, added: %i[cycles_count]) do
       def initialize(cycles_count: nil, **fields) = super
 
+      # Puma names all of its own.
+      # @return [Boolean]
+      def pumas_own? = name.start_with?("puma ")
+
       # @param other [ThreadObservation] of the same name, in a worker that took the place of the other's
       def +(other)
         sum = ->(one, two) { one && two && one + two }
@@ -108,7 +112,7 @@ module PumaTuner
     # way_in: "command", "plugin", "run", "jobs" or "export"; of before: "rack"
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # locks: longest waited for first; nil when nobody watched them
-    # unknown: names of fields that are nil, with the reason
+    # unknown: what is nil or short of the truth, an Unknown each
     # companions: recordings of the same app at other settings, each an Observation without companions
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown, :locks, :companions,
@@ -116,13 +120,16 @@ module PumaTuner
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
-               processes: [ProcessObservation], probe: ProbeCost, locks: [LockObservation]}) do
+               processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation]}) do
       # Its companions are of its own kind; observations of before there were any can be read.
       def self.from_document(fields)
         super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) }})
       end
 
       def initialize(locks: nil, companions: [], **fields) = super
+
+      # @return [String, nil] why all that needs the extension is missing; nil where it is not
+      def why_unaided = unknown.find { |one| one.cause == :unaided }&.detail
 
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)

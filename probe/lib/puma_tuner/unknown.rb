@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # What could not be known, or not as a whole, and why. Code goes by field and cause; a report has the words for them (Report::Unknowns).
+  #
+  # field: its name; whose: whose it is, where that is one of several, such as an endpoint's name; else nil
+  # cause: why
+  # facts: what belongs to the cause, {"requests_count" => 3}; in "detail" what another program says of it
+  Unknown = Document.define(:field, :whose, :cause, :facts, symbols: %i[field cause]) do
+    class << self
+      # @param facts [Hash{Symbol => Object}] Numeric, String or nil
+      # @return [Unknown]
+      def of(field, cause, whose: nil, **facts) = new(field:, whose:, cause:, facts: Ractor.make_shareable(facts.transform_keys(&:to_s)))
+
+      # Older files have a text for the field, and one for the reason.
+      def from_document(fields) = fields.is_a?(Array) ? of(:other, :told, whose: fields.first, detail: fields.last) : super
+    end
+
+    # @return [String, nil] what another program says of it
+    def detail = facts["detail"]
+  end
+end
