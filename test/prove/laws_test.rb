@@ -43,8 +43,8 @@ class LawsTest < TunerTest
   end
 
   test "what the app does wrong is told apart from what the generator does" do
-    assert_equal "failed", Prove::Laws.broken(outcome(unexpected_count: 3), {}, arrivals: CLOSED).kind
-    assert_equal "generator", Prove::Laws.broken(outcome, {"generator_cpu_ratio" => 0.95}, arrivals: CLOSED).kind
+    assert_equal :failed, Prove::Laws.broken(outcome(unexpected_count: 3), {}, arrivals: CLOSED).kind
+    assert_equal :generator, Prove::Laws.broken(outcome, {"generator_cpu_ratio" => 0.95}, arrivals: CLOSED).kind
   end
 
   test "a generator that is busy all the time, or late" do

@@ -68,7 +68,7 @@ class RoundsTest < TunerTest
 
   test "each look is taken once, though a round that counted turns out to be disturbed after it" do
     asked = []
-    void = PumaTuner::Prove::Void.new(kind: "disturbed", detail: "others were busy")
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others were busy")
     marked = lambda do |trials|
       next trials if trials.size != 14
       trials.each_with_index.map { |trial, index| index.zero? ? trial.with(void:) : trial }
@@ -90,7 +90,7 @@ class RoundsTest < TunerTest
 
   test "a void round is told of, when it turns out to be one" do
     told = []
-    void = PumaTuner::Prove::Void.new(kind: "disturbed", detail: "others were busy")
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others were busy")
     marked = lambda do |trials|
       next trials if trials.size < 8
       trials.each_with_index.map { |trial, index| (index == 3) ? trial.with(void:) : trial }
@@ -102,7 +102,7 @@ class RoundsTest < TunerTest
   test "where no time is left to run a disturbed round again, it counts" do
     clock = Object.new
     def clock.short?(_seconds) = (@count = @count.to_i + 1) > 6
-    void = PumaTuner::Prove::Void.new(kind: "disturbed", detail: "others were busy")
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others were busy")
     run = rounds(clock:, marked: ->(trials) { trials.map { |trial| (trial.round == 2) ? trial.with(void:) : trial } })
     assert_equal [6, 6, true], [run.call.size / 2, run.trials.each_slice(2).count { |attempt| attempt.none?(&:void) }, run.complete?]
   end
@@ -116,7 +116,7 @@ class RoundsTest < TunerTest
 
   test "a law over a whole round voids all of it" do
     calls = 0
-    trials = rounds(law: ->(_) { PumaTuner::Prove::Void.new(kind: "unlike", detail: "the answers differ") if (calls += 1) == 2 }).call
+    trials = rounds(law: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: "the answers differ") if (calls += 1) == 2 }).call
     assert_equal 14, trials.size
     assert_equal ["the answers differ"] * 2, trials.filter_map(&:void_reason)
   end

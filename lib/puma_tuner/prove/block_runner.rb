@@ -45,7 +45,7 @@ module PumaTuner
         ending = run(variant)
         raise UserMistake, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
-        void = reason && Void.new(kind: "failed", detail: Block::UserFile.complaint(@file, reason), output: ending.last_lines)
+        void = reason && Void.new(kind: :failed, detail: Block::UserFile.complaint(@file, reason), output: ending.last_lines)
         Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void:)
       end
 

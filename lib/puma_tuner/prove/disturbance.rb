@@ -62,7 +62,7 @@ module PumaTuner
       # @param trials [Array<Trial>] of all attempts so far
       # @return [Array<Trial>] the same, with those void that were disturbed; judged anew each time, as what is usual gets clearer
       def mark(trials)
-        attempts = trials.map { |trial| (trial.void&.kind == "disturbed") ? trial.with(void: nil) : trial }.each_slice(@others.size + 1).to_a
+        attempts = trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }.each_slice(@others.size + 1).to_a
         hit = hit(attempts)
         attempts.each_with_index.flat_map { |attempt, index| hit.key?(index) ? marked(attempt, *hit.fetch(index)) : attempt }
       end
@@ -75,7 +75,7 @@ module PumaTuner
         taken = valid.flatten.filter_map { |trial| Disturbance.taken_ratio(trial.conditions) }
         return if taken.empty?
         explained, quiet = cost(valid, primary, level_ratio)
-        Disturbed.new(taken_ratio: Stats::Estimate.of_range(taken), again_count: again.count { |attempt| attempt.any? { |trial| trial.void&.kind == "disturbed" } },
+        Disturbed.new(taken_ratio: Stats::Estimate.of_range(taken), again_count: again.count { |attempt| attempt.any? { |trial| trial.void&.kind == :disturbed } },
           explained_ratio: explained, quiet_effect_ratio: quiet)
       end
 
@@ -111,7 +111,7 @@ module PumaTuner
         name, ratio = excess.positive? ? [variant, excess] : [@baseline, -excess]
         attempt.map do |trial|
           next trial unless trial.variant == name
-          trial.with(void: Void.new(kind: "disturbed", detail: "others took #{Units.percent(ratio)} more of the machine than of the other variant's turns"))
+          trial.with(void: Void.new(kind: :disturbed, detail: "others took #{Units.percent(ratio)} more of the machine than of the other variant's turns"))
         end
       end
 

@@ -107,7 +107,7 @@ module PumaTuner
 
       def attempts = @attempts ||= @trials.each_slice(@variants.size).to_a
 
-      def failed?(attempt, variant) = attempt.any? { |trial| trial.variant == variant.name && trial.void&.kind == "failed" }
+      def failed?(attempt, variant) = attempt.any? { |trial| trial.variant == variant.name && trial.void&.kind == :failed }
 
       # Of the attempts in which one of the two failed, whether it was this one more often than a fair coin would have it (McNemar,
       # "Note on the sampling error of the difference between correlated proportions", 1947; exact, one-sided).

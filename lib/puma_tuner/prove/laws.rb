@@ -31,10 +31,10 @@ module PumaTuner
         # @param turns_count [Integer] of the load
         # @return [Void, nil] why the trial must not count
         def broken(outcome, conditions, arrivals:, turns_count: 1)
-          return Void.new(kind: "failed", detail: outcome.complaint) if outcome.complaint
+          return Void.new(kind: :failed, detail: outcome.complaint) if outcome.complaint
           busy_clients = !arrivals.open? && arrivals.think_ns.zero?
           detail = broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, turns_count) if busy_clients)
-          Void.new(kind: "generator", detail:) if detail
+          Void.new(kind: :generator, detail:) if detail
         end
 
         # @param outcomes [Hash{String => Load::Outcome}] by variant, of one round

@@ -135,7 +135,7 @@ module PumaTuner
         detail = changed(attempt)
         # Not of the noise before: what an app answers may grow with time.
         detail ||= Laws.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name))) unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
-        Void.new(kind: "unlike", detail:) if detail
+        Void.new(kind: :unlike, detail:) if detail
       end
 
       # @return [String, nil] what runs otherwise than when the variants were looked at: somebody may have changed the app meanwhile

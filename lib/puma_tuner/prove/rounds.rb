@@ -102,8 +102,8 @@ module PumaTuner
       # @return [String, nil] why there are no more rounds, though more were wanted
       def gives_up
         new_voids = attempts.drop(@earlier_count / @variants.size).map { |attempt| attempt.filter_map(&:void).first }
-        in_a_row = new_voids.reverse.take_while { |void| void && void.kind != "disturbed" }
-        voids = new_voids.compact.reject { |void| void.kind == "disturbed" }
+        in_a_row = new_voids.reverse.take_while { |void| void && void.kind != :disturbed }
+        voids = new_voids.compact.reject { |void| void.kind == :disturbed }
         count = valid_count
         if in_a_row.size >= VOID_ROUNDS_MAX then "#{VOID_ROUNDS_MAX} rounds in a row were void, #{last_void(in_a_row.first)}"
         elsif voids.size > [VOID_ROUNDS_MAX, VOID_SHARE_MAX * @looks.rounds_max].max then "#{voids.size} rounds were void, #{last_void(voids.last)}"
@@ -114,7 +114,7 @@ module PumaTuner
 
       # A round in which others hit one variant more is better than none, where there is no time for another.
       def out_of_time
-        @trials = @trials.map { |trial| (trial.void&.kind == "disturbed") ? trial.with(void: nil) : trial }
+        @trials = @trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }
         @complete = valid_count >= @looks.rounds_max
         "the time that was given is used up"
       end
@@ -136,7 +136,7 @@ module PumaTuner
       # The others' trials lack their pair, whatever they measured.
       def failed(order, round, failure)
         order.each_with_index.map do |variant, position|
-          void = Void.new(kind: "failed", detail: failure.detail, output: failure.output) if variant == failure.variant
+          void = Void.new(kind: :failed, detail: failure.detail, output: failure.output) if variant == failure.variant
           Trial.new(variant: variant.name, round:, position:, requests_count: 0, void:)
         end
       end
@@ -172,10 +172,10 @@ module PumaTuner
 
       # What to do about it.
       ADVICE = {
-        "failed" => "A proof needs the same right answers from all; the server's log says why it fails. Mend the app or the request file.",
-        "unlike" => "Make what runs and what it answers the same from round to round.",
-        "replaced" => "Its log says why. Does fork_worker make a refork? Then give puma.fork_worker=0, which makes none by itself.",
-        "generator" => "Send less: a lower --rate, or fewer --connections."
+        failed: "A proof needs the same right answers from all; the server's log says why it fails. Mend the app or the request file.",
+        unlike: "Make what runs and what it answers the same from round to round.",
+        replaced: "Its log says why. Does fork_worker make a refork? Then give puma.fork_worker=0, which makes none by itself.",
+        generator: "Send less: a lower --rate, or fewer --connections."
       }.freeze
       private_constant :ADVICE
     end

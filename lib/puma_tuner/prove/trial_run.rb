@@ -78,7 +78,7 @@ module PumaTuner
 
       def gone
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids
-        kind, detail = (@after.pids - @pids).any? ? ["replaced", "workers of the server were replaced under load"] : ["failed", "a process of the server went away under load"]
+        kind, detail = (@after.pids - @pids).any? ? [:replaced, "workers of the server were replaced under load"] : [:failed, "a process of the server went away under load"]
         Void.new(kind:, detail:, output: @server.log_tail)
       end
 
@@ -111,7 +111,6 @@ module PumaTuner
         full = conditions["yjit_code_ratio"]
         [
           *@outcome.remarks,
-          ("not steady: #{@warmup.reason}" unless @warmup.steady),
           ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.counted_count < P99_GOOD_COUNT),
           ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Probe::YjitLimit::ALARM_RATIO),
           ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)

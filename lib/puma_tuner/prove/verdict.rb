@@ -5,14 +5,14 @@ module PumaTuner
     # Why a round must not be counted.
     #
     # kind:
-    #   "failed": by the variant's own doing, such as wrong answers, broken connections, a process that went away
-    #   "replaced": workers were, as some settings do on purpose
-    #   "unlike": the variants' answers, or what runs, are not what they were to be
-    #   "generator": the load was not what was asked for
-    #   "disturbed": others on the machine hit one variant clearly more than the other
+    #   :failed: by the variant's own doing, such as wrong answers, broken connections, a process that went away
+    #   :replaced: workers were, as some settings do on purpose
+    #   :unlike: the variants' answers, or what runs, are not what they were to be
+    #   :generator: the load was not what was asked for
+    #   :disturbed: others on the machine hit one variant clearly more than the other
     # detail: a clause
     # output: the last lines that the app has printed; told while the rounds run, and not in the document, as they may hold anything
-    Void = Document.define(:kind, :detail, :output, added: [:output]) do
+    Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: [:output]) do
       def initialize(kind:, detail:, output: nil) = super(kind:, detail:, output: output || [])
 
       def to_document = super.except(:output)

@@ -46,9 +46,9 @@ module PumaTuner
           .map { |trial| "round #{trial.round + 1}, #{trial.variant}#{": #{trial.warmup.reason}" if trial.warmup.reason}" }
       end
 
-      # @return [Array<String>] of the variants, each once; who was not steady is listed by itself
+      # @return [Array<String>] of the variants, each once
       def remarks
-        @contents.cells.flat_map { |cell| cell.remarks.to_a.grep_v(/\Anot steady/).map { |remark| [remark, cell.variant] } }
+        @contents.cells.flat_map { |cell| cell.remarks.to_a.map { |remark| [remark, cell.variant] } }
           .group_by(&:first).map { |remark, pairs| "#{Figures.list(pairs.map(&:last))}: #{remark}" } + @verdict.remarks
       end
 
