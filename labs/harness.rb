@@ -44,7 +44,7 @@ module PumaTuner
     FOLDER = __dir__
 
     # In a fingerprint: what versions of gems, and of what they need, bring with them. Nobody has to declare that.
-    FOLLOWS_FROM_GEMS = ["gem ", "extension "].freeze
+    FOLLOWS_FROM_GEMS = [[:gem, nil], [:extension, nil]].freeze
 
     @registered = {}
 

@@ -19,7 +19,7 @@ module PumaTuner
       CONNECTIONS_COUNT = 10 # the story's
 
       # What ruby-vips, which the shop loads, sets in its own process.
-      ALLOWED = ["env VIPSHOME"].freeze
+      ALLOWED = [[:env, "VIPSHOME"]].freeze
 
       # The limit is the shop's, which takes longest until its code is compiled; the others are steady long before.
       QUICK = {rounds_count: 6, duration_s: 0.5, warmup_limit_s: 8, warmup_window_s: 0.3, turns_count: 2, probe_s: 0.3}.freeze

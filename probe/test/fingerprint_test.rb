@@ -13,48 +13,53 @@ class FingerprintTest < TunerTest
 
   test "Ruby, YJIT and flags" do
     plain = of_ruby
-    assert_equal "ruby #{RUBY_VERSION} #{RUBY_PLATFORM}", plain.fetch("ruby")
-    assert_equal "off", plain.fetch("yjit")
-    assert_equal "", plain.fetch("ruby flags")
+    assert_equal "ruby #{RUBY_VERSION} #{RUBY_PLATFORM}", plain.fetch([:ruby, nil])
+    assert_equal "off", plain.fetch([:yjit, nil])
+    assert_equal "", plain.fetch([:ruby, "flags"])
     flagged = of_ruby(environment: {"RUBYOPT" => "--yjit -rpuma_tuner/version"})
-    assert_equal "on", flagged.fetch("yjit")
-    assert_equal "--yjit", flagged.fetch("ruby flags")
-    assert_equal %w[ruby\ flags yjit], (plain.keys | flagged.keys).reject { |key| plain[key] == flagged[key] }
+    assert_equal "on", flagged.fetch([:yjit, nil])
+    assert_equal "--yjit", flagged.fetch([:ruby, "flags"])
+    assert_equal [[:ruby, "flags"], [:yjit, nil]], (plain.keys | flagged.keys).reject { |key| plain[key] == flagged[key] }
   end
 
   test "gems by version, extensions by the gem they come from" do
     facts = of_ruby(environment: {"RUBYOPT" => nil}, script: "gem 'nio4r'; require 'nio'")
-    version = facts.fetch("gem nio4r")
+    version = facts.fetch([:gem, "nio4r"])
     assert_match(/\A\d+\.\d+/, version)
-    assert_equal "nio4r-#{version}", facts.fetch("extension nio4r_ext.so")
-    assert_empty facts.keys.grep(/puma_tuner.*so/)
+    assert_equal "nio4r-#{version}", facts.fetch([:extension, "nio4r_ext.so"])
+    assert_empty facts.keys.flatten.grep(/puma_tuner.*so/)
   end
 
   test "a gem that comes with Ruby, when it is loaded, and is not loaded for it" do
-    refute_includes of_ruby("--disable-gems"), "gem json"
-    assert_match(/\A\d+\.\d+/, of_ruby("--disable-gems", script: "require 'json'").fetch("gem json"))
+    refute_includes of_ruby("--disable-gems"), [:gem, "json"]
+    assert_match(/\A\d+\.\d+/, of_ruby("--disable-gems", script: "require 'json'").fetch([:gem, "json"]))
   end
 
   test "a variable that may be a secret is told apart, not told" do
     one, two = %w[secret-1 secret-2].map { |text| of_ruby(environment: {"API_KEY" => text, "MALLOC_ARENA_MAX" => "2"}) }
-    refute_equal one.fetch("env API_KEY"), two.fetch("env API_KEY")
-    assert_match(/\A\(\h{16}\)\z/, one.fetch("env API_KEY"))
-    assert_equal "2", one.fetch("env MALLOC_ARENA_MAX")
+    refute_equal one.fetch([:env, "API_KEY"]), two.fetch([:env, "API_KEY"])
+    assert_match(/\A\(\h{16}\)\z/, one.fetch([:env, "API_KEY"]))
+    assert_equal "2", one.fetch([:env, "MALLOC_ARENA_MAX"])
     refute_includes Marshal.dump(one), "secret"
-    refute_equal one.fetch("env API_KEY"), of_ruby(environment: {"API_KEY" => "secret-1", "PUMA_TUNER_KEY" => "f" * 32}).fetch("env API_KEY"), "without the key nobody can try it out"
+    refute_equal one.fetch([:env, "API_KEY"]), of_ruby(environment: {"API_KEY" => "secret-1", "PUMA_TUNER_KEY" => "f" * 32}).fetch([:env, "API_KEY"]), "without the key nobody can try it out"
   end
 
   test "of variables that are usually told, those whose name or value is a secret's are not" do
     told = of_ruby(environment: {"RAILS_ENV" => "test", "RAILS_MASTER_KEY" => "secret-1", "RUBYGEMS_API_KEY" => "secret-2", "RAILS_CACHE_URL" => "redis://u:secret-3@db"})
-    assert_equal "test", told.fetch("env RAILS_ENV")
-    %w[RAILS_MASTER_KEY RUBYGEMS_API_KEY RAILS_CACHE_URL].each { |name| assert_match(/\A\(\h{16}\)\z/, told.fetch("env #{name}"), name) }
+    assert_equal "test", told.fetch([:env, "RAILS_ENV"])
+    %w[RAILS_MASTER_KEY RUBYGEMS_API_KEY RAILS_CACHE_URL].each { |name| assert_match(/\A\(\h{16}\)\z/, told.fetch([:env, name]), name) }
   end
 
   test "a library that is preloaded, when it is here" do
     library = Dir["/usr/lib/*-linux-*/libBrokenLocale.so.1"].first or skip "no C library in Debian's place"
-    assert_equal "", of_ruby.fetch("preloaded")
-    assert_equal File.basename(File.realpath(library)), of_ruby(environment: {"LD_PRELOAD" => library}).fetch("preloaded")
-    assert_equal "", of_ruby(environment: {"LD_PRELOAD" => "/nonexistent/libBrokenLocale.so.1"}).fetch("preloaded")
+    assert_equal "", of_ruby.fetch([:preloaded, nil])
+    assert_equal File.basename(File.realpath(library)), of_ruby(environment: {"LD_PRELOAD" => library}).fetch([:preloaded, nil])
+    assert_equal "", of_ruby(environment: {"LD_PRELOAD" => "/nonexistent/libBrokenLocale.so.1"}).fetch([:preloaded, nil])
+  end
+
+  test "a key is a text for people and documents, and comes back from it" do
+    [[:ruby, nil], [:ruby, "flags"], [:gem, "json"], [:extension, "a b.so"]].each { |key| assert_equal key, Fingerprint.key(Fingerprint.text(key)) }
+    assert_equal({[:gem, "json"] => "2.7.2", [:yjit, nil] => "on"}, Fingerprint.from_document("gem json" => "2.7.2", "yjit" => "on"))
   end
 
   test "where things are installed is no difference" do

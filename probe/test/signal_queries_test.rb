@@ -24,7 +24,7 @@ class SignalQueriesTest < TunerTest
       second = meter.call("gauges", server.pids).fetch(server.pids.first)
       assert_operator second[:allocated_count], :>, first[:allocated_count]
       assert_operator first[:heap_pages_count], :>, 0
-      assert_equal RUBY_VERSION, meter.call("fingerprint", server.pids).values.first.fetch("ruby")[/\d+\.\d+\.\d+/]
+      assert_equal RUBY_VERSION, meter.call("fingerprint", server.pids).values.first.fetch([:ruby, nil])[/\d+\.\d+\.\d+/]
     end
   end
 

@@ -34,8 +34,8 @@ class ProveGemsTest < TunerTest
     before = Dir.children(@folder).sort
     result = prove("--variant", "one:gem.looper=1.0", "--variant", "two:gem.looper=2.0")
     assert_equal 0, result.code, result.err
-    assert_equal %w[1.0 2.0], verdict.cells.map { |cell| cell.fingerprint.fetch("gem looper") }
-    assert_equal %w[1.0 1.0], verdict.cells.map { |cell| cell.fingerprint.fetch("gem other") }
+    assert_equal %w[1.0 2.0], verdict.cells.map { |cell| cell.fingerprint.fetch([:gem, "looper"]) }
+    assert_equal %w[1.0 1.0], verdict.cells.map { |cell| cell.fingerprint.fetch([:gem, "other"]) }
     assert_operator verdict.comparison("two", "iterations").ratio.value, :<, 0.5
     assert_equal before + %w[cache tmp], Dir.children(@folder).sort.then { |now| before + (now - before) }
     assert_equal 2, Dir.children(File.join(@folder, "cache/variants")).size

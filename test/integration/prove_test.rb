@@ -53,7 +53,7 @@ class ProveTest < TunerTest
     assert_operator trials_of("slow").first.values.fetch("boot"), :>, 10_000_000
     assert_operator trials_of("slow").first.memory.size, :>=, 4
     assert_equal quick.fingerprint.keys, slow.fingerprint.keys
-    assert_equal ["env PROVE_SLEEP_MS"], quick.fingerprint.keys.select { |key| quick.fingerprint[key] != slow.fingerprint[key] }
+    assert_equal [[:env, "PROVE_SLEEP_MS"]], quick.fingerprint.keys.select { |key| quick.fingerprint[key] != slow.fingerprint[key] }
     assert_match(/worse/i, File.read(File.join(@folder, "summary.md")))
     assert_match(/<html/, File.read(File.join(@folder, "page.html")))
     assert_match(/worse/, result.out)
@@ -132,7 +132,7 @@ class ProveTest < TunerTest
     assert_operator plain.values.fetch("throughput"), :>, 10
     assert_operator plain.values.fetch("allocations_per_request"), :>, 1
     assert_nil plain.budget
-    assert_equal "ruby 3", plain.fingerprint.fetch("ruby")[0, 6]
+    assert_equal "ruby 3", plain.fingerprint.fetch([:ruby, nil])[0, 6]
   end
 
   test "on a machine with cores enough the generator has one to itself, or where it is asked for" do
@@ -141,7 +141,7 @@ class ProveTest < TunerTest
     return assert_mistake(/core #{first} is the only one there is/, result) if others.empty?
     assert_equal 0, result.code, result.err
     assert_match(/on core #{first}\z/, verdict.load.generator)
-    assert_equal [others.to_s], verdict.trials.map { |trial| cores_in(trial.fingerprint.fetch("cores")).to_s }.uniq
+    assert_equal [others.to_s], verdict.trials.map { |trial| cores_in(trial.fingerprint.fetch([:cores, nil])).to_s }.uniq
   end
 
   def cores_in(list)

@@ -202,7 +202,7 @@ class SecretsTest < TunerTest
       assert_equal ["env.FACTOR=value 1 env.SLEEP_MS=1", "env.FACTOR=value 2 env.SLEEP_MS=1"], verdict.cells.map(&:variant)
       assert_includes verdict.cells.first.remarks.join, "GET /moved/:id of the mix: redirected to https://example.com/sessions/:id."
       # The same hash as the server's own, so that who reads it can tell what ran.
-      verdict.cells.each { |cell| assert_equal cell.fingerprint.fetch("env FACTOR"), cell.factors.fetch("env.FACTOR") }
+      verdict.cells.each { |cell| assert_equal cell.fingerprint.fetch([:env, "FACTOR"]), cell.factors.fetch("env.FACTOR") }
       run_command(app, "prove", *SHORT_LOAD, *SHORT_PROOF, *factors, "--rounds", "1", "--resume", "config.ru")
       words = [*SHORT_PROOF, "--path", "/reset/#{secret(:path)}?token=#{secret(:query)}&#{secret(:bare_query)}", "--topologies", "1x1,1x2", "--output", "of_command.json", "--rounds"]
       run_command(app, "prove", *words, "1", "--", *server_words, "config.ru")

@@ -35,7 +35,7 @@ class FalsyCacheLabTest < TunerTest
   def assert_speeds(finding)
     verdict = finding.verdicts.fetch("parent query, YJIT off")
     assert_equal 6, verdict.rounds_count
-    assert_equal [%w[1.11.1 1.1.6]] * 2, verdict.cells.map { |cell| cell.fingerprint.values_at("gem graphql", "gem concurrent-ruby") }
+    assert_equal [%w[1.11.1 1.1.6]] * 2, verdict.cells.map { |cell| cell.fingerprint.values_at([:gem, "graphql"], [:gem, "concurrent-ruby"]) }
     claim = finding.claims.find { |one| one.text.start_with?("the cure makes the parent query faster") }
     assert_equal Lab::Outcome.of_ratio(Lab::Margin.of(8.633 / 6.782), claim.measured), claim.outcome
     assert_equal 0.05, finding.family_error_ratio

@@ -42,7 +42,7 @@ class ConditionsTest < TunerTest
     assert_empty found.keys & %w[run_queue_wait_ratio foreign_cpu_ratio stolen_ratio pressure_ratio throttled_count]
   end
 
-  def yjit(ruby, flags, gauges) = conditions(gauges: [gauges], fingerprint: {"yjit" => "on", "ruby" => "ruby #{ruby}", "ruby flags" => flags})["yjit_code_ratio"]
+  def yjit(ruby, flags, gauges) = conditions(gauges: [gauges], fingerprint: {[:yjit, nil] => "on", [:ruby, nil] => "ruby #{ruby}", [:ruby, "flags"] => flags})["yjit_code_ratio"]
 
   test "how full YJIT's memory is, by version and flag" do
     mib = Units::MIB
@@ -50,7 +50,7 @@ class ConditionsTest < TunerTest
     assert_in_delta 0.5, yjit("3.4.5", "", {code_bytes: 20 * mib, yjit_bytes: 64 * mib}), 0.001
     assert_in_delta 0.5, yjit("3.4.5", "--yjit --yjit-mem-size=32", {code_bytes: 10 * mib, yjit_bytes: 16 * mib}), 0.001
     assert_in_delta 0.5, yjit("3.4.5", "--yjit-exec-mem-size=32", {code_bytes: 16 * mib, yjit_bytes: 60 * mib}), 0.001
-    refute_includes conditions(fingerprint: {"yjit" => "off"}), "yjit_code_ratio"
+    refute_includes conditions(fingerprint: {[:yjit, nil] => "off"}), "yjit_code_ratio"
   end
 
   test "of YJIT, what the process tells that has most, and the least code of any" do

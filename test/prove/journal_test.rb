@@ -57,10 +57,10 @@ class JournalTest < TunerTest
 
   test "an app that has changed meanwhile can't go on" do
     first = journal
-    first.keep(attempt(0).map { |trial| trial.with(fingerprint: {"gem json" => "2.7.2", "gem late" => "1"}) })
+    first.keep(attempt(0).map { |trial| trial.with(fingerprint: {[:gem, "json"] => "2.7.2", [:gem, "late"] => "1"}) })
     again = journal(resume: true)
-    again.insist_on_same("a" => {"gem json" => "2.7.2"}, "b" => {"gem json" => "2.7.2", "gem other" => "3"})
-    error = assert_raises(PumaTuner::UserMistake) { again.insist_on_same("a" => {"gem json" => "2.7.2"}, "b" => {"gem json" => "2.8.1"}) }
+    again.insist_on_same("a" => {[:gem, "json"] => "2.7.2"}, "b" => {[:gem, "json"] => "2.7.2", [:gem, "other"] => "3"})
+    error = assert_raises(PumaTuner::UserMistake) { again.insist_on_same("a" => {[:gem, "json"] => "2.7.2"}, "b" => {[:gem, "json"] => "2.8.1"}) }
     assert_match(/b is not what it was in the rounds that are kept: gem json was 2\.7\.2, and is 2\.8\.1 now/, error.message)
   end
 

@@ -175,19 +175,19 @@ class JudgeTest < TunerTest
     warmup = ->(steady) { PumaTuner::Load::Warmup.new(steady:, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 1, cpu_per_request_ns: []) }
     facts = lambda do |variant, round|
       next {} if variant.name == "today"
-      {budget: (budget[round] unless round == 5), warmup: warmup[round > 1], fingerprint: {"puma topology" => "2x3"}, remarks: ["slow disk"]}
+      {budget: (budget[round] unless round == 5), warmup: warmup[round > 1], fingerprint: {[:puma, "topology"] => "2x3"}, remarks: ["slow disk"]}
     end
     today, recommended = verdict(facts:).cells
     assert_equal [nil, 0, [], {}], [today.budget, today.unsteady_count, today.remarks, today.fingerprint]
     assert_equal [102, 50, nil], [recommended.budget.wall_ns, recommended.budget.cpu_ns, recommended.budget.io_ns]
-    assert_equal [2, ["slow disk"], {"puma topology" => "2x3"}], [recommended.unsteady_count, recommended.remarks, recommended.fingerprint]
+    assert_equal [2, ["slow disk"], {[:puma, "topology"] => "2x3"}], [recommended.unsteady_count, recommended.remarks, recommended.fingerprint]
     assert_equal [{"topology" => "2x3"}, "2x3"], [recommended.factors, recommended.topology.to_s]
   end
 
   test "what is not declared is seen: the topology" do
     variants = %w[today recommended].map { |name| PumaTuner::Prove::Variant.new(name:) }
-    same = ->(_variant, _round) { {fingerprint: {"puma topology" => "1x5"}} }
-    changing = ->(_variant, round) { {fingerprint: {"puma topology" => "1x#{round + 1}"}} }
+    same = ->(_variant, _round) { {fingerprint: {[:puma, "topology"] => "1x5"}} }
+    changing = ->(_variant, round) { {fingerprint: {[:puma, "topology"] => "1x#{round + 1}"}} }
     assert_equal ["1x5", "", ""], [same, changing, nil].map { |facts| verdict(variants:, facts:).cells.first.topology.to_s }
   end
 

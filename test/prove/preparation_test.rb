@@ -54,8 +54,8 @@ class PreparationTest < TunerTest
   end
 
   test "what is behind a name is part of what ran" do
-    refute_equal ready.facts.fetch("file app"), ready(app: "other.ru").facts.fetch("file app")
-    assert_match(/\A\h{12}\z/, ready(config: "puma.rb").facts.fetch("file config"))
+    refute_equal ready.facts.fetch([:file, "app"]), ready(app: "other.ru").facts.fetch([:file, "app"])
+    assert_match(/\A\h{12}\z/, ready(config: "puma.rb").facts.fetch([:file, "config"]))
   end
 
   test "a set-up command that fails ends it, with its words" do

@@ -18,7 +18,7 @@ class ProofTest < TunerTest
       @length = 1_000
     end
 
-    def look(variant) = [{"ruby" => "3.4.5", "puma topology" => variant.factors["topology"]}, answered(variant)]
+    def look(variant) = [{[:ruby, nil] => "3.4.5", [:puma, "topology"] => variant.factors["topology"]}, answered(variant)]
 
     def together(order, round:)
       @length += 100
@@ -42,7 +42,7 @@ class ProofTest < TunerTest
   # An app that somebody changes after the second round.
   class Changing < GrowingAnswers
     def together(order, round:)
-      super.map { |trial| trial.with(fingerprint: {"ruby" => (round < 2) ? "3.4.5" : "3.4.6"}) }
+      super.map { |trial| trial.with(fingerprint: {[:ruby, nil] => (round < 2) ? "3.4.5" : "3.4.6"}) }
     end
   end
 

@@ -32,10 +32,10 @@ module ProofFixture
   }.freeze
 
   FINGERPRINT = {
-    "allocator" => "the C library's", "env LANG" => "C.UTF-8", "env RACK_ENV" => "production", "env SECRET_KEY_BASE" => "(8f1c22d0)",
-    "extension io/console" => "ruby", "extension json/ext/generator" => "json-2.7.2", "extension json/ext/parser" => "json-2.7.2",
-    "gc settings" => "rgengc_allow_full_mark=true", "gem json" => "2.7.2", "gem puma" => "8.0.2", "gem rack" => "3.2.8", "puma queue_requests" => "true",
-    "puma topology" => "1x5", "puma version" => "8.0.2", "ruby" => "ruby 3.4.5 x86_64-linux", "ruby flags" => "", "yjit" => "on"
+    [:allocator, nil] => "the C library's", [:env, "LANG"] => "C.UTF-8", [:env, "RACK_ENV"] => "production", [:env, "SECRET_KEY_BASE"] => "(8f1c22d0)",
+    [:extension, "io/console"] => "ruby", [:extension, "json/ext/generator"] => "json-2.7.2", [:extension, "json/ext/parser"] => "json-2.7.2",
+    [:gc, "settings"] => "rgengc_allow_full_mark=true", [:gem, "json"] => "2.7.2", [:gem, "puma"] => "8.0.2", [:gem, "rack"] => "3.2.8", [:puma, "queue_requests"] => "true",
+    [:puma, "topology"] => "1x5", [:puma, "version"] => "8.0.2", [:ruby, nil] => "ruby 3.4.5 x86_64-linux", [:ruby, "flags"] => "", [:yjit, nil] => "on"
   }.freeze
 
   # Rounds go up and down by these, in percent; whole numbers from no particular order.
@@ -68,7 +68,7 @@ module ProofFixture
   def factorial
     cells = %w[on off].product(%w[3 5 8]).each_with_index.map do |(yjit, threads), index|
       cell("yjit=#{yjit} threads=#{threads}", {"yjit" => yjit, "threads" => threads}, GEM.first(4), (index.zero? ? 0 : 1),
-        fingerprint: FINGERPRINT.merge("yjit" => yjit, "puma topology" => "1x#{threads}"))
+        fingerprint: FINGERPRINT.merge([:yjit, nil] => yjit, [:puma, "topology"] => "1x#{threads}"))
     end
     comparisons = cells.drop(1).flat_map { |cell| comparisons(GEM.first(4), cell.variant) }
     gems(baseline: cells.first.variant, cells:, comparisons:, trials: [], rounds_count: 12, voided_count: 0, expectations: [],
@@ -88,7 +88,7 @@ module ProofFixture
       expectations: [Prove::Expectation.new(text:, variant: other, shown: false, reason: text)],
       load: verdict.load.with(generator: text, arrivals: text), machine: verdict.machine.with(cpu_model: text, kernel: text),
       cells: verdict.cells.map { |cell|
-        cell.with(variant: names[cell.variant], factors: {text => text}, fingerprint: {**cell.fingerprint, text => cell.variant + text}, remarks: [text])
+        cell.with(variant: names[cell.variant], factors: {text => text}, fingerprint: {**cell.fingerprint, [:gem, text] => cell.variant + text}, remarks: [text])
       })
   end
 
@@ -117,7 +117,7 @@ module ProofFixture
   # @param index [Integer] 0 of the baseline
   def cell(variant, factors, rows, index, **fields)
     estimates = rows.to_h { |metric, value, spread_ratio, ratio, *| [metric, estimate(index.zero? ? value : value * ratio, spread_ratio)] }
-    Prove::Cell.new(variant:, factors:, topology: nil, estimates:, predicted: {}, budget: nil, fingerprint: FINGERPRINT.except("puma topology", "puma version"),
+    Prove::Cell.new(variant:, factors:, topology: nil, estimates:, predicted: {}, budget: nil, fingerprint: FINGERPRINT.except([:puma, "topology"], [:puma, "version"]),
       unsteady_count: 0, remarks: [], **fields)
   end
 

@@ -23,15 +23,15 @@ class ReportWhatRanTest < TunerTest
   end
 
   test "what only one has differs" do
-    assert_equal [["gem bootsnap", nil, "1.18.0"]], table(ran({"ruby" => "3.4"}, {"ruby" => "3.4", "gem bootsnap" => "1.18.0"}).differing)
+    assert_equal [["gem bootsnap", nil, "1.18.0"]], table(ran({[:ruby, nil] => "3.4"}, {[:ruby, nil] => "3.4", [:gem, "bootsnap"] => "1.18.0"}).differing)
   end
 
   test "a program that is no Ruby is silent in what only Ruby can tell" do
-    assert_equal [%w[program ruby nginx]], table(ran({"ruby" => "3.4", "program" => "ruby", "yjit" => "on"}, {"program" => "nginx"}).differing)
+    assert_equal [%w[program ruby nginx]], table(ran({[:ruby, nil] => "3.4", [:program, nil] => "ruby", [:yjit, nil] => "on"}, {[:program, nil] => "nginx"}).differing)
   end
 
   test "of a variant that told nothing, nothing is known" do
-    found = ran({"ruby" => "3.4"}, {})
+    found = ran({[:ruby, nil] => "3.4"}, {})
     assert_equal ["json 2.8.1"], found.silent
     assert_empty found.differing
     assert_empty ran({}, {}).silent

@@ -51,7 +51,7 @@ module PumaTuner
           settling = Settling.new(repetition, limit_ns: (Float(warmup_limit_s) * Units::NS_PER_S).round)
           warmup = settling.call
           counted = Counting.call(repetition, duration_ns: (Float(duration_s) * Units::NS_PER_S).round)
-          report("counted", {**counted, warmup:, memory: settling.memory, fingerprint: {**Probe::Fingerprint.read, "block" => declaration.name}})
+          report("counted", {**counted, warmup:, memory: settling.memory, fingerprint: {**Probe::Fingerprint.read, [:block, nil] => declaration.name}})
         end
       end
 

@@ -13,10 +13,12 @@ module PumaTuner
       # @param options [Hash] of the command
       # @param folder [String] for checkouts, gone when the command ends
       # @param say [#call] told what takes long before the rounds
-      def initialize(options, folder:, say:)
+      # @param given [Array<PumaTuner::Prove::Variant>, nil] in the place of what options declare
+      def initialize(options, folder:, say:, given: nil)
         @options = options
         @folder = folder
         @say = say
+        @given = given
         @apps = Array(options[:app])
         plan # mistakes are told at once
       end
@@ -45,6 +47,7 @@ module PumaTuner
       def option(name) = @options[name]
 
       def declared
+        return PumaTuner::Prove::Declared.checked(@given) if @given
         return PumaTuner::Prove::Declared.parse(option(:variant).split("\n")) if option(:variant)
         return PumaTuner::Prove::Declared.factorial(option(:factor).split("\n")) if option(:factor)
         return PumaTuner::Prove::Declared.read(option(:variants)) if option(:variants)
@@ -76,7 +79,7 @@ module PumaTuner
         @plan ||= PumaTuner::Prove::Proof::Plan.new(
           variants:, metrics:, primary:, looks:, noise_rounds_count: Parse.count("--noise-rounds", option(:noise_rounds), 0..100),
           equivalent_ratio: Parse.percent("--equivalent", option(:equivalent)),
-          expectations:, allowed: option(:allow).to_s.split("\n"),
+          expectations:, allowed: PumaTuner::Prove::Factors.allowed(option(:allow).to_s.split("\n")),
           bodies_may_differ: option(:bodies_may_differ), busy_machine: option(:busy_machine), time_limit_s: option(:time) && Parse.time("--time", option(:time)), seed: Parse.count("--seed", option(:seed), 0..2**31), load: trial_load,
           command: Host::Masking.own_command
         )
@@ -142,7 +145,7 @@ module PumaTuner
 
       # Of several files that are variants, what is started: the first config.ru, or the one in this folder.
       def served
-        return @apps if @apps.size < 2 || option(:variant) || option(:factor) || option(:variants) || option(:topologies)
+        return @apps if @apps.size < 2 || @given || option(:variant) || option(:factor) || option(:variants) || option(:topologies)
         (File.extname(@apps.first) == ".ru") ? @apps.first(1) : ["config.ru"]
       end
     end

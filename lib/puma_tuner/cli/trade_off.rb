@@ -45,13 +45,11 @@ module PumaTuner
       def menu(subjects, **) = Tradeoff::Menu.variants(subjects)
 
       def plan(variants, folder, options)
-        words = variants.map { |variant| word(with_topology(variant, options[:topology])) }
-        ProofPlan.new({**PROOF, **options.except(:topology), variant: words.join("\n")}, folder:, say: ->(text) { err.puts("  #{text} …") })
+        given = variants.map { |variant| with_topology(variant, options[:topology]) }
+        ProofPlan.new({**PROOF, **options.except(:topology)}, folder:, say: ->(text) { err.puts("  #{text} …") }, given:)
       end
 
       def with_topology(variant, text) = text ? variant.with(factors: {"topology" => Topology.parse(text).to_s, **variant.factors}) : variant
-
-      def word(variant) = "#{variant.name}:#{variant.factors.map { |key, value| "#{key}=#{value}" }.join(",")}"
     end
 
     # puma_tuner yjit

@@ -62,7 +62,7 @@ module PumaTuner
         return {requests_count: 0} unless counted
         {
           values: values(counted), requests_count: counted[:iterations_count], warmup: Load::Warmup.new(**counted[:warmup]), memory: memory(counted),
-          conditions: conditions(counted), fingerprint: {**counted[:fingerprint], "file block" => Digest::SHA256.file(@file).hexdigest[0, 12]},
+          conditions: conditions(counted), fingerprint: {**counted[:fingerprint], [:file, "block"] => Digest::SHA256.file(@file).hexdigest[0, 12]},
           remarks: remarks(counted)
         }
       end

@@ -37,7 +37,7 @@ module PumaTuner
 
         # As it ran, when that was the same in all rounds.
         def topology(trials)
-          texts = trials.map { |trial| trial.fingerprint["puma topology"] }.uniq
+          texts = trials.map { |trial| trial.fingerprint[[:puma, "topology"]] }.uniq
           Topology.parse(texts.first) if texts.size == 1 && texts.first
         end
 

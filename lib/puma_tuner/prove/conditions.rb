@@ -59,8 +59,8 @@ module PumaTuner
       end
 
       def yjit_code_ratio(gauges, fingerprint)
-        return unless fingerprint["yjit"] == "on"
-        ruby = {version: fingerprint["ruby"].to_s[/\d+\.\d+/] || "3.4", options: fingerprint["ruby flags"]}
+        return unless fingerprint[[:yjit, nil]] == "on"
+        ruby = {version: fingerprint[[:ruby, nil]].to_s[/\d+\.\d+/] || "3.4", options: fingerprint[[:ruby, "flags"]]}
         limit_bytes = Probe::YjitLimit.bytes(**ruby) or return
         gauge = Probe::YjitLimit.code_only?(**ruby) ? :code_bytes : :yjit_bytes
         gauges.filter_map { |one| one[gauge] }.max&.fdiv(limit_bytes)

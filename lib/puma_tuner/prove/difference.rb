@@ -6,14 +6,14 @@ module PumaTuner
     # what was; nor do those whose declared difference did not take effect.
     class Difference
       # What was loaded only later, or not yet, is no change.
-      # @param before [Hash{String => String}] a fingerprint
-      # @param now [Hash{String => String}] of the same variant, later
-      # @return [String, nil] a key that both have, with another value
+      # @param before [Hash] a fingerprint
+      # @param now [Hash] of the same variant, later
+      # @return [Array(Symbol, String), nil] a key that both have, with another value
       def self.changed_since(before, now) = before.keys.find { |key| now.key?(key) && now[key] != before[key] }
 
       # @param baseline [Variant]
-      # @param fingerprints [Hash{Variant => Hash{String => String}}] of what ran, the baseline's too
-      # @param allowed [Array<String>] keys of a fingerprint, or their beginnings, that may differ all the same
+      # @param fingerprints [Hash{Variant => Hash}] of what ran, the baseline's too
+      # @param allowed [Array<Array(Symbol, String)>] what may differ all the same: kinds of a fingerprint's keys, and beginnings of their names
       def initialize(baseline, fingerprints, allowed: [])
         @baseline = baseline
         @fingerprints = fingerprints
@@ -25,18 +25,18 @@ module PumaTuner
         (@fingerprints.keys - [@baseline]).each do |variant|
           keys = changed_keys(variant)
           declared = declared_keys(variant)
-          refuse_undeclared(variant, keys.reject { |key| declared.any? { |factor| Factors.covers(factor).match?(key) } || allowed?(key) })
-          refuse_without_effect(variant, declared.reject { |factor| keys.any? { |key| Factors.shows(factor).match?(key) } })
+          refuse_undeclared(variant, keys.reject { |key| declared.any? { |factor| Factors.among?(Factors.covers(factor), key) } || allowed?(key) })
+          refuse_without_effect(variant, declared.reject { |factor| keys.any? { |key| Factors.among?(Factors.shows(factor), key) } })
         end
         @fingerprints.each_key { |variant| refuse_otherwise(variant) }
         nil
       end
 
-      # @return [Array<String>] what is not the same in that variant and the baseline
+      # @return [Array<Array(Symbol, String)>] what is not the same in that variant and the baseline
       def changed_keys(variant)
         one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
         # What only one process can tell (it is no Ruby) is no difference but a silence.
-        silent = one.empty? || other.empty? || one.key?("ruby") != other.key?("ruby")
+        silent = one.empty? || other.empty? || one.key?([:ruby, nil]) != other.key?([:ruby, nil])
         keys = silent ? one.keys & other.keys : one.keys | other.keys
         keys.reject { |key| one[key] == other[key] }
       end
@@ -47,11 +47,11 @@ module PumaTuner
         (variant.factors.keys | @baseline.factors.keys).reject { |key| variant.factors[key] == @baseline.factors[key] }
       end
 
-      def allowed?(key) = @allowed.any? { |beginning| key.start_with?(beginning) }
+      def allowed?(key) = @allowed.any? { |kind, beginning| key.first == kind && key.last.to_s.start_with?(beginning.to_s) }
 
       # The baseline, too, has to run as it was declared.
       def refuse_otherwise(variant)
-        declared, ran = variant.factors["yjit"], @fingerprints.fetch(variant)["yjit"]
+        declared, ran = variant.factors["yjit"], @fingerprints.fetch(variant)[[:yjit, nil]]
         return if declared.nil? || ran.nil? || declared == ran
         raise UserMistake, "yjit=#{declared} of #{variant.name} did not come true: it runs with YJIT #{ran}. Something in the app decides that, such as its Ruby's options."
       end
@@ -59,17 +59,19 @@ module PumaTuner
       def refuse_undeclared(variant, keys)
         return if keys.empty?
         one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
-        lines = keys.first(12).map { |key| "  #{key}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}" }
+        lines = keys.first(12).map { |key| "  #{text(key)}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}" }
         raise UserMistake, "#{@baseline.name} and #{variant.name} differ in what nobody declared:\n#{lines.join("\n")}\n" \
-          "Make it the same, declare it as a factor, or let it differ: --allow #{keys.first.inspect}."
+          "Make it the same, declare it as a factor, or let it differ: --allow #{text(keys.first).inspect}."
       end
+
+      def text(key) = Probe::Fingerprint.text(key)
 
       def refuse_without_effect(variant, factors)
         return if factors.empty?
         factor = factors.first
-        seen = @fingerprints.fetch(variant).slice(*@fingerprints.fetch(variant).keys.grep(Factors.covers(factor))).first(3)
+        seen = @fingerprints.fetch(variant).select { |key, _| Factors.among?(Factors.covers(factor), key) }.first(3)
         raise UserMistake, "#{factor}=#{variant.factors[factor]&.then { |value| Host::Masking.factor(factor, value) } || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
-          "#{" (#{seen.map { |key, value| "#{key}: #{value}" }.join(", ")} in both)" if seen.any?}. Compare something that differs."
+          "#{" (#{seen.map { |key, value| "#{text(key)}: #{value}" }.join(", ")} in both)" if seen.any?}. Compare something that differs."
       end
     end
   end

@@ -5,33 +5,36 @@ module PumaTuner
     # What a variant may differ in: the keys that can be declared, how they are checked, and which parts of a fingerprint
     # each of them may change. A difference that no factor covers is one that nobody declared.
     module Factors
-      # key, or its beginning with a dot: what it is, and the fingerprint's keys that it may change
+      # Kinds of a fingerprint's keys: what processes tell of themselves, what Puma has in effect, what files are behind it.
+      FACTS = %i[ruby cores yjit allocator preloaded gc env gem extension puma program block file commit].freeze
+
+      # key, or its beginning with a dot: what it is, and what of a fingerprint it may change: kinds, or one key of a kind
       KINDS = {
-        "topology" => ["workers x threads, such as 2x5", /\Apuma /],
-        "workers" => ["Puma workers, 0 for a single process", /\Apuma /],
-        "threads" => ["Puma threads, 5 or 1:5", /\Apuma /],
-        "puma." => ["any other of Puma's options, such as puma.queue_requests=false", /\Apuma /],
-        "affinity" => ["on: each worker is bound to a core of its own", /\Acores\z/],
-        "config" => ["a Puma configuration file", /\A(puma |file config)/],
+        "topology" => ["workers x threads, such as 2x5", [[:puma]]],
+        "workers" => ["Puma workers, 0 for a single process", [[:puma]]],
+        "threads" => ["Puma threads, 5 or 1:5", [[:puma]]],
+        "puma." => ["any other of Puma's options, such as puma.queue_requests=false", [[:puma]]],
+        "affinity" => ["on: each worker is bound to a core of its own", [[:cores]]],
+        "config" => ["a Puma configuration file", [[:puma], [:file, "config"]]],
         "env." => ["an environment variable, such as env.RAILS_ENV=production", nil],
-        "yjit" => ["on or off", /\A(yjit|env RUBY_YJIT_ENABLE)\z/],
-        "rubyopt" => ["flags for Ruby, such as --yjit-call-threshold=5", /\A(ruby flags|yjit|gc settings)\z/],
-        "ruby" => ["a version that is installed, or a path", /\A(ruby|ruby flags|yjit|gc settings|gem .*|extension .*)\z/],
+        "yjit" => ["on or off", [[:yjit], [:env, "RUBY_YJIT_ENABLE"]]],
+        "rubyopt" => ["flags for Ruby, such as --yjit-call-threshold=5", [[:ruby, "flags"], [:yjit], [:gc]]],
+        "ruby" => ["a version that is installed, or a path", [[:ruby], [:yjit], [:gc], [:gem], [:extension]]],
         "gem." => ["a gem's version, such as gem.json=2.8.1", nil],
-        "gemfile" => ["a Gemfile", /\A(gem |extension |puma version|file gemfile)/],
-        "git" => ["a commit, branch or tag of the app's repository", /\A(commit|file |gem |extension |puma )/],
-        "app" => ["another config.ru", /\A(file app|gem |extension )/],
-        "command" => ["another server: a command with {port} where it is told its port", /\A(?!yjit\z)/],
-        "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2", /\A(allocator|preloaded|env LD_PRELOAD)\z/],
-        "setup" => ["a command that is run once before, in the variant's folder", /\A(file |gem |extension )/],
-        "block" => ["a block of the file", /\A(block|gem .*|extension .*)\z/]
+        "gemfile" => ["a Gemfile", [[:gem], [:extension], [:puma, "version"], [:file, "gemfile"]]],
+        "git" => ["a commit, branch or tag of the app's repository", [[:commit], [:file], [:gem], [:extension], [:puma]]],
+        "app" => ["another config.ru", [[:file, "app"], [:gem], [:extension]]],
+        "command" => ["another server: a command with {port} where it is told its port", (FACTS - [:yjit]).zip],
+        "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2", [[:allocator], [:preloaded], [:env, "LD_PRELOAD"]]],
+        "setup" => ["a command that is run once before, in the variant's folder", [[:file], [:gem], [:extension]]],
+        "block" => ["a block of the file", [[:block], [:gem], [:extension]]]
       }.freeze
 
       # Variables that do more than be there.
       CONSEQUENCES = {
-        /\ARUBY_YJIT|\ARUBYOPT\z/ => /\A(yjit|ruby flags|gc settings)\z/, /\ARUBY_GC|\ARUBY_THREAD/ => /\Agc settings\z/,
-        /\A(WEB_CONCURRENCY|PUMA_.*|((RAILS|PUMA)_)?(MIN|MAX)_THREADS|RACK_ENV|RAILS_ENV)\z/ => /\A(puma |env (RACK|RAILS)_ENV)/,
-        /\ALD_PRELOAD\z/ => /\A(allocator|preloaded)\z/, /\ABUNDLE_GEMFILE\z/ => /\A(gem|extension) /
+        /\ARUBY_YJIT|\ARUBYOPT\z/ => [[:yjit], [:ruby, "flags"], [:gc]], /\ARUBY_GC|\ARUBY_THREAD/ => [[:gc]],
+        /\A(WEB_CONCURRENCY|PUMA_.*|((RAILS|PUMA)_)?(MIN|MAX)_THREADS|RACK_ENV|RAILS_ENV)\z/ => [[:puma], [:env, "RACK_ENV"], [:env, "RAILS_ENV"]],
+        /\ALD_PRELOAD\z/ => [[:allocator], [:preloaded]], /\ABUNDLE_GEMFILE\z/ => [[:gem], [:extension]]
       }.freeze
 
       module_function
@@ -50,23 +53,36 @@ module PumaTuner
         factors["topology"]&.then { |text| Topology.parse(text) }
       end
 
-      # @return [Regexp, nil] which of a fingerprint's keys that factor may change
+      # @return [Array<Array>] what of a fingerprint that factor may change
       def covers(key)
         name = key.split(".", 2).last
         case kind(key)
-        when "env." then [/\Aenv #{Regexp.escape(name)}\z/, *CONSEQUENCES.filter_map { |variable, keys| keys if variable.match?(name) }].then { |all| Regexp.union(all) }
+        when "env." then [[:env, name], *CONSEQUENCES.flat_map { |variable, facts| variable.match?(name) ? facts : [] }]
         # Another Puma has other options.
-        when "gem." then /\A(gem #{Regexp.escape(name)}\z|extension #{"|puma " if name == "puma"})/
+        when "gem." then [[:gem, name], [:extension], *([[:puma]] if name == "puma")]
         else KINDS.fetch(kind(key)).last
         end
       end
 
       # That a variable is set is no proof that it did something: an app may turn YJIT on by itself, and a library that can't
       # be loaded is left out.
-      SHOWN = {"yjit" => /\Ayjit\z/, "preload" => /\Apreloaded\z/}.freeze
+      SHOWN = {"yjit" => [[:yjit]], "preload" => [[:preloaded]]}.freeze
 
-      # @return [Regexp] in which of a fingerprint's keys that factor has to be seen
+      # @return [Array<Array>] what of a fingerprint that factor has to be seen in
       def shows(key) = SHOWN.fetch(key) { covers(key) }
+
+      # @param facts [Array<Array>] as above
+      # @param key [Array(Symbol, String)] of a fingerprint
+      def among?(facts, key) = facts.any? { |fact| (fact.size == 1) ? fact.first == key.first : fact == key }
+
+      # @param texts [Array<String>] of what may differ, such as "gem rack", or "gem" for all of them
+      # @return [Array<Array(Symbol, String)>]
+      # @raise [UserMistake] for what no fingerprint has
+      def allowed(texts)
+        texts.map { |text| Probe::Fingerprint.key(text) }.each_with_index do |(kind, _), index|
+          raise UserMistake, "--allow #{texts[index].inspect}: a fingerprint has #{FACTS.join(", ")}, and of some a name after it, such as \"gem rack\"" unless FACTS.include?(kind)
+        end
+      end
 
       # @param factors [Hash{String => String}]
       # @return [Hash{String => String}] versions that they declare, by gem

@@ -31,13 +31,13 @@ module PumaTuner
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
 
       # The app, its gems or its settings may have changed since an earlier run was interrupted: its rounds would be of something else.
-      # @param fingerprints [Hash{String => Hash{String => String}}] by variant, of what runs now
+      # @param fingerprints [Hash{String => Hash}] by variant, of what runs now
       # @raise [UserMistake] when it is not what ran then
       def insist_on_same(fingerprints)
         @trials.each do |trial|
           now = fingerprints.fetch(trial.variant)
           key = Difference.changed_since(trial.fingerprint, now) or next
-          raise UserMistake, "--resume: #{trial.variant} is not what it was in the rounds that are kept: #{key} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
+          raise UserMistake, "--resume: #{trial.variant} is not what it was in the rounds that are kept: #{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
             "Make it what it was, or begin anew without --resume."
         end
       end

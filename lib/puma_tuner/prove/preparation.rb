@@ -137,8 +137,8 @@ module PumaTuner
       # What is behind a variant's names. The commit: also what has been changed since.
       def facts(factors, directory, checkout)
         files = {"app" => factors["app"] || @rackup, "config" => factors["config"], "gemfile" => factors["gemfile"]}.compact
-        facts = files.to_h { |name, path| ["file #{name}", Digest::SHA256.file(existing!(name, path, directory)).hexdigest[0, 12]] }
-        facts["commit"] = checkout || commit_of(directory)
+        facts = files.to_h { |name, path| [[:file, name], Digest::SHA256.file(existing!(name, path, directory)).hexdigest[0, 12]] }
+        facts[[:commit, nil]] = checkout || commit_of(directory)
         facts.compact
       end
 

@@ -143,7 +143,7 @@ module PumaTuner
         attempt.each do |trial|
           looked = @fingerprints.find { |variant, _| variant.name == trial.variant }.last
           key = Difference.changed_since(looked, trial.fingerprint)
-          return "#{key} was #{looked[key]} when #{trial.variant} was looked at, and is #{trial.fingerprint[key]} now" if key
+          return "#{Probe::Fingerprint.text(key)} was #{looked[key]} when #{trial.variant} was looked at, and is #{trial.fingerprint[key]} now" if key
         end
         nil
       end

@@ -75,7 +75,7 @@ module PumaTuner
       end
 
       # A short look at a variant before the rounds: at what runs, at its answers, and at how long it takes for them once it is no longer cold.
-      # @return [Array(Hash{String => String}, Load::Outcome)] the fingerprint of what runs, and its answers
+      # @return [Array(Hash, Load::Outcome)] the fingerprint of what runs, and its answers
       def look(variant)
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|

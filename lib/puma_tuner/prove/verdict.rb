@@ -29,11 +29,11 @@ module PumaTuner
     # memory: [[requests served so far, PSS bytes, RSS bytes], …] from boot to the end of the load, all processes together
     # conditions: {name => number} on the machine meanwhile, such as "run_queue_wait_ratio"; see Conditions
     # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
-    # fingerprint: of what ran, see Fingerprint
+    # fingerprint: of what ran, see WhatRan
     # remarks: what a reader must know, though it voids nothing
     # void: nil, or why the round must not be counted
     Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory, :conditions, :budget,
-      :fingerprint, :remarks, :void, nested: {warmup: Load::Warmup, budget: Probe::Budget, void: Void}) do
+      :fingerprint, :remarks, :void, nested: {warmup: Load::Warmup, budget: Probe::Budget, fingerprint: Probe::Fingerprint, void: Void}) do
       def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void: nil, **fields)
         super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:, **fields}, copy: true))
       end
@@ -71,7 +71,7 @@ module PumaTuner
     # fingerprint: of what ran, the same in all rounds
     # unsteady_count: trials that never became steady; remarks: of its trials, each once
     Cell = Document.define(:variant, :factors, :topology, :estimates, :predicted, :budget, :fingerprint, :unsteady_count, :remarks,
-      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Probe::Budget}) do
+      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Probe::Budget, fingerprint: Probe::Fingerprint}) do
       # @param metric [String]
       # @return [Float, nil] signed relative error of the forecast
       def error_ratio(metric)

@@ -9,16 +9,16 @@ module PumaTuner
       # @param server [Host::ServerProcess] that serves
       # @param meter [Host::Asking]
       # @param ready [Preparation::Ready]
-      # @return [Hash{String => String}] name => short text, ordered by name
+      # @return [Hash{Array(Symbol, String) => String}] see Probe::Fingerprint; in the order of people's texts
       def of(server, meter, ready)
         told = meter.call("fingerprint", server.serving_pids).sort.map(&:last)
-        {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **ready.facts}.sort.to_h
+        {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **ready.facts}.sort_by { |key, _| Probe::Fingerprint.text(key) }.to_h
       end
 
       # Of a process that can't be asked.
       def of_outside(server)
         pid = server.announcement.fetch("pid")
-        {"program" => File.basename(File.readlink("/proc/#{pid}/exe"))}
+        {[:program, nil] => File.basename(File.readlink("/proc/#{pid}/exe"))}
       rescue SystemCallError
         {}
       end
@@ -26,13 +26,13 @@ module PumaTuner
       # Workers are forked from one process, and should be alike; where they are not, the numbers are of a mixture.
       def disagreement(told)
         keys = told.flat_map(&:keys).uniq.select { |key| told.map { |one| one[key] }.uniq.size > 1 }
-        keys.grep_v(/\A(gem|extension) /).to_h { |key| [key, told.map { |one| one[key] || "-" }.uniq.join(" or ")] }
+        keys.reject { |key| %i[gem extension].include?(key.first) }.to_h { |key| [key, told.map { |one| one[key] || "-" }.uniq.join(" or ")] }
       end
 
       def of_puma(server)
         version = server.announcement.dig("server", "puma_version") or return {}
-        options = server.announcement.fetch("options").transform_keys { |name| "puma #{name}" }
-        {"puma version" => version, "puma topology" => server.topology.to_s, **options}
+        options = server.announcement.fetch("options").transform_keys { |name| [:puma, name] }
+        {[:puma, "version"] => version, [:puma, "topology"] => server.topology.to_s, **options}
       end
     end
   end

@@ -22,23 +22,25 @@ module PumaTuner
       def factors = rows(@cells.flat_map { |cell| cell.factors.keys }.uniq, @cells.map(&:factors))
 
       # @return [Array<Row>] what ran, where not all of it is the same
-      def differing = rows(keys.reject { |key| alike?(key) }, @cells.map(&:fingerprint))
+      def differing = rows(keys.reject { |key| alike?(key) }, @cells.map(&:fingerprint)).map { |row| row.with(key: text(row.key)) }
 
       # @return [Hash{String => String}] what ran in all of them
-      def same = keys.select { |key| alike?(key) }.to_h { |key| [key, known.first.fingerprint[key]] }
+      def same = keys.select { |key| alike?(key) }.to_h { |key| [text(key), known.first.fingerprint[key]] }
 
       # @return [Array<String>] variants that said nothing of themselves
       def silent = (known.any? ? @cells - known : []).map(&:variant)
 
       private
 
+      def text(key) = Probe::Fingerprint.text(key)
+
       def known = @known ||= @cells.reject { |cell| cell.fingerprint.empty? }
 
       # What only some can tell (the others are no Ruby) is no difference but a silence.
       def keys
         all = known.map { |cell| cell.fingerprint.keys }
-        mixed = known.partition { |cell| cell.fingerprint.key?("ruby") }.all?(&:any?)
-        (all.reduce(mixed ? :& : :|) || []).sort
+        mixed = known.partition { |cell| cell.fingerprint.key?([:ruby, nil]) }.all?(&:any?)
+        (all.reduce(mixed ? :& : :|) || []).sort_by { |key| text(key) }
       end
 
       def alike?(key) = known.map { |cell| cell.fingerprint[key] }.uniq.size == 1

@@ -13,7 +13,7 @@ module PumaTuner
       CALL_THRESHOLDS = [5, 200].freeze
 
       # Of glibc: as many arenas as 8 for each core, which each keep what was freed in them.
-      ARENAS = "env.MALLOC_ARENA_MAX=2"
+      ARENAS = {"env.MALLOC_ARENA_MAX" => "2"}.freeze
       JEMALLOC = "libjemalloc.so.2"
 
       # Each with what it is meant to do; Ruby's own values in gc.c: growth 1.8, old objects 2.0, free slots 0.20, malloc limit 32 MiB.
@@ -47,7 +47,7 @@ module PumaTuner
       def list(subject, ruby_version, memory_mib, call_thresholds)
         case subject
         when "yjit" then yjit(memory_flag(ruby_version), memory_mib, call_thresholds)
-        when "malloc" then {"glibc" => {}, "two arenas" => [ARENAS.split("=")].to_h, **jemalloc}
+        when "malloc" then {"glibc" => {}, "two arenas" => ARENAS, **jemalloc}
         when "gc" then GC
         end
       end

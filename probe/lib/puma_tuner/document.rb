@@ -95,7 +95,7 @@ module PumaTuner
       def self.plain(field)
         case field
         when Array then field.map { |element| plain(element) }
-        when Hash then field.transform_values { |element| plain(element) }
+        when Hash then field.to_h { |key, element| [key.is_a?(Array) ? key.compact.join(" ") : key, plain(element)] }
         when Writing then field.to_document
         else field
         end

@@ -96,8 +96,8 @@ class CspLadderTest < TunerTest
     verdict = prove(VARIANTS)
     assert_equal VARIANTS.keys, verdict.cells.map(&:variant)
     assert verdict.cells.all? { |cell| cell.estimates.fetch("cpu_per_request").value.positive? }
-    assert_equal ["on"], verdict.cells.map { |cell| cell.fingerprint.fetch("yjit") }.uniq
-    assert_equal ["2.21.2"], verdict.cells.map { |cell| cell.fingerprint.fetch("gem json") }.uniq
+    assert_equal ["on"], verdict.cells.map { |cell| cell.fingerprint.fetch([:yjit, nil]) }.uniq
+    assert_equal ["2.21.2"], verdict.cells.map { |cell| cell.fingerprint.fetch([:gem, "json"]) }.uniq
     assert_empty Dir["{/dev/shm,#{Dir.tmpdir}}/csp_lines*-#{Process.pid}-*"], "lines were left"
   end
 

@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Probe
-    # What runs in this process, read from inside it, so that two processes can be held against each other: a flat hash of
-    # names to short texts. Needs no gem. Environment variables that may hold secrets are told apart by a keyed hash only.
+    # What runs in this process, read from inside it, so that two processes can be held against each other: short texts by
+    # kind and name, {[:gem, "json"] => "2.7.2"}; the name is nil where a kind has but one, or tells of the whole. Needs no
+    # gem. Environment variables that may hold secrets are told apart by a keyed hash only.
     module Fingerprint
       # Names of what is nobody's business: of variables, options, parameters and headers.
       SECRET = /token|secret|passw|pwd|passphrase|api[-_]?key|auth|cookie|credential|session|signature|(?:\A|[-_])key(?:\z|[-_])/i
@@ -24,13 +25,23 @@ module PumaTuner
 
       module_function
 
-      # @return [Hash{String => String}]
+      # @return [Hash{Array(Symbol, String) => String}]
       def read
         {
-          "ruby" => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}", "ruby flags" => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
-          "cores" => cores, "yjit" => yjit, "allocator" => allocator, "preloaded" => preloaded, "gc settings" => gc_settings, **variables, **gems, **extensions
+          [:ruby, nil] => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}", [:ruby, "flags"] => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
+          [:cores, nil] => cores, [:yjit, nil] => yjit, [:allocator, nil] => allocator, [:preloaded, nil] => preloaded, [:gc, "settings"] => gc_settings,
+          **variables, **gems, **extensions
         }
       end
+
+      # @return [String] of a key, as people read it and documents have it: "gem json"
+      def text(key) = key.compact.join(" ")
+
+      # @return [Array(Symbol, String)] the key of such a text
+      def key(text) = text.split(" ", 2).then { |kind, name| [kind.to_sym, name].freeze }
+
+      # @param fields [Hash{String => String}] by text
+      def from_document(fields) = fields.transform_keys { |text| key(text) }.freeze
 
       # That this process may use, as numbers and spans.
       def cores
@@ -71,7 +82,7 @@ module PumaTuner
 
       def variables
         ENV.reject { |name, _| name.match?(OTHER_VARIABLES) }
-          .to_h { |name, value| ["env #{name}", name.match?(OPEN_VARIABLES) ? shown(name, value) : hidden(value)] }
+          .to_h { |name, value| [[:env, name], name.match?(OPEN_VARIABLES) ? shown(name, value) : hidden(value)] }
       end
 
       # @return [String] the value, or what tells it apart where it may be a secret: RAILS_ENV, and RAILS_MASTER_KEY
@@ -87,7 +98,7 @@ module PumaTuner
                       "zlib" => :Zlib, "date" => :Date, "erb" => :ERB}.freeze
 
       def gems
-        loaded = defined?(::Gem.loaded_specs) ? ::Gem.loaded_specs.to_h { |name, spec| ["gem #{name}", spec.version.to_s] } : {}
+        loaded = defined?(::Gem.loaded_specs) ? ::Gem.loaded_specs.to_h { |name, spec| [[:gem, name], spec.version.to_s] } : {}
         {**default_gems, **loaded}
       end
 
@@ -95,7 +106,7 @@ module PumaTuner
       def default_gems
         DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }.filter_map { |name, constant|
           owner = Object.const_get(constant)
-          ["gem #{name}", owner.const_get(:VERSION, false).to_s] if owner.const_defined?(:VERSION, false)
+          [[:gem, name], owner.const_get(:VERSION, false).to_s] if owner.const_defined?(:VERSION, false)
         }.to_h
       end
 
@@ -107,7 +118,7 @@ module PumaTuner
       def extensions
         $LOADED_FEATURES.grep(/\.so\z/).grep_v(OURS).filter_map { |path|
           of_gem = OF_GEM.match(path)
-          ["extension #{of_gem[2]}", of_gem[1]] if of_gem
+          [[:extension, of_gem[2]], of_gem[1]] if of_gem
         }.to_h
       end
     end
