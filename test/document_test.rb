@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "support/builders"
+require "support/tuning_fixture"
 require "tmpdir"
 
 class DocumentTest < TunerTest
@@ -46,6 +47,12 @@ class DocumentTest < TunerTest
   test "symbols are symbols again" do
     unknown = Unknown.of(:endpoint, :no_trace, whose: "GET /", requests_count: 3)
     assert_equal unknown, Unknown.from_document(JSON.parse(JSON.generate(unknown.to_document)))
+  end
+
+  test "of older files, words are symbols" do
+    comparison = TuningFixture.verdict.comparisons.last
+    older = JSON.parse(JSON.generate(comparison.to_document)).merge("outcome" => "not shown")
+    assert_equal :not_shown, Prove::Comparison.from_document(older).outcome
   end
 
   test "what older files say in words of what is not known is read" do

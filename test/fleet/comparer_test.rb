@@ -27,7 +27,7 @@ class FleetComparerTest < TunerTest
     row = rows(busy(random, factor: 1), busy(random, factor: 1.5, dearer: 1.1))["cpu_per_request"]
     assert_operator row.ratio.low, :>, 1.2
     assert_in_delta 1.1, row.adjusted.value, 0.01
-    assert_equal ["worse", nil], [row.outcome, row.reason]
+    assert_equal [:worse, nil], [row.outcome, row.reason]
   end
 
   test "where the groups never had the same traffic, nothing is said of what traffic changes" do
@@ -36,15 +36,15 @@ class FleetComparerTest < TunerTest
     all = rows(quiet, loud)
     row = all["cpu_per_request"]
     assert_operator row.ratio.low, :>, 1.5, "which is all the traffic's"
-    assert_equal [nil, "not shown", "traffic_apart"], [row.adjusted, row.outcome, row.reason]
-    assert_equal ["worse", nil], [all["memory"].outcome, all["memory"].reason]
+    assert_equal [nil, :not_shown, :traffic_apart], [row.adjusted, row.outcome, row.reason]
+    assert_equal [:worse, nil], [all["memory"].outcome, all["memory"].reason]
     assert_equal [nil, nil], [all["throughput"].outcome, all["throughput"].reason]
   end
 
   test "blocks that are no days show nothing, however far apart the groups are, and neither do three of them" do
     a, b = [1e9, 2e9].map { |memory_bytes| Array.new(32) { |index| span(memory_bytes: memory_bytes * (1 + (index % 3) / 100.0)) } }
     short, few, whole = rows(a, b, days: false)["memory"], rows(a.first(12), b.first(12))["memory"], rows(a, b)["memory"]
-    assert_equal [["not shown", "short_blocks"], ["not shown", "few_blocks"], ["worse", nil]], [short, few, whole].map { |row| [row.outcome, row.reason] }
+    assert_equal [[:not_shown, :short_blocks], [:not_shown, :few_blocks], [:worse, nil]], [short, few, whole].map { |row| [row.outcome, row.reason] }
     assert_in_delta 2, short.ratio.value
     assert_nil few.ratio
   end
@@ -72,7 +72,7 @@ class FleetComparerTest < TunerTest
   def false_alarms(windows_count, window, days: window.days?)
     random = Random.new(11)
     Array.new(windows_count) { rows(*Array.new(2) { spans(random, window.times.size, window.step_s) }, blocks: window.blocks, days:, random:) }
-      .count { |rows| rows.values.any? { |row| %w[better worse].include?(row.outcome) } }
+      .count { |rows| rows.values.any? { |row| %i[better worse].include?(row.outcome) } }
   end
 
   test "of equal groups whose noise lasts for hours, one in twenty at most is called different by any row" do
@@ -86,7 +86,7 @@ class FleetComparerTest < TunerTest
     random = Random.new(3)
     spans = Array.new(2) { Array.new(28) { traffic = 1 + random.rand; span(counts: [1_000 * traffic, 500, 50 + random.rand(20), 0], cpu_s: 10 * traffic * (1 + random.rand * 0.1)) } } # standard:disable Style/Semicolon
     outcomes = rows(*spans).values.filter_map(&:outcome)
-    assert_equal ["not shown"], outcomes.uniq
+    assert_equal [:not_shown], outcomes.uniq
   end
 
   test "only spans that both have are compared" do

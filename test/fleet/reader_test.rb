@@ -50,8 +50,8 @@ class FleetReaderTest < TunerTest
     names = %w[p99 memory cpu_per_request]
     week, day = compare(duration_s: 7 * 86_400), compare
     assert_equal [7, 86_400], [week.blocks_count, week.block_s]
-    assert_equal [%w[better worse better], [nil]], [names.map { |name| week.row(name).outcome }, names.map { |name| week.row(name).reason }.uniq]
-    assert_equal [["not shown"], ["short_blocks"]], [names.map { |name| day.row(name).outcome }.uniq, names.map { |name| day.row(name).reason }.uniq]
+    assert_equal [%i[better worse better], [nil]], [names.map { |name| week.row(name).outcome }, names.map { |name| week.row(name).reason }.uniq]
+    assert_equal [[:not_shown], [:short_blocks]], [names.map { |name| day.row(name).outcome }.uniq, names.map { |name| day.row(name).reason }.uniq]
     assert_match(/p99, .*: not shown, whatever the figures are\. Parts of a day.*four days/m, PumaTuner::Report.render(day, format: :text).gsub(/\s+/, " "))
     refute_match(/whatever the figures/, PumaTuner::Report.render(week, format: :text))
   end
@@ -213,7 +213,7 @@ class FleetReaderTest < TunerTest
     comparison = compare(duration_s: 2 * 60)
     assert_in_delta 100_000_000, comparison.row("p99").a, 1
     assert_nil comparison.row("p99").ratio
-    assert_equal ["not shown", "few_blocks"], [comparison.row("p99").outcome, comparison.row("p99").reason]
+    assert_equal [:not_shown, :few_blocks], [comparison.row("p99").outcome, comparison.row("p99").reason]
     assert_includes comparison.unknown, PumaTuner::Unknown.of(:intervals, :few_blocks, blocks_count: 1, needed_count: 4)
   end
 end

@@ -131,7 +131,7 @@ class FleetTest < TunerTest
         document = fleet(url, *words, "--source", asked)
         assert_equal used, document["source"]
         assert_simulated(simulated, document)
-        assert_equal [["not shown", "short_blocks"]], %w[p99 memory].map { |name| row(document, name).values_at("outcome", "reason") }.uniq
+        assert_equal [["not_shown", "short_blocks"]], %w[p99 memory].map { |name| row(document, name).values_at("outcome", "reason") }.uniq
         assert_operator document["services"].first["code_limit_ratio"], :>, 0.85
       end
       result = puma_tuner("fleet", "--url", url, *words)

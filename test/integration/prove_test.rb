@@ -42,7 +42,7 @@ class ProveTest < TunerTest
     result = prove("--variant", "quick:env.PROVE_SLEEP_MS=2", "--variant", "slow:env.PROVE_SLEEP_MS=30", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
     assert_equal 0, result.code, result.err
     comparison = verdict.comparison("slow", "throughput")
-    assert_equal "worse", comparison.outcome
+    assert_equal :worse, comparison.outcome
     by_round = %w[quick slow].map { |name| trials_of(name).to_h { |trial| [trial.round, trial.values.fetch("throughput")] } }.reduce { |quick, slow| slow.to_h { |round, per_s| [round, per_s / quick.fetch(round)] } }
     assert_includes Range.new(*by_round.values.minmax), comparison.ratio.value
     quick, slow = verdict.cells

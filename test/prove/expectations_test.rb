@@ -61,7 +61,7 @@ class ExpectationsTest < TunerTest
 
   test "a metric clear of 1 by itself, but not among so many, says so" do
     found = verdict
-    comparisons = found.comparisons.map { |one| (one.metric == "p50") ? one.with(outcome: "not shown", adjusted_p_value: 0.12) : one }
+    comparisons = found.comparisons.map { |one| (one.metric == "p50") ? one.with(outcome: :not_shown, adjusted_p_value: 0.12) : one }
     assert_match(/\Ano difference is shown; the .*, but .*adjusted p 0\.12/, Expectations.parse(["p50 better"]).judge(found.with(comparisons:)).first.reason)
   end
 

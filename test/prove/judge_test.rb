@@ -24,7 +24,7 @@ class JudgeTest < TunerTest
   test "more throughput is better, more latency is worse" do
     better, worse = verdict(factor: 1.5, rounds: 8), verdict(factor: 0.5, rounds: 8)
     %w[throughput p50 p99 cpu_per_request].each do |metric|
-      assert_equal %w[better worse], [better, worse].map { |one| one.comparison("recommended", metric).outcome }, metric
+      assert_equal %i[better worse], [better, worse].map { |one| one.comparison("recommended", metric).outcome }, metric
     end
   end
 
@@ -36,14 +36,14 @@ class JudgeTest < TunerTest
   end
 
   test "no difference, and an interval inside two percent, is equivalent" do
-    assert_equal "equivalent", comparison("throughput", factor: 1.0).outcome
-    assert_equal "equivalent", comparison("pss", factor: 1.5).outcome
+    assert_equal :equivalent, comparison("throughput", factor: 1.0).outcome
+    assert_equal :equivalent, comparison("pss", factor: 1.5).outcome
   end
 
   test "fewer than six rounds show nothing" do
     found = comparison("throughput", factor: 3, rounds: 4)
-    assert_equal ["not shown", nil, nil], [found.outcome, found.ratio.level_ratio, found.smallest_effect_ratio]
-    assert_equal "not shown", comparison("p50", factor: 3, rounds: 4).outcome
+    assert_equal [:not_shown, nil, nil], [found.outcome, found.ratio.level_ratio, found.smallest_effect_ratio]
+    assert_equal :not_shown, comparison("p50", factor: 3, rounds: 4).outcome
   end
 
   test "the smallest effect is what was in reach" do
@@ -64,12 +64,12 @@ class JudgeTest < TunerTest
     # Six rounds reach p = 1/32, which four metrics raise over 0.05.
     found = comparison("p50", factor: 1.5, rounds: 6)
     refute found.ratio.covers?(1)
-    assert_equal ["not shown", 0.125], [found.outcome, found.adjusted_p_value]
-    assert_equal "better", comparison("p50", factor: 1.5, rounds: 6, primary: "p50").outcome
+    assert_equal [:not_shown, 0.125], [found.outcome, found.adjusted_p_value]
+    assert_equal :better, comparison("p50", factor: 1.5, rounds: 6, primary: "p50").outcome
   end
 
   test "equal variants are seldom called different in anything" do
-    noisy = ->(seed) { verdict(rounds: 8, noise_ratio: 0.1, seed:).comparisons.drop(1).any? { |one| %w[better worse].include?(one.outcome) } }
+    noisy = ->(seed) { verdict(rounds: 8, noise_ratio: 0.1, seed:).comparisons.drop(1).any? { |one| %i[better worse].include?(one.outcome) } }
     # Three standard deviations over 5 of 100.
     assert_operator (1..200).count(&noisy), :<=, 10 + 3 * Math.sqrt(9.5)
   end
@@ -80,7 +80,7 @@ class JudgeTest < TunerTest
       PumaTuner::Prove::Judge.new(variants:, trials:, primary: "throughput", looks: Looks.fixed(8)).call(**FACTS).comparisons.first
     end
     assert_in_delta 1, there.ratio.low * back.ratio.high, 1e-9
-    assert_equal [there.p_value, "better", "worse"], [back.p_value, there.outcome, back.outcome]
+    assert_equal [there.p_value, :better, :worse], [back.p_value, there.outcome, back.outcome]
   end
 
   test "several looks and variants are paid for with the level" do
@@ -136,23 +136,23 @@ class JudgeTest < TunerTest
   test "a variant that fails clearly more is not called better, nor equivalent, whatever its good rounds show" do
     found = verdict_of_failing(16, {"recommended" => [1, 3, 5, 7, 9, 11, 13, 15]})
     assert_equal [8, 1.5], [found.rounds_count, found.comparison("recommended", "throughput").ratio.value.round(1)]
-    assert_equal ["not shown"] * 5, found.comparisons.map(&:outcome)
+    assert_equal [:not_shown] * 5, found.comparisons.map(&:outcome)
     failure = found.failing("recommended")
     assert_equal [8, 16, true], [failure.attempts_count, failure.all_count, failure.clearly_more]
     assert_match(/500/, failure.reason)
-    assert_equal "worse", verdict_of_failing(16, {"recommended" => [1, 3, 5, 7, 9, 11, 13, 15]}, factor: 0.5).comparison("recommended", "throughput").outcome
+    assert_equal :worse, verdict_of_failing(16, {"recommended" => [1, 3, 5, 7, 9, 11, 13, 15]}, factor: 0.5).comparison("recommended", "throughput").outcome
   end
 
   test "five failures against none are no chance, one is" do
     assert verdict_of_failing(40, {"recommended" => [1, 2, 3, 4, 5]}).failing("recommended")
     once = verdict_of_failing(9, {"recommended" => [1]})
-    assert_equal ["better", nil, 1], [once.comparison("recommended", "throughput").outcome, once.failing("recommended"), once.failures.sum(&:attempts_count)]
+    assert_equal [:better, nil, 1], [once.comparison("recommended", "throughput").outcome, once.failing("recommended"), once.failures.sum(&:attempts_count)]
   end
 
   test "what fails as often as the baseline does is told, and judged by its good rounds" do
     found = verdict_of_failing(18, {"today" => [0, 2, 4, 6], "recommended" => [1, 3, 5, 7]})
     assert_equal [["today", 4, false], ["recommended", 4, false]], found.failures.map { |one| [one.variant, one.attempts_count, one.clearly_more] }
-    assert_equal "better", found.comparison("recommended", "throughput").outcome
+    assert_equal :better, found.comparison("recommended", "throughput").outcome
   end
 
   test "memory is compared at equal requests" do
@@ -161,7 +161,7 @@ class JudgeTest < TunerTest
     found = verdict(factor: 2, facts: curve)
     assert_in_delta 1, found.comparison("recommended", "pss").ratio.value, 1e-9
     assert_in_delta 2_000, found.cells.last.estimates["pss"].value, 1e-9
-    assert_equal "equivalent", found.comparison("recommended", "rss").outcome
+    assert_equal :equivalent, found.comparison("recommended", "rss").outcome
   end
 
   test "a metric that any trial could not tell is not compared" do

@@ -55,7 +55,7 @@ class ProofTest < TunerTest
   test "answers that grow in all variants alike are no difference between them, nor from the noise before" do
     verdict = prove(GrowingAnswers.new(factor: 1.5))
     assert_equal [6, 0], [verdict.rounds_count, verdict.voided_count]
-    assert_equal "better", verdict.comparison("recommended", "throughput").outcome
+    assert_equal :better, verdict.comparison("recommended", "throughput").outcome
   end
 
   test "rounds of an app that is no longer what was looked at do not count" do
@@ -66,7 +66,7 @@ class ProofTest < TunerTest
 
   test "rounds that scatter so much that no change could be seen end early, with a verdict that shows nothing" do
     verdict = prove(GrowingAnswers.new(noise_ratio: 0.9), rounds_count: 8)
-    assert_equal [false, 6, "not shown"], [verdict.complete, verdict.rounds_count, verdict.comparison("recommended", "throughput").outcome]
+    assert_equal [false, 6, :not_shown], [verdict.complete, verdict.rounds_count, verdict.comparison("recommended", "throughput").outcome]
     assert_match(/would not show a change of 100/, verdict.stopped_because)
   end
 

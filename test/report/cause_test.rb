@@ -8,7 +8,7 @@ class ReportCauseTest < TunerTest
 
   # @param before [Hash] microseconds of the baseline's mean request; after: of the variant's
   # @param outcome [String] of the rounds
-  def cause(before, after, outcome: "not shown", **fields)
+  def cause(before, after, outcome: :not_shown, **fields)
     verdict = ProofFixture.gems.then { |found| found.with(comparisons: found.comparisons.map { |one| one.with(outcome:) }) }
     cells = verdict.cells.zip([before, after]).map { |cell, us| cell.with(budget: us && ProofFixture.budget(us)) }
     Report::Cause.of(Report::Contents.of(verdict.with(cells:, **fields))).first
@@ -63,10 +63,10 @@ class ReportCauseTest < TunerTest
   test "a cause that goes against what the rounds showed is doubted" do
     before, after = {wall: 100, cpu: 90}, {wall: 120, cpu: 108}
     assert_equal "The rounds showed json 2.8.1 to be better, but under the load for the cause the mean request took 20.0 µs more (100 µs to 120 µs): " \
-      "that load was too short, or the machine too busy, to tell the cause.", cause(before, after, outcome: "better").sentence
-    [cause(after, before, outcome: "better"), cause(before, after, outcome: "worse"), cause(before, after)].each { |found| refute_predicate found, :doubtful? }
-    refute_predicate cause(before, before, outcome: "better"), :doubtful?
-    refute_predicate cause(before, after, outcome: "better", primary: "pss"), :doubtful?
+      "that load was too short, or the machine too busy, to tell the cause.", cause(before, after, outcome: :better).sentence
+    [cause(after, before, outcome: :better), cause(before, after, outcome: :worse), cause(before, after)].each { |found| refute_predicate found, :doubtful? }
+    refute_predicate cause(before, before, outcome: :better), :doubtful?
+    refute_predicate cause(before, after, outcome: :better, primary: "pss"), :doubtful?
   end
 
   test "without both budgets there is no cause" do

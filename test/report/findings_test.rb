@@ -22,22 +22,22 @@ class ReportFindingsTest < TunerTest
   end
 
   test "what is worse" do
-    assert_includes findings(ratio: ratio(0.9, 0.88, 0.92), outcome: "worse").sentence, "is worse than json 2.7.2 (gem.json=2.7.2) in requests/s: 0.90x (0.88–0.92)"
+    assert_includes findings(ratio: ratio(0.9, 0.88, 0.92), outcome: :worse).sentence, "is worse than json 2.7.2 (gem.json=2.7.2) in requests/s: 0.90x (0.88–0.92)"
   end
 
   test "what is equivalent says within what" do
-    assert_match(/\A.* and .* are equivalent in requests\/s: 1\.001x .*, inside 1 ± 2\.0%\.\z/, findings(ratio: ratio(1.001, 0.995, 1.006), outcome: "equivalent").sentence)
+    assert_match(/\A.* and .* are equivalent in requests\/s: 1\.001x .*, inside 1 ± 2\.0%\.\z/, findings(ratio: ratio(1.001, 0.995, 1.006), outcome: :equivalent).sentence)
   end
 
   test "where nothing was shown stands what would have been" do
-    sentence = findings(ratio: ratio(1.004, 0.98, 1.03), outcome: "not shown").sentence
+    sentence = findings(ratio: ratio(1.004, 0.98, 1.03), outcome: :not_shown).sentence
     assert_match(/\ANo difference shown between /, sentence)
     assert_includes sentence, "A change of 1.2% is the smallest that they would have shown 8 times in 10."
-    refute_includes findings(ratio: ratio(1.0, 0.9, 1.1), smallest_effect_ratio: nil, outcome: "not shown").sentence, "8 times in 10"
+    refute_includes findings(ratio: ratio(1.0, 0.9, 1.1), smallest_effect_ratio: nil, outcome: :not_shown).sentence, "8 times in 10"
   end
 
   test "of too few rounds nothing is claimed" do
-    sentence = findings(ratio: ratio(1.2, 1.1, 1.3, level_ratio: nil), outcome: "not shown").sentence
+    sentence = findings(ratio: ratio(1.2, 1.1, 1.3, level_ratio: nil), outcome: :not_shown).sentence
     assert_includes sentence, "1.20x (1.10–1.30), range of 12 paired rounds. So few rounds show nothing"
   end
 

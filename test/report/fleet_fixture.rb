@@ -21,10 +21,10 @@ module FleetFixture
 
   def rows
     [
-      row("p99", "p99", "ns", 549e6, 445e6, spread: 0.03, adjusted: 0.82, error_ratio: 0.058, outcome: "better"),
-      row("memory", "memory (PSS), sum", "bytes", 64.3 * 1024 * MIB, 84.2 * 1024 * MIB, spread: 0.01, outcome: "worse"),
+      row("p99", "p99", "ns", 549e6, 445e6, spread: 0.03, adjusted: 0.82, error_ratio: 0.058, outcome: :better),
+      row("memory", "memory (PSS), sum", "bytes", 64.3 * 1024 * MIB, 84.2 * 1024 * MIB, spread: 0.01, outcome: :worse),
       row("code", "code_region_size, mean", "bytes", nil, 42.9 * MIB),
-      row("gvl_wait_per_request", "GVL wait per request", "ns", 12.1e6, 11.9e6, spread: 0.05, adjusted: 0.99, outcome: "not shown"),
+      row("gvl_wait_per_request", "GVL wait per request", "ns", 12.1e6, 11.9e6, spread: 0.05, adjusted: 0.99, outcome: :not_shown),
       row("throughput", "requests/s", "per_s", 101.0, 102.4, spread: 0.02),
       row("workers", "workers", "count", 96.0, 96.0, spread: 0.0)
     ]

@@ -13,16 +13,16 @@ module ProofFixture
 
   # Metric, baseline's value and its spread, ratio and its interval's half width, outcome, smallest effect.
   GEM = [
-    ["throughput", 1_868.0, 0.011, 1.142, 0.010, "better", 0.012], ["p50", 5.31 * MS, 0.012, 0.874, 0.011, "better", 0.013],
-    ["p90", 6.02 * MS, 0.019, 0.881, 0.017, "better", 0.021], ["p99", 9.87 * MS, 0.09, 0.931, 0.065, "not shown", 0.088],
-    ["cpu_per_request", 498_000.0, 0.006, 0.871, 0.004, "better", 0.005], ["gc_per_request", 21_400.0, 0.03, 0.992, 0.031, "not shown", 0.041],
-    ["gvl_wait_per_request", 2.31 * MS, 0.02, 0.862, 0.02, "better", 0.024], ["allocations_per_request", 4_124.0, 0.0005, 1.0004, 0.0004, "equivalent", 0.001],
-    ["pss", 71.0 * Units::MIB, 0.008, 1.031, 0.009, "worse", 0.011], ["boot", 412.0 * MS, 0.04, 1.006, 0.03, "not shown", 0.037]
+    ["throughput", 1_868.0, 0.011, 1.142, 0.010, :better, 0.012], ["p50", 5.31 * MS, 0.012, 0.874, 0.011, :better, 0.013],
+    ["p90", 6.02 * MS, 0.019, 0.881, 0.017, :better, 0.021], ["p99", 9.87 * MS, 0.09, 0.931, 0.065, :not_shown, 0.088],
+    ["cpu_per_request", 498_000.0, 0.006, 0.871, 0.004, :better, 0.005], ["gc_per_request", 21_400.0, 0.03, 0.992, 0.031, :not_shown, 0.041],
+    ["gvl_wait_per_request", 2.31 * MS, 0.02, 0.862, 0.02, :better, 0.024], ["allocations_per_request", 4_124.0, 0.0005, 1.0004, 0.0004, :equivalent, 0.001],
+    ["pss", 71.0 * Units::MIB, 0.008, 1.031, 0.009, :worse, 0.011], ["boot", 412.0 * MS, 0.04, 1.006, 0.03, :not_shown, 0.037]
   ].freeze
 
   BLOCK = [
-    ["iterations", 41_200.0, 0.008, 1.006, 0.011, "not shown", 0.014], ["cpu_per_iteration", 24_100.0, 0.007, 0.993, 0.009, "equivalent", 0.012],
-    ["allocations_per_iteration", 31.0, 0.0, 0.613, 0.001, "better", 0.001], ["rss", 38.0 * Units::MIB, 0.01, 1.002, 0.012, "equivalent", 0.015]
+    ["iterations", 41_200.0, 0.008, 1.006, 0.011, :not_shown, 0.014], ["cpu_per_iteration", 24_100.0, 0.007, 0.993, 0.009, :equivalent, 0.012],
+    ["allocations_per_iteration", 31.0, 0.0, 0.613, 0.001, :better, 0.001], ["rss", 38.0 * Units::MIB, 0.01, 1.002, 0.012, :equivalent, 0.015]
   ].freeze
 
   # Microseconds of the mean request; the rest of the wall time is the residual.
@@ -103,7 +103,7 @@ module ProofFixture
     rows.each_with_index.map do |(metric, _, _, ratio, half, outcome, smallest_effect_ratio), index|
       ratio = estimate(ratio, half, (index.zero? && rows == GEM) ? 0.982 : 0.95)
       Prove::Comparison.new(variant:, metric:, ratio:, t_ratio: (metric == "p99") ? ratio.with(value: 0.952, low: 0.86, high: 1.052) : ratio,
-        p_value: 0.00049, adjusted_p_value: index.zero? ? nil : {"not shown" => 0.16}.fetch(outcome, 0.0044), smallest_effect_ratio:, predicted_ratio: nil, outcome:)
+        p_value: 0.00049, adjusted_p_value: index.zero? ? nil : {not_shown: 0.16}.fetch(outcome, 0.0044), smallest_effect_ratio:, predicted_ratio: nil, outcome:)
     end
   end
 

@@ -375,10 +375,10 @@ module TuningFixture
 
   def comparisons(variant, factor)
     different = factor > 1.02
-    latency = different ? "better" : "equivalent"
+    latency = different ? :better : :equivalent
     spread_ratio = different ? 0.028 : 0.013
-    [["throughput", factor, spread_ratio, 1.681, different ? "better" : "equivalent"], ["p50", 1 / factor, spread_ratio, 0.595, latency],
-      ["p99", 1 / factor, 0.05, 0.525, different ? "better" : "not shown"], ["cpu_per_request", 1.006, 0.02, nil, "not shown"]]
+    [["throughput", factor, spread_ratio, 1.681, different ? :better : :equivalent], ["p50", 1 / factor, spread_ratio, 0.595, latency],
+      ["p99", 1 / factor, 0.05, 0.525, different ? :better : :not_shown], ["cpu_per_request", 1.006, 0.02, nil, :not_shown]]
       .map do |metric, ratio, spread_ratio, predicted, outcome|
         comparison(variant, metric, ratio, spread_ratio, outcome:, smallest_effect_ratio: spread_ratio * 1.2,
           predicted_ratio: predicted && (different ? predicted : 1.0))

@@ -38,7 +38,7 @@ module PumaTuner
           measured = claim.measured
           Row.new(y:, name: Report::Figures.shortened(claim.text, NAME_LENGTH), low: @scale.place(measured.low), high: @scale.place(measured.high),
             value: @scale.place(measured.value), published: claim.published_ratio && @scale.place(claim.published_ratio), measured: told.measured,
-            style: told.style.tr(" ", "-"), title: "#{claim.text}: claimed #{told.published}, here #{told.measured}, #{told.basis}; #{told.outcome}")
+            style: told.style, title: "#{claim.text}: claimed #{told.published}, here #{told.measured}, #{told.basis}; #{told.outcome}")
         end
       end
     end

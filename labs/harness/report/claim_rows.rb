@@ -18,7 +18,7 @@ module PumaTuner
         DETAILS = {
           less: "same direction, less", more: "same direction, more", other_direction: "the other direction", no_direction: "no direction is shown"
         }.freeze
-        STYLES = {reproduced: "better", exact: "better", shown: "better", compatible: "equivalent", contradicted: "worse", differs: "worse"}.freeze
+        STYLES = {reproduced: :better, exact: :better, shown: :better, compatible: :equivalent, contradicted: :worse, differs: :worse}.freeze
 
         # Words in which the numbers of Prove::Metric are told, too.
         UNITS_OF = {"ns" => :duration, "per_s" => :rate, "bytes" => :mebibytes}.freeze
@@ -31,7 +31,7 @@ module PumaTuner
 
         def row(claim)
           Row.new(text: claim.text, published: published(claim), margin: claim.margin && margin(claim.margin), measured: measured(claim), basis: basis(claim),
-            outcome: outcome(claim), style: STYLES.fetch(claim.outcome, "not shown"), note: claim.note)
+            outcome: outcome(claim), style: STYLES.fetch(claim.outcome, :not_shown), note: claim.note)
         end
 
         # @param claim [Lab::Claim]

@@ -14,7 +14,7 @@ module PumaTuner
       # Why nothing is shown, whatever the figures are. short_blocks: they are parts of a day, and what disturbs a server for hours is in several
       # of them, so that their scatter is not all there is; few_blocks: no interval can be made of so few; traffic_apart: at no traffic were both
       # groups observed, so that the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked.
-      REASONS = %w[short_blocks few_blocks traffic_apart].freeze
+      REASONS = %i[short_blocks few_blocks traffic_apart].freeze
 
       # @param a [Array<Span>]
       # @param b [Array<Span>] as many
@@ -89,9 +89,9 @@ module PumaTuner
       # @return [String, nil]
       def reason(metric, result)
         return if metric.better.nil? || sums[metric].any? { |side| metric.of(side, Array.new(@pairs.size, 1)).nil? }
-        return "few_blocks" unless result
-        return "short_blocks" unless @days
-        "traffic_apart" if metric.adjusted && traffic_apart?
+        return :few_blocks unless result
+        return :short_blocks unless @days
+        :traffic_apart if metric.adjusted && traffic_apart?
       end
 
       def row(metric, plain, adjusted, **said)
@@ -107,10 +107,10 @@ module PumaTuner
       end
 
       def outcome(metric, result, p_value, reason)
-        return "not shown" if reason
+        return :not_shown if reason
         return unless metric.better && result
-        return "not shown" if p_value > 1 - LEVEL_RATIO
-        (result.log.negative? == (metric.better == "less")) ? "better" : "worse"
+        return :not_shown if p_value > 1 - LEVEL_RATIO
+        (result.log.negative? == (metric.better == "less")) ? :better : :worse
       end
     end
   end

@@ -17,9 +17,9 @@ module PumaTuner
     # ratio: b over a; nil of too few blocks, and where either is unknown
     # adjusted: the same if both had had the same traffic per worker, nil where that means nothing
     # error_ratio: how far a and b may lie from the truth because of the histogram's buckets, relative; nil of what has none
-    # outcome: "better", "worse", "not shown", of what is adjusted where there is that, after Holm over all; nil of what is only told
+    # outcome: :better, :worse, :not_shown, of what is adjusted where there is that, after Holm over all; nil of what is only told
     # reason: why nothing can be shown whatever the figures are, see Comparer::REASONS; nil where they decide
-    Row = Document.define(:name, :label, :unit, :a, :b, :ratio, :adjusted, :error_ratio, :outcome, :reason, added: %i[reason],
+    Row = Document.define(:name, :label, :unit, :a, :b, :ratio, :adjusted, :error_ratio, :outcome, :reason, added: %i[reason], symbols: %i[outcome reason],
       nested: {ratio: Stats::Estimate, adjusted: Stats::Estimate}) do
       def initialize(reason: nil, **fields) = super
     end

@@ -7,8 +7,8 @@ module PumaTuner
     # before, after: nil where it was not seen at all
     # ratio: after over before: exact where every call was followed, else with what sampling leaves open; nil when one is 0
     # difference: after less before
-    # outcome: "cheaper", "dearer", "gone", "new", "same", or "not shown" where sampling can't tell
-    MethodDiff = Document.define(:name, :path, :before, :after, :difference, :ratio, :outcome, nested: {ratio: Stats::Estimate})
+    # outcome: :cheaper, :dearer, :gone, :new, :same, or :not_shown where sampling can't tell
+    MethodDiff = Document.define(:name, :path, :before, :after, :difference, :ratio, :outcome, symbols: %i[outcome], nested: {ratio: Stats::Estimate})
 
     # Two profiles by the same profiler and mode, held against each other.
     #

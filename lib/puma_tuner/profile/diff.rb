@@ -112,11 +112,11 @@ module PumaTuner
       end
 
       def exact_outcome(before, after)
-        return "same" if before == after
-        return "new" if before.zero?
-        return "gone" if after.zero?
-        return "same" if (after / before - 1).abs <= SAME_RATIO
-        (after < before) ? "cheaper" : "dearer"
+        return :same if before == after
+        return :new if before.zero?
+        return :gone if after.zero?
+        return :same if (after / before - 1).abs <= SAME_RATIO
+        (after < before) ? :cheaper : :dearer
       end
 
       # Of sampled rows the outcome is a p-value until all of them are known.
@@ -127,10 +127,10 @@ module PumaTuner
       end
 
       def sampled_outcome(diff, p_value)
-        return "not shown" if p_value > 1 - LEVEL_RATIO
-        return "new" unless diff.before
-        return "gone" unless diff.after
-        (diff.difference < 0) ? "cheaper" : "dearer"
+        return :not_shown if p_value > 1 - LEVEL_RATIO
+        return :new unless diff.before
+        return :gone unless diff.after
+        (diff.difference < 0) ? :cheaper : :dearer
       end
     end
   end

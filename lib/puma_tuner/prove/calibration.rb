@@ -10,7 +10,7 @@ module PumaTuner
 
       # outcomes: of the primary metric, one for each proof; level_ratio: what the method promises
       Result = Data.define(:primary, :outcomes, :rounds_count, :level_ratio) do
-        def differences_count = outcomes.count { |comparison| %w[better worse].include?(comparison.outcome) }
+        def differences_count = outcomes.count { |comparison| %i[better worse].include?(comparison.outcome) }
 
         def to_s
           "#{differences_count} of #{outcomes.size} proofs of equal variants called a difference in #{primary}; at most #{((1 - level_ratio) * 100).round(1)} in 100 " \
@@ -21,7 +21,7 @@ module PumaTuner
 
         def line(comparison)
           ratio = comparison.ratio
-          "  #{Units.times(ratio.value)} (#{Units.times(ratio.low)} to #{Units.times(ratio.high)}), #{comparison.outcome}"
+          "  #{Units.times(ratio.value)} (#{Units.times(ratio.low)} to #{Units.times(ratio.high)}), #{comparison.outcome.to_s.tr("_", " ")}"
         end
       end
 

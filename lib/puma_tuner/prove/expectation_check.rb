@@ -17,7 +17,7 @@ module PumaTuner
       # @return [String, nil] why it is not shown of that variant; nil when it is
       def objection(variant)
         failure = @verdict.failing(variant)
-        return "it failed in #{failure.attempts_count} of #{failure.all_count} rounds: #{failure.reason}" if failure && @wanted.claim != "worse"
+        return "it failed in #{failure.attempts_count} of #{failure.all_count} rounds: #{failure.reason}" if failure && @wanted.claim != :worse
         comparison = @verdict.comparison(variant, @wanted.metric)
         return "#{@wanted.metric} of #{variant} could not be compared" unless comparison
         return "#{comparison.ratio.samples_count} rounds are too few for an interval" unless comparison.ratio.level_ratio
@@ -29,9 +29,9 @@ module PumaTuner
       def holds?(comparison)
         ratio = comparison.ratio
         case @wanted.claim
-        when /\A>= ?(.+)/ then ratio.low >= $1.to_f
-        when /\A<= ?(.+)/ then ratio.high <= $1.to_f
-        when "not worse" then not_worse?(ratio)
+        when :at_least then ratio.low >= @wanted.ratio
+        when :at_most then ratio.high <= @wanted.ratio
+        when :not_worse then not_worse?(ratio)
         else comparison.outcome == @wanted.claim
         end
       end
@@ -44,13 +44,13 @@ module PumaTuner
       def interval_in_words(comparison)
         ratio = comparison.ratio
         interval = format("the %.0f%% interval is %.3f to %.3f", (ratio.level_ratio * 100).floor, ratio.low, ratio.high)
-        return interval unless %w[better worse equivalent].include?(@wanted.claim)
-        "#{(comparison.outcome == "not shown") ? "no difference is shown" : "it is #{comparison.outcome}"}; #{interval}#{by_chance(comparison)}"
+        return interval unless %i[better worse equivalent].include?(@wanted.claim)
+        "#{(comparison.outcome == :not_shown) ? "no difference is shown" : "it is #{comparison.outcome}"}; #{interval}#{by_chance(comparison)}"
       end
 
       # An interval clear of 1 that shows nothing begs the question why.
       def by_chance(comparison)
-        return if comparison.outcome != "not shown" || comparison.ratio.covers?(1)
+        return if comparison.outcome != :not_shown || comparison.ratio.covers?(1)
         format(", but of so many metrics one may be that by chance (adjusted p %.2f)", comparison.adjusted_p_value)
       end
     end

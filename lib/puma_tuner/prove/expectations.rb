@@ -11,10 +11,10 @@ module PumaTuner
         "METRIC worse", "METRIC equivalent" and "METRIC not worse"; with "NAME: " before it, of that variant only.
       TEXT
 
-      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*(?<claim>(?:>=|<=)\s*\d*\.?\d+|\b(?:better|worse|equivalent|not\s+worse))\z/
+      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*(?:(?<bound>>=|<=)\s*(?<ratio>\d*\.?\d+)|\b(?<outcome>better|worse|equivalent|not\s+worse))\z/
 
-      # variant: nil for every one; claim: "better", ">= 1.2", …
-      Wanted = Data.define(:text, :variant, :metric, :claim)
+      # variant: nil for every one; claim: an outcome, :not_worse, :at_least or :at_most; ratio: of the latter two, else nil
+      Wanted = Data.define(:text, :variant, :metric, :claim, :ratio)
 
       # @param texts [Array<String>]
       # @param metrics [Array<Metric>] that there can be
@@ -25,9 +25,15 @@ module PumaTuner
         new(texts.map do |text|
           match = PATTERN.match(text.strip) or raise UserMistake, "#{text.inspect} is no expectation. #{UNDERSTOOD}"
           insist_on_metric(text, match[:metric], names)
-          Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: match[:claim].split.join(" "))
+          Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match), ratio: match[:ratio]&.to_f)
         end)
       end
+
+      def self.claim(match)
+        return (match[:bound] == ">=") ? :at_least : :at_most if match[:bound]
+        match[:outcome].split.join("_").to_sym
+      end
+      private_class_method :claim
 
       def self.insist_on_metric(text, name, names)
         return if names.include?(name)

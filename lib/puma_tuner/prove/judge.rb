@@ -91,9 +91,9 @@ module PumaTuner
 
       def with_outcome(metric, comparison, adjusted_p_value)
         outcome = Outcome.of(comparison.ratio, more_is_better: metric.more_is_better, equivalent_ratio: @equivalent_ratio)
-        by_chance = adjusted_p_value && adjusted_p_value > 1 - LEVEL_RATIO && outcome != "equivalent"
-        failing = outcome != "worse" && failures.any? { |failure| failure.variant == comparison.variant && failure.clearly_more }
-        comparison.with(adjusted_p_value:, outcome: (by_chance || failing) ? "not shown" : outcome)
+        by_chance = adjusted_p_value && adjusted_p_value > 1 - LEVEL_RATIO && outcome != :equivalent
+        failing = outcome != :worse && failures.any? { |failure| failure.variant == comparison.variant && failure.clearly_more }
+        comparison.with(adjusted_p_value:, outcome: (by_chance || failing) ? :not_shown : outcome)
       end
 
       def failures

@@ -7,12 +7,12 @@ module PumaTuner
       # @param ratio [Stats::Estimate] without a level (too few pairs) it says nothing
       # @param more_is_better [Boolean] see Metric
       # @param equivalent_ratio [Float] see Verdict; a difference that small is no news, even when it is certain
-      # @return [String] "better", "worse", "equivalent" or "not shown"
+      # @return [Symbol] :better, :worse, :equivalent or :not_shown
       def self.of(ratio, more_is_better:, equivalent_ratio:)
-        return "not shown" unless ratio.level_ratio
-        return "equivalent" if equivalent?(ratio, equivalent_ratio)
-        return "not shown" if ratio.covers?(1)
-        ((ratio.low > 1) == more_is_better) ? "better" : "worse"
+        return :not_shown unless ratio.level_ratio
+        return :equivalent if equivalent?(ratio, equivalent_ratio)
+        return :not_shown if ratio.covers?(1)
+        ((ratio.low > 1) == more_is_better) ? :better : :worse
       end
 
       # @return [Boolean] whether the whole interval lies inside 1 ± equivalent_ratio

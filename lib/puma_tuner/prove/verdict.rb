@@ -53,9 +53,9 @@ module PumaTuner
     #   the primary one, whose level is corrected beforehand)
     # smallest_effect_ratio: the smallest change that so many pairs, as noisy as these, would have shown 8 times in 10
     # predicted_ratio: the forecast's, nil where none was made
-    # outcome: "better", "worse", "equivalent" or "not shown"; a ratio's direction is the metric's (latency: lower is better)
+    # outcome: :better, :worse, :equivalent or :not_shown; a ratio's direction is the metric's (latency: lower is better)
     Comparison = Document.define(:variant, :metric, :ratio, :t_ratio, :p_value, :adjusted_p_value, :smallest_effect_ratio,
-      :predicted_ratio, :outcome, nested: {ratio: Stats::Estimate, t_ratio: Stats::Estimate}) do
+      :predicted_ratio, :outcome, symbols: %i[outcome], nested: {ratio: Stats::Estimate, t_ratio: Stats::Estimate}) do
       # @return [Boolean, nil] whether both intervals say the same of 1; nil when there is only one
       def agreed?
         t_ratio && ratio.covers?(1) == t_ratio.covers?(1)

@@ -44,7 +44,7 @@ module PumaTuner
       attr_reader :cell
 
       # @param noun [String] what the budgets are the mean of
-      # @param outcome [String, nil] that the rounds showed, if it says anything of time
+      # @param outcome [Symbol, nil] that the rounds showed, if it says anything of time
       def initialize(baseline, cell, noun, outcome: nil)
         @baseline = baseline
         @cell = cell
@@ -82,7 +82,7 @@ module PumaTuner
 
       # @return [Boolean] whether the time went the other way than what the rounds showed
       def doubtful?
-        !same? && {"better" => total.difference_ns.positive?, "worse" => total.difference_ns.negative?}.fetch(@outcome, false)
+        !same? && {better: total.difference_ns.positive?, worse: total.difference_ns.negative?}.fetch(@outcome, false)
       end
 
       # @return [String] what the numbers rest on

@@ -44,7 +44,7 @@ module PumaTuner
 
       # One in twenty intervals is clear of 1 by chance, and there are many.
       def by_chance
-        clear = compared.select { |comparison| comparison.outcome == "not shown" && comparison.ratio.level_ratio && !comparison.ratio.covers?(1) }
+        clear = compared.select { |comparison| comparison.outcome == :not_shown && comparison.ratio.level_ratio && !comparison.ratio.covers?(1) }
         return if clear.empty?
         p_values = clear.filter_map(&:adjusted_p_value).map { |p_value| format("%.2f", p_value) }
         ["Nothing is shown in #{Figures.list(clear.map { |one| label(one) })} though the interval is clear of 1: of so many metrics one may " \
@@ -65,7 +65,7 @@ module PumaTuner
           variant: Figures.number(metric, @cell.estimates[metric.name]&.value), ratio: Figures.ratio(comparison&.ratio),
           predicted: [Units.times(comparison&.predicted_ratio), (Figures.prediction_held(comparison) if comparison)].compact.join(", "),
           least: Units.percent(comparison&.smallest_effect_ratio), outcome:,
-          words: outcome ? Figures::OUTCOMES.fetch(outcome, outcome) : "not compared")
+          words: outcome ? Figures::OUTCOMES.fetch(outcome) : "not compared")
       end
     end
   end

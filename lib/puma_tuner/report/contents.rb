@@ -25,8 +25,8 @@ module PumaTuner
         comparison = recommended_cell && verdict.comparison(recommended_cell.variant, verdict.primary)
         case comparison&.outcome
         when nil then "Predicted: #{recommendation.title}"
-        when "better" then "Go from #{today} to #{recommendation.topology}: #{Figures.ratio(comparison.ratio)} #{primary.label}, measured"
-        when "worse" then "Predicted, and measured to be worse: #{recommendation.title}"
+        when :better then "Go from #{today} to #{recommendation.topology}: #{Figures.ratio(comparison.ratio)} #{primary.label}, measured"
+        when :worse then "Predicted, and measured to be worse: #{recommendation.title}"
         else "Predicted, and not shown: #{recommendation.title}"
         end
       end

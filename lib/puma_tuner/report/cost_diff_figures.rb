@@ -24,14 +24,14 @@ module PumaTuner
       def tables
         {
           "Methods, by what they took themselves#{per}" => rows(@diff.methods, method(:amount)),
-          "Calls#{per}" => rows(@diff.calls.reject { |one| one.outcome == "same" }, method(:count)),
-          "Objects, by class and file#{per}" => rows(@diff.allocations.reject { |one| one.outcome == "same" }, method(:count))
+          "Calls#{per}" => rows(@diff.calls.reject { |one| one.outcome == :same }, method(:count)),
+          "Objects, by class and file#{per}" => rows(@diff.allocations.reject { |one| one.outcome == :same }, method(:count))
         }.reject { |_, rows| rows.empty? }
       end
 
       # @param one [Profile::MethodDiff]
       # @return [String] "12.3 ms -> 10.1 ms, 0.82x (0.79–0.85), cheaper"
-      def change(one) = "#{amount(one.before)} → #{amount(one.after)}#{", #{Figures.ratio(one.ratio)}" if one.ratio}, #{one.outcome}"
+      def change(one) = "#{amount(one.before)} → #{amount(one.after)}#{", #{Figures.ratio(one.ratio)}" if one.ratio}, #{Figures.outcome(one.outcome)}"
 
       # @return [String]
       def notes

@@ -6,10 +6,14 @@ module PumaTuner
     module Figures
       # What a comparison showed, in words.
       OUTCOMES = {
-        "better" => "better", "worse" => "worse", "equivalent" => "equivalent", "not shown" => "no difference shown"
+        better: "better", worse: "worse", equivalent: "equivalent", not_shown: "no difference shown"
       }.freeze
 
       module_function
+
+      # @param outcome [Symbol]
+      # @return [String] in a table, "not shown"
+      def outcome(outcome) = outcome.to_s.tr("_", " ")
 
       # @return [String] "1,868"
       def count(number) = number ? number.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",") : "-"

@@ -21,7 +21,7 @@ module PumaTuner
         @primary = @verdict.comparison(cell.variant, @verdict.primary)
       end
 
-      # @return [String, nil] "better", "worse", "equivalent" or "not shown", in the primary metric
+      # @return [Symbol, nil] :better, :worse, :equivalent or :not_shown, in the primary metric
       def outcome = @primary&.outcome
 
       # @return [String] without any number
@@ -52,8 +52,8 @@ module PumaTuner
         label = @contents.primary.label
         case outcome
         when nil then failing ? "#{variant} fails: #{failing.reason}" : "#{variant} could not be compared in #{label}"
-        when "equivalent" then "#{variant} and #{baseline} are equivalent in #{label}"
-        when "not shown" then failing ? "#{variant} fails, and #{baseline} does not" : "No difference shown between #{variant} and #{baseline} in #{label}"
+        when :equivalent then "#{variant} and #{baseline} are equivalent in #{label}"
+        when :not_shown then failing ? "#{variant} fails, and #{baseline} does not" : "No difference shown between #{variant} and #{baseline} in #{label}"
         else "#{variant} is #{outcome} than #{baseline} in #{label}"
         end
       end
@@ -62,7 +62,7 @@ module PumaTuner
       def failing = @verdict.failing(@cell.variant)
 
       def because
-        ", inside 1 ± #{Units.percent(@verdict.equivalent_ratio)}" if outcome == "equivalent" && @verdict.equivalent_ratio
+        ", inside 1 ± #{Units.percent(@verdict.equivalent_ratio)}" if outcome == :equivalent && @verdict.equivalent_ratio
       end
 
       def prediction
@@ -71,7 +71,7 @@ module PumaTuner
 
       # What nothing shown is worth.
       def afterthought
-        return unless outcome == "not shown"
+        return unless outcome == :not_shown
         return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: #{failing.reason}." if failing
         return " #{ComparisonNotes.too_few(@verdict)}" unless @primary.ratio.level_ratio
         least = @primary.smallest_effect_ratio or return
@@ -83,7 +83,7 @@ module PumaTuner
       # How large it is matters of a difference only.
       def in_words(comparison)
         label = @contents.metric(comparison.metric).label
-        %w[better worse].include?(comparison.outcome) ? "#{label} #{Figures.ratio(comparison.ratio)}" : label
+        %i[better worse].include?(comparison.outcome) ? "#{label} #{Figures.ratio(comparison.ratio)}" : label
       end
     end
   end

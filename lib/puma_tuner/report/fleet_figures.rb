@@ -92,9 +92,9 @@ module PumaTuner
 
       # Why rows are not shown whatever their figures say.
       UNDECIDED = {
-        "short_blocks" => "%s: not shown, whatever the figures are. Parts of a day hang together, and intervals of them are narrower than the truth; a --window of four days or more decides.",
-        "few_blocks" => "%s: not shown, as there are too few blocks of time for an interval.",
-        "traffic_apart" => "%s: not shown, as the groups have no traffic per worker in common: the ratio has the traffic's part in it, and what it would be at equal traffic nobody has seen."
+        short_blocks: "%s: not shown, whatever the figures are. Parts of a day hang together, and intervals of them are narrower than the truth; a --window of four days or more decides.",
+        few_blocks: "%s: not shown, as there are too few blocks of time for an interval.",
+        traffic_apart: "%s: not shown, as the groups have no traffic per worker in common: the ratio has the traffic's part in it, and what it would be at equal traffic nobody has seen."
       }.freeze
       private_constant :UNDECIDED
 

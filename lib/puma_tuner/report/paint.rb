@@ -7,7 +7,7 @@ module PumaTuner
       CODES = {bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36}.freeze
 
       # Of a comparison's outcome.
-      OUTCOMES = {"better" => :green, "worse" => :red, "equivalent" => :cyan, "not shown" => :yellow}.freeze
+      OUTCOMES = {better: :green, worse: :red, equivalent: :cyan, not_shown: :yellow}.freeze
 
       # @return [String] without any colour
       def self.strip(text) = text.gsub(/\e\[[\d;]*m/, "")

@@ -100,7 +100,7 @@ module PumaTuner
         baseline = points.first
         fitting = points.select { |one| fits?(one) }
         return [points.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with #{@workers_count} workers; this one needs least memory."] if fitting.empty?
-        shown = fitting.select { |one| @verdict.comparison(one.variant, "cpu_per_request")&.outcome == "better" }
+        shown = fitting.select { |one| @verdict.comparison(one.variant, "cpu_per_request")&.outcome == :better }
         return nothing_shown(fitting, baseline) if shown.empty?
         cheapest = shown.min_by(&:cpu)
         chosen = shown.select { |one| one.cpu_ratio.low <= cheapest.cpu * (1 + EQUIVALENT_RATIO) }.min_by(&:memory)

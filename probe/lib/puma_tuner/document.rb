@@ -113,7 +113,8 @@ module PumaTuner
       private
 
       def nested_value(member, field)
-        return field&.to_sym if self::SYMBOLS.include?(member)
+        # In older files some were words.
+        return field&.tr(" ", "_")&.to_sym if self::SYMBOLS.include?(member)
         case value_class = self::NESTED[member]
         when nil then Ractor.make_shareable(field)
         when Array then field&.map { |element| value_class.first.from_document(element) }.freeze

@@ -22,7 +22,7 @@ class ReportHtmlRatioChartTest < TunerTest
   test "better and worse of a metric where less is better stand on the same sides of 1 as their ratios" do
     rows = chart.groups.first.last
     saved, cost = rows.values_at(1, 8)
-    assert_equal %w[better worse], [saved.outcome, cost.outcome]
+    assert_equal %i[better worse], [saved.outcome, cost.outcome]
     assert_operator saved.high, :<, chart.one
     assert_operator cost.low, :>, chart.one
   end

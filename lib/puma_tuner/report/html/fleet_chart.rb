@@ -37,8 +37,8 @@ module PumaTuner
         def row(row, y)
           told = @told.fetch(row.label)
           low, high, value = places(row.ratio)
-          Row.new(y:, name: row.label, low:, high:, value:, adjusted: row.adjusted && places(row.adjusted), text: told.ratio, style: (row.outcome || "not shown").tr(" ", "-"),
-            title: "#{row.label}: #{told.a} to #{told.b}, #{told.ratio}; at equal traffic #{told.adjusted}#{"; #{row.outcome}" if row.outcome}")
+          Row.new(y:, name: row.label, low:, high:, value:, adjusted: row.adjusted && places(row.adjusted), text: told.ratio, style: row.outcome || :not_shown,
+            title: "#{row.label}: #{told.a} to #{told.b}, #{told.ratio}; at equal traffic #{told.adjusted}#{"; #{Figures.outcome(row.outcome)}" if row.outcome}")
         end
 
         def places(estimate) = [estimate.low, estimate.high, estimate.value].map { |number| @scale.place(number) }

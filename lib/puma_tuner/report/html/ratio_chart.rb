@@ -62,7 +62,7 @@ module PumaTuner
           predicted = found.comparison.predicted_ratio
           Row.new(y:, name: "#{Figures.shortened(found.metric.label, LABEL_LENGTH)}#{" *" if found.primary}",
             low: @scale.place(ratio.low), high: @scale.place(ratio.high), value: @scale.place(ratio.value),
-            predicted: predicted && @scale.place(predicted), outcome: found.outcome.tr(" ", "-"),
+            predicted: predicted && @scale.place(predicted), outcome: found.outcome,
             texts: [found.ratio, *(Units.times(predicted) if predicted?), found.words],
             title: "#{found.label}: measured #{found.ratio}, #{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "round")}" \
               "#{", predicted #{Units.times(predicted)}" if predicted}; #{found.words}")

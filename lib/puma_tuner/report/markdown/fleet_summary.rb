@@ -22,7 +22,7 @@ module PumaTuner
         private
 
         def rows
-          cells = @figures.rows.map { |row| [row.label, row.a, row.b, row.change || "-", row.ratio, row.adjusted, row.outcome || ""] }
+          cells = @figures.rows.map { |row| [row.label, row.a, row.b, row.change || "-", row.ratio, row.adjusted, Figures.outcome(row.outcome)] }
           [table(["", "a", "b", "change", "ratio", "at equal traffic", "outcome"], cells), escaped(@figures.notes.join(" "))].join("\n\n")
         end
 

@@ -29,7 +29,7 @@ module PumaTuner
 
         def table_of(rows)
           table = table(["name", "before", "after", "difference", "ratio", "<outcome"])
-          rows.first(ROWS_MAX).each { |row| table << [shortened(row.name, NAME_LENGTH), row.before, row.after, row.difference, row.ratio, row.outcome] }
+          rows.first(ROWS_MAX).each { |row| table << [shortened(row.name, NAME_LENGTH), row.before, row.after, row.difference, row.ratio, Figures.outcome(row.outcome)] }
           hidden_count = rows.size - ROWS_MAX
           table.lines + (hidden_count.positive? ? note("#{hidden_count} more in the JSON.") : [])
         end

@@ -26,7 +26,7 @@ module PumaTuner
           table.lines
         end
 
-        def outcome(row) = row.outcome ? @paint.call(row.outcome, Paint::OUTCOMES.fetch(row.outcome)) : ""
+        def outcome(row) = row.outcome ? @paint.call(Figures.outcome(row.outcome), Paint::OUTCOMES.fetch(row.outcome)) : ""
 
         def warnings
           return [] if @contents.warnings.empty?

@@ -58,7 +58,7 @@ module PumaTuner
         def cells(row, predicted)
           [
             shortened("#{row.metric.label}#{" *" if row.primary}", LABEL_LENGTH), row.baseline, row.variant, row.ratio, *(row.predicted if predicted), row.least,
-            row.outcome ? @paint.call(row.outcome, Paint::OUTCOMES.fetch(row.outcome, :bold)) : "-"
+            row.outcome ? @paint.call(Figures.outcome(row.outcome), Paint::OUTCOMES.fetch(row.outcome, :bold)) : "-"
           ]
         end
 
