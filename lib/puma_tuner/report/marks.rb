@@ -14,12 +14,11 @@ module PumaTuner
 
       # @return [Array<String>] "today", "recommended", "rule of thumb"
       def of(topology)
-        [
-          ("today" if topology == @today),
-          ("recommended" if topology == @recommended),
-          ("rule of thumb" if rule_of_thumb?(topology))
-        ].compact
+        [*of_settings(topology), *("rule of thumb" if rule_of_thumb?(topology))]
       end
+
+      # @return [Array<String>] of these, "today" and "recommended"
+      def of_settings(topology) = [("today" if topology == @today), ("recommended" if topology == @recommended)].compact
 
       # @param grid [Grid]
       # @return [Array<String>] the same, and what the best of a grid is

@@ -4,7 +4,14 @@ module PumaTuner
   module Report
     # What was found, recommended, predicted and proven, in sentences: the same in the terminal, in HTML and in Markdown.
     class Summary
-      Point = Data.define(:label, :text)
+      # kind: of LABELS
+      Point = Data.define(:kind, :text) do
+        def label = LABELS.fetch(kind)
+      end
+
+      LABELS = {
+        doubts: "Beware", found: "Found", recommended: "Recommended", predicted: "Predicted", proven: "Proven", expected: "Asked for", cause: "Cause", remarks: "Remarks"
+      }.freeze
 
       # A forecast's bottleneck in a sentence.
       LIMITS = {"threads" => "the number of threads", "gvl" => "the GVL", "cores" => "the cores",
@@ -17,8 +24,18 @@ module PumaTuner
 
       # @return [Array<Point>] one for each stage that was reached
       def points
-        {"Beware" => doubts, "Found" => found, "Recommended" => recommended, "Predicted" => predicted, "Proven" => proven, "Asked for" => expected, "Cause" => cause, "Remarks" => remarks}
-          .filter_map { |label, text| Point.new(label:, text:) if text }
+        {doubts:, found:, recommended:, predicted:, proven:, expected:, cause:, remarks:}.filter_map { |kind, text| Point.new(kind:, text:) if text }
+      end
+
+      # @return [String, nil] what the proof was asked to show, and whether it did
+      def expected
+        expectations = @contents.verdict&.expectations.to_a
+        return if expectations.empty?
+        told = expectations.map do |expectation|
+          "#{expectation.text}#{" of #{expectation.variant}" if several? && !expectation.text.include?(expectation.variant)} is #{expectation.shown ? "shown" : "not shown"}" \
+            "#{" (#{expectation.reason})" if expectation.reason}"
+        end
+        "#{told.join("; ")}."
       end
 
       private
@@ -98,17 +115,6 @@ module PumaTuner
       def unproven = @contents.unproven&.lines&.first&.chomp&.chomp(".") || "the proof was left out"
 
       def shown_cells = [@contents.recommended_cell || @contents.other_cells].flatten
-
-      # What the proof was asked to show.
-      def expected
-        expectations = @contents.verdict&.expectations.to_a
-        return if expectations.empty?
-        told = expectations.map do |expectation|
-          "#{expectation.text}#{" of #{expectation.variant}" if several? && !expectation.text.include?(expectation.variant)} is #{expectation.shown ? "shown" : "not shown"}" \
-            "#{" (#{expectation.reason})" if expectation.reason}"
-        end
-        "#{told.join("; ")}."
-      end
 
       def several? = @contents.other_cells.size > 1
 

@@ -53,7 +53,7 @@ module PumaTuner
         # @return [Cell, nil] nil when nothing was predicted there
         def cell(workers_count, threads_count)
           forecast = @grid.at(Topology.new(workers_count:, threads_count:)) or return
-          marks = @marks.of(forecast.topology) - ["rule of thumb"]
+          marks = @marks.of_settings(forecast.topology)
           return unsteady(forecast, marks) unless forecast.steady?
           estimate = forecast.public_send(@field)
           measured = @marks.measured(forecast)&.estimates&.fetch(metric.name, nil)

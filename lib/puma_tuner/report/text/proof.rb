@@ -29,8 +29,8 @@ module PumaTuner
 
         # A whole tuning says it at its end.
         def asked
-          point = Summary.new(@contents).points.find { |found| found.label == "Asked for" } unless @contents.whole?
-          point ? paragraph("Asked for: #{point.text}") : []
+          expected = Summary.new(@contents).expected unless @contents.whole?
+          expected ? paragraph("Asked for: #{expected}") : []
         end
 
         def tables

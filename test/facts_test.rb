@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "prism"
+
+# Facts travel as values, and are put into words where people read them. So code never looks for words in a text of our own: whoever
+# rewords a sentence must not change what is done.
+class FactsTest < TunerTest
+  ROOT = File.expand_path("..", __dir__)
+  SOURCES = Dir["#{ROOT}/{lib,probe/lib}/**/*.rb"]
+
+  # Texts that others write: what is looked for in them, by file.
+  OUTSIDE = {
+    "puma_tuner/cli.rb" => ["called with arguments .*$"], # by dry-cli
+    "host/server_process.rb" => ["Address already in use"], # by Puma, or by the kernel
+    "load/h2load.rb" => ["^finished in", "^finished in ([\\d.]+)s"], # by the tool itself
+    "load/data_file.rb" => [" in line \\d+\\.?\\z"], # by CSV
+    "load/hey.rb" => ["^Error distribution:\\n.*"],
+    "fleet/prometheus.rb" => ["too many samples|timed out"], # by Prometheus
+    "probe/observation.rb" => ["puma "], # by Puma, its threads' names
+    "profile/readers/perf.rb" => ["^# perf version : (\\S+)"],
+    "profile/perf.rb" => ["paranoid|ermission|not permitted"],
+    "probe/puma.rb" => ["cluster worker (\\d+): (\\d+)"] # by Puma, its title
+  }.freeze
+
+  # Finds texts of two words or more that something is compared with, or looked for in.
+  class Comparisons < Prism::Visitor
+    METHODS = %i[include? start_with? end_with? match? match =~ !~ == != === [] slice grep grep_v sub gsub index key? fetch delete_prefix delete_suffix scan].freeze
+    # Their second argument is what comes instead.
+    ONE = %i[fetch sub gsub].freeze
+    WORDS = /[a-z]{2,},?(?:\\s[+*]?| )[a-z]{2,}|\A[a-z]{3,} \z/i
+
+    attr_reader :found
+
+    def initialize
+      @found = []
+      super
+    end
+
+    def visit_call_node(node)
+      arguments = node.arguments&.arguments.to_a
+      look([node.receiver, *(ONE.include?(node.name) ? arguments.first(1) : arguments)]) if METHODS.include?(node.name)
+      super
+    end
+
+    def visit_when_node(node)
+      look(node.conditions)
+      super
+    end
+
+    def visit_in_node(node)
+      look([node.pattern])
+      super
+    end
+
+    private
+
+    def look(nodes)
+      @found.concat(nodes.grep(Prism::StringNode).map(&:unescaped).grep(WORDS), nodes.grep(Prism::RegularExpressionNode).map(&:content).grep(WORDS))
+    end
+  end
+
+  # @param code [String]
+  # @return [Array<String>]
+  def looked_for(code) = Comparisons.new.tap { |visitor| Prism.parse(code).value.accept(visitor) }.found
+
+  test "no code looks for words in a text of our own" do
+    assert_operator SOURCES.size, :>, 400
+    found = SOURCES.to_h { |path| [path, looked_for(File.read(path))] }
+    ours = found.to_h { |path, texts| [path.delete_prefix("#{ROOT}/"), texts - OUTSIDE.find { |name, _| path.end_with?("/#{name}") }.to_a.last.to_a] }
+    assert_empty ours.reject { |_, texts| texts.empty? }
+  end
+
+  test "what is looked for in others' texts is looked for still" do
+    OUTSIDE.each do |name, texts|
+      path = SOURCES.find { |source| source.end_with?("/#{name}") }
+      assert path, name
+      assert_empty texts - looked_for(File.read(path)), name
+    end
+  end
+
+  test "words are found wherever they are looked for" do
+    ['a.include?("traces, blame x")', 'a == "not shown"', "a.match?(/not steady/)", "case a when \"not worse\" then 1 end", 'a.key?("gc settings")', 'a.start_with?("puma ")',
+      "a[/none of its/]", "a.grep_v(/\\Anot steady/)", 'a =~ /no\\s+time/'].each { |code| refute_empty looked_for(code), code }
+    ['a.include?("worker")', "a == :not_shown", 'puts("not shown")', "a.match?(/\\A\\d+\\z/)"].each { |code| assert_empty looked_for(code), code }
+  end
+end
