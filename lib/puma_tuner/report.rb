@@ -6,6 +6,7 @@ module PumaTuner
   # One renderer to a file: a class with the kinds of document it can show in KINDS, whose instances turn a value into a
   # String with `call`. It is named in RENDERERS, and its test stands beside it.
   module Report
+    autoload :AdviceWords, "puma_tuner/report/advice_words"
     autoload :Background, "puma_tuner/report/background"
     autoload :Cause, "puma_tuner/report/cause"
     autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"

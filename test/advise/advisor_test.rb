@@ -25,7 +25,7 @@ class AdvisorTest < TunerTest
 
   test "every advice says what to change, what it costs, and how to undo it" do
     list = Advise::Advisor.new.call(workload(endpoints: [troubled]), sweep(forecast("1x5", 10), forecast("2x2", 18)))
-    list.advice.each do |advice|
+    list.advice.map { |advice| told(advice) }.each do |advice|
       [advice.title, advice.change, advice.cost, advice.undo, *advice.evidence].each { |text| refute_empty text }
       refute_empty advice.evidence
     end

@@ -17,7 +17,7 @@ class OpenLoopAdviceTest < TunerTest
   end
 
   def advice(*forecasts, constraints: {}, **fields)
-    Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweep(*forecasts).with(**fields)).advice.first
+    told(Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweep(*forecasts).with(**fields)).advice.first)
   end
 
   test "what has no steady state is never recommended" do
@@ -37,8 +37,8 @@ class OpenLoopAdviceTest < TunerTest
     list = Advise::Advisor.new.call(workload, sweep(unsteady("1x5"), unsteady("2x4")))
     assert_nil list.recommendation
     assert_predicate list.advice.first, :remark?
-    assert_equal "No topology predicted has a steady state with 100/s", list.advice.first.title
-    assert_includes list.advice.first.evidence.join, "1x4 is outside the topologies predicted"
+    assert_equal "No topology predicted has a steady state with 100/s", told(list.advice.first).title
+    assert_includes told(list.advice.first).evidence.join, "1x4 is outside the topologies predicted"
   end
 
   test "when what has a steady state breaks a constraint, and today's has none, that is remarked, too" do

@@ -117,4 +117,8 @@ module Builders
     Predict::Sweep.new(forecasts:, today:, rule_of_thumb_threads_count:, arrivals: forecasts.first.scenario.arrivals, what_if: [], seed: 1,
       seeds_count: 5, requests_count: 2_000, past_error: nil, remarks: [])
   end
+
+  # @param advice [PumaTuner::Advise::Advice, nil]
+  # @return [PumaTuner::Advise::Advice, nil] with texts, as people read them
+  def told(advice) = advice&.with(**Report::AdviceWords.of(advice).to_h)
 end

@@ -301,27 +301,31 @@ module TuningFixture
   end
 
   def go
-    Advise::Advice.new(rule: "topology", title: "Go from 1x5 to 2x3: +67 % requests/s", topology: topology("2x3"),
-      evidence: ["Today, 1x5: 247 requests/s (244 to 250) predicted in 5 simulations; limited by the GVL.",
-        "Advised, 2x3: 415 requests/s (410 to 420) predicted in 5 simulations; limited by its threads.",
-        "The rule of thumb, 100 over the CPU percentage (35.9%), gives 3 threads: 2x3 is predicted at 415 requests/s."],
+    Advise::Advice.new(rule: "topology", title: say(:go, today: "1x5", advised: "2x3", constraints: nil, throughput_ratio: 1.67), topology: topology("2x3"),
+      evidence: [evidence_today, predicted("advised", "2x3", [415, 410, 420], "threads"),
+        say(:rule_of_thumb, cpu_ratio: 0.359, threads_count: 3, topology: "2x3", predicted: true, per_s: [415, 410, 420])],
       throughput_ratio: estimate(1.681, 0.024), p50_ratio: estimate(0.595, 0.03), p99_ratio: estimate(0.525, 0.11),
-      change: "puma -w 2 -t 3:3", cost: "2 workers, today 1 (memory unknown); room for 6 database connections, today 5",
-      undo: "puma -w 0 -t 5:5")
+      change: say(:puma_options, topology: "2x3"), cost: say(:slots, slots_counts: [6, 5], workers_counts: [2, 1], memory_bytes: nil), undo: say(:puma_options, topology: "1x5"))
   end
 
   def stay
     same = Stats::Estimate.new(value: 1.0, low: 1.0, high: 1.0, level_ratio: nil, samples_count: 5)
-    go.with(title: "Stay with 1x5", topology: topology("1x5"), throughput_ratio: same, p50_ratio: same, p99_ratio: same,
-      evidence: ["Today, 1x5: 247 requests/s (244 to 250) predicted in 5 simulations; limited by the GVL."], change: "puma -w 0 -t 5:5", cost: "none")
+    go.with(title: say(:stay, today: "1x5"), topology: topology("1x5"), throughput_ratio: same, p50_ratio: same, p99_ratio: same,
+      evidence: [evidence_today], change: say(:puma_options, topology: "1x5"), cost: say(:nothing))
   end
 
   def remark
-    Advise::Advice.new(rule: "lock_bound", title: "Requests wait for locks, and more threads make it worse", topology: nil,
-      evidence: ["POST /orders waits for locks for 35.1% of its time, 17.5 ms of a request (mean of 60 recorded)."],
-      throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil,
-      change: "raise the size of the pool that the threads wait for, or hold its members for less long",
-      cost: "a connection more for each place in the pool, in each worker", undo: "the old pool size")
+    Advise::Advice.new(rule: "lock_bound", title: say(:waits_for_locks), topology: nil,
+      evidence: [say(:lock_of_endpoint, endpoint: "POST /orders", ratio: 0.351, lock_ns: 17_500_000, requests_count: 60)],
+      throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, change: say(:larger_pool), cost: say(:connections), undo: say(:pool_size))
+  end
+
+  def say(kind, **facts) = Advise::Statement.of(kind, **facts)
+
+  def evidence_today = predicted("today", "1x5", [247, 244, 250], "gvl")
+
+  def predicted(who, topology, per_s, bottleneck)
+    say(:predicted, who:, topology:, per_s:, p50_ns: [75 * MS, 73 * MS, 77 * MS], p99_ns: [241 * MS, 220 * MS, 262 * MS], bottleneck:, seeds_count: 5)
   end
 
   # @param other [String] the other variant's name

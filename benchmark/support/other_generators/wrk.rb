@@ -81,7 +81,8 @@ module OtherGenerators
       interval_us = WrkCorrection.interval_us(duration_us:, requests_count:, connections_count:)
       samples = WrkCorrection.undo(figures["latencies"].to_h, interval_us)
       return samples, nil if samples && samples.values.sum == requests_count && busy_us(samples) <= connections_count * duration_us
-      [nil, :not_as_known] # of versions 4.0 to 4.2: the samples that wrk invents could not be taken out again
+      # This wrk does not do as versions 4.0 to 4.2 do: the samples that it invents can't be taken out again.
+      [nil, :not_as_known]
     end
 
     def busy_us(samples) = samples.sum { |us, count| us * count }

@@ -2,11 +2,8 @@
 
 module PumaTuner
   module Advise
-    # What a choice of a topology rests on, in sentences.
+    # What a choice of a topology rests on.
     class Evidence
-      LIMITS = {"threads" => "its threads", "gvl" => "the GVL", "cores" => "the cores", "clients" => "the number of connections",
-                "none" => "nothing at this rate"}.freeze
-
       # @param workload [Model::Workload]
       # @param sweep [Predict::Sweep]
       # @param choice [Choice]
@@ -18,87 +15,75 @@ module PumaTuner
         @constraints = constraints
       end
 
-      # @return [Array<String>]
-      def sentences
-        advised = predicted("Advised", chosen) if chosen && !@choice.stay?
-        [*doubts, predicted("Today", @choice.today), advised, why, rule_of_thumb, constraints, load, assumed].compact.freeze
+      # @return [Array<Statement>]
+      def statements
+        advised = predicted(:advised, chosen) if chosen && !@choice.stay?
+        [*doubts, predicted(:today, @choice.today), advised, why, rule_of_thumb, constraints, load, assumed].compact.freeze
       end
 
-      # @return [String, nil] what is kept to, and by how many; nil where anything goes
+      # @return [Array<Statement>] what the model does not reproduce of what it was made from
+      def doubts
+        check = @sweep.self_check or return []
+        [*check.off.map { |setting| Statement.of(:not_reproduced, setting:) }, *(Statement.of(:wider_intervals) if check.widened?)]
+      end
+
+      # @return [Statement, nil] what is kept to, and by how many; nil where anything goes
       def constraints
         return unless @constraints.any?
-        met = "#{@choice.allowed.size} of #{Units.counted(@choice.cells.size, "topology", "topologies")} meet it#{supposed}."
-        @constraints.of_container? ? "Kept to: #{@constraints}; #{met} `--max-memory` sets another limit." : "Asked for: #{@constraints}; #{met}"
+        Statement.of(:constraints, constraints: @constraints, met_count: @choice.allowed.size, all_count: @choice.cells.size, supposed:)
       end
 
       private
-
-      def doubts = @sweep.self_check&.sentences
 
       def chosen = @choice.forecast
 
       def best = @choice.best
 
-      def predicted(label, forecast)
-        return "#{label}, #{forecast.topology}: no steady state, as #{forecast.unsteady}." unless forecast.steady?
-        "#{label}, #{forecast.topology}: #{rate(forecast)} predicted in #{Units.counted(@sweep.seeds_count, "simulation")}, " \
-          "p50 #{duration(forecast.p50_ns)}, p99 #{duration(forecast.p99_ns)}; limited by #{LIMITS.fetch(forecast.bottleneck)}."
-      end
-
-      def rate(forecast)
-        estimate = forecast.throughput_per_s
-        "#{Units.rate(estimate.value)} requests/s (#{Units.rate(estimate.low)} to #{Units.rate(estimate.high)})"
-      end
-
-      def duration(estimate)
-        "#{Units.duration(estimate.value)} (#{Units.duration(estimate.low)} to #{Units.duration(estimate.high)})"
+      # @param who [Symbol] :today or :advised
+      def predicted(who, forecast)
+        return Statement.of(:unsteady, who: who.to_s, topology: forecast.topology, reason: forecast.unsteady) unless forecast.steady?
+        Statement.of(:predicted, who: who.to_s, topology: forecast.topology, per_s: forecast.throughput_per_s, p50_ns: forecast.p50_ns, p99_ns: forecast.p99_ns,
+          bottleneck: forecast.bottleneck, seeds_count: @sweep.seeds_count)
       end
 
       def why
         return unless best
-        if best == chosen
-          return "No other topology #{@constraints.any? ? "that meets the constraints" : "predicted"} #{@choice.open? ? "has a lower p99" : "gives more requests/s"}."
-        end
-        better = @choice.open? ? "with a p99 of #{duration(best.p99_ns)}" : "at #{rate(best)} and a p99 of #{duration(best.p99_ns)}"
-        "#{best.topology} is predicted #{better}, with #{Units.counted(best.topology.slots_count, "slot")} instead of #{chosen.topology.slots_count}: #{not_more}."
+        return Statement.of(:none_better, open: @choice.open?, constrained: @constraints.any?) if best == chosen
+        Statement.of(:little_better, open: @choice.open?, topology: best.topology, per_s: best.throughput_per_s, p99_ns: best.p99_ns,
+          slots_count: best.topology.slots_count, instead_count: chosen.topology.slots_count, **not_more)
       end
 
       # Beyond the margin by its middle, it is the interval that promises nothing.
       def not_more
         name, margin_ratio = @choice.open? ? [:p99_ns, Choice::EQUAL_P99_WITHIN_RATIO] : [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
         ratio = @choice.ratio(best, chosen, name)
-        change = "#{Units.change(ratio.value)} (#{Units.change(ratio.low)} to #{Units.change(ratio.high)})"
-        return "not #{Units.percent(margin_ratio)} #{@choice.open? ? "less" : "more"}" unless ratio.covers?(1)
-        "the difference of #{change} may be none, and of such settings the one with the fewest slots is taken"
+        {ratio:, margin_ratio: (margin_ratio unless ratio.covers?(1))}
       end
 
       def rule_of_thumb
         threads_count = @sweep.rule_of_thumb_threads_count or return
         topology = PumaTuner::Topology.from((chosen || @choice.today).topology.workers_count, threads_count)
-        "The rule of thumb, 100 over the CPU percentage (#{Units.percent(@workload.cpu_ratio)}), gives " \
-          "#{Units.counted(threads_count, "thread")}: #{topology} #{outcome(@choice.cells.find { |forecast| forecast.topology == topology })}."
+        forecast = @choice.cells.find { |cell| cell.topology == topology }
+        Statement.of(:rule_of_thumb, cpu_ratio: @workload.cpu_ratio, threads_count:, topology:, predicted: !forecast.nil?, per_s: (forecast.throughput_per_s if forecast&.steady?))
       end
 
-      def outcome(forecast)
-        return "is outside the topologies predicted" unless forecast
-        forecast.steady? ? "is predicted at #{rate(forecast)}" : "has no steady state"
-      end
-
-      # What is held against a limit on memory where it was not recorded.
+      # How memory that was not recorded is held against a limit on it.
+      #
+      # @return [String, nil]
       def supposed
         return if @constraints.max_memory_bytes.nil? || @choice.cells.all?(&:memory_bytes)
-        return ", with processes that were not recorded taken to share nothing" unless @choice.memory_unknown?
-        ", as no more workers than today's: what they take is unknown" if @constraints.of_container?
+        return "nothing_shared" unless @choice.memory_unknown?
+        "no_more_workers" if @constraints.of_container?
       end
 
       # Of several loads, or of another than the recording's, a reader must know which.
       def load
         arrivals = @choice.today.scenario.arrivals
-        return "The recording had #{@sweep.arrivals}; this is about #{arrivals}." unless arrivals == @sweep.arrivals
-        "Of all that was predicted, this is about #{arrivals}, as recorded." if @choice.cells.size < @sweep.forecasts.size
+        return Statement.of(:other_load, recorded: @sweep.arrivals.summary, arrivals: arrivals.summary) unless arrivals == @sweep.arrivals
+        Statement.of(:recorded_load, arrivals: arrivals.summary) if @choice.cells.size < @sweep.forecasts.size
       end
 
-      def assumed = ("Assumed, and not measured: #{@sweep.what_if.join("; ")}." if @sweep.what_if.any?)
+      def assumed = (Statement.of(:assumed, what_if: @sweep.what_if) if @sweep.what_if.any?)
     end
   end
 end

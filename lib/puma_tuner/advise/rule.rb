@@ -22,6 +22,9 @@ module PumaTuner
         Advice.new(rule: rule_name, topology: nil, throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, **fields)
       end
 
+      # @return [Statement]
+      def say(kind, **facts) = Statement.of(kind, **facts)
+
       # "lock_bound" of Rules::LockBound.
       def rule_name = self.class.name[/\w+\z/].gsub(/(?<=[a-z])(?=[A-Z])/, "_").downcase
     end

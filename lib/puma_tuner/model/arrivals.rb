@@ -39,6 +39,9 @@ module PumaTuner
         with(rate_per_s: rate_per_s * factor, times_ns: times_ns&.map { |ns| (ns / factor).round })
       end
 
+      # @return [Arrivals] without the instants, which may be many
+      def summary = with(times_ns: nil)
+
       def to_s
         return "#{Units.counted(connections_count, "connection")}#{", #{Units.duration(think_ns)} of thought" if think_ns.positive?}" unless open?
         "#{Units.rate(rate_per_s)}/s#{", #{kind}" unless kind == "poisson"}"

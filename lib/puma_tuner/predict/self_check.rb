@@ -79,9 +79,11 @@ module PumaTuner
       # @return [Array<String>] what is beyond noise, to be told before anything else; none where nothing is
       def sentences
         return [] if off.empty?
-        widened = off.any? { |setting| setting.off.any? { |figure| !figure.part? || figure.metric == "gvl_wait" } }
-        [*off.map(&:sentence), *("All intervals are wider by that." if widened)]
+        [*off.map(&:sentence), *("All intervals are wider by that." if widened?)]
       end
+
+      # @return [Boolean] whether intervals are wider by what is beyond noise
+      def widened? = off.any? { |setting| setting.off.any? { |figure| !figure.part? || figure.metric == "gvl_wait" } }
 
       # @return [String, nil] that all is well; nil where it is not
       def reproduced

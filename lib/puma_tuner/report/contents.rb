@@ -21,13 +21,14 @@ module PumaTuner
       #   for one that waits for a measurement
       def headline
         return ("No setting is recommended without a measurement" if untrusted? && verdict.nil?) unless recommendation
-        return recommendation.title if stay?
+        title = AdviceWords.words(recommendation.title)
+        return title if stay?
         comparison = recommended_cell && verdict.comparison(recommended_cell.variant, verdict.primary)
         case comparison&.outcome
-        when nil then "Predicted: #{recommendation.title}"
+        when nil then "Predicted: #{title}"
         when :better then "Go from #{today} to #{recommendation.topology}: #{Figures.ratio(comparison.ratio)} #{primary.label}, measured"
-        when :worse then "Predicted, and measured to be worse: #{recommendation.title}"
-        else "Predicted, and not shown: #{recommendation.title}"
+        when :worse then "Predicted, and measured to be worse: #{title}"
+        else "Predicted, and not shown: #{title}"
         end
       end
 

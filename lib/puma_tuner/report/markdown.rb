@@ -78,11 +78,12 @@ module PumaTuner
       end
 
       def advice_lines(advice)
-        facts = {"Change" => advice.change, "Cost" => advice.cost, "Undo" => advice.undo}
+        told = AdviceWords.of(advice)
+        facts = {"Change" => told.change, "Cost" => told.cost, "Undo" => told.undo}
         [
-          "**#{"Remark: " if advice.remark?}#{escaped(advice.title)}**", "",
+          "**#{"Remark: " if advice.remark?}#{escaped(told.title)}**", "",
           *facts.map { |label, text| "- #{label}: #{escaped(text)}" },
-          *advice.evidence.map { |sentence| "- #{escaped(sentence)}" }
+          *told.evidence.map { |sentence| "- #{escaped(sentence)}" }
         ]
       end
 

@@ -76,7 +76,7 @@ module PumaTuner
         advice = @contents.recommendation or return unrecommended
         return "Stay with #{advice.topology} (#{Figures.topology(advice.topology)})." if @contents.stay?
         from = " instead of #{@contents.today}" if @contents.today
-        "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{advice.change}."
+        "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{AdviceWords.words(advice.change)}."
       end
 
       def unrecommended
@@ -125,7 +125,7 @@ module PumaTuner
 
       def remarks
         # That nothing is recommended stands above.
-        titles = @contents.other_advice.reject { |advice| advice.rule == "topology" && @contents.untrusted? }.map(&:title)
+        titles = @contents.other_advice.reject { |advice| advice.rule == "topology" && @contents.untrusted? }.map { |advice| AdviceWords.words(advice.title) }
         "#{titles.join(". ")}." if titles.any?
       end
     end

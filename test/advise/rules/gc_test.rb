@@ -8,7 +8,7 @@ class GcRuleTest < TunerTest
 
   def remarks(*endpoints)
     list = Advise::Advisor.new.call(workload(endpoints:), sweep(forecast("1x5", 100)))
-    list.advice.select { |advice| advice.rule == "gc" }
+    list.advice.select { |advice| advice.rule == "gc" }.map { |advice| told(advice) }
   end
 
   test "a tenth of the CPU time is worth a remark that names the endpoint" do

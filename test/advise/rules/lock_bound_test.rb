@@ -8,7 +8,7 @@ class LockBoundRuleTest < TunerTest
 
   def remarks(*endpoints)
     list = Advise::Advisor.new.call(workload(endpoints:), sweep(forecast("1x5", 100)))
-    list.advice.select { |advice| advice.rule == "lock_bound" }
+    list.advice.select { |advice| advice.rule == "lock_bound" }.map { |advice| told(advice) }
   end
 
   def locking(lock_ms, kind: "lock", **) = endpoint_demand(demand([2, 2], [lock_ms], wait_kinds: [kind]), **)

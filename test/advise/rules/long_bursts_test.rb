@@ -8,7 +8,7 @@ class LongBurstsRuleTest < TunerTest
 
   def remarks(*demands, **facts)
     list = Advise::Advisor.new.call(workload(endpoints: [endpoint_demand(*demands, name: "GET /report")], **facts), sweep(forecast("1x5", 100)))
-    list.advice.select { |advice| advice.rule == "long_bursts" }
+    list.advice.select { |advice| advice.rule == "long_bursts" }.map { |advice| told(advice) }
   end
 
   test "an endpoint that keeps the GVL for half a slice is named, with how often and how long" do

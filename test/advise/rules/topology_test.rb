@@ -10,7 +10,7 @@ class TopologyRuleTest < TunerTest
 
   def advice(*forecasts, constraints: {}, **sweep_facts)
     list = Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweep(*forecasts, **sweep_facts))
-    list.recommendation
+    told(list.recommendation)
   end
 
   test "a better topology comes with its effect, its cost and the way back" do
@@ -80,21 +80,21 @@ class TopologyRuleTest < TunerTest
       list = advice_list(error_ratio)
       assert_nil list.recommendation
       assert_predicate list.advice.first, :remark?
-      assert_match(/\ANo setting is recommended without a measurement.*\(at 1x8 by [+-]\d\d %\)\z/, list.advice.first.title)
-      assert_match(/`puma_tuner prove --topologies 1x5,2x7,2x3,2x1`.*`puma_tuner tune`/, list.advice.first.change)
-      assert_match(/does not reproduce the recording at 1x8.*Likely cause: it is made up\./, list.advice.first.evidence.first)
+      assert_match(/\ANo setting is recommended without a measurement.*\(at 1x8 by [+-]\d\d %\)\z/, told(list.advice.first).title)
+      assert_match(/`puma_tuner prove --topologies 1x5,2x7,2x3,2x1`.*`puma_tuner tune`/, told(list.advice.first).change)
+      assert_match(/does not reproduce the recording at 1x8.*Likely cause: it is made up\./, told(list.advice.first).evidence.first)
     end
   end
 
   test "what is to be measured keeps to the container's limit, too" do
     cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 190, memory_bytes: 300 << 20), forecast("4x3", 240, memory_bytes: 600 << 20)]
-    advice = Advise::Advisor.new(Advise::Constraints.new(**LIMITED)).call(workload, sweep(*cells).with(self_check: missing(0.3))).advice.first
+    advice = told(Advise::Advisor.new(Advise::Constraints.new(**LIMITED)).call(workload, sweep(*cells).with(self_check: missing(0.3))).advice.first)
     assert_includes advice.change, "--topologies 1x5,2x3`"
     assert_match(/\AKept to: the container's memory limit of 512 MiB; 2 of 3/, advice.evidence.last)
   end
 
   test "a smaller error is told first, and the advice stands" do
-    advice = advice_list(0.1).recommendation
+    advice = told(advice_list(0.1).recommendation)
     assert_equal topology("2x7"), advice.topology
     assert_match(/does not reproduce the recording at 1x8/, advice.evidence.first)
   end

@@ -14,9 +14,8 @@ module PumaTuner
         def call(workload, sweep)
           gc_ratio = timed_gc_ratio(workload)
           return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO
-          [remark(title: "GC takes #{Units.percent(gc_ratio)} of the CPU time", evidence: evidence(workload, gc_ratio),
-            change: "look with a profiler at what allocates in the endpoints named; then at Ruby's GC settings (RUBY_GC_*)",
-            cost: "work on the code; GC settings trade memory for time", undo: "the RUBY_GC_* variables as they were")]
+          [remark(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(workload, gc_ratio), change: say(:profile_allocations), cost: say(:work_or_gc_settings),
+            undo: say(:gc_variables))]
         end
 
         private
@@ -32,11 +31,7 @@ module PumaTuner
 
         def evidence(workload, gc_ratio)
           heaviest = timed_endpoints(workload).max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
-          [
-            "GC runs for #{Units.percent(gc_ratio)} of the CPU time that requests use.",
-            "Most of it in #{heaviest.name}: #{Units.duration(heaviest.mean_gc_ns)} of #{Units.duration(heaviest.mean_cpu_ns)} " \
-              "of CPU time (mean of #{heaviest.demands.size} recorded requests)."
-          ].freeze
+          [say(:gc_of_cpu, ratio: gc_ratio), say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_cpu_ns, requests_count: heaviest.demands.size)].freeze
         end
       end
     end

@@ -14,27 +14,19 @@ module PumaTuner
         # threads at five.
         LEAST_LOCK_RATIO = 0.2
         NAMED_MAX = 5
-        POOL = {
-          change: "raise the size of the pool that the threads wait for (for a database: `pool`, at least the threads of a worker), or hold " \
-            "its members for less long",
-          cost: "a connection more for each place in the pool, in each worker", undo: "the old pool size"
-        }.freeze
-        OTHER = {
-          change: "hold the lock that they share for less long, or take it less often; the log's is one, which a thread holds while it " \
-            "writes a line and waits for the GVL afterwards (fewer lines, in Rails by `config.log_level`, show whether it is that " \
-            "one); or fewer threads in each of more workers, as processes share no such lock",
-          cost: "work on the code, or what the log no longer tells", undo: "the code or the log level as it was"
-        }.freeze
 
         def call(workload, sweep)
           bound = workload.endpoints.select { |endpoint| lock_ratio(endpoint) >= LEAST_LOCK_RATIO }
           return [] if bound.empty? && workload.lock_ratio < LEAST_LOCK_RATIO
           pool_ratio = pool_ratio(workload)
-          [remark(title: "Requests wait for locks, and more threads make it worse", evidence: evidence(workload, bound, pool_ratio),
-            **((pool_ratio < 0.5) ? OTHER : POOL))]
+          [remark(title: say(:waits_for_locks), evidence: evidence(workload, bound, pool_ratio), **((pool_ratio < 0.5) ? other_lock : pool))]
         end
 
         private
+
+        def pool = {change: say(:larger_pool), cost: say(:connections), undo: say(:pool_size)}
+
+        def other_lock = {change: say(:lock_less), cost: say(:work_or_less_log), undo: say(:code_or_log_level)}
 
         def lock_ratio(endpoint)
           total_ns = endpoint.mean_cpu_ns + endpoint.mean_wait_ns
@@ -50,11 +42,10 @@ module PumaTuner
 
         def evidence(workload, bound, pool_ratio)
           of_endpoints = bound.sort_by { |endpoint| -lock_ratio(endpoint) }.first(NAMED_MAX).map do |endpoint|
-            "#{endpoint.name} waits for locks for #{Units.percent(lock_ratio(endpoint))} of its time, " \
-              "#{Units.duration(endpoint.mean_lock_ns)} of a request (mean of #{endpoint.demands.size} recorded)."
+            say(:lock_of_endpoint, endpoint: endpoint.name, ratio: lock_ratio(endpoint), lock_ns: endpoint.mean_lock_ns, requests_count: endpoint.demands.size)
           end
-          ["Of all requests together it is #{Units.percent(workload.lock_ratio)}; #{Units.percent(pool_ratio)} of that is for a connection pool.", *of_endpoints,
-            *("#{Units.counted(bound.size - NAMED_MAX, "endpoint")} more." if bound.size > NAMED_MAX)].rotate.freeze
+          more_count = bound.size - NAMED_MAX
+          [*of_endpoints, *(say(:more_endpoints, endpoints_count: more_count) if more_count.positive?), say(:lock_of_all, ratio: workload.lock_ratio, pool_ratio:)].freeze
         end
       end
     end

@@ -23,8 +23,7 @@ module PumaTuner
         def call(workload, sweep)
           slow = workload.endpoints.select { |endpoint| long_count(endpoint) >= endpoint.demands.size * LEAST_LONG_RATIO }
           return [] if slow.empty?
-          [remark(title: "Long computations make other requests of the same worker wait", evidence: evidence(slow, sweep),
-            **remedy(workload))]
+          [remark(title: say(:long_bursts), evidence: evidence(slow, sweep), **remedy(workload))]
         end
 
         private
@@ -36,25 +35,19 @@ module PumaTuner
         def longest_ns(endpoint) = endpoint.demands.map { |demand| demand.bursts_ns.max }.max
 
         def evidence(slow, sweep)
-          [
-            *slow.map { |endpoint|
-              "#{endpoint.name}: #{long_count(endpoint)} of #{endpoint.demands.size} recorded requests keep the GVL for " \
-                "#{Units.duration(LONG_BURST_NS)} or more at a stretch, #{Units.duration(longest_ns(endpoint))} at the longest."
-            },
-            "With more than one thread (today #{sweep.today.threads_count}), a request back from its IO waits until the burst " \
-              "or the time slice is over, each time."
-          ].freeze
+          of_endpoints = slow.map do |endpoint|
+            say(:bursts_of_endpoint, endpoint: endpoint.name, long_count: long_count(endpoint), requests_count: endpoint.demands.size, long_ns: LONG_BURST_NS, longest_ns: longest_ns(endpoint))
+          end
+          [*of_endpoints, say(:others_wait, threads_count: sweep.today.threads_count)].freeze
         end
 
         def remedy(workload)
           timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
           if Gem::Version.new(workload.ruby_version.to_s) >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
-            {change: "RUBY_THREAD_TIMESLICE=#{SHORT_TIMESLICE_MS} in the environment of Puma; or the long work in a background job",
-             cost: "requests with long bursts take longer, as the others no longer wait for them",
-             undo: (timeslice_ms == DEFAULT_TIMESLICE_MS) ? "unset RUBY_THREAD_TIMESLICE" : "RUBY_THREAD_TIMESLICE=#{timeslice_ms}"}
+            {change: say(:short_timeslice, timeslice_ms: SHORT_TIMESLICE_MS), cost: say(:longer_bursts),
+             undo: say(:timeslice, timeslice_ms: (timeslice_ms unless timeslice_ms == DEFAULT_TIMESLICE_MS))}
           else
-            {change: "the long work in a background job; or more workers with fewer threads",
-             cost: "a job queue; or memory for the workers", undo: "the work back in the request; or the old topology"}
+            {change: say(:job_or_workers), cost: say(:job_or_memory), undo: say(:work_back)}
           end
         end
       end

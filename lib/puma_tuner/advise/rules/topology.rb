@@ -16,9 +16,9 @@ module PumaTuner
           @chosen = @choice.forecast
           @today = @choice.today
           evidence = Evidence.new(workload, sweep, @choice, @constraints)
-          return [nothing_to_recommend(evidence.sentences)] unless @chosen
-          return [to_measure(evidence.constraints)] unless sweep.trusted?
-          [Advice.new(rule: rule_name, title:, evidence: evidence.sentences, topology: @chosen.topology,
+          return [nothing_to_recommend(evidence.statements)] unless @chosen
+          return [to_measure([*evidence.doubts, *evidence.constraints].freeze)] unless sweep.trusted?
+          [Advice.new(rule: rule_name, title:, evidence: evidence.statements, topology: @chosen.topology,
             throughput_ratio: ratio(:throughput_per_s), p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns),
             change: options(@chosen), cost:, undo: options(@today))]
         end
@@ -26,42 +26,36 @@ module PumaTuner
         private
 
         def nothing_to_recommend(evidence)
-          wanted = @constraints.any? ? "meets #{@constraints} and has a steady state" : "has a steady state"
-          remark(title: "No topology predicted #{wanted} with #{@today.scenario.arrivals}", evidence:,
-            change: "more workers or threads than were predicted, a machine with more cores, or less work in each request",
-            cost: "memory and database connections, a machine, or work on the code", undo: options(@today))
+          remark(title: say(:no_topology, constraints: constraints(@constraints.any?), arrivals: @today.scenario.arrivals.summary), evidence:, change: say(:something_larger),
+            cost: say(:resources_or_work), undo: options(@today))
         end
 
         # A remark, as nothing is promised.
-        def to_measure(constraints)
-          measured = [@today, *@choice.candidates].map(&:topology).uniq.join(",")
-          remark(title: "No setting is recommended without a measurement: the model misses the throughput it recorded (#{missed})", evidence: [*@sweep.self_check.sentences, *constraints].freeze,
-            change: "measure the likeliest settings: `puma_tuner prove --topologies #{measured}` with the recording's app and load, or `puma_tuner tune`, " \
-              "which puts them into its proof",
-            cost: "the minutes that it takes", undo: "nothing is changed")
+        def to_measure(evidence)
+          missed = @sweep.self_check.far_off.map { |setting| [setting.scenario.topology.to_s, 1 + setting.figure("throughput").error_ratio] }
+          remark(title: say(:measure_first, missed:), evidence:, change: say(:measure, topologies: [@today, *@choice.candidates].map { |cell| cell.topology.to_s }.uniq),
+            cost: say(:minutes), undo: say(:nothing_changed))
         end
 
-        def missed
-          @sweep.self_check.far_off.map { |setting| "at #{setting.scenario.topology} by #{Units.change(1 + setting.figure("throughput").error_ratio)}" }.join(", ")
-        end
+        def constraints(wanted) = (@constraints if wanted)
 
         def title
-          return "Stay with #{@sweep.today}: nothing predicted meets #{@constraints}" unless @choice.best
-          return "Stay with #{@sweep.today}" if @choice.stay?
-          return "Go from #{@sweep.today} to #{@chosen.topology}: #{@sweep.today} has no steady state" unless @today.steady?
-          reason = ", to meet #{@constraints}" unless @choice.allowed.include?(@today)
-          "Go from #{@sweep.today} to #{@chosen.topology}#{reason}: #{gain}"
+          return say(:stay_unmet, today: @sweep.today, constraints: @constraints) unless @choice.best
+          return say(:stay, today: @sweep.today) if @choice.stay?
+          settings = {today: @sweep.today, advised: @chosen.topology}
+          return say(:go_to_steady, **settings) unless @today.steady?
+          say(:go, **settings, constraints: constraints(!@choice.allowed.include?(@today)), **gain)
         end
 
         # A difference that could not be proved is not promised, in either direction.
+        #
+        # @return [Hash] what is promised besides as many requests, or more of these
         def gain
           throughput_ratio = ratio(:throughput_per_s).value
-          return "#{Units.change(throughput_ratio)} requests/s" if !@choice.open? && (throughput_ratio - 1).abs > Choice::EQUAL_WITHIN_RATIO
-          slots_difference = @today.topology.slots_count - @chosen.topology.slots_count
-          if slots_difference.positive? && !(@choice.open? && other_tail?)
-            return "as many requests/s with #{Units.counted(slots_difference, "slot")} less"
-          end
-          "as many requests/s, #{Units.change(ratio(:p99_ns).value)} p99"
+          return {throughput_ratio:} if !@choice.open? && (throughput_ratio - 1).abs > Choice::EQUAL_WITHIN_RATIO
+          slots_less_count = @today.topology.slots_count - @chosen.topology.slots_count
+          return {slots_less_count:} if slots_less_count.positive? && !(@choice.open? && other_tail?)
+          {p99_ratio: ratio(:p99_ns).value}
         end
 
         def other_tail? = (ratio(:p99_ns).value - 1).abs > Choice::EQUAL_P99_WITHIN_RATIO
@@ -72,19 +66,16 @@ module PumaTuner
           @choice.ratio(@chosen, @today, metric)
         end
 
-        def options(forecast) = "puma #{forecast.topology.to_puma_options}"
+        def options(forecast) = say(:puma_options, topology: forecast.topology)
 
         def cost
-          return "none" if @choice.stay?
-          "#{memory_cost}; room for #{@chosen.topology.slots_count} database connections, today #{@today.topology.slots_count}"
+          return say(:nothing) if @choice.stay?
+          memory = [@chosen, @today].map(&:memory_bytes)
+          say(:slots, slots_counts: slots(:slots_count), workers_counts: slots(:workers_count), memory_bytes: (memory unless memory.include?(nil)))
         end
 
-        def memory_cost
-          if @chosen.memory_bytes && @today.memory_bytes
-            return "#{Units.mebibytes(@chosen.memory_bytes)} of memory, today #{Units.mebibytes(@today.memory_bytes)}"
-          end
-          "#{Units.counted(@chosen.topology.workers_count, "worker")}, today #{@today.topology.workers_count} (memory unknown)"
-        end
+        # @return [Array<Integer>] advised, and today's
+        def slots(count) = [@chosen, @today].map { |forecast| forecast.topology.public_send(count) }
       end
     end
   end

@@ -23,12 +23,13 @@ module PumaTuner
         end
 
         def block(advice, style)
-          title = advice.remark? ? "Remark: #{advice.title}" : advice.title
+          told = AdviceWords.of(advice)
+          title = advice.remark? ? "Remark: #{told.title}" : told.title
           [
             *paragraph(title).map { |line| @paint.call(line, :bold, style) },
             *labelled("predicted", prediction(advice)),
-            *labelled("change", advice.change), *labelled("cost", advice.cost), *labelled("undo", advice.undo),
-            *advice.evidence.flat_map.with_index { |sentence, index| labelled(index.zero? ? "because" : "", sentence) }
+            *labelled("change", told.change), *labelled("cost", told.cost), *labelled("undo", told.undo),
+            *told.evidence.flat_map.with_index { |sentence, index| labelled(index.zero? ? "because" : "", sentence) }
           ]
         end
 
