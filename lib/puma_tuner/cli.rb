@@ -125,7 +125,7 @@ module PumaTuner
       register "version", Version, aliases: ["--version", "-v"]
 
       # What they make tells of environments and commands.
-      ["measure", "prove", "profile", "yjit", "malloc", "gc", "tune", "lab run"].each do |name|
+      ["measure", "prove", "profile", "yjit", "malloc", "gc", "tune", *("lab run" if LABS)].each do |name|
         before(name) { |**options| Host::Masking.begin(Results.app_folder(**options)) }
       end
     end
