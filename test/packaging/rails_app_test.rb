@@ -16,11 +16,12 @@ class RailsAppTest < TunerTest
   # @return [Array(String, Hash, Hash)] what the server printed, what it had loaded, and what it had recorded
   def serve
     loaded = recorded = nil
-    output = app.serve do |port|
+    output = app.serve do |port, printed|
       get = ->(path) { Net::HTTP.get_response(URI("http://127.0.0.1:#{port}#{path}")).tap { |answer| assert_equal "200", answer.code, answer.body } }
       30.times { |number| assert_includes get.call("/articles/#{number % 3 + 1}").body, "Article #{number % 3}" }
       get.call("/articles")
       loaded, recorded = %w[/loaded /budget].map { |path| JSON.parse(get.call(path).body) }
+      wait_until("its recommendation") { printed.include?("Recommended config") }
     end
     [output, loaded, recorded]
   end

@@ -4,6 +4,7 @@ require "json"
 require "net/http"
 require "support/own_gems_app"
 require "support/packed_gems"
+require "support/served_app"
 
 # A Rails app as `rails new` makes it, with one resource in a database, in production; its gems and both packed ones are installed in a
 # place of its own, and its Gemfile names the probe alone.
@@ -49,21 +50,21 @@ class RailsApp
   end
 
   # @yieldparam port [Integer] of a real Puma
-  # @return [String] all that it printed
-  def serve(*options)
+  # @yieldparam output [String] all that it prints, as it comes
+  # @return [String]
+  def serve
     output = +""
-    IO.popen([environment, "bundle", "exec", "puma", "--bind", "tcp://127.0.0.1:0", *options], chdir: @folder, err: %i[child out], unsetenv_others: true) do |server|
-      while (line = server.gets)
-        output << line
-        break if (port = line[%r{Listening on http://127\.0\.0\.1:(\d+)}, 1])
-      end
-      port or raise "it does not serve:\n#{output}"
-      yield port.to_i
-    ensure
-      Process.kill(:TERM, server.pid)
-      output << server.read
+    server = IO.popen([environment, "bundle", "exec", "puma", "--bind", "tcp://127.0.0.1:0"], chdir: @folder, err: %i[child out], unsetenv_others: true)
+    while (line = server.gets)
+      output << line
+      break if (port = line[%r{Listening on http://127\.0\.0\.1:(\d+)}, 1])
     end
+    port or raise "it does not serve:\n#{output}"
+    reader = Thread.new { server.each_line { |text| output << text } }
+    yield port.to_i, output
     output
+  ensure
+    stop(server, reader)
   end
 
   # @return [String] what it printed
@@ -74,6 +75,15 @@ class RailsApp
   end
 
   private
+
+  # As ServedApp stops its Puma, which may wait for ever for its own wake-up pipe.
+  def stop(server, reader)
+    return unless server
+    Process.kill(:TERM, server.pid)
+    reader&.join(ServedApp::STOP_LIMIT_S) || Process.kill(:KILL, server.pid)
+    reader&.join
+    server.close
+  end
 
   def rails_new
     Dir.mkdir(@folder)

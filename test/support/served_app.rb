@@ -30,6 +30,9 @@ class ServedApp
 
   RAILS = "#{PROJECT}/gemfiles/rails_8_1.gemfile"
 
+  # For a server to stop in, once it was told to.
+  STOP_LIMIT_S = 30
+
   attr_reader :folder
 
   def self.open(...)
@@ -93,9 +96,9 @@ class ServedApp
   def stop
     return @all unless @output
     Process.kill(:TERM, @output.pid)
-    # Puma 6.6 on Ruby 3.4 sometimes closes its wake-up pipe while its own signal handler writes to it, and then waits for
-    # ever; without the probe as well as with it.
-    @reader.join(30) || Process.kill(:KILL, -@output.pid)
+    # Puma (6.6 and 8.0 were seen) on Ruby 3.4 sometimes closes its wake-up pipe while its own signal handler writes to it, and then waits
+    # for ever; without the probe as well as with it.
+    @reader.join(STOP_LIMIT_S) || Process.kill(:KILL, -@output.pid)
     @reader.join
     @output.close
     @output = nil
