@@ -7,15 +7,13 @@ require "prism"
 # rewords a sentence must not change what is done.
 class FactsTest < TunerTest
   ROOT = File.expand_path("..", __dir__)
-  SOURCES = Dir["#{ROOT}/{lib,probe/lib}/**/*.rb"]
+  SOURCES = Dir["#{ROOT}/{lib,probe/lib,labs/harness}/**/*.rb"]
 
   # Texts that others write: what is looked for in them, by file.
   OUTSIDE = {
     "puma_tuner/cli.rb" => ["called with arguments .*$"], # by dry-cli
     "host/server_process.rb" => ["Address already in use"], # by Puma, or by the kernel
-    "load/h2load.rb" => ["^finished in", "^finished in ([\\d.]+)s"], # by the tool itself
     "load/data_file.rb" => [" in line \\d+\\.?\\z"], # by CSV
-    "load/hey.rb" => ["^Error distribution:\\n.*"],
     "fleet/prometheus.rb" => ["too many samples|timed out"], # by Prometheus
     "probe/observation.rb" => ["puma "], # by Puma, its threads' names
     "profile/readers/perf.rb" => ["^# perf version : (\\S+)"],
