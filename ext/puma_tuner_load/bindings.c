@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct call { const struct plan *plan; struct tally *tally; volatile bool stop; bool done; int error; };
+struct call { const struct plan *plan; struct tally *tally; bool stop; bool done; int error; };
 
 static void *run_without_gvl(void *data)
 {
@@ -19,7 +19,7 @@ static void *run_without_gvl(void *data)
     return NULL;
 }
 
-static void stop(void *data) { ((struct call *)data)->stop = true; }
+static void stop(void *data) { __atomic_store_n(&((struct call *)data)->stop, true, __ATOMIC_RELAXED); }
 
 static VALUE fetch(VALUE options, const char *name) { return rb_hash_fetch(options, ID2SYM(rb_intern(name))); }
 

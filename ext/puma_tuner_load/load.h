@@ -134,6 +134,6 @@ enum reading load_response_feed(struct response *response, const char *bytes, si
 
 /* loop.c: runs the plan to its end, or until `stop` is set by another thread or a signal. `tally` is zeroed but for
  * `requests`, one for each of the plan. False when the load could not be begun (errno says why). */
-bool load_run(const struct plan *plan, struct tally *tally, const volatile bool *stop);
+bool load_run(const struct plan *plan, struct tally *tally, const bool *stop);
 
 #endif

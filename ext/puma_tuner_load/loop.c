@@ -260,12 +260,12 @@ static void begin(struct loop *loop)
     }
 }
 
-static void run(struct loop *loop, const volatile bool *stop)
+static void run(struct loop *loop, const bool *stop)
 {
     uint64_t now, cpu_ns = own_cpu_ns();
 
     begin(loop);
-    for (now = now_ns(); !over(loop, now) && !load_pointless(loop, now) && !*stop; now = now_ns()) {
+    for (now = now_ns(); !over(loop, now) && !load_pointless(loop, now) && !__atomic_load_n(stop, __ATOMIC_RELAXED); now = now_ns()) {
         if (settling(loop) && now >= loop->began_ns + loop->plan->settling_limit_ns) settle(loop, now);
         issue(loop, now);
         set_timer(loop, now_ns());
@@ -278,7 +278,7 @@ static void run(struct loop *loop, const volatile bool *stop)
     loop->tally->cpu_ns = own_cpu_ns() - cpu_ns;
 }
 
-bool load_run(const struct plan *plan, struct tally *tally, const volatile bool *stop)
+bool load_run(const struct plan *plan, struct tally *tally, const bool *stop)
 {
     struct loop *loop = calloc(1, sizeof(*loop));
     int error = 0;

@@ -5,7 +5,7 @@
 #include <ruby/thread.h>
 #include <stdlib.h>
 
-struct call { struct sim *sim; const struct plan *plan; volatile bool stop; bool done; };
+struct call { struct sim *sim; const struct plan *plan; bool stop; bool done; };
 
 static void *run_without_gvl(void *data)
 {
@@ -15,7 +15,7 @@ static void *run_without_gvl(void *data)
 }
 
 /* An Interrupt, or the thread is killed. */
-static void stop(void *data) { ((struct call *)data)->stop = true; }
+static void stop(void *data) { __atomic_store_n(&((struct call *)data)->stop, true, __ATOMIC_RELAXED); }
 
 static VALUE fetch(VALUE options, const char *name) { return rb_hash_fetch(options, ID2SYM(rb_intern(name))); }
 
@@ -73,7 +73,8 @@ static void refuse(const struct plan *plan, int64_t pieces_count, int64_t demand
 {
     if (plan->requests_count < 1 || plan->requests_count > 100000000 || plan->workers_count < 1 || plan->workers_count > 10000 || plan->threads_max < 1
         || plan->threads_max + plan->io_threads_max > 10000 || plan->threads_min < 0 || plan->threads_min > plan->threads_max || plan->connections_count < 1
-        || plan->connections_count > 10000000 || plan->tick_ns < 1 || plan->ticks_per_slice < 1 || (plan->quota_ns && plan->period_ns < 1)) {
+        || plan->connections_count > 10000000 || plan->tick_ns < 1 || plan->ticks_per_slice < 1 || plan->cores_count < 1
+        || plan->overload_factor < 1 || (plan->quota_ns && plan->period_ns < 1)) {
         rb_raise(rb_eArgError, "a number is out of range");
     }
     for (int64_t i = 0; i < demands_count; i++) {

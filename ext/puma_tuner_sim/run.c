@@ -206,7 +206,7 @@ static void set_up(struct sim *sim)
     sim->hash = 0xcbf29ce484222325u;
 }
 
-bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop)
+bool sim_run(struct sim *sim, const struct plan *plan, const bool *stop)
 {
     memset(sim, 0, sizeof(*sim));
     sim->plan = plan;
@@ -217,7 +217,7 @@ bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop
     background_begin(sim);
     while (!tally_full(sim) && !sim->failed && !sim->deadlocked) {
         step(sim);
-        if (sim->events_count % STOP_CHECK_EVENTS == 0 && *stop) break;
+        if (sim->events_count % STOP_CHECK_EVENTS == 0 && __atomic_load_n(stop, __ATOMIC_RELAXED)) break;
     }
     return !sim->failed;
 }

@@ -193,7 +193,7 @@ struct sim {
 };
 
 /* Ends well with true, in a deadlock, too; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
-bool sim_run(struct sim *sim, const struct plan *plan, const volatile bool *stop);
+bool sim_run(struct sim *sim, const struct plan *plan, const bool *stop);
 void sim_free(struct sim *sim);
 
 /* queue.c */

@@ -220,4 +220,10 @@ class SimulationTest < TunerTest
     assert_operator held.mean_ns, :>, 150 * MS
     assert_in_epsilon held.mean_ns - 50 * MS, held.means[:client], 0.02
   end
+
+  test "a plan by hand that nothing could run is refused" do
+    plan = Predict::Plan.new(workload:, machine:, scenario: scenario("2x2"), seed: 1, requests_count: 10).to_h
+    assert_equal 10, Predict::Core.run(plan)[:count]
+    [{cores_count: 0}, {overload_factor: 0}, {threads_max: 0}].each { |nonsense| assert_raises(ArgumentError) { Predict::Core.run({**plan, **nonsense}) } }
+  end
 end

@@ -35,7 +35,7 @@ uint64_t pt_gc_clock_ns(uint64_t now_ns)
 /* Contract: GVL held, ordinary Ruby code, once or more. Tracepoints survive a fork. */
 void pt_gc_clock_start(void)
 {
-    since_ns = 0;
+    __atomic_store_n(&since_ns, 0, __ATOMIC_RELAXED); /* threads run already, whose READY reads it */
     if (!NIL_P(tracepoint)) return;
     tracepoint = rb_tracepoint_new(0, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc, NULL);
     rb_gc_register_mark_object(tracepoint);
