@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Goes through every function of the extension, on many threads. Run by memory_test.rb under Valgrind.
+# Goes through every function of the extension, on many threads: what Sanitizer runs it under sees each access of theirs. With STRESS=1
+# garbage is collected, and what is left is moved, wherever anything is allocated.
 
 $LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))
 require "fileutils"
@@ -9,6 +10,8 @@ require "tmpdir"
 require "puma_tuner/probe"
 
 Clock = PumaTuner::Probe::GvlClock
+stress = ENV.key?("STRESS")
+GC.stress = GC.auto_compact = stress
 abort(Clock.why_not) unless Clock.start
 folder = Dir.mktmpdir
 abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
@@ -42,6 +45,7 @@ idle.each(&:kill).each(&:join)
 Clock.request_begin
 600.times { sleep 0.00001 } # more steps than a trace keeps
 Clock.request_take(true)
+Clock.request_begin && Clock.discard
 Clock.request_begin
 600.times { sleep 0.00001 }
 Clock.request_end(entries.first, nil, nil)
@@ -74,13 +78,27 @@ mutexes = monitors = nil
 GC.start
 mutexes, monitors = Array.new(300) { Mutex.new }, Array.new(3) { Monitor.new }
 Thread.new { lock.call(0) }.join
+# Pools: more connections than are known of a thread, given back in another order, and none to be had.
+pools = Array.new(20) { Object.new }
+Clock.request_begin
+pools.each { |pool| Clock.checkout(true).then { |before| Clock.pool_tried(pool) && sleep(0.00001) || Clock.pool_got(pool, 2) || Clock.checkout(before) } }
+pools.shuffle(random: Random.new(1)).each { |pool| Clock.pool_returned(pool) }
+Clock.pool_tried(pools.first) || Clock.pool_got(pools.first, nil)
+Clock.request_end(entries.first, Clock.woken_ns, nil)
+# Numbers from anywhere in a text.
+text = Random.new(1).bytes(8 * 1_000 + 3)
+Clock.add(text.byteslice(0, 8_000), text.byteslice(3, 8_000))
+Clock.add(+"", "")
+[0, 1, 2**63, 2**64 - 1].each { |ns| Clock.bucket_of(ns) }
+Clock.cost_per_request_ns = Clock.cost_per_cycle_ns
+abort("what is it about?") unless Clock.installed? && Clock.install && Clock.layout.any? && Clock.place_bytes(folder).positive?
 # Allocating wherever anything allocates at all.
 GC.stress = true
 stressed = Array.new(3) { |i| Thread.new { 2.times { Clock.request_begin && sleep(0.0001) && Clock.request_end(entries[i], nil, nil) } } }
 2.times { Clock.job_begin && Clock.request_end(entries.last, nil, nil) }
 stressed.each(&:join)
 Thread.new { nested.call([Mutex.new, monitors[0]]) }.join
-GC.stress = false
+GC.stress = stress
 Clock.sweep
 GC.start
 GC.compact

@@ -1,18 +1,27 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "open3"
+require "support/sanitizer"
 
+# All extensions under what sees faults of memory and races, in short. In full: rake sanitize.
 class MemoryTest < TunerTest
+  kind :integration
   time_limit 300
 
-  test "Valgrind finds no wrong access to memory" do
+  PROBE, TERMINAL = Sanitizer::EXERCISES
+
+  test "Valgrind finds no wrong access to memory in the probe" do
     skip "valgrind is not installed; bin/setup --test installs it" unless system("valgrind --version", out: File::NULL, err: File::NULL)
-    # Ruby's conservative collector reads uninitialized stack on purpose; all else must be clean.
-    out, report, status = Open3.capture3({"RUBYOPT" => nil, "RUBYLIB" => nil}, "valgrind", "--error-limit=no", "--undef-value-errors=no",
-      "--max-threads=3000", "--num-callers=12", RbConfig.ruby, File.join(__dir__, "exercise.rb"))
-    assert_equal "unobserved threads: true\n", out, report
-    assert status.success?, report
-    assert_match(/ERROR SUMMARY: 0 errors/, report)
+    assert_equal "", Sanitizer.valgrind(PROBE)
+  end
+
+  {"the probe" => PROBE, "generator and simulator" => TERMINAL}.each do |whose, script|
+    test "AddressSanitizer finds no wrong access to memory in #{whose}, and nothing that C leaves undefined" do
+      assert_equal "", Sanitizer::ADDRESS.exercise(script)
+    end
+
+    test "ThreadSanitizer finds no race between threads in #{whose}" do
+      assert_equal "", Sanitizer::THREAD.exercise(script)
+    end
   end
 end
