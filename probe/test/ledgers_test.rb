@@ -191,9 +191,10 @@ class LedgersTest < TunerTest
       base = File.join(place, "puma_tuner-#{Process.euid}")
       Dir.mktmpdir do |victim|
         FileUtils.mkdir_p([File.join(victim, "Documents"), File.join(victim, "1-1-1")])
+        %w[Documents/thesis.txt notes].each { |name| File.write(File.join(victim, name), "x") }
         File.symlink(victim, base)
         assert_match(/is not a folder of this user's alone/, assert_raises(Ledgers::NoPlace) { Ledgers.of_server(Process.pid) }.message)
-        assert_equal %w[1-1-1 Documents], Dir.children(victim).sort
+        assert_equal %w[1-1-1 Documents Documents/thesis.txt notes], Dir.glob("**/*", base: victim).sort
         File.unlink(base)
       end
       Dir.mkdir(base)

@@ -145,6 +145,15 @@ class NativeTest < TunerTest
     assert_equal [1, 0], [outcome.unexpected_count, outcome.counted_count]
   end
 
+  # As it is under one GVL: what is under way when the load ends is worked for, too, and CPU per request is of all that the server worked for.
+  test "a closed loop counts as many requests as the server has worked for, one after the other" do
+    lock, served_count = Mutex.new, 0
+    one_at_a_time = ->(*) { lock.synchronize { sleep(0.02) && (served_count += 1) } && 200 }
+    outcome = ScriptedServer.serve(one_at_a_time) { |server| run_native(server.url, connections_count: 20, duration_s: 1) }
+    assert_equal served_count, outcome.requests_count
+    assert_operator outcome.drained_count, :>, 0, "nothing was under way"
+  end
+
   test "of an open loop, answers after its end count in all figures" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.2) && 200 }) do |server|
       run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 200, duration_s: 0.5)
