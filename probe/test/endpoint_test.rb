@@ -255,6 +255,8 @@ class EndpointTest < TunerTest
   test "endpoints without end come under one name, and leave room for routes" do
     endpoint = new_endpoint
     names = Array.new(MANY) { |i| name_of("/page/#{word(i)}", endpoint:) }
+    assert_equal 101, names.uniq.size
+    names += Array.new(MANY) { |i| name_of("/page/#{word(i / 2)}", endpoint:) }
     assert_equal 151, names.uniq.size
     assert_equal "(other)", names.last
     assert_equal "GET /page/#{word(0)}", name_of("/page/#{word(0)}", endpoint:)
@@ -278,10 +280,21 @@ class EndpointTest < TunerTest
       name_of("/m#{i}/x", endpoint:, "sinatra.route": "GET /x")
       name_of("/#{"x" * 1_000}/#{i}", endpoint:)
     end
-    endpoint.instance_variable_get(:@ways).each do |_way, memo|
-      assert_operator count.call(memo.instance_variable_get(:@mounts)), :<=, 2_000
-    end
+    counts = endpoint.instance_variable_get(:@memos).values.map { |memo| %i[@lately @before].sum { |kept| count.call(memo.instance_variable_get(kept)) } }
+    assert_operator counts.max, :<=, 2_000
+    assert_operator counts.max, :>, 1_000
+    assert_operator endpoint.instance_variable_get(:@candidates).size, :<=, 1_000
     assert_equal "GET /users/:id", name_of("/users/123456", endpoint:)
+  end
+
+  test "a scanner's paths take no room from those that are asked for" do
+    endpoint = new_endpoint
+    often = env("/often")
+    MANY.times { |i| name_of("/#{word(i)}.php", endpoint:) && (endpoint.name(often) if i % 500 == 0) }
+    assert_equal ["GET /often", "(other)"], [endpoint.name(often), name_of("/late", endpoint:)]
+    late = env("/late")
+    assert_equal "GET /late", endpoint.name(late)
+    assert_equal 0, allocations { endpoint.name(often) && endpoint.name(late) }
   end
 
   test "a path that was seen before is not kept by us" do

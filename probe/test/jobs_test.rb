@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "time"
 require "support/watched_script"
 
 # Work that is no request, in a process without Puma.
@@ -14,6 +15,17 @@ class JobsTest < TunerTest
     assert_operator snapshot.jobs.find { |job| job.name == "report" }.budget.sleep_ns, :>=, 39_600_000
     assert_empty snapshot.endpoints
     assert_nil snapshot.topology
+  end
+
+  test "a clock that is set meanwhile changes no duration" do
+    began_s = monotonic_s
+    snapshot = WatchedScript.snapshot(<<~RUBY)
+      PumaTuner.measure("job") { sleep 0.02 }
+      Time.singleton_class.prepend(Module.new { def now = super + 3_600 })
+    RUBY
+    assert_includes 20_000_000..((monotonic_s - began_s) * 1e9), snapshot.duration_ns
+    # By the clock as it was set.
+    assert_in_delta Time.now + 3_600, Time.iso8601(snapshot.started_at), 600
   end
 
   test "a job within a job is part of it" do

@@ -102,6 +102,19 @@ class LedgersTest < TunerTest
     assert_equal [Process.pid, 2], [ledger.pid, ledger.facts["worker_index"]]
     assert_equal [[:job, "a job"]], ledger.entries.keys
     assert_equal [PumaTuner::Unknown.of(:parts, :unaided, detail: "no extension")], account.unknown
+    assert_includes 0..monotonic_s, ledger.began_at_ns / 1e9
+  end
+
+  test "of what several threads of such a process write at once, a reader sees all or nothing" do
+    path = @ledgers.new_path("json")
+    unaided = Unaided.new(path:, facts: {}, endpoint: Endpoint.new)
+    100.times { |number| unaided.job("job #{number}") { number } }
+    unaided.send(:write)
+    writers = Array.new(4) { Thread.new { 40.times { unaided.send(:write) } } }
+    counts = []
+    counts << Written.read(path).entries.size while writers.any?(&:alive?)
+    writers.each(&:join)
+    assert_equal [100], counts.uniq
   end
 
   test "the same lock has one id in all processes, in whichever order they came upon it" do

@@ -111,7 +111,7 @@ const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_by
     pt_traces_start((uint64_t)getpid());
     header()->layout = LEDGER_LAYOUT;
     header()->pid = (uint64_t)getpid();
-    header()->began_at_ns = vdso_ns(CLOCK_REALTIME);
+    header()->began_at_ns = vdso_ns(CLOCK_MONOTONIC);
     strncpy(header()->facts, facts, FACTS_BYTES - ZERO_BYTE_AT_END);
     if (!reserve_entry(0)) {
         munmap(base, LEDGER_BYTES);

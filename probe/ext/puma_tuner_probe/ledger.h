@@ -67,7 +67,7 @@ struct ledger_header {
     uint64_t entries_count, traces_count;
     uint64_t cycles_count, cost_per_cycle_ns, cost_per_request_ns;
     uint64_t process_cpu_ns, gc_count, unobserved_threads_count, unnamed_count;
-    uint64_t began_at_ns; /* CLOCK_REALTIME */
+    uint64_t began_at_ns; /* CLOCK_MONOTONIC: the other may be set meanwhile */
     char facts[FACTS_BYTES]; /* JSON */
 };
 

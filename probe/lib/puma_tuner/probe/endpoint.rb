@@ -20,6 +20,11 @@ module PumaTuner
       GUESSED_NAMES_MAX = 150
       OTHER = "(other)"
 
+      # Where there are so many, a name made from a path comes in when it is asked for once more: a scanner asks for each path once.
+      # It is remembered as one of the last so many.
+      SURE_NAMES_MAX = 100
+      CANDIDATES_MAX = 1_000
+
       # The ways to find a route, in the order in which they are asked. Each has
       # - key(env): what tells this request's route from others, nil where the way knows none; it must not allocate
       # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for, and where it is for one
@@ -37,6 +42,7 @@ module PumaTuner
         @grouping = grouping
         @loaded = loaded
         @names = {}
+        @candidates = {}
         @memos = WAYS.to_h { |way| [way, Memo.new] }
         @files_count = 0
       end
@@ -75,9 +81,17 @@ module PumaTuner
         found, only_for, format = way.find(key, env)
         return memo.store(env, key, false) unless found
         name = "#{env["REQUEST_METHOD"]} #{found}"
+        return OTHER if way.guessed? && candidate?(name)
         memo.store(env, key, (format && of_format(name, format)) || admit(name, way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX), only_for:)
       rescue
         memo.store(env, key, false)
+      end
+
+      # Whether it has to be asked for once more.
+      def candidate?(name)
+        return false if @names.size < SURE_NAMES_MAX || @names.size >= GUESSED_NAMES_MAX || @names.key?(Path.printable(name)) || @candidates.delete(name)
+        @candidates.shift if @candidates.size >= CANDIDATES_MAX
+        @candidates[name] = true
       end
 
       # Clients can ask every route for every format: where these have filled their part, all formats come under the route's name.

@@ -6,6 +6,7 @@ module PumaTuner
     # Its places are those of ext/puma_tuner_probe/ledger.h; `GvlClock.layout` tells what the extension was built with.
     #
     # pid, facts: of the process; facts are those of Recording
+    # began_at_ns: by the clock that no time server sets, and which all processes of a machine share
     # entries: by kind and name; traces: by the same, since the last begin_window
     # locks: in the order of the ids that traces have for them, from 1 on; nil: nobody watched them
     # unplaced_locks_count: holds of locks that found no place; lock_pairs_count: all that was locked and unlocked while it was watched

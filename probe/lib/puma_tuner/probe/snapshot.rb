@@ -19,15 +19,17 @@ module PumaTuner
         after = @recording.ledgers.read
         account = Account.new({}, after)
         raise VoidMeasurement, "no request or job has ended yet" if account.empty?
-        observation(account, after, Time.at(0, after.values.map(&:began_at_ns).min, :nsec))
+          observation(account, after, now_ns - after.values.map(&:began_at_ns).min)
       end
 
       private
 
-      def observation(account, after, began_at)
+      def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+      def observation(account, after, duration_ns)
         workers = after.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
         server = after.values.last.facts
-        Observation.new(started_at: began_at.utc.iso8601, duration_ns: ((Time.now - began_at) * 1_000_000_000).round, command: nil,
+        Observation.new(started_at: (Time.now - Rational(duration_ns, Units::NS_PER_S)).utc.iso8601, duration_ns:, command: nil,
           way_in: server["way_in"], topology: topology(workers, account.threads), min_threads_count: nil,
           server: Probe::ServerFacts.from_document(server["server"]), machine: Probe::MachineFacts.read, load: nil,
           budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,

@@ -15,7 +15,7 @@ module PumaTuner
         @path = path
         @endpoint = endpoint
         @facts = facts
-        @began_at_ns = Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)
+        @began_at_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
         @works = {}
         @lock = Mutex.new
         @writing = Mutex.new
