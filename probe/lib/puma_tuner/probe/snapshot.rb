@@ -19,7 +19,7 @@ module PumaTuner
         after = @recording.ledgers.read
         account = Account.new({}, after)
         raise VoidMeasurement, "no request or job has ended yet" if account.empty?
-          observation(account, after, now_ns - after.values.map(&:began_at_ns).min)
+        observation(account, after, now_ns - after.values.map(&:began_at_ns).min)
       end
 
       private
