@@ -3,8 +3,8 @@
 require "dry/cli"
 
 module PumaTuner
-  # The command `puma_tuner`. Exit codes: 0 done, 2 the user can mend it, 130 interrupted, 1 our bug; or what was asked for
-  # was not shown (prove --expect, load).
+  # The command `puma_tuner`. Exit codes: 0 fine, 1 an expectation was not met (prove --expect, load --self-test),
+  # 2 it was called wrongly, 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads what it prints.
   module CLI
     autoload :Advise, "puma_tuner/cli/advise"
     autoload :AppOptions, "puma_tuner/cli/app_options"
@@ -161,10 +161,10 @@ module PumaTuner
       2
     rescue UserMistake => mistake
       err.puts("puma_tuner: #{mistake.message}")
-      2
+      mistake.is_a?(MeasurementFailed) ? 3 : 2
     rescue => error
       err.puts("puma_tuner: this is our bug, please report it: #{error.message} (#{error.class})", error.backtrace)
-      1
+      70
     end
     private_class_method :run
 

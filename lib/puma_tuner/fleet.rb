@@ -28,6 +28,6 @@ module PumaTuner
     autoload :Window, "puma_tuner/fleet/window"
 
     # Prometheus gave no answer, or none that can be used: the message says which, and what to do.
-    class Unanswered < UserMistake; end
+    class Unanswered < MeasurementFailed; end
   end
 end

@@ -121,7 +121,7 @@ class CalibrateTest < TunerTest
     in_folder do |folder, environment|
       File.write(File.join(folder, "none.rb"), "require 'puma_tuner'; PumaTuner::Load::Native.instance_variable_set(:@why_not, 'it is not there')")
       result = puma_tuner("calibrate", "--force", folder:, environment: {**environment, "RUBYOPT" => "#{ENV["RUBYOPT"]} -r#{folder}/none.rb"})
-      assert_mistake(/it is not there/, result)
+      assert_failed(/it is not there/, result)
       refute_match(/tick/, result.err)
     end
   end

@@ -59,16 +59,16 @@ class LoadTest < TunerTest
     end
   end
 
-  test "wrong answers are told first, and end with 1" do
+  test "wrong answers are told first, and end with 3" do
     result = load("--path", "/", answer: ->(*) { 500 })
-    assert_equal 1, result.code
+    assert_equal 3, result.code
     assert_match(/these figures mean nothing: [\d,]+ of [\d,]+ answers had an unexpected status \(500: \d+\)/, result.err)
     assert_match(/^  unexpected +[\d,]+ answers$/, result.out)
   end
 
   test "a load of redirects is a mistake; answers that are all alike are printed with a remark, and kept with it" do
     to_login = ->(*) { ScriptedServer::Reply.new(302, {"Location" => "/login"}, "") }
-    assert_mistake(%r{most answers are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
+    assert_failed(%r{most answers are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
     Dir.mktmpdir do |folder|
       result = load("--path", "/a,/b,/c", "--json", "load.json", folder:)
       assert_match(/^3 different paths are all answered with status 200 and 2 bytes: .* makes sure\.$/, result.out)
@@ -79,7 +79,7 @@ class LoadTest < TunerTest
   test "nobody there" do
     port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
     result = puma_tuner("load", "http://127.0.0.1:#{port}", "--duration", "600")
-    assert_equal 1, result.code
+    assert_equal 3, result.code
     assert_match(/no request was answered; the first to fail: connecting: Connection refused/, result.err)
   end
 

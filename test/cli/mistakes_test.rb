@@ -20,14 +20,14 @@ class MistakesTest < TunerTest
 
   test "a rackup file that does not load" do
     ServedApp.open(rackup: "raise 'wrong on purpose'") do |app|
-      assert_mistake(/wrong on purpose/, tune(app))
+      assert_failed(/wrong on purpose/, tune(app))
       assert_nothing_left(app)
     end
   end
 
   test "an app that answers 500" do
     ServedApp.open do |app|
-      assert_mistake(/unexpected status.*500/, tune(app, "--path", "/fail"))
+      assert_failed(/unexpected status.*500/, tune(app, "--path", "/fail"))
       assert_nothing_left(app)
     end
   end
@@ -37,7 +37,7 @@ class MistakesTest < TunerTest
     ServedApp.open(rackup: 'run ->(env) { (env["HTTP_COOKIE"] == "session=1") ? [200, {}, ["issues"]] : [302, {"location" => "/login"}, []] }') do |app|
       long = %w[--duration 600 --warmup 600 --path /issues config.ru]
       [%w[measure --load], %w[tune]].each do |words|
-        assert_mistake(%r{most answers are redirects to /login \(302\).*session cookie}m, puma_tuner(*words, *long, folder: app.folder))
+        assert_failed(%r{most answers are redirects to /login \(302\).*session cookie}m, puma_tuner(*words, *long, folder: app.folder))
       end
       assert_nothing_left(app)
       File.write(File.join(app.folder, "requests.txt"), "GET /issues header:Cookie=session=1\n")
@@ -79,7 +79,7 @@ class MistakesTest < TunerTest
       bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
       result = puma_tuner("measure", "--", "env", *bundle, "bundle", "exec", "puma", "-b", "tcp://127.0.0.1:#{taken.local_address.ip_port}",
         folder: app.folder)
-      assert_mistake(/Another process listens there/, result)
+      assert_failed(/Another process listens there/, result)
       assert_nothing_left(app)
     end
   ensure
@@ -92,7 +92,7 @@ class MistakesTest < TunerTest
     ServedApp.open do |app|
       File.write(File.join(app.folder, "serve.rb"), "sleep 30")
       result = puma_tuner("measure", "--", old_ruby, "serve.rb", folder: app.folder)
-      assert_mistake(/only Ruby 3\.3 and newer/, result)
+      assert_failed(/only Ruby 3\.3 and newer/, result)
     end
   end
 

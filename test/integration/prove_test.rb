@@ -80,7 +80,7 @@ class ProveTest < TunerTest
 
   test "a variant that redirects is refused before any round, by its name; answers that are all alike are remarked" do
     words = ["--variant", "a:", "--variant", "b:env.PROVE_STATUS=302", "--rounds", "6", "--bodies-may-differ"]
-    assert_mistake(/b: most answers are redirects to nowhere \(302\)/, prove(*words))
+    assert_failed(/b: most answers are redirects to nowhere \(302\)/, prove(*words))
     refute_path_exists File.join(@folder, "verdict.json")
     assert_equal 0, prove("--variant", "a:", "--variant", "b:env.PROVE_SLEEP_MS=1", "--rounds", "1", "--path", "/a,/b,/c").code
     assert_includes verdict.cells.first.remarks.join, "3 different paths are all answered with status 200"
@@ -88,16 +88,16 @@ class ProveTest < TunerTest
 
   test "another body is refused, unless it is meant" do
     words = ["--variant", "a:env.PROVE_BODY=short", "--variant", "b:env.PROVE_BODY=#{"long" * 100}", "--rounds", "1"]
-    assert_mistake(/answers to request 1 are of 5 bytes with a, and of 400 bytes with b.*--bodies-may-differ/m, prove(*words))
+    assert_failed(/answers to request 1 are of 5 bytes with a, and of 400 bytes with b.*--bodies-may-differ/m, prove(*words))
     assert_equal 0, prove(*words, "--bodies-may-differ").code
   end
 
   test "a variant that answers with an error is refused" do
-    assert_mistake(/puma_tuner: b: .*unexpected status \(500: \d+\)/m, prove("--variant", "a:", "--variant", "b:env.PROVE_STATUS=500"))
+    assert_failed(/puma_tuner: b: .*unexpected status \(500: \d+\)/m, prove("--variant", "a:", "--variant", "b:env.PROVE_STATUS=500"))
   end
 
   test "a variant that does not boot is named, with the end of its log" do
-    assert_mistake(/b: .*ended before it served.*PROVE_FAIL_BOOT is set/m, prove("--variant", "a:", "--variant", "b:env.PROVE_FAIL_BOOT=1"))
+    assert_failed(/b: .*ended before it served.*PROVE_FAIL_BOOT is set/m, prove("--variant", "a:", "--variant", "b:env.PROVE_FAIL_BOOT=1"))
   end
 
   test "a variant that goes away half way ends the proof, and what was measured stays" do

@@ -247,7 +247,7 @@ class SecretsTest < TunerTest
       run_command(app, "profile", "--with", "vernier", "--request", path, "--output", "request.json", "config.ru")
       assert_match(/GET \/reset\/:id of/, Document.read(File.join(app.folder, "request.json"), :profile).target)
       assert_no_secret_in_reports(app, "server.json", "request.json")
-      run_command(app, "profile", "--request", "/fail/#{secret(:path)}?token=#{secret(:query)}", "config.ru", code: 2)
+      run_command(app, "profile", "--request", "/fail/#{secret(:path)}?token=#{secret(:query)}", "config.ru", code: 3)
       assert_operator assert_no_secret_in_files(app.folder), :>, 4
     end
   end
@@ -278,7 +278,7 @@ class SecretsTest < TunerTest
     with_app do |app|
       port = app.start(extra: environment(app))
       run_command(app, "load", "http://127.0.0.1:#{port}", *SHORT_LOAD, "--duration", "0.5", "--json", "load.json", "--raw", "raw.csv")
-      run_command(app, "load", "http://127.0.0.1:#{port}", "--path", "/moved/#{secret(:path)}?token=#{secret(:query)}", "--duration", "0.3", code: 2)
+      run_command(app, "load", "http://127.0.0.1:#{port}", "--path", "/moved/#{secret(:path)}?token=#{secret(:query)}", "--duration", "0.3", code: 3)
       run_command(app, "load", "http://u:#{secret(:option)}@127.0.0.1:#{port}/x?a=#{secret(:query)}", code: 2)
       run_command(app, "load", "http://127.0.0.1:#{port}", "--path", "reset?token=#{secret(:query)}", code: 2)
       File.write(File.join(app.folder, "access.log"), Array.new(20) { |i| format('192.0.2.1 - - [10/Oct/2026:13:55:%02d +0000] "GET /reset/%s?token=%s HTTP/1.1" 200 2326 "-" "curl"', i, secret(:path), secret(:query)) }.join("\n"))

@@ -15,10 +15,13 @@ module CommandLine
     Result.new(out:, err:, code: status.exitstatus)
   end
 
+  # What was asked for was right, and could not be measured.
+  def assert_failed(pattern, result) = assert_mistake(pattern, result, code: 3)
+
   # One message for a person: what is wrong and what to do, no backtrace.
-  def assert_mistake(pattern, result)
+  def assert_mistake(pattern, result, code: 2)
     assert_match pattern, result.err
-    assert_equal 2, result.code, result.err
+    assert_equal code, result.code, result.err
     refute_match(/^\tfrom |^\S+\.rb:\d+:in/, result.err)
   end
 

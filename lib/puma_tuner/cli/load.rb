@@ -70,7 +70,7 @@ module PumaTuner
         exit(130) if !outcome.refused && (outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns))
         return unless outcome.complaint
         err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
-        raise Ending.new(1)
+        raise Ending.new(3)
       end
     end
   end

@@ -47,7 +47,7 @@ module PumaTuner
         Output.check_writable(output, html)
         costs, broken = ProfilePlan.new(options, output:, err:).call
         Output.keep(costs, output, out:, err:, html:)
-        raise UserMistake, "what was taken until then is kept in #{output}. #{broken}" if broken
+        raise MeasurementFailed, "what was taken until then is kept in #{output}. #{broken}" if broken
       end
 
       private

@@ -48,7 +48,7 @@ module PumaTuner
         addresses = Addrinfo.getaddrinfo(url.hostname, url.port, nil, :STREAM)
         (addresses.one? ? addresses.first : reachable(addresses)).to_sockaddr
       rescue SocketError, ArgumentError => error
-        raise UserMistake, "#{@url_base} can't be reached: #{error.message}. Give the address of a server that is running."
+        raise MeasurementFailed, "#{@url_base} can't be reached: #{error.message}. Give the address of a server that is running."
       end
 
       # "localhost" has two addresses, and a server often listens on one.

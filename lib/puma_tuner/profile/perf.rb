@@ -76,7 +76,7 @@ module PumaTuner
             [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC", "--call-graph", call_graph,
               "-p", pids.join(","), "-o", partial, "--", "sleep", duration_s.to_s], limit_s: duration_s + ENDING_LIMIT_S
           )
-          raise UserMistake, complaint(output) unless status&.success? && File.size?(partial)
+          raise MeasurementFailed, complaint(output) unless status&.success? && File.size?(partial)
         end
       end
 

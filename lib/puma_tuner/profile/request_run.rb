@@ -81,7 +81,7 @@ module PumaTuner
         request[Probe::Profiling::OneRequest::HEADER] = token if token
         Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) { |http| http.request(request) }
       rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse, OpenSSL::SSL::SSLError => error
-        raise UserMistake, "#{told(uri)}: #{error.message}. Does a server listen there?"
+        raise MeasurementFailed, "#{told(uri)}: #{error.message}. Does a server listen there?"
       end
 
       def insist_on_answer(response, uri)
@@ -94,7 +94,7 @@ module PumaTuner
         path = response[Probe::Profiling::OneRequest::HEADER]
         return path if path && File.file?(path)
         raise UserMistake, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
-        raise UserMistake, "#{told(uri)} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
+        raise MeasurementFailed, "#{told(uri)} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
       end
 
       def costs(files, target)

@@ -4,7 +4,7 @@ module PumaTuner
   # Base of everything this gem raises on purpose.
   class Error < StandardError; end
 
-  # The user can mend it: the message says how. The command ends with exit code 2 and no backtrace.
+  # The user can mend it: the message says how. The command ends with no backtrace and exit code 2, or 3 for the measurements that failed.
   class UserMistake < Error
     # @return [String] the message without what the app has printed: what a document may hold of it
     attr_reader :kept
@@ -39,8 +39,11 @@ module PumaTuner
     end
   end
 
+  # What was asked for was right, and could not be measured. The command ends with exit code 3.
+  class MeasurementFailed < UserMistake; end
+
   # The application's server did not come up, or went away while it was needed.
-  class ServerFailed < UserMistake
+  class ServerFailed < MeasurementFailed
     # @param what [String] what happened, as a clause
     # @param log_tail [Array<String>] the last lines the server printed
     # @param advice [String] what to do next
@@ -50,8 +53,8 @@ module PumaTuner
   end
 
   # The load generator is not installed or gave no answer.
-  class LoadToolFailed < UserMistake; end
+  class LoadToolFailed < MeasurementFailed; end
 
   # A measurement was made, and must not be used: wrong answers, too few requests.
-  class VoidMeasurement < UserMistake; end
+  class VoidMeasurement < MeasurementFailed; end
 end
