@@ -12,7 +12,7 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.3"
 
-  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "docs/**/*.md", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
+  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "man/*.1", "docs/**/*.md", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
   spec.bindir = "exe"
   spec.executables = ["puma_tuner"]
   spec.extensions = ["ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]
@@ -23,6 +23,5 @@ Gem::Specification.new do |spec|
 
   # The command's; the serving process loads none of them.
   spec.add_dependency "csv", "~> 3.2"
-  spec.add_dependency "dry-cli", "~> 1.4"
   spec.add_dependency "ruby-progressbar", "~> 1.13"
 end

@@ -127,7 +127,7 @@ module FalseAlarms
       a difference is a false alarm, of which 5 in 100 are promised. Then one is made 3 % faster: *shows 3 %* is how often
       that is seen, *holds it* how often the interval has the true 3 % in it, which should be 95 in 100. To see much is no
       merit in who sees as much where there is nothing. How much a real machine wanders is its own affair:
-      `puma_tuner prove --calibrate` measures it.
+      `puma_tuner prove --false-alarms` measures it.
     TEXT
 
     METHODS = <<~TEXT

@@ -5,7 +5,7 @@ module PumaTuner
     # The commands `puma_tuner lab …`.
     module CommandLine
       # puma_tuner lab list: what there is to run.
-      class List < Dry::CLI::Command
+      class List < CLI::Command
         desc "List the labs: published claims that can be measured here"
 
         def call(**)
@@ -41,17 +41,16 @@ module PumaTuner
       end
 
       # puma_tuner lab setup: the gems that labs run with.
-      class SetUp < Dry::CLI::Command
+      class SetUp < CLI::Command
         desc "Install the gems that labs run with, in exact versions and a folder of their own"
-        argument :names, type: :array, required: false, desc: "labs, as `puma_tuner lab list` names them"
-        option :all, type: :flag, default: false, desc: "of all labs"
-        option :quick, type: :flag, default: false, desc: "only what their quick forms need"
+        argument :names, "labs, as `puma_tuner lab list` names them", required: false, many: true
+        option :all, :flag, "of all labs"
+        option :quick, :flag, "only what their quick forms need"
         example ["falsy_cache", "--all --quick"]
 
         def call(names: [], all: false, quick: false, **)
           raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
           labs = all ? Lab.all : names.map { |name| Lab.find(name) }
-          say = ->(text) { err.puts("  #{text} …") }
           # First, as gems may be compiled against what this insists on.
           problems = labs.to_h { |lab| [lab, problem_with(lab, say)] }.compact
           install(labs - problems.keys, quick:, say:)
@@ -80,16 +79,13 @@ module PumaTuner
       end
 
       # puma_tuner lab run: one lab, from its question to its finding.
-      class RunOne < Dry::CLI::Command
+      class RunOne < CLI::Command
         desc "Run a lab: measure what was claimed, and hold it against the claim"
-        argument :name, required: true, desc: "of the lab, as `puma_tuner lab list` names it"
-        option :quick, type: :flag, default: false, desc: "fewer variants and short rounds: wide intervals, in a minute or a few"
-        option :seed, default: "1", desc: "for the order of the rounds"
-        option :busy_machine, type: :flag, default: false, desc: "count rounds that others on the machine have disturbed (the quick form always does)"
-        option :resume, type: :flag, default: false, desc: "go on where an interrupted run with the same options ended (the quick form keeps nothing)"
-        option :output, desc: "file for the finding, all measured values included, default: tmp/puma_tuner/finding.json; until then, what is measured is kept beside it"
-        option :html, desc: "file for an HTML report"
-        option :markdown, desc: "file for a summary"
+        tells_of_an_app
+        argument :name, "of the lab, as `puma_tuner lab list` names it"
+        option :quick, :flag, "fewer variants and short rounds: wide intervals, in a minute or a few"
+        options :seed, :html, :markdown, :busy_machine, :resume,
+          output: {about: "file for the finding, all measured values included; until then, what is measured is kept beside it", usual: "tmp/puma_tuner/finding.json"}
         example ["falsy_cache --quick", "introspection --html introspection.html"]
 
         def call(name:, seed:, output: nil, quick: false, busy_machine: false, resume: false, html: nil, markdown: nil, **)
@@ -98,9 +94,9 @@ module PumaTuner
           CLI::Output.check_writable(output, html, markdown)
           Lab::Gems.insist(lab, quick:)
           Lab::Bundle.insist(lab, quick:)
-          options = {quick:, seed: CLI::Parse.count("--seed", seed, 0..2**31), busy_machine: quick || busy_machine}
+          options = {quick:, seed: seed, busy_machine: quick || busy_machine}
           keeping(kept_of(lab, "#{output}.parts", resume, options)) do |kept|
-            finding = CLI::Progress.new(err).stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
+            finding = progress.stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
             CLI::Output.keep(finding, output, out:, err:, html:)
             write_summary(finding, markdown) if markdown
           end

@@ -22,22 +22,15 @@ class CalibrateTest < TunerTest
   end
 
   # Without the measuring, which has tests of its own.
-  def command(folder, calibrated, remarks: [], **options)
+  def command(folder, calibrated, remarks: [], force: false)
     before = ENV["PUMA_TUNER_CACHE"]
     ENV["PUMA_TUNER_CACHE"] = File.join(folder, "puma_tuner")
     out, err = StringIO.new, StringIO.new
-    measure = Calibrate.method(:call)
-    Calibrate.singleton_class.send(:remove_method, :call) # to redefine it would be a warning
-    Calibrate.define_singleton_method(:call) { |**, &remark| remarks.each(&remark) && calibrated }
-    command = PumaTuner::CLI::CalibrateMachine.new
-    command.instance_variable_set(:@out, out)
-    command.instance_variable_set(:@err, err)
-    command.call(**options)
+    measure = ->(**, &remark) { remarks.each(&remark) && calibrated }
+    PumaTuner::CLI::Commands::Calibrate.new(out:, err:, measure:).call(force:, output: nil, ruby: nil)
     [out.string, err.string]
   ensure
     ENV["PUMA_TUNER_CACHE"] = before
-    Calibrate.singleton_class.send(:remove_method, :call)
-    Calibrate.define_singleton_method(:call, measure)
   end
 
   test "a calibration that is kept is shown, with how to do it again" do

@@ -48,7 +48,7 @@ class LoadTest < TunerTest
 
   test "values go to files where that is asked for, or to standard output" do
     Dir.mktmpdir do |folder|
-      result = load("--raw", "raw.csv", "--json", "load.json", "--seed", "5", folder:)
+      result = load("--raw", "raw.csv", "--output", "load.json", "--seed", "5", folder:)
       outcome = PumaTuner::Document.read(File.join(folder, "load.json"), :load_outcome)
       assert_equal outcome.requests_count, File.readlines(File.join(folder, "raw.csv")).size - 1
       assert_includes result.err, File.join(File.realpath(folder), "load.json")

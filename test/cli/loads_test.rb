@@ -11,7 +11,13 @@ class LoadsTest < TunerTest
 
   def recorded_open = workload.with(arrivals: Model::Arrivals.open(60, reuse_count: 9))
 
-  def loads(of: recorded_closed, **words) = CLI::Loads.new(of, **words).to_a
+  # As the command line understands them.
+  def loads_of(workload, **words)
+    options = CLI::Commands::Predict.parse(["observation.json", *words.flat_map { |name, text| ["--#{name}", text] }])
+    CLI::Loads.new(workload, **options.slice(*CLI::Loads::OPTIONS))
+  end
+
+  def loads(of: recorded_closed, **words) = loads_of(of, **words).to_a
 
   def mistake(of: recorded_closed, **words) = assert_raises(UserMistake) { loads(of:, **words) }.message
 
@@ -67,7 +73,7 @@ class LoadsTest < TunerTest
   end
 
   test "a capacity is a rate, searched from what was observed, unless connections are asked for" do
-    to_search = ->(**words) { CLI::Loads.new(recorded_closed, **words).to_search }
+    to_search = ->(**words) { loads_of(recorded_closed, **words).to_search }
     assert_equal Model::Arrivals.open(80), to_search.call
     assert_equal Model::Arrivals.open(10), to_search.call(rate: "10")
     assert_equal 7, to_search.call(connections: "7").connections_count

@@ -25,7 +25,7 @@ class PredictCommandTest < TunerTest
 
   def path(name) = File.join(@folder, name)
 
-  QUICK = %w[--workers 1 --threads 1,5 --seeds 3 --requests 300].freeze
+  QUICK = %w[--workers 1 --threads 1,5 --seeds 3 --simulated-requests 300].freeze
 
   def predict(*words, verb: "predict")
     puma_tuner(verb, "observation.json", *QUICK, *words, folder: @folder, environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
@@ -66,7 +66,7 @@ class PredictCommandTest < TunerTest
   # @return [Array<Integer>]
   def workers_by_default(observation, *words)
     record(observation)
-    result = puma_tuner("predict", "observation.json", "--threads", "1", "--seeds", "2", "--requests", "100", *words, folder: @folder)
+    result = puma_tuner("predict", "observation.json", "--threads", "1", "--seeds", "2", "--simulated-requests", "100", *words, folder: @folder)
     assert_equal 0, result.code, result.err
     Document.read(path("tmp/puma_tuner/sweep.json"), :sweep).forecasts.map { |forecast| forecast.topology.workers_count }.uniq
   end
@@ -83,7 +83,7 @@ class PredictCommandTest < TunerTest
   def advice_in_container(*words)
     record(observation(endpoints: [endpoint_observation(traces: [trace("cpu", 8, "io", 1, "cpu", 1)] * 60)], topology: topology("1x1"), cores_count: 4, memory_limit_bytes: 512 << 20,
       processes: [process_observation(pss_bytes: 150 << 20)]))
-    result = puma_tuner("advise", "observation.json", "--threads", "1", "--seeds", "3", "--requests", "300", *words, folder: @folder)
+    result = puma_tuner("advise", "observation.json", "--threads", "1", "--seeds", "3", "--simulated-requests", "300", *words, folder: @folder)
     assert_equal 0, result.code, result.err
     [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.out.gsub(/\s+/, " ")]
   end
@@ -141,7 +141,7 @@ class PredictCommandTest < TunerTest
   test "there is a station for each kind of wait that was recorded" do
     kinds = Predict::Station::KINDS
     recorded = workload(endpoints: [endpoint_demand(demand([1] * (kinds.size + 1), [1] * kinds.size, wait_kinds: kinds))])
-    stations = CLI::Predict.allocate.send(:stations_of, kinds.map { |kind| "#{kind}=20" }.join("\n"), recorded)
+    stations = CLI::Options::Forecast.from(station: kinds.map { |kind| "#{kind}=20" }).stations(recorded)
     assert_equal kinds, stations.map(&:kind)
     assert_equal [20], stations.map(&:servers_count).uniq
   end
@@ -180,8 +180,8 @@ class PredictCommandTest < TunerTest
   test "a percentile that too few requests stand behind is refused, with what it takes" do
     assert_mistake(/p99\.9: one request in 1000 takes longer than that, and 100 were recorded step by step; nobody can tell\. Record 1000/, predict("--percentiles", "99.9"))
     assert_mistake(/p99\.5: one request in 200 /, predict("--capacity", "--max-p99.5", "200"))
-    assert_mistake(/p98: one request in 50 takes longer than that, and each simulation counts 200; give --requests 250/, predict("--percentiles", "98", "--requests", "200"))
-    assert_equal 0, predict("--percentiles", "98", "--requests", "250").code
+    assert_mistake(/p98: one request in 50 takes longer than that, and each simulation counts 200; give --simulated-requests 250/, predict("--percentiles", "98", "--simulated-requests", "200"))
+    assert_equal 0, predict("--percentiles", "98", "--simulated-requests", "250").code
   end
 
   test "settings that can't be are mistakes with what to do" do
@@ -194,7 +194,7 @@ class PredictCommandTest < TunerTest
       %w[--station db=5] => /--station db=5: no recorded request has a wait of that kind; there is io/,
       ["--what-if", "without thread cron"] => /--what-if without thread cron: there is no thread cron/,
       %w[--station io=0] => /--station io=0/, %w[--station pool=5] => /no recorded request has a wait of that kind; there is io/,
-      %w[--seeds 1] => /--seeds 1: write a whole number from 2/, %w[--requests some] => /--requests some/, %w[--capacity --connections 5] => /give a limit to the latency/,
+      %w[--seeds 1] => /--seeds 1: write a whole number from 2/, %w[--simulated-requests some] => /--simulated-requests some/, %w[--capacity --connections 5] => /give a limit to the latency/,
       %w[--max-p99 0 --capacity] => /--max-p99 0/, %w[--output /nowhere/at/all.json] => %r{cannot write /nowhere}
     }.each { |words, pattern| assert_mistake(pattern, predict(*words)) }
     refute_path_exists path("tmp/puma_tuner/sweep.json")
@@ -202,7 +202,8 @@ class PredictCommandTest < TunerTest
 
   test "goals of a search, and how long it simulates, are not passed over" do
     assert_mistake(/--max-p99: the goal of a search; add --capacity/, predict("--max-p99", "200"))
-    assert_mistake(/--requests requests\.txt: write a whole number/, predict("--capacity", "--max-p99", "200", "--requests", "requests.txt"))
+    assert_mistake(/--simulated-requests many: write a whole number/, predict("--capacity", "--max-p99", "200", "--simulated-requests", "many"))
+    assert_mistake(/--requests means something else now; write --simulated-requests/, predict("--requests", "300"))
   end
 
   test "settings of newer versions than the recording's are mistakes" do
@@ -215,9 +216,9 @@ class PredictCommandTest < TunerTest
 
   test "recordings that no model can be made of are mistakes with what to do" do
     record(observation(endpoints: [endpoint_observation(traces: [trace("cpu", 1)] * 10, requests_count: 100)]))
-    assert_mistake(/only 10 requests.*at least 200 requests more/, predict)
+    assert_failed(/only 10 requests.*at least 200 requests more/, predict)
     record(observation(endpoints: [endpoint_observation.with(unclosed_count: 30)]))
-    assert_mistake(/75\.0% of the requests miss their wall time.*Measure again/, predict)
+    assert_failed(/75\.0% of the requests miss their wall time.*Measure again/, predict)
     text = Document.dump(observation)
     File.write(path("observation.json"), text[0, text.size / 2])
     assert_mistake(/cut short/, predict)

@@ -19,7 +19,7 @@ class RequestsCommandTest < TunerTest
 
   test "a log becomes a file of requests without anybody's values, and the instants" do
     in_folder do |folder|
-      result = puma_tuner("requests", "--from", "access.log", "--arrivals", "arrivals.txt", folder:)
+      result = puma_tuner("requests", "--from", "access.log", "--instants", "arrivals.txt", folder:)
       assert_equal 0, result.code, result.err
       assert_match(/40 requests in 1 kind \(combined\)/, result.out)
       assert_match(/with the columns articles_id,token as --data/, result.out)

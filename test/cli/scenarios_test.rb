@@ -6,7 +6,11 @@ require "support/builders"
 class ScenariosTest < TunerTest
   include Builders
 
-  def scenarios(*texts, of: workload, loads: [Model::Arrivals.closed(10)], **words) = CLI::Scenarios.new(of, **words).of(texts.map { |text| topology(text) }, loads)
+  # As the command line understands them.
+  def scenarios(*texts, of: workload, loads: [Model::Arrivals.closed(10)], **words)
+    options = CLI::Commands::Predict.parse(["observation.json", *words.flat_map { |name, text| ["--#{name.to_s.tr("_", "-")}", text] }])
+    CLI::Scenarios.new(of, **options.slice(*CLI::Scenarios::OPTIONS)).of(texts.map { |text| topology(text) }, loads)
+  end
 
   def mistake(...) = assert_raises(UserMistake) { scenarios(...) }.message
 

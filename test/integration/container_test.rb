@@ -56,7 +56,7 @@ class ContainerTest < TunerTest
       result = puma_tuner("measure", *LOAD, "--load", "--output", "o.json", "--", "env", *bundle, "taskset", "--cpu-list", core, "bundle", "exec", "puma", "-t", "1:1", folder: app.folder)
       assert_equal 0, result.code, result.err
       assert_equal 1, document(app, "o.json", :observation).machine.cores_count
-      result = puma_tuner("predict", "o.json", "--threads", "1,2", "--seeds", "2", "--requests", "200", "--output", "s.json", folder: app.folder)
+      result = puma_tuner("predict", "o.json", "--threads", "1,2", "--seeds", "2", "--simulated-requests", "200", "--output", "s.json", folder: app.folder)
       assert_equal 0, result.code, result.err
       assert_equal %w[1x1 1x2], document(app, "s.json", :sweep).forecasts.map { |forecast| forecast.topology.to_s }
     end

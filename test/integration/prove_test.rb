@@ -12,7 +12,7 @@ class ProveTest < TunerTest
 
   APP = File.expand_path("../fixtures/prove/config.ru", __dir__)
   SERVER = File.expand_path("../fixtures/prove/server.rb", __dir__)
-  SHORT = %w[--duration 0.4 --warmup 0.15 --warmup-limit 0.5 --probe-duration 0.3 --noise-rounds 0 --connections 4 --busy-machine --output verdict.json].freeze
+  SHORT = %w[--duration 0.4 --warmup-window 0.15 --warmup-limit 0.5 --probe-duration 0.3 --noise-rounds 0 --connections 4 --busy-machine --output verdict.json].freeze
 
   def setup
     @folder = Dir.mktmpdir("puma_tuner-test")

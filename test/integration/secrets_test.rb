@@ -34,7 +34,7 @@ class SecretsTest < TunerTest
   PLANTED = %w[config.ru requests.txt upload.bin].freeze
 
   SHORT_LOAD = %w[--requests requests.txt --connections 3].freeze
-  SHORT_PROOF = %w[--duration 0.4 --warmup 0.15 --warmup-limit 0.5 --probe-duration 0.3 --noise-rounds 0 --busy-machine].freeze
+  SHORT_PROOF = %w[--duration 0.4 --warmup-window 0.15 --warmup-limit 0.5 --probe-duration 0.3 --noise-rounds 0 --busy-machine].freeze
 
   def setup
     @secrets = KINDS.to_h { |kind| [kind, SecureRandom.hex(12)] }

@@ -4,7 +4,7 @@ require "test_helper"
 require "support/command_line"
 require "support/served_app"
 
-# puma_tuner yjit on a real server, as short as can be.
+# puma_tuner tradeoff on a real server, as short as can be.
 class TradeoffIntegrationTest < TunerTest
   include CommandLine
 
@@ -15,7 +15,7 @@ class TradeoffIntegrationTest < TunerTest
   test "YJIT off and on, with a report" do
     # As Rails does: the app turns YJIT on by itself.
     ServedApp.open(rackup: "RubyVM::YJIT.enable; run ->(env) { 30_000.times { |i| i.to_s + 'x' }; [200, {}, ['fine']] }") do |app|
-      result = puma_tuner("yjit", *QUICK, "--workers", "3", "--html", "y.html", "config.ru", folder: app.folder)
+      result = puma_tuner("tradeoff", "yjit", *QUICK, "--for-workers", "3", "--html", "y.html", "config.ru", folder: app.folder)
       assert_equal 0, result.code, result.err
       study = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/yjit.json"), :tradeoff)
       assert_equal ["YJIT off", "YJIT on", "YJIT on with 8 MiB", "YJIT on after 5 calls"], study.points.map(&:variant)
@@ -30,10 +30,12 @@ class TradeoffIntegrationTest < TunerTest
 
   test "mistakes are answered with what to do" do
     ServedApp.open do |app|
-      {["--with", "magic"] => /magic is none of yjit, malloc, gc/, ["--memory", "x"] => /--memory x: write a whole number/, ["--topology", "none"] => /none/,
-       ["--workers", "many"] => /--workers many: write a whole number/, ["--memory-limit", "x"] => /--memory-limit x: write a whole number/}.each do |words, pattern|
-        assert_mistake(pattern, puma_tuner("yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
+      {["--with", "malloc"] => /--with means something else now; name several subjects instead/, ["--memory", "x"] => /--memory x: write a whole number/, ["--topology", "none"] => /none/,
+       ["--workers", "2"] => /write --for-workers/, ["--for-workers", "many"] => /--for-workers many: write a whole number/, ["--memory-limit", "x"] => /--max-memory x: write a whole number/}.each do |words, pattern|
+        assert_mistake(pattern, puma_tuner("tradeoff", "yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
       end
+      assert_mistake(/magic is none of yjit, malloc, gc/, puma_tuner("tradeoff", "yjit,magic", folder: app.folder))
+      File.unlink(File.join(app.folder, "config.ru"))
       assert_mistake(/no app given/, puma_tuner("gc", folder: app.folder))
     end
   end

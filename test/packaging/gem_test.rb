@@ -20,7 +20,7 @@ class GemTest < TunerTest
   end
 
   test "installed, they load from where they are, and measure" do
-    home = {GEM_HOME: PackedGems.home, GEM_PATH: [PackedGems.home, Bundler.bundle_path].join(":")} # the second: for dry-cli and its like
+    home = {GEM_HOME: PackedGems.home, GEM_PATH: [PackedGems.home, Bundler.bundle_path].join(":")} # the second: for csv and its like
     script = "require 'puma_tuner'; puts PumaTuner::Probe::GvlClock.start; puts $LOADED_FEATURES.grep(/puma_tuner_probe\\.so/)"
     started, loaded_from = PackedGems.ruby!("-e", script, **home).lines(chomp: true)
     assert_includes loaded_from, PackedGems.home

@@ -43,7 +43,7 @@ module PumaTuner
         all = each_line.filter_map { |line| wanted(@format.entry(line)) }
         return all.sort_by(&:at_ns) if all.any?
         raise UserMistake, "#{@path} holds no request that counts (#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
-          "--methods and --assets let more of them count; --format names another format: #{FORMATS.join(", ")}."
+          "--methods and --assets let more of them count; --log-format names another: #{FORMATS.join(", ")}."
       end
 
       private
@@ -79,7 +79,7 @@ module PumaTuner
         lines = each_line.first(PROBED_LINES)
         name, count = FORMATS.to_h { |one| [one, lines.count { |line| AccessLog.format(one).entry(line) }] }.max_by(&:last)
         return AccessLog.format(name) if count.positive?
-        raise UserMistake, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. Known are #{FORMATS.join(", ")}; --format names one."
+        raise UserMistake, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. Known are #{FORMATS.join(", ")}; --log-format names one."
       end
 
       def wanted(entry)

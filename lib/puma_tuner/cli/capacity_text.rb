@@ -4,8 +4,8 @@ module PumaTuner
   module CLI
     # The most that some settings can take, for a person.
     class CapacityText
-      # @param capacities [Array<PumaTuner::Predict::Capacity>] of one goal
-      # @param settings [Array<PumaTuner::Predict::Scenario>] where each search began
+      # @param capacities [Array<Predict::Capacity>] of one goal
+      # @param settings [Array<Predict::Scenario>] where each search began
       def initialize(capacities, settings)
         @capacities = capacities
         @settings = settings
@@ -13,7 +13,7 @@ module PumaTuner
 
       # @return [String]
       def to_s
-        table = PumaTuner::Report::Table.new(["", "holds with", *percentiles.map { |name| "#{name} ms" }, "fails with", "<"])
+        table = Report::Table.new(["", "holds with", *percentiles.map { |name| "#{name} ms" }, "fails with", "<"])
         @capacities.zip(@settings) { |capacity, setting| table << row(capacity, setting) }
         first = @capacities.first
         "#{["Capacity: the most load with #{first.goal}", *table.lines, "", "  Found by bisection, to #{Units.percent(first.tolerance_ratio)}; judged by the middle of each forecast."].join("\n")}\n\n"
@@ -28,7 +28,7 @@ module PumaTuner
         end
       end
 
-      # @return [Array<PumaTuner::Predict::Scenario>] at the limits, of those that have one
+      # @return [Array<Predict::Scenario>] at the limits, of those that have one
       def limits = @capacities.filter_map(&:scenario)
 
       private
@@ -39,7 +39,7 @@ module PumaTuner
           capacity.failed_scenario ? capacity.failed_scenario.arrivals.to_s : "-", brief(capacity)]
       end
 
-      def percentiles = @percentiles ||= (%w[p50 p99] | @capacities.first.goal.percentiles).sort_by { |name| PumaTuner::Predict::Percentile.ratio(name) }
+      def percentiles = @percentiles ||= (%w[p50 p99] | @capacities.first.goal.percentiles).sort_by { |name| Predict::Percentile.ratio(name) }
 
       # Why there is no steady state is told in a sentence.
       def brief(capacity) = capacity.failed_because&.slice(/\A[^:]+/) || "the most that was tried"

@@ -15,21 +15,21 @@ module PumaTuner
       # Little's law holds up to this, beside what was still on its way at the end.
       LAW_TOLERANCE_RATIO = 0.02
 
-      FIGURES = PumaTuner::Report::Figures
+      FIGURES = Report::Figures
 
-      # @param result [PumaTuner::Load::SelfTest::Result]
+      # @param result [Load::SelfTest::Result]
       # @return [String]
       def self.self_test(result)
-        table = PumaTuner::Report::Table.new(["", "truth", "reported", "<"])
+        table = Report::Table.new(["", "truth", "reported", "<"])
         result.lines.each { |line| table << [line.name, *[line.true_ns, line.reported_ns].map { |ns| Units.duration(ns) }, line.right? ? "right" : "WRONG"] }
-        table << ["requests", *[PumaTuner::Load::SelfTest::REQUESTS_COUNT, result.answered_count].map { |count| FIGURES.count(count) }, result.complete? ? "right" : "WRONG"]
+        table << ["requests", *[Load::SelfTest::REQUESTS_COUNT, result.answered_count].map { |count| FIGURES.count(count) }, result.complete? ? "right" : "WRONG"]
         verdict = result.right? ? "The generator tells the truth." : "The generator is wrong#{" (#{result.disturbance}: run it again)" if result.disturbance}."
         "#{[*table.lines, "", "Right is within 2 %, or 1 ms. #{verdict}"].join("\n")}\n"
       end
 
-      # @param outcome [PumaTuner::Load::Outcome]
+      # @param outcome [Load::Outcome]
       # @param url [String]
-      # @param traffic [PumaTuner::Load::Traffic]
+      # @param traffic [Load::Traffic]
       def initialize(outcome, url:, traffic:)
         @outcome = outcome
         @url = url
@@ -49,7 +49,7 @@ module PumaTuner
       end
 
       def percentiles
-        table = PumaTuner::Report::Table.new(["", "p50", "p90", "p99", "p99.9", "max"])
+        table = Report::Table.new(["", "p50", "p90", "p99", "p99.9", "max"])
         table << ["latency", *durations(@outcome.p50_ns, @outcome.p90_ns, @outcome.p99_ns, enough? ? @outcome.p999_ns : nil, @outcome.max_ns)]
         {"service time" => @outcome.service, "own lateness" => @outcome.lag}.each { |name, histogram| table << [name, *quantiles(histogram)] if histogram }
         table.lines

@@ -6,30 +6,33 @@ module PumaTuner
     class Loads
       ARRIVALS = /\A(?:(?<kind>poisson|even)|bursty:(?<burst>\d+)|replay:(?<path>.+))\z/
       BURST_COUNTS = 2..10_000
+      OPTIONS = %i[rate connections arrivals think].freeze
 
       # More requests than a simulation counts are of no use.
       REPLAYED_MAX = 20_000
 
-      # @param workload [PumaTuner::Model::Workload]
-      # @param options [Hash] of the command
-      def initialize(workload, rate: nil, connections: nil, arrivals: nil, think: nil, **)
+      # @param workload [Model::Workload]
+      # @param rate [Array<Float>, nil] per second
+      # @param connections [Array<Integer>, nil]
+      # @param think [Float, nil] seconds
+      def initialize(workload, rate: nil, connections: nil, arrivals: nil, think: nil)
         @recorded = workload.arrivals
         @observed_per_s = workload.observed_throughput_per_s
-        @rates = rate && Parse.rates("--rate", rate)
-        @connections = connections && Parse.counts("--connections", connections, 1..10_000)
-        @think_ns = think && (Parse.seconds("--think", think, least: 0) * Units::NS_PER_S).round
+        @rates = rate
+        @connections = connections
+        @think_ns = think && (think * Units::NS_PER_S).round
         @words = arrivals
         @way = way(arrivals) if arrivals
         refuse_contradictions
       end
 
-      # @return [Array<PumaTuner::Model::Arrivals>]
+      # @return [Array<Model::Arrivals>]
       def to_a
         return open_loops if @rates || @way
         (@connections || @think_ns) ? closed_loops : [@recorded]
       end
 
-      # @return [PumaTuner::Model::Arrivals] what a search for the capacity begins with: an open loop, unless connections are asked for
+      # @return [Model::Arrivals] what a search for the capacity begins with: an open loop, unless connections are asked for
       def to_search
         loads = to_a
         raise UserMistake, "--capacity: give one --rate or one --connections, where the search begins" if loads.size > 1
@@ -66,10 +69,10 @@ module PumaTuner
         return replayed.then { |arrivals| arrivals.times(rate_per_s / arrivals.rate_per_s) } if @way && @way[:path]
         burst_count = @way && @way[:burst]&.to_i
         kind = burst_count ? "bursty" : (@way && @way[:kind]) || "poisson"
-        PumaTuner::Model::Arrivals.open(rate_per_s, kind:, burst_count:, **open_connections, reuse_count: @recorded.reuse_count)
+        Model::Arrivals.open(rate_per_s, kind:, burst_count:, **open_connections, reuse_count: @recorded.reuse_count)
       end
 
-      def replayed = @replayed ||= PumaTuner::Model::Arrivals.replayed(times_ns(@way[:path]), **open_connections, reuse_count: @recorded.reuse_count)
+      def replayed = @replayed ||= Model::Arrivals.replayed(times_ns(@way[:path]), **open_connections, reuse_count: @recorded.reuse_count)
 
       def open_connections = @connections ? {connections_count: @connections.first} : {}
 
@@ -77,14 +80,14 @@ module PumaTuner
         counts = @connections || (@recorded.connections_count unless @recorded.open?)
         raise UserMistake, "--think: of how many clients? The recording's load was an open loop. Give --connections, such as --connections 20" unless counts
         think_ns = @think_ns || (@recorded.open? ? 0 : @recorded.think_ns)
-        Array(counts).map { |count| PumaTuner::Model::Arrivals.closed(count, think_ns:, reuse_count: @recorded.reuse_count) }
+        Array(counts).map { |count| Model::Arrivals.closed(count, think_ns:, reuse_count: @recorded.reuse_count) }
       end
 
       # @return [Array<Integer>] ascending, from 0
       def times_ns(path)
         times = File.readlines(path).each_with_index.filter_map { |line, index| time_ns(line.strip, path, index + 1) }.sort
         unless times.size.between?(2, REPLAYED_MAX) && times.last > times.first
-          raise UserMistake, "--arrivals replay:#{path}: it holds #{PumaTuner::Report::Figures.counted(times.size, "time")}; a replay takes 2 to #{REPLAYED_MAX}, not all the same"
+          raise UserMistake, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; a replay takes 2 to #{REPLAYED_MAX}, not all the same"
         end
         times.map { |ns| ns - times.first }.freeze
       rescue SystemCallError => error

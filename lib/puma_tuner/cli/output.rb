@@ -8,37 +8,41 @@ module PumaTuner
     module Output
       module_function
 
-      # @param json [String, nil] a path, or "-" for standard output instead of text
+      # Instead of a file: the value itself on standard output, and no text.
+      STANDARD_OUTPUT = "-"
+
+      # @param path [String, nil] for the value, or STANDARD_OUTPUT
       # @param html [String, nil] a path
-      def write(value, out:, err:, json: nil, html: nil)
-        if json == "-"
-          out.puts(Document.dump(value))
-        else
-          out.puts(PumaTuner::Report.render(value, format: :text, color: color?(out)))
-        end
-        write_files(value, err:, json:, html:)
+      # @param text [String, nil] what people read instead of the usual report
+      def write(value, out:, err:, path: nil, html: nil, text: nil)
+        out.puts((path == STANDARD_OUTPUT) ? Document.dump(value) : text || Report.render(value, format: :text, color: color?(out)))
+        write_files(value, err:, path:, html:)
       end
 
-      # @param json [String, nil] a path; "-" is no file
+      # @param path [String, nil] for the value; STANDARD_OUTPUT is no file
       # @param html [String, nil] a path
-      def write_files(value, err:, json: nil, html: nil)
-        if json && json != "-"
-          Document.write(value, json)
-          err.puts("values: #{File.expand_path(json)}")
+      def write_files(value, err:, path: nil, html: nil)
+        if path && path != STANDARD_OUTPUT
+          make_folder(path)
+          Document.write(value, path)
+          err.puts("#{name_of(value)}: #{File.expand_path(path)}")
         end
         return unless html
-        write_file(html, PumaTuner::Report.render(value, format: :html))
+        write_file(html, Report.render(value, format: :html))
         err.puts("report: #{File.expand_path(html)}")
       end
 
       # What a stage made: into its file, for the next stage, and as text.
-      # @param path [String]
+      # @param path [String] or STANDARD_OUTPUT
       def keep(value, path, out:, err:, html: nil)
+        return write(value, out:, err:, path:, html:) if path == STANDARD_OUTPUT
         make_folder(path)
         Document.write(value, path)
         write(value, out:, err:, html:)
-        err.puts("#{value.class::KIND.to_s.tr("_", " ")}: #{File.expand_path(path)}")
+        err.puts("#{name_of(value)}: #{File.expand_path(path)}")
       end
+
+      def name_of(value) = value.class::KIND.to_s.tr("_", " ")
 
       def color?(out) = out.tty? && ENV["NO_COLOR"].to_s.empty?
 
@@ -54,7 +58,7 @@ module PumaTuner
 
       # A place that can't be written to is better found before minutes of work than after.
       def check_writable(*paths)
-        paths.compact.reject { |path| path == "-" }.each do |path|
+        paths.compact.reject { |path| path == STANDARD_OUTPUT }.each do |path|
           why_not = why_not_writable(path)
           raise UserMistake, "cannot write #{path}: #{why_not}. Give another place." if why_not
         end

@@ -78,7 +78,7 @@ module PumaTuner
       # @return [String] "p95"
       def percentile(option, text)
         name = "p#{text}"
-        return name if PumaTuner::Predict::Percentile.name?(name)
+        return name if Predict::Percentile.name?(name)
         raise UserMistake, "#{option}: #{text.inspect} is no percentile; write a number from 1 to below 100, such as 95 or 99.9"
       end
 

@@ -4,20 +4,20 @@ module PumaTuner
   module CLI
     # The words of `profile` as a run: of what, by what, how.
     class ProfilePlan
-      include AppOptions::Reading
-
       TIMES = 20
 
       # @param options [Hash] of the command
       # @param output [String] beside which the profiler's files go
-      # @param err [IO]
-      def initialize(options, output:, err:)
+      # @param progress [Progress]
+      # @param err [IO] where a server that is only looked at prints
+      def initialize(options, output:, progress:, err:)
         @options = options
         @output = output
+        @progress = progress
         @err = err
       end
 
-      # @return [Array(PumaTuner::Profile::Costs, String)] and why it ended before its time, nil when it did not
+      # @return [Array(Profile::Costs, String)] and why it ended before its time, nil when it did not
       def call
         refuse_contradictions
         return [read, nil] if option(:read)
@@ -40,13 +40,13 @@ module PumaTuner
       end
 
       # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
-      def profiler = @profiler ||= PumaTuner::Probe::Profilers.find(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
+      def profiler = @profiler ||= Probe::Profilers.find(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
 
       def mode = profiler.known_mode(option(:mode))
 
       def settings(scope, token: nil)
-        PumaTuner::Probe::Profiling::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: PumaTuner::Profile::Library.paths_of(profiler),
-          interval_us: option(:interval) && Parse.count("--interval", option(:interval), 10..1_000_000))
+        Probe::Profiling::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: Profile::Library.paths_of(profiler),
+          interval_us: option(:interval))
       end
 
       # Its files from an earlier run with the same name would be taken for this one's.
@@ -56,44 +56,47 @@ module PumaTuner
         paths = option(:read).split(",")
         missing = paths.find { |path| !File.file?(path) }
         raise UserMistake, "there is no #{missing}" if missing
-        PumaTuner::Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command, whole: option(:whole))
+        Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command, whole: option(:whole))
           .call(paths, unknown: [Unknown.of(:work_count, :not_in_file)])
       end
 
       def block_costs
-        run = PumaTuner::Profile::BlockRun.new(file: File.expand_path(option(:block)), command: block_command(option(:block)), settings: settings("window"), profiler:, name: option(:name),
-          warmup_s:, duration_s:, iterations_count:, boot_limit_s: boot_limit_s(**@options))
+        run = Profile::BlockRun.new(file: File.expand_path(option(:block)), command: Options::App.block_command(option(:block)), settings: settings("window"), profiler:, name: option(:name),
+          warmup_s:, duration_s:, iterations_count:, boot_limit_s:)
         raise UserMistake, "there is no #{option(:block)}" unless File.file?(option(:block))
-        Progress.new(@err).stage("profile", run.expected_s) { run.call }
+        @progress.stage("profile", run.expected_s) { run.call }
       end
 
       def iterations_count
-        return Parse.count("--iterations", option(:iterations), 1..10_000_000) if option(:iterations)
-        1 if profiler::TRACING
+        option(:iterations) || (1 if profiler::TRACING)
       end
 
       def request_costs
-        times = Parse.count("--times", option(:times) || (profiler::TRACING ? 1 : TIMES).to_s, 1..10_000)
+        times = option(:times) || (profiler::TRACING ? 1 : TIMES)
         return of_url(times) if option(:url)
-        run = PumaTuner::Profile::RequestRun.new(profiler:, settings: settings("request", token: SecureRandom.hex(16)), times:)
-        Progress.new(@err).stage("profile", nil) { run.of_command(command_of(**@options), option(:request), boot_limit_s: boot_limit_s(**@options)) }
+        run = Profile::RequestRun.new(profiler:, settings: settings("request", token: SecureRandom.hex(16)), times:)
+        @progress.stage("profile", nil) { run.of_command(app.command, option(:request), boot_limit_s:) }
       end
 
       def of_url(times)
         token = option(:token) or raise UserMistake, "--url needs the --token that the app's PumaTuner::ProfilerMiddleware knows"
-        PumaTuner::Profile::RequestRun.new(profiler:, settings: settings("request", token:), times:).of_url(option(:url))
+        Profile::RequestRun.new(profiler:, settings: settings("request", token:), times:).of_url(option(:url))
       end
 
       def server_costs
-        run = PumaTuner::Profile::ServerRun.new(command: command_of(**@options), traffic: (traffic_of(**@options) if option(:load)),
-          settings: settings(option(:odd) ? "odd" : "window"), profiler:, warmup_s:, duration_s:, boot_limit_s: boot_limit_s(**@options),
-          topology: option(:topology)&.then { |text| Topology.parse(text) }, echo: (@err unless option(:load)))
-        Progress.new(@err).stage("profile", run.expected_s) { run.call }.then { |taken| [taken.costs, taken.broken] }
+        run = Profile::ServerRun.new(command: app.command, traffic: (Options::Traffic.from(@options).traffic if option(:load)),
+          settings: settings(option(:odd) ? "odd" : "window"), profiler:, warmup_s:, duration_s:, boot_limit_s:,
+          topology: option(:topology), echo: (@err unless option(:load)))
+        @progress.stage("profile", run.expected_s) { run.call }.then { |taken| [taken.costs, taken.broken] }
       end
 
-      def warmup_s = Parse.seconds("--warmup", option(:warmup), least: 0)
+      def app = Options::App.from(@options)
 
-      def duration_s = Parse.seconds("--duration", option(:duration))
+      def warmup_s = option(:warmup)
+
+      def duration_s = option(:duration)
+
+      def boot_limit_s = option(:boot_limit)
     end
   end
 end

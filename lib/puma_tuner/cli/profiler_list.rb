@@ -10,7 +10,7 @@ module PumaTuner
       end
 
       def print
-        PumaTuner::Probe::Profilers.all.each do |profiler|
+        Probe::Profilers.all.each do |profiler|
           @out.puts("#{profiler::NAME} (#{state(profiler)})", *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
         end
         @out.puts("docs/profilers.md tells what each is good for, and what it costs.")
@@ -20,7 +20,7 @@ module PumaTuner
 
       def state(profiler)
         return profiler.new.why_not || "installed" unless profiler::GEM
-        PumaTuner::Profile::Library.installed?(profiler) ? "installed" : "not installed: puma_tuner profile --install #{profiler::NAME}"
+        Profile::Library.installed?(profiler) ? "installed" : "not installed: puma_tuner profile --install #{profiler::NAME}"
       end
     end
   end

@@ -9,8 +9,16 @@ module PumaTuner
       TICK_S = 0.2
 
       # @param err [IO]
-      def initialize(err)
+      # @param clock [#call] seconds that only grow
+      def initialize(err, clock:)
         @err = err
+        @clock = clock
+      end
+
+      # @param sweeper [Predict::Sweeper]
+      # @return [Predict::Sweep]
+      def sweep(sweeper, scenarios)
+        stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
       end
 
       # @param title [String] what is being done
@@ -18,7 +26,7 @@ module PumaTuner
       # @yieldparam stage [#note, #done] to tell what is at hand, or how many steps are done
       # @return what the block returns
       def stage(title, expected_s)
-        stage = @err.tty? ? Bar.new(@err, title, expected_s) : Lines.new(@err, title, expected_s)
+        stage = @err.tty? ? Bar.new(@err, title, expected_s) : Lines.new(@err, title, expected_s, @clock)
         value = yield(stage)
         stage.finish
         value
@@ -78,10 +86,11 @@ module PumaTuner
         # Steps of the work are told when this share more is done.
         SHARE = 0.25
 
-        def initialize(err, title, expected_s)
+        def initialize(err, title, expected_s, clock)
           @err = err
           @title = title
-          @began_s = Clock.now_s
+          @clock = clock
+          @began_s = clock.call
           @told_ratio = 0.0
           @err.puts("#{title} …#{" (about #{expected_s.ceil} s)" if expected_s}")
         end
@@ -94,11 +103,9 @@ module PumaTuner
           note("#{steps} of #{total}")
         end
 
-        def finish = @err.puts("#{@title}: done in #{(Clock.now_s - @began_s).round(1)} s")
+        def finish = @err.puts("#{@title}: done in #{(@clock.call - @began_s).round(1)} s")
 
         def stop = nil
-
-        private
       end
     end
   end

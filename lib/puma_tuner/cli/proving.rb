@@ -12,7 +12,7 @@ module PumaTuner
       # @yieldparam verdict [Prove::Verdict] to be written, while the rounds still count as a run to go on with
       # @return [Prove::Verdict]
       def prove(plan, name:, output:, resume:)
-        journal = PumaTuner::Prove::Journal.new("#{output}.rounds", plan: plan.same, resume:)
+        journal = Prove::Journal.new("#{output}.rounds", plan: plan.same, resume:)
         verdict_of(plan, name, journal).tap do |verdict|
           yield verdict
           verdict.complete ? journal.finish : tell_incomplete(verdict, journal)
@@ -21,7 +21,7 @@ module PumaTuner
 
       def verdict_of(plan, name, journal)
         proof = plan.proof(kept: journal)
-        Progress.new(err).stage(name, nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
+        progress.stage(name, nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
         exit(130)

@@ -9,30 +9,30 @@ module PumaTuner
 
     class RecordedApp
       # @return [Range] of numbers of workers to predict where none are asked for
-      def usual_workers = GridOptions.workers(machine.cores_count, machine.quota_cores)
+      def usual_workers = Options::Grid.workers(machine.cores_count, machine.quota_cores)
 
       class << self
         # @param paths [Array<String>] of an observation, and of others of the same app at other settings
-        # @param what_if [PumaTuner::Predict::WhatIf]
+        # @param what_if [Predict::WhatIf]
         # @param say [#call] told what is wrong with the user's own files beside it
         # @return [RecordedApp]
         # @raise [UserMistake] when no model can be made of it
         def read(paths, what_if:, say:)
           observation, *others = paths.map { |path| Document.read(path, :observation) }
-          observation = PumaTuner::Measure::Companions.join(observation, others) if others.any?
+          observation = Measure::Companions.join(observation, others) if others.any?
           found = Calibrate::Lookup.new.call(observation)
-          recorded = PumaTuner::Model::WorkloadFit.workload(observation)
-          as_recorded = [recorded, PumaTuner::Model::MachineFit.machine(observation, calibrated: found&.machine)].freeze
+          recorded = Model::WorkloadFit.workload(observation)
+          as_recorded = [recorded, Model::MachineFit.machine(observation, calibrated: found&.machine)].freeze
           workload, machine = what_if.apply(*as_recorded)
           new(workload:, machine:, as_recorded:, facts: observation.machine, what_if:, past_error: past_error(observation, recorded, say),
-            remarks: [found&.remark, *what_if.remarks].compact.freeze, limits: PumaTuner::Predict::Limits.of(workload, machine))
+            remarks: [found&.remark, *what_if.remarks].compact.freeze, limits: Predict::Limits.of(workload, machine))
         end
 
         private
 
         def past_error(observation, workload, say)
-          track_record = PumaTuner::Predict::TrackRecord.new(say:)
-          track_record.past_error(PumaTuner::Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name)))
+          track_record = Predict::TrackRecord.new(say:)
+          track_record.past_error(Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name)))
         end
       end
     end

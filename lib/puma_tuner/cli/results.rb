@@ -26,13 +26,17 @@ module PumaTuner
           raise UserMistake, "there is no place for #{name}: nothing can be written in #{app}, here, or in #{Host::CacheFolder.path}. Name one."
         end
 
+        # @return [String] place for what is kept beside a result, wherever that goes
+        def beside(output, name, err:, **) = (output == Output::STANDARD_OUTPUT) ? path(nil, name, err:, **) : output
+
         # @param options [Hash] of the command, which say where the app is
-        # @param app [Array<String>] of AppOptions
+        # @param app [Array<String>] of Options::App
         # @param recorded [String] a file that an earlier stage has written
         # @return [String] folder of the app; the current one when it is not known
         def app_folder(app: [], directory: nil, block: nil, recorded: nil, **)
           file = block || app.first.then { |word| word if word&.end_with?(".ru") || (app.one? && File.file?(word)) }
           return File.dirname(File.expand_path(file)) if file
+          return File.expand_path(app.first) if app.one? && File.directory?(app.first)
           in_results = recorded && File.dirname(File.expand_path(recorded))
           return in_results.delete_suffix("/#{FOLDER}") if in_results&.end_with?("/#{FOLDER}")
           File.expand_path(directory || ".")

@@ -7,32 +7,34 @@ module PumaTuner
       # A sweep of more is a typing error, or takes an hour.
       MOST_COUNT = 5_000
 
+      OPTIONS = %i[min_threads io_threads timeslice affinity queue_requests].freeze
+
       # Since when Ruby reads RUBY_THREAD_TIMESLICE, and Puma has max_io_threads.
       TIMESLICE_RUBY = "3.4"
       IO_THREADS_PUMA = "8.0"
 
-      # @param workload [PumaTuner::Model::Workload]
-      # @param options [Hash] of the command
-      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: true, **)
+      # @param workload [Model::Workload]
+      # @param min_threads, io_threads, timeslice [Array<Integer>, nil] the last in milliseconds
+      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: true)
         @affinity = affinity
         @queue_requests = queue_requests
-        @min_threads = min_threads && Parse.counts("--min-threads", min_threads, 0..256)
-        @io_threads = io_threads ? Parse.counts("--io-threads", io_threads, 0..256) : [0]
-        @timeslices = timeslice ? Parse.counts("--timeslice", timeslice, 1..60_000) : [nil]
+        @min_threads = min_threads
+        @io_threads = io_threads || [0]
+        @timeslices = timeslice || [nil]
         refuse_for_version("--io-threads", "Puma", IO_THREADS_PUMA, workload.puma_version) if @io_threads.max.positive?
         refuse_for_version("--timeslice", "Ruby", TIMESLICE_RUBY, workload.ruby_version) if timeslice
       end
 
       # @param topologies [Array<Topology>]
-      # @param loads [Array<PumaTuner::Model::Arrivals>]
-      # @return [Array<PumaTuner::Predict::Scenario>]
+      # @param loads [Array<Model::Arrivals>]
+      # @return [Array<Predict::Scenario>]
       def of(topologies, loads)
         with_minimum = topologies.flat_map { |topology| minimums(topology).map { |count| [topology, count] } }
         refuse_minimum(topologies) if with_minimum.empty?
         grid = [with_minimum, @io_threads, @timeslices, loads]
         refuse_size(grid.map(&:size).inject(:*))
         with_minimum.product(@io_threads, @timeslices, loads).map do |(topology, min_threads_count), io_threads_count, timeslice_ms, arrivals|
-          PumaTuner::Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:, affinity: @affinity, queue_requests: @queue_requests)
+          Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:, affinity: @affinity, queue_requests: @queue_requests)
         end
       end
 
@@ -46,7 +48,7 @@ module PumaTuner
 
       def refuse_size(count)
         return if count <= MOST_COUNT
-        raise UserMistake, "that is #{PumaTuner::Report::Figures.count(count)} scenarios, and #{PumaTuner::Report::Figures.count(MOST_COUNT)} are the most; ask for fewer --threads, --workers or loads"
+        raise UserMistake, "that is #{Report::Figures.count(count)} scenarios, and #{Report::Figures.count(MOST_COUNT)} are the most; ask for fewer --threads, --workers or loads"
       end
 
       # A recording that does not tell its version is taken at the user's word.

@@ -45,7 +45,7 @@ module PumaTuner
         end
         return if simulated_count >= SIMULATED_BEYOND_COUNT * one_of
         raise UserMistake, "#{name}: one request in #{one_of} takes longer than that, and each simulation counts #{simulated_count}; " \
-          "give --requests #{SIMULATED_BEYOND_COUNT * one_of} or more"
+          "give --simulated-requests #{SIMULATED_BEYOND_COUNT * one_of} or more"
       end
     end
   end

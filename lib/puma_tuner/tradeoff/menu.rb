@@ -73,7 +73,7 @@ module PumaTuner
 
       def insist_on_few(count)
         return if count <= VARIANTS_MAX
-        raise UserMistake, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. Leave out some of --with, --memory or --thresholds."
+        raise UserMistake, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. Leave out a subject, or some of --memory or --thresholds."
       end
     end
   end

@@ -2,13 +2,10 @@
 
 module PumaTuner
   module CLI
-    # puma_tuner calibrate: what this machine, its Ruby and its Puma cost, once and for all apps. (Not `Calibrate`:
-    # that is what the other commands call PumaTuner::Calibrate.)
-    class CalibrateMachine < Dry::CLI::Command
+    # What this machine, its Ruby and its Puma cost, once and for all apps.
+    class Commands::Calibrate < Command
       desc "Measure this machine, once: its cores, Ruby's threads and Puma itself. Predictions for it are then made with its own figures"
-      option :output, desc: "file for the figures, besides the cache"
-      option :ruby, desc: "Ruby whose threads are measured: a version, or a path; default: the one that runs puma_tuner"
-      option :force, type: :flag, default: false, desc: "measure again, also when they are there already"
+      options :ruby, :force, output: {usual: "the cache alone"}
       example [
         "                       # some 40 seconds, on a machine that has nothing else to do",
         "--force                # again",
@@ -16,9 +13,15 @@ module PumaTuner
         "--output machine.json  # for another place"
       ]
 
-      def call(force: false, output: nil, ruby: nil, **)
+      # @param measure [#call] see PumaTuner::Calibrate.call
+      def initialize(measure: Calibrate.method(:call), **)
+        super(**)
+        @measure = measure
+      end
+
+      def call(force:, output:, ruby:)
         Output.check_writable(output)
-        @ruby = ruby ? PumaTuner::Prove::Rubies.find(ruby) : RbConfig.ruby
+        @ruby = ruby ? Prove::Rubies.find(ruby) : RbConfig.ruby
         store = Calibrate::Store.new
         machine = kept(store) unless force
         machine ? tell_kept(machine, store) : machine = measured(store)
@@ -38,7 +41,7 @@ module PumaTuner
 
       def measured(store)
         remarks = []
-        Calibrate.call(progress: Progress.new(err), ruby: @ruby) { |remark| remarks << remark }.tap do |machine|
+        @measure.call(progress:, ruby: @ruby) { |remark| remarks << remark }.tap do |machine|
           keep(machine, store)
           warn_of(remarks) if remarks.any?
         end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require "optparse"
+
+module PumaTuner
+  module CLI
+    # A verb: what it takes, and what it does. Its class declares, in this order: desc, argument(s), options, renamed, example.
+    class Command
+      # A word of the command that is no option. many: all that are left, those after `--` too; choices: all that it can be, or the usual ones
+      Argument = Data.define(:name, :about, :required, :many, :choices)
+
+      class << self
+        attr_reader :about, :hint
+
+        # @param text [String] one sentence
+        # @param hint [String, nil] a line on where words go that were not understood
+        def desc(text, hint: nil)
+          @about = text
+          @hint = hint
+        end
+
+        def argument(name, about, required: true, many: false, choices: []) = arguments << Argument.new(name:, about:, required:, many:, choices:)
+
+        # @param names [Array<Symbol>] of the dictionary
+        # @param settled [Hash{Symbol => String, Boolean, Hash}] the same with what holds without it, or with several fields of Option
+        def options(*names, **settled)
+          names.each { |name| settle(Dictionary.fetch(name)) }
+          settled.each { |name, more| settle(Dictionary.fetch(name).with(**(more.is_a?(Hash) ? more : {default: more}))) }
+        end
+
+        # An option of this command alone, which is not in the dictionary.
+        # @param more [Hash] further fields of Option
+        def option(name, type, about, **more)
+          raise InvariantError, "#{name} means something in the dictionary" if Dictionary::ALL.key?(name)
+          settle(Option.new(name:, type:, about:, takes: name.to_s.upcase, group: "Other options", **more))
+        end
+
+        # What it makes tells of environments and commands: of which app's is known before it begins (docs/secrets.md).
+        def tells_of_an_app = @tells_of_an_app = true
+
+        def tells_of_an_app? = @tells_of_an_app || false
+
+        # @param names [Hash{Symbol => Symbol, String}] what an option was called here while its name meant something else elsewhere => what it is called, or what to write instead
+        def renamed(**names) = renames.merge!(names)
+
+        def example(lines) = examples.concat(lines)
+
+        def arguments = @arguments ||= inherited_from(:arguments, [])
+
+        # @return [Hash{Symbol => Option}]
+        def declared = @declared ||= inherited_from(:declared, {})
+
+        def renames = @renames ||= inherited_from(:renames, {})
+
+        def examples = @examples ||= []
+
+        # @return [Array<Option>] as help lists them
+        def listed = declared.values.sort_by.with_index { |option, index| [Dictionary::TABLE.keys.index(option.group), Dictionary::ALL.keys.index(option.name) || index] }
+
+        # @param words [Array<String>]
+        # @return [Hash{Symbol => Object}] of arguments and options, each of its type
+        # @raise [UserMistake]
+        def parse(words) = CommandLine.new(self).parse(words)
+
+        private
+
+        def settle(option) = declared[option.name] = option
+
+        def inherited_from(name, none) = superclass.respond_to?(name) ? superclass.public_send(name).dup : none
+      end
+
+      # @param out [IO]
+      # @param err [IO] told how far the work is, and what went wrong
+      # @param clock [#call] seconds that only grow
+      def initialize(out:, err:, clock: Clock.method(:now_s))
+        @out = out
+        @err = err
+        @clock = clock
+      end
+
+      private
+
+      attr_reader :out, :err, :clock
+
+      def progress = Progress.new(err, clock:)
+
+      # Told before long work.
+      def say = ->(text) { err.puts("  #{text} …") }
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "did_you_mean"
+require "optparse"
+
+module PumaTuner
+  module CLI
+    # The words of one command, as values. What it tells of words that it does not understand is their names alone, as their values may be secret.
+    class CommandLine
+      FAMILY = /\A--max-p(?<number>\d[\d.]*)\z/
+
+      # @param names [Array<String>]
+      # @return [String, nil] the one that was meant
+      def self.nearest(name, names) = DidYouMean::SpellChecker.new(dictionary: names).correct(name).first
+
+      # @param command [Class] of a Command
+      def initialize(command)
+        @command = command
+        @values = {}
+      end
+
+      # @param words [Array<String>]
+      # @return [Hash{Symbol => Object}]
+      def parse(words)
+        ours, theirs = split(words)
+        @values = @command.declared.transform_values(&:without_it)
+        rest = parser(ours).permute(ours)
+        @values.merge(arguments(rest + theirs))
+      rescue OptionParser::InvalidOption => error
+        raise UserMistake, unknown(error.args.first[/\A[^=]*/])
+      rescue OptionParser::MissingArgument => error
+        raise UserMistake, "#{error.args.first} needs a value: #{known(error.args.first)&.usage || "see `#{help}`"}"
+      rescue OptionParser::NeedlessArgument => error
+        raise UserMistake, "#{error.args.first[/\A[^=]*/]} takes no value"
+      end
+
+      private
+
+      def split(words)
+        place = words.index("--")
+        place ? [words.first(place), words.drop(place + 1)] : [words, []]
+      end
+
+      def help = "puma_tuner #{Commands.name_of(@command)} --help"
+
+      def parser(words)
+        OptionParser.new do |parser|
+          parser.require_exact = true
+          # Its own --version and completions.
+          parser.base.long.clear
+          parser.base.short.clear
+          @command.declared.each_value { |option| (option.name == :max_p) ? declare_family(parser, words, option) : declare(parser, option) }
+        end
+      end
+
+      def declare(parser, option)
+        names = (option.type == :switch) ? ["--[no-]#{option.flag.delete_prefix("--")}"] : option.flags - ["--json"]
+        names[0] = "#{names[0]} VALUE" if option.value?
+        parser.on(*names) { |text| take(option, text) }
+        # As it was before --output: a file, or alone for standard output.
+        parser.on("--json [FILE]") { |text| @values[option.name] = text || "-" } if option.formerly.include?(:json)
+      end
+
+      def take(option, text)
+        return @values[option.name] = text unless option.value?
+        value = option.read(text)
+        option.repeated? ? @values[option.name] += [value] : @values[option.name] = value
+      end
+
+      # Of whichever percentiles are given: a hash of them all.
+      def declare_family(parser, words, option)
+        @values[:max_p] = {}
+        words.filter_map { |word| word[/\A[^=]*/][FAMILY] }.uniq.each do |flag|
+          parser.on("#{flag} VALUE") { |text| @values[:max_p][Parse.percentile(flag, flag[FAMILY, :number])] = option.read(text, as: flag) }
+        end
+      end
+
+      def arguments(words)
+        single, many = @command.arguments.partition { |argument| !argument.many }
+        values = single.to_h { |argument| [argument.name, words.shift] }
+        missing = @command.arguments.find { |argument| argument.required && !argument.many && values[argument.name].nil? }
+        raise UserMistake, "#{missing.name.upcase} is missing: #{missing.about}. See `#{help}`" if missing
+        return {**values, many.first.name => words} if many.any?
+        raise UserMistake, "#{Host::Masking.words(words).first.inspect} is a word too many; see `#{help}`" if words.any?
+        values
+      end
+
+      def known(flag) = @command.declared.each_value.find { |option| option.flags.include?(flag) }
+
+      def unknown(flag)
+        new_name = @command.renames[flag.delete_prefix("--").tr("-", "_").to_sym]
+        return "#{flag} means something else now; #{new_name.is_a?(Symbol) ? Dictionary.fetch(new_name).then { |option| "write #{option.flag} (#{option.about})" } : new_name}" if new_name
+        likely = CommandLine.nearest(flag, @command.declared.values.flat_map { |option| [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)] })
+        elsewhere = Dictionary::ALL.each_value.find { |option| option.flag == flag }
+        ["there is no option #{flag}#{" here" if elsewhere}#{"; did you mean #{likely}?" if likely}#{"." unless likely}", @command.hint, "See `#{help}`."].compact.join(" ")
+      end
+    end
+  end
+end

@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # The verbs, by the words that call them.
+    module Commands
+      autoload :Advise, "puma_tuner/cli/commands/advise"
+      autoload :Calibrate, "puma_tuner/cli/commands/calibrate"
+      autoload :Completion, "puma_tuner/cli/commands/completion"
+      autoload :Diff, "puma_tuner/cli/commands/diff"
+      autoload :Fleet, "puma_tuner/cli/commands/fleet"
+      autoload :Load, "puma_tuner/cli/commands/load"
+      autoload :Measure, "puma_tuner/cli/commands/measure"
+      autoload :Model, "puma_tuner/cli/commands/model"
+      autoload :Predict, "puma_tuner/cli/commands/predict"
+      autoload :Profile, "puma_tuner/cli/commands/profile"
+      autoload :Prove, "puma_tuner/cli/commands/prove"
+      autoload :Report, "puma_tuner/cli/commands/report"
+      autoload :Requests, "puma_tuner/cli/commands/requests"
+      autoload :Tradeoff, "puma_tuner/cli/commands/tradeoff"
+      autoload :Tune, "puma_tuner/cli/commands/tune"
+      autoload :Version, "puma_tuner/cli/commands/version"
+
+      # Words => name of the class, as help lists them.
+      OWN = {
+        "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise, "prove" => :Prove, "report" => :Report,
+        "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff, "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
+        "completion" => :Completion, "version" => :Version
+      }.freeze
+
+      # Those of a checkout.
+      LABS = PumaTuner.const_defined?(:Lab, false) ? {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze : {}.freeze
+      NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, `bin/exec puma_tuner lab list` names them (docs/labs.md)"
+
+      NAMES = {**OWN, **LABS}.freeze
+
+      # Words that mean others.
+      ALIASES = {"yjit" => %w[tradeoff yjit], "malloc" => %w[tradeoff malloc], "gc" => %w[tradeoff gc], "--version" => %w[version], "-v" => %w[version]}.freeze
+
+      class << self
+        # @param name [String] the words that call it
+        # @return [Class] of a Command
+        def fetch(name) = OWN.key?(name) ? const_get(OWN.fetch(name)) : Lab::CommandLine.const_get(LABS.fetch(name))
+
+        # @return [Hash{String => Class}]
+        def all = NAMES.keys.to_h { |name| [name, fetch(name)] }
+
+        # @param command [Class]
+        # @return [String] the words that call it
+        def name_of(command) = (OWN.key(command.name[/\w+\z/].to_sym) if command.name.start_with?(name)) || LABS.keys.find { |name| fetch(name) == command }
+
+        # @param words [Array<String>] of the command line
+        # @return [Array(Class, Array<String>)] the command, and the words that are left for it
+        # @raise [UserMistake]
+        def find(words)
+          words = [*ALIASES.fetch(words.first), *words.drop(1)] if ALIASES.key?(words.first)
+          size = [2, 1].find { |count| NAMES.key?(words.first(count).join(" ")) } or raise UserMistake, unknown(words)
+          [fetch(words.first(size).join(" ")), words.drop(size)]
+        end
+
+        private
+
+        def unknown(words)
+          word = words.first
+          return NO_LABS if word == "lab" && LABS.empty?
+          verbs = NAMES.keys.map { |name| name[/\w+/] }.uniq
+          parts = NAMES.keys.grep(/\A#{Regexp.escape(word)} /).map { |name| name.split.last }
+          return "name one of: #{parts.map { |part| "puma_tuner #{word} #{part}" }.join(", ")}" if parts.any?
+          return "begin with a command, such as `puma_tuner tune`; `puma_tuner --help` lists them" if word.start_with?("-")
+          return "begin with a command: `puma_tuner tune #{word}`, or another; `puma_tuner --help` lists them" if word.end_with?(".ru")
+          likely = CommandLine.nearest(word, verbs + ALIASES.keys)
+          "there is no command #{Host::Masking.words([word]).first.inspect}; #{likely ? "did you mean #{likely}?" : "there is #{verbs.join(", ")}."} See `puma_tuner --help`."
+        end
+      end
+    end
+  end
+end

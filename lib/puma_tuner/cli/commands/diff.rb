@@ -1,0 +1,20 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Two profiles.
+    class Commands::Diff < Command
+      desc "Tell what got cheaper and what dearer between two profiles, by method, calls and objects"
+      argument :before, "a profile, as `puma_tuner profile` wrote it"
+      argument :after, "another, by the same profiler and mode"
+      options :html, output: {formerly: [:json]}
+      example ["before.json after.json --html diff.html"]
+
+      def call(before:, after:, output:, html:)
+        Output.check_writable(output, html)
+        profiles = [before, after].map { |path| Document.read(path, :profile) }
+        Output.write(Profile::Diff.new(*profiles).call, out:, err:, path: output, html:)
+      end
+    end
+  end
+end

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Requests to a server that is running already, and what came of them.
+    class Commands::Load < Command
+      desc "Send requests to a running server, and tell how it answered"
+      argument :url, "http://127.0.0.1:9292, or unix:///path/of/socket", required: false
+      options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :self_test,
+        connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", output: {formerly: [:json]}
+      example [
+        "http://127.0.0.1:9292 --rate 200 --path /articles     # latency at 200 requests/s",
+        "http://127.0.0.1:9292 --connections 50                # what can it take?",
+        "unix:///tmp/puma.sock --requests requests.txt --data users.csv",
+        "--self-test"
+      ]
+
+      def call(url:, self_test:, **options)
+        return tell_truth if self_test
+        raise UserMistake, "no URL given: name a server that is running, such as http://127.0.0.1:9292" unless url
+        send_load(url, **options)
+      end
+
+      private
+
+      def tell_truth
+        result = progress.stage("self-test", Load::SelfTest::DURATION_S) { Load::SelfTest.new.call }
+        out.puts(LoadText.self_test(result))
+        raise Ending.new(1) unless result.right?
+      end
+
+      def send_load(url, duration:, raw:, output:, core:, anywhere:, **options)
+        Output.check_writable(raw, output)
+        traffic = Options::Traffic.from(options).traffic(generator: Load::Native.new(raw_path: raw, core: core && allowed(core), stoppable: true))
+        outcome = progress.stage("load", duration) do
+          traffic.generator.run(url_base: url, duration_s: duration, anywhere:, **traffic.to_h.except(:generator))
+        end
+        Output.write(outcome, out:, err:, path: output, text: LoadText.new(outcome, url:, traffic:).to_s)
+        finish(outcome, duration)
+      end
+
+      def allowed(core)
+        raise LoadToolFailed, Load::Native.why_not if Load::Native.why_not
+        cores = Probe::Processes.allowed_cores
+        return core if cores.include?(core)
+        raise UserMistake, "--core #{core}: this process may use #{cores.join(", ")}"
+      end
+
+      # Stopped early, the last requests had no chance to be answered.
+      def finish(outcome, duration_s)
+        exit(130) if !outcome.refused && (outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns))
+        return unless outcome.complaint
+        err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
+        raise Ending.new(3)
+      end
+    end
+  end
+end

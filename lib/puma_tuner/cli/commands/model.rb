@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # What the app demands, independent of the settings it was recorded with.
+    class Commands::Model < Command
+      desc "Turn an observation into a workload: what the app demands, whatever its settings"
+      argument :observation, "file written by `puma_tuner measure`"
+      options output: {usual: "workload.json in the app's tmp/puma_tuner"}
+
+      def call(observation:, output:)
+        output = Results.path(output, "workload.json", err:, recorded: observation)
+        Output.check_writable(output)
+        Output.keep(Model::WorkloadFit.workload(Document.read(observation, :observation)), output, out:, err:)
+      end
+    end
+  end
+end

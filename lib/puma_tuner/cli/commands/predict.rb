@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # What other settings, loads or changes to the app would do, without running them.
+    class Commands::Predict < Command
+      desc "Say what other settings, loads, or changes to the app would do, from recordings of it"
+      argument :observation, "file written by `puma_tuner measure`"
+      argument :companions, "recordings of the same app at other settings", required: false, many: true
+      options :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity, :queue_requests, :capacity, :max_p, :percentiles, :seed,
+        rate: {type: :rates, takes: "RATE,…", usual: "the recording's load"}, connections: {type: :counts, takes: "N,…"}, think: {usual: "as recorded"},
+        arrivals: {default: nil, about: "of an open loop: poisson, even, bursty:N or replay:FILE (one time in seconds per line)", usual: "poisson"},
+        output: {usual: "sweep.json in the app's tmp/puma_tuner"},
+        seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s, simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
+      renamed requests: :simulated_requests
+      example [
+        "tmp/puma_tuner/observation.json --workers 1..4 --threads 1..16",
+        "today.json one_thread.json --threads 1..16",
+        "tmp/puma_tuner/observation.json --rate 50,100,200 --timeslice 100,10",
+        "tmp/puma_tuner/observation.json --what-if \"cpu(/articles)*0.7\" --what-if traffic*2",
+        "tmp/puma_tuner/observation.json --capacity --max-p99 200"
+      ]
+
+      # Near the limit queues take long to show that they grow.
+      CAPACITY_REQUESTS_COUNT = 10_000
+
+      def call(observation:, output:, html:, capacity:, max_p:, percentiles:, **options)
+        output = Results.path(output, "sweep.json", err:, recorded: observation)
+        Output.check_writable(output, html)
+        goal = goal_of(max_p, capacity)
+        options[:simulated_requests] = [options[:simulated_requests], CAPACITY_REQUESTS_COUNT].max if capacity
+        forecast = Options::Forecast.from({observation:, **options})
+        told = percentile_names(percentiles) | goal.percentiles
+        app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") })
+        loads = loads_of(app, options)
+        sweeper = forecast.sweeper(app, percentiles: told)
+        scenarios = Scenarios.new(app.workload, **options.slice(*Scenarios::OPTIONS))
+          .of(Options::Grid.from(options).topologies(app.usual_workers), capacity ? [loads.to_search] : loads.to_a)
+        sweep = capacity ? capacity_sweep(sweeper, scenarios, goal) : progress.sweep(sweeper, scenarios)
+        Output.keep(sweep, output, out:, err:, html:)
+      end
+
+      private
+
+      def goal_of(max_p, capacity)
+        goal = Predict::Goal.new(max_ns: max_p)
+        raise UserMistake, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: the goal of a search; add --capacity" if goal.latency? && !capacity
+        goal
+      end
+
+      def loads_of(app, options)
+        loads = Loads.new(app.workload, **options.slice(*Loads::OPTIONS))
+        raise UserMistake, "--what-if says what load there is, and so do --rate, --connections, --arrivals or --think; leave one out" if loads.said? && app.what_if.load?
+        loads
+      end
+
+      def percentile_names(numbers) = numbers.to_a.map { |number| Parse.percentile("--percentiles #{numbers.join(",")}", number.strip.delete_prefix("p")) }.uniq
+
+      # The limits themselves, as a sweep: each is a scenario like any other.
+      def capacity_sweep(sweeper, settings, goal)
+        text = CapacityText.new(capacities(sweeper, settings, goal), settings)
+        out.puts(text.to_s)
+        sweep = progress.sweep(sweeper, text.limits)
+        sweep.with(remarks: [*text.sentences, *sweep.remarks].freeze)
+      end
+
+      def capacities(sweeper, settings, goal)
+        search = Predict::CapacitySearch.new(goal:, forecaster: sweeper.method(:forecast))
+        progress.stage("search the capacity", nil) do |stage|
+          settings.each.with_index(1).map { |setting, number| search.call(setting).tap { stage.done(number, settings.size) } }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Two or more variants of an app, or of a block of Ruby, measured against each other.
+    class Commands::Prove < Command
+      include Proving
+
+      desc "Measure variants of an app against each other, under load, in interleaved rounds", hint: Options::App::HINT
+      tells_of_an_app
+      argument :app, "#{Options::App::ABOUT}; several config.ru, or several Puma configurations, are variants", required: false, many: true
+      options :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory, :boot_limit, :block, :data, :arrivals, :think, :reuse, :seed,
+        :factor, :variants, :looks, :noise_rounds, :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine, :resume, :false_alarms,
+        connections: Options::Traffic::USUAL_CONNECTIONS, duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
+        primary: {usual: "throughput; p99 with --rate; iterations of a block"}, core: {usual: "the last of four or more, else none"},
+        output: {usual: "verdict.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
+      renamed warmup: :warmup_window, calibrate: :false_alarms
+      example [
+        "--topologies 1x5,2x3 --path /articles",
+        "config.ru --variant old:gem.json=2.7.2 --variant new:gem.json=2.8.1",
+        "config.ru --factor yjit=off,on --primary cpu_per_request --expect \"cpu_per_request better\"",
+        "a.ru b.ru --rate 200 --looks 10,20,40",
+        "--block encode.rb"
+      ]
+
+      def call(output:, html:, markdown:, false_alarms:, resume:, **options)
+        output = Results.path(output, "verdict.json", err:, **options)
+        Output.check_writable(output, html, markdown)
+        Host::ScratchFolder.open do |folder|
+          plan = ProofPlan.new(options, folder:, say:)
+          next count_false_alarms(plan, false_alarms) if false_alarms
+          verdict = prove(plan, name: "prove", output: Results.beside(output, "verdict.json", err:, **options), resume:) { |proven| keep(proven, output, html:, markdown:) }
+          raise Ending.new(3) unless verdict.complete
+          raise Ending.new(1) unless verdict.as_expected?
+        end
+      end
+
+      private
+
+      def keep(verdict, output, html:, markdown:)
+        Output.keep(verdict, output, out:, err:, html:)
+        return unless markdown
+        Output.write_file(markdown, Report.render(verdict, format: :markdown))
+        err.puts("summary: #{File.expand_path(markdown)}")
+      end
+
+      def count_false_alarms(plan, proofs_count)
+        calibration = Prove::Calibration.new(plan, proofs_count:)
+        result = progress.stage("calibrate", calibration.expected_s) { |stage| calibration.call { |what| stage.note(what) } }
+        out.puts(result.to_s)
+      end
+    end
+  end
+end

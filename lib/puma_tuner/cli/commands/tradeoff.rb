@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # What a menu of settings does to an app's CPU and memory.
+    class Commands::Tradeoff < Command
+      include Proving
+
+      # What a proof is told of all that a menu needs not to ask.
+      PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02, primary: "cpu_per_request"}.freeze
+
+      desc "Tell what YJIT, another allocator, or other settings of the garbage collector bring an app in CPU and memory, and what they cost in the other", hint: Options::App::HINT
+      tells_of_an_app
+      argument :subjects, "yjit, malloc or gc; of several, such as yjit,malloc, every combination is tried", choices: Tradeoff::Menu::SUBJECTS
+      argument :app, Options::App::ABOUT, required: false, many: true
+      options :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed, :for_workers, :busy_machine, :resume,
+        connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
+        duration: {default: "6", about: "how long each trial measures; memory is told at its end"},
+        warmup_limit: {default: "60", about: "after which a trial begins though YJIT is still compiling, or CPU per request still falls"},
+        max_memory: {formerly: [:memory_limit]}, memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
+        output: {usual: "SUBJECT.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
+      renamed workers: :for_workers, with: "name several subjects instead: puma_tuner tradeoff yjit,malloc"
+      example [
+        "yjit --requests requests.txt",
+        "yjit,malloc --for-workers 8 --max-memory 4096 -- bundle exec puma",
+        "gc config.ru --topology 1x5"
+      ]
+
+      def call(subjects:, output:, html:, for_workers:, max_memory:, memory:, thresholds:, resume:, **options)
+        subjects = subjects.split(",")
+        name = subjects.first
+        variants = Tradeoff::Menu.variants(subjects, memory_mib: memory, call_thresholds: thresholds)
+        output = Results.path(output, "#{name}.json", err:, **options)
+        Output.check_writable(output, html)
+        estimate = {workers_count: for_workers, memory_limit_bytes: max_memory && max_memory * Units::MIB}
+        Host::ScratchFolder.open do |folder|
+          prove(plan(variants, folder, options), name:, output: Results.beside(output, "#{name}.json", err:, **options), resume:) do |verdict|
+            Output.keep(Tradeoff::Judge.new(verdict, subject: name, **estimate).call, output, out:, err:, html:)
+          end
+        end
+      end
+
+      private
+
+      def plan(variants, folder, options)
+        topology = options[:topology]
+        variants = variants.map { |variant| variant.with(factors: {"topology" => topology.to_s, **variant.factors}) } if topology
+        ProofPlan.new({**PROOF, **options}, given: variants, folder:, say:)
+      end
+    end
+  end
+end

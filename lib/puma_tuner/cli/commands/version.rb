@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Which version this is.
+    class Commands::Version < Command
+      desc "Print the version"
+
+      def call = out.puts("puma_tuner #{VERSION}")
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # What `--help` prints: of all commands, and of one.
+    class Help
+      WIDTH = 110
+      LEFT = 30
+
+      FRONT = <<~TEXT
+        puma_tuner: where a Puma app's time goes, what to change, what it will bring, and the proof
+
+          puma_tuner tune                               all of it, on the app in this folder
+          puma_tuner tune -- bundle exec puma           all of it, on whatever a command serves
+          puma_tuner tune --help                        its options
+
+        The stages, in order, with what each reads and makes:
+          measure    a running app         -> observation    puma_tuner measure -- bundle exec puma
+          model      observation           -> workload       puma_tuner model tmp/puma_tuner/observation.json
+          predict    observation           -> sweep          puma_tuner predict tmp/puma_tuner/observation.json
+          advise     observation           -> advice         puma_tuner advise tmp/puma_tuner/observation.json
+          prove      variants of an app    -> verdict        puma_tuner prove --topologies 1x5,2x3
+          report     any of them           -> text, HTML …   puma_tuner report tmp/puma_tuner/advice.json
+
+        Beside them:
+          profile    which methods it goes to, by any profiler   puma_tuner profile --path /articles
+          diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
+          tradeoff   CPU against memory: YJIT, malloc, GC        puma_tuner tradeoff yjit --requests requests.txt
+          requests   a file of requests from a server's log      puma_tuner requests --from access.log
+          load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
+          calibrate  what this machine costs, measured once      puma_tuner calibrate
+          fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
+          lab        published claims, measured here (checkout)  puma_tuner lab list
+          completion what your shell completes, for its settings puma_tuner completion bash
+
+        What a command makes goes into tmp/puma_tuner below the app's folder, unless you name another place.
+        puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
+        Exit codes: 0 fine, 1 what you expected was not met, 2 called wrongly, 3 the measurement failed, 70 our bug.
+      TEXT
+
+      # @param command [Class] of a Command
+      def initialize(command)
+        @command = command
+      end
+
+      # @return [String]
+      def to_s = [head, arguments, *groups, examples].compact.join("\n")
+
+      # @return [String] how it is called
+      def self.usage(command)
+        words = command.arguments.map { |argument| argument.required ? argument.name.to_s.upcase : "[#{argument.name.to_s.upcase}#{"…" if argument.many}]" }
+        ["puma_tuner", Commands.name_of(command), ("[OPTIONS]" if command.declared.any?), *words].compact.join(" ")
+      end
+
+      private
+
+      def head = "Usage: #{Help.usage(@command)}\n\n#{wrapped(@command.about, 0)}\n"
+
+      def arguments
+        return if @command.arguments.empty?
+        @command.arguments.map { |argument| row(argument.name.to_s.upcase, argument.about) }.join
+      end
+
+      def groups = @command.listed.group_by(&:group).map { |group, options| "#{group}:\n#{options.map { |option| row(option.usage, option.told) }.join}" }
+
+      def examples
+        return if @command.examples.empty?
+        "Examples:\n#{@command.examples.map { |line| "  puma_tuner #{Commands.name_of(@command)} #{line}\n" }.join}"
+      end
+
+      def row(left, right)
+        lines = wrapped(right, LEFT + 2)
+        (left.length < LEFT) ? "  #{left.ljust(LEFT)}#{lines}\n" : "  #{left}\n#{" " * (LEFT + 2)}#{lines}\n"
+      end
+
+      # @param indent [Integer] of the lines after the first
+      def wrapped(text, indent) = text.gsub(/(.{1,#{WIDTH - indent}})(?: +|\z)/) { "#{$1}\n" }.chomp.gsub("\n", "\n#{" " * indent}")
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # A name of the dictionary: what it means, how its value is read, and what holds without it.
+    #
+    # type: how a value is read, see READERS, or :flag, :switch (with its --no- form); takes: what help calls the value; group: heading in help; about: its meaning, in one line;
+    # default: as it would be written; usual: what holds without it where that is no fixed value; limits: range of numbers; formerly: other names of the same meaning, which help does not tell
+    Option = Data.define(:name, :type, :takes, :group, :about, :default, :usual, :limits, :formerly)
+
+    class Option
+      READERS = {
+        text: ->(_, text, _) { text }, file: ->(_, text, _) { text }, folder: ->(_, text, _) { text }, texts: ->(_, text, _) { text },
+        list: ->(_, text, _) { text.split(",") },
+        count: ->(flag, text, limits) { Parse.count(flag, text, limits) },
+        counts: ->(flag, text, limits) { Parse.counts(flag, text, limits) },
+        count_list: ->(flag, text, limits) { text.split(",").map { |number| Parse.count(flag, number, limits) } },
+        rates: ->(flag, text, _) { Parse.rates(flag, text) },
+        seconds: ->(flag, text, limits) { Parse.seconds(flag, text, least: limits.begin, limit: limits.end) },
+        milliseconds: ->(flag, text, _) { Parse.milliseconds(flag, text) },
+        time: ->(flag, text, _) { Parse.time(flag, text) },
+        percent: ->(flag, text, _) { Parse.percent(flag, text) },
+        topology: ->(_, text, _) { Topology.parse(text) },
+        topologies: ->(_, text, _) { Parse.topologies(text) }
+      }.freeze
+
+      def initialize(name:, type:, takes:, group:, about:, default: nil, usual: nil, limits: nil, formerly: []) = super
+
+      # @return [String] "--max-p99"
+      def flag = "--#{name.to_s.tr("_", "-")}"
+
+      # @return [Array<String>] all that it is called
+      def flags = [flag, *formerly.map { |other| "--#{other.to_s.tr("_", "-")}" }]
+
+      def value? = !%i[flag switch].include?(type)
+
+      # @return [Boolean] whether it may be given again
+      def repeated? = type == :texts
+
+      # @return [Boolean] whether its value is a path, for completions
+      def path? = %i[file folder].include?(type)
+
+      # @return [String] as help writes it
+      def usage
+        return "--[no-]#{flag.delete_prefix("--")}" if type == :switch
+        value? ? "#{flag} #{takes}" : flag
+      end
+
+      # @return [String] its meaning, and what holds without it
+      def told
+        without = usual || (default if value?) || ("yes" if default == true)
+        [about, (repeated? ? "give it again for more" : nil), ("default: #{without}" if without)].compact.join("; ")
+      end
+
+      # @param text [String]
+      # @return [Object] of its type
+      # @raise [UserMistake] with its name
+      def read(text, as: flag) = READERS.fetch(type).call(as, text, limits)
+
+      # @return [Object, nil] what holds where it is not given
+      def without_it
+        return default || false unless value?
+        return [] if repeated?
+        default && read(default)
+      end
+    end
+  end
+end

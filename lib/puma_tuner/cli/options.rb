@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Options that several commands share, as values: what they mean together.
+    module Options
+      autoload :App, "puma_tuner/cli/options/app"
+      autoload :Constraints, "puma_tuner/cli/options/constraints"
+      autoload :Forecast, "puma_tuner/cli/options/forecast"
+      autoload :Grid, "puma_tuner/cli/options/grid"
+      autoload :Recording, "puma_tuner/cli/options/recording"
+      autoload :Traffic, "puma_tuner/cli/options/traffic"
+
+      # @param names [Array<Symbol>] of the dictionary, and of arguments
+      # @return [Class] of a value of these, nil where a command does not have one
+      def self.group(*names)
+        Data.define(*names) do
+          # @param options [Hash{Symbol => Object}] of a command
+          def self.from(options) = new(**members.to_h { |name| [name, options[name]] })
+        end
+      end
+    end
+  end
+end

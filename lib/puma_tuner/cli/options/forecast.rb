@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    module Options
+      Forecast = Options.group(:observation, :companions, :what_if, :station, :seeds, :simulated_requests, :seed)
+
+      # How an app is forecast from recordings.
+      class Forecast
+        STATION = /\A(?<kind>[a-z]+)=(?<count>\d+)\z/
+
+        # @param say [#call] told what is wrong with the user's own files beside it
+        # @return [RecordedApp]
+        def app(say) = RecordedApp.read([observation, *companions], what_if: Predict::WhatIf.parse(what_if), say:)
+
+        # @param app [RecordedApp]
+        # @param percentiles [Array<String>] to tell
+        # @return [Predict::Sweeper]
+        def sweeper(app, percentiles: [])
+          Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed:, seeds_count: seeds, requests_count: simulated_requests, past_error: app.past_error,
+            what_if: app.what_if.to_a, remarks: app.remarks, limits: app.limits, stations: stations(app.workload), percentiles:, as_recorded: app.as_recorded)
+        end
+
+        # @param workload [Model::Workload]
+        # @return [Array<Predict::Station>]
+        def stations(workload)
+          all = station.map { |word| station_of(word) }
+          twice = all.map(&:kind).tally.find { |_, times| times > 1 }&.first
+          raise UserMistake, "--station #{twice}: it is given twice; give it once" if twice
+          all.each { |one| insist_on_waits(one, workload) }
+        end
+
+        private
+
+        def station_of(word)
+          match = STATION.match(word)
+          return Predict::Station.new(kind: match[:kind], servers_count: match[:count].to_i) if match && Predict::Station::KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
+          raise UserMistake, "--station #{word}: write a kind of wait (#{Predict::Station::KINDS.join(", ")}) and how many servers it has, such as pool=5"
+        end
+
+        # A station that nobody comes to would look like one that is no bottleneck.
+        def insist_on_waits(station, workload)
+          kinds = workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
+          return if kinds.include?(station.kind)
+          raise UserMistake, "--station #{station.kind}=#{station.servers_count}: no recorded request has a wait of that kind; there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
+        end
+      end
+    end
+  end
+end

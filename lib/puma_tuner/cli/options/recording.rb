@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    module Options
+      Recording = Options.group(:settings, :single_recording)
+
+      # At which settings an app is recorded besides today's.
+      class Recording
+        # @return [Array<Topology>, nil] nil: those that tell most
+        def topologies
+          raise UserMistake, "--settings names settings to record, and --single-recording leaves them out; give one of them" if single_recording && settings
+          (single_recording || settings == "none") ? [] : settings && Parse.topologies(settings)
+        end
+      end
+    end
+  end
+end

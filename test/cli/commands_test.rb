@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "support/command_line"
+require "tmpdir"
+
+# What holds for every command: its help, its options' names, how it ends.
+class CommandsTest < TunerTest
+  include CommandLine
+  include PumaTuner
+
+  def in_folder(&) = Dir.mktmpdir("puma_tuner-test", &)
+
+  def commands = CLI::Commands.all
+
+  test "every command's help tells its options, the common ones first" do
+    commands.each do |name, command|
+      help = CLI::Help.new(command).to_s
+      assert_includes help, "Usage: puma_tuner #{name}"
+      command.declared.each_value { |option| assert_match(/^  #{Regexp.escape(option.usage)}(  |$)/, help, name) }
+      groups = help.scan(/^(\S.*):$/).flatten - ["Examples"]
+      assert_equal CLI::Dictionary::TABLE.keys & groups, groups, name
+      assert_operator help.lines.map(&:chomp).grep_v(/^  puma_tuner /).map(&:length).max, :<=, 120, name
+    end
+  end
+
+  test "every command has help that ends with 0, as has the front page, which names them all" do
+    [[], %w[--help], %w[help], *commands.keys.map { |name| [*name.split, "--help"] }, %w[help tune], %w[yjit -h]].each do |words|
+      result = puma_tuner(*words)
+      assert_equal [0, ""], [result.code, result.err], words
+      assert_match(/^Usage: puma_tuner|^puma_tuner: where/, result.out)
+    end
+    front = puma_tuner("--help").out
+    commands.each_key { |name| assert_includes front, "puma_tuner #{name[/\w+/]}", name }
+  end
+
+  # Words => exit code, and what is told; in a folder with nothing in it.
+  ENDINGS = {
+    %w[tune] => [2, /no app given, and there is no config\.ru in .*: stand in the app's folder/], %w[tune nowhere.ru] => [2, /there is no nowhere\.ru/],
+    %w[tune .] => [2, %r{there is no \./config\.ru}], %w[tune --directory nowhere -- puma] => [2, /--directory nowhere: there is no such folder/],
+    %w[measure] => [2, /no app given/], %w[measure --rate] => [2, /--rate needs a value: --rate RATE/],
+    %w[model] => [2, /OBSERVATION is missing: file written by `puma_tuner measure`/], %w[model nowhere.json] => [2, /cannot read nowhere\.json/],
+    %w[predict nowhere.json] => [2, /cannot read nowhere\.json/], %w[predict x.json --requests 9] => [2, /--requests means something else now; write --simulated-requests/],
+    %w[advise nowhere.json] => [2, /cannot read nowhere\.json/], %w[prove] => [2, /two variants at least/], %w[prove --warmup 1] => [2, /write --warmup-window/],
+    %w[prove --calibrate 9] => [2, /write --false-alarms/], %w[prove --topologies 1x1,1x2] => [2, /no app given/], %w[prove --resume=yes] => [2, /--resume takes no value/],
+    %w[report] => [2, /DOCUMENT is missing/], %w[report a b] => [2, /"b" is a word too many/], %w[profile] => [2, /no app given/], %w[profile --list] => [0, /\A\z/],
+    %w[profile --url http://127.0.0.1:1/ --token 12345678901234567890] => [3, /Does a server listen there/], %w[diff one.json] => [2, /AFTER is missing/],
+    %w[tradeoff] => [2, /SUBJECTS is missing: yjit, malloc or gc/], %w[tradeoff yjit] => [2, /no app given/], %w[gc] => [2, /no app given/],
+    %w[requests] => [2, /which log/], %w[requests --arrivals a] => [2, /write --instants/], %w[load] => [2, /no URL given/], %w[load http://127.0.0.1:1 --duration 9] => [3, /no request was answered/],
+    %w[calibrate --ruby 9.9.9] => [2, /there is no such Ruby/], %w[fleet] => [2, /--a is missing/],
+    ["fleet", "--url", "http://127.0.0.1:1", "--a", '{a="b"}', "--b", '{a="c"}'] => [3, /nobody answers at/],
+    %w[lab] => [2, /name one of: puma_tuner lab list, puma_tuner lab setup/], %w[lab setup] => [2, /name the labs/], %w[lab run nothing] => [2, /there is no lab nothing/], %w[lab list] => [0, /\A\z/],
+    %w[completion tcsh] => [2, /completions for bash, zsh, fish, and none for "tcsh"/], %w[completion fish] => [0, /\A\z/], %w[version] => [0, /\A\z/], %w[-v] => [0, /\A\z/],
+    %w[tnue] => [2, /there is no command "tnue"; did you mean tune\?/], %w[xyzzyq] => [2, /there is tune, measure, model/], %w[config.ru] => [2, /puma_tuner tune config\.ru/],
+    %w[--path /] => [2, /begin with a command/], %w[tune --pth /] => [2, /there is no option --pth; did you mean --path\? .*after `--`.* See `puma_tuner tune --help`/],
+    %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/]
+  }.freeze
+
+  test "how each ends where nothing is given, or not enough, or wrong" do
+    in_folder do |folder|
+      ENDINGS.each do |words, (code, pattern)|
+        result = puma_tuner(*words, folder:)
+        assert_equal code, result.code, "#{words.join(" ")}: #{result.err}"
+        assert_match(pattern, result.err, words)
+        assert_operator result.err.lines.size, :<=, 3, result.err
+        assert_empty Dir.children(folder), words
+      end
+    end
+    assert_empty commands.keys.map { |name| name[/\w+/] } - ENDINGS.keys.map(&:first)
+  end
+
+  test "an option that is misspelled is named with the one that was meant, and its value is not" do
+    commands.each_value do |command|
+      command.declared.each_value.reject { |option| option.name == :max_p || option.flag.length < 7 }.each do |option|
+        wrong = option.flag[0..3] + option.flag[4..].sub(/(\w)(\w)/, '\2\1').then { |rest| (rest == option.flag[4..]) ? rest.chop : rest }
+        next if command.declared.each_value.any? { |other| other.flags.include?(wrong) }
+        message = assert_raises(UserMistake) { command.parse(["#{wrong}=s3cret"]) }.message
+        assert_match(/\Athere is no option #{wrong}\b.*did you mean --\S+\?/, message)
+        refute_includes message, "s3cret"
+      end
+    end
+  end
+
+  test "a name means one thing: each option is of the dictionary, and of one type, or a list of it" do
+    used = commands.reject { |name,| name.start_with?("lab ") }.values.flat_map { |command| command.declared.values }
+    assert_empty CLI::Dictionary::ALL.keys - used.map(&:name)
+    types = used.group_by(&:name).transform_values { |options| options.map(&:type).uniq }.select { |_, all| all.size > 1 }
+    assert_equal({rate: %i[count rates], connections: %i[count counts]}, types)
+    CLI::Dictionary::ALL.each_value { |option| refute_match(/\n|\.\z/, option.about) }
+  end
+
+  test "values have the type of their option, and defaults, too" do
+    tune = CLI::Commands::Tune.parse(%w[--path /a,/b --threads 1,3..4 --max-memory 512 --max-p99 20 --time 5m --check 1x2 --no-locks app --seed=7 -- --path x])
+    assert_equal({path: %w[/a /b], threads: [1, 3, 4], max_memory: 512, max_p99: 20_000_000, time: 300.0, check: [Topology.parse("1x2")], locks: false, app: %w[app --path x], seed: 7,
+      duration: 8.0, calibrate: true, single_recording: false, rounds: 8, workers: nil}, tune.slice(*%i[path threads max_memory max_p99 time check locks app seed duration calibrate single_recording rounds workers]))
+    predict = CLI::Commands::Predict.parse(%w[o.json --rate 5,2 --what-if a --what-if=b --max-p95 60 --max-p99.9=80])
+    assert_equal [[2.0, 5.0], %w[a b], {"p95" => 60_000_000, "p99.9" => 80_000_000}, "o.json", []], predict.values_at(:rate, :what_if, :max_p, :observation, :companions)
+    assert_equal [nil, "-", "a.json", "b.json"], [[], %w[--json --seed 1], %w[--json a.json], %w[--output b.json]].map { |words| CLI::Commands::Load.parse(words)[:output] }
+  end
+
+  test "our bugs end with 70, and where they are" do
+    in_folder do |folder|
+      File.write(File.join(folder, "bug.rb"), "require 'puma_tuner'; class PumaTuner::CLI::Commands::Version; def call = raise('wrong on purpose'); end")
+      result = puma_tuner("version", environment: {"RUBYOPT" => "#{ENV["RUBYOPT"]} -r#{folder}/bug.rb"})
+      assert_equal 70, result.code
+      assert_match(/our bug, please report it: wrong on purpose \(RuntimeError\)\n.*bug\.rb:1/, result.err)
+    end
+  end
+
+  test "a pipe that is closed ends it with a word, and no backtrace" do
+    reader, writer = IO.pipe
+    reader.close
+    err_reader, err_writer = IO.pipe
+    pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "tune", "--help", out: writer, err: err_writer)
+    [writer, err_writer].each(&:close)
+    assert_equal 141, Process.wait2(pid).last.exitstatus
+    assert_match(/\Apuma_tuner: nobody reads what it prints any more.*\n\z/, err_reader.read)
+  end
+
+  # @return [Array<String>] what bash offers after these words
+  def completed(*words)
+    script = "#{CLI::Completions.bash}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($#-1)); _puma_tuner; printf '%s\\n' \"${COMPREPLY[@]}\""
+    out, status = Open3.capture2e("bash", "-c", script, "bash", "puma_tuner", *words)
+    assert status.success?, out
+    out.split("\n")
+  end
+
+  test "bash completes commands, their options, and files where these are meant" do
+    assert_equal %w[tune tradeoff], completed("t")
+    assert_equal %w[--warmup-window --warmup-limit], completed("prove", "--warm")
+    assert_equal %w[--workers], completed("predict", "o.json", "--wo")
+    assert_equal [""], [completed("model", "--thr")].map { |found| found.join }
+    assert_equal %w[setup], completed("lab", "se")
+    assert_includes completed("tradeoff", "mal"), "malloc"
+    assert_includes completed("load", "--requests", "test/cli/comm"), "test/cli/commands_test.rb"
+    assert_empty completed("load", "--rate", "").join
+  end
+
+  test "each shell is told every command and option" do
+    CLI::Completions::SHELLS.each_value do |shell|
+      script = CLI::Completions.public_send(shell)
+      commands.each { |name, command| [name[/\w+/], *command.declared.values.map { |option| option.name.to_s.tr("_", "-") }].each { |word| assert_includes script, word, shell } }
+    end
+  end
+
+  test "the manual page is what the table of commands makes" do
+    assert_equal CLI::ManPage.to_s, File.read(File.expand_path("../../man/puma_tuner.1", __dir__)), "write it anew: rake man"
+  end
+end
