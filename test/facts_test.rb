@@ -11,7 +11,6 @@ class FactsTest < TunerTest
 
   # Texts that others write: what is looked for in them, by file.
   OUTSIDE = {
-    "puma_tuner/cli.rb" => ["called with arguments .*$"], # by dry-cli
     "host/server_process.rb" => ["Address already in use"], # by Puma, or by the kernel
     "load/data_file.rb" => [" in line \\d+\\.?\\z"], # by CSV
     "fleet/prometheus.rb" => ["too many samples|timed out"], # by Prometheus
