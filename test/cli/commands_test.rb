@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "open3"
+require "shellwords"
 require "support/command_line"
 require "tmpdir"
 
@@ -97,6 +98,25 @@ class CommandsTest < TunerTest
     predict = CLI::Commands::Predict.parse(%w[o.json --rate 5,2 --what-if a --what-if=b --max-p95 60 --max-p99.9=80])
     assert_equal [[2.0, 5.0], %w[a b], {"p95" => 60_000_000, "p99.9" => 80_000_000}, "o.json", []], predict.values_at(:rate, :what_if, :max_p, :observation, :companions)
     assert_equal [nil, "-", "a.json", "b.json"], [[], %w[--json --seed 1], %w[--json a.json], %w[--output b.json]].map { |words| CLI::Commands::Load.parse(words)[:output] }
+  end
+
+  PROJECT = File.expand_path("../..", __dir__)
+
+  # @return [Hash{String => Array<String>}] lines of documents, examples of help and the Rakefile's kind => words after `puma_tuner`
+  def told_commands
+    documents = Dir["#{PROJECT}/{README.md,docs/**/*.md,labs/**/README.md}"].flat_map { |path| File.read(path).gsub(/ *\\\n */, " ").lines.grep(/^    (?:[\w.\/]+ )?puma_tuner \w/) }
+    examples = commands.flat_map { |name, command| command.examples.map { |line| "puma_tuner #{name} #{line}" } }
+    (documents + examples).to_h { |line| [line.strip, Shellwords.split(line[/puma_tuner .*/].sub(/ +#.*/, "").sub(/ [>|&].*/, "")).drop(1)] }
+  end
+
+  test "every command that documents and help tell is understood" do
+    assert_operator told_commands.size, :>, 60
+    told_commands.each do |line, words|
+      command, rest = CLI::Commands.find(words)
+      assert_kind_of Hash, command.parse(rest), line unless rest.include?("--help")
+    rescue UserMistake => mistake
+      flunk "#{line}: #{mistake.message}"
+    end
   end
 
   test "our bugs end with 70, and where they are" do
