@@ -61,9 +61,9 @@ module Scrape
         entries = Array.new(@endpoints_count) { |number| Probe::GvlClock.entry(Probe::Ledger::KIND_NUMBERS[:request], "GET /things/#{number}/:id") }
         DURATIONS_COUNT.times { serve(entries) }
         write_durations(path, entries)
-        Export::ProcessGauges.new(@ledgers.directory, server: nil, worker_index: index).write
-        theirs.puts
-        serve(entries) && theirs.puts while theirs.gets
+        gauges = Export::ProcessGauges.new(@ledgers.directory, server: nil, worker_index: index)
+        theirs.puts if gauges.write
+        serve(entries) && gauges.write && theirs.puts while theirs.gets
         exit!(0)
       end
       theirs.close
