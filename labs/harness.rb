@@ -40,6 +40,8 @@ module PumaTuner
     autoload :Table, "#{__dir__}/harness/finding"
     autoload :Times, "#{__dir__}/harness/times"
 
+    Document.add("finding", "Lab::Finding")
+
     # The project's own. PUMA_TUNER_LABS names another folder of labs in their place.
     FOLDER = __dir__
 

@@ -35,10 +35,7 @@ module PumaTuner
 
   # In a checkout alone: published claims, measured again.
   labs = File.expand_path("../labs/harness.rb", __dir__)
-  if File.file?(labs)
-    autoload :Lab, labs
-    Document.add("finding", "Lab::Finding")
-  end
+  autoload :Lab, labs if File.file?(labs)
 
   Probe::Profilers.add("perf", "puma_tuner/profile/perf") # which needs nothing inside the server
 

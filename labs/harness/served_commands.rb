@@ -49,7 +49,7 @@ module PumaTuner
       # Of a server that can't be asked, this alone tells that it is another one.
       def of_command(variant)
         words = variant.factors["command"]
-        words ? {"command" => Host::Masking.hide(words)} : {}
+        words ? {[:command, nil] => Host::Masking.hide(words)} : {}
       end
 
       def with_gems(command, variant)

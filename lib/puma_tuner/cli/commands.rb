@@ -28,8 +28,8 @@ module PumaTuner
         "completion" => :Completion, "version" => :Version
       }.freeze
 
-      # Those of a checkout.
-      LABS = PumaTuner.const_defined?(:Lab, false) ? {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze : {}.freeze
+      # Those of a checkout, which know of findings, too, once they are loaded.
+      LABS = (PumaTuner.const_defined?(:Lab, false) && PumaTuner::Lab) ? {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze : {}.freeze
       NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, `bin/exec puma_tuner lab list` names them (docs/labs.md)"
 
       NAMES = {**OWN, **LABS}.freeze

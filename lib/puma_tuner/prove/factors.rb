@@ -6,7 +6,7 @@ module PumaTuner
     # each of them may change. A difference that no factor covers is one that nobody declared.
     module Factors
       # Kinds of a fingerprint's keys: what processes tell of themselves, what Puma has in effect, what files are behind it.
-      FACTS = %i[ruby cores yjit allocator preloaded gc env gem extension puma program block file commit].freeze
+      FACTS = %i[ruby cores yjit allocator preloaded gc env gem extension puma program command block file commit].freeze
 
       # key, or its beginning with a dot: what it is, and what of a fingerprint it may change: kinds, or one key of a kind
       KINDS = {

@@ -8,6 +8,8 @@ require "tmpdir"
 class LabCommandTest < TunerTest
   include CommandLine
 
+  PumaTuner::Lab # who is loaded knows how to read a finding
+
   TINY = {"PUMA_TUNER_LABS" => File.expand_path("../../fixtures/labs", __dir__)}.freeze
 
   def in_folder(&) = Dir.mktmpdir(&)
