@@ -69,8 +69,7 @@ end
 
 Load = PumaTuner::Load
 Predict = PumaTuner::Predict
-abort(Load::Native.why_not) if Load::Native.why_not
-abort("no core") unless Predict::Engine.native?
+[Load::Native.why_not, Predict::Engine.why_not].compact.each { |why_not| abort(why_not) }
 include RandomPlans # rubocop:disable Style/MixinUsage -- a script
 
 SEED = Integer(ENV.fetch("SEED", 1))
@@ -88,7 +87,7 @@ end
 listeners = [TCPServer.new("127.0.0.1", 0), UNIXServer.new(File.join(folder, "it.sock"))]
 urls = ["http://127.0.0.1:#{listeners.first.addr[1]}", "unix:#{File.join(folder, "it.sock")}"]
 closed, open = Load::Arrivals.closed, Load::Arrivals.open(300)
-loads = [closed, Load::Arrivals.closed(think_s: 0.002), open, Load::Arrivals.open(300, kind: "even", reuse: 1..3)]
+loads = [closed, Load::Arrivals.closed(think_ns: 2_000_000), open, Load::Arrivals.open(300, kind: "even", reuse: 1..3)]
   .flat_map { |arrivals| urls.map { |url| options(url, arrivals) } }
 loads << options(urls.first, open, connections_count: 1, raw_path: File.join(folder, "raw.csv"))
 refused = TCPServer.open("127.0.0.1", 0) { |server| "http://127.0.0.1:#{server.addr[1]}" }

@@ -146,7 +146,7 @@ class Sanitizer
 
   # A child's last words count as well, whoever read its standard error.
   def reports(folder)
-    texts = Dir[File.join(folder, "reports/*")].map { |path| File.read(path, encoding: Encoding::BINARY) }
+    texts = Dir[File.join(folder, "reports/*")].map { |path| File.read(path).scrub }
     texts.flat_map { |text| text.split(/^(?==+\n)/) }.grep(/SUMMARY|runtime error|CHECK failed/).grep(@names_ours ? /puma_tuner_(probe|load|sim)\.so/ : //)
   end
 
