@@ -8,7 +8,7 @@ require "tmpdir"
 class LabCommandTest < TunerTest
   include CommandLine
 
-  PumaTuner::Lab # who is loaded knows how to read a finding
+  Lab = PumaTuner::Lab # which is loaded with it, and knows how a finding is read
 
   TINY = {"PUMA_TUNER_LABS" => File.expand_path("../../fixtures/labs", __dir__)}.freeze
 
