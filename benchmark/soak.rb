@@ -44,7 +44,7 @@ module Soak
         | connections that broke, as a worker was killed or the server restarted | #{@result.counts[:probe].broken} | #{@result.counts[:none].broken} |
         | requests that the app counted itself | #{@result.counts[:probe].app} | #{@result.counts[:none].app} |
         | requests that the probe recorded | #{@result.recorded_count} | |
-        #{%i[probe none].map { |name| "| growth of a worker's PSS in a quiet phase after its warm-up, KiB#{", without" if name == :none} | #{kib(@result.growth_bytes[name])} | |" }.join("\n")}
+        #{%i[probe none].map { |name| "| growth of a worker's RSS in a quiet phase after its warm-up, KiB#{", without" if name == :none} | #{kib(@result.growth_bytes[name])} | |" }.join("\n")}
 
         A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised). Recorded and counted may differ by the requests that were under way in
         workers that were killed: #{@result.killed_count} workers, #{Pair::THREADS} each at most.

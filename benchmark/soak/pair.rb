@@ -7,7 +7,7 @@ require "tmpdir"
 module Soak
   # What came of it.
   #
-  # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [PSS at its
+  # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [RSS at its
   #   beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were killed, each with up to
   #   THREADS requests under way
   Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes, :lines) do
@@ -36,6 +36,9 @@ module Soak
     QUIET_RATIO = 0.55
     WARM_UP_RATIO = 0.4
     ROUND_S = 600
+
+    # With Ruby 3.4 a fork sometimes hangs, without the probe, too: in `after_fork_ruby`, at a lock that another thread had. Its worker would end half a minute late.
+    PUMA_OPTIONS = {"worker_shutdown_timeout" => "5"}.freeze
 
     PATHS = %w[/ /mutex /timeout /thread /raise /fiber /fork /stream /many].freeze
 
@@ -94,8 +97,10 @@ module Soak
       Dir.mkdir(place)
       File.write(File.join(place, "config.ru"), RACKUP)
       command = PumaTuner::Host::Command.of_rackup(File.join(place, "config.ru"))
+      # When it restarts, Puma takes the environment that Bundler was given, which by these is that of a process above us: nothing of ours would be in it.
+      command = command.with(environment: command.environment.reject { |name, _| name.start_with?("BUNDLER_ORIG_") })
       topology = PumaTuner::Topology.new(workers_count: WORKERS, threads_count: THREADS)
-      PumaTuner::Host::ServerProcess.run(command, topology:, measure:, locks: measure) { |server| yield Loaded.new(server, place).tap(&:begin_load) }
+      PumaTuner::Host::ServerProcess.run(command, topology:, measure:, locks: measure, puma_options: PUMA_OPTIONS) { |server| yield Loaded.new(server, place).tap(&:begin_load) }
     end
 
     def round
@@ -187,7 +192,8 @@ module Soak
       raise "#{waiting.size} clients of the server in #{@folder} have not ended: #{waiting.first.backtrace.first(3).join(", ")}" if waiting.any?
     end
 
-    def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:pss_bytes]] }.compact
+    # By RSS: while a fork of a request lives, half of a worker's PSS is the child's.
+    def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:rss_bytes]] }.compact
 
     def signal(name) = Process.kill(name, server.announcement["pid"])
 

@@ -11,7 +11,7 @@ class CliTest < TunerTest
 
   time_limit 400
 
-  QUICK = %w[--warmup 1 --duration 2 --connections 6].freeze
+  QUICK = %w[--warmup 0.5 --duration 1 --connections 6].freeze
 
   test "help tells the stages in their order" do
     result = puma_tuner("--help")
@@ -65,7 +65,7 @@ class CliTest < TunerTest
 
   test "answers that are all alike are remarked in an observation" do
     ServedApp.open do |app|
-      result = puma_tuner("measure", "--load", "--path", "/a,/b,/c", "--warmup", "1", "--duration", "1", "config.ru", folder: app.folder)
+      result = puma_tuner("measure", "--load", "--single-recording", "--path", "/a,/b,/c", "--warmup", "0.5", "--duration", "1", "config.ru", folder: app.folder)
       assert_done result
       assert_match(/3\s+different\s+paths\s+are all answered with status 200 and 4 bytes/, result.out)
       fields = JSON.parse(File.read(File.join(app.folder, "tmp/puma_tuner/observation.json")))
@@ -76,7 +76,7 @@ class CliTest < TunerTest
 
   test "measure sends an open loop, too" do
     ServedApp.open do |app|
-      assert_done puma_tuner("measure", "--load", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "1", "--duration", "2", "config.ru", folder: app.folder)
+      assert_done puma_tuner("measure", "--load", "--single-recording", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "0.5", "--duration", "2", "config.ru", folder: app.folder)
       load = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/observation.json"), :observation).load
       assert_equal ["even", 40, 5], [load.arrivals, load.rate_per_s, load.reuse_count]
       assert_mistake(/add --load/, puma_tuner("measure", "--rate", "40", "config.ru", folder: app.folder))

@@ -9,7 +9,7 @@ class MistakesTest < TunerTest
   include CommandLine
 
   # Short, for what must fail before it counts.
-  QUICK = %w[--warmup 1 --duration 1 --rounds 0 --no-calibrate --html report.html].freeze
+  QUICK = %w[--warmup 0.5 --duration 1 --rounds 0 --no-calibrate --html report.html].freeze
 
   def tune(app, *words, **options) = puma_tuner("tune", *words, *QUICK, "config.ru", folder: app.folder, **options)
 
@@ -41,7 +41,7 @@ class MistakesTest < TunerTest
       end
       assert_nothing_left(app)
       File.write(File.join(app.folder, "requests.txt"), "GET /issues header:Cookie=session=1\n")
-      assert_equal 0, puma_tuner("measure", "--load", "--requests", "requests.txt", "--duration", "1", "--warmup", "1", "config.ru", folder: app.folder).code
+      assert_equal 0, puma_tuner("measure", "--load", "--single-recording", "--requests", "requests.txt", "--duration", "1", "--warmup", "0.5", "config.ru", folder: app.folder).code
     end
   end
 
@@ -119,7 +119,7 @@ class MistakesTest < TunerTest
 
   test "Ctrl-C half way stops the servers and keeps what was measured" do
     ServedApp.open do |app|
-      words = %w[tune --no-calibrate --warmup 1 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html --json tuning.json config.ru]
+      words = %w[tune --no-calibrate --single-recording --warmup 0.5 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html --json tuning.json config.ru]
       pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
       log = File.join(app.folder, "err.log")
       wait_until("the proof begins", limit_s: 40) { File.read(log).include?("round 1") && processes_in(app.folder).size > 1 }
@@ -136,7 +136,7 @@ class MistakesTest < TunerTest
   test "Ctrl-C before there is a forecast keeps what was measured" do
     ServedApp.open do |app|
       # One that nobody can forecast in time: the grid is large.
-      words = %w[tune --no-calibrate --warmup 1 --duration 1 --threads 1..200 --workers 1..40 --html report.html config.ru]
+      words = %w[tune --no-calibrate --single-recording --warmup 0.5 --duration 1 --threads 1..200 --workers 1..40 --html report.html config.ru]
       log = File.join(app.folder, "err.log")
       pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [log, "w"])
       wait_until("forecasts begin", limit_s: 40) { File.read(log).include?("predict …") }

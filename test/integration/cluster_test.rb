@@ -13,9 +13,9 @@ class ClusterTest < TunerTest
 
   # @yieldparam server [Host::ServerProcess]
   # @yieldparam collector [Measure::Collector] with its window begun
-  def cluster(*options, topology: "2x2", rackup: ServedApp::WORKING_APP, puma_rb: nil, environment: {})
+  def cluster(*options, topology: "2x2", rackup: ServedApp::WORKING_APP, puma_rb: nil, environment: {}, gemfile: ServedApp::PUMAS.fetch("puma_8_0"))
     ServedApp.open(rackup:, puma_rb:) do |app|
-      command = Host::Command.new(words: ["bundle", "exec", "puma", *options], directory: app.folder, environment: app.environment.merge(environment))
+      command = Host::Command.new(words: ["bundle", "exec", "puma", *options], directory: app.folder, environment: app.environment(gemfile:).merge(environment))
       Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true) do |server|
         collector = Measure::Collector.new(server, command: command.to_s)
         collector.begin_window
@@ -85,6 +85,22 @@ class ClusterTest < TunerTest
   # @return [Array<Integer>] of all workers, whoever they were forked from
   def worker_pids(server)
     Probe::Processes.tree_of(server.announcement["pid"]).select { |pid| Probe::Processes.command_line(pid).start_with?("puma: cluster worker") }
+  end
+
+  # With the methods as each Puma has them some of these stops hang on a busy machine (Probe::Puma::Stopping).
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "they stop when they are told to, on #{name}" do
+      3.times do
+        took_s = nil
+        cluster(gemfile:) do |server, _|
+          request(server, each: 2)
+          began_s = monotonic_s
+          server.terminate
+          took_s = monotonic_s - began_s
+        end
+        assert_operator took_s, :<, Host::ServerProcess::STOP_LIMIT_S
+      end
+    end
   end
 
   test "any worker can tell of all of them" do

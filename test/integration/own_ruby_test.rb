@@ -13,7 +13,7 @@ class OwnRubyTest < TunerTest
   OTHER_RUBY = File.join(PumaTuner::Host::CacheFolder.path, "ruby-3.3.8/bin/ruby")
 
   def measure(app, *words, **environment)
-    output, status = Open3.capture2e(app.shell(**environment), EXEC, "puma_tuner", "measure", "--load", "--duration", "0.5", "--warmup", "0.3",
+    output, status = Open3.capture2e(app.shell(**environment), EXEC, "puma_tuner", "measure", "--load", "--single-recording", "--duration", "0.5", "--warmup", "0.3",
       "--output", "#{app.folder}/observation.json", *words, chdir: app.folder, unsetenv_others: true)
     assert status.success?, output
     PumaTuner::Document.read("#{app.folder}/observation.json", :observation)

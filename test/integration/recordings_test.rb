@@ -8,7 +8,7 @@ require "support/command_line"
 class RecordingsIntegrationTest < TunerTest
   include CommandLine
 
-  SHORT = %w[--load --path /work,/sleep --duration 1.5 --warmup 0.6 --connections 4].freeze
+  SHORT = %w[--load --path /work,/sleep --duration 1 --warmup 0.3 --connections 4].freeze
 
   # Leaves a byte for each request in a file of the process that served it; with WORKERS=no it does not load in a cluster.
   RACKUP = <<~RUBY

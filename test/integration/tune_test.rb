@@ -10,7 +10,7 @@ class TuneTest < TunerTest
 
   time_limit 170
 
-  SHORT = %w[--duration 3 --warmup 0.6 --trial-duration 0.4 --connections 4 --threads 1..3 --workers 1..2 --today 1x1 --path /sleep --no-calibrate
+  SHORT = %w[--duration 1.5 --warmup 0.3 --trial-duration 0.3 --connections 4 --threads 1..3 --workers 1..2 --today 1x1 --path /sleep --no-calibrate
     --single-recording --html report.html --json tuning.json].freeze
 
   # Serves as one process, and fails in a worker of a cluster.
@@ -71,7 +71,7 @@ class TuneTest < TunerTest
       assert_includes result.out, "Recommended"
       assert_match(/\APredicted: Go from 1x1 to 2x1/, title(app))
       assert_nil tuning(app).verdict
-      assert_operator tuning(app).observation.requests_count, :>, 100
+      assert_operator tuning(app).observation.requests_count, :>, 40
     end
   end
 
@@ -91,16 +91,16 @@ class TuneTest < TunerTest
   test "a time that is given is kept: what does not fit is cut, and said" do
     ServedApp.open do |app|
       began_s = monotonic_s
-      result = tune(app, "--rounds", "40", "--time", "45s")
-      assert_operator monotonic_s - began_s, :<, 45 * 1.3, result.err
+      result = tune(app, "--rounds", "40", "--time", "30s")
+      assert_operator monotonic_s - began_s, :<, 30 * 1.3, result.err
       assert_operator tuning(app).verdict.rounds_count, :<, 40
       assert_match(/to fit into the time, \d+ rounds were planned instead of 40/, result.err)
     end
   end
 
   test "answers that take half as long as a turn are no reason to give up" do
-    ServedApp.open(rackup: "run(->(_) { sleep(0.5); [200, {}, [\"fine\"]] })") do |app|
-      result = tune(app, "--rounds", "2", "--trial-duration", "1", "--duration", "6", "--threads", "2..3", "--today", "1x2", "--connections", "4")
+    ServedApp.open(rackup: "run(->(_) { sleep(0.15); [200, {}, [\"fine\"]] })") do |app|
+      result = tune(app, "--rounds", "2", "--trial-duration", "0.3", "--duration", "2", "--threads", "2..3", "--today", "1x2", "--connections", "4")
       assert_equal 0, result.code, result.err
       assert_equal [true, 0], [tuning(app).verdict.complete, tuning(app).verdict.voided_count]
     end

@@ -42,7 +42,7 @@ class GemTest < TunerTest
 
   # @return [Hash{Symbol => Object}] what the app ran with
   def measure(app, *words, **environment)
-    output, status = Open3.capture2e(app.shell(**environment), *words, "measure", "--load", "--duration", "0.5", "--warmup", "0.3", "--output", "o.json",
+    output, status = Open3.capture2e(app.shell(**environment), *words, "measure", "--load", "--single-recording", "--duration", "0.5", "--warmup", "0.3", "--output", "o.json",
       "--", "bundle", "exec", "puma", chdir: app.folder, unsetenv_others: true)
     assert status.success?, output
     assert_operator PumaTuner::Document.read("#{app.folder}/o.json", :observation).budget.cpu_ns, :>, 0

@@ -30,8 +30,9 @@ class ServedApp
 
   RAILS = "#{PROJECT}/gemfiles/rails_8_1.gemfile"
 
-  # For a server to stop in, once it was told to.
-  STOP_LIMIT_S = 30
+  # For a server to stop in, once it was told to. With Ruby 3.4 a Puma often hangs as it stops, without the probe as well as with it: see Probe::Puma::Stopping,
+  # which servers have that the command starts.
+  STOP_LIMIT_S = 5
 
   attr_reader :folder
 
@@ -66,7 +67,11 @@ class ServedApp
       "-b", "tcp://127.0.0.1:0", *options], chdir: @folder, err: %i[child out], unsetenv_others: true, pgroup: true)
     @lines = Queue.new
     @all = []
-    @reader = Thread.new { @output.each_line { |line| @lines << line.chomp.tap { |text| @all << text } } }
+    @reader = Thread.new do
+      @output.each_line { |line| @lines << line.chomp.tap { |text| @all << text } }
+    ensure
+      @lines.close # who waits for a line of a server that has ended waits no longer
+    end
     port = wait_for_line(/Listening on http:\/\/127\.0\.0\.1:(\d+)/)[1].to_i
     wait_for_line(/Worker \d+ .*booted/) if options.include?("-w") && options[options.index("-w") + 1].to_i > 0
     port
@@ -88,7 +93,7 @@ class ServedApp
       return $~ if line&.match(pattern)
       break if line.nil?
     end
-    raise "no line like #{pattern.inspect} within #{limit_s} s; there were:\n#{@all.join("\n")}"
+    raise "no line like #{pattern.inspect} within #{limit_s} s, or before its end; there were:\n#{@all.join("\n")}"
   end
 
   # Stops the server as a user would, and returns all it printed.
@@ -96,8 +101,6 @@ class ServedApp
   def stop
     return @all unless @output
     Process.kill(:TERM, @output.pid)
-    # Puma (6.6 and 8.0 were seen) on Ruby 3.4 sometimes closes its wake-up pipe while its own signal handler writes to it, and then waits
-    # for ever; without the probe as well as with it.
     @reader.join(STOP_LIMIT_S) || Process.kill(:KILL, -@output.pid)
     @reader.join
     @output.close

@@ -6,7 +6,7 @@ module PumaTuner
     # nothing left behind.
     class ServerProcess
       BOOT_LIMIT_S = 60
-      # Nothing is in flight when we stop a server. (Puma 6.6 on Ruby 3.4 sometimes waits for ever, in IO#close.)
+      # Nothing is in flight when we stop a server.
       STOP_LIMIT_S = 5
 
       # @return [Hash] what the server announced of itself, see Launch

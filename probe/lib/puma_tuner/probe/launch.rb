@@ -25,6 +25,7 @@ module PumaTuner
 
       class << self
         def install
+          Puma.stop_without_hanging
           Puma.around_launch(configured: method(:override), booted: method(:booted))
         end
 

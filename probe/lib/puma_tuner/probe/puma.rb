@@ -75,6 +75,10 @@ module PumaTuner
           on(:Launcher) { |launcher| launcher.prepend(Launching) }
         end
 
+        # Of servers of ours, which we stop again and again.
+        # @return [void]
+        def stop_without_hanging = on(:Server) { |server| server.prepend(Stopping) }
+
         # Puma 7 and newer keep a hook with its settings.
         #
         # @param hook [#call] is given the index of the worker that boots, in it
@@ -182,6 +186,19 @@ module PumaTuner
           Puma.launches(configuration)
           super
           %i[on_booted after_booted].each { |event| events.register(event) { Puma.booted(self) } }
+        end
+      end
+
+      # Puma tells its server's thread to stop through a pipe, which that thread closes at once, while who has written still waits for the GVL. With Ruby 3.4
+      # each then waits for the other for ever (puma/puma#3677): of 15 stops of a cluster on two busy cores, 10 hung, and 8 with syswrite, which the next
+      # Puma has. A write that never lets go of the GVL is over before: none hung.
+      module Stopping
+        private
+
+        def notify_safely(message)
+          @notify.write_nonblock(message)
+        rescue NoMethodError, IOError, SystemCallError
+          super
         end
       end
 
