@@ -57,9 +57,9 @@ module PumaTuner
       # @raise [UserMistake] with its name
       def read(text, as: flag) = READERS.fetch(type).call(as, text, limits)
 
-      # @return [Object, nil] what holds where it is not given
+      # @return [Object, nil] what holds where it is not given; nil where that depends on other things
       def without_it
-        return default || false unless value?
+        return default || (usual ? nil : false) unless value?
         return [] if repeated?
         default && read(default)
       end
