@@ -30,6 +30,7 @@ class ClusterTest < TunerTest
     cluster do |server, collector|
       before = server.serving_pids
       request(server)
+      observation_of(90, collector)
       Process.kill(:KILL, before.first)
       wait_until("a new worker", limit_s: 40) { (server.serving_pids - before).any? }
       request(server)
