@@ -16,8 +16,8 @@ fetch_ruby_source() {
   local version=$1 folder=$2 package suite mirror apt_folder
   read -r package suite <<<"$(debian_source "$version")"
   mirror=$(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 2>/dev/null |
-    awk '$1 == "Debian" && $2 !~ /security/ { print $3; exit }')
-  [ -n "$mirror" ] || mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1 | tr -d ' ')
+    awk '$1 == "Debian" && $2 !~ /security/ { print $3; exit }') || true # fails where apt has no lists yet
+  [ -n "$mirror" ] || mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1 | tr -d ' ') || true
   [ -n "$mirror" ] || fail "no Debian mirror found in this machine's apt configuration; put a Ruby >= $minimum_ruby with YJIT on PATH instead"
   apt_folder=$folder/apt
   mkdir -p "$apt_folder/lists/partial" "$apt_folder/archives/partial"
