@@ -59,6 +59,14 @@ class ClusterTest < TunerTest
     end
   end
 
+  test "a process that was given the id of a worker that has ended is none of the server's" do
+    cluster do |server, _|
+      File.write(File.join(server.directory, "#{Probe::Launch::WORKER}#{Process.pid}-1-1"), "")
+      refute_includes server.serving_pids, Process.pid
+      assert_equal 2, server.serving_pids.size
+    end
+  end
+
   test "a phased restart loses nothing" do
     cluster(puma_rb: "preload_app! false\n") do |server, collector|
       before = server.serving_pids

@@ -76,11 +76,17 @@ module PumaTuner
       # @return [Boolean] whether a master stands above the workers; so it does over a single one, with `-w 1`
       def cluster? = announcement["workers_count"].positive?
 
+      # They are sent signals, so a process that was given the id of a worker that has ended is told from it: by its identity.
+      #
       # @return [Array<Integer>] serving processes: the workers that are alive, in single mode the only one
       def serving_pids
         return [announcement["pid"]] unless cluster?
-        Dir.children(@directory).filter_map { |name| name.delete_prefix(Probe::Launch::WORKER).to_i if name.start_with?(Probe::Launch::WORKER) }
-          .select { |pid| Probe::Processes.alive?(pid) }.sort
+        Dir.children(@directory).filter_map do |name|
+          next unless name.start_with?(Probe::Launch::WORKER)
+          identity = name.delete_prefix(Probe::Launch::WORKER)
+          pid = identity.to_i
+          pid if Probe::Processes.alive?(pid) && Probe::Processes.identity(pid) == identity
+        end.sort
       end
 
       # @return [Array<Integer>] the serving processes and the master

@@ -91,7 +91,7 @@ module PumaTuner
         end
 
         def announce_worker
-          File.write(File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), "#{WORKER}#{Process.pid}"), "")
+          File.write(File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), "#{WORKER}#{Processes.identity(Process.pid)}"), "")
         rescue SystemCallError
           nil # the command has gone, and its folder with it
         end
