@@ -30,7 +30,7 @@ module FleetScale
   # @param machine [PumaTuner::Probe::MachineFacts]
   # @return [Page]
   def self.run(options, machine)
-    raise PumaTuner::UserMistake, PrometheusProcess.why_not if PrometheusProcess.why_not
+    raise PumaTuner::UsageError, PrometheusProcess.why_not if PrometheusProcess.why_not
     RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
     others = {services_count: options.services_count, rounds_count: options.rounds_count}
     trials = [*options.raw_workers_counts.map { |count| Trial.new(count, options.raw_hours_count, source: :raw, **others) },

@@ -43,7 +43,7 @@ module Overhead
     def leave_out_what_is_missing(options)
       missing = Variant.missing(options.tools)
       return if missing.empty?
-      raise PumaTuner::UserMistake, "a page without #{missing.join(", ")} is not written; install gemfiles/rivals.gemfile" if options.write
+      raise PumaTuner::UsageError, "a page without #{missing.join(", ")} is not written; install gemfiles/rivals.gemfile" if options.write
       warn "not in this bundle, and left out: #{missing.join(", ")}"
     end
 

@@ -15,10 +15,10 @@ module SimSpeed
   # @param machine [PumaTuner::Probe::MachineFacts]
   # @return [Page]
   def self.run(options, machine)
-    raise PumaTuner::UserMistake, Engine.why_not if Engine.why_not
+    raise PumaTuner::UsageError, Engine.why_not if Engine.why_not
     simpy = Simpy.new
     warn "left out: #{simpy.why_not}" if simpy.why_not
-    raise PumaTuner::UserMistake, "a page without SimPy is not written" if options.write && simpy.why_not
+    raise PumaTuner::UsageError, "a page without SimPy is not written" if options.write && simpy.why_not
     rounds = Rounds.new(rounds_count: options.rounds_count, quick: options.quick, simpy:).tap(&:run)
     measured = {runs: rounds.runs, sweeps: rounds.sweeps}
     Page.new(machine:, **measured, verdicts: Judge.verdicts(**measured), simpy: simpy.version || simpy.why_not)

@@ -53,7 +53,7 @@ module StallBenchmark
       def run(options, machine)
         missing, there = [OtherGenerators::Wrk, OtherGenerators::Hey, OtherGenerators::H2load].map(&:new).partition(&:why_not)
         missing.each { |generator| warn "left out: #{generator.why_not}" }
-        raise PumaTuner::UserMistake, "a page without them is not written" if options.write && missing.any?
+        raise PumaTuner::UsageError, "a page without them is not written" if options.write && missing.any?
         Page.new(machine:, trials: [ours, *there.map { |generator| rival(generator) }])
       end
 

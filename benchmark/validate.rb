@@ -95,13 +95,13 @@ module Validation
     # @return [Integer] the exit status: 3 when a cell that was asked for could not be measured, as then the targets are not
     #   judged on all of them; else 1 when a target is missed; else 3 when noise leaves open whether one is met
     def run
-      raise PumaTuner::UserMistake, "no cell is called that; --list tells their names" if @options.cells.empty?
+      raise PumaTuner::UsageError, "no cell is called that; --list tells their names" if @options.cells.empty?
       unless @options.recompute
         puts @schedule.lines
         return 0 if @options.list
         measure
       end
-      raise PumaTuner::UserMistake, "nothing has been measured yet" unless @journal.run
+      raise PumaTuner::UsageError, "nothing has been measured yet" unless @journal.run
       conclude
     end
 
@@ -166,7 +166,7 @@ module Validation
       same, others = measured.partition { |cell, _| cell.level.same_clients? }
       [*others.map { |cell, of_cell| comparison(cell, of_cell, Recorded.new(at:, void:)) { predictor.of(cell, of_cell) } },
         *same.group_by { |_, of_cell| of_cell.connections_count }.flat_map { |connections_count, pairs| predict_together(predictor, connections_count, pairs, Recorded.new(at:, void:)) }]
-    rescue PumaTuner::UserMistake => error
+    rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed => error
       measured.map { |cell, of_cell| Comparison.new(cell:, measured: of_cell, forecast: nil, recorded: Recorded.new(at:, void:), failure: Reason.of(error)) }
     end
 
@@ -209,7 +209,7 @@ module Validation
 
     def comparison(cell, measured, recorded)
       Comparison.new(cell:, measured:, forecast: yield, recorded:)
-    rescue PumaTuner::UserMistake => error
+    rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed => error
       Comparison.new(cell:, measured:, forecast: nil, recorded:, failure: Reason.of(error))
     end
 

@@ -58,7 +58,7 @@ module PumaTuner
       end
 
       # @return [Array<Object>] every lab, in the order of their folders' numbers
-      # @raise [UserMistake] when there is no folder of labs
+      # @raise [UsageError] when there is no folder of labs
       def all
         load_all
         @registered.values.map(&:first)
@@ -66,10 +66,10 @@ module PumaTuner
 
       # @param name [String]
       # @return [Object] the lab
-      # @raise [UserMistake] for one that nobody knows
+      # @raise [UsageError] for one that nobody knows
       def find(name)
         load_all
-        @registered.fetch(name) { raise UserMistake, "there is no lab #{name}; there is #{@registered.keys.join(", ")}" }.first
+        @registered.fetch(name) { raise UsageError, "there is no lab #{name}; there is #{@registered.keys.join(", ")}" }.first
       end
 
       # @param lab [Object]
@@ -81,7 +81,7 @@ module PumaTuner
       def load_all
         root = ENV.fetch("PUMA_TUNER_LABS", FOLDER)
         files = Dir[File.join(root, "*/lab.rb")].sort
-        raise UserMistake, "there are no labs in #{root}, which PUMA_TUNER_LABS names" if files.empty?
+        raise UsageError, "there are no labs in #{root}, which PUMA_TUNER_LABS names" if files.empty?
         files.each do |file|
           require file
           known = @registered.any? { |_, (_, folder)| folder == File.dirname(file) }

@@ -46,7 +46,7 @@ module PumaTuner
   # @param times [Integer] how often the block repeats by itself what it is about
   # @param folder [String] where the profiler's own file goes
   # @return [Profile::Costs] `PumaTuner::Document.write(costs, "profile.json")` keeps them
-  # @raise [UserMistake] when there is no such profiler, or it can't look
+  # @raise [UsageError] when there is no such profiler, or it can't look
   def self.profile(with: "stackprof", mode: nil, interval_us: nil, times: 1, folder: "tmp/puma_tuner/profiles", &)
     Profile.of_block(with:, mode:, interval_us:, times:, folder:, &)
   end

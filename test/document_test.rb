@@ -83,7 +83,7 @@ class DocumentTest < TunerTest
   end
 
   test "a file that is not there is the user's mistake" do
-    assert_raises(UserMistake) { Document.read("/nowhere/at/all.json") }
+    assert_raises(UsageError) { Document.read("/nowhere/at/all.json") }
   end
 
   test "a document is read in whatever locale" do
@@ -111,6 +111,6 @@ class DocumentTest < TunerTest
   end
 
   test "writing where nothing can be written says so" do
-    assert_match(/Give another place/, assert_raises(UserMistake) { Document.write(MACHINE, "/nowhere/at/all.json") }.message)
+    assert_match(/Give another place/, assert_raises(UsageError) { Document.write(MACHINE, "/nowhere/at/all.json") }.message)
   end
 end

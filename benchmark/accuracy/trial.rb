@@ -55,11 +55,11 @@ module Accuracy
                    "RUBY_THREAD_TIMESLICE" => nil, "PUMA_TUNER_MEASURE" => nil, "PUMA_TUNER_DIRECTORY" => nil}.freeze
 
     # @param scale [Float]
-    # @raise [PumaTuner::UserMistake] when children can't be started here
+    # @raise [PumaTuner::UsageError] when children can't be started here
     def initialize(scale:)
       @scale = scale
       @spin_folder = Bench::Native.build(__dir__, "accuracy_spin")
-      insist_on_gems
+      ensure_gems_installed
     end
 
     # @param tool [Tools::Entry]
@@ -92,10 +92,10 @@ module Accuracy
       (status.success? && said) ? yield(said) : Bench::Failure.of_child(output, status)
     end
 
-    def insist_on_gems
+    def ensure_gems_installed
       _, status = PumaTuner::Host::Child.output_of([ENVIRONMENT, RbConfig.ruby, "-e", ""], limit_s: CHECK_LIMIT_S)
       return if status&.success?
-      raise PumaTuner::UserMistake, "the tools to compare with are not installed; run bin/setup --test, or bundle install with " \
+      raise PumaTuner::UsageError, "the tools to compare with are not installed; run bin/setup --test, or bundle install with " \
                                     "gemfiles/rivals.gemfile"
     end
   end

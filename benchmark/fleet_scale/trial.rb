@@ -119,11 +119,11 @@ module FleetScale
       question = PumaTuner::Fleet::Reader::Question.new(selectors:, ends: [@ends_s, @ends_s], duration_s: @hours_count * 3_600, step_s: nil, source: "auto", by: nil,
         all: PumaTuner::Fleet::Selector.parse("{}"), seed: 1)
       comparison = PumaTuner::Fleet::Reader.new(PumaTuner::Fleet::Prometheus.new(prometheus.url, timeout_s: 300), question).call
-      insist_on_truth(comparison)
+      ensure_truth(comparison)
     end
 
     # A fast answer that is wrong would be none.
-    def insist_on_truth(comparison)
+    def ensure_truth(comparison)
       raise "the comparison used #{comparison.source}, not #{@source}" unless comparison.source == @source.to_s
       row = comparison.row("p99")
       %w[a b].each do |group|

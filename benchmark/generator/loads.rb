@@ -84,7 +84,7 @@ module GeneratorBenchmark
     def ours(url, duration_s)
       outcome = nil
       child_s = children_s { outcome = PumaTuner::Load::Native.new.run(mix:, url_base: url, connections_count: CONNECTIONS_COUNT, duration_s:, seed: 1) }
-      count = outcome.insist_on_expected_answers.requests_count
+      count = outcome.ensure_expected_answers.requests_count
       [outcome.generator_cpu_ns.fdiv(count * PumaTuner::Units::NS_PER_US), child_s * 1e6 / count]
     end
 
@@ -149,7 +149,7 @@ module GeneratorBenchmark
 
     def load(url, rate_per_s, duration_s, seed: 1)
       PumaTuner::Load::Native.new.run(mix: PumaTuner::Load::Mix.of_paths(["/"]), url_base: url, connections_count: CONNECTIONS_COUNT,
-        duration_s:, seed:, arrivals: PumaTuner::Load::Arrivals.open(rate_per_s)).insist_on_expected_answers
+        duration_s:, seed:, arrivals: PumaTuner::Load::Arrivals.open(rate_per_s)).ensure_expected_answers
     end
   end
 end

@@ -35,7 +35,7 @@ module Overhead
     TEXT
 
     # @return [String] the folder of OverheadCycle, to put on the load path
-    # @raise [PumaTuner::UserMistake] when it can't be built here
+    # @raise [PumaTuner::UsageError] when it can't be built here
     def self.helper = @helper ||= Bench::Native.build(File.join(__dir__, "cycle"), "overhead_cycle")
 
     # @return [Array<Series>]

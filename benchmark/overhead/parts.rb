@@ -22,7 +22,7 @@ module Overhead
 
     class << self
       # @param folder [String]
-      # @raise [PumaTuner::UserMistake] when they can't be built here
+      # @raise [PumaTuner::UsageError] when they can't be built here
       def build(folder)
         WITHOUT.each do |key, functions|
           target = File.join(library(folder, key), FEATURE_FOLDER)

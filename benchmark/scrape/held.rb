@@ -43,7 +43,7 @@ module Scrape
         before_count = @answered_count
         found = SAMPLES.shuffle(random:).to_h { |sample| [sample, waited_us(server, scraped: sample == :scraped)] }
         scrapes_count = @answered_count - before_count
-        raise PumaTuner::VoidMeasurement, "no scrape was answered within #{BUSY_S} s" if scrapes_count.zero?
+        raise PumaTuner::InvalidMeasurement, "no scrape was answered within #{BUSY_S} s" if scrapes_count.zero?
         %i[scraped again].map { |sample| (found[sample] - found[:none]) / scrapes_count }
       }.transpose
     end

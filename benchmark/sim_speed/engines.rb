@@ -85,7 +85,7 @@ module SimSpeed
     def call(queue, requests_count:, seed:)
       words = [requests_count, queue.servers_count, queue.rate_per_s, queue.mean_service_s, seed].map(&:to_s)
       output, status = PumaTuner::Host::Child.output_of([@python, SCRIPT, *words], limit_s: LIMIT_S)
-      raise PumaTuner::UserMistake, "SimPy failed: #{output.to_s.lines.last}" unless status&.success?
+      raise PumaTuner::UsageError, "SimPy failed: #{output.to_s.lines.last}" unless status&.success?
       fields = JSON.parse(output.lines.last, symbolize_names: true)
       @version = fields.fetch(:version)
       Run.new(**fields.slice(*Run.members))
@@ -161,7 +161,7 @@ module SimSpeed
     def sweep
       command = [RbConfig.ruby, "-I", Bench::LIBRARY_FOLDER, SWEEP, (SWEEP_REQUESTS_COUNT / @share).to_s]
       output, status = PumaTuner::Host::Child.output_of(command, limit_s: SWEEP_LIMIT_S)
-      raise PumaTuner::UserMistake, "the sweep failed: #{output.to_s.lines.first}" unless status&.success?
+      raise PumaTuner::UsageError, "the sweep failed: #{output.to_s.lines.first}" unless status&.success?
       Sweep.new(**JSON.parse(output.lines.last, symbolize_names: true))
     end
   end

@@ -38,7 +38,7 @@ module Bench
     # @param name [String] as it is called to the user
     def ending(name)
       exit yield
-    rescue PumaTuner::UserMistake, OptionParser::ParseError => error
+    rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed, OptionParser::ParseError => error
       warn "#{name}: #{error.message}"
       exit 2
     rescue Interrupt

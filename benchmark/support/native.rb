@@ -13,7 +13,7 @@ module Bench
       # @param source [String] a folder with nothing but its C
       # @param name [String] of the library
       # @return [String] the folder to put on the load path
-      # @raise [PumaTuner::UserMistake] when it can't be built here
+      # @raise [PumaTuner::UsageError] when it can't be built here
       def build(source, name)
         folder = File.join(FOLDER, name)
         library = File.join(folder, "#{name}.#{RbConfig::CONFIG["DLEXT"]}")
@@ -26,12 +26,12 @@ module Bench
 
       # @param folder [String] to stand in
       # @param command [Array<String>]
-      # @raise [PumaTuner::UserMistake]
+      # @raise [PumaTuner::UsageError]
       def run(folder, *command)
         output, status = Dir.chdir(folder) { PumaTuner::Host::Child.output_of(command, limit_s: BUILD_LIMIT_S) }
-        raise PumaTuner::UserMistake, "a helper in C could not be built; that takes a compiler and make. #{output}" unless status&.success?
+        raise PumaTuner::UsageError, "a helper in C could not be built; that takes a compiler and make. #{output}" unless status&.success?
       rescue SystemCallError => error
-        raise PumaTuner::UserMistake, "a helper in C could not be built: #{error.message}"
+        raise PumaTuner::UsageError, "a helper in C could not be built: #{error.message}"
       end
     end
   end

@@ -129,7 +129,7 @@ module Validation
     # @param text [String] see to_s
     def self.parse(text)
       topology, companions = text.split("+", 2)
-      raise PumaTuner::UserMistake, "#{text} is no setting to record at; 1x5 is one, and 1x5+companions" unless [nil, "companions"].include?(companions)
+      raise PumaTuner::UsageError, "#{text} is no setting to record at; 1x5 is one, and 1x5+companions" unless [nil, "companions"].include?(companions)
       new(topology: PumaTuner::Topology.parse(topology), companions: !companions.nil?)
     end
 

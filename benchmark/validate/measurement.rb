@@ -22,9 +22,9 @@ module Validation
 
     # @param subject [Subject]
     # @return [PumaTuner::Host::Command]
-    # @raise [PumaTuner::UserMistake] when it can't be had here
+    # @raise [PumaTuner::UsageError] when it can't be had here
     def command(subject)
-      insist_on_extension(subject.ruby)
+      ensure_extension(subject.ruby)
       command = subject.workload.real? ? real(subject.workload) : made(subject)
       command.with(environment: command.environment.merge("RUBY_THREAD_TIMESLICE" => subject.timeslice_ms.to_s, "RACK_ENV" => "production"))
     end
@@ -32,16 +32,16 @@ module Validation
     private
 
     # Without it a recording holds no traces, and nothing can be predicted.
-    def insist_on_extension(ruby)
+    def ensure_extension(ruby)
       return if Dir[File.join(LIBRARY, ruby, "puma_tuner_probe.*")].any?
-      raise PumaTuner::UserMistake, "the probe is not compiled for Ruby #{ruby}; run `rake compile` with that Ruby (bin/setup --ruby #{RUBIES.fetch(ruby)} provides it)"
+      raise PumaTuner::UsageError, "the probe is not compiled for Ruby #{ruby}; run `rake compile` with that Ruby (bin/setup --ruby #{RUBIES.fetch(ruby)} provides it)"
     end
 
     def real(workload)
       cache = ENV.fetch("PUMA_TUNER_CACHE") { File.join(Dir.home, ".cache/puma_tuner") }
       directory = File.join(cache, "apps", workload.name)
       unless File.file?(File.join(directory, "config.ru"))
-        raise PumaTuner::UserMistake, "#{workload.name} is not installed; run labs/real_apps/#{workload.name}/setup"
+        raise PumaTuner::UsageError, "#{workload.name} is not installed; run labs/real_apps/#{workload.name}/setup"
       end
       PumaTuner::Host::Command.of_words(workload.command, directory:)
     end
@@ -93,14 +93,14 @@ module Validation
 
     # @param observation [PumaTuner::Probe::Observation]
     # @return [PumaTuner::Model::Machine]
-    # @raise [PumaTuner::UserMistake] when it can't be calibrated
+    # @raise [PumaTuner::UsageError] when it can't be calibrated
     def machine(observation)
       versions = [observation.server.ruby_version, observation.server.puma_version]
       key = PumaTuner::Calibrate.key_of(observation.machine, *versions)
       @store.read(key) || begin
         @say.call("calibrating for Ruby #{versions.first}, Puma #{versions.last}")
         said = measure(*versions)
-        @store.read(key) or raise PumaTuner::UserMistake, "no calibration came of it: #{said.lines.first&.strip}"
+        @store.read(key) or raise PumaTuner::UsageError, "no calibration came of it: #{said.lines.first&.strip}"
       end
     end
 
@@ -252,7 +252,7 @@ module Validation
         @collector.begin_window
       end
 
-      def turn(number) = @outcomes << @traffic.with(seed: number + 1).send_to(@server.url, duration_s: @load_s).insist_on_expected_answers
+      def turn(number) = @outcomes << @traffic.with(seed: number + 1).send_to(@server.url, duration_s: @load_s).ensure_expected_answers
 
       # @return [PumaTuner::Probe::Observation]
       def finish = @collector.end_window(load: PumaTuner::Probe::LoadSummary.of(@outcomes.reduce(:+), @traffic.arrivals))
@@ -293,7 +293,7 @@ module Validation
 
     # @return [Array(Hash{PumaTuner::Topology => PumaTuner::Probe::Observation}, Hash{Cell => Hash}, Float)] recordings, cells, and the machine's speed
     #   meanwhile, see Speed
-    # @raise [PumaTuner::UserMistake] when a server can't be started, or answers wrongly
+    # @raise [PumaTuner::UsageError] when a server can't be started, or answers wrongly
     def call
       all = [*@recordings, *@sessions]
       at_once(all, STARTED_AT_ONCE_COUNT) { |one| one.attend(one.guest.start) }
@@ -346,7 +346,7 @@ module Validation
       return side_by_side(subject, servers) unless subject.workload.made? || servers.flat_map(&:cells).any? { |cell| cell.level.wrk? }
       @schedule.unrecorded(subject).each { |at| record(subject, at) }
       servers.each { |server| load(server) }
-    rescue PumaTuner::UserMistake => error
+    rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed => error
       reason = Reason.of(error)
       @say.call("#{subject.key} is left out: #{reason}")
       @journal.add("kind" => "absent", "key" => subject.key, "reason" => reason)

@@ -327,7 +327,7 @@ module Validation
       FileUtils.rm_rf(folder) if fresh
       FileUtils.mkdir_p(folder)
       @lines = read
-      raise PumaTuner::UserMistake, "#{folder} was measured by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
+      raise PumaTuner::UsageError, "#{folder} was measured by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
     end
 
     # @param fields [Hash] with "kind" and, of several of a kind, "key" and "start"

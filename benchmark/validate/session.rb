@@ -96,7 +96,7 @@ module Validation
       def traffic(seed, by_wrk: cell.level.wrk?)
         mix = cell.subject.workload.mix
         generator = by_wrk ? OtherGenerators::Wrk.new : PumaTuner::Load::Native.new
-        PumaTuner::Load::Traffic.new(mix: by_wrk ? without_texts(mix) : mix, generator:, connections_count:, seed:, arrivals:).insist_on_generator
+        PumaTuner::Load::Traffic.new(mix: by_wrk ? without_texts(mix) : mix, generator:, connections_count:, seed:, arrivals:).ensure_generator
       end
 
       private
@@ -131,7 +131,7 @@ module Validation
         (@times.repeats_count + EXTRA_COUNT).times { |number| turn(number) }
         finish
       end
-    rescue PumaTuner::UserMistake => error
+    rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed => error
       @plans.to_h { |plan| [plan.cell, {"kind" => "cell", "key" => plan.cell.key, "start" => @start, "failure" => Reason.of(error)}] }
     end
 

@@ -9,6 +9,6 @@ PumaTuner::Probe::Profilers.all.each do |profiler|
   next unless Gem::Requirement.new(profiler::RUBY_REQUIREMENT).satisfied_by?(Gem.ruby_version)
   warn "      installing #{profiler::NAME} #{profiler::PINNED_VERSION}"
   PumaTuner::Profile::Library.install(profiler::NAME)
-rescue PumaTuner::UserMistake => error
+rescue PumaTuner::UsageError => error
   abort error.message
 end

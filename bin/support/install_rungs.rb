@@ -10,6 +10,6 @@ factors = [*rungs::LADDER.except(rungs::MONOLITH).values, rungs::LOOP]
 bundles = factors.map { |one| PumaTuner::Lab::Bundle.of(one, folder: File.expand_path("../../labs/02-csp-collector", __dir__)) }
 begin
   bundles.uniq(&:to_s).each { |bundle| bundle.install(->(text) { warn "      #{text}" }) }
-rescue PumaTuner::UserMistake => error
+rescue PumaTuner::UsageError => error
   abort error.message
 end

@@ -21,7 +21,7 @@ module PumaTuner
       # @param warmup_s [Numeric]
       # @param record_s [Numeric]
       # @return [Predict::Sweep]
-      # @raise [VoidMeasurement] when the recording must not count
+      # @raise [InvalidMeasurement] when the recording must not count
       def sweep(variant, warmup_s:, record_s:)
         observation = record(variant, warmup_s, record_s)
         workload = Model::WorkloadFit.workload(observation)

@@ -44,7 +44,7 @@ module PumaTuner
         return if File.file?(File.join(SHOP, ".setup/storefront"))
         say.call("setting up the shop: labs/real_apps/solidus/setup")
         system(Lab::Commands.clean_environment, File.expand_path("../real_apps/solidus/setup", __dir__), unsetenv_others: true) or
-          raise UserMistake, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
+          raise UsageError, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
       end
 
       def expected_s(quick:) = quick ? 200 : 3_000
@@ -81,13 +81,13 @@ module PumaTuner
       # @return [Array<Hash>] that are sent
       def reports = mix.requests.flat_map { |request| mix.filled(request, 1).map { |filled| JSON.parse(filled.body) }.to_a }
 
-      def traffic(seed) = Load::Traffic.new(mix:, generator: Load::Native.new, connections_count: CONNECTIONS_COUNT, seed:).insist_on_generator
+      def traffic(seed) = Load::Traffic.new(mix:, generator: Load::Native.new, connections_count: CONNECTIONS_COUNT, seed:).ensure_generator
 
       # Without the ladder there is nothing to tell; what stands beside it may be void.
       # @return [Prove::Verdict, nil]
       def proof(run, title, variants, traffic, lines, void)
         run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : FULL))
-      rescue VoidMeasurement => error
+      rescue InvalidMeasurement => error
         raise if title == CspMeasured::LADDER
         void[title] = error.kept
         nil
@@ -98,7 +98,7 @@ module PumaTuner
         run.note("#{RACK}: recording, and forecasts of workers and threads")
         variant = Prove::Variant.new(name: RACK, factors: BARE)
         run.part("forecasts") { CspAdvised.new(commands([variant], lines), traffic, run).sweep(variant, **RECORDING) }
-      rescue VoidMeasurement => error
+      rescue InvalidMeasurement => error
         void["what the predictor advises"] = error.kept
         nil
       end

@@ -43,7 +43,7 @@ module PumaTuner
       def clear = files.each { |file| File.truncate(file, 0) }
 
       # @return [Integer] lines since the last time, all of them right; they are thrown away
-      # @raise [VoidMeasurement] when one is not
+      # @raise [InvalidMeasurement] when one is not
       def take(settled_s: SETTLED_S)
         settle(settled_s)
         files.sum { |file| check(file).tap { File.truncate(file, 0) } }
@@ -79,7 +79,7 @@ module PumaTuner
         void(file, "a line is no JSON: #{line[0, 200]}")
       end
 
-      def void(file, problem) = raise(VoidMeasurement, "#{File.basename(file, ".jsonl")} does not write what it should: #{problem}")
+      def void(file, problem) = raise(InvalidMeasurement, "#{File.basename(file, ".jsonl")} does not write what it should: #{problem}")
 
       def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
@@ -97,22 +97,22 @@ module PumaTuner
       def with(**changes) = CspTraffic.new(__getobj__.with(**changes), @lines)
 
       # @return [Load::Outcome]
-      # @raise [VoidMeasurement] when lines and answers do not agree
+      # @raise [InvalidMeasurement] when lines and answers do not agree
       def send_to(url, duration_s:)
         @lines.clear
         outcome = super
-        insist_on_lines(outcome) unless outcome.complaint
+        ensure_lines(outcome) unless outcome.complaint
         outcome
       end
 
       private
 
       # Answers to what was under way at the end of a closed loop are waited for, too.
-      def insist_on_lines(outcome)
+      def ensure_lines(outcome)
         answers_count = outcome.statuses.fetch("201", 0)
         lines_count = @lines.take
         return if [outcome.requests_count, lines_count].uniq == [answers_count]
-        raise VoidMeasurement, "#{answers_count} of #{outcome.requests_count} answers were 201, and #{lines_count} lines were written. Every report that is " \
+        raise InvalidMeasurement, "#{answers_count} of #{outcome.requests_count} answers were 201, and #{lines_count} lines were written. Every report that is " \
           "answered 201 has to be a line."
       end
     end

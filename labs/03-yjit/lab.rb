@@ -51,7 +51,7 @@ module PumaTuner
       # Gems are installed by it, too, for each Ruby that is here.
       #
       # @param say [#call] told what takes long
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def set_up(say:)
         SERVICES.each { |service| service.set_up(say) }
       end
@@ -68,10 +68,10 @@ module PumaTuner
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
-      # @raise [UserMistake] when a service is not set up
+      # @raise [UsageError] when a service is not set up
       def call(run)
         cells = cells(quick: run.quick?)
-        SERVICES.each { |service| service.insist(cells.map(&:ruby).uniq) }
+        SERVICES.each { |service| service.ensure_set_up(cells.map(&:ruby).uniq) }
         measured = YjitMeasured.new(cells.to_h { |cell| [cell, proof(run, cell)] })
         run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
           verdicts: measured.verdicts.transform_keys(&:to_s), unknown: measured.unknown(run.quick?))
@@ -106,7 +106,7 @@ module PumaTuner
       end
 
       def traffic(service, cell, sizes, seed)
-        Load::Traffic.new(mix: service.traffic.mix(cell.kinds_count), generator: Load::Native.new, connections_count: sizes.fetch(:connections_count), seed:).insist_on_generator
+        Load::Traffic.new(mix: service.traffic.mix(cell.kinds_count), generator: Load::Native.new, connections_count: sizes.fetch(:connections_count), seed:).ensure_generator
       end
 
       PumaTuner::Lab.register self

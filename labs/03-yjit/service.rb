@@ -28,19 +28,19 @@ module PumaTuner
       end
 
       # @param rubies [Array<String>]
-      # @raise [UserMistake] when it can't be served
-      def insist(rubies)
+      # @raise [UsageError] when it can't be served
+      def ensure_set_up(rubies)
         missing = rubies.reject { |ruby| ready?(ruby) }
         return if missing.empty?
-        raise UserMistake, "#{title} is not set up for Ruby #{missing.join(", ")}. Run: puma_tuner lab setup yjit"
+        raise UsageError, "#{title} is not set up for Ruby #{missing.join(", ")}. Run: puma_tuner lab setup yjit"
       end
 
       # @param say [#call] told what takes long
-      # @raise [UserMistake] when its set-up fails
+      # @raise [UsageError] when its set-up fails
       def set_up(say)
         say.call("setting up #{title}, which may take some minutes")
         output, status = Open3.capture2e(Lab::Commands.clean_environment, File.join(folder, "setup"), unsetenv_others: true)
-        raise UserMistake, "#{folder}/setup failed:\n#{output.lines.last(12).map { |line| "  | #{line}" }.join}" unless status.success?
+        raise UsageError, "#{folder}/setup failed:\n#{output.lines.last(12).map { |line| "  | #{line}" }.join}" unless status.success?
       end
 
       # @return [YjitTraffic]

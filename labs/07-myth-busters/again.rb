@@ -10,12 +10,12 @@ module PumaTuner
         # @param run [Lab::Run] told of it
         # @yield may find that what it measured must not count
         # @return [Object] what the block returned
-        # @raise [VoidMeasurement] when it found that each time
+        # @raise [InvalidMeasurement] when it found that each time
         def self.after_void(run)
           failures_count = 0
           begin
             yield
-          rescue VoidMeasurement => void
+          rescue InvalidMeasurement => void
             raise if (failures_count += 1) == ATTEMPTS_COUNT
             run.note("void, and once more: #{void.message}")
             retry

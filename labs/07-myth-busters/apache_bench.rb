@@ -32,11 +32,11 @@ module PumaTuner
 
         # @param output [String] of ab
         # @return [Float] requests per second
-        # @raise [VoidMeasurement] when not all were answered as they should be
+        # @raise [InvalidMeasurement] when not all were answered as they should be
         def self.read(output)
           failed, wrong = output[/^Failed requests:\s+(\d+)/, 1], output[/^Non-2xx responses:\s+(\d+)/, 1]
-          throughput = output[/^Requests per second:\s+([\d.]+)/, 1] or raise VoidMeasurement, "ab gave no figures. It said: #{output.lines.last(3).join.strip}"
-          raise VoidMeasurement, "ab counts #{failed} failed requests, #{wrong.to_i} of them with another status than 2xx" if failed.to_i.positive? || wrong
+          throughput = output[/^Requests per second:\s+([\d.]+)/, 1] or raise InvalidMeasurement, "ab gave no figures. It said: #{output.lines.last(3).join.strip}"
+          raise InvalidMeasurement, "ab counts #{failed} failed requests, #{wrong.to_i} of them with another status than 2xx" if failed.to_i.positive? || wrong
           Float(throughput)
         end
 

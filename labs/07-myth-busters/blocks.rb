@@ -56,7 +56,7 @@ module PumaTuner
         # The database's socket is another one each time, so that a proof of it would not be known again as the same.
         def proof(file, variants, title, **options)
           @run.part(title) { @run.proof(file, variants, title:, **@sizes.block, **options) }
-        rescue VoidMeasurement => void
+        rescue InvalidMeasurement => void
           @run.note("#{title} came to nothing: #{void.message}")
           nil
         end

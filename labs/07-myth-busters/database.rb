@@ -14,10 +14,10 @@ module PumaTuner
 
         # @yieldparam database [Database]
         def self.run
-          Packages.insist(%w[mariadb-server-core mariadb-client-core])
+          Packages.ensure_installed(%w[mariadb-server-core mariadb-client-core])
           yield new(Demo::Companion.start("database", limit_s: LIMIT_S))
         rescue Demo::Companion::Failed => error
-          raise UserMistake, error.message
+          raise UsageError, error.message
         ensure
           Demo::Companion.stop
         end

@@ -37,7 +37,7 @@ module PumaTuner
         # @return [Hash{Symbol => Float}]
         def self.pace(run)
           output, status = Open3.capture2(GoServer.path, "pace")
-          raise UserMistake, "the server in Go can't be run (#{status})" unless status.success?
+          raise UsageError, "the server in Go can't be run (#{status})" unless status.success?
           {ruby_ns: Float(run.child("pace.rb")), go_ns: Float(output)}
         end
 

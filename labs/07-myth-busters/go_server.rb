@@ -25,23 +25,23 @@ module PumaTuner
         def built? = File.executable?(path)
 
         # @param say [#call] told what takes long
-        # @raise [UserMistake] when it can't be built
+        # @raise [UsageError] when it can't be built
         def build(say: ->(_) {})
           return if built?
-          Packages.insist(%w[golang-go golang-github-go-sql-driver-mysql-dev])
+          Packages.ensure_installed(%w[golang-go golang-github-go-sql-driver-mysql-dev])
           say.call("building the server in Go")
           FileUtils.mkdir_p(File.dirname(path))
           partial = "#{path}.#{Process.pid}"
           output, status = Open3.capture2e({**Lab::Commands.clean_environment, **ENVIRONMENT, "GOCACHE" => File.join(Lab::Gems.cache, "go")},
             "timeout", LIMIT_S.to_s, Packages.path_of("go"), "build", "-o", partial, ".", chdir: FOLDER, unsetenv_others: true)
-          raise UserMistake, "the server in Go can't be built:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
+          raise UsageError, "the server in Go can't be built:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
           File.rename(partial, path)
         end
 
         # @return [String] "go1.19.8"
-        # @raise [UserMistake] when it was never built
+        # @raise [UsageError] when it was never built
         def version
-          raise UserMistake, "the server in Go is not built. Run: puma_tuner lab setup myth_busters" unless built?
+          raise UsageError, "the server in Go is not built. Run: puma_tuner lab setup myth_busters" unless built?
           output, = Open3.capture2e("go", "version", path)
           output[/: (go\S+)/, 1] || "Go"
         rescue SystemCallError

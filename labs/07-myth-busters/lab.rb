@@ -30,17 +30,17 @@ module PumaTuner
 
       # What is no gem.
       # @param say [#call] told what takes long
-      # @raise [UserMistake] naming the Debian packages that are missing
+      # @raise [UsageError] naming the Debian packages that are missing
       def set_up(say:)
-        Packages.insist
+        Packages.ensure_installed
         GoServer.build(say:)
       end
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
-      # @raise [UserMistake] when set-up has not been run
+      # @raise [UsageError] when set-up has not been run
       def call(run)
-        Packages.insist
+        Packages.ensure_installed
         go = GoServer.version
         measured = Database.run { |database| measured(run, database, go) }
         tables = Tables.new(measured)

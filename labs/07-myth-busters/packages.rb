@@ -27,11 +27,11 @@ module PumaTuner
           FOLDERS.map { |folder| File.join(folder, program) }.find { |path| File.file?(path) && File.executable?(path) }
         end
 
-        # @raise [UserMistake] that names what to install
-        def insist(names = NEEDED.keys, needed: NEEDED)
+        # @raise [UsageError] that names what to install
+        def ensure_installed(names = NEEDED.keys, needed: NEEDED)
           missing = missing(names, needed:)
           return if missing.empty?
-          raise UserMistake, "the lab myth_busters needs Debian packages that are not installed. Run: sudo apt-get install --no-install-recommends #{missing.join(" ")}"
+          raise UsageError, "the lab myth_busters needs Debian packages that are not installed. Run: sudo apt-get install --no-install-recommends #{missing.join(" ")}"
         end
       end
     end

@@ -70,21 +70,21 @@ module PumaTuner
         end
 
         # @param asked [Asked]
-        # @raise [VoidMeasurement] when an answer was not as expected
+        # @raise [InvalidMeasurement] when an answer was not as expected
         def warm_up(asked, seconds)
           outcome = asked.traffic(0).send_to(@server.url, duration_s: seconds)
-          outcome.insist_on_expected_answers if outcome.counted_count.positive?
+          outcome.ensure_expected_answers if outcome.counted_count.positive?
         end
 
         # @param asked [Asked]
         # @param strict [Boolean] whether each request must have been answered, and rightly
         # @return [Turn]
-        # @raise [VoidMeasurement]
+        # @raise [InvalidMeasurement]
         def turn(asked, seconds, seed: 1, strict: true)
           turn = one_turn(asked, seconds, seed, strict)
           # A slow moment, or a machine too slow for such short turns: nothing was answered, and nothing was refused.
           turn = one_turn(asked, seconds * LONGER_FACTOR, seed, strict) if turn.outcome.counted_count.zero? && turn.outcome.socket_errors_count.zero?
-          turn.outcome.insist_on_expected_answers if strict
+          turn.outcome.ensure_expected_answers if strict
           turn
         end
 

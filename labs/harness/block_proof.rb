@@ -28,8 +28,8 @@ module PumaTuner
 
       # @yieldparam what [String] is about to run
       # @return [Prove::Verdict]
-      # @raise [VoidMeasurement] when it ended early: a claim rests on all of its rounds
-      def call(&) = proof.call(&).insist_on_complete
+      # @raise [InvalidMeasurement] when it ended early: a claim rests on all of its rounds
+      def call(&) = proof.call(&).ensure_complete
 
       private
 

@@ -18,11 +18,11 @@ module PumaTuner
         # @return [Array<Bundle>] those it needs, each once
         def needed(lab, quick:) = lab.respond_to?(:bundles) ? lab.bundles(quick:).uniq(&:to_s) : []
 
-        # @raise [UserMistake] when one of the lab's is not installed
-        def insist(lab, quick:)
+        # @raise [UsageError] when one of the lab's is not installed
+        def ensure_installed(lab, quick:)
           missing = needed(lab, quick:).reject(&:installed?)
           return if missing.empty?
-          raise UserMistake, "the lab #{lab.name} needs what is not installed: #{missing.join("; ")}. Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
+          raise UsageError, "the lab #{lab.name} needs what is not installed: #{missing.join("; ")}. Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
         end
       end
 
@@ -40,16 +40,16 @@ module PumaTuner
 
       # What is there is left alone.
       # @param say [#call] told what takes long
-      # @raise [UserMistake] when they can't be had
+      # @raise [UsageError] when they can't be had
       def install(say)
-        @own ? insist : prove_bundle(say).install
+        @own ? ensure_installed : prove_bundle(say).install
       end
 
       # @return [Bundle] itself
-      # @raise [UserMistake] when they are not installed
-      def insist
-        return self if @insisted ||= installed?
-        raise UserMistake, "the gems of #{self} are not installed; `puma_tuner lab setup` does that"
+      # @raise [UsageError] when they are not installed
+      def ensure_installed
+        return self if @checked ||= installed?
+        raise UsageError, "the gems of #{self} are not installed; `puma_tuner lab setup` does that"
       end
 
       # @return [Array(Hash, Array<String>)] environment and words of a command that runs with these gems

@@ -15,7 +15,7 @@ module PumaTuner
       # @param words [Array<String>] for it
       # @param limit_s [Numeric]
       # @return [Object] what it answered
-      # @raise [UserMistake] when it failed, took too long, or answered no JSON
+      # @raise [MeasurementFailed] when it failed, took too long, or answered no JSON
       def self.call(command, file, words = [], limit_s: 120)
         child = new(command, file, words)
         child.start
@@ -60,7 +60,7 @@ module PumaTuner
         @waiting = Process.detach(@pid = spawn(out, err))
         @readers = [@out, @err].map { |stream| Thread.new { stream.read.force_encoding(Encoding::UTF_8).scrub } }
       rescue SystemCallError => error
-        raise UserMistake, "#{@command} could not be started: #{error.message}. Is it installed?"
+        raise UsageError, "#{@command} could not be started: #{error.message}. Is it installed?"
       ensure
         [out, err].each { |stream| stream&.close }
       end
@@ -79,8 +79,8 @@ module PumaTuner
         kill_group
         lines = @readers.last.value.lines(chomp: true).last(OUTPUT_LINES)
         gems = @command.environment["PUMA_TUNER_LAB_GEMS"]
-        raise UserMistake, "a program of the lab #{problem}: #{@words.drop(@command.words.size).shelljoin}#{" with #{gems}" if gems}." \
-          "#{" Its last lines:\n#{lines.map { |line| "  | #{line}" }.join("\n")}" if lines.any?}"
+        words = @words.drop(@command.words.size).shelljoin
+        raise MeasurementFailed.new("a program of the lab #{problem}: #{words}#{" with #{gems}" if gems}.", output: lines)
       end
     end
   end

@@ -49,12 +49,12 @@ module PumaTuner
         example ["falsy_cache", "--all --quick"]
 
         def call(names: [], all: false, quick: false, **)
-          raise UserMistake, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
+          raise UsageError, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
           labs = all ? Lab.all : names.map { |name| Lab.find(name) }
-          # First, as gems may be compiled against what this insists on.
+          # First, as gems may be compiled against what this makes sure of.
           problems = labs.to_h { |lab| [lab, problem_with(lab, say)] }.compact
           install(labs - problems.keys, quick:, say:)
-          raise UserMistake, problems.map { |lab, problem| "#{lab.name}: #{problem}" }.join("\n") if problems.any?
+          raise UsageError, problems.map { |lab, problem| "#{lab.name}: #{problem}" }.join("\n") if problems.any?
         end
 
         private
@@ -63,8 +63,8 @@ module PumaTuner
         def problem_with(lab, say)
           lab.set_up(say:) if lab.respond_to?(:set_up)
           nil
-        rescue UserMistake => mistake
-          mistake.message
+        rescue UsageError, MeasurementFailed => error
+          error.message
         end
 
         def install(labs, quick:, say:)
@@ -92,8 +92,8 @@ module PumaTuner
           lab = Lab.find(name)
           output = CLI::Results.path(output, "finding.json", err:)
           CLI::Output.check_writable(output, html, markdown)
-          Lab::Gems.insist(lab, quick:)
-          Lab::Bundle.insist(lab, quick:)
+          Lab::Gems.ensure_installed(lab, quick:)
+          Lab::Bundle.ensure_installed(lab, quick:)
           options = {quick:, seed: seed, busy_machine: quick || busy_machine}
           keeping(kept_of(lab, "#{output}.parts", resume, options)) do |kept|
             finding = progress.stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
@@ -110,11 +110,11 @@ module PumaTuner
 
         # @return [Lab::Kept, Module] Nothing of the quick form
         def kept_of(lab, folder, resume, options)
-          raise UserMistake, "--resume: the quick form keeps nothing to go on with; leave it out" if resume && options.fetch(:quick)
+          raise UsageError, "--resume: the quick form keeps nothing to go on with; leave it out" if resume && options.fetch(:quick)
           return Lab::Kept::Nothing if options.fetch(:quick)
           there = Dir.exist?(folder)
-          raise UserMistake, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
-          raise UserMistake, "#{folder} is what an interrupted run has measured: go on with --resume, remove it, or give another --output" if there && !resume
+          raise UsageError, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
+          raise UsageError, "#{folder} is what an interrupted run has measured: go on with --resume, remove it, or give another --output" if there && !resume
           Lab::Kept.of(lab, folder, **options)
         end
 

@@ -47,30 +47,30 @@ module PumaTuner
 
       # @param version [String]
       # @return [String] path of that Ruby
-      # @raise [UserMistake] when it is not here
+      # @raise [UsageError] when it is not here
       def ruby(version)
         return Gem.ruby if version == RUBY_VERSION
         Prove::Rubies.find(version)
-      rescue UserMistake => mistake
-        raise UserMistake, "Ruby #{version} is needed. #{mistake.message} In a checkout, `bin/setup --ruby #{version}` provides it."
+      rescue UsageError => error
+        raise UsageError, "Ruby #{version} is needed. #{error.message} In a checkout, `bin/setup --ruby #{version}` provides it."
       end
 
       # @param lab [Object]
       # @param quick [Boolean]
-      # @raise [UserMistake] when a Ruby or a gem of the lab is not here
-      def insist(lab, quick:)
+      # @raise [UsageError] when a Ruby or a gem of the lab is not here
+      def ensure_installed(lab, quick:)
         pins = lab.gems(quick:)
         pins.map(&:ruby).uniq.each { |version| ruby(version) }
         missing = missing(pins)
         return if missing.empty?
-        raise UserMistake, "the lab #{lab.name} needs gems that are not installed: #{missing.group_by(&:ruby).map { |version, all| "#{all.join(", ")} (for Ruby #{version})" }.join("; ")}. " \
+        raise UsageError, "the lab #{lab.name} needs gems that are not installed: #{missing.group_by(&:ruby).map { |version, all| "#{all.join(", ")} (for Ruby #{version})" }.join("; ")}. " \
           "Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
       end
 
       # @param pins [Array<Pin>] those that are there are left alone
       # @param say [#call] told what takes long
       # @return [Array<Pin>] those that were installed now
-      # @raise [UserMistake] when they can't be had
+      # @raise [UsageError] when they can't be had
       def install(pins, say: ->(_) {})
         missing(pins).group_by(&:ruby).each { |version, wanted| install_for(version, wanted, say) }.values.flatten
       end
@@ -93,7 +93,7 @@ module PumaTuner
         output, status = Open3.capture2e(Commands.clean_environment, *words, unsetenv_others: true)
         return if status.success? && missing(pins).empty?
         told = output.lines.grep_v(BACKTRACE).last(10)
-        raise UserMistake, "the gems #{pins.join(", ")} can't be installed for Ruby #{version}:\n#{told.map { |line| "  | #{line}" }.join}"
+        raise UsageError, "the gems #{pins.join(", ")} can't be installed for Ruby #{version}:\n#{told.map { |line| "  | #{line}" }.join}"
       end
     end
   end

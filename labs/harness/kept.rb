@@ -56,7 +56,7 @@ module PumaTuner
       # @param name [String]
       # @yieldreturn [Object] what is to be kept: values, no processes or files
       # @return [Object] what an earlier run has kept, or the block's
-      # @raise [UserMistake] when it can't be written
+      # @raise [UsageError] when it can't be written
       def part(name)
         path = place("part", name)
         return read(path) if File.exist?(path)
@@ -75,12 +75,12 @@ module PumaTuner
         FileUtils.mkdir_p(@folder, mode: 0o700)
         File.join(@folder, "#{title.to_s.gsub(/\W+/, "-")}-#{planned}-#{time}.#{kind}")
       rescue SystemCallError => error
-        raise UserMistake, "cannot keep what is measured in #{@folder}: #{error.message}. Give --output another place."
+        raise UsageError, "cannot keep what is measured in #{@folder}: #{error.message}. Give --output another place."
       end
 
       # Marshal makes any object that a file names: only one's own are read.
       def read(path)
-        raise UserMistake, "#{path} is somebody else's file; remove it, and begin anew" unless File.owned?(path)
+        raise UsageError, "#{path} is somebody else's file; remove it, and begin anew" unless File.owned?(path)
         Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
       end
 
@@ -88,7 +88,7 @@ module PumaTuner
         File.binwrite("#{path}.partial", Marshal.dump(value))
         File.rename("#{path}.partial", path)
       rescue SystemCallError => error
-        raise UserMistake, "cannot keep what is measured: #{error.message}. Give --output another place."
+        raise UsageError, "cannot keep what is measured: #{error.message}. Give --output another place."
       end
     end
   end

@@ -27,7 +27,7 @@ module PumaTuner
 
       # @param variant [Prove::Variant]
       # @return [Prove::Preparation::Ready]
-      # @raise [UserMistake] when its gems are not installed
+      # @raise [UsageError] when its gems are not installed
       def call(variant)
         ready = @preparation.call(variant)
         command = with_gems(ready.command, variant)
@@ -54,7 +54,7 @@ module PumaTuner
 
       def with_gems(command, variant)
         bundle = Bundle.of(variant.factors, folder: @folder)
-        environment, words = bundle.insist.around(command.environment, command.words)
+        environment, words = bundle.ensure_installed.around(command.environment, command.words)
         command.with(environment:, words:)
       end
     end

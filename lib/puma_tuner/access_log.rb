@@ -29,10 +29,10 @@ module PumaTuner
 
     # @param name [String]
     # @return [Module] that turns a line into an Entry, or into nil
-    # @raise [UserMistake]
+    # @raise [UsageError]
     def self.format(name)
       return const_get(name.capitalize) if FORMATS.include?(name)
-      raise UserMistake, "#{name.inspect} is no format of a log; there is #{FORMATS.join(", ")}"
+      raise UsageError, "#{name.inspect} is no format of a log; there is #{FORMATS.join(", ")}"
     end
   end
 end

@@ -37,7 +37,7 @@ module PumaTuner
     # @param ruby [String] path of the Ruby whose threads are measured; the cores and Puma are with the one that runs this program
     # @yieldparam remark [String] what made the figures worse than they could be, as a sentence
     # @return [Model::Machine]
-    # @raise [UserMistake] when something that is needed is not there
+    # @raise [UsageError] when something that is needed is not there
     def self.call(progress: nil, effort_ratio: 1.0, ruby: RbConfig.ruby, &) = Run.new(progress:, effort_ratio:, ruby:).call(&)
 
     # @param ruby [String] path of the executable

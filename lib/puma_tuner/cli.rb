@@ -88,9 +88,12 @@ module PumaTuner
       rescue Interrupt
         tell_interrupted(err)
         130
-      rescue UserMistake => mistake
-        err.puts("puma_tuner: #{mistake.message}")
-        mistake.is_a?(MeasurementFailed) ? 3 : 2
+      rescue UsageError => error
+        err.puts("puma_tuner: #{error.message}")
+        2
+      rescue MeasurementFailed => error
+        err.puts("puma_tuner: #{error.message}")
+        3
       rescue NobodyReads
         raise
       rescue => error

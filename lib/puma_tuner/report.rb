@@ -61,12 +61,12 @@ module PumaTuner
       # @param format [Symbol, String]
       # @param options [Hash] the renderer's own, such as `color: true` for text
       # @return [String]
-      # @raise [UserMistake] when there is no such format, or it cannot show such a value
+      # @raise [UsageError] when there is no such format, or it cannot show such a value
       def render(value, format:, **options)
-        raise UserMistake, "#{format.to_s.inspect} is no format of a report; there are #{formats.join(", ")}" unless formats.include?(format.to_sym)
+        raise UsageError, "#{format.to_s.inspect} is no format of a report; there are #{formats.join(", ")}" unless formats.include?(format.to_sym)
         kind = kind_of(value)
         able = @others.fetch(kind) { RENDERERS.select { |_, renderer| renderer::KINDS.include?(kind) } }
-        renderer = able.fetch(format.to_sym) { raise UserMistake, "a document of kind #{kind} cannot be shown as #{format}; ask for #{able.keys.join(" or ")}" }
+        renderer = able.fetch(format.to_sym) { raise UsageError, "a document of kind #{kind} cannot be shown as #{format}; ask for #{able.keys.join(" or ")}" }
         renderer.new(**options).call(value)
       end
 

@@ -42,7 +42,7 @@ module PumaTuner
 
     # @return [Tuning] with what the proof told until it ended, whatever ended it
     def call
-      Predict::Engine.insist # before minutes of measuring
+      Predict::Engine.ensure_available # before minutes of measuring
       @clock = Prove::TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
       observation = measure
       workload = Model::WorkloadFit.workload(observation)
@@ -79,15 +79,15 @@ module PumaTuner
       machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) { Calibrate.call(ruby: @plan.command.ruby) { |remark| @remarks << "while calibrating: #{remark}" } }
       keep_calibration(machine)
       machine
-    rescue UserMistake => mistake
-      @remarks << "calibrating: #{mistake.kept}"
+    rescue UsageError, MeasurementFailed => error
+      @remarks << "calibrating: #{error.kept}"
       nil
     end
 
     def keep_calibration(machine)
       Calibrate::Store.new.write(machine)
-    rescue UserMistake => mistake
-      @remarks << mistake.message
+    rescue UsageError => error
+      @remarks << error.message
     end
 
     def predict(workload, machine, today)
@@ -114,9 +114,9 @@ module PumaTuner
       variants = variants_of(tuning.sweep, tuning.advice_list)
       proof = Prove::Proof.new(proof_plan(variants), trial_runner: trial_runner(variants))
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
-    rescue UserMistake => mistake
-      @output = mistake.output
-      tuning.with(unproven: mistake.kept)
+    rescue UsageError, MeasurementFailed => error
+      @output = error.output
+      tuning.with(unproven: error.kept)
     rescue Interrupt
       keep(proven(tuning, proof&.verdict))
       raise

@@ -60,7 +60,7 @@ class SignalQueriesTest < TunerTest
 
   test "what can't be answered is told, and the server goes on" do
     serve do |server, meter|
-      assert_match(/KeyError/, assert_raises(VoidMeasurement) { meter.call("nonsense", server.pids) }.message)
+      assert_match(/KeyError/, assert_raises(InvalidMeasurement) { meter.call("nonsense", server.pids) }.message)
       assert_equal 1, meter.call("gauges", server.pids).size
     end
   end

@@ -61,10 +61,10 @@ class AccessLogTest < TunerTest
 
   test "a log without requests, of no known format, or that can't be read says what to do" do
     {[COMBINED.sub("GET", "POST")] => /no request that counts \(1 of another method\).*--methods/, ["nonsense"] => /in no format that is known/}.each do |lines, pattern|
-      assert_match pattern, assert_raises(UserMistake) { reader(*lines) }.message
+      assert_match pattern, assert_raises(UsageError) { reader(*lines) }.message
     end
-    assert_match(/cannot read/, assert_raises(UserMistake) { AccessLog::Reader.new("/nowhere") }.message)
-    assert_match(/there is alb, combined, rails/, assert_raises(UserMistake) { reader(COMBINED, format: "iis") }.message)
+    assert_match(/cannot read/, assert_raises(UsageError) { AccessLog::Reader.new("/nowhere") }.message)
+    assert_match(/there is alb, combined, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
   end
 
   test "requests of one kind come together, and no value stands in a kind" do

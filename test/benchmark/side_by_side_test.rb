@@ -58,7 +58,7 @@ class SideBySideTest < TunerTest
     with_app do |command, asked|
       broken = SideBySide::Recording.new(PumaTuner::Host::Command.of_words(%w[false]), PumaTuner::Topology.parse("1x1"), traffic, TIMES.load_s)
       fine = SideBySide::Recording.new(command, PumaTuner::Topology.parse("1x1"), traffic, TIMES.load_s)
-      assert_raises(PumaTuner::UserMistake) { SideBySide.new(recordings: [fine, broken], sessions: [], times: TIMES, seed: 1).call }
+      assert_raises(PumaTuner::ServerFailed) { SideBySide.new(recordings: [fine, broken], sessions: [], times: TIMES, seed: 1).call }
       assert_raises(Errno::ENOENT) { asked.call }
     end
   end

@@ -108,7 +108,7 @@ class ValidateTest < TunerTest
 
   test "where something was recorded has a name" do
     %w[1x5 1x5+companions].each { |text| assert_equal text, RecordedAt.parse(text).to_s }
-    assert_raises(PumaTuner::UserMistake) { RecordedAt.parse("1x5+others") }
+    assert_raises(PumaTuner::UsageError) { RecordedAt.parse("1x5+others") }
   end
 
   test "an error is beyond the noise by what lies outside of the repeats" do
@@ -689,7 +689,7 @@ class ValidateTest < TunerTest
   test "what another version has measured is not gone on with" do
     Dir.mktmpdir do |folder|
       Journal.new(folder).add("kind" => "run", **FACTS)
-      assert_raises(PumaTuner::UserMistake) { Journal.new(folder) }
+      assert_raises(PumaTuner::UsageError) { Journal.new(folder) }
       assert_nil Journal.new(folder, fresh: true).run
     end
   end
@@ -735,7 +735,7 @@ class ValidateTest < TunerTest
   end
 
   test "a reason is a line without folders" do
-    assert_equal "ruby -S bundle exec puma ended", Reason.of(PumaTuner::UserMistake.new("/opt/some/where/ruby -S bundle exec puma ended.\nmore"))
+    assert_equal "ruby -S bundle exec puma ended", Reason.of(PumaTuner::UsageError.new("/opt/some/where/ruby -S bundle exec puma ended.\nmore"))
   end
 
   test "steps are understood" do

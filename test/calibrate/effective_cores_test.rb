@@ -59,6 +59,6 @@ class EffectiveCoresTest < TunerTest
   end
 
   test "no work at all is no calibration" do
-    assert_raises(PumaTuner::VoidMeasurement) { EffectiveCores.of([{1 => 0.0, 2 => 1.0}], 2) }
+    assert_raises(PumaTuner::InvalidMeasurement) { EffectiveCores.of([{1 => 0.0, 2 => 1.0}], 2) }
   end
 end

@@ -81,7 +81,7 @@ class ProbesTest < TunerTest
     assert description.start_with?("ruby #{version} ")
     assert_equal [1], Calibrate::FreshRuby.numbers("[RUBY_VERSION == #{version.inspect} ? 1 : 0]", expected_s: 1, ruby: other)
     assert_equal 2, Calibrate::Handoff.call(runs_count: 2, ruby: other).values_ns.size
-    assert_match(%r{/bin/true is no CRuby}, assert_raises(PumaTuner::UserMistake) { Calibrate::FreshRuby.facts("/bin/true") }.message)
+    assert_match(%r{/bin/true is no CRuby}, assert_raises(PumaTuner::UsageError) { Calibrate::FreshRuby.facts("/bin/true") }.message)
   end
 
   test "whoever sleeps wakes up late, on a quiet machine and on a busy one" do
@@ -98,7 +98,7 @@ class ProbesTest < TunerTest
   end
 
   test "a machine on which nobody wakes up can't be calibrated" do
-    mistake = assert_raises(PumaTuner::VoidMeasurement) { Calibrate::Wakeups.insist([1] * 5, 20) }
+    mistake = assert_raises(PumaTuner::InvalidMeasurement) { Calibrate::Wakeups.ensure_enough([1] * 5, 20) }
     assert_match(/too busy|no figures/, mistake.message)
   end
 
@@ -150,13 +150,13 @@ class ProbesTest < TunerTest
   end
 
   test "a process that is no Puma has no such threads" do
-    assert_raises(PumaTuner::VoidMeasurement) { Calibrate::ThreadCpu.of(Process.pid) }
+    assert_raises(PumaTuner::InvalidMeasurement) { Calibrate::ThreadCpu.of(Process.pid) }
   end
 
   test "the reactor's share is bounded, and needs a reactor that works" do
     assert_in_delta 0.25, Calibrate::RegisterShare.of(100, 400)
     assert_in_delta 1.0, Calibrate::RegisterShare.of(500, 400)
-    assert_raises(PumaTuner::VoidMeasurement) { Calibrate::RegisterShare.of(0, 0) }
+    assert_raises(PumaTuner::InvalidMeasurement) { Calibrate::RegisterShare.of(0, 0) }
   end
 
   test "the tail is what pool threads computed and no request did" do
@@ -168,7 +168,7 @@ class ProbesTest < TunerTest
     assert_equal 20_000, Calibrate::Tail.of(observation(endpoints: [endpoint]).with(threads:))
     assert_equal 0, Calibrate::Tail.of(observation(endpoints: [endpoint, endpoint]).with(threads:))
     unknown = threads.map { |thread| thread.with(budget: thread.budget.with(gc_ns: nil)) }
-    assert_raises(PumaTuner::VoidMeasurement) { Calibrate::Tail.of(observation(endpoints: [endpoint]).with(threads: unknown)) }
-    assert_raises(PumaTuner::VoidMeasurement) { Calibrate::Tail.of(observation(endpoints: [endpoint])) }
+    assert_raises(PumaTuner::InvalidMeasurement) { Calibrate::Tail.of(observation(endpoints: [endpoint]).with(threads: unknown)) }
+    assert_raises(PumaTuner::InvalidMeasurement) { Calibrate::Tail.of(observation(endpoints: [endpoint])) }
   end
 end

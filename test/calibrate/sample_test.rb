@@ -32,6 +32,6 @@ class SampleTest < TunerTest
   end
 
   test "no figures at all are no calibration" do
-    assert_match(/too busy; run it again/, assert_raises(PumaTuner::VoidMeasurement) { sample }.message)
+    assert_match(/too busy; run it again/, assert_raises(PumaTuner::InvalidMeasurement) { sample }.message)
   end
 end

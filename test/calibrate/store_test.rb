@@ -68,7 +68,7 @@ class StoreTest < TunerTest
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "file"), "")
       store = Store.new(File.join(folder, "file", "puma_tuner"))
-      assert_match(/cannot keep the calibration.*PUMA_TUNER_CACHE/, assert_raises(PumaTuner::UserMistake) { store.write(calibrated_machine) }.message)
+      assert_match(/cannot keep the calibration.*PUMA_TUNER_CACHE/, assert_raises(PumaTuner::UsageError) { store.write(calibrated_machine) }.message)
       assert_nil store.read("a machine")
     end
   end

@@ -76,7 +76,7 @@ class CommandsTest < TunerTest
       command.declared.each_value.reject { |option| option.name == :max_p || option.flag.length < 7 }.each do |option|
         wrong = option.flag[0..3] + option.flag[4..].sub(/(\w)(\w)/, '\2\1').then { |rest| (rest == option.flag[4..]) ? rest.chop : rest }
         next if command.declared.each_value.any? { |other| other.flags.include?(wrong) }
-        message = assert_raises(UserMistake) { command.parse(["#{wrong}=s3cret"]) }.message
+        message = assert_raises(UsageError) { command.parse(["#{wrong}=s3cret"]) }.message
         assert_match(/\Athere is no option #{wrong}\b.*did you mean --\S+\?/, message)
         refute_includes message, "s3cret"
       end
@@ -114,7 +114,7 @@ class CommandsTest < TunerTest
     told_commands.each do |line, words|
       command, rest = CLI::Commands.find(words)
       assert_kind_of Hash, command.parse(rest), line unless rest.include?("--help")
-    rescue UserMistake => mistake
+    rescue UsageError => mistake
       flunk "#{line}: #{mistake.message}"
     end
   end

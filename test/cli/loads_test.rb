@@ -19,7 +19,7 @@ class LoadsTest < TunerTest
 
   def loads(of: recorded_closed, **words) = loads_of(of, **words).to_a
 
-  def mistake(of: recorded_closed, **words) = assert_raises(UserMistake) { loads(of:, **words) }.message
+  def mistake(of: recorded_closed, **words) = assert_raises(UsageError) { loads(of:, **words) }.message
 
   def file(*lines)
     Dir.mktmpdir do |folder|
@@ -78,6 +78,6 @@ class LoadsTest < TunerTest
     assert_equal Model::Arrivals.open(10), to_search.call(rate: "10")
     assert_equal 7, to_search.call(connections: "7").connections_count
     assert_equal recorded_open.arrivals, CLI::Loads.new(recorded_open).to_search
-    assert_match(/give one --rate/, assert_raises(UserMistake) { to_search.call(rate: "10,20") }.message)
+    assert_match(/give one --rate/, assert_raises(UsageError) { to_search.call(rate: "10,20") }.message)
   end
 end

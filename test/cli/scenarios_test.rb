@@ -12,7 +12,7 @@ class ScenariosTest < TunerTest
     CLI::Scenarios.new(of, **options.slice(*CLI::Scenarios::OPTIONS)).of(texts.map { |text| topology(text) }, loads)
   end
 
-  def mistake(...) = assert_raises(UserMistake) { scenarios(...) }.message
+  def mistake(...) = assert_raises(UsageError) { scenarios(...) }.message
 
   test "without words, the topologies with Puma's defaults" do
     assert_equal [scenario("1x5"), scenario("2x3")], scenarios("1x5", "2x3")

@@ -93,7 +93,7 @@ class FleetComparerTest < TunerTest
     a = Array.new(20) { span }
     b = Array.new(20) { |index| (index < 4) ? span(coverage_ratio: 0.5, memory_bytes: 9e9) : span }
     assert_equal 1e9, rows(a, b)["memory"].b
-    assert_raises(PumaTuner::VoidMeasurement) { rows([span], [span(counts: nil)]) }
+    assert_raises(PumaTuner::InvalidMeasurement) { rows([span], [span(counts: nil)]) }
   end
 
   test "a figure that one span does not know is not made up from the others" do
@@ -109,7 +109,7 @@ class FleetComparerTest < TunerTest
 
   test "different bounds are refused" do
     other = span.with(histogram: MergedHistogram.new(bounds_s: [0.02, 0.1, 1.0, Float::INFINITY], counts: [1.0] * 4))
-    assert_match(/different bounds/, assert_raises(PumaTuner::VoidMeasurement) { rows([span, span], [span, other]) }.message)
+    assert_match(/different bounds/, assert_raises(PumaTuner::InvalidMeasurement) { rows([span, span], [span, other]) }.message)
   end
 
   # --- the mix of endpoints

@@ -40,7 +40,7 @@ class FleetMergedHistogramTest < TunerTest
 
   test "a trifle of a fall is levelled out, more is no histogram" do
     assert_equal [100.0, 0.0, 1.0], Merged.of({"1" => 100.0, "2" => 99.0, "+Inf" => 101.0}).counts
-    assert_raises(PumaTuner::VoidMeasurement) { Merged.of({"1" => 100.0, "2" => 60.0, "+Inf" => 101.0}) }
-    assert_raises(PumaTuner::VoidMeasurement) { Merged.of({"1" => 100.0}) }
+    assert_raises(PumaTuner::InvalidMeasurement) { Merged.of({"1" => 100.0, "2" => 60.0, "+Inf" => 101.0}) }
+    assert_raises(PumaTuner::InvalidMeasurement) { Merged.of({"1" => 100.0}) }
   end
 end

@@ -72,7 +72,7 @@ class FleetPrometheusTest < TunerTest
     url = prometheus.to_s.sub("//", "//me:s%40cret@")
     other = Prometheus.new(url)
     refute_includes other.to_s, "cret"
-    assert_raises(PumaTuner::UserMistake) { Prometheus.new("http://127.0.0.1", header: "nonsense") }
+    assert_raises(PumaTuner::UsageError) { Prometheus.new("http://127.0.0.1", header: "nonsense") }
   end
 
   test "what is no number is not there" do
@@ -81,6 +81,6 @@ class FleetPrometheusTest < TunerTest
   end
 
   test "an address that is none is a mistake" do
-    ["localhost:9090", "ftp://x", "http://", "http://a b"].each { |url| assert_match(/--url/, assert_raises(PumaTuner::UserMistake) { Prometheus.new(url) }.message, url) }
+    ["localhost:9090", "ftp://x", "http://", "http://a b"].each { |url| assert_match(/--url/, assert_raises(PumaTuner::UsageError) { Prometheus.new(url) }.message, url) }
   end
 end

@@ -6,7 +6,7 @@ require_relative "simulated_answers"
 class FleetReaderTest < TunerTest
   include PumaTuner::Fleet
 
-  VoidMeasurement = PumaTuner::VoidMeasurement
+  InvalidMeasurement = PumaTuner::InvalidMeasurement
 
   NOW_S = 1_795_000_000
 
@@ -90,11 +90,11 @@ class FleetReaderTest < TunerTest
   end
 
   test "the same group at the same time is a mistake" do
-    assert_match(/both groups are the same/, assert_raises(PumaTuner::UserMistake) { compare(b: '{yjit="off"}') }.message)
+    assert_match(/both groups are the same/, assert_raises(PumaTuner::UsageError) { compare(b: '{yjit="off"}') }.message)
   end
 
   test "two periods that overlap are a mistake, which tells the longest window" do
-    message = assert_raises(PumaTuner::UserMistake) { compare(a: '{yjit="on"}', ends: [NOW_S - 6 * 3_600, NOW_S]) }.message
+    message = assert_raises(PumaTuner::UsageError) { compare(a: '{yjit="on"}', ends: [NOW_S - 6 * 3_600, NOW_S]) }.message
     assert_match(/the two periods overlap by .*a --window of 360m at most/, message)
     assert_equal "raw", compare(a: '{yjit="on"}', ends: [NOW_S - 6 * 3_600, NOW_S], duration_s: 6 * 3_600).source
   end
@@ -102,10 +102,10 @@ class FleetReaderTest < TunerTest
   test "a label that only the servers have, and no figure, is told apart from one that nobody has" do
     info_alone = {%r{\Alabel/ruby/} => ->(request) { request.parameters["match[]"].include?("exporter_info") ? ["3.4.5"] : [] },
                   /exporter_info\{ruby/ => ->(_) { vector([{schema: "1", complete: "true"}, 4]) }}
-    assert_match(/--a .*figures have no label ruby, puma_tuner_exporter_info alone has it/, assert_raises(VoidMeasurement) { compare(info_alone, a: '{ruby!="3.3.8"}') }.message)
+    assert_match(/--a .*figures have no label ruby, puma_tuner_exporter_info alone has it/, assert_raises(InvalidMeasurement) { compare(info_alone, a: '{ruby!="3.3.8"}') }.message)
     nobody = {/exporter_info\{servcie/ => ->(_) { vector([{schema: "1", complete: "true"}, 4]) }}
-    assert_match(/--b .*no server has a label servcie/, assert_raises(VoidMeasurement) { compare(nobody, b: '{servcie!="shop"}') }.message)
-    assert_match(/--services .*no server has a label team/, assert_raises(VoidMeasurement) { compare(all: Selector.parse('{team!="x"}')) }.message)
+    assert_match(/--b .*no server has a label servcie/, assert_raises(InvalidMeasurement) { compare(nobody, b: '{servcie!="shop"}') }.message)
+    assert_match(/--services .*no server has a label team/, assert_raises(InvalidMeasurement) { compare(all: Selector.parse('{team!="x"}')) }.message)
   end
 
   test "rules are not taken for labels that they have added up" do
@@ -114,12 +114,12 @@ class FleetReaderTest < TunerTest
     words = {a: '{yjit="off",pod!~"canary-.*"}', b: '{yjit="on",pod!~"canary-.*"}'}
     assert_equal "raw", compare(found, source: "auto", **words).source
     known = {/\Aquery count by \(schema, complete\).*fleet:puma_tuner_servers/ => ->(_) { vector([{schema: "1", complete: "true"}, 1]) }}
-    assert_match(/has no label pod: --source raw/, assert_raises(VoidMeasurement) { compare(found.merge(known), source: "rules", **words) }.message)
+    assert_match(/has no label pod: --source raw/, assert_raises(InvalidMeasurement) { compare(found.merge(known), source: "rules", **words) }.message)
   end
 
   test "one sample in a span tells no increase, and is not taken for no requests" do
     once = with_values(/count_over_time/) { |series| series.merge(values: series[:values].map { |time, _| [time, "1"] }) }
-    assert_match(/scraped less than twice in a span of 900 s.*--step, such as 5m/, assert_raises(VoidMeasurement) { compare(once) }.message)
+    assert_match(/scraped less than twice in a span of 900 s.*--step, such as 5m/, assert_raises(InvalidMeasurement) { compare(once) }.message)
   end
 
   test "spans without samples are left out and counted, and are no zero" do
@@ -149,12 +149,12 @@ class FleetReaderTest < TunerTest
 
   test "a histogram whose counts fall is refused" do
     falling = with_values(/\Aquery_range sum by \(le\).*"off"/) { |series| (series[:metric][:le] == "0.05") ? series.merge(values: series[:values].map { |time, value| [time, (value.to_f / 2).to_s] }) : series }
-    assert_match(/counts fall/, assert_raises(VoidMeasurement) { compare(falling) }.message)
+    assert_match(/counts fall/, assert_raises(InvalidMeasurement) { compare(falling) }.message)
   end
 
   test "labels that were dropped on the way are told" do
     dropped = with_values(/\Aquery_range sum by \(part\).*"on"/) { |series| series.merge(metric: {}) }
-    assert_match(/without their label part/, assert_raises(VoidMeasurement) { compare(dropped) }.message)
+    assert_match(/without their label part/, assert_raises(InvalidMeasurement) { compare(dropped) }.message)
   end
 
   test "a figure that is no number anywhere is not there" do
@@ -164,18 +164,18 @@ class FleetReaderTest < TunerTest
 
   test "another version of the metrics is refused, and mixed ones" do
     other = {/exporter_info\{yjit="off"/ => ->(_) { vector([{schema: "2"}, 4]) }}
-    assert_match(/--a \{yjit="off"\}: another version of the exporter wrote it: schema 2, this one reads 1/, assert_raises(VoidMeasurement) { compare(other) }.message)
+    assert_match(/--a \{yjit="off"\}: another version of the exporter wrote it: schema 2, this one reads 1/, assert_raises(InvalidMeasurement) { compare(other) }.message)
     mixed = {/exporter_info\{yjit="on"/ => ->(_) { vector([{schema: "1"}, 4], [{schema: "2"}, 4]) }}
-    assert_match(/--b .*schemas 1, 2/, assert_raises(VoidMeasurement) { compare(mixed) }.message)
+    assert_match(/--b .*schemas 1, 2/, assert_raises(InvalidMeasurement) { compare(mixed) }.message)
     foreign = {/exporter_info\{yjit="on"/ => ->(_) { vector([{}, 4]) }}
-    assert_match(/no schema/, assert_raises(VoidMeasurement) { compare(foreign) }.message)
+    assert_match(/no schema/, assert_raises(InvalidMeasurement) { compare(foreign) }.message)
   end
 
   test "labels that nobody has are told apart from values, and from no metrics at all" do
-    assert_match(/there, yjit is "off", "on"/, assert_raises(VoidMeasurement) { compare(a: '{yjit="maybe"}') }.message)
-    assert_match(/no server has a label team/, assert_raises(VoidMeasurement) { compare(a: '{team="x"}') }.message)
+    assert_match(/there, yjit is "off", "on"/, assert_raises(InvalidMeasurement) { compare(a: '{yjit="maybe"}') }.message)
+    assert_match(/no server has a label team/, assert_raises(InvalidMeasurement) { compare(a: '{team="x"}') }.message)
     nothing = {/\Aquery .*exporter_info/ => ->(_) { vector }}
-    assert_match(/Prometheus has no metric puma_tuner_exporter_info in .*Is the exporter scraped/, assert_raises(VoidMeasurement) { compare(nothing) }.message)
+    assert_match(/Prometheus has no metric puma_tuner_exporter_info in .*Is the exporter scraped/, assert_raises(InvalidMeasurement) { compare(nothing) }.message)
   end
 
   test "servers with less than everything, and with wrong clocks, are told" do

@@ -6,14 +6,14 @@ require "test_helper"
 class FleetWordsTest < TunerTest
   include PumaTuner::Fleet
 
-  UserMistake = PumaTuner::UserMistake
+  UsageError = PumaTuner::UsageError
 
   test "selectors are written as in PromQL, with braces or without" do
     assert_equal '{yjit="off",service=~"a|b"}', Selector.parse(' { yjit = "off", service=~"a|b" } ').to_s
     assert_equal '{a="x\\"y"}', Selector.parse('a="x\\"y"').to_s
     assert_equal "up", Selector.parse("{}").of("up")
     assert_equal 'up{a="b"}', Selector.parse('a="b"').of("up")
-    ["yjit=off", "{yjit}", '{a="b"} or x', '{a="b" c="d"}', 'x{a="b"}'].each { |text| assert_raises(UserMistake, text) { Selector.parse(text) } }
+    ["yjit=off", "{yjit}", '{a="b"} or x', '{a="b" c="d"}', 'x{a="b"}'].each { |text| assert_raises(UsageError, text) { Selector.parse(text) } }
   end
 
   test "windows are cut into some hundred spans" do
@@ -37,10 +37,10 @@ class FleetWordsTest < TunerTest
   end
 
   test "times that can't be are mistakes" do
-    ["7", "d", "0d", "-1d", "91d", "1y", "1.5d"].each { |text| assert_match(/--window #{Regexp.escape(text)}: /, assert_raises(UserMistake) { Window.seconds("--window", text) }.message) }
-    assert_raises(UserMistake) { Window.of(0, 30) }
-    assert_raises(UserMistake) { Window.of(0, 86_400, step_s: 1) }
-    assert_raises(UserMistake) { Window.instant("--a-end", "yesterday") }
+    ["7", "d", "0d", "-1d", "91d", "1y", "1.5d"].each { |text| assert_match(/--window #{Regexp.escape(text)}: /, assert_raises(UsageError) { Window.seconds("--window", text) }.message) }
+    assert_raises(UsageError) { Window.of(0, 30) }
+    assert_raises(UsageError) { Window.of(0, 86_400, step_s: 1) }
+    assert_raises(UsageError) { Window.instant("--a-end", "yesterday") }
     assert_equal [1_772_409_600.0, 1_772_445_600.0, nil], ["2026-03-02", "2026-03-02T10:00:00Z", nil].map { |text| Window.instant("--a-end", text) }
   end
 

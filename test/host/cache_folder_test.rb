@@ -25,7 +25,7 @@ class CacheFolderTest < TunerTest
     told = IO.popen("-") do |child|
       next child.read if child
       Process::UID.change_privilege(54_321)
-      $stdout.write(assert_raises(PumaTuner::UserMistake) { path(nil, nil, nil) }.message)
+      $stdout.write(assert_raises(PumaTuner::UsageError) { path(nil, nil, nil) }.message)
       $stdout.flush
     ensure
       child || exit!

@@ -20,8 +20,8 @@ class PlacementTest < TunerTest
   end
 
   test "a core that is not to be had, or the only one, is a mistake" do
-    assert_match(/may use 0, 1/, assert_raises(PumaTuner::UserMistake) { Placement.of(5, cores: [0, 1]) }.message)
-    assert_match(/only one/, assert_raises(PumaTuner::UserMistake) { Placement.of(0, cores: [0]) }.message)
+    assert_match(/may use 0, 1/, assert_raises(PumaTuner::UsageError) { Placement.of(5, cores: [0, 1]) }.message)
+    assert_match(/only one/, assert_raises(PumaTuner::UsageError) { Placement.of(0, cores: [0]) }.message)
   end
 
   test "the kernel's list is read with its spans" do

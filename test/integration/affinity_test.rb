@@ -51,7 +51,7 @@ class AffinityTest < TunerTest
   test "a machine without taskset is told what is missing" do
     path = ENV.fetch("PATH")
     ENV["PATH"] = "/nonexistent"
-    error = assert_raises(UserMistake) do
+    error = assert_raises(UsageError) do
       Prove::Preparation.new(variants: [], command: Host::Command.new(words: ["puma"], directory: "/", environment: {}), folder: nil)
         .call(Prove::Variant.new(name: "bound", factors: {"affinity" => "on"}))
     end

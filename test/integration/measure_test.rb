@@ -127,7 +127,7 @@ class MeasureTest < TunerTest
   end
 
   test "a window without requests is said to be one" do
-    error = assert_raises(VoidMeasurement) { observe { |_server| nil } }
+    error = assert_raises(InvalidMeasurement) { observe { |_server| nil } }
     assert_match(/no request was served/, error.message)
   end
 

@@ -124,7 +124,7 @@ class SecretsTest < TunerTest
 
   def rendered(document, format)
     Report.render(document, format:)
-  rescue UserMistake => mistake
+  rescue UsageError => mistake
     assert_match(/cannot be shown as #{format}/, mistake.message)
     nil
   end

@@ -133,7 +133,7 @@ class YjitLabTest < TunerTest
 
   test "a service that is not set up is refused, with what to do" do
     before, ENV["PUMA_TUNER_CACHE"] = ENV["PUMA_TUNER_CACHE"], "/nonexistent"
-    mistake = assert_raises(UserMistake) { lab.call(Lab::Run.new(lab, quick: true)) }
+    mistake = assert_raises(UsageError) { lab.call(Lab::Run.new(lab, quick: true)) }
     assert_match(/OAuth server is not set up.*puma_tuner lab setup yjit/, mistake.message)
   ensure
     ENV["PUMA_TUNER_CACHE"] = before

@@ -14,7 +14,7 @@ class DataFileTest < TunerTest
     end
   end
 
-  def complaint(bytes) = assert_raises(PumaTuner::UserMistake) { read(bytes) }.message[/line \d+: .*(?=\. The format)/m]
+  def complaint(bytes) = assert_raises(PumaTuner::UsageError) { read(bytes) }.message[/line \d+: .*(?=\. The format)/m]
 
   test "names its columns in the first line, and has a value for each in the others" do
     data = read("\xEF\xBB\xBFuser, full name\nada,\"Ada, \"\"L\"\"\"\n\ngrace,\n")
@@ -42,7 +42,7 @@ class DataFileTest < TunerTest
   end
 
   test "says how to mend a file that can't be read" do
-    error = assert_raises(PumaTuner::UserMistake) { DataFile.read("/nowhere/data.csv") }
+    error = assert_raises(PumaTuner::UsageError) { DataFile.read("/nowhere/data.csv") }
     assert_match(/cannot read \/nowhere\/data\.csv: No such file.*CSV file/, error.message)
   end
 end

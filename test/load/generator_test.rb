@@ -31,7 +31,7 @@ class GeneratorTest < TunerTest
   test "sends to nobody else" do
     ["http://10.0.0.1:80", "http://example.org", "http://localhost.example.org", "https://127.0.0.1:80", "http://127.0.0.1:80/path",
       "http://0.0.0.0:80", "127.0.0.1:80", "not a url", ""].each do |url|
-      error = assert_raises(PumaTuner::UserMistake, url) { run_against(url) }
+      error = assert_raises(PumaTuner::UsageError, url) { run_against(url) }
       assert_match(/give .*http:\/\/127\.0\.0\.1:9292/, error.message)
     end
   end
@@ -39,7 +39,7 @@ class GeneratorTest < TunerTest
   test "sends to another machine when that is said, and still only what is a plain address" do
     assert_equal "http://10.0.0.1:80", run_against("http://10.0.0.1:80", anywhere: true)[:url_base]
     ["https://10.0.0.1", "http://10.0.0.1/path", "http://user@10.0.0.1", "http://10.0.0.1?a=b", "not a url", "http:"].each do |url|
-      assert_raises(PumaTuner::UserMistake, url) { run_against(url, anywhere: true) }
+      assert_raises(PumaTuner::UsageError, url) { run_against(url, anywhere: true) }
     end
   end
 
@@ -53,14 +53,14 @@ class GeneratorTest < TunerTest
   end
 
   test "refuses a load that is none" do
-    assert_raises(PumaTuner::UserMistake) { run_against("http://127.0.0.1:80", connections_count: 0) }
-    assert_raises(PumaTuner::UserMistake) { run_against("http://127.0.0.1:80", duration_s: 0) }
+    assert_raises(PumaTuner::UsageError) { run_against("http://127.0.0.1:80", connections_count: 0) }
+    assert_raises(PumaTuner::UsageError) { run_against("http://127.0.0.1:80", duration_s: 0) }
   end
 
   test "is sent through traffic" do
     generator = Recording.new
     traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator:, connections_count: 3, seed: 9)
-    traffic.insist_on_generator.send_to("http://127.0.0.1:80", duration_s: 2)
+    traffic.ensure_generator.send_to("http://127.0.0.1:80", duration_s: 2)
     assert_equal({mix: traffic.mix, url_base: "http://127.0.0.1:80", connections_count: 3, duration_s: 2, seed: 9, arrivals: Load::Arrivals.closed}, generator.sent)
     assert_equal "recording 1", traffic.generator_name
   end

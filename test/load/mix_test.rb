@@ -13,9 +13,9 @@ class MixTest < TunerTest
   end
 
   test "of paths refuses none, and what is no path" do
-    assert_match(/--path \//, assert_raises(PumaTuner::UserMistake) { Load::Mix.of_paths([]) }.message)
-    assert_match(/"a" is no path/, assert_raises(PumaTuner::UserMistake) { Load::Mix.of_paths(["/", "a"]) }.message)
-    assert_raises(PumaTuner::UserMistake) { Load::Mix.of_paths(["/\r\nX: y"]) }
+    assert_match(/--path \//, assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths([]) }.message)
+    assert_match(/"a" is no path/, assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths(["/", "a"]) }.message)
+    assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths(["/\r\nX: y"]) }
   end
 
   test "orders requests in exact proportion" do

@@ -16,7 +16,7 @@ class NativeDoubtsTest < TunerTest
     end
   end
 
-  def refused(...) = assert_raises(PumaTuner::VoidMeasurement) { send_load(...) }.message
+  def refused(...) = assert_raises(PumaTuner::InvalidMeasurement) { send_load(...) }.message
 
   def gets(*paths) = paths.map { |path| Request.new(path:) }
 
@@ -34,7 +34,7 @@ class NativeDoubtsTest < TunerTest
     ScriptedServer.serve(->(received, _) { (received.path == "/a") ? reply(301, Location: "#{home}/login") : reply(303, location: "/two\tand\xFFmore".b) }) do |server|
       home = server.url
       requests = [Request.new(path: "/b"), Request.new(path: "/a", weight: 2)]
-      error = assert_raises(PumaTuner::VoidMeasurement) do
+      error = assert_raises(PumaTuner::InvalidMeasurement) do
         Load::Native.new.run(mix: Load::Mix.new(requests:), url_base: home, connections_count: 2, duration_s: 0.2, seed: 1)
       end
       assert_match(%r{redirects to /login and elsewhere \(301, 303\)}, error.message)

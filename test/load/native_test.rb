@@ -329,7 +329,7 @@ class NativeTest < TunerTest
 
   test "refuses to prepare more than memory should hold" do
     data = Load::DataFile.new(path: "data.csv", columns: ["id"], rows: Array.new(300) { |number| {"id" => number.to_s} })
-    error = assert_raises(PumaTuner::UserMistake) { run_native("http://127.0.0.1:9", Request.new(path: "/{{id}}", body: "x" * 2**20), data:) }
+    error = assert_raises(PumaTuner::UsageError) { run_native("http://127.0.0.1:9", Request.new(path: "/{{id}}", body: "x" * 2**20), data:) }
     assert_match(/more than 256 MiB; use fewer rows/, error.message)
   end
 
@@ -473,11 +473,11 @@ class NativeTest < TunerTest
 
   test "refuses more connections than the system lets it open" do
     most = Load::Native.open_files_max
-    error = assert_raises(PumaTuner::UserMistake) { run_native("http://127.0.0.1:9", connections_count: most) }
+    error = assert_raises(PumaTuner::UsageError) { run_native("http://127.0.0.1:9", connections_count: most) }
     assert_match(/#{most} connections are more than.*ulimit -n/, error.message)
   end
 
   test "load goes to this machine only" do
-    assert_raises(PumaTuner::UserMistake) { run_native("http://example.com") }
+    assert_raises(PumaTuner::UsageError) { run_native("http://example.com") }
   end
 end

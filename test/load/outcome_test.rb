@@ -14,7 +14,7 @@ class OutcomeTest < TunerTest
 
   test "has no complaint when all went well" do
     assert_nil outcome.complaint
-    assert_same (good = outcome), good.insist_on_expected_answers
+    assert_same (good = outcome), good.ensure_expected_answers
   end
 
   test "complains of wrong answers, broken connections and silence" do
@@ -27,7 +27,7 @@ class OutcomeTest < TunerTest
       {requests_count: 0, mean_ns: nil, statuses: {}} => /no request was answered/
     }.each do |changes, said|
       assert_match said, outcome(**changes).complaint
-      assert_match said, assert_raises(PumaTuner::VoidMeasurement) { outcome(**changes).insist_on_expected_answers }.message
+      assert_match said, assert_raises(PumaTuner::InvalidMeasurement) { outcome(**changes).ensure_expected_answers }.message
     end
   end
 

@@ -133,7 +133,7 @@ class RequestFileTest < TunerTest
   end
 
   test "says how to mend a file that cannot be read" do
-    error = assert_raises(PumaTuner::UserMistake) { Load::Mix.read("/nowhere/requests.txt") }
+    error = assert_raises(PumaTuner::UsageError) { Load::Mix.read("/nowhere/requests.txt") }
     assert_match(/cannot read \/nowhere\/requests\.txt: No such file.*Give the path/, error.message)
   end
 

@@ -74,7 +74,7 @@ class RecordingsTest < TunerTest
   end
 
   test "today's own failure is one" do
-    assert_raises(PumaTuner::VoidMeasurement) { recorded(answers: {"1x5" => -> { raise PumaTuner::VoidMeasurement, "500" }}) }
+    assert_raises(PumaTuner::InvalidMeasurement) { recorded(answers: {"1x5" => -> { raise PumaTuner::InvalidMeasurement, "500" }}) }
   end
 
   test "an interruption finds all that was recorded before" do

@@ -35,21 +35,21 @@ class FitTest < TunerTest
 
   test "too few traces are void, and the message says how many requests more it takes" do
     sampled = [endpoint_observation(traces: [trace("cpu", 1)] * 20, requests_count: 200)]
-    assert_match(/only 20 requests.*at least 100 requests more/, assert_raises(VoidMeasurement) { fitted(endpoints: sampled) }.message)
+    assert_match(/only 20 requests.*at least 100 requests more/, assert_raises(InvalidMeasurement) { fitted(endpoints: sampled) }.message)
     none = [endpoint_observation(traces: [], requests_count: 200)]
-    assert_match(/only 0 requests.*at least 30 requests more/, assert_raises(VoidMeasurement) { fitted(endpoints: none) }.message)
+    assert_match(/only 0 requests.*at least 30 requests more/, assert_raises(InvalidMeasurement) { fitted(endpoints: none) }.message)
   end
 
   test "without the extension there are no traces, and the message says why, whatever its words" do
     blind = observation(endpoints: [endpoint_observation(traces: [])]).with(unknown: [Unknown.of(:parts, :unaided, detail: "no compiler")])
-    assert_match(/a model needs that: no compiler\z/, assert_raises(VoidMeasurement) { Model::WorkloadFit.workload(blind) }.message)
+    assert_match(/a model needs that: no compiler\z/, assert_raises(InvalidMeasurement) { Model::WorkloadFit.workload(blind) }.message)
   end
 
   test "requests whose parts miss their wall time are remarked on when they are some, and refused when they are most" do
     unclosed = ->(count) { fitted(endpoints: [endpoint_observation(requests_count: 100).with(unclosed_count: count)]) }
     assert_nil unknown(unclosed.call(5), :budget)
     assert_equal Unknown.of(:budget, :unclosed, ratio: 0.2), unknown(unclosed.call(20), :budget)
-    assert_match(/60.0% of the requests.*Measure again/, assert_raises(VoidMeasurement) { unclosed.call(60) }.message)
+    assert_match(/60.0% of the requests.*Measure again/, assert_raises(InvalidMeasurement) { unclosed.call(60) }.message)
     assert_nil unknown(unclosed.call(nil), :budget)
   end
 

@@ -85,7 +85,7 @@ class CapacityTest < TunerTest
   end
 
   test "a closed loop without a limit is a mistake" do
-    assert_match(/--max-p99/, assert_raises(UserMistake) { search(Model::Arrivals.closed(5)) }.message)
+    assert_match(/--max-p99/, assert_raises(UsageError) { search(Model::Arrivals.closed(5)) }.message)
   end
 
   test "goals say themselves, and p50 counts too" do

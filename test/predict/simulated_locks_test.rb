@@ -12,7 +12,7 @@ class SimulatedLocksTest < TunerTest
 
   time_limit 60
 
-  def setup = Predict::Engine.insist
+  def setup = Predict::Engine.ensure_available
 
   def app(*demands, **options) = workload(endpoints: demands.map { |demand| endpoint_demand(demand) }, **options)
 

@@ -15,7 +15,7 @@ class SimulatedSwitchesTest < TunerTest
   US = 1_000
   SWITCH = {switch_idle_cpu_ns: 100 * US, switch_busy_cpu_ns: 40 * US}.freeze
 
-  def setup = Predict::Engine.insist
+  def setup = Predict::Engine.ensure_available
 
   def app(*demands, **options) = workload(endpoints: demands.map { |demand| endpoint_demand(demand) }, **options)
 

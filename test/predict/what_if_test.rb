@@ -19,7 +19,7 @@ class WhatIfTest < TunerTest
 
   def endpoint_after(text, name) = workload_after(text).endpoints.find { |endpoint| endpoint.name == name }
 
-  def mistake(*texts, of: app) = assert_raises(UserMistake) { changed(*texts, of:) }.message
+  def mistake(*texts, of: app) = assert_raises(UsageError) { changed(*texts, of:) }.message
 
   test "nothing asked changes nothing" do
     assert_equal [app, machine], changed

@@ -66,9 +66,9 @@ class ProfileDiffTest < TunerTest
   end
 
   test "profiles of different things are refused" do
-    mistake = assert_raises(PumaTuner::UserMistake) { Profile::Diff.new(costs(samples({"A#a" => MS})), traced({"A#a" => 1})) }
+    mistake = assert_raises(PumaTuner::UsageError) { Profile::Diff.new(costs(samples({"A#a" => MS})), traced({"A#a" => 1})) }
     assert_match(/same profiler and mode/, mistake.message)
-    assert_raises(PumaTuner::UserMistake) { Profile::Diff.new(costs(samples({"A#a" => MS}), mode: "cpu"), costs(samples({"A#a" => MS}), mode: "wall")) }
+    assert_raises(PumaTuner::UsageError) { Profile::Diff.new(costs(samples({"A#a" => MS}), mode: "cpu"), costs(samples({"A#a" => MS}), mode: "wall")) }
   end
 
   test "what took nothing before and nothing after is the same" do

@@ -47,7 +47,7 @@ class ProfileLibraryTest < TunerTest
     FileUtils.touch(File.join(built, "gem.build_complete"))
   end
 
-  def complaint(library, ...) = assert_raises(PumaTuner::UserMistake) { library.locate(...) }.message
+  def complaint(library, ...) = assert_raises(PumaTuner::UsageError) { library.locate(...) }.message
 
   test "finds the newest version that will do, with its compiled part and what it depends on" do
     in_gem_folder do |folder, library|
@@ -113,14 +113,14 @@ class ProfileLibraryTest < TunerTest
       source = GemRepository.make(folder, "tiny" => {"1.2.4" => ""})
       File.write(File.join(folder, "gemrc"), {sources: [source]}.to_yaml)
       with_environment("PUMA_TUNER_CACHE" => File.join(folder, "cache"), "GEMRC" => File.join(folder, "gemrc")) do
-        assert_match(/tiny 1\.2\.3 can't be installed:\n  \| .*1\.2\.3/m, assert_raises(PumaTuner::UserMistake) { Library.new.install(Tiny) }.message)
-        assert_match(/later needs Ruby >= 99\.0, and this is/, assert_raises(PumaTuner::UserMistake) { Library.new.install(Later) }.message)
+        assert_match(/tiny 1\.2\.3 can't be installed:\n  \| .*1\.2\.3/m, assert_raises(PumaTuner::UsageError) { Library.new.install(Tiny) }.message)
+        assert_match(/later needs Ruby >= 99\.0, and this is/, assert_raises(PumaTuner::UsageError) { Library.new.install(Later) }.message)
         refute Library.installed?(Tiny)
       end
       with_environment("PUMA_TUNER_CACHE" => "/proc/nowhere") do
-        assert_match(/PUMA_TUNER_CACHE names another folder/, assert_raises(PumaTuner::UserMistake) { Library.new.install(Tiny) }.message)
+        assert_match(/PUMA_TUNER_CACHE names another folder/, assert_raises(PumaTuner::UsageError) { Library.new.install(Tiny) }.message)
       end
-      assert_match(/perf is no gem/, assert_raises(PumaTuner::UserMistake) { Library.install("perf") }.message)
+      assert_match(/perf is no gem/, assert_raises(PumaTuner::UsageError) { Library.install("perf") }.message)
     end
   end
 

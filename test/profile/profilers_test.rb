@@ -9,7 +9,7 @@ class ProfilersTest < TunerTest
   test "knows each profiler by name, and says what there is" do
     assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profilers.all.map { |profiler| profiler::NAME }
     Profilers.all.each { |profiler| assert_same profiler, Profilers.find(profiler::NAME) }
-    error = assert_raises(PumaTuner::UserMistake) { Profilers.find("../../etc/passwd") }
+    error = assert_raises(PumaTuner::UsageError) { Profilers.find("../../etc/passwd") }
     assert_match(%r{"../../etc/passwd" is no profiler; there is: vernier, rperf, pf2, stackprof, ruby-prof, memory_profiler, perf}, error.message)
   end
 
@@ -29,7 +29,7 @@ class ProfilersTest < TunerTest
 
   test "refuses a mode that there is not" do
     (Profilers.all - [Profilers.find("perf")]).each do |profiler|
-      error = assert_raises(PumaTuner::UserMistake) { profiler.new(path: "/tmp/none", mode: "sideways") }
+      error = assert_raises(PumaTuner::UsageError) { profiler.new(path: "/tmp/none", mode: "sideways") }
       assert_match(/#{profiler::NAME} has no mode "sideways"; there is: #{profiler::MODES.keys.join(", ")}/, error.message)
     end
   end

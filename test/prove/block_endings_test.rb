@@ -104,7 +104,7 @@ class BlockEndingsTest < TunerTest
     runner.call(variant, round: 0, position: 0)
     open_before = Dir["/proc/self/fd/*"].size
     runner.call(variant, round: 1, position: 0)
-    assert_raises(PumaTuner::UserMistake) { trial("block { 1 }", commands: ->(_) { command("/nowhere/ruby") }) }
+    assert_raises(PumaTuner::UsageError) { trial("block { 1 }", commands: ->(_) { command("/nowhere/ruby") }) }
     # Files of other tests' may be collected meanwhile.
     assert_operator Dir["/proc/self/fd/*"].size, :<=, open_before
   end

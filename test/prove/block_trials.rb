@@ -38,7 +38,7 @@ module BlockTrials
   def trial(text, variant = variant(), **) = runner(text, **).call(variant, round: 0, position: 0)
 
   # @return [String] of the mistake
-  def mistake(&) = assert_raises(PumaTuner::UserMistake, &).message
+  def mistake(&) = assert_raises(PumaTuner::UsageError, &).message
 
   def alive?(pid) = PumaTuner::Probe::Processes.alive?(pid)
 end

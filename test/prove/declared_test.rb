@@ -67,7 +67,7 @@ class DeclaredTest < TunerTest
 
   MISTAKES.each do |texts, message|
     test "#{texts.join(" and ")} is a mistake" do
-      assert_match message, assert_raises(PumaTuner::UserMistake) { Declared.parse(texts) }.message
+      assert_match message, assert_raises(PumaTuner::UsageError) { Declared.parse(texts) }.message
     end
   end
 
@@ -75,10 +75,10 @@ class DeclaredTest < TunerTest
     Dir.mktmpdir do |folder|
       path = File.join(folder, "variants.rb")
       File.write(path, "variant 'a', yjit: 'on'\nvarian 'b'\n")
-      assert_match(/varian/, assert_raises(PumaTuner::UserMistake) { Declared.read(path) }.message)
+      assert_match(/varian/, assert_raises(PumaTuner::UsageError) { Declared.read(path) }.message)
       File.write(path, "# nothing")
-      assert_match(/declares no variant/, assert_raises(PumaTuner::UserMistake) { Declared.read(path) }.message)
-      assert_match(/cannot read/, assert_raises(PumaTuner::UserMistake) { Declared.read("#{path}x") }.message)
+      assert_match(/declares no variant/, assert_raises(PumaTuner::UsageError) { Declared.read(path) }.message)
+      assert_match(/cannot read/, assert_raises(PumaTuner::UsageError) { Declared.read("#{path}x") }.message)
     end
   end
 end

@@ -15,18 +15,18 @@ class DifferenceTest < TunerTest
     Difference.new(one, {one => SAME, other => SAME.merge(changed).compact}, allowed:)
   end
 
-  def refused(...) = assert_raises(PumaTuner::UserMistake) { difference(...).insist }.message
+  def refused(...) = assert_raises(PumaTuner::UsageError) { difference(...).ensure_declared }.message
 
   test "what was declared may differ" do
-    assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on"}).insist
-    assert_nil difference({"gem.json" => "2.8.1"}, {[:gem, "json"] => "2.8.1", [:extension, "json/ext/parser.so"] => "json-2.8.1"}).insist
-    assert_nil difference({"topology" => "1x3"}, {[:puma, "max_threads"] => "3"}).insist
-    assert_nil difference({"env.A" => "2"}, {[:env, "A"] => "2"}).insist
-    assert_nil difference({"affinity" => "on"}, {[:cores, nil] => "0 or 1"}).insist
+    assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on"}).ensure_declared
+    assert_nil difference({"gem.json" => "2.8.1"}, {[:gem, "json"] => "2.8.1", [:extension, "json/ext/parser.so"] => "json-2.8.1"}).ensure_declared
+    assert_nil difference({"topology" => "1x3"}, {[:puma, "max_threads"] => "3"}).ensure_declared
+    assert_nil difference({"env.A" => "2"}, {[:env, "A"] => "2"}).ensure_declared
+    assert_nil difference({"affinity" => "on"}, {[:cores, nil] => "0 or 1"}).ensure_declared
   end
 
   test "another Puma has other options, which are no difference of their own" do
-    assert_nil difference({"gem.puma" => "6.6.1"}, {[:gem, "puma"] => "6.6.1", [:puma, "max_threads"] => nil, [:puma, "version"] => "6.6.1"}).insist
+    assert_nil difference({"gem.puma" => "6.6.1"}, {[:gem, "puma"] => "6.6.1", [:puma, "max_threads"] => nil, [:puma, "version"] => "6.6.1"}).ensure_declared
     assert_match(/puma max_threads/, refused({"gem.json" => "2.8.1"}, {[:gem, "json"] => "2.8.1", [:puma, "max_threads"] => nil}))
   end
 
@@ -67,26 +67,26 @@ class DifferenceTest < TunerTest
     on = {"yjit" => "on"}
     assert_match(/yjit=on of other had no effect/, refused(on, {[:env, "RUBY_YJIT_ENABLE"] => "1"}))
     assert_match(/preload=libx.so of other had no effect/, refused({"preload" => "libx.so"}, {[:env, "LD_PRELOAD"] => "/lib/libx.so"}))
-    assert_nil difference({"preload" => "libx.so"}, {[:env, "LD_PRELOAD"] => "/lib/libx.so", [:preloaded, nil] => "libx.so"}).insist
+    assert_nil difference({"preload" => "libx.so"}, {[:env, "LD_PRELOAD"] => "/lib/libx.so", [:preloaded, nil] => "libx.so"}).ensure_declared
     one, other = Variant.new(name: "one", factors: {"yjit" => "on", "env.A" => "1"}), Variant.new(name: "other", factors: {"yjit" => "on", "env.A" => "2"})
-    message = assert_raises(PumaTuner::UserMistake) { Difference.new(one, {one => SAME, other => SAME.merge([:env, "A"] => "2")}).insist }.message
+    message = assert_raises(PumaTuner::UsageError) { Difference.new(one, {one => SAME, other => SAME.merge([:env, "A"] => "2")}).ensure_declared }.message
     assert_match(/yjit=on of one did not come true: it runs with YJIT off/, message)
   end
 
   test "the same declared twice is an A/A pair, and fine" do
-    assert_nil difference({"yjit" => "off"}, {}, baseline: {"yjit" => "off"}).insist
+    assert_nil difference({"yjit" => "off"}, {}, baseline: {"yjit" => "off"}).ensure_declared
   end
 
   test "what is allowed may differ" do
-    assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: Factors.allowed(["gem rack"])).insist
-    assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, nil]]).insist
+    assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: Factors.allowed(["gem rack"])).ensure_declared
+    assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, nil]]).ensure_declared
     assert_match(/gem rack/, refused({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, "json"], [:extension, nil]]))
-    assert_match(/--allow "rack": a fingerprint has ruby, cores/, assert_raises(PumaTuner::UserMistake) { Factors.allowed(["rack"]) }.message)
+    assert_match(/--allow "rack": a fingerprint has ruby, cores/, assert_raises(PumaTuner::UsageError) { Factors.allowed(["rack"]) }.message)
   end
 
   test "a server that tells nothing of Ruby is compared in what both tell" do
     one = Variant.new(name: "one")
     other = Variant.new(name: "other", factors: {"command" => "server {port}"})
-    assert_nil Difference.new(one, {one => SAME.merge([:program, nil] => "ruby"), other => {[:program, nil] => "server"}}).insist
+    assert_nil Difference.new(one, {one => SAME.merge([:program, nil] => "ruby"), other => {[:program, nil] => "server"}}).ensure_declared
   end
 end

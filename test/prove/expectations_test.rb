@@ -78,17 +78,17 @@ class ExpectationsTest < TunerTest
 
   test "what is not understood is refused with what is" do
     ["throughput", "throughput > 1.2", "throughput >= fast", "p99better", ""].each do |text|
-      assert_match(/METRIC not worse/, assert_raises(PumaTuner::UserMistake) { Expectations.parse([text]) }.message)
+      assert_match(/METRIC not worse/, assert_raises(PumaTuner::UsageError) { Expectations.parse([text]) }.message)
     end
-    assert_match(/speed, which is not measured; there is throughput, p50/, assert_raises(PumaTuner::UserMistake) { Expectations.parse(["speed better"]) }.message)
+    assert_match(/speed, which is not measured; there is throughput, p50/, assert_raises(PumaTuner::UsageError) { Expectations.parse(["speed better"]) }.message)
   end
 
   test "names that nobody bears are refused beforehand" do
     metrics = PumaTuner::Prove::Metric::SERVED
-    Expectations.parse(["recommended: p99 better"]).insist_on(variant_names: ["recommended"], metrics:)
-    insist = ->(text) { assert_raises(PumaTuner::UserMistake) { Expectations.parse([text]).insist_on(variant_names: ["recommended"], metrics:) }.message }
-    assert_match(/today is not held against the baseline; there is recommended/, insist["today: p99 better"])
-    assert_match(/iterations, which is not measured; there is throughput/, insist["iterations better"])
+    Expectations.parse(["recommended: p99 better"]).ensure_known(variant_names: ["recommended"], metrics:)
+    refused = ->(text) { assert_raises(PumaTuner::UsageError) { Expectations.parse([text]).ensure_known(variant_names: ["recommended"], metrics:) }.message }
+    assert_match(/today is not held against the baseline; there is recommended/, refused["today: p99 better"])
+    assert_match(/iterations, which is not measured; there is throughput/, refused["iterations better"])
   end
 
   test "nothing expected is nothing to judge" do

@@ -40,6 +40,6 @@ class LooksTest < TunerTest
   end
 
   test "looks ascend" do
-    [[], [0, 5], [10, 10], [20, 10]].each { |counts| assert_raises(PumaTuner::UserMistake, counts.inspect) { Looks.stepwise(counts) } }
+    [[], [0, 5], [10, 10], [20, 10]].each { |counts| assert_raises(PumaTuner::UsageError, counts.inspect) { Looks.stepwise(counts) } }
   end
 end

@@ -20,7 +20,7 @@ class PreparationTest < TunerTest
     Prove::Preparation.new(variants: [variant], command:, rackup: File.join(@folder, "config.ru"), folder: @folder).call(variant)
   end
 
-  def mistake(**factors) = assert_raises(UserMistake) { ready(**factors) }.message
+  def mistake(**factors) = assert_raises(UsageError) { ready(**factors) }.message
 
   test "nothing declared is the command as it is" do
     found = ready

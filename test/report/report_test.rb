@@ -14,14 +14,14 @@ class ReportTest < TunerTest
   end
 
   test "an unknown format is answered with the known ones" do
-    mistake = assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.tuning, format: :pdf) }
+    mistake = assert_raises(PumaTuner::UsageError) { Report.render(TuningFixture.tuning, format: :pdf) }
     assert_equal '"pdf" is no format of a report; there are text, html, markdown, json', mistake.message
   end
 
   test "a kind that a format cannot show is answered with the formats that can" do
-    mistake = assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.workload, format: :html) }
+    mistake = assert_raises(PumaTuner::UsageError) { Report.render(TuningFixture.workload, format: :html) }
     assert_equal "a document of kind workload cannot be shown as html; ask for text or json", mistake.message
-    assert_raises(PumaTuner::UserMistake) { Report.render(TuningFixture.machine, format: :markdown) }
+    assert_raises(PumaTuner::UsageError) { Report.render(TuningFixture.machine, format: :markdown) }
   end
 
   test "something that is no document is a mistake of ours" do
@@ -60,7 +60,7 @@ class ReportTest < TunerTest
     shouting = Class.new { def call(value) = value.text.upcase }
     Report.add(:note, {text: shouting})
     assert_equal "FIRE", Report.render(note.new("fire"), format: :text)
-    mistake = assert_raises(PumaTuner::UserMistake) { Report.render(note.new("fire"), format: :html) }
+    mistake = assert_raises(PumaTuner::UsageError) { Report.render(note.new("fire"), format: :html) }
     assert_equal "a document of kind note cannot be shown as html; ask for text", mistake.message
   ensure
     Report.instance_variable_get(:@others).delete(:note)

@@ -122,7 +122,7 @@ class ServedApp
       wait_until("the record of #{requests_count} requests") do
         observation = collector.end_window
         observation if observation.requests_count >= requests_count
-      rescue PumaTuner::VoidMeasurement
+      rescue PumaTuner::InvalidMeasurement
         raise if requests_count.zero?
       end
     end

@@ -38,7 +38,7 @@ module OtherGenerators
       raise PumaTuner::LoadToolFailed, "#{program} gave no figures (#{@status.to_s.sub(/\Apid \d+ /, "")}). Is the server still there? It said:#{said}"
     end
 
-    def refuse(what) = raise(PumaTuner::UserMistake, "#{program} #{what}. Our own can do it.")
+    def refuse(what) = raise(PumaTuner::UsageError, "#{program} #{what}. Our own can do it.")
 
     # @return [Request]
     def only_request(mix)

@@ -42,7 +42,7 @@ module OtherGenerators
 
     def refuse_head(mix)
       return if mix.requests.none? { |request| request.http_method == "HEAD" }
-      raise PumaTuner::UserMistake, "wrk cannot send HEAD: it waits for a body that never comes. Leave those requests out of the mix."
+      raise PumaTuner::UsageError, "wrk cannot send HEAD: it waits for a body that never comes. Leave those requests out of the mix."
     end
 
     def refuse_arrivals(arrivals, url_base)

@@ -28,7 +28,7 @@ module PumaTuner
       # @param format [String, nil] one of FORMATS; nil: by its first lines
       # @param http_methods [Array<String>] others are left out
       # @param assets [Boolean] whether files of pictures, styles and scripts count
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def initialize(path, format: nil, http_methods: %w[GET], assets: false)
         @path = path
         @http_methods = http_methods
@@ -38,11 +38,11 @@ module PumaTuner
       end
 
       # @return [Array<Entry>] ascending in time
-      # @raise [UserMistake] when there is none
+      # @raise [UsageError] when there is none
       def entries
         all = each_line.filter_map { |line| wanted(@format.entry(line)) }
         return all.sort_by(&:at_ns) if all.any?
-        raise UserMistake, "#{@path} holds no request that counts (#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
+        raise UsageError, "#{@path} holds no request that counts (#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
           "--methods and --assets let more of them count; --log-format names another: #{FORMATS.join(", ")}."
       end
 
@@ -52,7 +52,7 @@ module PumaTuner
         return enum_for(:each_line) unless block_given?
         packed? ? unpacked { |line| yield line.force_encoding(Encoding::UTF_8).scrub("?") } : File.open(@path, "r:BOM|UTF-8") { |file| file.each_line { |line| yield line.scrub("?") } }
       rescue SystemCallError, Zlib::Error => error
-        raise UserMistake, "cannot read #{@path}: #{error.message}"
+        raise UsageError, "cannot read #{@path}: #{error.message}"
       end
 
       def packed? = File.binread(@path, 2) == "\x1F\x8B".b
@@ -79,7 +79,7 @@ module PumaTuner
         lines = each_line.first(PROBED_LINES)
         name, count = FORMATS.to_h { |one| [one, lines.count { |line| AccessLog.format(one).entry(line) }] }.max_by(&:last)
         return AccessLog.format(name) if count.positive?
-        raise UserMistake, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. Known are #{FORMATS.join(", ")}; --log-format names one."
+        raise UsageError, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. Known are #{FORMATS.join(", ")}; --log-format names one."
       end
 
       def wanted(entry)

@@ -20,7 +20,7 @@ module PumaTuner
       # @param boot_limit_s [Numeric] until Ruby runs, again until the file is loaded, again for the first iteration
       # @param run_limit_s [Numeric] from then on
       # @return [Ending]
-      # @raise [UserMistake] when the command can't be started
+      # @raise [UsageError] when the command can't be started
       def self.call(command, file, words, boot_limit_s:, run_limit_s: boot_limit_s)
         child = new(command, file, words)
         child.start
@@ -50,7 +50,7 @@ module PumaTuner
         [report, error_output].each(&:close)
         @listening = listen(reports, output)
       rescue SystemCallError => error
-        raise UserMistake, "#{@command} could not be started: #{error.message}. Is it installed, and spelled right?"
+        raise UsageError, "#{@command} could not be started: #{error.message}. Is it installed, and spelled right?"
       ensure
         [report, error_output, *([reports, output] if @listening.empty?)].each { |io| io&.close }
       end

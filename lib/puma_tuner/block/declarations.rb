@@ -29,23 +29,23 @@ module PumaTuner
         @all = []
       end
 
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def add(name, body, line)
-        raise UserMistake, "block(#{name.inspect}) has nothing to run; write: block(#{name.inspect}) { … }" unless body
+        raise UsageError, "block(#{name.inspect}) has nothing to run; write: block(#{name.inspect}) { … }" unless body
         if (first = @all.find { |declaration| declaration.name == name })
-          raise UserMistake, "two blocks are called #{name.inspect}, in lines #{first.line} and #{line}; give each a name of its own"
+          raise UsageError, "two blocks are called #{name.inspect}, in lines #{first.line} and #{line}; give each a name of its own"
         end
         @all << Declaration.new(name:, body:, line:)
       end
 
       # @param name [String, nil] nil: the only one
       # @return [Declaration]
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def find(name)
-        raise UserMistake, "there is no block in it; write: block(\"name\") { … }" if @all.empty?
+        raise UsageError, "there is no block in it; write: block(\"name\") { … }" if @all.empty?
         return @all.first if name.nil? && @all.one?
         @all.find { |declaration| declaration.name == name } or
-          raise UserMistake, "#{name ? "there is no block #{name.inspect}" : "it has several blocks, and none was chosen"}; " \
+          raise UsageError, "#{name ? "there is no block #{name.inspect}" : "it has several blocks, and none was chosen"}; " \
             "there is #{@all.map { |declaration| declaration.name.inspect }.join(", ")}"
       end
     end

@@ -25,11 +25,11 @@ module PumaTuner
 
       def placed(text, error, file) = [text, place_of(error, file)&.then { |place| "(#{place})" }].compact.join(" ")
 
-      def ours?(error) = error.is_a?(UserMistake) || error.is_a?(SystemExit)
+      def ours?(error) = error.is_a?(Error) || error.is_a?(SystemExit)
 
       def what(error)
         case error
-        when UserMistake then error.message
+        when Error then error.message
         when SystemExit then "it called exit, with status #{error.status}"
         else "#{error.class}: #{lines(error.message)}"
         end

@@ -17,14 +17,14 @@ module PumaTuner
       # @param file [String]
       # @param command [Host::Command] that ends in a Ruby
       # @return [Array<String>] of its blocks, at least one
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def names(file, command, boot_limit_s: BOOT_LIMIT_S)
-        raise UserMistake, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it." unless File.file?(file)
+        raise UsageError, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it." unless File.file?(file)
         ending = Block::ChildProcess.call(command, file, ["list"], boot_limit_s:)
         if (problem = ending.mistake || (ending.void_reason unless ending.reports.key?("listed")))
-          raise UserMistake.new(complaint(file, problem), output: ending.mistake ? [] : ending.last_lines)
+          raise UsageError.new(complaint(file, problem), output: ending.mistake ? [] : ending.last_lines)
         end
-        raise UserMistake, complaint(file, "there is no block in it; write: block(\"name\") { … }") if ending.names.empty?
+        raise UsageError, complaint(file, "there is no block in it; write: block(\"name\") { … }") if ending.names.empty?
         ending.names
       end
 

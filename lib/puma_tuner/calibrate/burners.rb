@@ -114,7 +114,7 @@ module PumaTuner
       end
 
       def answer_of(child)
-        child.answers.gets or raise VoidMeasurement, "a process that was to compute has ended. Is there memory for it?"
+        child.answers.gets or raise InvalidMeasurement, "a process that was to compute has ended. Is there memory for it?"
       end
     end
   end

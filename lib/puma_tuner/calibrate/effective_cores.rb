@@ -29,7 +29,7 @@ module PumaTuner
       def self.of(rounds, cores_count)
         best = rounds.first.keys.sort.to_h { |size| [size, Stats::Quantile.of(rounds.map { |round| round.fetch(size) }.sort, QUANTILE)] }
         alone = best.fetch(1)
-        raise VoidMeasurement, "a process that was to compute got no core at all. Run it again when the machine is quiet." unless alone.positive?
+        raise InvalidMeasurement, "a process that was to compute got no core at all. Run it again when the machine is quiet." unless alone.positive?
         measured = best.to_h { |size, work| [size, (work / alone).clamp(0.01, [size, cores_count].min.to_f)] }
         (1..best.keys.last).map { |size| between(measured, size).round(3) }.freeze
       end

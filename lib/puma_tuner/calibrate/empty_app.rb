@@ -46,7 +46,7 @@ module PumaTuner
       # @param connections_count [Integer]
       # @param arrivals [Load::Arrivals]
       def self.traffic(connections_count, arrivals)
-        Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count:, seed: 1, arrivals:).insist_on_generator
+        Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count:, seed: 1, arrivals:).ensure_generator
       end
 
       def initialize(server)
@@ -58,9 +58,9 @@ module PumaTuner
       def facts = @server.announcement["server"]
 
       # @return [Load::Outcome]
-      # @raise [VoidMeasurement]
+      # @raise [InvalidMeasurement]
       def load(connections_count, arrivals, duration_s)
-        self.class.traffic(connections_count, arrivals).send_to(@server.url, duration_s:).insist_on_expected_answers
+        self.class.traffic(connections_count, arrivals).send_to(@server.url, duration_s:).ensure_expected_answers
       end
 
       # From now on each connection goes back to the reactor after an answer, whatever the Puma.

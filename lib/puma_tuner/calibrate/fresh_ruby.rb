@@ -23,24 +23,24 @@ module PumaTuner
       # @param code [String] its value is an Array<Integer>
       # @param expected_s [Numeric]
       # @return [Array<Integer>]
-      # @raise [VoidMeasurement]
+      # @raise [InvalidMeasurement]
       def self.numbers(code, expected_s:, **)
         output, status = Host::Child.output_of(words("puts((#{code}).join(' '))", **), limit_s: expected_s + SPARE_S)
-        raise VoidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within #{(expected_s + SPARE_S).ceil} s; is the machine very busy?" unless output
+        raise InvalidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within #{(expected_s + SPARE_S).ceil} s; is the machine very busy?" unless output
         raise InvariantError, "a probe failed (#{status}): #{output.lines.first(5).join.strip}" unless status.success?
         output.split.map { |word| Integer(word) }
       end
 
       # @param ruby [String] path of the executable
       # @return [Array(String, String)] its version and its description
-      # @raise [UserMistake] when it can't be calibrated
+      # @raise [UsageError] when it can't be calibrated
       def self.facts(ruby)
         return [RUBY_VERSION, RUBY_DESCRIPTION] if ruby == RbConfig.ruby
         output, status = Host::Child.output_of([ENVIRONMENT, ruby, "--disable-gems", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RUBY_DESCRIPTION"], limit_s: SPARE_S)
         engine, version, description = output.to_s.lines(chomp: true)
         oldest = Host::UserEnvironment::OLDEST_RUBY
         return [version, description] if status&.success? && engine == "ruby" && Gem::Version.new(version) >= Gem::Version.new(oldest)
-        raise UserMistake, "#{ruby} is no CRuby of #{oldest} or newer. Give the path of one."
+        raise UsageError, "#{ruby} is no CRuby of #{oldest} or newer. Give the path of one."
       end
     end
   end

@@ -32,7 +32,7 @@ module PumaTuner
       # @param registered_ns [Integer] CPU for connections taken in
       # @param requests_ns [Integer] CPU for as many requests
       def self.of(registered_ns, requests_ns)
-        raise VoidMeasurement, "Puma's reactor was not seen to work. Run it again when the machine is quiet." unless requests_ns.positive?
+        raise InvalidMeasurement, "Puma's reactor was not seen to work. Run it again when the machine is quiet." unless requests_ns.positive?
         registered_ns.fdiv(requests_ns).clamp(0.0, 1.0)
       end
 

@@ -5,9 +5,9 @@ module PumaTuner
     # Several measurements of one thing, in nanoseconds. The median stands for them: a neighbour on the machine only ever makes
     # some of them longer.
     Sample = Data.define(:values_ns) do
-      # @raise [VoidMeasurement] when there is none
+      # @raise [InvalidMeasurement] when there is none
       def initialize(values_ns:)
-        raise VoidMeasurement, "a probe gave no figures. The machine may be too busy; run it again when it is quiet." if values_ns.empty?
+        raise InvalidMeasurement, "a probe gave no figures. The machine may be too busy; run it again when it is quiet." if values_ns.empty?
         super(values_ns: values_ns.sort.freeze)
       end
 

@@ -23,7 +23,7 @@ module PumaTuner
       def read(key)
         machine = Document.read(path(key), :machine)
         machine if machine.calibrated&.machine_key == key
-      rescue UserMistake, NoMethodError, SystemCallError, EncodingError
+      rescue UsageError, NoMethodError, SystemCallError, EncodingError
         nil
       end
 
@@ -33,14 +33,14 @@ module PumaTuner
 
       # @param machine [Model::Machine] calibrated
       # @return [String] the file
-      # @raise [UserMistake] when there is no place; whoever only wants the value may go on without
+      # @raise [UsageError] when there is no place; whoever only wants the value may go on without
       def write(machine)
         place = path(machine.calibrated.machine_key)
         FileUtils.mkdir_p(File.dirname(place))
         Document.write(machine, place)
         place
       rescue SystemCallError => error
-        raise UserMistake, "cannot keep the calibration: #{error.message}. Set PUMA_TUNER_CACHE to a folder that can be written to."
+        raise UsageError, "cannot keep the calibration: #{error.message}. Set PUMA_TUNER_CACHE to a folder that can be written to."
       end
     end
   end

@@ -12,10 +12,10 @@ module PumaTuner
       # What is left over is counted on both sides by clocks that are read at other instants.
       # @param observation [Probe::Observation]
       # @return [Integer] nanoseconds for each request
-      # @raise [VoidMeasurement] when CPU time is not known
+      # @raise [InvalidMeasurement] when CPU time is not known
       def self.of(observation)
         observation.tail_cpu_ns or
-          raise VoidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.why_unaided}"
+          raise InvalidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.why_unaided}"
       end
 
       def initialize(duration_s: DURATION_S)

@@ -9,12 +9,12 @@ module PumaTuner
       const_set(:NAMES, {acceptor_ns: /\Apuma srv\z/, reactor_ns: /\Apuma reactor\z/, pool_ns: /\Apuma srv tp \d+\z/}.freeze)
 
       # @return [ThreadCpu] so far
-      # @raise [VoidMeasurement] when there are no such threads
+      # @raise [InvalidMeasurement] when there are no such threads
       def self.of(pid)
         by_name = Dir["/proc/#{pid}/task/*"].map { |task| [Probe::Processes.read("#{task}/comm").chomp, Probe::Processes.read("#{task}/schedstat").to_i] }
         new(**self::NAMES.transform_values { |name|
           found = by_name.select { |comm, _| comm.match?(name) }
-          raise VoidMeasurement, "this Puma has no thread of the name #{name.inspect}, or this kernel does not tell (CONFIG_SCHED_INFO)" if found.empty?
+          raise InvalidMeasurement, "this Puma has no thread of the name #{name.inspect}, or this kernel does not tell (CONFIG_SCHED_INFO)" if found.empty?
           found.sum(&:last)
         })
       end

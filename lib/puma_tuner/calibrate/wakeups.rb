@@ -37,7 +37,7 @@ module PumaTuner
       # @return [Sample]
       def idle(samples_count: SAMPLES_COUNT)
         until_ns = Clock.now_ns + (5 * Units::NS_PER_S)
-        insist(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns), [SAMPLES_MIN, samples_count].min)
+        ensure_enough(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns), [SAMPLES_MIN, samples_count].min)
       end
 
       # @param processes_count [Integer] that compute at the same time
@@ -47,7 +47,7 @@ module PumaTuner
         until_ns = Clock.now_ns + LEAD_NS + (duration_s * Units::NS_PER_S).round
         processes = Array.new(processes_count) { Thread.new { numbers("waits_for_a_core_ns(#{until_ns})", until_ns) } }
         processes.each { |thread| thread.report_on_exception = false }
-        insist(processes.map(&:value).first, SAMPLES_MIN)
+        ensure_enough(processes.map(&:value).first, SAMPLES_MIN)
       ensure
         processes&.each { |thread| thread.kill.join }
       end
@@ -56,9 +56,9 @@ module PumaTuner
         FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}", expected_s: (until_ns - Clock.now_ns).fdiv(Units::NS_PER_S))
       end
 
-      def insist(values_ns, least_count)
+      def ensure_enough(values_ns, least_count)
         return Sample.new(values_ns:) if values_ns.size >= least_count
-        raise VoidMeasurement, "a thread that slept for milliseconds woke up only #{values_ns.size} times in seconds. " \
+        raise InvalidMeasurement, "a thread that slept for milliseconds woke up only #{values_ns.size} times in seconds. " \
           "The machine is too busy to be calibrated; run it again when it is quiet."
       end
 

@@ -59,7 +59,7 @@ module PumaTuner
 
         # @param words [Array<String>]
         # @return [Hash{Symbol => Object}] of arguments and options, each of its type
-        # @raise [UserMistake]
+        # @raise [UsageError]
         def parse(words) = CommandLine.new(self).parse(words)
 
         private

@@ -27,11 +27,11 @@ module PumaTuner
         rest = parser(ours).permute(ours)
         @values.merge(arguments(rest + theirs))
       rescue OptionParser::InvalidOption => error
-        raise UserMistake, unknown(error.args.first[/\A[^=]*/])
+        raise UsageError, unknown(error.args.first[/\A[^=]*/])
       rescue OptionParser::MissingArgument => error
-        raise UserMistake, "#{error.args.first} needs a value: #{known(error.args.first)&.usage || "see `#{help}`"}"
+        raise UsageError, "#{error.args.first} needs a value: #{known(error.args.first)&.usage || "see `#{help}`"}"
       rescue OptionParser::NeedlessArgument => error
-        raise UserMistake, "#{error.args.first[/\A[^=]*/]} takes no value"
+        raise UsageError, "#{error.args.first[/\A[^=]*/]} takes no value"
       end
 
       private
@@ -79,9 +79,9 @@ module PumaTuner
         single, many = @command.arguments.partition { |argument| !argument.many }
         values = single.to_h { |argument| [argument.name, words.shift] }
         missing = @command.arguments.find { |argument| argument.required && !argument.many && values[argument.name].nil? }
-        raise UserMistake, "#{missing.name.upcase} is missing: #{missing.about}. See `#{help}`" if missing
+        raise UsageError, "#{missing.name.upcase} is missing: #{missing.about}. See `#{help}`" if missing
         return {**values, many.first.name => words} if many.any?
-        raise UserMistake, "#{Host::Masking.words(words).first.inspect} is a word too many; see `#{help}`" if words.any?
+        raise UsageError, "#{Host::Masking.words(words).first.inspect} is a word too many; see `#{help}`" if words.any?
         values
       end
 

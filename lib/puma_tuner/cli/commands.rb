@@ -51,10 +51,10 @@ module PumaTuner
 
         # @param words [Array<String>] of the command line
         # @return [Array(Class, Array<String>)] the command, and the words that are left for it
-        # @raise [UserMistake]
+        # @raise [UsageError]
         def find(words)
           words = [*ALIASES.fetch(words.first), *words.drop(1)] if ALIASES.key?(words.first)
-          size = [2, 1].find { |count| NAMES.key?(words.first(count).join(" ")) } or raise UserMistake, unknown(words)
+          size = [2, 1].find { |count| NAMES.key?(words.first(count).join(" ")) } or raise UsageError, unknown(words)
           [fetch(words.first(size).join(" ")), words.drop(size)]
         end
 

@@ -35,7 +35,7 @@ module PumaTuner
       # @return [Model::Arrivals] what a search for the capacity begins with: an open loop, unless connections are asked for
       def to_search
         loads = to_a
-        raise UserMistake, "--capacity: give one --rate or one --connections, where the search begins" if loads.size > 1
+        raise UsageError, "--capacity: give one --rate or one --connections, where the search begins" if loads.size > 1
         return loads.first if loads.first.open? || @connections || @think_ns
         open_loop(@observed_per_s || 1)
       end
@@ -48,16 +48,16 @@ module PumaTuner
       def way(text)
         match = ARRIVALS.match(text)
         return match if match && (match[:burst].nil? || BURST_COUNTS.cover?(match[:burst].to_i))
-        raise UserMistake, "--arrivals #{text}: write poisson, even, bursty:N (groups of N requests on average, N from 2 to 10000) or replay:FILE"
+        raise UsageError, "--arrivals #{text}: write poisson, even, bursty:N (groups of N requests on average, N from 2 to 10000) or replay:FILE"
       end
 
       def refuse_contradictions
-        raise UserMistake, "--think is of a closed loop, --rate and --arrivals of an open one; leave one out" if @think_ns && (@rates || @way)
+        raise UsageError, "--think is of a closed loop, --rate and --arrivals of an open one; leave one out" if @think_ns && (@rates || @way)
         if @connections && @connections.size > 1 && (@rates || @way)
-          raise UserMistake, "--connections #{@connections.join(",")}: in an open loop it is the most that may be open, one number; leave out --rate for closed loops"
+          raise UsageError, "--connections #{@connections.join(",")}: in an open loop it is the most that may be open, one number; leave out --rate for closed loops"
         end
         return unless @way && !@way[:path] && !@rates && !@recorded.open?
-        raise UserMistake, "--arrivals #{@words}: at which rate? The recording's load was a closed loop. Give --rate, such as --rate 100"
+        raise UsageError, "--arrivals #{@words}: at which rate? The recording's load was a closed loop. Give --rate, such as --rate 100"
       end
 
       def open_loops
@@ -78,7 +78,7 @@ module PumaTuner
 
       def closed_loops
         counts = @connections || (@recorded.connections_count unless @recorded.open?)
-        raise UserMistake, "--think: of how many clients? The recording's load was an open loop. Give --connections, such as --connections 20" unless counts
+        raise UsageError, "--think: of how many clients? The recording's load was an open loop. Give --connections, such as --connections 20" unless counts
         think_ns = @think_ns || (@recorded.open? ? 0 : @recorded.think_ns)
         Array(counts).map { |count| Model::Arrivals.closed(count, think_ns:, reuse_count: @recorded.reuse_count) }
       end
@@ -87,18 +87,18 @@ module PumaTuner
       def times_ns(path)
         times = File.readlines(path).each_with_index.filter_map { |line, index| time_ns(line.strip, path, index + 1) }.sort
         unless times.size.between?(2, REPLAYED_MAX) && times.last > times.first
-          raise UserMistake, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; a replay takes 2 to #{REPLAYED_MAX}, not all the same"
+          raise UsageError, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; a replay takes 2 to #{REPLAYED_MAX}, not all the same"
         end
         times.map { |ns| ns - times.first }.freeze
       rescue SystemCallError => error
-        raise UserMistake, "--arrivals replay:#{path}: #{error.message}. Name a file with one time in seconds per line."
+        raise UsageError, "--arrivals replay:#{path}: #{error.message}. Name a file with one time in seconds per line."
       end
 
       def time_ns(line, path, number)
         return if line.empty? || line.start_with?("#")
         (Rational(line) * Units::NS_PER_S).round
       rescue ArgumentError, ZeroDivisionError
-        raise UserMistake, "#{path}, line #{number}: #{line[0, 40].inspect} is no time in seconds, such as 12.345"
+        raise UsageError, "#{path}, line #{number}: #{line[0, 40].inspect} is no time in seconds, such as 12.345"
       end
     end
   end

@@ -54,7 +54,7 @@ module PumaTuner
 
       # @param text [String]
       # @return [Object] of its type
-      # @raise [UserMistake] with its name
+      # @raise [UsageError] with its name
       def read(text, as: flag) = READERS.fetch(type).call(as, text, limits)
 
       # @return [Object, nil] what holds where it is not given; nil where that depends on other things

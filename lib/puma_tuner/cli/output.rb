@@ -50,7 +50,7 @@ module PumaTuner
         make_folder(path)
         File.write(path, bytes)
       rescue SystemCallError => error
-        raise UserMistake, "cannot write #{path}: #{error.message}. Give another place."
+        raise UsageError, "cannot write #{path}: #{error.message}. Give another place."
       end
 
       # Another command may have taken the folder of results away, as it had none.
@@ -60,7 +60,7 @@ module PumaTuner
       def check_writable(*paths)
         paths.compact.reject { |path| path == STANDARD_OUTPUT }.each do |path|
           why_not = why_not_writable(path)
-          raise UserMistake, "cannot write #{path}: #{why_not}. Give another place." if why_not
+          raise UsageError, "cannot write #{path}: #{why_not}. Give another place." if why_not
         end
       end
 

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # Words of the command line as values; what can't be understood is a UserMistake that names its option.
+    # Words of the command line as values; what can't be understood is a UsageError that names its option.
     module Parse
       module_function
 
@@ -18,7 +18,7 @@ module PumaTuner
         raise ArgumentError if numbers.empty?
         numbers.uniq.sort
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from #{range.min} to #{range.max}"
+        raise UsageError, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from #{range.min} to #{range.max}"
       end
 
       # @param text [String] "50,100,200"
@@ -28,7 +28,7 @@ module PumaTuner
         raise ArgumentError if numbers.empty? || !numbers.all? { |number| number.positive? && number <= 200_000 }
         numbers.uniq.sort
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; each more than 0 and at most 200000"
+        raise UsageError, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; each more than 0 and at most 200000"
       end
 
       # @param least [Numeric, nil] the least that will do; nil: anything more than zero
@@ -38,7 +38,7 @@ module PumaTuner
         raise ArgumentError unless (least ? number >= least : number.positive?) && number <= limit
         number
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write seconds, #{least ? "from #{least}" : "more than 0"} and at most #{limit}"
+        raise UsageError, "#{option} #{text}: write seconds, #{least ? "from #{least}" : "more than 0"} and at most #{limit}"
       end
 
       SECONDS_PER = {"s" => 1, "m" => 60, "h" => 3600}.freeze
@@ -49,7 +49,7 @@ module PumaTuner
         number, unit = text.match(/\A(\d+\.?\d*)\s*([smh]?)\z/)&.captures
         seconds = number && number.to_f * SECONDS_PER.fetch(unit, 1)
         return seconds if seconds&.between?(10, 24 * 3600)
-        raise UserMistake, "#{option} #{text}: write a time such as 90s, 5m or 1h, from 10 s to 24 hours"
+        raise UsageError, "#{option} #{text}: write a time such as 90s, 5m or 1h, from 10 s to 24 hours"
       end
 
       # @return [Float] 0.02 of "2" or "2%"
@@ -58,7 +58,7 @@ module PumaTuner
         raise ArgumentError unless number.between?(0, 50)
         number / 100
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write percent, from 0 to 50"
+        raise UsageError, "#{option} #{text}: write percent, from 0 to 50"
       end
 
       # @return [Integer]
@@ -67,7 +67,7 @@ module PumaTuner
         raise ArgumentError unless range.cover?(number)
         number
       rescue ArgumentError, TypeError
-        raise UserMistake, "#{option} #{text}: write a whole number from #{range.min} to #{range.max}"
+        raise UsageError, "#{option} #{text}: write a whole number from #{range.min} to #{range.max}"
       end
 
       # @param text [String, nil] milliseconds
@@ -79,7 +79,7 @@ module PumaTuner
       def percentile(option, text)
         name = "p#{text}"
         return name if Predict::Percentile.name?(name)
-        raise UserMistake, "#{option}: #{text.inspect} is no percentile; write a number from 1 to below 100, such as 95 or 99.9"
+        raise UsageError, "#{option}: #{text.inspect} is no percentile; write a number from 1 to below 100, such as 95 or 99.9"
       end
 
       # @param text [String, nil] "1x3,2x5"

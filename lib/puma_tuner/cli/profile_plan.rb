@@ -32,11 +32,11 @@ module PumaTuner
 
       def refuse_contradictions
         ways = %i[read block request url odd].select { |name| option(name) }
-        raise UserMistake, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out" if ways.size > 1
-        raise UserMistake, "--odd needs a profiler that says when and where each sample was taken: vernier" if option(:odd) && !profiler::STAMPED
-        raise UserMistake, "--token is of --url" if option(:token) && !option(:url)
+        raise UsageError, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out" if ways.size > 1
+        raise UsageError, "--odd needs a profiler that says when and where each sample was taken: vernier" if option(:odd) && !profiler::STAMPED
+        raise UsageError, "--token is of --url" if option(:token) && !option(:url)
         inside = (ways & %i[block request url]).first
-        raise UserMistake, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it" if inside && profiler::OUTSIDE
+        raise UsageError, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it" if inside && profiler::OUTSIDE
       end
 
       # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
@@ -55,7 +55,7 @@ module PumaTuner
       def read
         paths = option(:read).split(",")
         missing = paths.find { |path| !File.file?(path) }
-        raise UserMistake, "there is no #{missing}" if missing
+        raise UsageError, "there is no #{missing}" if missing
         Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command, whole: option(:whole))
           .call(paths, unknown: [Unknown.of(:work_count, :not_in_file)])
       end
@@ -63,7 +63,7 @@ module PumaTuner
       def block_costs
         run = Profile::BlockRun.new(file: File.expand_path(option(:block)), command: Options::App.block_command(option(:block)), settings: settings("window"), profiler:, name: option(:name),
           warmup_s:, duration_s:, iterations_count:, boot_limit_s:)
-        raise UserMistake, "there is no #{option(:block)}" unless File.file?(option(:block))
+        raise UsageError, "there is no #{option(:block)}" unless File.file?(option(:block))
         @progress.stage("profile", run.expected_s) { run.call }
       end
 
@@ -79,7 +79,7 @@ module PumaTuner
       end
 
       def of_url(times)
-        token = option(:token) or raise UserMistake, "--url needs the --token that the app's PumaTuner::ProfilerMiddleware knows"
+        token = option(:token) or raise UsageError, "--url needs the --token that the app's PumaTuner::ProfilerMiddleware knows"
         Profile::RequestRun.new(profiler:, settings: settings("request", token:), times:).of_url(option(:url))
       end
 

@@ -25,7 +25,7 @@ module PumaTuner
       # @return [Array<Prove::Variant>] the baseline first
       def variants
         @variants ||= declared.tap do |list|
-          raise UserMistake, "a proof needs two variants at least, the baseline first: --variant, --factor, --variants, --topologies, or two config.ru" if list.size < 2
+          raise UsageError, "a proof needs two variants at least, the baseline first: --variant, --factor, --variants, --topologies, or two config.ru" if list.size < 2
         end
       end
 
@@ -89,7 +89,7 @@ module PumaTuner
 
       def expectations
         Prove::Expectations.parse(option(:expect).to_a)
-          .tap { |wanted| wanted.insist_on(variant_names: variants.drop(1).map(&:name), metrics:) }
+          .tap { |wanted| wanted.ensure_known(variant_names: variants.drop(1).map(&:name), metrics:) }
       end
 
       def metrics = option(:block) ? Prove::Metric::BLOCK : Prove::Metric::SERVED
@@ -97,7 +97,7 @@ module PumaTuner
       def primary
         name = option(:primary) || (option(:block) && "iterations") || (option(:rate) && "p99") || "throughput"
         return name if metrics.any? { |metric| metric.name == name }
-        raise UserMistake, "--primary #{name}: there is #{metrics.map(&:name).join(", ")}"
+        raise UsageError, "--primary #{name}: there is #{metrics.map(&:name).join(", ")}"
       end
 
       def looks

@@ -16,7 +16,7 @@ module PumaTuner
         # @param what_if [Predict::WhatIf]
         # @param say [#call] told what is wrong with the user's own files beside it
         # @return [RecordedApp]
-        # @raise [UserMistake] when no model can be made of it
+        # @raise [InvalidMeasurement] when no model can be made of it
         def read(paths, what_if:, say:)
           observation, *others = paths.map { |path| Document.read(path, :observation) }
           observation = Measure::Companions.join(observation, others) if others.any?

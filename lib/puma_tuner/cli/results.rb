@@ -23,7 +23,7 @@ module PumaTuner
             err.puts("puma_tuner: nothing can be written in #{File.join(app, FOLDER)}; results go to #{folder}") if index.positive?
             return File.join(folder, name)
           end
-          raise UserMistake, "there is no place for #{name}: nothing can be written in #{app}, here, or in #{Host::CacheFolder.path}. Name one."
+          raise UsageError, "there is no place for #{name}: nothing can be written in #{app}, here, or in #{Host::CacheFolder.path}. Name one."
         end
 
         # @return [String] place for what is kept beside a result, wherever that goes

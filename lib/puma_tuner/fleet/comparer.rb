@@ -32,9 +32,9 @@ module PumaTuner
       attr_reader :pairs
 
       # @return [Array<Row>]
-      # @raise [VoidMeasurement] when there is nothing to pair
+      # @raise [InvalidMeasurement] when there is nothing to pair
       def rows
-        raise VoidMeasurement, "there is no span in which both groups have requests and enough samples" if @pairs.empty?
+        raise InvalidMeasurement, "there is no span in which both groups have requests and enough samples" if @pairs.empty?
         plain, adjusted = results.each_slice(METRICS.size).to_a
         reasons = METRICS.zip(plain).map { |metric, result| reason(metric, result) }
         decisive = plain.zip(adjusted, reasons).map { |one, other, reason| other || one unless reason }

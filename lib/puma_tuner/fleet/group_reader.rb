@@ -32,7 +32,7 @@ module PumaTuner
       def read_all
         @coverage = one(@queries.coverage)
         @most = @coverage.values.max
-        insist_on_increases
+        ensure_increases
         @duration = by(@queries.counter(:duration), "le")
         @endpoints = ask(@queries.counter(:endpoint_duration)).group_by { |series| series.labels.fetch("endpoint", Probe::Endpoint::OTHER) }
         @parts = by(@queries.counter(:time), "part")
@@ -41,9 +41,9 @@ module PumaTuner
       end
 
       # Of one sample nobody can tell by how much a counter rose; it would look as if there had been no requests.
-      def insist_on_increases
+      def ensure_increases
         return if @queries.source == :rules || @most.nil? || @most >= 2
-        raise VoidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, which tells no increase; give a longer --step, such as 5m, or a longer --window"
+        raise InvalidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, which tells no increase; give a longer --step, such as 5m, or a longer --window"
       end
 
       # @return [Hash{Integer => Float}] of an expression that gives one series, or none

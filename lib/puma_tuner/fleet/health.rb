@@ -22,22 +22,22 @@ module PumaTuner
       # @param name [String] "a" or "b"
       # @param selector [Selector]
       # @param window [Window]
-      # @raise [VoidMeasurement] when there is nothing, or another version's
-      def insist_on_known(name, selector, window)
+      # @raise [InvalidMeasurement] when there is nothing, or another version's
+      def ensure_known(name, selector, window)
         found = info(selector, window)
-        raise VoidMeasurement, "--#{name} #{selector}: #{why_nothing(selector, window)}" if found.empty?
-        insist_on_labels(name, selector, window)
+        raise InvalidMeasurement, "--#{name} #{selector}: #{why_nothing(selector, window)}" if found.empty?
+        ensure_labels(name, selector, window)
         schemas = found.map { |series| series.labels["schema"] }.uniq
         return if schemas == [Export::SCHEMA]
-        raise VoidMeasurement, "--#{name} #{selector}: #{other_schema(schemas)}"
+        raise InvalidMeasurement, "--#{name} #{selector}: #{other_schema(schemas)}"
       end
 
       # A matcher that a figure's series have no label for matches none of them, or, with != and !~, all.
       #
-      # @raise [VoidMeasurement] when there is a label that figures don't have
-      def insist_on_labels(name, selector, window)
+      # @raise [InvalidMeasurement] when there is a label that figures don't have
+      def ensure_labels(name, selector, window)
         label = selector.labels.uniq.find { |one| @prometheus.label_values(one, Queries::COMMON.fetch(@source), window).empty? }
-        raise VoidMeasurement, "--#{name} #{selector}: #{why_no_label(label, window)}" if label
+        raise InvalidMeasurement, "--#{name} #{selector}: #{why_no_label(label, window)}" if label
       end
 
       # @return [Array<String>] of the machine that asks

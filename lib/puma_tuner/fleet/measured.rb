@@ -31,7 +31,7 @@ module PumaTuner
       class << self
         # @param spans [Array<Span>]
         # @return [MergedHistogram]
-        # @raise [VoidMeasurement] of spans with different bounds
+        # @raise [InvalidMeasurement] of spans with different bounds
         def histogram(spans) = weighted(spans.map(&:histogram), Array.new(spans.size, 1))
 
         # @param histograms [Array<MergedHistogram>]
@@ -39,7 +39,7 @@ module PumaTuner
         # @return [MergedHistogram]
         def weighted(histograms, weights)
           bounds_s = histograms.first.bounds_s
-          raise VoidMeasurement, "histograms of different spans have different bounds: two versions of the exporter" if histograms.any? { |one| one.bounds_s != bounds_s }
+          raise InvalidMeasurement, "histograms of different spans have different bounds: two versions of the exporter" if histograms.any? { |one| one.bounds_s != bounds_s }
           counts = Array.new(bounds_s.size, 0.0)
           histograms.zip(weights) { |one, weight| one.counts.each_with_index { |count, place| counts[place] += count * weight } unless weight.zero? }
           MergedHistogram.new(bounds_s:, counts:)

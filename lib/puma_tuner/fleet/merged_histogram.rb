@@ -13,15 +13,15 @@ module PumaTuner
 
       # @param cumulative [Hash{String => Float}] `le` to how many are at most that long
       # @return [MergedHistogram, nil] nil of nothing
-      # @raise [VoidMeasurement] when servers had different bounds, and what was added up means nothing
+      # @raise [InvalidMeasurement] when servers had different bounds, and what was added up means nothing
       def self.of(cumulative)
         return if cumulative.empty?
         sorted = cumulative.map { |le, count| [(le == "+Inf") ? Float::INFINITY : Float(le), count] }.sort
-        raise VoidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere" unless sorted.last.first.infinite?
+        raise InvalidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere" unless sorted.last.first.infinite?
         tolerance = sorted.last.last * self::FALL_MAX_RATIO
         seen = 0.0
         counts = sorted.map do |_, count|
-          raise VoidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, which different versions of the exporter have" if count < seen - tolerance
+          raise InvalidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, which different versions of the exporter have" if count < seen - tolerance
           before, seen = seen, [seen, count].max
           seen - before
         end

@@ -15,8 +15,8 @@ module PumaTuner
       # One line of an answer. labels: {name => value}; values: {seconds since 1970 => Float}
       Series = Data.define(:labels, :values) do
         # @return [String]
-        # @raise [VoidMeasurement] when somebody has taken it off, and what is left means something else
-        def label(name) = labels.fetch(name) { raise VoidMeasurement, "series came without their label #{name} (#{labels}): was it dropped by relabelling, or by rules of your own?" }
+        # @raise [InvalidMeasurement] when somebody has taken it off, and what is left means something else
+        def label(name) = labels.fetch(name) { raise InvalidMeasurement, "series came without their label #{name} (#{labels}): was it dropped by relabelling, or by rules of your own?" }
       end
 
       OPEN_TIMEOUT_S = 5
@@ -32,10 +32,10 @@ module PumaTuner
         raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
         @timeout_s = timeout_s
         @header = header&.split(":", 2)&.map(&:strip)
-        raise UserMistake, "--header: write \"Name: value\"" if @header && @header.size != 2
+        raise UsageError, "--header: write \"Name: value\"" if @header && @header.size != 2
         @warnings = []
       rescue URI::InvalidURIError
-        raise UserMistake, "--url: write the address of a Prometheus, such as http://127.0.0.1:9090"
+        raise UsageError, "--url: write the address of a Prometheus, such as http://127.0.0.1:9090"
       end
 
       # @return [String] its address, without a password or a query

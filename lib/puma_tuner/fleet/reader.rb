@@ -24,7 +24,7 @@ module PumaTuner
 
       # @param command [String, nil] to repeat it
       # @return [Comparison]
-      # @raise [Unanswered, VoidMeasurement]
+      # @raise [Unanswered, InvalidMeasurement]
       def call(command: nil)
         # Asked first of all, as the answer tells what time it is over there.
         @prometheus.instant("vector(1)", Time.now.to_i)
@@ -42,19 +42,19 @@ module PumaTuner
       def prepare
         now_s = Time.now.to_f - @prometheus.clock_ahead_s.to_f
         @windows = @question.ends.map { |ends_s| Window.of(ends_s || now_s, @question.duration_s, step_s: @question.step_s) }
-        insist_on_apart(*@windows.sort_by(&:begins_s)) if @question.selectors.uniq.one?
+        ensure_apart(*@windows.sort_by(&:begins_s)) if @question.selectors.uniq.one?
         @source = choose_source
         @health = Health.new(@prometheus, @source)
-        @question.selectors.zip(@windows, NAMES) { |selector, window, name| @health.insist_on_known(name, selector, window) }
-        @health.insist_on_labels("services", @question.all, @windows.last)
+        @question.selectors.zip(@windows, NAMES) { |selector, window, name| @health.ensure_known(name, selector, window) }
+        @health.ensure_labels("services", @question.all, @windows.last)
       end
 
       # What both periods of one group hold would be compared with itself.
-      def insist_on_apart(first, last)
-        raise UserMistake, "both groups are the same; give --b another selector, or another time with --a-end or --b-end" if first == last
+      def ensure_apart(first, last)
+        raise UsageError, "both groups are the same; give --b another selector, or another time with --a-end or --b-end" if first == last
         overlap_s = first.ends_s - last.begins_s
         return unless overlap_s.positive?
-        raise UserMistake, "the two periods overlap by #{Units.duration(overlap_s * Units::NS_PER_S)}: a --window of #{(last.ends_s - first.ends_s) / 60}m at most, or ends that are further apart (--a-end, --b-end)"
+        raise UsageError, "the two periods overlap by #{Units.duration(overlap_s * Units::NS_PER_S)}: a --window of #{(last.ends_s - first.ends_s) / 60}m at most, or ends that are further apart (--a-end, --b-end)"
       end
 
       # Endpoints are recorded every five minutes.

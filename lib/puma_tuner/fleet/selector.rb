@@ -7,11 +7,11 @@ module PumaTuner
     # matchers: [[label, operator, value], …]
     Selector = Data.define(:matchers) do
       # @param text [String] '{yjit="off",service=~"shop|admin"}', braces may be left out
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def self.parse(text)
         inside = text.strip.delete_prefix("{").delete_suffix("}").strip
         one = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*/
-        raise UserMistake, "#{text.inspect} is no selector; write labels as in PromQL: '{yjit=\"off\"}'" unless inside.match?(/\A(?:#{one}(?:,|\z))*\z/)
+        raise UsageError, "#{text.inspect} is no selector; write labels as in PromQL: '{yjit=\"off\"}'" unless inside.match?(/\A(?:#{one}(?:,|\z))*\z/)
         new(matchers: inside.scan(one).freeze)
       end
 

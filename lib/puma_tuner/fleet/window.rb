@@ -13,9 +13,9 @@ module PumaTuner
       # @param text [String] "7d", "36h"
       # @return [Integer] seconds
       def self.seconds(option, text)
-        match = /\A([1-9]\d*)([smhdw])\z/.match(text) or raise UserMistake, "#{option} #{text}: write a number and s, m, h, d or w, such as 7d"
+        match = /\A([1-9]\d*)([smhdw])\z/.match(text) or raise UsageError, "#{option} #{text}: write a number and s, m, h, d or w, such as 7d"
         seconds = match[1].to_i * self::UNITS.fetch(match[2])
-        raise UserMistake, "#{option} #{text}: at most 90d" if seconds > 90 * 86_400
+        raise UsageError, "#{option} #{text}: at most 90d" if seconds > 90 * 86_400
         seconds
       end
 
@@ -29,7 +29,7 @@ module PumaTuner
           Time.iso8601(text.match?(/T/) ? text : "#{text}T00:00:00Z").to_f
         end
       rescue ArgumentError
-        raise UserMistake, "#{option} #{text}: write a time such as 2026-03-02 or 2026-03-02T10:00:00Z"
+        raise UsageError, "#{option} #{text}: write a time such as 2026-03-02 or 2026-03-02T10:00:00Z"
       end
 
       # More are more than a Prometheus answers with (11,000 for each series), and than anybody needs.
@@ -40,7 +40,7 @@ module PumaTuner
       # @param step_s [Integer, nil] nil: after the window's length
       def self.of(ends_s, duration_s, step_s: nil)
         step_s ||= {2 * 3_600 => 60, 6 * 3_600 => 300, 36 * 3_600 => 900}.find { |most_s, _| duration_s <= most_s }&.last || 3_600
-        raise UserMistake, "a window of #{duration_s} s in spans of #{step_s} s: there must be one at least, and #{self::SPANS_MAX} at most" unless (duration_s / step_s).between?(1, self::SPANS_MAX)
+        raise UsageError, "a window of #{duration_s} s in spans of #{step_s} s: there must be one at least, and #{self::SPANS_MAX} at most" unless (duration_s / step_s).between?(1, self::SPANS_MAX)
         new(ends_s: (ends_s / step_s).floor * step_s, duration_s: duration_s / step_s * step_s, step_s:)
       end
 

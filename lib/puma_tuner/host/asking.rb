@@ -15,7 +15,7 @@ module PumaTuner
       # @param pids [Array<Integer>]
       # @param limit_s [Numeric] for each answer
       # @return [Hash{Integer => Object}] the answers of those that gave one
-      # @raise [VoidMeasurement] when a process failed to answer
+      # @raise [InvalidMeasurement] when a process failed to answer
       def call(question, pids, limit_s: LIMIT_S)
         able = pids.select { |pid| expects_signal?(pid) }
         return {} if able.empty? || !Dir.exist?(@folder)
@@ -43,7 +43,7 @@ module PumaTuner
           sleep 0.002
         end
         kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by a server of ours
-        raise VoidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
+        raise InvalidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
         [answer]
       end
     end

@@ -13,7 +13,7 @@ module PumaTuner
       # Puma on a rackup file: with the Gemfile beside it, or with the gems that this program runs with when there is none.
       # @param path [String] of a config.ru
       def self.of_rackup(path)
-        raise UserMistake, "there is no #{path}. Give the path of a config.ru, or a command after `--`." unless File.file?(path)
+        raise UsageError, "there is no #{path}. Give the path of a config.ru, or a command after `--`." unless File.file?(path)
         directory = File.dirname(File.expand_path(path))
         rackup = File.basename(path)
         if File.file?(File.join(directory, "Gemfile"))

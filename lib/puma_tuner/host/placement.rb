@@ -15,13 +15,13 @@ module PumaTuner
 
       # @param core [Integer, nil] the generator's; nil: the last, where there are enough
       # @param cores [Array<Integer>] to share out
-      # @raise [UserMistake] when there is no such core, or none would be left
+      # @raise [UsageError] when there is no such core, or none would be left
       def self.of(core = nil, cores: Probe::Processes.allowed_cores)
         return none(cores:) if core.nil? && (cores.size < cores_wanted || !taskset)
         core ||= cores.last
-        raise UserMistake, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)
-        raise UserMistake, "core #{core} is the only one there is; the servers need another" if cores.one?
-        raise UserMistake, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it" unless taskset
+        raise UsageError, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)
+        raise UsageError, "core #{core} is the only one there is; the servers need another" if cores.one?
+        raise UsageError, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it" unless taskset
         new(generator_core: core, server_cores: cores - [core])
       end
 

@@ -17,8 +17,8 @@ module PumaTuner
 
       class << self
         # @return [String]
-        # @raise [UserMistake]
-        def path = Probe::Ledgers.places.first || raise(UserMistake, "there is no folder for temporary files that could be written; name one by TMPDIR")
+        # @raise [UsageError]
+        def path = Probe::Ledgers.places.first || raise(UsageError, "there is no folder for temporary files that could be written; name one by TMPDIR")
 
         # @return [String] a new folder; `remove` it
         def make

@@ -11,7 +11,7 @@ module PumaTuner
       const_set(:ROWS_MAX, 100_000)
 
       # @param path [String]
-      # @raise [UserMistake] naming the line
+      # @raise [UsageError] naming the line
       def self.read(path)
         columns = nil
         rows = []
@@ -37,7 +37,7 @@ module PumaTuner
           problem(path, text.lines.index { |line| !line.valid_encoding? }.succ, "it is not UTF-8 text") unless text.valid_encoding?
         end
       rescue SystemCallError => error
-        raise UserMistake, "cannot read #{path}: #{error.message}. Give the path of a CSV file whose first line names its columns."
+        raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a CSV file whose first line names its columns."
       end
 
       def self.columns_of(cells, path)
@@ -53,7 +53,7 @@ module PumaTuner
         problem(path, number, "it has #{cells.size} values for #{columns.size} columns")
       end
 
-      def self.problem(path, number, text) = raise(UserMistake, "#{path}, line #{number}: #{text}. The format is described in docs/formats/requests.md.")
+      def self.problem(path, number, text) = raise(UsageError, "#{path}, line #{number}: #{text}. The format is described in docs/formats/requests.md.")
       private_class_method :lines_of, :text_of, :columns_of, :row_of, :problem
 
       def initialize(path:, columns:, rows:) = super(path:, columns:, rows: rows.freeze)

@@ -32,27 +32,27 @@ module PumaTuner
       # @param arrivals [Arrivals]
       # @param anywhere [Boolean] whether another machine may be meant
       # @return [Outcome]
-      # @raise [UserMistake] for anything but this machine, and for what the tool can't do
+      # @raise [UsageError] for anything but this machine, and for what the tool can't do
       # @raise [LoadToolFailed] when the tool is missing or gives no answer
       def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed, anywhere: false)
-        insist_on_address(url_base, anywhere)
-        raise UserMistake, "a load needs at least one connection, got #{connections_count}" unless connections_count.positive?
-        raise UserMistake, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
+        ensure_address(url_base, anywhere)
+        raise UsageError, "a load needs at least one connection, got #{connections_count}" unless connections_count.positive?
+        raise UsageError, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
         raise LoadToolFailed, why_not if why_not
         send_load(mix:, url_base: url_base.delete_suffix("/"), connections_count:, duration_s:, seed:, arrivals:)
       end
 
       private
 
-      def insist_on_address(url_base, anywhere)
+      def ensure_address(url_base, anywhere)
         return if url_base.start_with?("unix:")
         url = URI.parse(url_base)
-        raise UserMistake, "load can't be sent to #{Host::Masking.paths(url_base)}; give a URL without a path, such as http://127.0.0.1:9292" unless plain?(url)
+        raise UsageError, "load can't be sent to #{Host::Masking.paths(url_base)}; give a URL without a path, such as http://127.0.0.1:9292" unless plain?(url)
         return if anywhere || loopback?(url.hostname)
-        raise UserMistake, "load is sent to this machine only, got #{Host::Masking.paths(url_base)}; give a URL such as http://127.0.0.1:9292. " \
+        raise UsageError, "load is sent to this machine only, got #{Host::Masking.paths(url_base)}; give a URL such as http://127.0.0.1:9292. " \
                            "`puma_tuner load --anywhere` sends it elsewhere: only to what is yours"
       rescue URI::InvalidURIError
-        raise UserMistake, "#{Host::Masking.paths(url_base).inspect} is no URL; give one such as http://127.0.0.1:9292"
+        raise UsageError, "#{Host::Masking.paths(url_base).inspect} is no URL; give one such as http://127.0.0.1:9292"
       end
 
       def plain?(url)

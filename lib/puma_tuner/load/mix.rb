@@ -16,9 +16,9 @@ module PumaTuner
 
       # @param paths [Array<String>] fetched with GET, all equally often
       def self.of_paths(paths)
-        raise UserMistake, "there is no path to ask for; name one, such as --path /" if paths.empty?
+        raise UsageError, "there is no path to ask for; name one, such as --path /" if paths.empty?
         wrong = paths.find { |path| !path.match?(Request::PATH) }
-        raise UserMistake, "#{Host::Masking.paths(wrong).inspect} is no path; it begins with / and has blanks and the like percent-encoded" if wrong
+        raise UsageError, "#{Host::Masking.paths(wrong).inspect} is no path; it begins with / and has blanks and the like percent-encoded" if wrong
         new(requests: paths.map { |path| Request.new(path:) })
       end
 

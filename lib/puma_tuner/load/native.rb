@@ -79,20 +79,20 @@ module PumaTuner
       private
 
       def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
-        insist_on_open_files(connections_count)
+        ensure_open_files(connections_count)
         plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:).to_h
         settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) + arrivals.think_ns.fdiv(Units::NS_PER_S)
         figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns, raw_path: @raw_path, core: @core},
           settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
-        doubts = NativeDoubts.new(figures, mix:, url_base:).insist_on_no_redirects
+        doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects
         NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
       end
 
       # Beside the connections: standard streams, epoll, timer, the raw file, Ruby's own.
-      def insist_on_open_files(connections_count)
+      def ensure_open_files(connections_count)
         most = self.class.open_files_max - 32
         return if connections_count <= most
-        raise UserMistake, "#{connections_count} connections are more than this process may open, which is #{most}; ask for fewer, or raise `ulimit -n`"
+        raise UsageError, "#{connections_count} connections are more than this process may open, which is #{most}; ask for fewer, or raise `ulimit -n`"
       end
 
       # The child's environment is ours without what would load an app's gems or ours into it. It gets the very extension

@@ -18,10 +18,10 @@ module PumaTuner
       end
 
       # @return [self]
-      # @raise [VoidMeasurement] when more than half of the mix was redirected, and nobody said that this is meant
-      def insist_on_no_redirects
+      # @raise [InvalidMeasurement] when more than half of the mix was redirected, and nobody said that this is meant
+      def ensure_no_redirects
         return self unless @figures[:redirected]
-        raise VoidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): this would measure the redirect, not the app. " \
+        raise InvalidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): this would measure the redirect, not the app. " \
           "#{cure}, or list the status with expect:#{redirect_statuses.first} if it is meant (docs/formats/requests.md)."
       end
 

@@ -26,7 +26,7 @@ module PumaTuner
       end
 
       # @return [Hash{Symbol => Object}] plain values
-      # @raise [UserMistake] when there would be too many bytes
+      # @raise [UsageError] when there would be too many bytes
       def to_h
         {
           requests: @mix.requests.map { |request| request_plan(request) }, order: @mix.order(@seed).pack("L*"), address:,
@@ -73,7 +73,7 @@ module PumaTuner
         bytes = bytes(request)
         @prepared_bytes += bytes.bytesize
         return bytes if @prepared_bytes <= PREPARED_BYTES_MAX
-        raise UserMistake, "filled in from the data file, the requests take more than #{PREPARED_BYTES_MAX / Units::MIB} MiB; " \
+        raise UsageError, "filled in from the data file, the requests take more than #{PREPARED_BYTES_MAX / Units::MIB} MiB; " \
                            "use fewer rows, shorter bodies, or fewer lines with {{names}}"
       end
 

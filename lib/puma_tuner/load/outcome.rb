@@ -71,10 +71,10 @@ module PumaTuner
       def sending_ns = duration_ns + settling_ns.to_i
 
       # @return [Outcome] itself
-      # @raise [VoidMeasurement]
-      def insist_on_expected_answers
+      # @raise [InvalidMeasurement]
+      def ensure_expected_answers
         return self unless complaint
-        raise VoidMeasurement, "the load does not count: #{complaint}. Ask the server by hand for what was sent, and look at " \
+        raise InvalidMeasurement, "the load does not count: #{complaint}. Ask the server by hand for what was sent, and look at " \
           "its log. Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
       end
 

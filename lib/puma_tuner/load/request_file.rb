@@ -38,7 +38,7 @@ module PumaTuner
       def lines
         File.read(@path, mode: "r:BOM|UTF-8").lines(chomp: true).map { |line| line.valid_encoding? ? line : line.b }
       rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
-        raise UserMistake, "cannot read #{@path}: #{error.message}. Give the path of a request file (docs/formats/requests.md)."
+        raise UsageError, "cannot read #{@path}: #{error.message}. Give the path of a request file (docs/formats/requests.md)."
       end
 
       def numbered_request(line, number)

@@ -8,7 +8,7 @@ module PumaTuner
 
       # @return [Traffic] itself
       # @raise [LoadToolFailed] when the generator is not to be had
-      def insist_on_generator
+      def ensure_generator
         raise LoadToolFailed, generator.why_not unless generator.available?
         self
       end

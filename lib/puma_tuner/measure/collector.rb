@@ -28,12 +28,12 @@ module PumaTuner
       # Ends the window. Processes may have come and gone since it began; what they recorded stays.
       # @param load [LoadSummary, nil] what it was filled with
       # @return [Observation]
-      # @raise [VoidMeasurement] when nothing was served
+      # @raise [InvalidMeasurement] when nothing was served
       def end_window(load: nil)
         duration_ns = Clock.now_ns - @began_ns
         @after = @ledgers.read
         account = Probe::Account.new(@before, @after)
-        insist_on_requests(account)
+        ensure_served(account)
         processes = processes(account)
         Probe::Observation.new(started_at: @started_at.utc.iso8601, duration_ns:, command: @command, load:,
           way_in: facts["way_in"], topology: @server.topology, min_threads_count: @server.announcement["min_threads_count"],
@@ -47,12 +47,12 @@ module PumaTuner
 
       def facts = @after.values.last.facts
 
-      def insist_on_requests(account)
+      def ensure_served(account)
         return unless account.endpoints.empty?
         if @after.empty?
-          raise VoidMeasurement.new("no process of the server has begun to record. Does #{@command} start Puma?", output: @server.log_tail)
+          raise InvalidMeasurement.new("no process of the server has begun to record. Does #{@command} start Puma?", output: @server.log_tail)
         end
-        raise VoidMeasurement, "no request was served while it was measured. Send traffic, or let us: --path / or --requests FILE."
+        raise InvalidMeasurement, "no request was served while it was measured. Send traffic, or let us: --path / or --requests FILE."
       end
 
       def processes(account)

@@ -25,26 +25,26 @@ module PumaTuner
       # @param observation [Observation]
       # @param others [Array<Observation>] made at other settings
       # @return [Observation] the first one, with the others and theirs beside it
-      # @raise [UserMistake] when they are not of one app
+      # @raise [UsageError] when they are not of one app
       def join(observation, others)
         companions = [*observation.companions, *others.flat_map { |other| [other.with(companions: []), *other.companions] }]
-        companions.each { |companion| insist_on_same_app(observation, companion) }
+        companions.each { |companion| ensure_same_app(observation, companion) }
         twice = [observation, *companions].map(&:topology).tally.find { |_, count| count > 1 }&.first
-        raise UserMistake, "there are two recordings at #{twice}; give one for each setting" if twice
+        raise UsageError, "there are two recordings at #{twice}; give one for each setting" if twice
         observation.with(companions: companions.freeze)
       end
 
-      def insist_on_same_app(one, other)
+      def ensure_same_app(one, other)
         unless [one, other].all?(&:topology)
-          raise UserMistake, "a recording does not tell how many workers and threads there were, so it can't be held beside another; give it alone"
+          raise UsageError, "a recording does not tell how many workers and threads there were, so it can't be held beside another; give it alone"
         end
         unless one.command == other.command
-          raise UserMistake, "the recordings are of two commands, #{one.command.inspect} and #{other.command.inspect}; give recordings of one app"
+          raise UsageError, "the recordings are of two commands, #{one.command.inspect} and #{other.command.inspect}; give recordings of one app"
         end
         strange = [[one, other], [other, one]].map { |pair| strange_endpoint(*pair) }.compact.first
-        raise UserMistake, "the recordings are of other requests: #{strange} is in one of them only; record both with the same requests" if strange
+        raise UsageError, "the recordings are of other requests: #{strange} is in one of them only; record both with the same requests" if strange
       end
-      private_class_method :insist_on_same_app
+      private_class_method :ensure_same_app
 
       # @return [String, nil] the most requested endpoint that the other one lacks, when there are many requests to such
       def strange_endpoint(one, other)

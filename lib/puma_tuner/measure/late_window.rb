@@ -17,7 +17,7 @@ module PumaTuner
         collector.begin_window
         yield
         collector.end_window
-      rescue VoidMeasurement
+      rescue InvalidMeasurement
         nil # no request was seen: then there is nothing to tell
       end
     end

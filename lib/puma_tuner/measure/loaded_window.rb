@@ -43,7 +43,7 @@ module PumaTuner
       # @yieldparam what [String] has happened
       # @yieldparam left_s [Float] seconds that the rest should take
       # @return [Observation]
-      # @raise [VoidMeasurement] when an answer was not as expected
+      # @raise [InvalidMeasurement] when an answer was not as expected
       def call(&told)
         Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, meter: true, boot_limit_s: @boot_limit_s) do |server|
           told&.call("the app serves, #{Units.duration(server.boot_ns)} after its start", @times.expected_s)
@@ -52,7 +52,7 @@ module PumaTuner
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
           collector = Collector.new(server, command: @command.to_s)
           collector.begin_window
-          outcome = @traffic.send_to(server.url, duration_s:).insist_on_expected_answers
+          outcome = @traffic.send_to(server.url, duration_s:).ensure_expected_answers
           collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
         end
       end
@@ -64,7 +64,7 @@ module PumaTuner
         Load::WarmupRun.new(window_s: @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT), limit_s: @times.warmup_limit_s) { |window_s, first|
           before = Host::Readings.take(server, meter)
           # Wrong answers are found at once, or by the load that counts. In between, a slow app may have no answer in so short a window.
-          outcome = first ? Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s).insist_on_expected_answers : @traffic.send_to(server.url, duration_s: window_s)
+          outcome = first ? Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s).ensure_expected_answers : @traffic.send_to(server.url, duration_s: window_s)
           Load::WarmupRun::Window.between(before, Host::Readings.take(server, meter), outcome.requests_count)
         }.call
       end

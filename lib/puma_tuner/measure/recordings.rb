@@ -37,7 +37,7 @@ module PumaTuner
       # @yieldparam what [String] has happened
       # @yieldparam left_s [Float] seconds that the rest should take
       # @return [Observation] at today's settings, with the others as its companions
-      # @raise [UserMistake] when today's settings can't be recorded; others are then left out, and `unknown` says why
+      # @raise [MeasurementFailed] when today's settings can't be recorded; others are then left out, and `unknown` says why
       def call(&told)
         @began_s = Clock.now_s
         observation = keep(record_today(told))
@@ -68,8 +68,8 @@ module PumaTuner
         companion = record(topology, @brief) { |what, left_s| told&.call("#{topology}: #{what}", left_s + brief_s * later_count) }
         return without(observation, topology, :few_requests, requests_count: companion.requests_count) if companion.requests_count < @brief.least_requests_count
         observation.with(companions: [*observation.companions, companion].freeze)
-      rescue UserMistake => mistake
-        without(observation, topology, :failed, detail: mistake.kept.lines.first.chomp)
+      rescue UsageError, MeasurementFailed => error
+        without(observation, topology, :failed, detail: error.kept.lines.first.chomp)
       end
 
       def without(observation, topology, cause, **facts)

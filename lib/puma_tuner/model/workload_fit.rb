@@ -19,7 +19,7 @@ module PumaTuner
       SERVING_ROLES = %w[single worker].freeze
 
       # @return [Workload]
-      # @raise [VoidMeasurement] when too few requests were recorded
+      # @raise [InvalidMeasurement] when too few requests were recorded
       def self.workload(observation) = new(observation).workload
 
       def initialize(observation)
@@ -28,7 +28,7 @@ module PumaTuner
       end
 
       # @return [Workload]
-      # @raise [VoidMeasurement]
+      # @raise [InvalidMeasurement]
       def workload
         refuse_too_few_traces
         refuse_unclosed_budget
@@ -50,9 +50,9 @@ module PumaTuner
         missing_count = MINIMUM_TRACES_COUNT - traces_count
         return unless missing_count.positive?
         why_not = @observation.why_unaided
-        raise VoidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}" if why_not
+        raise InvalidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}" if why_not
         requests_per_trace = traces_count.zero? ? 1 : @observation.requests_count.fdiv(traces_count)
-        raise VoidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
+        raise InvalidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
           "#{MINIMUM_TRACES_COUNT}. Measure longer or under more load: at least #{(missing_count * requests_per_trace).ceil} requests more."
       end
 
@@ -62,7 +62,7 @@ module PumaTuner
         ratio = unclosed_count.fdiv(@observation.requests_count)
         return unless ratio > UNCLOSED_REMARK_RATIO
         return unknown(:budget, :unclosed, ratio:) if ratio <= UNCLOSED_REFUSED_RATIO
-        raise VoidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %, so this recording does not tell where their time went, and no model is made of it. Measure again, " \
+        raise InvalidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %, so this recording does not tell where their time went, and no model is made of it. Measure again, " \
           "with nothing else on the machine; if it stays so, please report it with the observation."
       end
 

@@ -30,9 +30,9 @@ module PumaTuner
       # @param scenario [Scenario] whose load is varied, starting from what it says
       # @yield [String] what was tried, after each forecast
       # @return [Capacity]
-      # @raise [UserMistake] when the goal can't fail
+      # @raise [UsageError] when the goal can't fail
       def call(scenario, &told)
-        insist_on_limit(scenario.arrivals)
+        ensure_latency_limit(scenario.arrivals)
         @scenario = scenario
         @told = told
         @forecasts_count = 0
@@ -43,9 +43,9 @@ module PumaTuner
 
       private
 
-      def insist_on_limit(arrivals)
+      def ensure_latency_limit(arrivals)
         return if arrivals.open? || @goal.latency?
-        raise UserMistake, "clients that wait for their answers always find a steady state, however many there are: give a limit to the latency, such as --max-p99 200"
+        raise UsageError, "clients that wait for their answers always find a steady state, however many there are: give a limit to the latency, such as --max-p99 200"
       end
 
       def open? = @scenario.arrivals.open?

@@ -9,15 +9,15 @@ module PumaTuner
       # @param plan [Plan]
       # @return [Outcome]
       # @raise [Deadlock]
-      # @raise [UserMistake] when the core is not there
+      # @raise [UsageError] when the core is not there
       def call(plan)
-        insist
+        ensure_available
         Outcome.of(Core.run(plan.to_h))
       end
 
-      # @raise [UserMistake] when the core is not there
-      def insist
-        raise UserMistake, why_not if why_not
+      # @raise [UsageError] when the core is not there
+      def ensure_available
+        raise UsageError, why_not if why_not
       end
 
       # @return [String, nil] why the core is not there

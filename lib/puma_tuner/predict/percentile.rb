@@ -34,17 +34,17 @@ module PumaTuner
       # @param workload [Model::Workload]
       # @param simulated_count [Integer] in each simulation
       # @return [void]
-      # @raise [UserMistake] when there are too few
-      def insist_on_requests(name, workload, simulated_count)
+      # @raise [UsageError] when there are too few
+      def ensure_enough_requests(name, workload, simulated_count)
         return if ALWAYS.include?(name)
         recorded_count = workload.endpoints.sum { |endpoint| endpoint.demands.size }
         one_of = (1 / (1 - ratio(name))).ceil
         if recorded_count < one_of
-          raise UserMistake, "#{name}: one request in #{one_of} takes longer than that, and #{recorded_count} were recorded step by step; " \
+          raise UsageError, "#{name}: one request in #{one_of} takes longer than that, and #{recorded_count} were recorded step by step; " \
             "nobody can tell. Record #{one_of} at least, or ask for a lower percentile"
         end
         return if simulated_count >= SIMULATED_BEYOND_COUNT * one_of
-        raise UserMistake, "#{name}: one request in #{one_of} takes longer than that, and each simulation counts #{simulated_count}; " \
+        raise UsageError, "#{name}: one request in #{one_of} takes longer than that, and each simulation counts #{simulated_count}; " \
           "give --simulated-requests #{SIMULATED_BEYOND_COUNT * one_of} or more"
       end
     end

@@ -25,7 +25,7 @@ module PumaTuner
       # @param stations [Array<Station>]
       # @param percentiles [Array<String>] to tell besides p50, p90 and p99, such as "p99.9"
       # @param as_recorded [Array(Model::Workload, Model::Machine), nil] before anything was assumed; nil: nothing was
-      # @raise [UserMistake] when too few requests stand behind a percentile
+      # @raise [UsageError] when too few requests stand behind a percentile
       def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT, requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [],
         remarks: [], limits: [], stations: [], percentiles: [], as_recorded: nil)
         @workload = workload
@@ -38,7 +38,7 @@ module PumaTuner
         @remarks = remarks
         @limits = limits
         @stations = stations
-        @percentiles = percentiles.each { |percentile| Percentile.insist_on_requests(percentile, workload, requests_count) }
+        @percentiles = percentiles.each { |percentile| Percentile.ensure_enough_requests(percentile, workload, requests_count) }
         @as_recorded = as_recorded || [workload, machine]
         @lock = Mutex.new
         @there = {}

@@ -37,7 +37,7 @@ module PumaTuner
 
       # @param texts [Array<String>] expressions
       # @return [WhatIf]
-      # @raise [UserMistake] for one that can't be understood
+      # @raise [UsageError] for one that can't be understood
       def self.parse(texts) = new(texts.map(&:strip).reject(&:empty?).map { |text| Expression.parse(text) })
 
       # @param expressions [Array<Expression>]
@@ -49,7 +49,7 @@ module PumaTuner
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]
       # @return [Array(Model::Workload, Model::Machine)]
-      # @raise [UserMistake] when there is nothing of what is to be changed
+      # @raise [UsageError] when there is nothing of what is to be changed
       def apply(workload, machine)
         @changes.inject([workload, machine]) { |(changed, on), change| change.call(changed, on) }
       end

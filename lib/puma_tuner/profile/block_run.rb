@@ -29,12 +29,12 @@ module PumaTuner
       def expected_s = 1 + @warmup_s + @duration_s
 
       # @return [Costs]
-      # @raise [UserMistake] when the file can't be loaded, the block can't be run, or the profiler can't look at it
+      # @raise [UsageError] when the file can't be loaded, the block can't be run, or the profiler can't look at it
       def call
         FileUtils.mkdir_p(@settings.folder)
         ending = run
         problem = ending.mistake || ending.void_reason
-        raise UserMistake.new(Block::UserFile.complaint(@file, problem), output: ending.mistake ? [] : ending.last_lines) if problem
+        raise UsageError.new(Block::UserFile.complaint(@file, problem), output: ending.mistake ? [] : ending.last_lines) if problem
         profiled = ending.reports.fetch("profiled")
         Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}", command: Host::Masking.own_command)
           .call([profiled[:path]], duration_ns: profiled[:duration_ns], work_count: profiled[:iterations_count], work_noun: "iteration")

@@ -20,7 +20,7 @@ module PumaTuner
       def initialize(before, after)
         @before = before
         @after = after
-        insist_on_likeness
+        ensure_comparable
       end
 
       # @return [CostDiff]
@@ -30,9 +30,9 @@ module PumaTuner
 
       private
 
-      def insist_on_likeness
+      def ensure_comparable
         return if %i[profiler mode unit traced?].all? { |what| @before.public_send(what) == @after.public_send(what) }
-        raise UserMistake, "a profile by #{@before.profiler} (#{@before.mode}) and one by #{@after.profiler} (#{@after.mode}) measure different things. " \
+        raise UsageError, "a profile by #{@before.profiler} (#{@before.mode}) and one by #{@after.profiler} (#{@after.mode}) measure different things. " \
           "Take both with the same profiler and mode."
       end
 

@@ -15,19 +15,19 @@ module PumaTuner
         # @param gem_name [String]
         # @param requirement [String] of its version, such as "~> 1.12"
         # @return [Array<String>] folders for the load path: the gem's, with its compiled part, then those of what it depends on
-        # @raise [UserMistake] when it, or what it depends on, is not installed for this Ruby
+        # @raise [UsageError] when it, or what it depends on, is not installed for this Ruby
         def locate(gem_name, requirement = ">= 0") = new.locate(gem_name, requirement)
 
         # @param profiler [Class] of Profilers
         # @return [Array<String>] as `locate`; none of one that is no gem
-        # @raise [UserMistake]
+        # @raise [UsageError]
         def paths_of(profiler) = profiler::GEM ? locate(profiler::GEM, profiler::VERSION_REQUIREMENT) : []
 
         # @param profiler [Class] of Profilers
         # @return [Boolean] whether it can be located
         def installed?(profiler)
           !!paths_of(profiler)
-        rescue UserMistake
+        rescue UsageError
           false
         end
 
@@ -35,7 +35,7 @@ module PumaTuner
         #
         # @param name [String] of a profiler
         # @return [Array<String>] as `locate`
-        # @raise [UserMistake] when it can't be had
+        # @raise [UsageError] when it can't be had
         def install(name) = new.install(Probe::Profilers.find(name))
 
         # @return [String] where `install` puts gems for this Ruby
@@ -59,7 +59,7 @@ module PumaTuner
         wanted = [[gem_name, Gem::Requirement.new(requirement)]]
         while (name, needed = wanted.shift)
           next if found.key?(name)
-          found[name] = spec = newest(name, needed) or raise UserMistake, missing(gem_name, name, needed)
+          found[name] = spec = newest(name, needed) or raise UsageError, missing(gem_name, name, needed)
           wanted.concat(spec.runtime_dependencies.map { |dependency| [dependency.name, dependency.requirement] })
         end
         found.values.reject(&:default_gem?).flat_map(&:full_require_paths).uniq
@@ -68,8 +68,8 @@ module PumaTuner
       # @param profiler [Class]
       # (see .install)
       def install(profiler)
-        raise UserMistake, "#{profiler::NAME} is no gem. #{profiler.new.why_not || "It is there already."}" unless profiler::GEM
-        insist_on_ruby(profiler)
+        raise UsageError, "#{profiler::NAME} is no gem. #{profiler.new.why_not || "It is there already."}" unless profiler::GEM
+        ensure_ruby(profiler)
         FileUtils.mkdir_p(Library.folder)
         File.open("#{Library.folder}.lock", "w") do |lock|
           lock.flock(File::LOCK_EX)
@@ -77,7 +77,7 @@ module PumaTuner
         end
         locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
       rescue SystemCallError => error
-        raise UserMistake, "#{profiler::NAME} can't be installed into #{Library.folder}: #{error.message}. PUMA_TUNER_CACHE names another folder."
+        raise UsageError, "#{profiler::NAME} can't be installed into #{Library.folder}: #{error.message}. PUMA_TUNER_CACHE names another folder."
       end
 
       private
@@ -107,10 +107,10 @@ module PumaTuner
 
       def how(name) = "puma_tuner profile --install #{name}, or gem install #{name}, or add it to the app's Gemfile (group :development)."
 
-      def insist_on_ruby(profiler)
+      def ensure_ruby(profiler)
         needed = Gem::Requirement.new(profiler::RUBY_REQUIREMENT)
         return if needed.satisfied_by?(Gem.ruby_version)
-        raise UserMistake, "#{profiler::NAME} needs Ruby #{needed}, and this is #{RUBY_VERSION}."
+        raise UsageError, "#{profiler::NAME} needs Ruby #{needed}, and this is #{RUBY_VERSION}."
       end
 
       # Without what Bundler and the environment say of where gems belong.
@@ -119,7 +119,7 @@ module PumaTuner
         output, status = Open3.capture2e(environment, Gem.ruby, File.join(RbConfig::CONFIG["bindir"], "gem"), "install", name, "--version", version,
           "--install-dir", Library.folder, "--no-document", unsetenv_others: true)
         return if status.success?
-        raise UserMistake, "#{name} #{version} can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}"
+        raise UsageError, "#{name} #{version} can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}"
       end
     end
   end

@@ -37,7 +37,7 @@ module PumaTuner
       # (see Profiler.known_mode)
       def self.known_mode(mode)
         return mode || default_mode if mode.nil? || MODES.key?(mode)
-        raise UserMistake, "perf has no mode #{mode.inspect}; there is: #{MODES.keys.join(", ")}"
+        raise UsageError, "perf has no mode #{mode.inspect}; there is: #{MODES.keys.join(", ")}"
       end
 
       # (see Readers.read)
@@ -68,9 +68,10 @@ module PumaTuner
       # @param frequency [Integer] samples per second of CPU time
       # @param call_graph [String] one of CALL_GRAPHS
       # @return [void]
-      # @raise [UserMistake] when perf is missing, the kernel forbids it, or no process is there
+      # @raise [UsageError] when perf is missing
+      # @raise [MeasurementFailed] when the kernel forbids it, or no process is there
       def record(pids:, path:, duration_s:, frequency: FREQUENCY_HZ, call_graph: "fp")
-        raise UserMistake, why_not if why_not
+        raise UsageError, why_not if why_not
         AtomicFile.write(path) do |partial|
           output, status = Host::Child.output_of(
             [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC", "--call-graph", call_graph,
@@ -81,9 +82,9 @@ module PumaTuner
       end
 
       # @return [String] what perf prints of a file
-      # @raise [UserMistake] when perf is missing
+      # @raise [UsageError] when perf is missing
       def output_of(*words)
-        raise UserMistake, why_not unless executable
+        raise UsageError, why_not unless executable
         output, status = Host::Child.output_of([executable, *words], limit_s: READING_LIMIT_S)
         [output.to_s.dup.force_encoding(Encoding::UTF_8).scrub, status&.success?]
       end

@@ -23,13 +23,13 @@ module PumaTuner
       # @yieldparam samples [Samples] of a file, and its path
       # @yieldreturn [Samples] those that count
       # @return [Costs]
-      # @raise [UserMistake] for files that can't be read, and for profiles in which nothing is
+      # @raise [UnreadableProfile, InvalidMeasurement] for files that can't be read, and for profiles in which nothing is
       def call(files, unknown: [], **facts)
         samples = files.map do |path|
           read = Readers.read(@profiler, path, mode: @mode)
           block_given? ? yield(read, path) : read
         end
-        insist_on_content(samples, files)
+        ensure_content(samples, files)
         costs(samples, files, unknown, facts)
       end
 
@@ -59,10 +59,10 @@ module PumaTuner
 
       def sum(samples, field) = (samples.sum(&field) if samples.all?(&field))
 
-      def insist_on_content(samples, files)
-        raise VoidMeasurement, "#{@profiler::NAME} wrote no file. Was anything going on while it looked?" if files.empty?
+      def ensure_content(samples, files)
+        raise InvalidMeasurement, "#{@profiler::NAME} wrote no file. Was anything going on while it looked?" if files.empty?
         return if samples.any? { |one| one.stacks.any? || one.calls.any? || one.allocations.any? }
-        raise VoidMeasurement, "there is nothing in #{files.join(", ")}: #{@profiler::NAME} took no sample. Give it longer, more load, or a shorter --interval."
+        raise InvalidMeasurement, "there is nothing in #{files.join(", ")}: #{@profiler::NAME} took no sample. Give it longer, more load, or a shorter --interval."
       end
     end
   end

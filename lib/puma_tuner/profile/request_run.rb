@@ -30,12 +30,12 @@ module PumaTuner
       # @param path [String] what is requested
       # @return [Costs]
       def of_command(command, path, boot_limit_s:)
-        insist_on_path(path)
+        ensure_path(path)
         FileUtils.mkdir_p(@settings.folder)
         environment = {**command.environment, **@settings.to_environment}
         Host::ServerProcess.run(command.with(environment:), topology: Topology.parse("1x1"), boot_limit_s:) do |server|
           url = URI.join(server.url, path)
-          WARMUP_COUNT.times { insist_on_answer(get(url), url) }
+          WARMUP_COUNT.times { ensure_answer(get(url), url) }
           @times.times { |done_count| profile(url, done_count) }
           costs(files, "one request at a time: GET #{endpoint(path)} of #{command}")
         end
@@ -45,11 +45,11 @@ module PumaTuner
       # @return [Costs]
       def of_url(url)
         uri = URI(url)
-        raise UserMistake, "#{told(url)} is no http:// address" unless uri.is_a?(URI::HTTP)
+        raise UsageError, "#{told(url)} is no http:// address" unless uri.is_a?(URI::HTTP)
         made = Array.new(@times) { made_of(get(uri, token: @settings.token), uri) }
         costs(made, "one request at a time: GET #{endpoint(uri.path)} of a running server")
       rescue URI::InvalidURIError
-        raise UserMistake, "#{told(url)} is no http:// address"
+        raise UsageError, "#{told(url)} is no http:// address"
       end
 
       private
@@ -59,19 +59,19 @@ module PumaTuner
       def told(address) = Host::Masking.paths(address.to_s)
 
       # An address would lead elsewhere than to the server that we start.
-      def insist_on_path(path)
+      def ensure_path(path)
         return if Load::Request::PATH.match?(path) && URI.join("http://127.0.0.1", path)
-        raise UserMistake, "--request #{told(path)}: write a path, with blanks and the like percent-encoded; --url is for a server that runs already"
+        raise UsageError, "--request #{told(path)}: write a path, with blanks and the like percent-encoded; --url is for a server that runs already"
       rescue URI::InvalidURIError
-        raise UserMistake, "--request #{told(path)}: write a path, with what no address may hold percent-encoded"
+        raise UsageError, "--request #{told(path)}: write a path, with what no address may hold percent-encoded"
       end
 
       # The answer is there before its profile is written.
       def profile(url, done_count)
-        insist_on_answer(get(url, token: @settings.token), url)
+        ensure_answer(get(url, token: @settings.token), url)
         deadline_s = Clock.now_s + TIME_LIMIT_S
         sleep 0.005 until files.size > done_count || Clock.now_s > deadline_s
-        raise VoidMeasurement, "#{@profiler::NAME} wrote no profile of #{told(url)} within #{TIME_LIMIT_S} s" unless files.size > done_count
+        raise InvalidMeasurement, "#{@profiler::NAME} wrote no profile of #{told(url)} within #{TIME_LIMIT_S} s" unless files.size > done_count
       end
 
       def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*#{@profiler::EXTENSION}")]
@@ -84,16 +84,16 @@ module PumaTuner
         raise MeasurementFailed, "#{told(uri)}: #{error.message}. Does a server listen there?"
       end
 
-      def insist_on_answer(response, uri)
+      def ensure_answer(response, uri)
         return if response.code.to_i < 400
-        raise VoidMeasurement, "#{told(uri)} answered #{response.code}: what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
+        raise InvalidMeasurement, "#{told(uri)} answered #{response.code}: what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
       end
 
       def made_of(response, uri)
-        insist_on_answer(response, uri)
+        ensure_answer(response, uri)
         path = response[Probe::Profiling::OneRequest::HEADER]
         return path if path && File.file?(path)
-        raise UserMistake, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
+        raise UsageError, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
         raise MeasurementFailed, "#{told(uri)} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
       end
 

@@ -42,7 +42,7 @@ module PumaTuner
       def expected_s = BOOT_S + (@traffic ? @warmup_s : 0) + @duration_s
 
       # @return [Taken] broken: nil, or why it ended before its time
-      # @raise [UserMistake] when nothing was taken at all
+      # @raise [MeasurementFailed] when nothing was taken at all
       def call
         FileUtils.mkdir_p(@settings.folder)
         broken = serve
@@ -60,7 +60,7 @@ module PumaTuner
           windows.each { |duration_s| look(server, duration_s) }
         end
         nil
-      rescue ServerFailed, VoidMeasurement, LoadToolFailed => error
+      rescue ServerFailed, InvalidMeasurement, LoadToolFailed => error
         error
       end
 
@@ -69,9 +69,9 @@ module PumaTuner
         deadline_s = Clock.now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
         loop do
           outcome = @traffic.send_to(server.url, duration_s: @warmup_s)
-          break outcome.unexpected_count.zero? || outcome.insist_on_expected_answers if outcome.requests_count.positive?
+          break outcome.unexpected_count.zero? || outcome.ensure_expected_answers if outcome.requests_count.positive?
           raise ended(server) unless server.alive?
-          outcome.insist_on_expected_answers if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
+          outcome.ensure_expected_answers if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
         end
       end
 
@@ -125,9 +125,9 @@ module PumaTuner
       # @return [Hash{Integer => String}] each one's answer
       def ask(question, pids, server)
         answers = @asking.call(question, pids, limit_s: STOP_LIMIT_S)
-        raise VoidMeasurement, yield(answers.size) if answers.size < pids.size
+        raise InvalidMeasurement, yield(answers.size) if answers.size < pids.size
         answers
-      rescue VoidMeasurement => error
+      rescue InvalidMeasurement => error
         raise error if server.alive?
         raise ended(server)
       end
@@ -140,12 +140,12 @@ module PumaTuner
       def send_for(duration_s, server)
         outcome = @traffic.send_to(server.url, duration_s:)
         raise ended(server) unless server.alive?
-        insist(outcome)
+        ensure_expected(outcome)
       end
 
       # Where every call is followed, a window may end before the requests in it do: those that it holds are told all the same.
-      def insist(outcome)
-        return outcome.insist_on_expected_answers unless @profiler::TRACING && outcome.requests_count.positive? && outcome.unexpected_count.zero?
+      def ensure_expected(outcome)
+        return outcome.ensure_expected_answers unless @profiler::TRACING && outcome.requests_count.positive? && outcome.unexpected_count.zero?
         @unanswered_count += outcome.unanswered_count.to_i
         outcome
       end
@@ -160,7 +160,7 @@ module PumaTuner
       def odd_costs(reading, facts)
         logs = @files.to_h { |path| [path, OddRequests.read("#{path}.requests")] }
         odd = OddRequests.new(logs.values)
-        raise VoidMeasurement, "none of #{odd.seen_count} requests stands out from its endpoint's others. Give it longer." if odd.count.zero?
+        raise InvalidMeasurement, "none of #{odd.seen_count} requests stands out from its endpoint's others. Give it longer." if odd.count.zero?
         reasons = odd.reasons.map { |reason, count| "#{reason}: #{count}" }.join(", ")
         reading.call(@files, unknown: unknown, **facts, work_count: odd.count, work_noun: "odd request") { |samples, path| odd.inside(samples, logs.fetch(path)) }
           .then { |costs| costs.with(target: "#{target}; only the #{odd.count} of #{odd.seen_count} requests that stand out (#{reasons})") }

@@ -3,7 +3,7 @@
 module PumaTuner
   module Profile
     # A file that should hold a profiler's output does not.
-    class UnreadableProfile < UserMistake
+    class UnreadableProfile < UsageError
       # @param path [String]
       # @param problem [String] why, as a clause
       def initialize(path, problem)

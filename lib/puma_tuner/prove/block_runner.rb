@@ -40,10 +40,10 @@ module PumaTuner
 
       # @param variant [Variant] its factor "block" chooses the block; without it the file must have only one
       # @return [Trial]
-      # @raise [UserMistake] when the file can't be loaded, or the block can't be run once
+      # @raise [UsageError] when the file can't be loaded, or the block can't be run once
       def call(variant, round:, position:)
         ending = run(variant)
-        raise UserMistake, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
+        raise UsageError, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
         void = reason && Void.new(kind: :failed, detail: Block::UserFile.complaint(@file, reason), output: ending.last_lines)
         Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void:)

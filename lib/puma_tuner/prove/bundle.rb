@@ -22,7 +22,7 @@ module PumaTuner
       end
 
       # @return [Bundle] itself, ready to be used
-      # @raise [UserMistake] when the gems can't be had
+      # @raise [UsageError] when the gems can't be had
       def install
         FileUtils.mkdir_p(folder)
         File.open(File.join(folder, "lock"), "w") do |lock|
@@ -31,7 +31,7 @@ module PumaTuner
           next if run("check").last.success?
           @say.call("installing gems (#{description})")
           output, status = run("install")
-          raise UserMistake, "the gems of a variant can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
+          raise UsageError, "the gems of a variant can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
         end
         self
       end
@@ -89,7 +89,7 @@ module PumaTuner
 
       def newest(name)
         Gem::Specification.find_all_by_name(name).max_by(&:version) or
-          raise UserMistake, "#{name} is not installed here, and the app has no Gemfile; give it one"
+          raise UsageError, "#{name} is not installed here, and the app has no Gemfile; give it one"
       end
 
       def variables

@@ -13,7 +13,7 @@ module PumaTuner
       # @return [Array<Variant>]
       def parse(texts)
         checked(texts.flat_map do |text|
-          match = WORD.match(text) or raise UserMistake, "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. There is:\n#{Factors.help}"
+          match = WORD.match(text) or raise UsageError, "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. There is:\n#{Factors.help}"
           variants(match[1].strip, pairs(match[2]))
         end)
       end
@@ -23,7 +23,7 @@ module PumaTuner
       def factorial(texts)
         levels = texts.to_h do |text|
           key, values = text.split("=", 2)
-          raise UserMistake, "--factor #{key}: write key=value,value" if values.to_s.empty?
+          raise UsageError, "--factor #{key}: write key=value,value" if values.to_s.empty?
           [key.strip, values.split(",", -1)]
         end
         checked(every_combination(levels))
@@ -34,12 +34,12 @@ module PumaTuner
       def read(path)
         file = Definition.new
         file.instance_eval(File.read(path), path)
-        raise UserMistake, "#{path} declares no variant; write: variant \"name\", yjit: \"on\"" if file.variants.empty?
+        raise UsageError, "#{path} declares no variant; write: variant \"name\", yjit: \"on\"" if file.variants.empty?
         checked(file.variants)
       rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
-        raise UserMistake, "cannot read #{path}: #{error.message}"
+        raise UsageError, "cannot read #{path}: #{error.message}"
       rescue SyntaxError, NameError, ArgumentError, TypeError => error
-        raise UserMistake, "#{path} can't be understood: #{error.message.lines.first(3).join.strip}"
+        raise UsageError, "#{path} can't be understood: #{error.message.lines.first(3).join.strip}"
       end
 
       # What such a file may say.
@@ -101,7 +101,7 @@ module PumaTuner
       def pairs(text)
         text.split(/,(?=[a-z][\w.]*=)/).to_h do |pair|
           key, value = pair.split("=", 2)
-          raise UserMistake, "--variant …#{key}: write key=value" unless value
+          raise UsageError, "--variant …#{key}: write key=value" unless value
           [key.strip, value]
         end
       end
@@ -117,7 +117,7 @@ module PumaTuner
       def checked(variants)
         variants.each { |variant| Factors.check(variant.factors) }
         twice = variants.map(&:name).tally.find { |_, count| count > 1 }
-        raise UserMistake, "two variants are called #{twice.first.inspect}; give each a name of its own" if twice
+        raise UsageError, "two variants are called #{twice.first.inspect}; give each a name of its own" if twice
         variants
       end
     end

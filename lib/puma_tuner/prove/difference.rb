@@ -20,8 +20,8 @@ module PumaTuner
         @allowed = allowed
       end
 
-      # @raise [UserMistake] naming the variant and the difference
-      def insist
+      # @raise [UsageError] naming the variant and the difference
+      def ensure_declared
         (@fingerprints.keys - [@baseline]).each do |variant|
           keys = changed_keys(variant)
           declared = declared_keys(variant)
@@ -53,14 +53,14 @@ module PumaTuner
       def refuse_otherwise(variant)
         declared, ran = variant.factors["yjit"], @fingerprints.fetch(variant)[[:yjit, nil]]
         return if declared.nil? || ran.nil? || declared == ran
-        raise UserMistake, "yjit=#{declared} of #{variant.name} did not come true: it runs with YJIT #{ran}. Something in the app decides that, such as its Ruby's options."
+        raise UsageError, "yjit=#{declared} of #{variant.name} did not come true: it runs with YJIT #{ran}. Something in the app decides that, such as its Ruby's options."
       end
 
       def refuse_undeclared(variant, keys)
         return if keys.empty?
         one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
         lines = keys.first(12).map { |key| "  #{text(key)}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}" }
-        raise UserMistake, "#{@baseline.name} and #{variant.name} differ in what nobody declared:\n#{lines.join("\n")}\n" \
+        raise UsageError, "#{@baseline.name} and #{variant.name} differ in what nobody declared:\n#{lines.join("\n")}\n" \
           "Make it the same, declare it as a factor, or let it differ: --allow #{text(keys.first).inspect}."
       end
 
@@ -70,7 +70,7 @@ module PumaTuner
         return if factors.empty?
         factor = factors.first
         seen = @fingerprints.fetch(variant).select { |key, _| Factors.among?(Factors.covers(factor), key) }.first(3)
-        raise UserMistake, "#{factor}=#{variant.factors[factor]&.then { |value| Host::Masking.factor(factor, value) } || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
+        raise UsageError, "#{factor}=#{variant.factors[factor]&.then { |value| Host::Masking.factor(factor, value) } || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
           "#{" (#{seen.map { |key, value| "#{text(key)}: #{value}" }.join(", ")} in both)" if seen.any?}. Compare something that differs."
       end
     end

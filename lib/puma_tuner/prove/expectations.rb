@@ -19,12 +19,12 @@ module PumaTuner
       # @param texts [Array<String>]
       # @param metrics [Array<Metric>] that there can be
       # @return [Expectations]
-      # @raise [UserMistake] on the first that is not understood
+      # @raise [UsageError] on the first that is not understood
       def self.parse(texts, metrics: Metric::SERVED | Metric::BLOCK)
         names = metrics.map(&:name).uniq
         new(texts.map do |text|
-          match = PATTERN.match(text.strip) or raise UserMistake, "#{text.inspect} is no expectation. #{UNDERSTOOD}"
-          insist_on_metric(text, match[:metric], names)
+          match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is no expectation. #{UNDERSTOOD}"
+          ensure_metric(text, match[:metric], names)
           Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match), ratio: match[:ratio]&.to_f)
         end)
       end
@@ -35,9 +35,9 @@ module PumaTuner
       end
       private_class_method :claim
 
-      def self.insist_on_metric(text, name, names)
+      def self.ensure_metric(text, name, names)
         return if names.include?(name)
-        raise UserMistake, "#{text.inspect} expects something of #{name}, which is not measured; there is #{names.join(", ")}."
+        raise UsageError, "#{text.inspect} expects something of #{name}, which is not measured; there is #{names.join(", ")}."
       end
 
       # @param wanted [Array<Wanted>]
@@ -49,12 +49,12 @@ module PumaTuner
       #
       # @param variant_names [Array<String>] but for the baseline's
       # @param metrics [Array<Metric>] that are measured
-      # @raise [UserMistake]
-      def insist_on(variant_names:, metrics:)
+      # @raise [UsageError]
+      def ensure_known(variant_names:, metrics:)
         @wanted.each do |wanted|
-          self.class.insist_on_metric(wanted.text, wanted.metric, metrics.map(&:name))
+          self.class.ensure_metric(wanted.text, wanted.metric, metrics.map(&:name))
           next if wanted.variant.nil? || variant_names.include?(wanted.variant)
-          raise UserMistake, "#{wanted.text.inspect}: #{wanted.variant} is not held against the baseline; there is #{variant_names.join(", ")}."
+          raise UsageError, "#{wanted.text.inspect}: #{wanted.variant} is not held against the baseline; there is #{variant_names.join(", ")}."
         end
       end
 

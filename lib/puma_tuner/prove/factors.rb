@@ -40,11 +40,11 @@ module PumaTuner
       module_function
 
       # @param factors [Hash{String => String}]
-      # @raise [UserMistake] for a key that is not understood, or a value that can't be
+      # @raise [UsageError] for a key that is not understood, or a value that can't be
       def check(factors)
         factors.each do |key, value|
-          kind(key) or raise UserMistake, "#{key.inspect} is nothing that a variant can differ in. There is:\n#{help}"
-          raise UserMistake, "#{key}= has no value" if value.empty? && !key.start_with?("env.")
+          kind(key) or raise UsageError, "#{key.inspect} is nothing that a variant can differ in. There is:\n#{help}"
+          raise UsageError, "#{key}= has no value" if value.empty? && !key.start_with?("env.")
         end
         check_value(factors, "yjit", /\A(on|off)\z/, "on or off")
         check_value(factors, "affinity", /\A(on|off)\z/, "on or off")
@@ -77,10 +77,10 @@ module PumaTuner
 
       # @param texts [Array<String>] of what may differ, such as "gem rack", or "gem" for all of them
       # @return [Array<Array(Symbol, String)>]
-      # @raise [UserMistake] for what no fingerprint has
+      # @raise [UsageError] for what no fingerprint has
       def allowed(texts)
         texts.map { |text| Probe::Fingerprint.key(text) }.each_with_index do |(kind, _), index|
-          raise UserMistake, "--allow #{texts[index].inspect}: a fingerprint has #{FACTS.join(", ")}, and of some a name after it, such as \"gem rack\"" unless FACTS.include?(kind)
+          raise UsageError, "--allow #{texts[index].inspect}: a fingerprint has #{FACTS.join(", ")}, and of some a name after it, such as \"gem rack\"" unless FACTS.include?(kind)
         end
       end
 
@@ -98,7 +98,7 @@ module PumaTuner
 
       def check_value(factors, key, pattern, meaning)
         return if factors[key].nil? || factors[key].match?(pattern)
-        raise UserMistake, "#{key}=#{factors[key]}: write #{meaning}"
+        raise UsageError, "#{key}=#{factors[key]}: write #{meaning}"
       end
     end
   end

@@ -19,7 +19,7 @@ module PumaTuner
       # @param path [String]
       # @param plan [Hash{String => Object}] what must be the same to go on
       # @param resume [Boolean] whether to go on where the file ends
-      # @raise [UserMistake] when there is nothing to go on with, or it was planned otherwise; without `resume`, when it holds rounds of
+      # @raise [UsageError] when there is nothing to go on with, or it was planned otherwise; without `resume`, when it holds rounds of
       #   a run that has not come to its end
       def initialize(path, plan:, resume: false)
         @path = path
@@ -32,12 +32,12 @@ module PumaTuner
 
       # The app, its gems or its settings may have changed since an earlier run was interrupted: its rounds would be of something else.
       # @param fingerprints [Hash{String => Hash}] by variant, of what runs now
-      # @raise [UserMistake] when it is not what ran then
-      def insist_on_same(fingerprints)
+      # @raise [UsageError] when it is not what ran then
+      def ensure_same(fingerprints)
         @trials.each do |trial|
           now = fingerprints.fetch(trial.variant)
           key = Difference.changed_since(trial.fingerprint, now) or next
-          raise UserMistake, "--resume: #{trial.variant} is not what it was in the rounds that are kept: #{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
+          raise UsageError, "--resume: #{trial.variant} is not what it was in the rounds that are kept: #{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
             "Make it what it was, or begin anew without --resume."
         end
       end
@@ -48,40 +48,40 @@ module PumaTuner
       private
 
       def begin_anew
-        insist_on_nothing_unfinished
+        ensure_nothing_unfinished
         write_line(@plan, "w")
         []
       end
 
       # A round takes minutes of somebody's machine.
-      def insist_on_nothing_unfinished
+      def ensure_nothing_unfinished
         lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
         count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void"] } }
         return if count.zero? || lines.include?(FINISHED)
-        raise UserMistake, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: go on with --resume, remove it, or give another --output"
+        raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: go on with --resume, remove it, or give another --output"
       end
 
       def write_line(value, mode)
         File.open(@path, mode) { |file| file.puts(JSON.generate(value)) }
       rescue SystemCallError => error
-        raise UserMistake, "cannot write #{@path}: #{error.message}. Give another place."
+        raise UsageError, "cannot write #{@path}: #{error.message}. Give another place."
       end
 
       # The last line may be cut short, by what interrupted the run.
       def read
         plan, *attempts = File.readlines(@path).filter_map { |line| parsed(line) }
-        insist_on_plan(plan)
+        ensure_plan(plan)
         (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
-        raise UserMistake, "--resume: #{error.message}. There is nothing to go on with; leave out --resume."
+        raise UsageError, "--resume: #{error.message}. There is nothing to go on with; leave out --resume."
       rescue KeyError, NoMethodError => error
-        raise UserMistake, "--resume: #{@path} was not written by this version (#{error.message}). Begin anew, without --resume."
+        raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). Begin anew, without --resume."
       end
 
-      def insist_on_plan(plan)
+      def ensure_plan(plan)
         different = @plan.keys.find { |key| plan&.fetch(key, nil) != @plan[key] }
         return unless different
-        raise UserMistake, "--resume: #{@path} was begun with another plan (#{different}: #{plan&.fetch(different, nil).inspect}, now " \
+        raise UsageError, "--resume: #{@path} was begun with another plan (#{different}: #{plan&.fetch(different, nil).inspect}, now " \
           "#{@plan[different].inspect}). Give the same options again, or begin anew without --resume."
       end
 

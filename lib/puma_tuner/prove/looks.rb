@@ -14,11 +14,11 @@ module PumaTuner
       def self.fixed(rounds_count) = new(rounds_counts: [rounds_count])
 
       # @param rounds_counts [Array<Integer>] such as 10, 20, 40
-      # @raise [UserMistake] unless they ascend
+      # @raise [UsageError] unless they ascend
       def self.stepwise(rounds_counts)
         ascending = rounds_counts.any? && rounds_counts.first.positive? && rounds_counts.each_cons(2).all? { |one, two| one < two }
         return new(rounds_counts:) if ascending
-        raise UserMistake, "looks are numbers of rounds that ascend, such as 10,20,40; got #{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
+        raise UsageError, "looks are numbers of rounds that ascend, such as 10,20,40; got #{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
       end
 
       def initialize(rounds_counts:) = super(rounds_counts: rounds_counts.dup.freeze)

@@ -3,7 +3,7 @@
 module PumaTuner
   module Prove
     # A variant's server, or its load, failed.
-    class VariantFailed < VoidMeasurement
+    class VariantFailed < InvalidMeasurement
       # @return [Variant]
       attr_reader :variant
 
@@ -11,7 +11,7 @@ module PumaTuner
       attr_reader :detail
 
       # @param round [Integer, nil] nil: before the rounds
-      # @param error [UserMistake]
+      # @param error [MeasurementFailed]
       def initialize(variant, round, error)
         @variant = variant
         @detail = error.kept[/\A.*?(?=\.\s|\.?$)/]
@@ -21,7 +21,7 @@ module PumaTuner
 
     # What goes wrong with a variant is told with its name and round.
     module Named
-      MISTAKES = [ServerFailed, LoadToolFailed, VoidMeasurement].freeze
+      MISTAKES = [ServerFailed, LoadToolFailed, InvalidMeasurement].freeze
 
       # @param round [Integer, nil] nil: before the rounds
       # @param boot [Boolean] only until the block calls what it is given: what comes after it has names of its own

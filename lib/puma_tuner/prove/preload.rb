@@ -8,11 +8,11 @@ module PumaTuner
 
       # @param name [String] "libjemalloc.so.2", or a path
       # @return [String] a path
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def self.find(name)
         candidates = name.include?("/") ? [File.expand_path(name)] : FOLDERS.flat_map { |folder| Dir[File.join(folder, name)] }
         candidates.find { |path| File.file?(path) } or
-          raise UserMistake, "preload=#{name}: there is no such library. On Debian: sudo apt-get install libjemalloc2 (libjemalloc.so.2), " \
+          raise UsageError, "preload=#{name}: there is no such library. On Debian: sudo apt-get install libjemalloc2 (libjemalloc.so.2), " \
             "libtcmalloc-minimal4, libmimalloc2.0; or give a path."
       end
     end

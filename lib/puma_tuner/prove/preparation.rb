@@ -33,7 +33,7 @@ module PumaTuner
 
       # @param variant [Variant]
       # @return [Ready]
-      # @raise [UserMistake] when it can't be had
+      # @raise [UsageError] when it can't be had
       def call(variant) = @ready[variant.factors] ||= prepare(variant)
 
       private
@@ -65,14 +65,14 @@ module PumaTuner
           git("checkout", "--quiet", "--detach", commit, at: checkout)
         end
         directory = File.join(checkout, File.realpath(@command.directory).delete_prefix(File.realpath(root)))
-        raise UserMistake, "git=#{ref}: #{@command.directory} is not there at that commit" unless File.directory?(directory)
+        raise UsageError, "git=#{ref}: #{@command.directory} is not there at that commit" unless File.directory?(directory)
         [directory, commit]
       end
 
       def git(*words, at:)
         output, status = Open3.capture2e("git", "-C", at, *words)
         return output.strip if status.success?
-        raise UserMistake, "git #{words.first} failed in #{at}: #{output.lines.first&.strip || "no such commit"}. A variant's git= names a commit, branch or tag."
+        raise UsageError, "git #{words.first} failed in #{at}: #{output.lines.first&.strip || "no such commit"}. A variant's git= names a commit, branch or tag."
       end
 
       def environment_of(factors)
@@ -86,7 +86,7 @@ module PumaTuner
       end
 
       def taskset
-        Host::Placement.taskset or raise UserMistake, "affinity=on needs `taskset`, of util-linux, which binds processes to cores; install it. There is none but on Linux."
+        Host::Placement.taskset or raise UsageError, "affinity=on needs `taskset`, of util-linux, which binds processes to cores; install it. There is none but on Linux."
       end
 
       def set_yjit(environment, on_or_off)
@@ -97,7 +97,7 @@ module PumaTuner
       def words_of(factors, directory)
         return factors["command"].shellsplit if factors["command"]
         return @command.words unless factors["app"]
-        raise UserMistake, "app=#{factors["app"]} takes the place of a config.ru, but the app is started by a command; use command=" unless @rackup
+        raise UsageError, "app=#{factors["app"]} takes the place of a config.ru, but the app is started by a command; use command=" unless @rackup
         existing!("app", factors["app"], directory)
         @command.words.map { |word| (word == File.basename(@rackup)) ? File.expand_path(factors["app"], @command.directory) : word }
       end
@@ -121,9 +121,9 @@ module PumaTuner
         shown = Host::Masking.shell(setup)
         @say.call("running #{shown}")
         output, status = Open3.capture2e(environment, *setup.shellsplit, chdir: directory, unsetenv_others: true)
-        raise UserMistake.new("setup=#{shown} failed.", output: output.lines(chomp: true).last(8)) unless status.success?
+        raise UsageError.new("setup=#{shown} failed.", output: output.lines(chomp: true).last(8)) unless status.success?
       rescue SystemCallError => error
-        raise UserMistake, "setup=#{shown} could not be started: #{error.message}"
+        raise UsageError, "setup=#{shown} could not be started: #{error.message}"
       end
 
       def puma_options(factors, directory)
@@ -153,7 +153,7 @@ module PumaTuner
 
       def existing!(key, path, directory)
         full = [directory, Dir.pwd].map { |folder| File.expand_path(path, folder) }.find { |file| File.file?(file) }
-        full or raise UserMistake, "#{key}=#{path}: there is no such file in #{directory}"
+        full or raise UsageError, "#{key}=#{path}: there is no such file in #{directory}"
       end
     end
   end

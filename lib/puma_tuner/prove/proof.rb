@@ -42,7 +42,7 @@ module PumaTuner
       # @yieldparam what [String] is about to run
       # @yieldparam left_s [Float, nil] seconds that the rest should take; nil: nothing new is known
       # @return [Verdict] of the rounds that could be run; not complete when they ended early
-      # @raise [UserMistake] before the first round: when a variant does not answer, or not as the others do, or is not what was declared
+      # @raise [UsageError, InvalidMeasurement] before the first round: when a variant does not answer, or not as the others do, or is not what was declared
       def call(&progress)
         @started_at = Time.now.utc.iso8601
         @machine = Probe::MachineFacts.read
@@ -113,25 +113,25 @@ module PumaTuner
           [variant, looked_at(variant)]
         end
         @fingerprints = looked.transform_values(&:first)
-        Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).insist
-        @kept.insist_on_same(@fingerprints.transform_keys(&:name))
-        insist_on_equal_bodies(looked.to_h { |variant, (_, outcome)| [variant.name, outcome] })
+        Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
+        @kept.ensure_same(@fingerprints.transform_keys(&:name))
+        ensure_equal_bodies(looked.to_h { |variant, (_, outcome)| [variant.name, outcome] })
       end
 
       def looked_at(variant)
-        Named.by(variant) { @trial_runner.look(variant).tap { |_, outcome| outcome.insist_on_expected_answers } }
+        Named.by(variant) { @trial_runner.look(variant).tap { |_, outcome| outcome.ensure_expected_answers } }
       end
 
-      def insist_on_equal_bodies(outcomes)
+      def ensure_equal_bodies(outcomes)
         reason = Laws.unequal_bodies(outcomes) unless @plan.bodies_may_differ
-        raise VoidMeasurement, "#{reason}. What does not answer the same can't be compared; if it is meant, --bodies-may-differ." if reason
+        raise InvalidMeasurement, "#{reason}. What does not answer the same can't be compared; if it is meant, --bodies-may-differ." if reason
       end
 
       # A round whose variants did not answer alike, or were not what was looked at, is void. Where nobody could look beforehand, as at
       # a block, the first round tells what ran.
       # @return [Void, nil]
       def unlike(attempt)
-        insist_on_declared(attempt) unless @fingerprints
+        ensure_declared(attempt) unless @fingerprints
         detail = changed(attempt)
         # Not of the noise before: what an app answers may grow with time.
         detail ||= Laws.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name))) unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
@@ -148,10 +148,10 @@ module PumaTuner
         nil
       end
 
-      def insist_on_declared(attempt)
+      def ensure_declared(attempt)
         @fingerprints = @plan.variants.to_h { |variant| [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint] }
-        Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).insist
-        @kept.insist_on_same(@fingerprints.transform_keys(&:name))
+        Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
+        @kept.ensure_same(@fingerprints.transform_keys(&:name))
       end
 
       def measure_noise(fitted, &progress)

@@ -44,7 +44,7 @@ module PumaTuner
 
         def self.keep(_attempt) = nil
 
-        def self.insist_on_same(_fingerprints) = nil
+        def self.ensure_same(_fingerprints) = nil
       end
 
       # @return [Array<Trial>] so far, void ones included

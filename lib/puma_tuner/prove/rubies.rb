@@ -10,11 +10,11 @@ module PumaTuner
 
       # @param name [String] "3.3.8", the path of a ruby, or of the folder above its bin/
       # @return [String] path of the executable
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def self.find(name)
         candidates = name.include?("/") ? [name, File.join(name, "bin/ruby")] : places(name).map { |folder| File.join(folder, "bin/ruby") }
         found = candidates.map { |path| File.expand_path(path) }.find { |path| File.file?(path) && File.executable?(path) }
-        found or raise UserMistake, "ruby=#{name}: there is no such Ruby; looked for #{candidates.join(", ")}. Give the path of one."
+        found or raise UsageError, "ruby=#{name}: there is no such Ruby; looked for #{candidates.join(", ")}. Give the path of one."
       end
 
       def self.places(version)

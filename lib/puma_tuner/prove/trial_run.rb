@@ -63,12 +63,12 @@ module PumaTuner
       def window(seconds, first)
         before = Host::Readings.take(@server, @meter)
         outcome = @curve.during { first ? Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds) : @traffic.send_to(@server.url, duration_s: seconds) }
-        insist_on_answers(outcome)
+        ensure_answered(outcome)
         Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome.requests_count)
       end
 
       # Nothing is gained by going on with a server that does not answer at all.
-      def insist_on_answers(outcome)
+      def ensure_answered(outcome)
         return if outcome.requests_count.positive?
         raise ServerFailed.new("The server answered nothing while it was warmed up (#{outcome.complaint})", log_tail: @server.log_tail,
           advice: @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below.")

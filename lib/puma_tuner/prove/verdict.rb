@@ -155,10 +155,10 @@ module PumaTuner
       def failing(variant) = failures.find { |failure| failure.variant == variant && failure.clearly_more }
 
       # @return [Verdict] itself
-      # @raise [VoidMeasurement] when fewer rounds were run than were wanted
-      def insist_on_complete
+      # @raise [InvalidMeasurement] when fewer rounds were run than were wanted
+      def ensure_complete
         return self if complete
-        raise VoidMeasurement, "there are #{Units.counted(rounds_count, "round")} that count, fewer than were wanted: #{stopped_because}"
+        raise InvalidMeasurement, "there are #{Units.counted(rounds_count, "round")} that count, fewer than were wanted: #{stopped_because}"
       end
 
       # @return [Boolean] whether all that was asked for was shown; true when nothing was

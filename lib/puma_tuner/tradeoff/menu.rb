@@ -34,13 +34,13 @@ module PumaTuner
       # @param memory_mib [Array<Integer>] limits for YJIT, besides its own
       # @param call_thresholds [Array<Integer>] for YJIT, besides its own
       # @return [Array<Prove::Variant>] the baseline first
-      # @raise [UserMistake] for what is not known, and for too many
+      # @raise [UsageError] for what is not known, and for too many
       def variants(subjects, ruby_version: RUBY_VERSION, memory_mib: MEMORY_MIB, call_thresholds: CALL_THRESHOLDS)
         unknown = subjects - SUBJECTS
-        raise UserMistake, "#{unknown.first} is none of #{SUBJECTS.join(", ")}" if unknown.any?
+        raise UsageError, "#{unknown.first} is none of #{SUBJECTS.join(", ")}" if unknown.any?
         lists = subjects.uniq.map { |subject| list(subject, ruby_version, memory_mib, call_thresholds) }
         combinations = lists.first.to_a.product(*lists.drop(1).map(&:to_a))
-        insist_on_few(combinations.size)
+        ensure_few_combinations(combinations.size)
         combinations.map { |parts| Prove::Variant.new(name: parts.map(&:first).join(" + "), factors: parts.map(&:last).reduce({}, :merge)) }
       end
 
@@ -67,13 +67,13 @@ module PumaTuner
       def jemalloc
         Prove::Preload.find(JEMALLOC)
         {"jemalloc" => {"preload" => JEMALLOC}}
-      rescue UserMistake
+      rescue UsageError
         {}
       end
 
-      def insist_on_few(count)
+      def ensure_few_combinations(count)
         return if count <= VARIANTS_MAX
-        raise UserMistake, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. Leave out a subject, or some of --memory or --thresholds."
+        raise UsageError, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. Leave out a subject, or some of --memory or --thresholds."
       end
     end
   end

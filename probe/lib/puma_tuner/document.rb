@@ -56,7 +56,7 @@ module PumaTuner
       path = File.realpath(path) if File.symlink?(path) && File.exist?(path)
       AtomicFile.write(path, dump(value))
     rescue SystemCallError => error
-      raise UserMistake, "cannot write #{path}: #{error.message}. Give another place."
+      raise UsageError, "cannot write #{path}: #{error.message}. Give another place."
     end
 
     # @param kinds [Array<Symbol>] the kinds that will do
@@ -66,7 +66,7 @@ module PumaTuner
       # JSON is UTF-8, whatever the locale.
       parse(File.read(path, encoding: Encoding::UTF_8), path, kinds)
     rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
-      raise UserMistake, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
+      raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end
 
     # @param text [String] JSON

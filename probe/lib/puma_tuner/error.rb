@@ -1,15 +1,13 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # Base of everything this gem raises on purpose.
-  class Error < StandardError; end
-
-  # The user can mend it: the message says how. The command ends with no backtrace and exit code 2, or 3 for the measurements that failed.
-  class UserMistake < Error
+  # The base of everything that this gem raises on purpose.
+  class Error < StandardError
     # @return [String] the message without what the app has printed: what a document may hold of it
     attr_reader :kept
 
-    # @return [Array<String>] the last lines that the app has printed. They may hold anything: whoever runs the command is shown them, and nobody else
+    # @return [Array<String>] the last lines that the app has printed. They may hold anything: whoever runs the command
+    #   is shown them, and nobody else
     attr_reader :output
 
     # @param text [String] what is wrong, and what to do
@@ -21,11 +19,12 @@ module PumaTuner
     end
   end
 
-  # A promise of our own code was broken. The command asks for a report and shows where.
-  class InvariantError < Error; end
+  # The user has to ask differently, or to install something: the message says how. The command ends with no backtrace
+  # and exit code 2.
+  class UsageError < Error; end
 
   # A file that should hold one of our documents does not.
-  class InvalidDocument < UserMistake
+  class InvalidDocument < UsageError
     def initialize(path, problem)
       super("#{path} is no document that this version can read: #{problem}. " \
             "Make it anew with `puma_tuner measure` or `puma_tuner tune`.")
@@ -33,14 +32,14 @@ module PumaTuner
   end
 
   # A line of a request file cannot be understood.
-  class InvalidRequestFile < UserMistake
+  class InvalidRequestFile < UsageError
     def initialize(path, line_number, problem)
       super("#{path}, line #{line_number}: #{problem}. The format is described in docs/formats/requests.md.")
     end
   end
 
-  # What was asked for was right, and could not be measured. The command ends with exit code 3.
-  class MeasurementFailed < UserMistake; end
+  # What was asked for was right, and could not be measured. The command ends with no backtrace and exit code 3.
+  class MeasurementFailed < Error; end
 
   # The application's server did not come up, or went away while it was needed.
   class ServerFailed < MeasurementFailed
@@ -56,5 +55,8 @@ module PumaTuner
   class LoadToolFailed < MeasurementFailed; end
 
   # A measurement was made, and must not be used: wrong answers, too few requests.
-  class VoidMeasurement < MeasurementFailed; end
+  class InvalidMeasurement < MeasurementFailed; end
+
+  # A promise of our own code was broken. The command asks for a report, shows where, and ends with exit code 70.
+  class InvariantError < Error; end
 end

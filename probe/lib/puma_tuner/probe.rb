@@ -42,7 +42,7 @@ module PumaTuner
   # Where the time of this server's requests and jobs went, in all its processes, since they started.
   #
   # @return [Probe::Observation]
-  # @raise [VoidMeasurement] when none has ended yet, or nothing can be recorded here
+  # @raise [InvalidMeasurement] when none has ended yet, or nothing can be recorded here
   def self.snapshot = Probe.snapshot.take
 
   # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the address.
@@ -54,10 +54,10 @@ module PumaTuner
   # @param endpoints_max [Integer] endpoints kept apart, and as many kinds of jobs; all others count together
   # @param interval_s [Numeric] seconds after which each worker tells anew of its heap and of YJIT
   # @return [void]
-  # @raise [UserMistake] of an address or a label that can't be
+  # @raise [UsageError] of an address or a label that can't be
   def self.export(address = "tcp://127.0.0.1:9394", labels: {}, endpoints_max: 200, interval_s: 10)
     wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } + (labels.keys.map(&:to_s) & Export::TAKEN_LABELS)
-    raise UserMistake, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}" if wrong.any?
+    raise UsageError, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}" if wrong.any?
     settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze, endpoints_max:, interval_s:)
     Export.start(address:, settings:)
   end

@@ -9,13 +9,13 @@ module PumaTuner
   Topology = Document.define(:workers_count, :threads_count) do
     # @param text [String] "2x3": two workers of three threads
     def self.parse(text)
-      match = /\A(\d+)x(\d+)\z/.match(text) or raise UserMistake, "#{text.inspect} is no topology; write WORKERSxTHREADS, such as 2x3"
+      match = /\A(\d+)x(\d+)\z/.match(text) or raise UsageError, "#{text.inspect} is no topology; write WORKERSxTHREADS, such as 2x3"
       from(match[1].to_i, match[2].to_i)
     end
 
     # @param workers [Integer] as in Puma's options, where 0 and 1 both mean one process
     def self.from(workers, threads)
-      raise UserMistake, "a topology needs at least one thread" unless threads.positive?
+      raise UsageError, "a topology needs at least one thread" unless threads.positive?
       new(workers_count: [workers, 1].max, threads_count: threads)
     end
 

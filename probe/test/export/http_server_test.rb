@@ -93,7 +93,7 @@ class ExportHttpServerTest < TunerTest
 
   test "labels that are ours, or no names, are a mistake" do
     [{endpoint: "x"}, {"le" => "x"}, {"a-b": "x"}, {"" => "x"}].each do |labels|
-      assert_match(/can't be a label of the exporter's/, assert_raises(PumaTuner::UserMistake) { PumaTuner.export(nil, labels:) }.message)
+      assert_match(/can't be a label of the exporter's/, assert_raises(PumaTuner::UsageError) { PumaTuner.export(nil, labels:) }.message)
     end
   end
 end

@@ -112,7 +112,7 @@ class ExportReadingTest < TunerTest
     labels = families.values.flat_map { |family| family.samples.keys.flat_map(&:keys) }.map(&:to_s).uniq
     assert_empty labels & %w[job instance]
     assert_empty labels - PumaTuner::Export::OWN_LABELS
-    assert_match(/"job" can't be a label/, assert_raises(PumaTuner::UserMistake) { PumaTuner.export(nil, labels: {job: "shop"}) }.message)
+    assert_match(/"job" can't be a label/, assert_raises(PumaTuner::UsageError) { PumaTuner.export(nil, labels: {job: "shop"}) }.message)
   end
 
   test "jobs are no requests, and have no queue" do

@@ -69,7 +69,7 @@ class H2loadTest < TunerTest
       {arrivals: Load::Arrivals.closed(reuse: 1..2)} => /cannot bound/, {url: "unix:///tmp/a"} => /not used over unix sockets/
     }.each do |options, said|
       printing(ENDING) do |generator|
-        assert_match said, assert_raises(PumaTuner::UserMistake) { run_h2load(generator, *options[:requests], **options.except(:requests)) }.message
+        assert_match said, assert_raises(PumaTuner::UsageError) { run_h2load(generator, *options[:requests], **options.except(:requests)) }.message
       end
     end
   end

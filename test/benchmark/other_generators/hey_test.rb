@@ -82,7 +82,7 @@ class HeyTest < TunerTest
       {arrivals: Load::Arrivals.closed(reuse: 1..2)} => /cannot bound/, {url: "unix:///tmp/a"} => /not used over unix sockets/
     }.each do |options, said|
       printing(SUMMARY) do |generator|
-        error = assert_raises(PumaTuner::UserMistake) { run_hey(generator, *options[:requests], **options.except(:requests)) }
+        error = assert_raises(PumaTuner::UsageError) { run_hey(generator, *options[:requests], **options.except(:requests)) }
         assert_match said, error.message
         assert_match(/Our own can do it/, error.message)
       end

@@ -134,7 +134,7 @@ class WrkTest < TunerTest
   end
 
   test "refuses HEAD, which wrk cannot send" do
-    error = assert_raises(PumaTuner::UserMistake) { run_wrk("http://127.0.0.1:1", Request.new(path: "/", http_method: "HEAD")) }
+    error = assert_raises(PumaTuner::UsageError) { run_wrk("http://127.0.0.1:1", Request.new(path: "/", http_method: "HEAD")) }
     assert_match(/HEAD/, error.message)
   end
 

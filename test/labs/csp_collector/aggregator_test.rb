@@ -122,14 +122,14 @@ class CspAggregatorTest < CspStoreTest
   test "a database keeps its window, and has one writer" do
     write(line)
     count(window: "day")
-    assert_match(/counts by the day/, assert_raises(CspCollector::UserMistake) { count(window: "hour") }.message)
+    assert_match(/counts by the day/, assert_raises(CspCollector::UsageError) { count(window: "hour") }.message)
     store = CspCollector::Store.new(@database, window: "day")
-    assert_match(/another process is counting/, assert_raises(CspCollector::UserMistake) { count(window: "day") }.message)
+    assert_match(/another process is counting/, assert_raises(CspCollector::UsageError) { count(window: "day") }.message)
     store.close
     assert_equal 1, count(window: "day")["lines_count"]
     File.write("#{@database}.txt", "no database at all, and longer than a header of a hundred bytes is, which SQLite looks at first of all things")
-    assert_raises(CspCollector::UserMistake) { CspCollector::Store.new("#{@database}.txt") }
-    assert_raises(CspCollector::UserMistake) { CspCollector::Store.new("#{@folder}/none/db") }
+    assert_raises(CspCollector::UsageError) { CspCollector::Store.new("#{@database}.txt") }
+    assert_raises(CspCollector::UsageError) { CspCollector::Store.new("#{@folder}/none/db") }
   end
 
   test "the command reads a stream, says what it read, and what it can't do" do

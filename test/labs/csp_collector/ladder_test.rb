@@ -103,12 +103,12 @@ class CspLadderTest < TunerTest
 
   test "an error page is refused, and so is an answer 201 without its line, or with another" do
     Dir.mktmpdir do |folder|
-      page = assert_raises(PumaTuner::VoidMeasurement) { prove(rung(folder, 'run ->(_) { [500, {"content-type" => "text/html"}, ["sorry" * 700]] }')) }
+      page = assert_raises(PumaTuner::InvalidMeasurement) { prove(rung(folder, 'run ->(_) { [500, {"content-type" => "text/html"}, ["sorry" * 700]] }')) }
       assert_match(/faulty.*unexpected status \(500/, page.message)
-      silent = assert_raises(PumaTuner::VoidMeasurement) { prove(rung(folder, "run ->(_) { [201, {}, []] }")) }
+      silent = assert_raises(PumaTuner::InvalidMeasurement) { prove(rung(folder, "run ->(_) { [201, {}, []] }")) }
       assert_match(/faulty.*and 0 lines were written/, silent.message)
       other = 'run ->(_) { $stdout.syswrite(%({"time":"2026-01-01T00:00:00.000Z","report":{}}\n)); [201, {}, []] }'
-      assert_match(/a line has not what was sent/, assert_raises(PumaTuner::VoidMeasurement) { prove(rung(folder, other)) }.message)
+      assert_match(/a line has not what was sent/, assert_raises(PumaTuner::InvalidMeasurement) { prove(rung(folder, other)) }.message)
     end
   end
 

@@ -36,6 +36,6 @@ class CspLinesTest < TunerTest
   end
 
   test "one line more than there are answers is found out" do
-    assert_match(/answers were 201, and \d+ lines were written/, assert_raises(PumaTuner::VoidMeasurement) { send_load(extra_line_at: 15) }.message)
+    assert_match(/answers were 201, and \d+ lines were written/, assert_raises(PumaTuner::InvalidMeasurement) { send_load(extra_line_at: 15) }.message)
   end
 end

@@ -66,7 +66,7 @@ class CspTogetherTest < CspStoreTest
     busy = TCPServer.new("127.0.0.1", 0)
     {["--port", busy.addr[1].to_s] => /--port \d+: .*in use.*name another port/, %w[--port 1 --report-port 1] => /must differ/, %w[--threads 0] => /from 1 to 64/, %w[--what] => /--help/, %w[x] => /no argument/,
      ["--data", "/dev/null/x"] => /--data/}.each do |words, pattern|
-      error = assert_raises(CspCollector::UserMistake, words.join(" ")) { CspCollector::Together.new(["--report-port", "0", "--data", @data, *words]).call }
+      error = assert_raises(CspCollector::UsageError, words.join(" ")) { CspCollector::Together.new(["--report-port", "0", "--data", @data, *words]).call }
       assert_match(pattern, error.message)
     end
   end

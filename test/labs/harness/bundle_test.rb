@@ -23,9 +23,9 @@ class LabBundleTest < TunerTest
   test "a Gemfile of the lab's that is not installed is refused before anything runs, with what installs it" do
     bundle = Bundle.of({"gemfile" => "Gemfile", "gem.json" => "2.7.2"}, folder: @folder)
     refute bundle.installed?
-    error = assert_raises(PumaTuner::UserMistake) { Bundle.insist(lab(bundle, bundle), quick: true) }
+    error = assert_raises(PumaTuner::UsageError) { Bundle.ensure_installed(lab(bundle, bundle), quick: true) }
     assert_match(/\Athe lab shop_lab needs what is not installed: #{@folder}\/Gemfile with json 2\.7\.2\. Run: puma_tuner lab setup shop_lab --quick\z/, error.message)
-    assert_raises(PumaTuner::UserMistake) { bundle.around({}, []) unless bundle.insist }
+    assert_raises(PumaTuner::UsageError) { bundle.around({}, []) unless bundle.ensure_installed }
   end
 
   test "an application elsewhere keeps the gems that its own set-up has installed" do

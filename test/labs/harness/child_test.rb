@@ -53,19 +53,19 @@ class LabChildTest < TunerTest
 
   test "a program that fails is told with its last lines" do
     in_folder('warn "no such schema"; exit 3') do |folder|
-      mistake = assert_raises(UserMistake) { answer(folder) }
+      mistake = assert_raises(MeasurementFailed) { answer(folder) }
       assert_match(/exit 3/, mistake.message)
       assert_match(/no such schema/, mistake.message)
     end
   end
 
   test "a program that prints something else, or nothing, is a mistake" do
-    ['puts "hello"', ""].each { |source| in_folder(source) { |folder| assert_match(/no JSON/, assert_raises(UserMistake) { answer(folder) }.message) } }
+    ['puts "hello"', ""].each { |source| in_folder(source) { |folder| assert_match(/no JSON/, assert_raises(MeasurementFailed) { answer(folder) }.message) } }
   end
 
   test "one that takes too long is stopped, with what it started" do
     in_folder('spawn("sleep", "60"); sleep 60') do |folder|
-      mistake = assert_raises(UserMistake) { answer(folder, limit_s: 1) }
+      mistake = assert_raises(MeasurementFailed) { answer(folder, limit_s: 1) }
       assert_match(/longer than 1 s/, mistake.message)
       assert_empty processes_in(folder)
     end

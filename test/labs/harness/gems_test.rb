@@ -81,14 +81,14 @@ class LabGemsTest < TunerTest
 
   test "what can't be had is told with RubyGems' own words" do
     with_gems(PAPER) do
-      mistake = assert_raises(UserMistake) { Lab::Gems.install(pins("9.9.9")) }
+      mistake = assert_raises(UsageError) { Lab::Gems.install(pins("9.9.9")) }
       assert_match(/lab_paper 9\.9\.9/, mistake.message)
       assert_match(/^  \| /, mistake.message)
     end
   end
 
   test "a Ruby that is not here is told with what provides it" do
-    mistake = assert_raises(UserMistake) { Lab::Gems.ruby("0.9.9") }
+    mistake = assert_raises(UsageError) { Lab::Gems.ruby("0.9.9") }
     assert_match(%r{Ruby 0\.9\.9 is needed.*bin/setup --ruby 0\.9\.9}, mistake.message)
   end
 end

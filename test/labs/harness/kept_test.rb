@@ -24,7 +24,7 @@ class LabKeptTest < TunerTest
   end
 
   test "a part that fails is not kept" do
-    assert_raises(VoidMeasurement) { kept.part("grid") { raise VoidMeasurement, "no" } }
+    assert_raises(InvalidMeasurement) { kept.part("grid") { raise InvalidMeasurement, "no" } }
     assert_equal 7, kept.part("grid") { 7 }
   end
 
@@ -65,8 +65,8 @@ class LabKeptTest < TunerTest
 
   test "a place that can't be written is told" do
     run = Lab::Kept.new("/proc/nowhere/parts", same: {})
-    assert_match(/cannot keep.*--output/, assert_raises(UserMistake) { run.part("grid") { 1 } }.message)
-    assert_match(/cannot keep.*--output/, assert_raises(UserMistake) { run.journal("grid", {}) }.message)
+    assert_match(/cannot keep.*--output/, assert_raises(UsageError) { run.part("grid") { 1 } }.message)
+    assert_match(/cannot keep.*--output/, assert_raises(UsageError) { run.journal("grid", {}) }.message)
   end
 
   test "another file in the lab's folder makes another lab" do

@@ -13,7 +13,7 @@ class MythBustersAgainTest < TunerTest
     told = Told.new([])
     value = Again.after_void(told) do
       attempts += 1
-      raise PumaTuner::VoidMeasurement, "a connection broke" if attempts <= count
+      raise PumaTuner::InvalidMeasurement, "a connection broke" if attempts <= count
       attempts
     end
     [value, told.texts.size]
@@ -24,6 +24,6 @@ class MythBustersAgainTest < TunerTest
   end
 
   test "gives up on what is void three times in a row" do
-    assert_raises(PumaTuner::VoidMeasurement) { run_of_failures(3) }
+    assert_raises(PumaTuner::InvalidMeasurement) { run_of_failures(3) }
   end
 end

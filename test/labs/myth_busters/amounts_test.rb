@@ -33,9 +33,9 @@ class MythBustersAmountsTest < TunerTest
   test "reads what ab says, and nothing of a run with failures" do
     good = "Complete requests:      4\nFailed requests:        0\nRequests per second:    25.40 [#/sec] (mean)\n"
     assert_in_delta 25.4, ApacheBench.read(good)
-    assert_raises(PumaTuner::VoidMeasurement) { ApacheBench.read(good.sub("Failed requests:        0", "Failed requests:        2")) }
-    assert_raises(PumaTuner::VoidMeasurement) { ApacheBench.read("#{good}Non-2xx responses:      4\n") }
-    assert_raises(PumaTuner::VoidMeasurement) { ApacheBench.read("apr_socket_recv: Connection refused (111)") }
+    assert_raises(PumaTuner::InvalidMeasurement) { ApacheBench.read(good.sub("Failed requests:        0", "Failed requests:        2")) }
+    assert_raises(PumaTuner::InvalidMeasurement) { ApacheBench.read("#{good}Non-2xx responses:      4\n") }
+    assert_raises(PumaTuner::InvalidMeasurement) { ApacheBench.read("apr_socket_recv: Connection refused (111)") }
   end
 
   ROLLUP = <<~TEXT

@@ -46,8 +46,8 @@ class MythBustersLabTest < TunerTest
 
   test "says which packages its set-up lacks, and how to have them" do
     needed = {"there" => RbConfig.ruby, "not-there" => "no-such-program", "nor-there" => "/no/such/file"}
-    mistake = assert_raises(PumaTuner::UserMistake) { MythBusters::Packages.insist(needed.keys, needed:) }
+    mistake = assert_raises(PumaTuner::UsageError) { MythBusters::Packages.ensure_installed(needed.keys, needed:) }
     assert_match(/apt-get install --no-install-recommends not-there nor-there\z/, mistake.message)
-    assert_nil MythBusters::Packages.insist(["there"], needed:)
+    assert_nil MythBusters::Packages.ensure_installed(["there"], needed:)
   end
 end

@@ -61,7 +61,7 @@ class MythBustersServersTest < TunerTest
     with_field do |field|
       wrong = MythBusters::Entrant.puma("1x1", environment: {"MYTH_UNITS" => "0"})
       field.serving([wrong]) do |(stand)|
-        assert_raises(PumaTuner::VoidMeasurement) { stand.turn(MythBusters::Asked.closed("/cpu-only", 1), 0.3) }
+        assert_raises(PumaTuner::InvalidMeasurement) { stand.turn(MythBusters::Asked.closed("/cpu-only", 1), 0.3) }
       end
     end
   end

@@ -104,13 +104,13 @@ class PerfProfilerTest < TunerTest
         assert_match(/perf can't read it/, refusal("perf", "PERFILE2" + "\x00" * 2_000))
       end
     end
-    assert_raises(PumaTuner::UserMistake) { Perf.read("/nowhere", mode: "wall") }
+    assert_raises(PumaTuner::UsageError) { Perf.read("/nowhere", mode: "wall") }
   end
 
   test "says what to do when there is no such process, or perf is not there" do
-    error = assert_raises(PumaTuner::UserMistake) { Perf.new.record(pids: [2**22 - 1], path: "/tmp/none", duration_s: 1) }
+    error = assert_raises(PumaTuner::MeasurementFailed) { Perf.new.record(pids: [2**22 - 1], path: "/tmp/none", duration_s: 1) }
     assert_match(/perf recorded nothing\. Are the processes still there\?/, error.message)
-    error = assert_raises(PumaTuner::UserMistake) { Perf.new(search_path: "/nowhere").record(pids: [1], path: "/tmp/none", duration_s: 1) }
+    error = assert_raises(PumaTuner::UsageError) { Perf.new(search_path: "/nowhere").record(pids: [1], path: "/tmp/none", duration_s: 1) }
     assert_match(/perf is not on PATH\. Install it: sudo apt-get install linux-perf/, error.message)
   end
 end

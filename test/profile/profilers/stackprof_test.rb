@@ -43,7 +43,7 @@ class StackprofProfilerTest < TunerTest
       assert_operator amount(ran.samples, "Work.short"), :>, 100_000_000
       assert_equal 1_000_000, ran.samples.interval_ns
     end
-    error = assert_raises(PumaTuner::UserMistake) do
+    error = assert_raises(PumaTuner::UsageError) do
       Thread.new do
         Thread.current.report_on_exception = false
         PumaTuner::Probe::Profilers.find("stackprof").new(path: "/tmp/none", mode: "wall").start

@@ -3,7 +3,7 @@
 # A collector of Content Security Policy reports: README.md beside this folder tells what it does and promises.
 module CspCollector
   # What people can put right; the commands end with status 2.
-  class UserMistake < StandardError; end
+  class UsageError < StandardError; end
 
   autoload :Aggregator, "#{__dir__}/csp_collector/aggregator"
   autoload :App, "#{__dir__}/csp_collector/app"
@@ -34,7 +34,7 @@ module CspCollector
     text = ENV.fetch(name, default.to_s)
     Integer(text, 10).tap { |number| raise ArgumentError unless number.positive? }
   rescue ArgumentError
-    raise UserMistake, "#{name}=#{text}: give a whole number above 0"
+    raise UsageError, "#{name}=#{text}: give a whole number above 0"
   end
 
   # Ends this process when the one that started it has gone, however that ended: it holds the other end of standard input.

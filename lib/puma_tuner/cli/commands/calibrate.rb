@@ -50,8 +50,8 @@ module PumaTuner
       # The figures are no worse for not being kept.
       def keep(machine, store)
         err.puts("kept: #{store.write(machine)}")
-      rescue UserMistake => mistake
-        err.puts("puma_tuner: #{mistake.message} The figures are not kept; --output FILE puts them elsewhere.")
+      rescue UsageError => error
+        err.puts("puma_tuner: #{error.message} The figures are not kept; --output FILE puts them elsewhere.")
       end
 
       def warn_of(remarks)

@@ -13,7 +13,7 @@ module PumaTuner
       ]
 
       def call(shell:)
-        written = Completions::SHELLS.fetch(shell) { raise UserMistake, "there are completions for #{Completions::SHELLS.keys.join(", ")}, and none for #{shell.inspect}" }
+        written = Completions::SHELLS.fetch(shell) { raise UsageError, "there are completions for #{Completions::SHELLS.keys.join(", ")}, and none for #{shell.inspect}" }
         out.puts(Completions.public_send(written))
       end
     end

@@ -27,8 +27,8 @@ module PumaTuner
       private
 
       def question_of(a:, b:, a_end:, b_end:, window:, step:, source:, by:, services:, seed:)
-        raise UserMistake, "--a is missing: the labels of the servers that are the baseline, such as --a '{yjit=\"off\"}'" unless a
-        raise UserMistake, "--source #{source}: there is #{SOURCES.join(", ")}" unless SOURCES.include?(source)
+        raise UsageError, "--a is missing: the labels of the servers that are the baseline, such as --a '{yjit=\"off\"}'" unless a
+        raise UsageError, "--source #{source}: there is #{SOURCES.join(", ")}" unless SOURCES.include?(source)
         Fleet::Reader::Question.new(selectors: [a, b || a].map { |text| Fleet::Selector.parse(text) }, ends: [Fleet::Window.instant("--a-end", a_end), Fleet::Window.instant("--b-end", b_end)],
           duration_s: Fleet::Window.seconds("--window", window), step_s: step && Fleet::Window.seconds("--step", step), source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:)
       end

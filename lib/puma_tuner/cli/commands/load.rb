@@ -17,7 +17,7 @@ module PumaTuner
 
       def call(url:, self_test:, **options)
         return tell_truth if self_test
-        raise UserMistake, "no URL given: name a server that is running, such as http://127.0.0.1:9292" unless url
+        raise UsageError, "no URL given: name a server that is running, such as http://127.0.0.1:9292" unless url
         send_load(url, **options)
       end
 
@@ -43,7 +43,7 @@ module PumaTuner
         raise LoadToolFailed, Load::Native.why_not if Load::Native.why_not
         cores = Probe::Processes.allowed_cores
         return core if cores.include?(core)
-        raise UserMistake, "--core #{core}: this process may use #{cores.join(", ")}"
+        raise UsageError, "--core #{core}: this process may use #{cores.join(", ")}"
       end
 
       # Stopped early, the last requests had no chance to be answered.

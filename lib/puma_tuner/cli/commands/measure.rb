@@ -43,7 +43,7 @@ module PumaTuner
 
       def refuse_without_load(options)
         given = OF_LOAD.map { |name| self.class.declared.fetch(name) }.find { |option| options[option.name] != option.without_it }
-        raise UserMistake, "#{given.flag} is of requests that we send; add --load" if given
+        raise UsageError, "#{given.flag} is of requests that we send; add --load" if given
       end
 
       # @yieldparam observation [Probe::Observation] as far as it is known

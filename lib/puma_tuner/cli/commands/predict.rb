@@ -44,13 +44,13 @@ module PumaTuner
 
       def goal_of(max_p, capacity)
         goal = Predict::Goal.new(max_ns: max_p)
-        raise UserMistake, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: the goal of a search; add --capacity" if goal.latency? && !capacity
+        raise UsageError, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: the goal of a search; add --capacity" if goal.latency? && !capacity
         goal
       end
 
       def loads_of(app, options)
         loads = Loads.new(app.workload, **options.slice(*Loads::OPTIONS))
-        raise UserMistake, "--what-if says what load there is, and so do --rate, --connections, --arrivals or --think; leave one out" if loads.said? && app.what_if.load?
+        raise UsageError, "--what-if says what load there is, and so do --rate, --connections, --arrivals or --think; leave one out" if loads.said? && app.what_if.load?
         loads
       end
 

@@ -14,7 +14,7 @@ module PumaTuner
       example ["--from /var/log/nginx/access.log", "--from production.log --keep-values --instants instants.txt"]
 
       def call(from:, output:, instants:, top:, keep_values:, **options)
-        raise UserMistake, "which log? Name it with --from" unless from
+        raise UsageError, "which log? Name it with --from" unless from
         output = Results.path(output, "requests.txt", err:)
         Output.check_writable(output, instants)
         reader, summary = summary_of(from, **options)
@@ -30,7 +30,7 @@ module PumaTuner
       def summary_of(from, seed:, methods:, log_format:, assets:)
         http_methods = methods.map(&:upcase)
         unknown = http_methods - Load::RequestFile::METHODS
-        raise UserMistake, "--methods #{unknown.join(",")}: there is #{Load::RequestFile::METHODS.join(",")}" if unknown.any?
+        raise UsageError, "--methods #{unknown.join(",")}: there is #{Load::RequestFile::METHODS.join(",")}" if unknown.any?
         reader = AccessLog::Reader.new(from, format: log_format, http_methods:, assets:)
         summary = AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns, seed:) { |path| Probe::Endpoint::Path.name(path) }
         [reader, summary]

@@ -26,7 +26,7 @@ module PumaTuner
         tuner = Tuner.new(plan, progress:, kept: ->(value) { tell_early(kept << value, output, html) })
         tuning = tuner.call
         Output.write(tuning, out:, err:, path: output, html:)
-        insist_on_proof(tuning, tuner.output)
+        ensure_proof(tuning, tuner.output)
       rescue Interrupt
         save_unfinished(kept || [], output, html, path: -> { Results.path(nil, "interrupted.json", err:, **options) })
         exit(130)
@@ -42,7 +42,7 @@ module PumaTuner
       end
 
       # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told all the same.
-      def insist_on_proof(tuning, output)
+      def ensure_proof(tuning, output)
         verdict = tuning.verdict
         return if verdict ? verdict.complete : tuning.unproven.nil?
         err.puts("puma_tuner: #{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}", *output.map { |line| "  | #{line}" })

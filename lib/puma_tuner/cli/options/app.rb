@@ -19,12 +19,12 @@ module PumaTuner
         end
 
         # @return [Host::Command]
-        # @raise [UserMistake] when there is none
+        # @raise [UsageError] when there is none
         def command
           return Host::Command.of_rackup(rackup) if rackup && File.file?(rackup)
-          raise UserMistake, nowhere if rackup
+          raise UsageError, nowhere if rackup
           folder = File.expand_path(directory || ".")
-          raise UserMistake, "--directory #{directory}: there is no such folder" unless File.directory?(folder)
+          raise UsageError, "--directory #{directory}: there is no such folder" unless File.directory?(folder)
           Host::Command.of_words(app, directory: folder)
         end
 

@@ -26,8 +26,8 @@ module PumaTuner
         def stations(workload)
           all = station.map { |word| station_of(word) }
           twice = all.map(&:kind).tally.find { |_, times| times > 1 }&.first
-          raise UserMistake, "--station #{twice}: it is given twice; give it once" if twice
-          all.each { |one| insist_on_waits(one, workload) }
+          raise UsageError, "--station #{twice}: it is given twice; give it once" if twice
+          all.each { |one| ensure_recorded_waits(one, workload) }
         end
 
         private
@@ -35,14 +35,14 @@ module PumaTuner
         def station_of(word)
           match = STATION.match(word)
           return Predict::Station.new(kind: match[:kind], servers_count: match[:count].to_i) if match && Predict::Station::KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
-          raise UserMistake, "--station #{word}: write a kind of wait (#{Predict::Station::KINDS.join(", ")}) and how many servers it has, such as pool=5"
+          raise UsageError, "--station #{word}: write a kind of wait (#{Predict::Station::KINDS.join(", ")}) and how many servers it has, such as pool=5"
         end
 
         # A station that nobody comes to would look like one that is no bottleneck.
-        def insist_on_waits(station, workload)
+        def ensure_recorded_waits(station, workload)
           kinds = workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
           return if kinds.include?(station.kind)
-          raise UserMistake, "--station #{station.kind}=#{station.servers_count}: no recorded request has a wait of that kind; there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
+          raise UsageError, "--station #{station.kind}=#{station.servers_count}: no recorded request has a wait of that kind; there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
         end
       end
     end

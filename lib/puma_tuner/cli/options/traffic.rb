@@ -19,16 +19,16 @@ module PumaTuner
         # @param generator [Load::Generator]
         # @return [Load::Traffic]
         def traffic(generator: Load::Native.new)
-          raise UserMistake, "--data fills in a file of requests; name one with --requests" if data && !requests
+          raise UsageError, "--data fills in a file of requests; name one with --requests" if data && !requests
           Load::Traffic.new(mix: requests ? Load::Mix.read(requests, data_path: data) : Load::Mix.of_paths(path), generator:,
-            arrivals: loop_of_requests, connections_count: connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED), seed:).insist_on_generator
+            arrivals: loop_of_requests, connections_count: connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED), seed:).ensure_generator
         end
 
         private
 
         def loop_of_requests
-          raise UserMistake, "--arrivals #{arrivals}: there is #{KINDS.join(" and ")}" unless [nil, *KINDS].include?(arrivals)
-          raise UserMistake, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
+          raise UsageError, "--arrivals #{arrivals}: there is #{KINDS.join(" and ")}" unless [nil, *KINDS].include?(arrivals)
+          raise UsageError, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
           return Load::Arrivals.open(rate, kind: arrivals || KINDS.first, reuse: reuse_counts) if rate
           Load::Arrivals.closed(think_ns: ((think || 0) * Units::NS_PER_S).round, reuse: reuse_counts)
         end
@@ -37,7 +37,7 @@ module PumaTuner
           return unless reuse
           least, most = reuse.split(":", 2).map { |number| Parse.count("--reuse", number, 1..1_000_000) }
           return least..most if most && least <= most
-          raise UserMistake, "--reuse #{reuse}: write the fewest and the most requests over one connection, such as 1:100"
+          raise UsageError, "--reuse #{reuse}: write the fewest and the most requests over one connection, such as 1:100"
         end
       end
     end

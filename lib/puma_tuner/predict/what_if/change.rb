@@ -15,7 +15,7 @@ module PumaTuner
         LEAST_FACTOR = 1e-6
 
         # @param expression [Expression]
-        # @raise [UserMistake] when it can't be understood
+        # @raise [UsageError] when it can't be understood
         def initialize(expression)
           @expression = expression
           check

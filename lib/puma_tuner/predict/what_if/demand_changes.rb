@@ -9,7 +9,7 @@ module PumaTuner
 
         def call(workload, machine)
           selected = Selection.of(@expression, workload.endpoints, hint:)
-          insist_on(selected)
+          ensure_known(selected)
           names = selected.map(&:name)
           endpoints = workload.endpoints.map { |endpoint| names.include?(endpoint.name) ? changed(endpoint) : endpoint }
           [workload.with(endpoints: endpoints.freeze), machine]
@@ -20,8 +20,8 @@ module PumaTuner
         # @return [String, nil] what else a selector may name
         def hint = nil
 
-        # @raise [UserMistake] when there is nothing to change
-        def insist_on(endpoints) = nil
+        # @raise [UsageError] when there is nothing to change
+        def ensure_known(endpoints) = nil
 
         # @param demand [Model::Demand]
         # @return [Model::Demand]
@@ -59,7 +59,7 @@ module PumaTuner
           @expression.refuse("write =0, or the change: #{target}*0.5 or #{target}-20ms") if operator == "=" && @factor.positive?
         end
 
-        def insist_on(endpoints)
+        def ensure_known(endpoints)
           there = endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
           return if there.intersect?(kinds)
           @expression.refuse("no recorded request#{" of #{@expression.selector}" if @expression.selector} has a wait of the kind #{kinds.first}; " \
@@ -107,7 +107,7 @@ module PumaTuner
           @expression.refuse("write a factor of at most 1: where more garbage collection would fall is not known") if @factor > 1
         end
 
-        def insist_on(endpoints)
+        def ensure_known(endpoints)
           untimed = endpoints.reject { |endpoint| endpoint.demands.all?(&:gc_ns) }
           @expression.refuse("the garbage collector was not timed in #{Selection.list(untimed.map(&:name))}") if untimed.any?
         end

@@ -20,15 +20,15 @@ module PumaTuner
 
         # @return [Expression]
         def self.parse(text)
-          match = WITHOUT.match(text) || SHAPE.match(text) or raise UserMistake, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; docs/what_if.md lists them all"
+          match = WITHOUT.match(text) || SHAPE.match(text) or raise UsageError, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; docs/what_if.md lists them all"
           expression = new(text:, selector: nil, **match.named_captures(symbolize_names: true))
           return expression if CHANGES.key?(expression.target)
           expression.refuse("write io(#{expression.target}), as it is a kind of io") if Io::KINDS.key?(expression.target)
           expression.refuse("there is no #{expression.target} to change; there is #{CHANGES.keys.join(", ")}")
         end
 
-        # @raise [UserMistake]
-        def refuse(reason) = raise(UserMistake, "--what-if #{text}: #{reason}")
+        # @raise [UsageError]
+        def refuse(reason) = raise(UsageError, "--what-if #{text}: #{reason}")
 
         # @return [Float] of "0.7" or "70%"
         def factor(least: 0.0)

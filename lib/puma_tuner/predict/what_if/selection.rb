@@ -15,7 +15,7 @@ module PumaTuner
         # @param endpoints [Array<Model::EndpointDemand>]
         # @return [Array<Model::EndpointDemand>] all of them when the expression names none
         # @param hint [String, nil] what else it may have been meant to name
-        # @raise [UserMistake] when there is none such
+        # @raise [UsageError] when there is none such
         def of(expression, endpoints, hint: nil)
           selector = expression.selector or return endpoints
           found = exactly(selector, endpoints)

@@ -17,7 +17,7 @@ module PumaTuner
         def call(workload, machine)
           groups = @expressions.map { |expression| Selection.of(expression, workload.endpoints) }
           named = groups.flatten.map(&:name)
-          insist_on_once(named)
+          ensure_named_once(named)
           others = workload.endpoints.reject { |endpoint| named.include?(endpoint.name) }
           weights = [*groups, others].zip([*@shares, [1 - @shares.sum, 0].max]).map { |group, share| spread(group, share) }.inject(:merge)
           [workload.with(endpoints: workload.endpoints.map { |endpoint| endpoint.with(weight_ratio: weights.fetch(endpoint.name)) }.freeze), machine]
@@ -30,7 +30,7 @@ module PumaTuner
           expression.factor.tap { |share| expression.refuse("write a share from 0 to 1, or from 0% to 100%") if share > 1 }
         end
 
-        def insist_on_once(names)
+        def ensure_named_once(names)
           twice = names.tally.find { |_, times| times > 1 }&.first
           @expressions.last.refuse("#{twice} has a share by two expressions; give it one") if twice
         end

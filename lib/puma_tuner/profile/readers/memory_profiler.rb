@@ -13,10 +13,10 @@ module PumaTuner
         def parse(bytes) = plain_marshal(bytes)
 
         def check(content)
-          insist_on_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
+          ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
           refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, and known here is #{@profiler::FORMAT}") unless content["format"] == @profiler::FORMAT
-          insist_on_version(content.fetch("profiler_version"))
-          insist_on_mode(content.fetch("mode"))
+          ensure_version(content.fetch("profiler_version"))
+          ensure_mode(content.fetch("mode"))
         end
 
         def build(content)

@@ -31,7 +31,7 @@ module PumaTuner
 
         # (see Reader#samples)
         def samples
-          insist_on_kind
+          ensure_kind
           header = told("script", "--header-only")
           @pids = {}
           @lost_count = 0
@@ -44,7 +44,7 @@ module PumaTuner
 
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
-        def insist_on_kind
+        def ensure_kind
           File.open(@path, "rb") do |file|
             head = file.read(HEAD_BYTES).to_s
             refuse("it is empty") if head.empty?

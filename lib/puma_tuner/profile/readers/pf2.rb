@@ -13,10 +13,10 @@ module PumaTuner
         def parse(bytes) = plain_marshal(bytes)
 
         def check(content)
-          insist_on_kind(content.is_a?(Hash) && content.key?(:collected_sample_count) && content.key?(:puma_tuner))
+          ensure_kind(content.is_a?(Hash) && content.key?(:collected_sample_count) && content.key?(:puma_tuner))
           @facts = content.fetch(:puma_tuner)
-          insist_on_version(@facts.fetch("profiler_version"))
-          insist_on_mode(@facts.fetch("mode"))
+          ensure_version(@facts.fetch("profiler_version"))
+          ensure_mode(@facts.fetch("mode"))
         end
 
         def build(content)

@@ -52,15 +52,15 @@ module PumaTuner
           refuse(error.message)
         end
 
-        def insist_on_kind(true_so) = (refuse("it was not written by #{@profiler::NAME}") unless true_so)
+        def ensure_kind(true_so) = (refuse("it was not written by #{@profiler::NAME}") unless true_so)
 
-        def insist_on_version(version)
+        def ensure_version(version)
           return if Gem::Requirement.new(@profiler::VERSION_REQUIREMENT).satisfied_by?(Gem::Version.new(version))
           refuse("it is of #{@profiler::NAME} #{version}, and known here is #{@profiler::VERSION_REQUIREMENT}")
         end
 
         # @return [String] the mode
-        def insist_on_mode(mode)
+        def ensure_mode(mode)
           refuse("it was recorded in mode #{mode.inspect}, which is none of #{@profiler::NAME}'s") unless @profiler::MODES.key?(mode)
           refuse("it was recorded in mode #{mode}, wanted is #{@mode}") if @mode && @mode != mode
           mode

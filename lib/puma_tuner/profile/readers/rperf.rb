@@ -22,9 +22,9 @@ module PumaTuner
         end
 
         def check(content)
-          insist_on_kind(content.is_a?(Hash) && content["rperf_version"])
-          insist_on_version(content["rperf_version"])
-          insist_on_mode(content.fetch("mode"))
+          ensure_kind(content.is_a?(Hash) && content["rperf_version"])
+          ensure_version(content["rperf_version"])
+          ensure_mode(content.fetch("mode"))
         end
 
         def build(content)

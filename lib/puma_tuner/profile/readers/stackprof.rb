@@ -16,11 +16,11 @@ module PumaTuner
         def parse(bytes) = plain_marshal(bytes)
 
         def check(content)
-          insist_on_kind(content.is_a?(Hash) && content.key?(:missed_samples) && content[:metadata].is_a?(Hash))
+          ensure_kind(content.is_a?(Hash) && content.key?(:missed_samples) && content[:metadata].is_a?(Hash))
           refuse("it is of StackProf's format #{content[:version].inspect}, and known here is #{FORMAT}") unless content[:version] == FORMAT
           @facts = content[:metadata]
-          insist_on_version(@facts.fetch("profiler_version"))
-          insist_on_mode(content.fetch(:mode).to_s)
+          ensure_version(@facts.fetch("profiler_version"))
+          ensure_mode(content.fetch(:mode).to_s)
         end
 
         def build(content)

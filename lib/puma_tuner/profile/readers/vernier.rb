@@ -18,12 +18,12 @@ module PumaTuner
         def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
 
         def check(content)
-          insist_on_kind(content.is_a?(Hash) && content["meta"].is_a?(Hash) && content["meta"]["product"] == "Ruby/Vernier")
+          ensure_kind(content.is_a?(Hash) && content["meta"].is_a?(Hash) && content["meta"]["product"] == "Ruby/Vernier")
           @facts = content["meta"]["vernierUserMetadata"] || {}
-          insist_on_version(@facts["profiler_version"]) if @facts["profiler_version"]
+          ensure_version(@facts["profiler_version"]) if @facts["profiler_version"]
           format = content["meta"]["preprocessedProfileVersion"]
           refuse("it is of version #{format.inspect} of the Firefox profiler's format, and known here is #{FORMAT}") unless format == FORMAT
-          @kind = insist_on_mode(@facts["mode"] || @mode || @profiler.default_mode)
+          @kind = ensure_mode(@facts["mode"] || @mode || @profiler.default_mode)
         end
 
         def build(content)

@@ -11,12 +11,12 @@ module PumaTuner
 
       # @param text [String]
       # @return [Address]
-      # @raise [UserMistake]
+      # @raise [UsageError]
       def self.parse(text)
         case text
         when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"), port: Integer($2, 10))
         when %r{\Aunix://(/.+)\z} then new(kind: "unix", host_or_path: $1, port: nil)
-        else raise UserMistake, "#{text.inspect} is no address for the exporter; write tcp://127.0.0.1:9394 or unix:///path/of/socket"
+        else raise UsageError, "#{text.inspect} is no address for the exporter; write tcp://127.0.0.1:9394 or unix:///path/of/socket"
         end
       end
 

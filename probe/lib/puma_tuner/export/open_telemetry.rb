@@ -35,9 +35,9 @@ module PumaTuner
       class << self
         # @param provider [OpenTelemetry::SDK::Metrics::MeterProvider, nil] nil: the global one
         # @return [void]
-        # @raise [UserMistake] when there is no SDK for metrics
+        # @raise [UsageError] when there is no SDK for metrics
         def register(provider = nil)
-          insist_on_sdk
+          ensure_sdk
           Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
           meter = (provider || ::OpenTelemetry.meter_provider).meter("puma_tuner", version: VERSION)
           @absolute = counters_are_absolute?
@@ -60,10 +60,10 @@ module PumaTuner
 
         private
 
-        def insist_on_sdk
+        def ensure_sdk
           require "opentelemetry-metrics-sdk"
         rescue LoadError
-          raise UserMistake, "opentelemetry-metrics-sdk is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+          raise UsageError, "opentelemetry-metrics-sdk is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
         end
 
         # Where counters would lie, a gauge tells the same number; backends take rates of it, too.

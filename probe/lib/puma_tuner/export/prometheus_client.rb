@@ -19,14 +19,14 @@ module PumaTuner
       class << self
         # @param registry [Prometheus::Client::Registry, nil] nil: the gem's own
         # @return [void]
-        # @raise [UserMistake] without the gem
+        # @raise [UsageError] without the gem
         def register(registry = nil)
           require "prometheus/client"
           require "prometheus/client/formats/text"
           ::Prometheus::Client::Formats::Text.singleton_class.prepend(Appending)
           (@registries ||= []) << (registry || ::Prometheus::Client.registry)
         rescue LoadError
-          raise UserMistake, "prometheus-client is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+          raise UsageError, "prometheus-client is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
         end
 
         # @api private

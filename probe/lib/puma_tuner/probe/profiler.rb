@@ -22,18 +22,18 @@ module PumaTuner
 
         # @param mode [String, nil] nil: the default
         # @return [String]
-        # @raise [UserMistake]
+        # @raise [UsageError]
         def known_mode(mode)
           return default_mode unless mode
           return mode if self::MODES.key?(mode)
-          raise UserMistake, "#{self::NAME} has no mode #{mode.inspect}; there is: #{self::MODES.keys.join(", ")}"
+          raise UsageError, "#{self::NAME} has no mode #{mode.inspect}; there is: #{self::MODES.keys.join(", ")}"
         end
       end
 
       # @param mode [String, nil] one of MODES
       # @param path [String] of the file that `stop` writes; ends in EXTENSION
       # @param interval_us [Integer, nil] between two samples; nil: the default. Profilers that see everything have none
-      # @raise [UserMistake] for a mode that there is not
+      # @raise [UsageError] for a mode that there is not
       def initialize(path:, mode: nil, interval_us: nil)
         @mode = self.class.known_mode(mode)
         @path = path
@@ -51,13 +51,13 @@ module PumaTuner
 
       # Requires the gem, and nothing else.
       # @yieldreturn [String] the version that came
-      # @raise [UserMistake] for a version that is not known to work: the app's own comes first on the load path
+      # @raise [UsageError] for a version that is not known to work: the app's own comes first on the load path
       def load_gem(feature)
         require feature
         @version = yield
         wanted = self.class::VERSION_REQUIREMENT
         return if !defined?(::Gem::Requirement) || ::Gem::Requirement.new(wanted).satisfied_by?(::Gem::Version.new(@version))
-        raise UserMistake, "the app has #{self.class::NAME} #{@version}; known to work is #{wanted}. Update it in the app's Gemfile, or take it out."
+        raise UsageError, "the app has #{self.class::NAME} #{@version}; known to work is #{wanted}. Update it in the app's Gemfile, or take it out."
       end
 
       # What our reader wants to know and the profiler does not write itself. Plain values only.

@@ -17,10 +17,10 @@ module PumaTuner
 
         # @param name [String] such as "vernier"
         # @return [Class]
-        # @raise [UserMistake] for a name that is none
+        # @raise [UsageError] for a name that is none
         def find(name)
           @paths[name]&.then { |path| require(path) }
-          @registered.fetch(name) { raise UserMistake, "#{name.inspect} is no profiler; there is: #{names.join(", ")}" }
+          @registered.fetch(name) { raise UsageError, "#{name.inspect} is no profiler; there is: #{names.join(", ")}" }
         end
 
         # @return [Array<Class>] in the order in which they are told to people

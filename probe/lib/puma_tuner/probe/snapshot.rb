@@ -12,13 +12,13 @@ module PumaTuner
       end
 
       # @return [Observation]
-      # @raise [VoidMeasurement] when neither a request nor a job has ended
+      # @raise [InvalidMeasurement] when neither a request nor a job has ended
       def take
-        raise VoidMeasurement, @recording.why_not unless @recording.any?
+        raise InvalidMeasurement, @recording.why_not unless @recording.any?
         GvlClock.sweep
         after = @recording.ledgers.read
         account = Account.new({}, after)
-        raise VoidMeasurement, "no request or job has ended yet" if account.empty?
+        raise InvalidMeasurement, "no request or job has ended yet" if account.empty?
         observation(account, after, now_ns - after.values.map(&:began_at_ns).min)
       end
 

@@ -61,7 +61,7 @@ module CspCollector
     # @param window [String] one of WINDOWS_S; a database keeps the one that it was made with
     # @param top_count [Integer] kinds of violation kept apart in each window
     # @param keep_days [Integer, nil] how long windows are kept; nil: for ever
-    # @raise [UserMistake]
+    # @raise [UsageError]
     def initialize(path, window: "hour", top_count: 1_000, keep_days: nil, clock: -> { Time.now })
       @window_s = WINDOWS_S.fetch(window)
       @top_count = top_count
@@ -70,7 +70,7 @@ module CspCollector
       @lock = lock(path)
       @db = connect(path)
       prepare(path, window)
-    rescue UserMistake
+    rescue UsageError
       [@db, @lock].compact.each(&:close)
       raise
     end
@@ -121,9 +121,9 @@ module CspCollector
     def lock(path)
       file = File.open("#{path}.lock", File::RDWR | File::CREAT, 0o600)
       return file if file.flock(File::LOCK_EX | File::LOCK_NB)
-      raise UserMistake, "another process is counting into #{path}; stop it first, or name another database"
+      raise UsageError, "another process is counting into #{path}; stop it first, or name another database"
     rescue SystemCallError => error
-      raise UserMistake, "#{path} can't be used as a database: #{error.message}"
+      raise UsageError, "#{path} can't be used as a database: #{error.message}"
     end
 
     def connect(path)
@@ -134,17 +134,17 @@ module CspCollector
       db.execute("PRAGMA synchronous = NORMAL")
       db
     rescue SQLite3::Exception => error
-      raise UserMistake, "#{path} can't be used as a database: #{error.message}"
+      raise UsageError, "#{path} can't be used as a database: #{error.message}"
     end
 
     def prepare(path, window)
       @db.transaction(:immediate) do
         version = @db.get_first_value("PRAGMA user_version")
-        raise UserMistake, "#{path} was made by another version of this program; name another database" unless [0, VERSION].include?(version)
+        raise UsageError, "#{path} was made by another version of this program; name another database" unless [0, VERSION].include?(version)
         create(window) if version.zero?
       end
       kept = @db.get_first_value("SELECT value FROM settings WHERE name = 'window'")
-      raise UserMistake, "#{path} counts by the #{kept}; say --window #{kept}, or name another database" if kept != window
+      raise UsageError, "#{path} counts by the #{kept}; say --window #{kept}, or name another database" if kept != window
     end
 
     def create(window)

@@ -24,7 +24,7 @@ module CspCollector
     # @param words [Array<String>] of the command line
     def self.main(words)
       new(words).call
-    rescue UserMistake => error
+    rescue UsageError => error
       warn "run: #{error.message}"
       exit 2
     end
@@ -32,11 +32,11 @@ module CspCollector
     def initialize(words)
       @settings = {port: 9292, report_port: 9293, data: "csp_reports", threads: 3, window: "hour", keep_days: 90}
       rest = parser.parse(words)
-      raise UserMistake, "there is no argument, only options; see --help" if rest.any?
-      raise UserMistake, "--port and --report-port must differ" if @settings[:port] == @settings[:report_port] && @settings[:port] != 0
+      raise UsageError, "there is no argument, only options; see --help" if rest.any?
+      raise UsageError, "--port and --report-port must differ" if @settings[:port] == @settings[:report_port] && @settings[:port] != 0
       @pids = {}
     rescue OptionParser::ParseError => error
-      raise UserMistake, "#{error.message}; see --help"
+      raise UsageError, "#{error.message}; see --help"
     end
 
     # @return [void]
@@ -48,7 +48,7 @@ module CspCollector
       start
       greet
       ended = watch
-      raise UserMistake, "#{ended} has ended by itself; see #{@settings[:data]}/#{ended.split.last}.log" if ended
+      raise UsageError, "#{ended} has ended by itself; see #{@settings[:data]}/#{ended.split.last}.log" if ended
     ensure
       stop
     end
@@ -71,7 +71,7 @@ module CspCollector
       end
     end
 
-    def within(range, value, name) = range.cover?(value) ? value : raise(UserMistake, "#{name} #{value}: give a number from #{range.min} to #{range.max}")
+    def within(range, value, name) = range.cover?(value) ? value : raise(UsageError, "#{name} #{value}: give a number from #{range.min} to #{range.max}")
 
     def make_folder
       FileUtils.mkdir_p(@settings[:data], mode: 0o700)
@@ -79,7 +79,7 @@ module CspCollector
       File.open(@lines, "a", 0o600, &:close)
       @database = File.join(@settings[:data], "reports.sqlite3")
     rescue SystemCallError => error
-      raise UserMistake, "--data #{@settings[:data]}: #{error.message}"
+      raise UsageError, "--data #{@settings[:data]}: #{error.message}"
     end
 
     # Asked beforehand, as a message of Puma's would not tell which option to use.
@@ -88,7 +88,7 @@ module CspCollector
       servers = names.map do |setting, name|
         TCPServer.new("127.0.0.1", @settings[setting])
       rescue SystemCallError => error
-        raise UserMistake, "#{name} #{@settings[setting]}: #{error.message}; name another port"
+        raise UsageError, "#{name} #{@settings[setting]}: #{error.message}; name another port"
       end
       servers.map { |server| server.addr[1].tap { server.close } }
     end
@@ -119,7 +119,7 @@ module CspCollector
       {"the collector" => [@settings[:port], "/health"], "the page" => [@settings[:report_port], "/"]}.each do |name, (port, path)|
         until answers?(port, path)
           break if @stop.size.positive?
-          raise UserMistake, "#{(ended = gone) || name} did not start; see #{@settings[:data]}/#{(ended || name).split.last}.log" if gone || now_s > deadline_s
+          raise UsageError, "#{(ended = gone) || name} did not start; see #{@settings[:data]}/#{(ended || name).split.last}.log" if gone || now_s > deadline_s
           sleep 0.05
         end
       end

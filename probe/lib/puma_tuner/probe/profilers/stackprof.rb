@@ -26,12 +26,12 @@ module PumaTuner
         VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; for speedscope.app: stackprof --json FILE > FILE.json."
 
         def start
-          insist_on_main_thread if @mode == "wall"
+          ensure_main_thread if @mode == "wall"
           load_gem("stackprof") { ::StackProf::VERSION }
           @cpu_ns = cpu_ns
           interval = (@mode == "object") ? 1 : @interval_us
           return if ::StackProf.start(mode: @mode.to_sym, interval:, raw: true)
-          raise UserMistake, "StackProf is running in this process already; end that first."
+          raise UsageError, "StackProf is running in this process already; end that first."
         end
 
         def stop
@@ -58,9 +58,9 @@ module PumaTuner
             .merge(raw: counts.flat_map { |frames, count| [frames.size, *frames, count] })
         end
 
-        def insist_on_main_thread
+        def ensure_main_thread
           return if Thread.current == Thread.main
-          raise UserMistake, "StackProf's wall mode sees only the thread that starts it, and that is none that serves. " \
+          raise UsageError, "StackProf's wall mode sees only the thread that starts it, and that is none that serves. " \
                              "Take its cpu mode, or vernier."
         end
       end
