@@ -23,5 +23,4 @@ Gem::Specification.new do |spec|
 
   # The command's; the serving process loads none of them.
   spec.add_dependency "csv", "~> 3.2"
-  spec.add_dependency "ruby-progressbar", "~> 1.13"
 end

@@ -12,7 +12,7 @@ module PackedGems
   FOLDERS = {"puma_tuner-probe" => File.join(PROJECT, "probe"), "puma_tuner" => PROJECT}.freeze
 
   # What the second needs besides.
-  DEPENDENCIES = %w[csv ruby-progressbar].freeze
+  DEPENDENCIES = %w[csv].freeze
 
   module_function
 

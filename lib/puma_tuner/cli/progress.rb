@@ -1,13 +1,9 @@
 # frozen_string_literal: true
 
-require "ruby-progressbar"
-
 module PumaTuner
   module CLI
     # Tells how far long work has come: a bar with the time left on a terminal, lines elsewhere.
     class Progress
-      TICK_S = 0.2
-
       # @param err [IO]
       # @param clock [#call] seconds that only grow
       def initialize(err, clock:)
@@ -26,7 +22,7 @@ module PumaTuner
       # @yieldparam stage [#note, #done] to tell what is at hand, or how many steps are done
       # @return what the block returns
       def stage(title, expected_s)
-        stage = @err.tty? ? Bar.new(@err, title, expected_s) : Lines.new(@err, title, expected_s, @clock)
+        stage = @err.tty? ? Bar.new(@err, title, expected_s, @clock) : Lines.new(@err, title, expected_s, @clock)
         value = yield(stage)
         stage.finish
         value
@@ -34,50 +30,84 @@ module PumaTuner
         stage&.stop
       end
 
-      # On a terminal.
+      # On a terminal: one line that is drawn anew, with the share that is done and the time left.
       class Bar
-        def initialize(err, title, expected_s)
-          @bar = ProgressBar.create(title:, output: err, total: expected_s ? [(expected_s / TICK_S).ceil, 1].max : 100,
-            format: "%t |%B| %p%% %e", length: 79, remove_empty: true, throttle_rate: TICK_S)
-          @title = title
-          begin_ticking if expected_s
+        WIDTH = 79
+        BAR_LEAST = 10
+        TICK_S = 0.2
+
+        # Work that takes longer than expected stays here: it ends when it is done.
+        RATIO_MOST = 0.99
+
+        def initialize(err, title, expected_s, clock)
+          @err = err
+          @title = @text = title
+          @clock = clock
+          @began_s = clock.call
+          expect(expected_s) if expected_s
+          draw
         end
 
         # @param text [String] what is at hand
         # @param left_s [Numeric, nil] how long the rest should take, where more is known than before
         def note(text, left_s = nil)
-          @bar.title = "#{@title}: #{text}"
-          return unless left_s
-          @bar.total = @bar.progress + [(left_s / TICK_S).ceil, 1].max
-          begin_ticking
+          @text = "#{@title}: #{text}"
+          expect(left_s) if left_s
+          draw
         end
 
         # @param steps [Integer] of total
         def done(steps, total)
-          @bar.total = total unless @bar.total == total
-          @bar.progress = steps
+          @done_ratio = steps.fdiv(total)
+          draw if @clock.call - @drawn_s >= TICK_S
         end
 
         def finish
-          stop
-          @bar.finish unless @bar.finished?
+          stop_ticking
+          @done_ratio = 1.0
+          draw
         end
 
         def stop
-          @ticker&.kill&.join
-          @bar.stop unless @bar.finished? || @bar.stopped?
+          stop_ticking
+          @err.puts unless @stopped
+          @stopped = true
         end
 
         private
 
-        # Never to its end: that comes when the work is done.
-        def begin_ticking
+        def expect(left_s)
+          @ends_s = @clock.call + left_s
           @ticker ||= Thread.new do
             loop do
               sleep(TICK_S)
-              @bar.increment if @bar.progress < @bar.total - 1
+              draw
             end
           end
+        end
+
+        def stop_ticking = @ticker&.kill&.join
+
+        def ratio
+          return @done_ratio if @done_ratio
+          return 0.0 unless @ends_s
+          [(@drawn_s - @began_s) / [@ends_s - @began_s, TICK_S].max, RATIO_MOST].min
+        end
+
+        def draw
+          @drawn_s = @clock.call
+          share = ratio
+          rest = format("| %d%%%s", share * 100, time_left(share))
+          text = @text[0, WIDTH - rest.size - BAR_LEAST - 2]
+          bar_size = WIDTH - rest.size - text.size - 2
+          # The line is cleared behind it, as the one before may have been longer.
+          @err.print("\r#{text} |#{("=" * (share * bar_size)).ljust(bar_size)}#{rest}\e[K")
+        end
+
+        def time_left(share)
+          return if share.zero? || share == 1
+          left_s = @ends_s ? @ends_s - @drawn_s : (@drawn_s - @began_s) * (1 - share) / share
+          format(", %d:%02d left", *[left_s.ceil, 0].max.divmod(60)) if left_s.positive?
         end
       end
 
