@@ -3,8 +3,8 @@
 require "delegate"
 
 module PumaTuner
-  # The command `puma_tuner`. Exit codes: 0 fine, 1 an expectation was not met (prove --expect, load --self-test), 2 it was called wrongly,
-  # 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads what it prints.
+  # The command `puma_tuner`. Exit codes: 0 fine, 1 an expectation was not met (prove --expect, load --self-test), 2 it
+  # was called wrongly, 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads what it prints.
   module CLI
     autoload :CapacityText, "puma_tuner/cli/capacity_text"
     autoload :Command, "puma_tuner/cli/command"
@@ -31,7 +31,8 @@ module PumaTuner
     autoload :Scenarios, "puma_tuner/cli/scenarios"
 
     LABS = PumaTuner.const_defined?(:Lab, false)
-    NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, `bin/exec puma_tuner lab list` names them (docs/labs.md)"
+    NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, " \
+      "`bin/exec puma_tuner lab list` names them (docs/labs.md)"
 
     # Ends a command that did its work with another code than 0.
     class Ending < SystemExit; end
@@ -61,8 +62,9 @@ module PumaTuner
       # @param clock [#call] seconds that only grow
       # @return [Integer] the exit code
       def call(arguments, out: $stdout, err: $stderr, clock: Clock.method(:now_s))
-        # SIGTERM ends us as Ctrl-C does: with everything we started stopped. Raised like this, and not by Ruby itself, an
-        # interruption can be put off (Thread.handle_interrupt) where it would lose a process that is just being started.
+        # SIGTERM ends us as Ctrl-C does: with everything we started stopped. Raised like
+        # this, and not by Ruby itself, an interruption can be put off
+        # (Thread.handle_interrupt) where it would lose a process that is just being started.
         %w[INT TERM].each { |signal| trap(signal) { Thread.main.raise(Interrupt) } }
         out = Printer.new(out)
         code = ended(err) { run(arguments, out, err, clock) }

@@ -16,14 +16,18 @@ module PumaTuner
         table = Report::Table.new(["", "holds with", *percentiles.map { |name| "#{name} ms" }, "fails with", "<"])
         @capacities.zip(@settings) { |capacity, setting| table << row(capacity, setting) }
         first = @capacities.first
-        "#{["Capacity: the most load with #{first.goal}", *table.lines, "", "  Found by bisection, to #{Units.percent(first.tolerance_ratio)}; judged by the middle of each forecast."].join("\n")}\n\n"
+        found = "  Found by bisection, to #{Units.percent(first.tolerance_ratio)}; " \
+          "judged by the middle of each forecast."
+        "#{["Capacity: the most load with #{first.goal}", *table.lines, "", found].join("\n")}\n\n"
       end
 
       # @return [Array<String>] one sentence for each
       def sentences
         @capacities.zip(@settings).map do |capacity, setting|
-          held = capacity.scenario ? "#{capacity.goal} holds with #{capacity.scenario.arrivals}" : "#{capacity.goal} holds with no load"
-          failed = ", and no more with #{capacity.failed_scenario.arrivals}: #{capacity.failed_because}" if capacity.failed_scenario
+          held = "#{capacity.goal} holds with #{capacity.scenario ? capacity.scenario.arrivals : "no load"}"
+          if capacity.failed_scenario
+            failed = ", and no more with #{capacity.failed_scenario.arrivals}: #{capacity.failed_because}"
+          end
           "capacity of #{name(setting)}: #{held}#{failed}"
         end
       end
@@ -34,12 +38,18 @@ module PumaTuner
       private
 
       def row(capacity, setting)
-        latencies = percentiles.map { |name| capacity.forecast ? Units.milliseconds(capacity.forecast.quantile(name).value) : "-" }
+        latencies = percentiles.map do |name|
+          capacity.forecast ? Units.milliseconds(capacity.forecast.quantile(name).value) : "-"
+        end
         [name(setting), capacity.scenario ? capacity.scenario.arrivals.to_s : "nothing", *latencies,
           capacity.failed_scenario ? capacity.failed_scenario.arrivals.to_s : "-", brief(capacity)]
       end
 
-      def percentiles = @percentiles ||= (%w[p50 p99] | @capacities.first.goal.percentiles).sort_by { |name| Predict::Percentile.ratio(name) }
+      def percentiles
+        @percentiles ||= (%w[p50 p99] | @capacities.first.goal.percentiles).sort_by do |name|
+          Predict::Percentile.ratio(name)
+        end
+      end
 
       # Why there is no steady state is told in a sentence.
       def brief(capacity) = capacity.failed_because&.slice(/\A[^:]+/) || "the most that was tried"

@@ -4,9 +4,11 @@ require "optparse"
 
 module PumaTuner
   module CLI
-    # A verb: what it takes, and what it does. Its class declares, in this order: desc, argument(s), options, renamed, example.
+    # A verb: what it takes, and what it does. Its class declares, in this
+    # order: desc, argument(s), options, renamed, example.
     class Command
-      # A word of the command that is no option. many: all that are left, those after `--` too; choices: all that it can be, or the usual ones
+      # A word of the command that is no option. many: all that are left, those
+      # after `--` too; choices: all that it can be, or the usual ones
       Argument = Data.define(:name, :about, :required, :many, :choices)
 
       class << self
@@ -19,13 +21,18 @@ module PumaTuner
           @hint = hint
         end
 
-        def argument(name, about, required: true, many: false, choices: []) = arguments << Argument.new(name:, about:, required:, many:, choices:)
+        def argument(name, about, required: true, many: false, choices: [])
+          arguments << Argument.new(name:, about:, required:, many:, choices:)
+        end
 
         # @param names [Array<Symbol>] of the dictionary
-        # @param settled [Hash{Symbol => String, Boolean, Hash}] the same with what holds without it, or with several fields of Option
+        # @param settled [Hash{Symbol => String, Boolean, Hash}] the same with
+        #   what holds without it, or with several fields of Option
         def options(*names, **settled)
           names.each { |name| settle(Dictionary.fetch(name)) }
-          settled.each { |name, more| settle(Dictionary.fetch(name).with(**(more.is_a?(Hash) ? more : {default: more}))) }
+          settled.each do |name, more|
+            settle(Dictionary.fetch(name).with(**(more.is_a?(Hash) ? more : {default: more})))
+          end
         end
 
         # An option of this command alone, which is not in the dictionary.
@@ -40,7 +47,8 @@ module PumaTuner
 
         def tells_of_an_app? = @tells_of_an_app || false
 
-        # @param names [Hash{Symbol => Symbol, String}] what an option was called here while its name meant something else elsewhere => what it is called, or what to write instead
+        # @param names [Hash{Symbol => Symbol, String}] what an option was called here while its name meant something
+        #   else elsewhere => what it is called, or what to write instead
         def renamed(**names) = renames.merge!(names)
 
         def example(lines) = examples.concat(lines)
@@ -55,7 +63,11 @@ module PumaTuner
         def examples = @examples ||= []
 
         # @return [Array<Option>] as help lists them
-        def listed = declared.values.sort_by.with_index { |option, index| [Dictionary::TABLE.keys.index(option.group), Dictionary::ALL.keys.index(option.name) || index] }
+        def listed
+          declared.values.sort_by.with_index do |option, index|
+            [Dictionary::TABLE.keys.index(option.group), Dictionary::ALL.keys.index(option.name) || index]
+          end
+        end
 
         # @param words [Array<String>]
         # @return [Hash{Symbol => Object}] of arguments and options, each of its type

@@ -5,7 +5,8 @@ require "optparse"
 
 module PumaTuner
   module CLI
-    # The words of one command, as values. What it tells of words that it does not understand is their names alone, as their values may be secret.
+    # The words of one command, as values. What it tells of words that it does
+    # not understand is their names alone, as their values may be secret.
     class CommandLine
       FAMILY = /\A--max-p(?<number>\d[\d.]*)\z/
 
@@ -49,7 +50,9 @@ module PumaTuner
           # Its own --version and completions.
           parser.base.long.clear
           parser.base.short.clear
-          @command.declared.each_value { |option| (option.name == :max_p) ? declare_family(parser, words, option) : declare(parser, option) }
+          @command.declared.each_value do |option|
+            (option.name == :max_p) ? declare_family(parser, words, option) : declare(parser, option)
+          end
         end
       end
 
@@ -71,14 +74,18 @@ module PumaTuner
       def declare_family(parser, words, option)
         @values[:max_p] = {}
         words.filter_map { |word| word[/\A[^=]*/][FAMILY] }.uniq.each do |flag|
-          parser.on("#{flag} VALUE") { |text| @values[:max_p][Parse.percentile(flag, flag[FAMILY, :number])] = option.read(text, as: flag) }
+          parser.on("#{flag} VALUE") do |text|
+            @values[:max_p][Parse.percentile(flag, flag[FAMILY, :number])] = option.read(text, as: flag)
+          end
         end
       end
 
       def arguments(words)
         single, many = @command.arguments.partition { |argument| !argument.many }
         values = single.to_h { |argument| [argument.name, words.shift] }
-        missing = @command.arguments.find { |argument| argument.required && !argument.many && values[argument.name].nil? }
+        missing = @command.arguments.find do |argument|
+          argument.required && !argument.many && values[argument.name].nil?
+        end
         raise UsageError, "#{missing.name.upcase} is missing: #{missing.about}. See `#{help}`" if missing
         return {**values, many.first.name => words} if many.any?
         raise UsageError, "#{Host::Masking.words(words).first.inspect} is a word too many; see `#{help}`" if words.any?
@@ -89,10 +96,21 @@ module PumaTuner
 
       def unknown(flag)
         new_name = @command.renames[flag.delete_prefix("--").tr("-", "_").to_sym]
-        return "#{flag} means something else now; #{new_name.is_a?(Symbol) ? Dictionary.fetch(new_name).then { |option| "write #{option.flag} (#{option.about})" } : new_name}" if new_name
-        likely = CommandLine.nearest(flag, @command.declared.values.flat_map { |option| [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)] })
-        elsewhere = Dictionary::ALL.each_value.find { |option| option.flag == flag }
-        ["there is no option #{flag}#{" here" if elsewhere}#{"; did you mean #{likely}?" if likely}#{"." unless likely}", @command.hint, "See `#{help}`."].compact.join(" ")
+        return "#{flag} means something else now; #{instead(new_name)}" if new_name
+        flags = @command.declared.values.flat_map do |option|
+          [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
+        end
+        likely = CommandLine.nearest(flag, flags)
+        here = " here" if Dictionary::ALL.each_value.any? { |option| option.flag == flag }
+        ["there is no option #{flag}#{here}#{likely ? "; did you mean #{likely}?" : "."}", @command.hint,
+          "See `#{help}`."].compact.join(" ")
+      end
+
+      # @param new_name [Symbol, String] an option of the dictionary, or what to write
+      def instead(new_name)
+        return new_name unless new_name.is_a?(Symbol)
+        option = Dictionary.fetch(new_name)
+        "write #{option.flag} (#{option.about})"
       end
     end
   end

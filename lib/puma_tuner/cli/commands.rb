@@ -23,19 +23,26 @@ module PumaTuner
 
       # Words => name of the class, as help lists them.
       OWN = {
-        "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise, "prove" => :Prove, "report" => :Report,
-        "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff, "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
+        "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise,
+        "prove" => :Prove, "report" => :Report, "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff,
+        "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
         "completion" => :Completion, "version" => :Version
       }.freeze
 
       # Those of a checkout, which know of findings, too, once they are loaded.
-      LABS = (PumaTuner.const_defined?(:Lab, false) && PumaTuner::Lab) ? {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze : {}.freeze
-      NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, `bin/exec puma_tuner lab list` names them (docs/labs.md)"
+      LABS = if PumaTuner.const_defined?(:Lab, false) && PumaTuner::Lab
+        {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze
+      else
+        {}.freeze
+      end
+      NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, " \
+        "`bin/exec puma_tuner lab list` names them (docs/labs.md)"
 
       NAMES = {**OWN, **LABS}.freeze
 
       # Words that mean others.
-      ALIASES = {"yjit" => %w[tradeoff yjit], "malloc" => %w[tradeoff malloc], "gc" => %w[tradeoff gc], "--version" => %w[version], "-v" => %w[version]}.freeze
+      ALIASES = {"yjit" => %w[tradeoff yjit], "malloc" => %w[tradeoff malloc], "gc" => %w[tradeoff gc],
+                 "--version" => %w[version], "-v" => %w[version]}.freeze
 
       class << self
         # @param name [String] the words that call it
@@ -47,7 +54,10 @@ module PumaTuner
 
         # @param command [Class]
         # @return [String] the words that call it
-        def name_of(command) = (OWN.key(command.name[/\w+\z/].to_sym) if command.name.start_with?(name)) || LABS.keys.find { |name| fetch(name) == command }
+        def name_of(command)
+          (OWN.key(command.name[/\w+\z/].to_sym) if command.name.start_with?(name)) ||
+            LABS.keys.find { |name| fetch(name) == command }
+        end
 
         # @param words [Array<String>] of the command line
         # @return [Array(Class, Array<String>)] the command, and the words that are left for it
@@ -66,10 +76,15 @@ module PumaTuner
           verbs = NAMES.keys.map { |name| name[/\w+/] }.uniq
           parts = NAMES.keys.grep(/\A#{Regexp.escape(word)} /).map { |name| name.split.last }
           return "name one of: #{parts.map { |part| "puma_tuner #{word} #{part}" }.join(", ")}" if parts.any?
-          return "begin with a command, such as `puma_tuner tune`; `puma_tuner --help` lists them" if word.start_with?("-")
-          return "begin with a command: `puma_tuner tune #{word}`, or another; `puma_tuner --help` lists them" if word.end_with?(".ru")
+          if word.start_with?("-")
+            return "begin with a command, such as `puma_tuner tune`; `puma_tuner --help` lists them"
+          end
+          if word.end_with?(".ru")
+            return "begin with a command: `puma_tuner tune #{word}`, or another; `puma_tuner --help` lists them"
+          end
           likely = CommandLine.nearest(word, verbs + ALIASES.keys)
-          "there is no command #{Host::Masking.words([word]).first.inspect}; #{likely ? "did you mean #{likely}?" : "there is #{verbs.join(", ")}."} See `puma_tuner --help`."
+          "there is no command #{Host::Masking.words([word]).first.inspect}; " \
+            "#{likely ? "did you mean #{likely}?" : "there is #{verbs.join(", ")}."} See `puma_tuner --help`."
         end
       end
     end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module CLI
-    # Scripts for shells, made of the table of commands and the dictionary of options. After an option whose value is a path, and where
-    # nothing else fits, files are completed.
+    # Scripts for shells, made of the table of commands and the dictionary of options. After an option whose value is a
+    # path, and where nothing else fits, files are completed.
     module Completions
       # Name => method.
       SHELLS = {"bash" => :bash, "zsh" => :zsh, "fish" => :fish}.freeze
@@ -62,10 +62,15 @@ module PumaTuner
 
       # @return [String]
       def fish
-        lines = verbs.map { |verb, about| "complete -c puma_tuner -n __fish_use_subcommand -f -a #{verb} -d #{quoted(about)}" }
+        lines = verbs.map do |verb, about|
+          "complete -c puma_tuner -n __fish_use_subcommand -f -a #{verb} -d #{quoted(about)}"
+        end
         lines += Commands.all.flat_map do |name, command|
           command.listed.flat_map do |option|
-            flags(option).map { |flag| "complete -c puma_tuner -n '__fish_seen_subcommand_from #{name.split.last}' -l #{flag.delete_prefix("--")}#{fish_value(option)} -d #{quoted(option.about)}" }
+            flags(option).map do |flag|
+              "complete -c puma_tuner -n '__fish_seen_subcommand_from #{name.split.last}' -l " \
+                "#{flag.delete_prefix("--")}#{fish_value(option)} -d #{quoted(option.about)}"
+            end
           end
         end
         "# puma_tuner: completions for fish\n#{lines.join("\n")}\n"
@@ -74,11 +79,15 @@ module PumaTuner
       # @return [Hash{String => String}] first words, each with what it does
       def verbs = Commands.all.to_h { |name, command| [name[/\w+/], command.about] }
 
-      # @return [String] of a command's first two words, for `case`; those of two words come before those of their first alone
+      # @return [String] of a command's first two words, for `case`; those of
+      #   two words come before those of their first alone
       def pattern(name) = name.include?(" ") ? "\"#{name}\"" : "\"#{name} \"*"
 
       # @return [Hash{String => Array<String>}] second words of verbs that have some
-      def parts = Commands::NAMES.keys.map(&:split).select { |words| words.size > 1 }.group_by(&:first).transform_values { |names| names.map(&:last) }
+      def parts
+        Commands::NAMES.keys.map(&:split).select { |words| words.size > 1 }.group_by(&:first)
+          .transform_values { |names| names.map(&:last) }
+      end
 
       def words(command) = command.arguments.flat_map(&:choices) + command.listed.flat_map { |option| flags(option) }
 
@@ -88,7 +97,10 @@ module PumaTuner
         [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
       end
 
-      def with_value(&) = Commands.all.values.flat_map { |command| command.declared.values }.select(&:value?).select(&).flat_map { |option| flags(option) }.uniq
+      def with_value(&)
+        Commands.all.values.flat_map { |command| command.declared.values }.select(&:value?).select(&)
+          .flat_map { |option| flags(option) }.uniq
+      end
 
       def zsh_specs(option)
         flags(option).map do |flag|
@@ -97,7 +109,8 @@ module PumaTuner
           else
             ""
           end
-          quoted("#{"*" if option.repeated?}#{flag}#{"=" if option.value?}[#{option.about.gsub(/[\[\]:]/) { "\\#{$&}" }}]#{value}")
+          about = option.about.gsub(/[\[\]:]/) { "\\#{$&}" }
+          quoted("#{"*" if option.repeated?}#{flag}#{"=" if option.value?}[#{about}]#{value}")
         end
       end
 

@@ -48,7 +48,9 @@ module PumaTuner
 
       # @return [String] how it is called
       def self.usage(command)
-        words = command.arguments.map { |argument| argument.required ? argument.name.to_s.upcase : "[#{argument.name.to_s.upcase}#{"…" if argument.many}]" }
+        words = command.arguments.map do |argument|
+          argument.required ? argument.name.to_s.upcase : "[#{argument.name.to_s.upcase}#{"…" if argument.many}]"
+        end
         ["puma_tuner", Commands.name_of(command), ("[OPTIONS]" if command.declared.any?), *words].compact.join(" ")
       end
 
@@ -61,7 +63,11 @@ module PumaTuner
         @command.arguments.map { |argument| row(argument.name.to_s.upcase, argument.about) }.join
       end
 
-      def groups = @command.listed.group_by(&:group).map { |group, options| "#{group}:\n#{options.map { |option| row(option.usage, option.told) }.join}" }
+      def groups
+        @command.listed.group_by(&:group).map do |group, options|
+          "#{group}:\n#{options.map { |option| row(option.usage, option.told) }.join}"
+        end
+      end
 
       def examples
         return if @command.examples.empty?
@@ -74,7 +80,9 @@ module PumaTuner
       end
 
       # @param indent [Integer] of the lines after the first
-      def wrapped(text, indent) = text.gsub(/(.{1,#{WIDTH - indent}})(?: +|\z)/) { "#{$1}\n" }.chomp.gsub("\n", "\n#{" " * indent}")
+      def wrapped(text, indent)
+        text.gsub(/(.{1,#{WIDTH - indent}})(?: +|\z)/) { "#{$1}\n" }.chomp.gsub("\n", "\n#{" " * indent}")
+      end
     end
   end
 end

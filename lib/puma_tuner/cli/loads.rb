@@ -2,7 +2,8 @@
 
 module PumaTuner
   module CLI
-    # The loads to predict, from the words --rate, --connections, --arrivals and --think; with none of them the recording's.
+    # The loads to predict, from the words --rate, --connections, --arrivals and
+    # --think; with none of them the recording's.
     class Loads
       ARRIVALS = /\A(?:(?<kind>poisson|even)|bursty:(?<burst>\d+)|replay:(?<path>.+))\z/
       BURST_COUNTS = 2..10_000
@@ -32,7 +33,8 @@ module PumaTuner
         (@connections || @think_ns) ? closed_loops : [@recorded]
       end
 
-      # @return [Model::Arrivals] what a search for the capacity begins with: an open loop, unless connections are asked for
+      # @return [Model::Arrivals] what a search for the capacity begins with: an
+      #   open loop, unless connections are asked for
       def to_search
         loads = to_a
         raise UsageError, "--capacity: give one --rate or one --connections, where the search begins" if loads.size > 1
@@ -48,16 +50,21 @@ module PumaTuner
       def way(text)
         match = ARRIVALS.match(text)
         return match if match && (match[:burst].nil? || BURST_COUNTS.cover?(match[:burst].to_i))
-        raise UsageError, "--arrivals #{text}: write poisson, even, bursty:N (groups of N requests on average, N from 2 to 10000) or replay:FILE"
+        raise UsageError, "--arrivals #{text}: write poisson, even, bursty:N (groups of N requests on average, " \
+          "N from 2 to 10000) or replay:FILE"
       end
 
       def refuse_contradictions
-        raise UsageError, "--think is of a closed loop, --rate and --arrivals of an open one; leave one out" if @think_ns && (@rates || @way)
+        if @think_ns && (@rates || @way)
+          raise UsageError, "--think is of a closed loop, --rate and --arrivals of an open one; leave one out"
+        end
         if @connections && @connections.size > 1 && (@rates || @way)
-          raise UsageError, "--connections #{@connections.join(",")}: in an open loop it is the most that may be open, one number; leave out --rate for closed loops"
+          raise UsageError, "--connections #{@connections.join(",")}: " \
+            "in an open loop it is the most that may be open, one number; leave out --rate for closed loops"
         end
         return unless @way && !@way[:path] && !@rates && !@recorded.open?
-        raise UsageError, "--arrivals #{@words}: at which rate? The recording's load was a closed loop. Give --rate, such as --rate 100"
+        raise UsageError, "--arrivals #{@words}: at which rate? The recording's load was a closed loop. " \
+          "Give --rate, such as --rate 100"
       end
 
       def open_loops
@@ -72,22 +79,30 @@ module PumaTuner
         Model::Arrivals.open(rate_per_s, kind:, burst_count:, **open_connections, reuse_count: @recorded.reuse_count)
       end
 
-      def replayed = @replayed ||= Model::Arrivals.replayed(times_ns(@way[:path]), **open_connections, reuse_count: @recorded.reuse_count)
+      def replayed
+        @replayed ||= Model::Arrivals.replayed(times_ns(@way[:path]), **open_connections,
+          reuse_count: @recorded.reuse_count)
+      end
 
       def open_connections = @connections ? {connections_count: @connections.first} : {}
 
       def closed_loops
         counts = @connections || (@recorded.connections_count unless @recorded.open?)
-        raise UsageError, "--think: of how many clients? The recording's load was an open loop. Give --connections, such as --connections 20" unless counts
+        unless counts
+          raise UsageError, "--think: of how many clients? The recording's load was an open loop. " \
+            "Give --connections, such as --connections 20"
+        end
         think_ns = @think_ns || (@recorded.open? ? 0 : @recorded.think_ns)
         Array(counts).map { |count| Model::Arrivals.closed(count, think_ns:, reuse_count: @recorded.reuse_count) }
       end
 
       # @return [Array<Integer>] ascending, from 0
       def times_ns(path)
-        times = File.readlines(path).each_with_index.filter_map { |line, index| time_ns(line.strip, path, index + 1) }.sort
+        times = File.readlines(path)
+          .each_with_index.filter_map { |line, index| time_ns(line.strip, path, index + 1) }.sort
         unless times.size.between?(2, REPLAYED_MAX) && times.last > times.first
-          raise UsageError, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; a replay takes 2 to #{REPLAYED_MAX}, not all the same"
+          raise UsageError, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; " \
+            "a replay takes 2 to #{REPLAYED_MAX}, not all the same"
         end
         times.map { |ns| ns - times.first }.freeze
       rescue SystemCallError => error

@@ -5,8 +5,10 @@ module PumaTuner
     # The manual page, made of the table of commands and the dictionary of options: `rake man` writes man/puma_tuner.1.
     module ManPage
       EXIT_CODES = {
-        0 => "fine", 1 => "what you expected was not met: prove \\-\\-expect, load \\-\\-self\\-test", 2 => "it was called wrongly: the message says what to write instead",
-        3 => "the measurement failed, or ended early", 70 => "a bug of puma_tuner; please report it", 130 => "interrupted; everything that it started is stopped",
+        0 => "fine", 1 => "what you expected was not met: prove \\-\\-expect, load \\-\\-self\\-test",
+        2 => "it was called wrongly: the message says what to write instead",
+        3 => "the measurement failed, or ended early", 70 => "a bug of puma_tuner; please report it",
+        130 => "interrupted; everything that it started is stopped",
         141 => "nobody reads what it prints"
       }.freeze
 
@@ -55,7 +57,8 @@ module PumaTuner
 
       # A line that begins with a dot or a quote would be a request.
       def escaped(text)
-        text.gsub("\\", "\\e").gsub("-", "\\-").gsub(/^[.']/) { "\\&#{$&}" }.gsub(/[^[:ascii:]]/) { |character| format("\\[u%04X]", character.ord) }
+        text.gsub("\\", "\\e").gsub("-", "\\-").gsub(/^[.']/) { "\\&#{$&}" }
+          .gsub(/[^[:ascii:]]/) { |character| format("\\[u%04X]", character.ord) }
       end
 
       private_class_method :head, :section, :row, :exit_codes, :files, :escaped

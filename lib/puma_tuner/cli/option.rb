@@ -4,13 +4,16 @@ module PumaTuner
   module CLI
     # A name of the dictionary: what it means, how its value is read, and what holds without it.
     #
-    # type: how a value is read, see READERS, or :flag, :switch (with its --no- form); takes: what help calls the value; group: heading in help; about: its meaning, in one line;
-    # default: as it would be written; usual: what holds without it where that is no fixed value; limits: range of numbers; formerly: other names of the same meaning, which help does not tell
+    # type: how a value is read, see READERS, or :flag, :switch (with its --no- form); takes: what help calls the value;
+    #   group: heading in help; about: its meaning, in one line;
+    # default: as it would be written; usual: what holds without it where that is no fixed value; limits: range of
+    #   numbers; formerly: other names of the same meaning, which help does not tell
     Option = Data.define(:name, :type, :takes, :group, :about, :default, :usual, :limits, :formerly)
 
     class Option
       READERS = {
-        text: ->(_, text, _) { text }, file: ->(_, text, _) { text }, folder: ->(_, text, _) { text }, texts: ->(_, text, _) { text },
+        text: ->(_, text, _) { text }, file: ->(_, text, _) { text }, folder: ->(_, text, _) { text },
+        texts: ->(_, text, _) { text },
         list: ->(_, text, _) { text.split(",") },
         count: ->(flag, text, limits) { Parse.count(flag, text, limits) },
         counts: ->(flag, text, limits) { Parse.counts(flag, text, limits) },

@@ -15,7 +15,8 @@ module PumaTuner
       # @param html [String, nil] a path
       # @param text [String, nil] what people read instead of the usual report
       def write(value, out:, err:, path: nil, html: nil, text: nil)
-        out.puts((path == STANDARD_OUTPUT) ? Document.dump(value) : text || Report.render(value, format: :text, color: color?(out)))
+        out.puts((path == STANDARD_OUTPUT) ? Document.dump(value) : text ||
+          Report.render(value, format: :text, color: color?(out)))
         write_files(value, err:, path:, html:)
       end
 

@@ -18,7 +18,8 @@ module PumaTuner
         raise ArgumentError if numbers.empty?
         numbers.uniq.sort
       rescue ArgumentError, TypeError
-        raise UsageError, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; each from #{range.min} to #{range.max}"
+        raise UsageError, "#{option} #{text}: write a range such as 1..8, a list such as 1,2,5, or a number; " \
+          "each from #{range.min} to #{range.max}"
       end
 
       # @param text [String] "50,100,200"
@@ -28,7 +29,8 @@ module PumaTuner
         raise ArgumentError if numbers.empty? || !numbers.all? { |number| number.positive? && number <= 200_000 }
         numbers.uniq.sort
       rescue ArgumentError, TypeError
-        raise UsageError, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; each more than 0 and at most 200000"
+        raise UsageError, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; " \
+          "each more than 0 and at most 200000"
       end
 
       # @param least [Numeric, nil] the least that will do; nil: anything more than zero
@@ -38,7 +40,8 @@ module PumaTuner
         raise ArgumentError unless (least ? number >= least : number.positive?) && number <= limit
         number
       rescue ArgumentError, TypeError
-        raise UsageError, "#{option} #{text}: write seconds, #{least ? "from #{least}" : "more than 0"} and at most #{limit}"
+        raise UsageError, "#{option} #{text}: write seconds, " \
+          "#{least ? "from #{least}" : "more than 0"} and at most #{limit}"
       end
 
       SECONDS_PER = {"s" => 1, "m" => 60, "h" => 3600}.freeze
@@ -79,7 +82,8 @@ module PumaTuner
       def percentile(option, text)
         name = "p#{text}"
         return name if Predict::Percentile.name?(name)
-        raise UsageError, "#{option}: #{text.inspect} is no percentile; write a number from 1 to below 100, such as 95 or 99.9"
+        raise UsageError, "#{option}: #{text.inspect} is no percentile; " \
+          "write a number from 1 to below 100, such as 95 or 99.9"
       end
 
       # @param text [String, nil] "1x3,2x5"

@@ -32,11 +32,17 @@ module PumaTuner
 
       def refuse_contradictions
         ways = %i[read block request url odd].select { |name| option(name) }
-        raise UsageError, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out" if ways.size > 1
-        raise UsageError, "--odd needs a profiler that says when and where each sample was taken: vernier" if option(:odd) && !profiler::STAMPED
+        if ways.size > 1
+          raise UsageError, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out"
+        end
+        if option(:odd) && !profiler::STAMPED
+          raise UsageError, "--odd needs a profiler that says when and where each sample was taken: vernier"
+        end
         raise UsageError, "--token is of --url" if option(:token) && !option(:url)
         inside = (ways & %i[block request url]).first
-        raise UsageError, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it" if inside && profiler::OUTSIDE
+        if inside && profiler::OUTSIDE
+          raise UsageError, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it"
+        end
       end
 
       # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
@@ -45,24 +51,29 @@ module PumaTuner
       def mode = profiler.known_mode(option(:mode))
 
       def settings(scope, token: nil)
-        Probe::Profiling::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder, paths: Profile::Library.paths_of(profiler),
-          interval_us: option(:interval))
+        Probe::Profiling::Settings.new(profiler: profiler::NAME, mode:, scope:, token:, folder: native_folder,
+          paths: Profile::Library.paths_of(profiler), interval_us: option(:interval))
       end
 
       # Its files from an earlier run with the same name would be taken for this one's.
-      def native_folder = @native_folder ||= File.expand_path("#{@output.delete_suffix(".json")}.native/#{Time.now.strftime("%Y%m%d-%H%M%S")}-#{Process.pid}")
+      def native_folder
+        @native_folder ||= File.expand_path("#{Time.now.strftime("%Y%m%d-%H%M%S")}-#{Process.pid}",
+          "#{@output.delete_suffix(".json")}.native")
+      end
 
       def read
         paths = option(:read).split(",")
         missing = paths.find { |path| !File.file?(path) }
         raise UsageError, "there is no #{missing}" if missing
-        Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command, whole: option(:whole))
+        Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command,
+          whole: option(:whole))
           .call(paths, unknown: [Unknown.of(:work_count, :not_in_file)])
       end
 
       def block_costs
-        run = Profile::BlockRun.new(file: File.expand_path(option(:block)), command: Options::App.block_command(option(:block)), settings: settings("window"), profiler:, name: option(:name),
-          warmup_s:, duration_s:, iterations_count:, boot_limit_s:)
+        run = Profile::BlockRun.new(file: File.expand_path(option(:block)),
+          command: Options::App.block_command(option(:block)), settings: settings("window"), profiler:,
+          name: option(:name), warmup_s:, duration_s:, iterations_count:, boot_limit_s:)
         raise UsageError, "there is no #{option(:block)}" unless File.file?(option(:block))
         @progress.stage("profile", run.expected_s) { run.call }
       end
@@ -79,12 +90,14 @@ module PumaTuner
       end
 
       def of_url(times)
-        token = option(:token) or raise UsageError, "--url needs the --token that the app's PumaTuner::ProfilerMiddleware knows"
+        token = option(:token) or raise UsageError,
+          "--url needs the --token that the app's PumaTuner::ProfilerMiddleware knows"
         Profile::RequestRun.new(profiler:, settings: settings("request", token:), times:).of_url(option(:url))
       end
 
       def server_costs
-        run = Profile::ServerRun.new(command: app.command, traffic: (Options::Traffic.from(@options).traffic if option(:load)),
+        run = Profile::ServerRun.new(command: app.command,
+          traffic: (Options::Traffic.from(@options).traffic if option(:load)),
           settings: settings(option(:odd) ? "odd" : "window"), profiler:, warmup_s:, duration_s:, boot_limit_s:,
           topology: option(:topology), echo: (@err unless option(:load)))
         @progress.stage("profile", run.expected_s) { run.call }.then { |taken| [taken.costs, taken.broken] }

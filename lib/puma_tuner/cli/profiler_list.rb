@@ -11,7 +11,8 @@ module PumaTuner
 
       def print
         Probe::Profilers.all.each do |profiler|
-          @out.puts("#{profiler::NAME} (#{state(profiler)})", *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
+          @out.puts("#{profiler::NAME} (#{state(profiler)})",
+            *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
         end
         @out.puts("docs/profilers.md tells what each is good for, and what it costs.")
       end
@@ -20,7 +21,11 @@ module PumaTuner
 
       def state(profiler)
         return profiler.new.why_not || "installed" unless profiler::GEM
-        Profile::Library.installed?(profiler) ? "installed" : "not installed: puma_tuner profile --install #{profiler::NAME}"
+        if Profile::Library.installed?(profiler)
+          "installed"
+        else
+          "not installed: puma_tuner profile --install #{profiler::NAME}"
+        end
       end
     end
   end

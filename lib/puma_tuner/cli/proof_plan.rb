@@ -4,9 +4,11 @@ module PumaTuner
   module CLI
     # The words of `prove` as a proof: what is compared, by what, how often.
     class ProofPlan
-      # Options that make trials what they are, and those by which they are judged: who has seen rounds must not change these.
-      SAME = %i[path requests data connections rate arrivals think reuse duration seed block directory turns core warmup_window warmup_limit
-        probe_duration bodies_may_differ equivalent expect allow busy_machine noise_rounds].freeze
+      # Options that make trials what they are, and those by which they are
+      # judged: who has seen rounds must not change these.
+      SAME = %i[path requests data connections rate arrivals think reuse duration seed block directory turns core
+        warmup_window warmup_limit probe_duration bodies_may_differ equivalent expect allow busy_machine
+        noise_rounds].freeze
 
       # @param options [Hash] of the command
       # @param folder [String] for checkouts, gone when the command ends
@@ -25,7 +27,10 @@ module PumaTuner
       # @return [Array<Prove::Variant>] the baseline first
       def variants
         @variants ||= declared.tap do |list|
-          raise UsageError, "a proof needs two variants at least, the baseline first: --variant, --factor, --variants, --topologies, or two config.ru" if list.size < 2
+          if list.size < 2
+            raise UsageError, "a proof needs two variants at least, the baseline first: --variant, --factor, " \
+              "--variants, --topologies, or two config.ru"
+          end
         end
       end
 
@@ -35,10 +40,13 @@ module PumaTuner
         Prove::Proof.new(plan.with(**changes), trial_runner: runner(changes.fetch(:variants, variants)), kept:)
       end
 
-      # @return [Hash{String => Object}] what must be the same for a run to go on; it is kept, without what may be secret
+      # @return [Hash{String => Object}] what must be the same for a run to go
+      #   on; it is kept, without what may be secret
       def same
-        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] }, "app" => Host::Masking.words(@apps), "primary" => plan.primary, "looks" => plan.looks.to_s,
-         **@options.slice(*SAME).transform_keys(&:to_s), "path" => Array(option(:path)).map { |path| Host::Masking.paths(path) }}
+        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] },
+         "app" => Host::Masking.words(@apps), "primary" => plan.primary, "looks" => plan.looks.to_s,
+         **@options.slice(*SAME).transform_keys(&:to_s),
+         "path" => Array(option(:path)).map { |path| Host::Masking.paths(path) }}
       end
 
       private
@@ -67,14 +75,18 @@ module PumaTuner
       end
 
       def of_blocks
-        Block::UserFile.names(option(:block), Options::App.block_command(option(:block))).map { |name| Prove::Variant.new(name:, factors: {"block" => name}) }
+        Block::UserFile.names(option(:block), Options::App.block_command(option(:block))).map do |name|
+          Prove::Variant.new(name:, factors: {"block" => name})
+        end
       end
 
       # Several config.ru are variants by themselves, and so are several Puma configurations.
       def of_files
         kind = {".ru" => "app", ".rb" => "config"}[File.extname(@apps.first)]
         return [] unless kind && @apps.all? { |path| File.extname(path) == File.extname(@apps.first) }
-        Prove::Declared.checked(@apps.map { |path| Prove::Variant.new(name: path, factors: {kind => File.expand_path(path)}) })
+        Prove::Declared.checked(@apps.map do |path|
+          Prove::Variant.new(name: path, factors: {kind => File.expand_path(path)})
+        end)
       end
 
       def plan
@@ -82,7 +94,8 @@ module PumaTuner
           variants:, metrics:, primary:, looks:, noise_rounds_count: option(:noise_rounds),
           equivalent_ratio: option(:equivalent),
           expectations:, allowed: Prove::Factors.allowed(option(:allow).to_a),
-          bodies_may_differ: option(:bodies_may_differ) || false, busy_machine: option(:busy_machine), time_limit_s: option(:time), seed: option(:seed), load: trial_load,
+          bodies_may_differ: option(:bodies_may_differ) || false, busy_machine: option(:busy_machine),
+          time_limit_s: option(:time), seed: option(:seed), load: trial_load,
           command: Host::Masking.own_command
         )
       end
@@ -104,7 +117,10 @@ module PumaTuner
         looks = option(:looks) ? Prove::Looks.stepwise(option(:looks))
           : Prove::Looks.fixed(option(:rounds))
         least = looks.least_rounds_count(variants.size - 1)
-        @say.call("with #{variants.size} variants, what holds for all of them together needs #{least} rounds at least: with fewer, none is called better or worse") if looks.rounds_max < least
+        if looks.rounds_max < least
+          @say.call("with #{variants.size} variants, what holds for all of them together needs #{least} rounds at " \
+            "least: with fewer, none is called better or worse")
+        end
         looks
       end
 
@@ -116,14 +132,16 @@ module PumaTuner
 
       def trial_load
         return Prove::TrialLoad.of_block(duration_ns) if option(:block)
-        Prove::TrialLoad.new(generator: traffic.generator_name, connections_count: traffic.connections_count, arrivals: traffic.arrivals.to_s, duration_ns:)
+        Prove::TrialLoad.new(generator: traffic.generator_name, connections_count: traffic.connections_count,
+          arrivals: traffic.arrivals.to_s, duration_ns:)
       end
 
       def duration_ns = (times.duration_s * Units::NS_PER_S).round
 
       def times
         Prove::TrialRunner::Times.new(
-          warmup_window_s: option(:warmup_window), warmup_limit_s: option(:warmup_limit), duration_s: option(:duration), turns_count: option(:turns),
+          warmup_window_s: option(:warmup_window), warmup_limit_s: option(:warmup_limit), duration_s: option(:duration),
+          turns_count: option(:turns),
           probe_s: option(:probe_duration), boot_limit_s: option(:boot_limit)
         )
       end
@@ -135,9 +153,11 @@ module PumaTuner
       end
 
       def block_runner(variants)
-        preparation = Prove::Preparation.new(variants:, command: Options::App.block_command(option(:block)), folder: @folder, say: @say)
-        Prove::BlockRunner.new(file: File.expand_path(option(:block)), commands: ->(variant) { preparation.call(variant).command },
-          warmup_limit_s: times.warmup_limit_s, duration_s: times.duration_s, boot_limit_s: times.boot_limit_s)
+        preparation = Prove::Preparation.new(variants:, command: Options::App.block_command(option(:block)),
+          folder: @folder, say: @say)
+        Prove::BlockRunner.new(file: File.expand_path(option(:block)),
+          commands: ->(variant) { preparation.call(variant).command }, warmup_limit_s: times.warmup_limit_s,
+          duration_s: times.duration_s, boot_limit_s: times.boot_limit_s)
       end
 
       def command = @command ||= Options::App.from((served == @apps) ? @options : {**@options, app: served}).command
@@ -146,7 +166,9 @@ module PumaTuner
 
       # Of several files that are variants, what is started: the first config.ru, or the one in this folder.
       def served
-        return @apps if @apps.size < 2 || @given || given?(:variant) || given?(:factor) || option(:variants) || option(:topologies)
+        if @apps.size < 2 || @given || given?(:variant) || given?(:factor) || option(:variants) || option(:topologies)
+          return @apps
+        end
         (File.extname(@apps.first) == ".ru") ? @apps.first(1) : ["config.ru"]
       end
     end

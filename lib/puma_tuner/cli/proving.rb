@@ -2,7 +2,8 @@
 
 module PumaTuner
   module CLI
-    # How a command carries out a proof: shows how far it is, keeps each round, and tells whoever interrupts it how to go on.
+    # How a command carries out a proof: shows how far it is, keeps each round,
+    # and tells whoever interrupts it how to go on.
     module Proving
       private
 
@@ -28,7 +29,8 @@ module PumaTuner
       end
 
       def tell_incomplete(verdict, journal)
-        err.puts("puma_tuner: the proof ended early: #{verdict.stopped_because}", "puma_tuner: its rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
+        err.puts("puma_tuner: the proof ended early: #{verdict.stopped_because}",
+          "puma_tuner: its rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
       end
     end
   end

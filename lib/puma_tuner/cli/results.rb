@@ -4,8 +4,8 @@ require "fileutils"
 
 module PumaTuner
   module CLI
-    # Where a file goes that the user has named no place for: into one folder below the app's `tmp`, so that nothing lies among the
-    # app's own files, and git does not see it. Each command tells the path.
+    # Where a file goes that the user has named no place for: into one folder below the app's `tmp`, so that nothing
+    # lies among the app's own files, and git does not see it. Each command tells the path.
     module Results
       FOLDER = "tmp/puma_tuner"
 
@@ -18,12 +18,16 @@ module PumaTuner
         def path(given, name, err:, **options)
           return given if given
           app = app_folder(**options).then { |folder| File.directory?(folder) ? folder : Dir.pwd }
-          [File.join(app, FOLDER), File.join(Dir.pwd, FOLDER), File.join(Host::CacheFolder.path, "results")].uniq.each_with_index do |folder, index|
+          folders = [File.join(app, FOLDER), File.join(Dir.pwd, FOLDER), File.join(Host::CacheFolder.path, "results")]
+          folders.uniq.each_with_index do |folder, index|
             next unless make(folder)
-            err.puts("puma_tuner: nothing can be written in #{File.join(app, FOLDER)}; results go to #{folder}") if index.positive?
+            if index.positive?
+              err.puts("puma_tuner: nothing can be written in #{File.join(app, FOLDER)}; results go to #{folder}")
+            end
             return File.join(folder, name)
           end
-          raise UsageError, "there is no place for #{name}: nothing can be written in #{app}, here, or in #{Host::CacheFolder.path}. Name one."
+          raise UsageError, "there is no place for #{name}: nothing can be written in #{app}, here, " \
+            "or in #{Host::CacheFolder.path}. Name one."
         end
 
         # @return [String] place for what is kept beside a result, wherever that goes

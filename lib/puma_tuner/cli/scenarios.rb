@@ -33,28 +33,36 @@ module PumaTuner
         refuse_minimum(topologies) if with_minimum.empty?
         grid = [with_minimum, @io_threads, @timeslices, loads]
         refuse_size(grid.map(&:size).inject(:*))
-        with_minimum.product(@io_threads, @timeslices, loads).map do |(topology, min_threads_count), io_threads_count, timeslice_ms, arrivals|
-          Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:, affinity: @affinity, queue_requests: @queue_requests)
+        with_minimum.product(@io_threads, @timeslices, loads)
+          .map do |(topology, min_threads_count), io_threads_count, timeslice_ms, arrivals|
+          Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:,
+            affinity: @affinity, queue_requests: @queue_requests)
         end
       end
 
       private
 
-      def minimums(topology) = @min_threads ? @min_threads.select { |count| count <= topology.threads_count } : [topology.threads_count]
+      def minimums(topology)
+        @min_threads ? @min_threads.select { |count| count <= topology.threads_count } : [topology.threads_count]
+      end
 
       def refuse_minimum(topologies)
-        raise UsageError, "--min-threads #{@min_threads.join(",")}: no topology has so many threads (the most is #{topologies.map(&:threads_count).max}); give a smaller number, or more --threads"
+        raise UsageError, "--min-threads #{@min_threads.join(",")}: " \
+          "no topology has so many threads (the most is #{topologies.map(&:threads_count).max}); " \
+          "give a smaller number, or more --threads"
       end
 
       def refuse_size(count)
         return if count <= MOST_COUNT
-        raise UsageError, "that is #{Report::Figures.count(count)} scenarios, and #{Report::Figures.count(MOST_COUNT)} are the most; ask for fewer --threads, --workers or loads"
+        raise UsageError, "that is #{Report::Figures.count(count)} scenarios, " \
+          "and #{Report::Figures.count(MOST_COUNT)} are the most; ask for fewer --threads, --workers or loads"
       end
 
       # A recording that does not tell its version is taken at the user's word.
       def refuse_for_version(option, name, since, version)
         return unless version && Gem::Version.correct?(version) && Gem::Version.new(version) < Gem::Version.new(since)
-        raise UsageError, "#{option} needs #{name} #{since} or newer, and the recording is of #{name} #{version}. Leave it out, or add --what-if #{name.downcase}=#{since}"
+        raise UsageError, "#{option} needs #{name} #{since} or newer, and the recording is of #{name} #{version}. " \
+          "Leave it out, or add --what-if #{name.downcase}=#{since}"
       end
     end
   end

@@ -7,9 +7,11 @@ module PumaTuner
       desc "Say what to change, what it will bring, what it costs, and how to undo it"
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
-      options :threads, :workers, :max_p99, :what_if, :station, :seed, output: {usual: "advice.json in the app's tmp/puma_tuner"},
+      options :threads, :workers, :max_p99, :what_if, :station, :seed,
+        output: {usual: "advice.json in the app's tmp/puma_tuner"},
         max_memory: {usual: "the container's memory limit, where there is one"},
-        seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s, simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
+        seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s,
+        simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
       renamed requests: :simulated_requests
       example ["tmp/puma_tuner/observation.json --max-memory 2048"]
 
@@ -18,10 +20,12 @@ module PumaTuner
         Output.check_writable(output)
         forecast = Options::Forecast.from({observation:, **options})
         app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") })
-        scenarios = Scenarios.new(app.workload).of(Options::Grid.from(options).topologies(app.usual_workers), [app.workload.arrivals])
+        scenarios = Scenarios.new(app.workload)
+          .of(Options::Grid.from(options).topologies(app.usual_workers), [app.workload.arrivals])
         sweeper = forecast.sweeper(app)
         constraints = Options::Constraints.from(options).constraints.inside(app.facts)
-        Output.keep(Advise::Advisor.new(constraints).call(app.workload, progress.sweep(sweeper, scenarios)), output, out:, err:)
+        Output.keep(Advise::Advisor.new(constraints).call(app.workload, progress.sweep(sweeper, scenarios)),
+          output, out:, err:)
       end
     end
   end

@@ -4,7 +4,8 @@ module PumaTuner
   module CLI
     # What this machine, its Ruby and its Puma cost, once and for all apps.
     class Commands::Calibrate < Command
-      desc "Measure this machine, once: its cores, Ruby's threads and Puma itself. Predictions for it are then made with its own figures"
+      desc "Measure this machine, once: its cores, Ruby's threads and Puma itself. " \
+        "Predictions for it are then made with its own figures"
       options :ruby, :force, output: {usual: "the cache alone"}
       example [
         "                       # some 40 seconds, on a machine that has nothing else to do",
@@ -31,12 +32,16 @@ module PumaTuner
       private
 
       # One of before switches were measured lacks some of what predictions rest on.
-      def kept(store) = store.read(Calibrate.current_key(ruby: @ruby))&.then { |machine| machine if machine.calibrated.switch_costs.any? }
+      def kept(store)
+        store.read(Calibrate.current_key(ruby: @ruby))&.then do |machine|
+          machine if machine.calibrated.switch_costs.any?
+        end
+      end
 
       def tell_kept(machine, store)
         calibrated = machine.calibrated
-        err.puts("puma_tuner: this machine was calibrated at #{calibrated.calibrated_at}; to do it again: puma_tuner calibrate --force",
-          "kept: #{store.path(calibrated.machine_key)}")
+        err.puts("puma_tuner: this machine was calibrated at #{calibrated.calibrated_at}; " \
+          "to do it again: puma_tuner calibrate --force", "kept: #{store.path(calibrated.machine_key)}")
       end
 
       def measured(store)
@@ -55,8 +60,8 @@ module PumaTuner
       end
 
       def warn_of(remarks)
-        err.puts("puma_tuner: the machine was not quiet, and the figures may be worse than they should: #{remarks.join(" ")} " \
-          "When it is quiet: puma_tuner calibrate --force")
+        err.puts("puma_tuner: the machine was not quiet, and the figures may be worse than they should: " \
+          "#{remarks.join(" ")} When it is quiet: puma_tuner calibrate --force")
       end
     end
   end

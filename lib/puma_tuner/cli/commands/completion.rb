@@ -13,7 +13,10 @@ module PumaTuner
       ]
 
       def call(shell:)
-        written = Completions::SHELLS.fetch(shell) { raise UsageError, "there are completions for #{Completions::SHELLS.keys.join(", ")}, and none for #{shell.inspect}" }
+        written = Completions::SHELLS.fetch(shell) do
+          raise UsageError, "there are completions for #{Completions::SHELLS.keys.join(", ")}, " \
+            "and none for #{shell.inspect}"
+        end
         out.puts(Completions.public_send(written))
       end
     end

@@ -9,8 +9,10 @@ module PumaTuner
       SOURCES = %w[auto rules raw].freeze
 
       desc "Compare two groups of servers, or two periods, by what they exported to Prometheus"
-      options :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed, window: "7d", output: {formerly: [:json]},
-        url: {default: "http://127.0.0.1:9090", about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: what comes before /api/v1"}
+      options :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed, window: "7d",
+        output: {formerly: [:json]},
+        url: {default: "http://127.0.0.1:9090",
+              about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: what comes before /api/v1"}
       example [
         "--a '{yjit=\"off\"}' --b '{yjit=\"on\"}' --window 7d",
         "--a '{service=\"shop\"}' --a-end 2026-03-01 --b-end 2026-03-08"
@@ -27,16 +29,22 @@ module PumaTuner
       private
 
       def question_of(a:, b:, a_end:, b_end:, window:, step:, source:, by:, services:, seed:)
-        raise UsageError, "--a is missing: the labels of the servers that are the baseline, such as --a '{yjit=\"off\"}'" unless a
+        unless a
+          raise UsageError, "--a is missing: the labels of the servers that are the " \
+            "baseline, such as --a '{yjit=\"off\"}'"
+        end
         raise UsageError, "--source #{source}: there is #{SOURCES.join(", ")}" unless SOURCES.include?(source)
-        Fleet::Reader::Question.new(selectors: [a, b || a].map { |text| Fleet::Selector.parse(text) }, ends: [Fleet::Window.instant("--a-end", a_end), Fleet::Window.instant("--b-end", b_end)],
-          duration_s: Fleet::Window.seconds("--window", window), step_s: step && Fleet::Window.seconds("--step", step), source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:)
+        Fleet::Reader::Question.new(selectors: [a, b || a].map { |text| Fleet::Selector.parse(text) },
+          ends: [Fleet::Window.instant("--a-end", a_end), Fleet::Window.instant("--b-end", b_end)],
+          duration_s: Fleet::Window.seconds("--window", window), step_s: step && Fleet::Window.seconds("--step", step),
+          source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:)
       end
 
       # Without a header, a password or a query, which are nobody's business.
       def command(url:, **options)
         words = options.compact.flat_map { |name, value| ["--#{name.to_s.tr("_", "-")}", value] }
-        Shellwords.join(["puma_tuner", "fleet", "--url", url[/\A[^?#]*/].sub(%r{//[^/]*@}, "//"), *Host::Masking.words(words)])
+        Shellwords.join(["puma_tuner", "fleet", "--url", url[/\A[^?#]*/].sub(%r{//[^/]*@}, "//"),
+          *Host::Masking.words(words)])
       end
     end
   end

@@ -31,7 +31,8 @@ module PumaTuner
 
       def send_load(url, duration:, raw:, output:, core:, anywhere:, **options)
         Output.check_writable(raw, output)
-        traffic = Options::Traffic.from(options).traffic(generator: Load::Native.new(raw_path: raw, core: core && allowed(core), stoppable: true))
+        traffic = Options::Traffic.from(options)
+          .traffic(generator: Load::Native.new(raw_path: raw, core: core && allowed(core), stoppable: true))
         outcome = progress.stage("load", duration) do
           traffic.generator.run(url_base: url, duration_s: duration, anywhere:, **traffic.to_h.except(:generator))
         end
@@ -48,7 +49,10 @@ module PumaTuner
 
       # Stopped early, the last requests had no chance to be answered.
       def finish(outcome, duration_s)
-        exit(130) if !outcome.refused && (outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns))
+        if !outcome.refused &&
+            (outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns))
+          exit(130)
+        end
         return unless outcome.complaint
         err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
         raise Ending.new(3)

@@ -6,12 +6,15 @@ module PumaTuner
   module CLI
     # Around any command that starts Puma.
     class Commands::Measure < Command
-      desc "Tell where a running app's time goes: around any command that starts Puma, with nothing edited", hint: Options::App::HINT
+      desc "Tell where a running app's time goes: around any command that starts Puma, with nothing edited",
+        hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think, :reuse, :seed, :settings, :single_recording,
-        connections: Options::Traffic::USUAL_CONNECTIONS, duration: {usual: "10 with --load, until Ctrl-C without", limits: ..86_400}, warmup: "2",
-        locks: {usual: "with --load, and not around your own traffic"}, output: {usual: "observation.json in the app's tmp/puma_tuner"}
+      options :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think, :reuse, :seed,
+        :settings, :single_recording, connections: Options::Traffic::USUAL_CONNECTIONS,
+        duration: {usual: "10 with --load, until Ctrl-C without", limits: ..86_400}, warmup: "2",
+        locks: {usual: "with --load, and not around your own traffic"},
+        output: {usual: "observation.json in the app's tmp/puma_tuner"}
       example [
         "-- bundle exec puma                      # until Ctrl-C, whatever requests come",
         "--load --path /articles                  # ten seconds of our own requests",
@@ -28,7 +31,11 @@ module PumaTuner
         Output.check_writable(output, html)
         refuse_without_load(options) unless load
         observation = nil
-        observation = load ? measure_under_load(command, **options) { |known| observation = known } : measure_own_traffic(command, **options)
+        observation = if load
+          measure_under_load(command, **options) { |known| observation = known }
+        else
+          measure_own_traffic(command, **options)
+        end
         Output.keep(observation, output, out:, err:, html:)
       rescue Interrupt
         raise unless observation
@@ -42,15 +49,17 @@ module PumaTuner
       private_constant :OF_LOAD
 
       def refuse_without_load(options)
-        given = OF_LOAD.map { |name| self.class.declared.fetch(name) }.find { |option| options[option.name] != option.without_it }
+        given = OF_LOAD.map { |name| self.class.declared.fetch(name) }
+          .find { |option| options[option.name] != option.without_it }
         raise UsageError, "#{given.flag} is of requests that we send; add --load" if given
       end
 
       # @yieldparam observation [Probe::Observation] as far as it is known
       def measure_under_load(command, warmup:, duration:, locks:, boot_limit:, **options, &kept)
         times = Measure::LoadedWindow::Times.new(warmup_s: warmup, duration_s: duration || DURATION_S)
-        plan = Measure::Recordings::Plan.new(command:, traffic: Options::Traffic.from(options).traffic, today: nil, settings: Options::Recording.from(options).topologies,
-          workers: Options::Grid.workers_here.to_a, times:, boot_limit_s: boot_limit, limit_s: nil, locks: locks != false)
+        plan = Measure::Recordings::Plan.new(command:, traffic: Options::Traffic.from(options).traffic, today: nil,
+          settings: Options::Recording.from(options).topologies, workers: Options::Grid.workers_here.to_a, times:,
+          boot_limit_s: boot_limit, limit_s: nil, locks: locks != false)
         recordings = Measure::Recordings.new(plan, kept:)
         progress.stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }
       end

@@ -7,11 +7,14 @@ module PumaTuner
       desc "Say what other settings, loads, or changes to the app would do, from recordings of it"
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
-      options :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity, :queue_requests, :capacity, :max_p, :percentiles, :seed,
-        rate: {type: :rates, takes: "RATE,…", usual: "the recording's load"}, connections: {type: :counts, takes: "N,…"}, think: {usual: "as recorded"},
-        arrivals: {default: nil, about: "of an open loop: poisson, even, bursty:N or replay:FILE (one time in seconds per line)", usual: "poisson"},
-        output: {usual: "sweep.json in the app's tmp/puma_tuner"},
-        seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s, simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
+      options :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,
+        :queue_requests, :capacity, :max_p, :percentiles, :seed,
+        rate: {type: :rates, takes: "RATE,…", usual: "the recording's load"},
+        connections: {type: :counts, takes: "N,…"}, think: {usual: "as recorded"},
+        arrivals: {default: nil, usual: "poisson",
+                   about: "of an open loop: poisson, even, bursty:N or replay:FILE (one time in seconds per line)"},
+        output: {usual: "sweep.json in the app's tmp/puma_tuner"}, seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s,
+        simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
       renamed requests: :simulated_requests
       example [
         "tmp/puma_tuner/observation.json --workers 1..4 --threads 1..16",
@@ -44,17 +47,26 @@ module PumaTuner
 
       def goal_of(max_p, capacity)
         goal = Predict::Goal.new(max_ns: max_p)
-        raise UsageError, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: the goal of a search; add --capacity" if goal.latency? && !capacity
+        if goal.latency? && !capacity
+          raise UsageError, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: " \
+            "the goal of a search; add --capacity"
+        end
         goal
       end
 
       def loads_of(app, options)
         loads = Loads.new(app.workload, **options.slice(*Loads::OPTIONS))
-        raise UsageError, "--what-if says what load there is, and so do --rate, --connections, --arrivals or --think; leave one out" if loads.said? && app.what_if.load?
+        if loads.said? && app.what_if.load?
+          raise UsageError, "--what-if says what load there is, and so do --rate, --connections, " \
+            "--arrivals or --think; leave one out"
+        end
         loads
       end
 
-      def percentile_names(numbers) = numbers.to_a.map { |number| Parse.percentile("--percentiles #{numbers.join(",")}", number.strip.delete_prefix("p")) }.uniq
+      def percentile_names(numbers)
+        option = "--percentiles #{numbers.join(",")}" if numbers
+        numbers.to_a.map { |number| Parse.percentile(option, number.strip.delete_prefix("p")) }.uniq
+      end
 
       # The limits themselves, as a sweep: each is a scenario like any other.
       def capacity_sweep(sweeper, settings, goal)
@@ -67,7 +79,9 @@ module PumaTuner
       def capacities(sweeper, settings, goal)
         search = Predict::CapacitySearch.new(goal:, forecaster: sweeper.method(:forecast))
         progress.stage("search the capacity", nil) do |stage|
-          settings.each.with_index(1).map { |setting, number| search.call(setting).tap { stage.done(number, settings.size) } }
+          settings.each.with_index(1).map do |setting, number|
+            search.call(setting).tap { stage.done(number, settings.size) }
+          end
         end
       end
     end

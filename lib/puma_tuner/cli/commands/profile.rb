@@ -4,13 +4,17 @@ module PumaTuner
   module CLI
     # Which methods an app's time, calls or objects go to, by any profiler.
     class Commands::Profile < Command
-      desc "Tell which methods time, calls and objects go to: of a whole server under load, of single requests, of a block of Ruby", hint: Options::App::HINT
+      desc "Tell which methods time, calls and objects go to: of a whole server under load, of single requests, " \
+        "of a block of Ruby", hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :path, :requests, :rate, :with, :directory, :boot_limit, :topology, :block, :data, :arrivals, :seed,
         :mode, :interval, :odd, :request, :times, :token, :name, :iterations, :read, :whole, :list, :install, :html,
-        connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", load: true, warmup: {default: "3", limits: 0..3_600},
-        output: {usual: "profile.json in the app's tmp/puma_tuner; the profiler's own files go into a folder beside it"},
+        connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", load: true,
+        warmup: {default: "3", limits: 0..3_600},
+        output: {
+          usual: "profile.json in the app's tmp/puma_tuner; the profiler's own files go into a folder beside it"
+        },
         url: {about: "address of a server that runs already, with PumaTuner::ProfilerMiddleware in it; needs --token"}
       example [
         "--path /articles                                 # a server under load",
@@ -26,7 +30,8 @@ module PumaTuner
         return install(options[:install]) if options[:install]
         output = Results.path(output, "profile.json", err:, **options)
         Output.check_writable(output, html)
-        costs, broken = ProfilePlan.new(options, output: Results.beside(output, "profile.json", err:, **options), progress:, err:).call
+        costs, broken = ProfilePlan.new(options, output: Results.beside(output, "profile.json", err:, **options),
+          progress:, err:).call
         Output.keep(costs, output, out:, err:, html:)
         raise MeasurementFailed, "what was taken until then is kept in #{output}. #{broken}" if broken
       end

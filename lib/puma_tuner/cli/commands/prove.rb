@@ -8,11 +8,15 @@ module PumaTuner
 
       desc "Measure variants of an app against each other, under load, in interleaved rounds", hint: Options::App::HINT
       tells_of_an_app
-      argument :app, "#{Options::App::ABOUT}; several config.ru, or several Puma configurations, are variants", required: false, many: true
-      options :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory, :boot_limit, :block, :data, :arrivals, :think, :reuse, :seed,
-        :factor, :variants, :looks, :noise_rounds, :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine, :resume, :false_alarms,
-        connections: Options::Traffic::USUAL_CONNECTIONS, duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
-        primary: {usual: "throughput; p99 with --rate; iterations of a block"}, core: {usual: "the last of four or more, else none"},
+      argument :app, "#{Options::App::ABOUT}; several config.ru, or several Puma configurations, are variants",
+        required: false, many: true
+      options :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory, :boot_limit, :block,
+        :data, :arrivals, :think, :reuse, :seed, :factor, :variants, :looks, :noise_rounds, :equivalent, :turns,
+        :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine, :resume, :false_alarms,
+        connections: Options::Traffic::USUAL_CONNECTIONS,
+        duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
+        primary: {usual: "throughput; p99 with --rate; iterations of a block"},
+        core: {usual: "the last of four or more, else none"},
         output: {usual: "verdict.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
       renamed warmup: :warmup_window, calibrate: :false_alarms
       example [
@@ -29,7 +33,10 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           plan = ProofPlan.new(options, folder:, say:)
           next count_false_alarms(plan, false_alarms) if false_alarms
-          verdict = prove(plan, name: "prove", output: Results.beside(output, "verdict.json", err:, **options), resume:) { |proven| keep(proven, output, html:, markdown:) }
+          verdict = prove(plan, name: "prove", output: Results.beside(output, "verdict.json", err:, **options),
+            resume:) do |proven|
+            keep(proven, output, html:, markdown:)
+          end
           raise Ending.new(3) unless verdict.complete
           raise Ending.new(1) unless verdict.as_expected?
         end
@@ -46,7 +53,9 @@ module PumaTuner
 
       def count_false_alarms(plan, proofs_count)
         calibration = Prove::Calibration.new(plan, proofs_count:)
-        result = progress.stage("calibrate", calibration.expected_s) { |stage| calibration.call { |what| stage.note(what) } }
+        result = progress.stage("calibrate", calibration.expected_s) do |stage|
+          calibration.call { |what| stage.note(what) }
+        end
         out.puts(result.to_s)
       end
     end

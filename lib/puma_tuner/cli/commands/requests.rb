@@ -18,7 +18,8 @@ module PumaTuner
         output = Results.path(output, "requests.txt", err:)
         Output.check_writable(output, instants)
         reader, summary = summary_of(from, **options)
-        writer = AccessLog::RequestWriter.new(summary, groups_max: top, source: File.basename(from), values: keep_values)
+        writer = AccessLog::RequestWriter.new(summary, groups_max: top, source: File.basename(from),
+          values: keep_values)
         Output.write_file(output, writer.requests)
         data = data_file(writer, output, keep_values)
         Output.write_file(instants, writer.arrivals(ARRIVALS_MAX)) if instants
@@ -30,9 +31,13 @@ module PumaTuner
       def summary_of(from, seed:, methods:, log_format:, assets:)
         http_methods = methods.map(&:upcase)
         unknown = http_methods - Load::RequestFile::METHODS
-        raise UsageError, "--methods #{unknown.join(",")}: there is #{Load::RequestFile::METHODS.join(",")}" if unknown.any?
+        if unknown.any?
+          raise UsageError, "--methods #{unknown.join(",")}: there is #{Load::RequestFile::METHODS.join(",")}"
+        end
         reader = AccessLog::Reader.new(from, format: log_format, http_methods:, assets:)
-        summary = AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns, seed:) { |path| Probe::Endpoint::Path.name(path) }
+        summary = AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns, seed:) do |path|
+          Probe::Endpoint::Path.name(path)
+        end
         [reader, summary]
       end
 
@@ -43,14 +48,22 @@ module PumaTuner
 
       def tell(reader, summary, writer, output, data, instants)
         figures = Report::Figures
-        out.puts("#{figures.counted(summary.count, "request")} in #{figures.counted(summary.groups.size, "kind")} (#{reader.format_name}), " \
-          "#{"#{Units.rate(summary.rate_per_s)} a second on average, " if summary.rate_per_s}#{Units.rate(summary.busiest_per_s)} in the busiest minute")
+        mean = "#{Units.rate(summary.rate_per_s)} a second on average, " if summary.rate_per_s
+        out.puts("#{figures.counted(summary.count, "request")} in #{figures.counted(summary.groups.size, "kind")} " \
+          "(#{reader.format_name}), #{mean}#{Units.rate(summary.busiest_per_s)} in the busiest minute")
         reader.left_out.each { |reason, count| out.puts("  left out: #{figures.count(count)} #{reason}") }
-        out.puts("  left out: #{figures.count(writer.left_out_count)} of kinds beyond the first #{writer.size}") if writer.left_out_count.positive?
-        out.puts("requests: #{File.expand_path(output)}", *("values: #{File.expand_path(data)}" if data), *("instants: #{File.expand_path(instants)}" if instants))
-        out.puts("The log had lost the values of #{writer.filtered_columns.join(", ")} already (#{AccessLog::Summary::FILTERED}): put your own into #{data}.") if data && writer.filtered_columns.any?
+        if writer.left_out_count.positive?
+          out.puts("  left out: #{figures.count(writer.left_out_count)} of kinds beyond the first #{writer.size}")
+        end
+        out.puts("requests: #{File.expand_path(output)}", *("values: #{File.expand_path(data)}" if data),
+          *("instants: #{File.expand_path(instants)}" if instants))
+        if data && writer.filtered_columns.any?
+          out.puts("The log had lost the values of #{writer.filtered_columns.join(", ")} already " \
+            "(#{AccessLog::Summary::FILTERED}): put your own into #{data}.")
+        end
         return if data || writer.columns.empty?
-        out.puts("Values were taken out: give a CSV file with the columns #{writer.columns.join(",")} as --data, or take them from the log with --keep-values.")
+        out.puts("Values were taken out: give a CSV file with the columns #{writer.columns.join(",")} as --data, " \
+          "or take them from the log with --keep-values.")
       end
     end
   end

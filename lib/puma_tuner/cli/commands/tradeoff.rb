@@ -7,17 +7,21 @@ module PumaTuner
       include Proving
 
       # What a proof is told of all that a menu needs not to ask.
-      PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02, primary: "cpu_per_request"}.freeze
+      PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02,
+               primary: "cpu_per_request"}.freeze
 
-      desc "Tell what YJIT, another allocator, or other settings of the garbage collector bring an app in CPU and memory, and what they cost in the other", hint: Options::App::HINT
+      desc "Tell what YJIT, another allocator, or other settings of the garbage collector bring an app in CPU and " \
+        "memory, and what they cost in the other", hint: Options::App::HINT
       tells_of_an_app
-      argument :subjects, "yjit, malloc or gc; of several, such as yjit,malloc, every combination is tried", choices: Tradeoff::Menu::SUBJECTS
+      argument :subjects, "yjit, malloc or gc; of several, such as yjit,malloc, every combination is tried",
+        choices: Tradeoff::Menu::SUBJECTS
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed, :for_workers, :busy_machine, :resume,
-        connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
+      options :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed, :for_workers,
+        :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
         duration: {default: "6", about: "how long each trial measures; memory is told at its end"},
-        warmup_limit: {default: "60", about: "after which a trial begins though YJIT is still compiling, or CPU per request still falls"},
-        max_memory: {formerly: [:memory_limit]}, memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
+        warmup_limit: {default: "60", about: "after which a trial begins though YJIT is still compiling, " \
+        "or CPU per request still falls"}, max_memory: {formerly: [:memory_limit]},
+        memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
         output: {usual: "SUBJECT.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
       renamed workers: :for_workers, with: "name several subjects instead: puma_tuner tradeoff yjit,malloc"
       example [
@@ -34,7 +38,8 @@ module PumaTuner
         Output.check_writable(output, html)
         estimate = {workers_count: for_workers, memory_limit_bytes: max_memory && max_memory * Units::MIB}
         Host::ScratchFolder.open do |folder|
-          prove(plan(variants, folder, options), name:, output: Results.beside(output, "#{name}.json", err:, **options), resume:) do |verdict|
+          prove(plan(variants, folder, options), name:, output: Results.beside(output, "#{name}.json", err:, **options),
+            resume:) do |verdict|
             Output.keep(Tradeoff::Judge.new(verdict, subject: name, **estimate).call, output, out:, err:, html:)
           end
         end
@@ -44,7 +49,9 @@ module PumaTuner
 
       def plan(variants, folder, options)
         topology = options[:topology]
-        variants = variants.map { |variant| variant.with(factors: {"topology" => topology.to_s, **variant.factors}) } if topology
+        if topology
+          variants = variants.map { |variant| variant.with(factors: {"topology" => topology.to_s, **variant.factors}) }
+        end
         ProofPlan.new({**PROOF, **options}, given: variants, folder:, say:)
       end
     end

@@ -7,10 +7,12 @@ module PumaTuner
       desc "Measure an app, predict other settings, recommend some, and prove it", hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed, :settings, :single_recording, :check,
-        :max_p99, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s, duration: {default: "8", about: "how long the app is measured before the proof"},
-        warmup: "2", rounds: {default: "8", about: "rounds of the proof, 0: no proof; an interval needs 6, one of each of its metrics 8", limits: 0..200},
-        trial_duration: "4", calibrate: true, locks: true, max_memory: {usual: "the container's memory limit, where there is one"},
+      options :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed, :settings,
+        :single_recording, :check, :max_p99, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
+        duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
+        rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
+        "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
+        locks: true, max_memory: {usual: "the container's memory limit, where there is one"},
         output: {formerly: [:json]}, html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
@@ -34,26 +36,34 @@ module PumaTuner
 
       private
 
-      # What is known before minutes of proof begin is shown then: on standard error, as the whole report is still to come.
+      # What is known before minutes of proof begin is shown then: on standard
+      # error, as the whole report is still to come.
       def tell_early(kept, output, html)
         return unless kept.last.is_a?(Tuning) && kept.one?(Tuning)
         err.puts("", Report.render(kept.last, format: :text, color: Output.color?(err), early: true), "")
         Output.write_files(kept.last, err:, path: output, html:)
       end
 
-      # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told all the same.
+      # A proof that was wanted and is not there, or ended early, is a
+      # measurement that failed; what there is is told all the same.
       def ensure_proof(tuning, output)
         verdict = tuning.verdict
         return if verdict ? verdict.complete : tuning.unproven.nil?
-        err.puts("puma_tuner: #{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}", *output.map { |line| "  | #{line}" })
+        err.puts("puma_tuner: " \
+          "#{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}",
+          *output.map { |line| "  | #{line}" })
         raise Ending.new(3)
       end
 
-      def plan_of(duration:, warmup:, rounds:, trial_duration:, today:, check:, time:, boot_limit:, seed:, calibrate:, locks:, **options)
+      def plan_of(duration:, warmup:, rounds:, trial_duration:, today:, check:, time:, boot_limit:, seed:, calibrate:,
+        locks:, **options)
         Tuner::Plan.new(
-          command: Options::App.from(options).command, traffic: Options::Traffic.from({seed:, **options}).traffic, topologies: Options::Grid.from(options).topologies(Options::Grid.workers_here),
-          today:, settings: Options::Recording.from(options).topologies, checked_topologies: check.to_a, constraints: Options::Constraints.from(options).constraints,
-          warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration, boot_limit_s: boot_limit, seed:,
+          command: Options::App.from(options).command, traffic: Options::Traffic.from({seed:, **options}).traffic,
+          topologies: Options::Grid.from(options).topologies(Options::Grid.workers_here),
+          today:, settings: Options::Recording.from(options).topologies, checked_topologies: check.to_a,
+          constraints: Options::Constraints.from(options).constraints,
+          warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration,
+          boot_limit_s: boot_limit, seed:,
           repeat_with: Host::Masking.own_command, calibrate:, locks:, time_limit_s: time,
           track_record: Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
         )

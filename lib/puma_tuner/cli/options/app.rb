@@ -35,7 +35,9 @@ module PumaTuner
         # @return [Host::Command] that ends in a Ruby
         def self.block_command(file)
           directory = File.dirname(File.expand_path(file))
-          return Host::Command.new(words: [Gem.ruby], directory:, environment: ENV.to_h) unless File.file?(File.join(directory, "Gemfile"))
+          unless File.file?(File.join(directory, "Gemfile"))
+            return Host::Command.new(words: [Gem.ruby], directory:, environment: ENV.to_h)
+          end
           Host::Command.of_words(["bundle", "exec", "ruby"], directory:)
         end
 

@@ -17,8 +17,10 @@ module PumaTuner
         # @param percentiles [Array<String>] to tell
         # @return [Predict::Sweeper]
         def sweeper(app, percentiles: [])
-          Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed:, seeds_count: seeds, requests_count: simulated_requests, past_error: app.past_error,
-            what_if: app.what_if.to_a, remarks: app.remarks, limits: app.limits, stations: stations(app.workload), percentiles:, as_recorded: app.as_recorded)
+          Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed:, seeds_count: seeds,
+            requests_count: simulated_requests, past_error: app.past_error, what_if: app.what_if.to_a,
+            remarks: app.remarks, limits: app.limits, stations: stations(app.workload), percentiles:,
+            as_recorded: app.as_recorded)
         end
 
         # @param workload [Model::Workload]
@@ -34,15 +36,20 @@ module PumaTuner
 
         def station_of(word)
           match = STATION.match(word)
-          return Predict::Station.new(kind: match[:kind], servers_count: match[:count].to_i) if match && Predict::Station::KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
-          raise UsageError, "--station #{word}: write a kind of wait (#{Predict::Station::KINDS.join(", ")}) and how many servers it has, such as pool=5"
+          if match && Predict::Station::KINDS.include?(match[:kind]) && match[:count].to_i.between?(1, 10_000)
+            return Predict::Station.new(kind: match[:kind], servers_count: match[:count].to_i)
+          end
+          raise UsageError, "--station #{word}: write a kind of wait (#{Predict::Station::KINDS.join(", ")}) and how " \
+            "many servers it has, such as pool=5"
         end
 
         # A station that nobody comes to would look like one that is no bottleneck.
         def ensure_recorded_waits(station, workload)
           kinds = workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
           return if kinds.include?(station.kind)
-          raise UsageError, "--station #{station.kind}=#{station.servers_count}: no recorded request has a wait of that kind; there is #{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
+          raise UsageError, "--station #{station.kind}=#{station.servers_count}: " \
+            "no recorded request has a wait of that kind; there is " \
+            "#{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
         end
       end
     end

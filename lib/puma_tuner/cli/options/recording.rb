@@ -9,7 +9,10 @@ module PumaTuner
       class Recording
         # @return [Array<Topology>, nil] nil: those that tell most
         def topologies
-          raise UsageError, "--settings names settings to record, and --single-recording leaves them out; give one of them" if single_recording && settings
+          if single_recording && settings
+            raise UsageError, "--settings names settings to record, " \
+              "and --single-recording leaves them out; give one of them"
+          end
           (single_recording || settings == "none") ? [] : settings && Parse.topologies(settings)
         end
       end

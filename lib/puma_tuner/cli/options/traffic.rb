@@ -20,14 +20,17 @@ module PumaTuner
         # @return [Load::Traffic]
         def traffic(generator: Load::Native.new)
           raise UsageError, "--data fills in a file of requests; name one with --requests" if data && !requests
-          Load::Traffic.new(mix: requests ? Load::Mix.read(requests, data_path: data) : Load::Mix.of_paths(path), generator:,
-            arrivals: loop_of_requests, connections_count: connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED), seed:).ensure_generator
+          mix = requests ? Load::Mix.read(requests, data_path: data) : Load::Mix.of_paths(path)
+          connections_count = connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED)
+          Load::Traffic.new(mix:, generator:, arrivals: loop_of_requests, connections_count:, seed:).ensure_generator
         end
 
         private
 
         def loop_of_requests
-          raise UsageError, "--arrivals #{arrivals}: there is #{KINDS.join(" and ")}" unless [nil, *KINDS].include?(arrivals)
+          unless [nil, *KINDS].include?(arrivals)
+            raise UsageError, "--arrivals #{arrivals}: there is #{KINDS.join(" and ")}"
+          end
           raise UsageError, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
           return Load::Arrivals.open(rate, kind: arrivals || KINDS.first, reuse: reuse_counts) if rate
           Load::Arrivals.closed(think_ns: ((think || 0) * Units::NS_PER_S).round, reuse: reuse_counts)
@@ -37,7 +40,8 @@ module PumaTuner
           return unless reuse
           least, most = reuse.split(":", 2).map { |number| Parse.count("--reuse", number, 1..1_000_000) }
           return least..most if most && least <= most
-          raise UsageError, "--reuse #{reuse}: write the fewest and the most requests over one connection, such as 1:100"
+          raise UsageError, "--reuse #{reuse}: write the fewest and the most requests over " \
+            "one connection, such as 1:100"
         end
       end
     end
