@@ -4,11 +4,10 @@ module PumaTuner
   # Variants -> Verdict: real processes, the same load, interleaved rounds, an honest interval.
   #
   # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
-  # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a served app) or
-  # a block_runner (of a block of Ruby).
-  # What happens in a trial: trial_run; memory_curve, conditions, laws; in a round: disturbance.
-  # What ran: what_ran, difference. What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks,
-  # noise_floor, expectations.
+  # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a
+  # served app) or a block_runner (of a block of Ruby). What happens in a trial: trial_run; memory_curve, conditions,
+  # laws; in a round: disturbance. What ran: what_ran, difference. What may be said of it: judge (paired_values,
+  # equal_memory, cells, outcome), looks, noise_floor, expectations.
   module Prove
     autoload :BlockRunner, "puma_tuner/prove/block_runner"
     autoload :Bundle, "puma_tuner/prove/bundle"

@@ -5,8 +5,8 @@ require "etc"
 
 module PumaTuner
   module Prove
-    # Runs one trial of a block of Ruby: a fresh process, a warm-up, the repetitions that count, and what the process says
-    # of them.
+    # Runs one trial of a block of Ruby: a fresh process, a warm-up, the
+    # repetitions that count, and what the process says of them.
     class BlockRunner
       # Beyond warm-up and counting: for an iteration under way at the end of either.
       GRACE_S = 10
@@ -26,7 +26,8 @@ module PumaTuner
       # @param warmup_limit_s [Numeric] what is not steady then is measured all the same, and said to be so
       # @param duration_s [Numeric] that counts, more than 0
       # @param boot_limit_s [Numeric] to load the file, and to run the block once
-      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: Block::UserFile::BOOT_LIMIT_S, grace_s: GRACE_S)
+      def initialize(file:, commands:, warmup_limit_s:, duration_s:, boot_limit_s: Block::UserFile::BOOT_LIMIT_S,
+        grace_s: GRACE_S)
         @file = file
         @commands = commands
         @warmup_limit_s = warmup_limit_s
@@ -45,7 +46,8 @@ module PumaTuner
         ending = run(variant)
         raise UsageError, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
-        void = reason && Void.new(kind: :failed, detail: Block::UserFile.complaint(@file, reason), output: ending.last_lines)
+        void = reason &&
+          Void.new(kind: :failed, detail: Block::UserFile.complaint(@file, reason), output: ending.last_lines)
         Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void:)
       end
 
@@ -61,8 +63,10 @@ module PumaTuner
       def measured(counted)
         return {requests_count: 0} unless counted
         {
-          values: values(counted), requests_count: counted[:iterations_count], warmup: Load::Warmup.new(**counted[:warmup]), memory: memory(counted),
-          conditions: conditions(counted), fingerprint: {**counted[:fingerprint], [:file, "block"] => Digest::SHA256.file(@file).hexdigest[0, 12]},
+          values: values(counted), requests_count: counted[:iterations_count],
+          warmup: Load::Warmup.new(**counted[:warmup]), memory: memory(counted),
+          conditions: conditions(counted),
+          fingerprint: {**counted[:fingerprint], [:file, "block"] => Digest::SHA256.file(@file).hexdigest[0, 12]},
           remarks: remarks(counted)
         }
       end
@@ -74,7 +78,8 @@ module PumaTuner
       end
 
       def memory(counted)
-        end_point = [counted[:warmup][:requests_count] + counted[:iterations_count], counted[:pss_bytes], counted[:rss_bytes]]
+        end_point = [counted[:warmup][:requests_count] + counted[:iterations_count], counted[:pss_bytes],
+          counted[:rss_bytes]]
         end_point.include?(nil) ? counted[:memory] : [*counted[:memory], end_point]
       end
 
@@ -82,21 +87,26 @@ module PumaTuner
       def values(counted)
         count = counted[:iterations_count]
         {
-          "iterations" => count * Units::NS_PER_S.fdiv(counted[:duration_ns]), "cpu_per_iteration" => counted[:cpu_ns].fdiv(count),
-          "gc_per_iteration" => counted[:gc_ns]&.fdiv(count), "allocations_per_iteration" => counted[:allocated_count].fdiv(count),
+          "iterations" => count * Units::NS_PER_S.fdiv(counted[:duration_ns]),
+          "cpu_per_iteration" => counted[:cpu_ns].fdiv(count),
+          "gc_per_iteration" => counted[:gc_ns]&.fdiv(count),
+          "allocations_per_iteration" => counted[:allocated_count].fdiv(count),
           "rss" => counted[:rss_bytes]
         }.compact
       end
 
-      # Named and meant as Conditions' are, as far as they apply. What the block's own child processes use is foreign here.
+      # Named and meant as Conditions' are, as far as they apply. What the
+      # block's own child processes use is foreign here.
       def conditions(counted)
         duration_ns, cpu_ns = counted.values_at(:duration_ns, :cpu_ns)
         # What threads waited that have ended since is in neither count.
         wait_ns = [counted[:run_queue_wait_ns], 0].max
         machine_ns = duration_ns * Etc.nprocessors
         {
-          "run_queue_wait_ratio" => wait_ns.fdiv([wait_ns + cpu_ns, 1].max), "pressure_ratio" => counted[:pressure_ns]&.fdiv(duration_ns),
-          "foreign_cpu_ratio" => counted[:busy_ns]&.then { |busy_ns| (busy_ns - cpu_ns).fdiv(machine_ns).clamp(0.0, 1.0) },
+          "run_queue_wait_ratio" => wait_ns.fdiv([wait_ns + cpu_ns, 1].max),
+          "pressure_ratio" => counted[:pressure_ns]&.fdiv(duration_ns),
+          "foreign_cpu_ratio" => counted[:busy_ns]
+            &.then { |busy_ns| (busy_ns - cpu_ns).fdiv(machine_ns).clamp(0.0, 1.0) },
           "stolen_ratio" => counted[:stolen_ns]&.fdiv(machine_ns), "throttled_count" => counted[:throttled_count]
         }.compact
       end
@@ -104,8 +114,14 @@ module PumaTuner
       def remarks(counted)
         count, duration_ns = counted.values_at(:iterations_count, :duration_ns)
         [
-          ("only #{count} iteration#{"s" unless count == 1} of the block fitted into #{@duration_s} s; give it longer trials" if count < FEW_ITERATIONS),
-          ("an iteration took next to no time; does the block run as often as its argument says?" if count > duration_ns * IMPOSSIBLE_PER_NS)
+          (if count < FEW_ITERATIONS
+             "only #{count} iteration#{"s" unless count == 1} of the block fitted into #{@duration_s} s; " \
+              "give it longer trials"
+           end),
+          (if count > duration_ns * IMPOSSIBLE_PER_NS
+             "an iteration took next to no time; does the block run as often as its argument " \
+              "says?"
+           end)
         ].compact
       end
     end

@@ -6,8 +6,8 @@ require "open3"
 
 module PumaTuner
   module Prove
-    # A variant's gems: a Gemfile and a lockfile of its own, installed into a folder of its own, kept for the next time. All
-    # such folders have names of the same length, as the length of a path can change how long a program takes.
+    # A variant's gems: a Gemfile and a lockfile of its own, installed into a folder of its own, kept for the next time.
+    # All such folders have names of the same length, as the length of a path can change how long a program takes.
     class Bundle
       # @param gemfile [String, nil] the app's; nil: none, then Puma and Rack as they run here
       # @param gems [Hash{String => String}] versions that are to differ
@@ -31,14 +31,18 @@ module PumaTuner
           next if run("check").last.success?
           @say.call("installing gems (#{description})")
           output, status = run("install")
-          raise UsageError, "the gems of a variant can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}" unless status.success?
+          unless status.success?
+            lines = output.lines.last(10).map { |line| "  | #{line}" }
+            raise UsageError, "the gems of a variant can't be installed:\n#{lines.join}"
+          end
         end
         self
       end
 
       # @return [Boolean] whether nothing is left to be installed
       def installed?
-        File.file?(File.join(folder, "Gemfile")) && File.read(File.join(folder, "Gemfile")) == gemfile_text && run("check").last.success?
+        File.file?(File.join(folder, "Gemfile")) && File.read(File.join(folder, "Gemfile")) == gemfile_text &&
+          run("check").last.success?
       end
 
       # @return [Array(Hash, Array<String>)] environment and words of a command that runs with these gems
@@ -54,7 +58,8 @@ module PumaTuner
       # Beside the user's caches: gems are large, and the same next time.
       def folder
         @folder ||= begin
-          parts = [@gemfile && File.expand_path(@gemfile), @gemfile && File.read(@gemfile), lockfile && File.read(lockfile), @gems.sort, @ruby]
+          parts = [@gemfile && File.expand_path(@gemfile), @gemfile && File.read(@gemfile),
+            lockfile && File.read(lockfile), @gems.sort, @ruby]
           File.join(Host::CacheFolder.path, "variants", Digest::SHA256.hexdigest(parts.inspect)[0, 16])
         end
       end
@@ -79,13 +84,24 @@ module PumaTuner
 
       # The app's own lines, then ours over them.
       def gemfile_text
-        base = @gemfile ? "eval_gemfile #{File.expand_path(@gemfile).dump}" : "source Gem.sources.to_a.first\n#{lines(own_gems)}"
-        "#{base}\n@dependencies.reject! { |dependency| #{@gems.keys.inspect}.include?(dependency.name) }\n#{lines(@gems)}\n"
+        base = if @gemfile
+          "eval_gemfile #{File.expand_path(@gemfile).dump}"
+        else
+          "source Gem.sources.to_a.first\n#{lines(own_gems)}"
+        end
+        <<~RUBY
+          #{base}
+          @dependencies.reject! { |dependency| #{@gems.keys.inspect}.include?(dependency.name) }
+          #{lines(@gems)}
+        RUBY
       end
 
       def lines(gems) = gems.map { |name, version| "gem #{name.dump}, #{version.dump}" }.join("\n")
 
-      def own_gems = %w[puma rack].filter_map { |name| [name, Gem.loaded_specs[name] || newest(name)] }.to_h { |name, spec| [name, spec.version.to_s] }
+      def own_gems
+        %w[puma rack].filter_map { |name| [name, Gem.loaded_specs[name] || newest(name)] }
+          .to_h { |name, spec| [name, spec.version.to_s] }
+      end
 
       def newest(name)
         Gem::Specification.find_all_by_name(name).max_by(&:version) or
@@ -100,7 +116,8 @@ module PumaTuner
       # Without what another Bundler, or that of another Ruby, has left.
       def without_bundler(environment)
         flags = environment["RUBYOPT"].to_s.gsub(/\s*-r\S*bundler\/setup/, "").strip
-        environment.reject { |name, _| name.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }.merge(flags.empty? ? {} : {"RUBYOPT" => flags})
+        environment.reject { |name, _| name.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }
+          .merge(flags.empty? ? {} : {"RUBYOPT" => flags})
       end
 
       def run(word)

@@ -13,15 +13,17 @@ module PumaTuner
         def differences_count = outcomes.count { |comparison| %i[better worse].include?(comparison.outcome) }
 
         def to_s
-          "#{differences_count} of #{outcomes.size} proofs of equal variants called a difference in #{primary}; at most #{((1 - level_ratio) * 100).round(1)} in 100 " \
-            "should, in the long run (#{rounds_count} rounds each).\n#{outcomes.map { |comparison| line(comparison) }.join("\n")}"
+          "#{differences_count} of #{outcomes.size} proofs of equal variants called a difference in #{primary}; " \
+            "at most #{((1 - level_ratio) * 100).round(1)} in 100 should, in the long run " \
+            "(#{rounds_count} rounds each).\n#{outcomes.map { |comparison| line(comparison) }.join("\n")}"
         end
 
         private
 
         def line(comparison)
           ratio = comparison.ratio
-          "  #{Units.times(ratio.value)} (#{Units.times(ratio.low)} to #{Units.times(ratio.high)}), #{comparison.outcome.to_s.tr("_", " ")}"
+          "  #{Units.times(ratio.value)} (#{Units.times(ratio.low)} to #{Units.times(ratio.high)}), " \
+            "#{comparison.outcome.to_s.tr("_", " ")}"
         end
       end
 
@@ -31,7 +33,8 @@ module PumaTuner
         first = plan.variants.first
         # Proofs after another: so many rounds each, in an order of its own.
         @proofs = Array.new(proofs_count) do |index|
-          plan.proof(variants: [first, first.with(name: "#{first.name} again")], looks: Looks.fixed(ROUNDS_COUNT), noise_rounds_count: 0, seed: index + 1)
+          plan.proof(variants: [first, first.with(name: "#{first.name} again")], looks: Looks.fixed(ROUNDS_COUNT),
+            noise_rounds_count: 0, seed: index + 1)
         end
       end
 

@@ -15,10 +15,12 @@ module PumaTuner
         def of(variant, values, metrics)
           trials = values.trials(variant.name)
           Cell.new(
-            variant: variant.name, factors: Host::Masking.factors(variant.factors), topology: variant.topology || topology(trials),
+            variant: variant.name, factors: Host::Masking.factors(variant.factors),
+            topology: variant.topology || topology(trials),
             estimates: estimates(metrics.to_h { |metric| [metric.name, values.values(variant.name, metric.name)] }),
             predicted: predicted(variant), budget: mean_budget(trials.filter_map(&:budget)),
-            fingerprint: trials.first&.fingerprint || {}, unsteady_count: trials.count { |trial| trial.warmup && !trial.warmup.steady },
+            fingerprint: trials.first&.fingerprint || {},
+            unsteady_count: trials.count { |trial| trial.warmup && !trial.warmup.steady },
             remarks: trials.flat_map(&:remarks).uniq
           )
         end
@@ -32,7 +34,8 @@ module PumaTuner
         private
 
         def estimates(samples)
-          samples.reject { |_, values| values.empty? || values.include?(nil) }.transform_values { |values| Stats::Estimate.of_range(values) }
+          samples.reject { |_, values| values.empty? || values.include?(nil) }
+            .transform_values { |values| Stats::Estimate.of_range(values) }
         end
 
         # As it ran, when that was the same in all rounds.

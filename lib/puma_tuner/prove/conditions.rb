@@ -6,15 +6,20 @@ module PumaTuner
     #
     # run_queue_wait_ratio: of the time that the server's threads could run, the share in which they had no core
     # pressure_ratio: of the time, the share in which somebody waited for a core (PSI)
-    # foreign_cpu_ratio: of the machine, what neither server, generator nor we used; stolen_ratio: taken by the hypervisor
+    # foreign_cpu_ratio: of the machine, what neither server, generator nor we
+    #   used; stolen_ratio: taken by the hypervisor
     # throttled_count: times the control group's quota was used up
-    # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome; in_flight_ratio: mean requests in flight, of the connections
-    # yjit_code_bytes, yjit_code_least_bytes: of machine code, in the process that has most and in the one that has least
+    # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome;
+    #   in_flight_ratio: mean requests in flight, of the connections
+    # yjit_code_bytes, yjit_code_least_bytes: of machine code, in the process
+    #   that has most and in the one that has least
     # yjit_bytes, yjit_compiled_count, yjit_invalidated_count: see Probe::Gauges, each in the process that has most
-    # yjit_new_ratio: of what YJIT has compiled, in all processes, the share that came during the load: it was paid for then
+    # yjit_new_ratio: of what YJIT has compiled, in all processes, the share
+    #   that came during the load: it was paid for then
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
-      # More than this is no longer the end of compiling: such a load holds what compiling costs, and not all that it brings.
+      # More than this is no longer the end of compiling: such a load holds what
+      # compiling costs, and not all that it brings.
       YJIT_NEW_RATIO_MAX = 0.05
 
       module_function
@@ -27,11 +32,13 @@ module PumaTuner
       def of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count:, fingerprint:, began: [])
         machine_ns = (spent.duration_ns * cores_count).to_f
         {
-          "run_queue_wait_ratio" => spent.cpu_ns && spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
+          "run_queue_wait_ratio" => spent.cpu_ns &&
+            spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
           "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
           "foreign_cpu_ratio" => foreign_ns(spent, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
           "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
-          "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.sending_ns), "lag_p99_ns" => outcome.lag_p99_ns,
+          "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.sending_ns),
+          "lag_p99_ns" => outcome.lag_p99_ns,
           "in_flight_ratio" => in_flight_ratio(outcome), "yjit_code_ratio" => yjit_code_ratio(gauges, fingerprint),
           "yjit_new_ratio" => new_ratio(began, gauges), **yjit(gauges)
         }.compact
@@ -43,13 +50,16 @@ module PumaTuner
       end
 
       def yjit(gauges)
-        code_bytes, bytes, compiled, invalidated = %i[code_bytes yjit_bytes compiled_count invalidated_count].map { |name| gauges.filter_map { |one| one[name] } }
+        of_all = ->(name) { gauges.filter_map { |one| one[name] } }
+        code_bytes, bytes = of_all.call(:code_bytes), of_all.call(:yjit_bytes)
+        compiled, invalidated = of_all.call(:compiled_count), of_all.call(:invalidated_count)
         {"yjit_code_bytes" => code_bytes.max, "yjit_code_least_bytes" => code_bytes.min, "yjit_bytes" => bytes.max,
          "yjit_compiled_count" => compiled.max, "yjit_invalidated_count" => invalidated.max}
       end
 
       def foreign_ns(spent, outcome, own_cpu_ns)
-        spent.busy_ns && spent.cpu_ns && outcome.generator_cpu_ns && spent.busy_ns - spent.cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
+        spent.busy_ns && spent.cpu_ns && outcome.generator_cpu_ns &&
+          spent.busy_ns - spent.cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
       end
 
       # By the generator's own samples; a mean that comes from Little's law would prove itself.

@@ -13,7 +13,8 @@ module PumaTuner
       # @return [Array<Variant>]
       def parse(texts)
         checked(texts.flat_map do |text|
-          match = WORD.match(text) or raise UsageError, "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. There is:\n#{Factors.help}"
+          match = WORD.match(text) or raise UsageError,
+            "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. There is:\n#{Factors.help}"
           variants(match[1].strip, pairs(match[2]))
         end)
       end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Prove
-    # Holds what ran against what was declared. Variants that differ in something that nobody declared prove nothing about
-    # what was; nor do those whose declared difference did not take effect.
+    # Holds what ran against what was declared. Variants that differ in something that nobody declared prove nothing
+    # about what was; nor do those whose declared difference did not take effect.
     class Difference
       # What was loaded only later, or not yet, is no change.
       # @param before [Hash] a fingerprint
@@ -13,7 +13,8 @@ module PumaTuner
 
       # @param baseline [Variant]
       # @param fingerprints [Hash{Variant => Hash}] of what ran, the baseline's too
-      # @param allowed [Array<Array(Symbol, String)>] what may differ all the same: kinds of a fingerprint's keys, and beginnings of their names
+      # @param allowed [Array<Array(Symbol, String)>] what may differ all the
+      #   same: kinds of a fingerprint's keys, and beginnings of their names
       def initialize(baseline, fingerprints, allowed: [])
         @baseline = baseline
         @fingerprints = fingerprints
@@ -25,8 +26,10 @@ module PumaTuner
         (@fingerprints.keys - [@baseline]).each do |variant|
           keys = changed_keys(variant)
           declared = declared_keys(variant)
-          refuse_undeclared(variant, keys.reject { |key| declared.any? { |factor| Factors.among?(Factors.covers(factor), key) } || allowed?(key) })
-          refuse_without_effect(variant, declared.reject { |factor| keys.any? { |key| Factors.among?(Factors.shows(factor), key) } })
+          covered = ->(key) { declared.any? { |factor| Factors.among?(Factors.covers(factor), key) } }
+          shown = ->(factor) { keys.any? { |key| Factors.among?(Factors.shows(factor), key) } }
+          refuse_undeclared(variant, keys.reject { |key| covered.call(key) || allowed?(key) })
+          refuse_without_effect(variant, declared.reject(&shown))
         end
         @fingerprints.each_key { |variant| refuse_otherwise(variant) }
         nil
@@ -47,21 +50,27 @@ module PumaTuner
         (variant.factors.keys | @baseline.factors.keys).reject { |key| variant.factors[key] == @baseline.factors[key] }
       end
 
-      def allowed?(key) = @allowed.any? { |kind, beginning| key.first == kind && key.last.to_s.start_with?(beginning.to_s) }
+      def allowed?(key)
+        @allowed.any? { |kind, beginning| key.first == kind && key.last.to_s.start_with?(beginning.to_s) }
+      end
 
       # The baseline, too, has to run as it was declared.
       def refuse_otherwise(variant)
         declared, ran = variant.factors["yjit"], @fingerprints.fetch(variant)[[:yjit, nil]]
         return if declared.nil? || ran.nil? || declared == ran
-        raise UsageError, "yjit=#{declared} of #{variant.name} did not come true: it runs with YJIT #{ran}. Something in the app decides that, such as its Ruby's options."
+        raise UsageError, "yjit=#{declared} of #{variant.name} did not come true: it runs with YJIT #{ran}. " \
+          "Something in the app decides that, such as its Ruby's options."
       end
 
       def refuse_undeclared(variant, keys)
         return if keys.empty?
         one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
-        lines = keys.first(12).map { |key| "  #{text(key)}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}" }
-        raise UsageError, "#{@baseline.name} and #{variant.name} differ in what nobody declared:\n#{lines.join("\n")}\n" \
-          "Make it the same, declare it as a factor, or let it differ: --allow #{text(keys.first).inspect}."
+        lines = keys.first(12).map do |key|
+          "  #{text(key)}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}"
+        end
+        raise UsageError, "#{@baseline.name} and #{variant.name} differ in what nobody " \
+          "declared:\n#{lines.join("\n")}\nMake it the same, declare it as a factor, " \
+          "or let it differ: --allow #{text(keys.first).inspect}."
       end
 
       def text(key) = Probe::Fingerprint.text(key)
@@ -70,8 +79,10 @@ module PumaTuner
         return if factors.empty?
         factor = factors.first
         seen = @fingerprints.fetch(variant).select { |key, _| Factors.among?(Factors.covers(factor), key) }.first(3)
-        raise UsageError, "#{factor}=#{variant.factors[factor]&.then { |value| Host::Masking.factor(factor, value) } || "(unset)"} of #{variant.name} had no effect: nothing that runs differs from #{@baseline.name} in it" \
-          "#{" (#{seen.map { |key, value| "#{text(key)}: #{value}" }.join(", ")} in both)" if seen.any?}. Compare something that differs."
+        value = variant.factors[factor]&.then { |one| Host::Masking.factor(factor, one) } || "(unset)"
+        both = " (#{seen.map { |key, fact| "#{text(key)}: #{fact}" }.join(", ")} in both)" if seen.any?
+        raise UsageError, "#{factor}=#{value} of #{variant.name} had no effect: " \
+          "nothing that runs differs from #{@baseline.name} in it#{both}. Compare something that differs."
       end
     end
   end

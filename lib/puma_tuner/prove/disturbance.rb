@@ -2,19 +2,20 @@
 
 module PumaTuner
   module Prove
-    # What others on the machine do to a proof: processes that are not the server's, the generator's or ours, and the hypervisor.
+    # What others on the machine do to a proof: processes that are not the
+    # server's, the generator's or ours, and the hypervisor.
     #
-    # The variants of a round take turns, so most of it hits both, cancels in their ratio, and widens the interval by what does not.
-    # Only a round in which it hit one variant clearly more than the other is run again, and the figures of the variants have no part
-    # in that. A control group's throttling and threads that wait for cores are not looked at: a variant that uses more CPU makes more
-    # of both by itself.
+    # The variants of a round take turns, so most of it hits both, cancels in their ratio, and widens the interval by
+    # what does not. Only a round in which it hit one variant clearly more than the other is run again, and the figures
+    # of the variants have no part in that. A control group's throttling and threads that wait for cores are not looked
+    # at: a variant that uses more CPU makes more of both by itself.
     class Disturbance
-      # Of the machine: how far the difference between two variants in what others took must at least be from that of the median round. A
-      # variant may make a difference of its own, by a database that works more.
+      # Of the machine: how far the difference between two variants in what others took must at least be from that of
+      # the median round. A variant may make a difference of its own, by a database that works more.
       CLEARLY_MORE_RATIO = 0.10
 
-      # And how many standard deviations: an outlier, and not the tail of what happens in every round. Without that, leaving out tails
-      # makes intervals too narrow: 14 % false alarms for 5 % (benchmark/false_alarms/neighbour.rb).
+      # And how many standard deviations: an outlier, and not the tail of what happens in every round. Without that,
+      # leaving out tails makes intervals too narrow: 14 % false alarms for 5 % (benchmark/false_alarms/neighbour.rb).
       OUTLIER_SDS = 4
 
       # Of a normal distribution: standard deviation over median absolute deviation (Rousseeuw and Croux, 1993).
@@ -23,13 +24,15 @@ module PumaTuner
       # What is usual is known of so many rounds at least.
       USUAL_COUNT = 5
 
-      # At most this share of the planned rounds is run again for it; the others that are hit count, and widen the interval.
+      # At most this share of the planned rounds is run again for it; the others
+      # that are hit count, and widen the interval.
       AGAIN_SHARE = 1 / 3r
 
       # The fewest rounds of which a correlation says something.
       CORRELATED_COUNT = 6
 
-      # Of a measurement that stands alone, without a pair that was hit as well: more than this, and it should not count.
+      # Of a measurement that stands alone, without a pair that was hit as well:
+      # more than this, and it should not count.
       FOREIGN_CPU_RATIO = 0.15
       STOLEN_RATIO = 0.05
 
@@ -60,11 +63,15 @@ module PumaTuner
       end
 
       # @param trials [Array<Trial>] of all attempts so far
-      # @return [Array<Trial>] the same, with those void that were disturbed; judged anew each time, as what is usual gets clearer
+      # @return [Array<Trial>] the same, with those void that were disturbed;
+      #   judged anew each time, as what is usual gets clearer
       def mark(trials)
-        attempts = trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }.each_slice(@others.size + 1).to_a
+        attempts = trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }
+          .each_slice(@others.size + 1).to_a
         hit = hit(attempts)
-        attempts.each_with_index.flat_map { |attempt, index| hit.key?(index) ? marked(attempt, *hit.fetch(index)) : attempt }
+        attempts.each_with_index.flat_map do |attempt, index|
+          hit.key?(index) ? marked(attempt, *hit.fetch(index)) : attempt
+        end
       end
 
       # @param trials [Array<Trial>] marked
@@ -75,21 +82,25 @@ module PumaTuner
         taken = valid.flatten.filter_map { |trial| Disturbance.taken_ratio(trial.conditions) }
         return if taken.empty?
         explained, quiet = cost(valid, primary, level_ratio)
-        Disturbed.new(taken_ratio: Stats::Estimate.of_range(taken), again_count: again.count { |attempt| attempt.any? { |trial| trial.void&.kind == :disturbed } },
+        Disturbed.new(taken_ratio: Stats::Estimate.of_range(taken),
+          again_count: again.count { |attempt| attempt.any? { |trial| trial.void&.kind == :disturbed } },
           explained_ratio: explained, quiet_effect_ratio: quiet)
       end
 
       private
 
-      # @return [Hash{Integer => Array(String, Float)}] index of an attempt => the variant that was hit, and by how much more
+      # @return [Hash{Integer => Array(String, Float)}] index of an attempt =>
+      #   the variant that was hit, and by how much more
       def hit(attempts)
         known = attempts.each_index.reject { |index| attempts[index].any?(&:void) }
-        worst = @others.flat_map { |name| excesses_of(name, attempts, known) }.group_by(&:first).values.map { |found| found.max_by { |_, _, excess| excess.abs } }
+        worst = @others.flat_map { |name| excesses_of(name, attempts, known) }.group_by(&:first)
+          .values.map { |found| found.max_by { |_, _, excess| excess.abs } }
         worst.max_by(@again_max) { |_, _, excess| excess.abs }
           .to_h { |index, name, excess| [index, [name, excess]] }
       end
 
-      # @return [Array<Array(Integer, String, Float)>] index of an attempt, variant, and how far its difference is from the usual one, of outliers
+      # @return [Array<Array(Integer, String, Float)>] index of an attempt, variant, and how far its difference is from
+      #   the usual one, of outliers
       def excesses_of(name, attempts, indices)
         differences = indices.to_h { |index| [index, difference(attempts[index], name)] }.compact
         return [] if differences.size < USUAL_COUNT
@@ -103,7 +114,9 @@ module PumaTuner
 
       # Of the machine, what others took more while the variant ran than while the baseline did.
       def difference(attempt, name)
-        one, other = [name, @baseline].map { |wanted| Disturbance.taken_ratio(attempt.find { |trial| trial.variant == wanted }.conditions) }
+        one, other = [name, @baseline].map do |wanted|
+          Disturbance.taken_ratio(attempt.find { |trial| trial.variant == wanted }.conditions)
+        end
         one - other if one && other
       end
 
@@ -111,12 +124,13 @@ module PumaTuner
         name, ratio = excess.positive? ? [variant, excess] : [@baseline, -excess]
         attempt.map do |trial|
           next trial unless trial.variant == name
-          trial.with(void: Void.new(kind: :disturbed, detail: "others took #{Units.percent(ratio)} more of the machine than of the other variant's turns"))
+          trial.with(void: Void.new(kind: :disturbed,
+            detail: "others took #{Units.percent(ratio)} more of the machine than of the other variant's turns"))
         end
       end
 
-      # By the correlation of the log-ratio with the difference, over rounds and for the first variant: the share of variance that a
-      # straight line explains, corrected for the line having been fitted (adjusted r²; Ezekiel, 1930).
+      # By the correlation of the log-ratio with the difference, over rounds and for the first variant: the share of
+      # variance that a straight line explains, corrected for the line having been fitted (adjusted r²; Ezekiel, 1930).
       def cost(valid, primary, level_ratio)
         points = valid.filter_map { |attempt| point(attempt, primary) }
         return if points.size < CORRELATED_COUNT
@@ -127,8 +141,12 @@ module PumaTuner
 
       def point(attempt, primary)
         taken = difference(attempt, @others.first) or return
-        baseline, variant = [@baseline, @others.first].map { |name| attempt.find { |trial| trial.variant == name }.values[primary] }
-        {baseline:, variant:, taken:, log_ratio: Math.log(variant.fdiv(baseline))} if baseline&.positive? && variant&.positive?
+        baseline, variant = [@baseline, @others.first].map do |name|
+          attempt.find { |trial| trial.variant == name }.values[primary]
+        end
+        if baseline&.positive? && variant&.positive?
+          {baseline:, variant:, taken:, log_ratio: Math.log(variant.fdiv(baseline))}
+        end
       end
 
       def squared_correlation(points)

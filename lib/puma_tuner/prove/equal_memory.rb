@@ -2,16 +2,17 @@
 
 module PumaTuner
   module Prove
-    # Memory at equal requests served. Memory grows with requests, and a faster variant serves more in the same time: at its
-    # end it would be blamed for its speed. So a round's trials are compared where the slowest of them ended, in a straight
-    # line between the samples of the others.
+    # Memory at equal requests served. Memory grows with requests, and a faster variant serves more in the same time: at
+    # its end it would be blamed for its speed. So a round's trials are compared where the slowest of them ended, in a
+    # straight line between the samples of the others.
     module EqualMemory
       class << self
         # @param trials [Array<Trial>] of one round
-        # @return [Hash{String => Hash{String => Numeric}}] "pss" and "rss" in bytes, by variant; without curves of all, what
-        #   each trial had in the end
+        # @return [Hash{String => Hash{String => Numeric}}] "pss" and "rss" in bytes, by variant; without curves of all,
+        #   what each trial had in the end
         def of(trials)
-          served_count = trials.map { |trial| trial.memory.last&.first }.then { |counts| counts.min unless counts.include?(nil) }
+          served_count = trials.map { |trial| trial.memory.last&.first }
+            .then { |counts| counts.min unless counts.include?(nil) }
           trials.to_h do |trial|
             [trial.variant, served_count ? at(trial.memory, served_count) : trial.values.slice("pss", "rss")]
           end

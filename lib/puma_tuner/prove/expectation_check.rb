@@ -17,10 +17,14 @@ module PumaTuner
       # @return [String, nil] why it is not shown of that variant; nil when it is
       def objection(variant)
         failure = @verdict.failing(variant)
-        return "it failed in #{failure.attempts_count} of #{failure.all_count} rounds: #{failure.reason}" if failure && @wanted.claim != :worse
+        if failure && @wanted.claim != :worse
+          return "it failed in #{failure.attempts_count} of #{failure.all_count} rounds: #{failure.reason}"
+        end
         comparison = @verdict.comparison(variant, @wanted.metric)
         return "#{@wanted.metric} of #{variant} could not be compared" unless comparison
-        return "#{comparison.ratio.samples_count} rounds are too few for an interval" unless comparison.ratio.level_ratio
+        unless comparison.ratio.level_ratio
+          return "#{comparison.ratio.samples_count} rounds are too few for an interval"
+        end
         interval_in_words(comparison) unless holds?(comparison)
       end
 
@@ -38,14 +42,19 @@ module PumaTuner
 
       # Worse by less than what counts as equivalent is not worse.
       def not_worse?(ratio)
-        @metric.more_is_better ? ratio.low >= 1 - @verdict.equivalent_ratio : ratio.high <= 1 + @verdict.equivalent_ratio
+        if @metric.more_is_better
+          ratio.low >= 1 - @verdict.equivalent_ratio
+        else
+          ratio.high <= 1 + @verdict.equivalent_ratio
+        end
       end
 
       def interval_in_words(comparison)
         ratio = comparison.ratio
         interval = format("the %.0f%% interval is %.3f to %.3f", (ratio.level_ratio * 100).floor, ratio.low, ratio.high)
         return interval unless %i[better worse equivalent].include?(@wanted.claim)
-        "#{(comparison.outcome == :not_shown) ? "no difference is shown" : "it is #{comparison.outcome}"}; #{interval}#{by_chance(comparison)}"
+        "#{(comparison.outcome == :not_shown) ? "no difference is shown" : "it is #{comparison.outcome}"}; " \
+          "#{interval}#{by_chance(comparison)}"
       end
 
       # An interval clear of 1 that shows nothing begs the question why.

@@ -2,18 +2,20 @@
 
 module PumaTuner
   module Prove
-    # What somebody expects of a proof, in words, and whether it was shown. Several must all be shown, so each keeps the level
-    # of its interval: no correction for their number is needed (Berger, "Multiparameter hypothesis testing and acceptance
-    # sampling", 1982).
+    # What somebody expects of a proof, in words, and whether it was shown. Several must all be shown, so each keeps the
+    # level of its interval: no correction for their number is needed (Berger, "Multiparameter hypothesis testing and
+    # acceptance sampling", 1982).
     class Expectations
       UNDERSTOOD = <<~TEXT.chomp
         Understood is, of a METRIC, "METRIC >= 1.2" and "METRIC <= 0.9" (the variant's over the baseline's), "METRIC better",
         "METRIC worse", "METRIC equivalent" and "METRIC not worse"; with "NAME: " before it, of that variant only.
       TEXT
 
-      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*(?:(?<bound>>=|<=)\s*(?<ratio>\d*\.?\d+)|\b(?<outcome>better|worse|equivalent|not\s+worse))\z/
+      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*
+        (?:(?<bound>>=|<=)\s*(?<ratio>\d*\.?\d+)|\b(?<outcome>better|worse|equivalent|not\s+worse))\z/x
 
-      # variant: nil for every one; claim: an outcome, :not_worse, :at_least or :at_most; ratio: of the latter two, else nil
+      # variant: nil for every one; claim: an outcome, :not_worse, :at_least or
+      #   :at_most; ratio: of the latter two, else nil
       Wanted = Data.define(:text, :variant, :metric, :claim, :ratio)
 
       # @param texts [Array<String>]
@@ -25,7 +27,8 @@ module PumaTuner
         new(texts.map do |text|
           match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is no expectation. #{UNDERSTOOD}"
           ensure_metric(text, match[:metric], names)
-          Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match), ratio: match[:ratio]&.to_f)
+          Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match),
+            ratio: match[:ratio]&.to_f)
         end)
       end
 
@@ -37,7 +40,8 @@ module PumaTuner
 
       def self.ensure_metric(text, name, names)
         return if names.include?(name)
-        raise UsageError, "#{text.inspect} expects something of #{name}, which is not measured; there is #{names.join(", ")}."
+        raise UsageError, "#{text.inspect} expects something of #{name}, which is not measured; " \
+          "there is #{names.join(", ")}."
       end
 
       # @param wanted [Array<Wanted>]
@@ -54,7 +58,8 @@ module PumaTuner
         @wanted.each do |wanted|
           self.class.ensure_metric(wanted.text, wanted.metric, metrics.map(&:name))
           next if wanted.variant.nil? || variant_names.include?(wanted.variant)
-          raise UsageError, "#{wanted.text.inspect}: #{wanted.variant} is not held against the baseline; there is #{variant_names.join(", ")}."
+          raise UsageError, "#{wanted.text.inspect}: #{wanted.variant} is not held against the baseline; " \
+            "there is #{variant_names.join(", ")}."
         end
       end
 

@@ -2,13 +2,15 @@
 
 module PumaTuner
   module Prove
-    # What a variant may differ in: the keys that can be declared, how they are checked, and which parts of a fingerprint
-    # each of them may change. A difference that no factor covers is one that nobody declared.
+    # What a variant may differ in: the keys that can be declared, how they are checked, and which parts of a
+    # fingerprint each of them may change. A difference that no factor covers is one that nobody declared.
     module Factors
-      # Kinds of a fingerprint's keys: what processes tell of themselves, what Puma has in effect, what files are behind it.
+      # Kinds of a fingerprint's keys: what processes tell of themselves, what
+      # Puma has in effect, what files are behind it.
       FACTS = %i[ruby cores yjit allocator preloaded gc env gem extension puma program command block file commit].freeze
 
-      # key, or its beginning with a dot: what it is, and what of a fingerprint it may change: kinds, or one key of a kind
+      # key, or its beginning with a dot: what it is, and what of a fingerprint
+      # it may change: kinds, or one key of a kind
       KINDS = {
         "topology" => ["workers x threads, such as 2x5", [[:puma]]],
         "workers" => ["Puma workers, 0 for a single process", [[:puma]]],
@@ -22,10 +24,12 @@ module PumaTuner
         "ruby" => ["a version that is installed, or a path", [[:ruby], [:yjit], [:gc], [:gem], [:extension]]],
         "gem." => ["a gem's version, such as gem.json=2.8.1", nil],
         "gemfile" => ["a Gemfile", [[:gem], [:extension], [:puma, "version"], [:file, "gemfile"]]],
-        "git" => ["a commit, branch or tag of the app's repository", [[:commit], [:file], [:gem], [:extension], [:puma]]],
+        "git" => ["a commit, branch or tag of the app's repository",
+          [[:commit], [:file], [:gem], [:extension], [:puma]]],
         "app" => ["another config.ru", [[:file, "app"], [:gem], [:extension]]],
         "command" => ["another server: a command with {port} where it is told its port", (FACTS - [:yjit]).zip],
-        "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2", [[:allocator], [:preloaded], [:env, "LD_PRELOAD"]]],
+        "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2",
+          [[:allocator], [:preloaded], [:env, "LD_PRELOAD"]]],
         "setup" => ["a command that is run once before, in the variant's folder", [[:file], [:gem], [:extension]]],
         "block" => ["a block of the file", [[:block], [:gem], [:extension]]]
       }.freeze
@@ -33,7 +37,8 @@ module PumaTuner
       # Variables that do more than be there.
       CONSEQUENCES = {
         /\ARUBY_YJIT|\ARUBYOPT\z/ => [[:yjit], [:ruby, "flags"], [:gc]], /\ARUBY_GC|\ARUBY_THREAD/ => [[:gc]],
-        /\A(WEB_CONCURRENCY|PUMA_.*|((RAILS|PUMA)_)?(MIN|MAX)_THREADS|RACK_ENV|RAILS_ENV)\z/ => [[:puma], [:env, "RACK_ENV"], [:env, "RAILS_ENV"]],
+        /\A(WEB_CONCURRENCY|PUMA_.*|((RAILS|PUMA)_)?(MIN|MAX)_THREADS|RACK_ENV|RAILS_ENV)\z/ =>
+          [[:puma], [:env, "RACK_ENV"], [:env, "RAILS_ENV"]],
         /\ALD_PRELOAD\z/ => [[:allocator], [:preloaded]], /\ABUNDLE_GEMFILE\z/ => [[:gem], [:extension]]
       }.freeze
 
@@ -64,8 +69,8 @@ module PumaTuner
         end
       end
 
-      # That a variable is set is no proof that it did something: an app may turn YJIT on by itself, and a library that can't
-      # be loaded is left out.
+      # That a variable is set is no proof that it did something: an app may turn YJIT on by itself, and a library that
+      # can't be loaded is left out.
       SHOWN = {"yjit" => [[:yjit]], "preload" => [[:preloaded]]}.freeze
 
       # @return [Array<Array>] what of a fingerprint that factor has to be seen in
@@ -80,20 +85,30 @@ module PumaTuner
       # @raise [UsageError] for what no fingerprint has
       def allowed(texts)
         texts.map { |text| Probe::Fingerprint.key(text) }.each_with_index do |(kind, _), index|
-          raise UsageError, "--allow #{texts[index].inspect}: a fingerprint has #{FACTS.join(", ")}, and of some a name after it, such as \"gem rack\"" unless FACTS.include?(kind)
+          unless FACTS.include?(kind)
+            raise UsageError, "--allow #{texts[index].inspect}: a fingerprint has #{FACTS.join(", ")}, " \
+              "and of some a name after it, such as \"gem rack\""
+          end
         end
       end
 
       # @param factors [Hash{String => String}]
       # @return [Hash{String => String}] versions that they declare, by gem
-      def gems(factors) = factors.select { |key, _| key.start_with?("gem.") }.transform_keys { |key| key.delete_prefix("gem.") }
+      def gems(factors)
+        factors.select { |key, _| key.start_with?("gem.") }.transform_keys { |key| key.delete_prefix("gem.") }
+      end
 
       # @return [String] the keys, one a line
-      def help = KINDS.map { |key, (meaning, _)| format("  %-10s %s", key.end_with?(".") ? "#{key}NAME" : key, meaning) }.join("\n")
+      def help
+        KINDS.map { |key, (meaning, _)| format("  %-10s %s", key.end_with?(".") ? "#{key}NAME" : key, meaning) }
+          .join("\n")
+      end
 
       # @return [String, nil] the key in KINDS
       def kind(key)
-        KINDS.keys.find { |known| known.end_with?(".") ? (key.start_with?(known) && key.size > known.size) : key == known }
+        KINDS.keys.find do |known|
+          known.end_with?(".") ? (key.start_with?(known) && key.size > known.size) : key == known
+        end
       end
 
       def check_value(factors, key, pattern, meaning)

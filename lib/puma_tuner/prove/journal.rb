@@ -4,8 +4,8 @@ require "json"
 
 module PumaTuner
   module Prove
-    # Attempts at rounds as they are made, one a line, so that nothing is lost when a run is interrupted, and the analysis
-    # can be done again. The first line says what was planned: a run can only go on with the same plan.
+    # Attempts at rounds as they are made, one a line, so that nothing is lost when a run is interrupted, and the
+    # analysis can be done again. The first line says what was planned: a run can only go on with the same plan.
     class Journal
       # The last line of a run that came to its end.
       FINISHED = "finished"
@@ -19,8 +19,8 @@ module PumaTuner
       # @param path [String]
       # @param plan [Hash{String => Object}] what must be the same to go on
       # @param resume [Boolean] whether to go on where the file ends
-      # @raise [UsageError] when there is nothing to go on with, or it was planned otherwise; without `resume`, when it holds rounds of
-      #   a run that has not come to its end
+      # @raise [UsageError] when there is nothing to go on with, or it was planned otherwise; without `resume`, when it
+      #   holds rounds of a run that has not come to its end
       def initialize(path, plan:, resume: false)
         @path = path
         @plan = JSON.parse(JSON.generate(plan))
@@ -30,14 +30,16 @@ module PumaTuner
       # @param attempt [Array<Trial>] a round, void or not
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
 
-      # The app, its gems or its settings may have changed since an earlier run was interrupted: its rounds would be of something else.
+      # The app, its gems or its settings may have changed since an earlier run
+      # was interrupted: its rounds would be of something else.
       # @param fingerprints [Hash{String => Hash}] by variant, of what runs now
       # @raise [UsageError] when it is not what ran then
       def ensure_same(fingerprints)
         @trials.each do |trial|
           now = fingerprints.fetch(trial.variant)
           key = Difference.changed_since(trial.fingerprint, now) or next
-          raise UsageError, "--resume: #{trial.variant} is not what it was in the rounds that are kept: #{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
+          raise UsageError, "--resume: #{trial.variant} is not what it was in the rounds that are kept: " \
+            "#{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
             "Make it what it was, or begin anew without --resume."
         end
       end
@@ -58,7 +60,8 @@ module PumaTuner
         lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
         count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void"] } }
         return if count.zero? || lines.include?(FINISHED)
-        raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: go on with --resume, remove it, or give another --output"
+        raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: " \
+          "go on with --resume, remove it, or give another --output"
       end
 
       def write_line(value, mode)
@@ -75,14 +78,16 @@ module PumaTuner
       rescue SystemCallError => error
         raise UsageError, "--resume: #{error.message}. There is nothing to go on with; leave out --resume."
       rescue KeyError, NoMethodError => error
-        raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). Begin anew, without --resume."
+        raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). " \
+          "Begin anew, without --resume."
       end
 
       def ensure_plan(plan)
         different = @plan.keys.find { |key| plan&.fetch(key, nil) != @plan[key] }
         return unless different
-        raise UsageError, "--resume: #{@path} was begun with another plan (#{different}: #{plan&.fetch(different, nil).inspect}, now " \
-          "#{@plan[different].inspect}). Give the same options again, or begin anew without --resume."
+        raise UsageError, "--resume: #{@path} was begun with another plan (#{different}: " \
+          "#{plan&.fetch(different, nil).inspect}, now #{@plan[different].inspect}). " \
+          "Give the same options again, or begin anew without --resume."
       end
 
       def parsed(line)

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Prove
-    # What must hold of every trial, whatever it measured. Laws look at causes; results never decide which rounds are kept.
-    # What others on the machine do is no matter of one trial: see Disturbance.
+    # What must hold of every trial, whatever it measured. Laws look at causes; results never decide which rounds are
+    # kept. What others on the machine do is no matter of one trial: see Disturbance.
     module Laws
       # A generator this busy sends late.
       GENERATOR_CPU_RATIO = 0.9
@@ -12,14 +12,15 @@ module PumaTuner
       LAG_RATIO = 0.05
       LAG_NS = 1_000_000
 
-      # Little's law, of a closed loop without thought: connections = throughput x latency. What is missing, the generator spent
-      # between an answer and the next request; more than there is cannot be.
+      # Little's law, of a closed loop without thought: connections = throughput x latency. What is missing, the
+      # generator spent between an answer and the next request; more than there is cannot be.
       IN_FLIGHT_RATIOS = 0.85..1.02
 
-      # But at either edge of a load a request of each connection is cut in two: what it took before the load began counts, as its
-      # latency does whole; what it took before the end does not, as it was never answered in time. Each is the age of a request,
-      # whose mean is latency x (1 + cv^2) / 2 (renewal theory; Cox, "Renewal Theory", 1962). They cancel each other in the mean, and
-      # not in a short load. This allows for one of them, with a coefficient of variation of 1.4.
+      # But at either edge of a load a request of each connection is cut in two: what it took before the load began
+      # counts, as its latency does whole; what it took before the end does not, as it was never answered in time. Each
+      # is the age of a request, whose mean is latency x (1 + cv^2) / 2 (renewal theory; Cox, "Renewal Theory", 1962).
+      # They cancel each other in the mean, and not in a short load. This allows for one of them, with a coefficient of
+      # variation of 1.4.
       EDGE_RATIO = 1.5
 
       # Answers to a request may differ in length by this much between variants: dates, ids.
@@ -33,7 +34,8 @@ module PumaTuner
         def broken(outcome, conditions, arrivals:, turns_count: 1)
           return Void.new(kind: :failed, detail: outcome.complaint) if outcome.complaint
           busy_clients = !arrivals.open? && arrivals.think_ns.zero?
-          detail = broken_by_generator(outcome, conditions) || (broken_by_little(outcome, conditions, turns_count) if busy_clients)
+          detail = broken_by_generator(outcome, conditions) ||
+            (broken_by_little(outcome, conditions, turns_count) if busy_clients)
           Void.new(kind: :generator, detail:) if detail
         end
 
@@ -45,7 +47,8 @@ module PumaTuner
           outcomes.drop(1).each do |name, other|
             first.body_bytes_ranges.zip(other.body_bytes_ranges || []).each_with_index do |(one, two), index|
               next if one.nil? || two.nil? || alike?(one, two)
-              return "the answers to request #{index + 1} are of #{bytes(one)} with #{first_name}, and of #{bytes(two)} with #{name}"
+              return "the answers to request #{index + 1} are of #{bytes(one)} with #{first_name}, " \
+                "and of #{bytes(two)} with #{name}"
             end
           end
           nil
@@ -55,7 +58,8 @@ module PumaTuner
 
         def broken_by_generator(outcome, conditions)
           busy, lag_ns = conditions.values_at("generator_cpu_ratio", "lag_p99_ns")
-          if busy && busy > GENERATOR_CPU_RATIO then "the load generator used #{Units.percent(busy)} of a core: it, not the server, was the bottleneck"
+          if busy && busy > GENERATOR_CPU_RATIO
+            "the load generator used #{Units.percent(busy)} of a core: it, not the server, was the bottleneck"
           elsif lag_ns && lag_ns > [LAG_NS, outcome.p50_ns.to_i * LAG_RATIO].max
             "the load generator sent #{Units.duration(lag_ns)} late (p99): the machine is too busy for this rate"
           end

@@ -4,9 +4,9 @@ module PumaTuner
   module Prove
     # After how many rounds the primary metric may decide, fixed before the first.
     #
-    # Whoever looks after every round and stops when it pleases him calls a difference where there is none several times as
-    # often as he says (docs/false_alarms.md). So the looks are few, and share the 5 % among them, and among the variants
-    # (Bonferroni): simple, and exact whatever the metric.
+    # Whoever looks after every round and stops when it pleases him calls a difference where there is none several times
+    # as often as he says (docs/false_alarms.md). So the looks are few, and share the 5 % among them, and among the
+    # variants (Bonferroni): simple, and exact whatever the metric.
     #
     # rounds_counts: ascending
     Looks = Data.define(:rounds_counts) do
@@ -16,9 +16,11 @@ module PumaTuner
       # @param rounds_counts [Array<Integer>] such as 10, 20, 40
       # @raise [UsageError] unless they ascend
       def self.stepwise(rounds_counts)
-        ascending = rounds_counts.any? && rounds_counts.first.positive? && rounds_counts.each_cons(2).all? { |one, two| one < two }
+        ascending = rounds_counts.any? && rounds_counts.first.positive? &&
+          rounds_counts.each_cons(2).all? { |one, two| one < two }
         return new(rounds_counts:) if ascending
-        raise UsageError, "looks are numbers of rounds that ascend, such as 10,20,40; got #{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
+        raise UsageError, "looks are numbers of rounds that ascend, such as 10,20,40; " \
+          "got #{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
       end
 
       def initialize(rounds_counts:) = super(rounds_counts: rounds_counts.dup.freeze)
@@ -40,7 +42,9 @@ module PumaTuner
       def level_ratio(variants_count = 1) = 1 - self.class::ERROR_RATIO / (rounds_counts.size * [variants_count, 1].max)
 
       # @return [Integer] the fewest rounds whose interval can have that level
-      def least_rounds_count(variants_count = 1) = (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio(variants_count)).last }
+      def least_rounds_count(variants_count = 1)
+        (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio(variants_count)).last }
+      end
 
       # @param ratio [Stats::Estimate, nil] at level_ratio
       # @param equivalent_ratio [Float] see Verdict

@@ -37,7 +37,9 @@ module PumaTuner
       # Served evenly over the time of the load: what is known of it.
       def add_samples(samples, outcome)
         sending_s = outcome.sending_ns.fdiv(Units::NS_PER_S)
-        samples.each { |at_s, memory| add(memory, @served_count + (outcome.in_time_count * [at_s / sending_s, 1].min).round) }
+        samples.each do |at_s, memory|
+          add(memory, @served_count + (outcome.in_time_count * [at_s / sending_s, 1].min).round)
+        end
         @served_count += outcome.requests_count
         add(sample, @served_count)
       end

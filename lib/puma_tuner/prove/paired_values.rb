@@ -10,8 +10,8 @@ module PumaTuner
       # The fewest that show anything at 95 %.
       PAIRS_MIN = 6
 
-      # @param trials [Array<Trial>] the rounds' attempts after each other. One void trial voids its attempt: the others of
-      #   it lack their pair
+      # @param trials [Array<Trial>] the rounds' attempts after each other. One
+      #   void trial voids its attempt: the others of it lack their pair
       # @param variants_count [Integer] trials of an attempt
       def initialize(trials, variants_count)
         @void, valid = trials.each_slice(variants_count).partition { |attempt| attempt.any?(&:void) }
@@ -34,8 +34,9 @@ module PumaTuner
       # @return [Array<Numeric, nil>] by round
       def values(variant_name, metric_name) = @values.map { |round| round.fetch(variant_name)[metric_name] }
 
-      # @return [Array(Array<Numeric>, Array<Numeric>), nil] the baseline's and the variant's, above zero, in the same order;
-      #   nil when any is missing: to leave out the rounds that could not tell would let results decide what counts
+      # @return [Array(Array<Numeric>, Array<Numeric>), nil] the baseline's and the
+      #   variant's, above zero, in the same order; nil when any is missing: to leave
+      #   out the rounds that could not tell would let results decide what counts
       def pairs(baseline_name, variant_name, metric_name)
         pairs = values(baseline_name, metric_name).zip(values(variant_name, metric_name))
         return if pairs.empty? || pairs.flatten.include?(nil)

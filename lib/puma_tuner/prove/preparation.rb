@@ -20,10 +20,12 @@ module PumaTuner
       # @param command [Host::Command] what all have in common
       # @param rackup [String, nil] the config.ru that it serves, when it serves one
       # @param folder [String] for checkouts; gone when the proof is over
-      # @param own_gems [Boolean] whether variants get a bundle of their own for the gems they declare; else the caller sees to these
+      # @param own_gems [Boolean] whether variants get a bundle of their own for
+      #   the gems they declare; else the caller sees to these
       # @param say [#call] told what takes long
       def initialize(variants:, command:, folder:, rackup: nil, own_gems: true, say: ->(_) {})
-        @bundled = own_gems && variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
+        @bundled = own_gems &&
+          variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
         @command = command
         @rackup = rackup
         @folder = folder
@@ -49,11 +51,13 @@ module PumaTuner
         environment, words = with_ruby(environment, words, ruby) if ruby
         run_setup(factors["setup"], directory, environment)
         Ready.new(command: @command.with(words:, directory:, environment:), topology: variant.topology,
-          puma_options: puma_options(factors, directory), other_server: words.any? { |word| word.include?(Host::OtherServer::PLACE) },
+          puma_options: puma_options(factors, directory),
+          other_server: words.any? { |word| word.include?(Host::OtherServer::PLACE) },
           facts: facts(factors, directory, checkout))
       end
 
-      # A checkout of its own for a commit: a clone that shares the objects, so that the user's repository stays as it is.
+      # A checkout of its own for a commit: a clone that shares the objects, so
+      # that the user's repository stays as it is.
       def directory_of(factors)
         return [@command.directory, nil] unless (ref = factors["git"])
         root = git("rev-parse", "--show-toplevel", at: @command.directory)
@@ -65,14 +69,17 @@ module PumaTuner
           git("checkout", "--quiet", "--detach", commit, at: checkout)
         end
         directory = File.join(checkout, File.realpath(@command.directory).delete_prefix(File.realpath(root)))
-        raise UsageError, "git=#{ref}: #{@command.directory} is not there at that commit" unless File.directory?(directory)
+        unless File.directory?(directory)
+          raise UsageError, "git=#{ref}: #{@command.directory} is not there at that commit"
+        end
         [directory, commit]
       end
 
       def git(*words, at:)
         output, status = Open3.capture2e("git", "-C", at, *words)
         return output.strip if status.success?
-        raise UsageError, "git #{words.first} failed in #{at}: #{output.lines.first&.strip || "no such commit"}. A variant's git= names a commit, branch or tag."
+        raise UsageError, "git #{words.first} failed in #{at}: #{output.lines.first&.strip || "no such commit"}. " \
+          "A variant's git= names a commit, branch or tag."
       end
 
       def environment_of(factors)
@@ -86,7 +93,9 @@ module PumaTuner
       end
 
       def taskset
-        Host::Placement.taskset or raise UsageError, "affinity=on needs `taskset`, of util-linux, which binds processes to cores; install it. There is none but on Linux."
+        Host::Placement.taskset or raise UsageError,
+          "affinity=on needs `taskset`, of util-linux, which binds processes to cores; " \
+          "install it. There is none but on Linux."
       end
 
       def set_yjit(environment, on_or_off)
@@ -97,9 +106,14 @@ module PumaTuner
       def words_of(factors, directory)
         return factors["command"].shellsplit if factors["command"]
         return @command.words unless factors["app"]
-        raise UsageError, "app=#{factors["app"]} takes the place of a config.ru, but the app is started by a command; use command=" unless @rackup
+        unless @rackup
+          raise UsageError, "app=#{factors["app"]} takes the place of a config.ru, " \
+            "but the app is started by a command; use command="
+        end
         existing!("app", factors["app"], directory)
-        @command.words.map { |word| (word == File.basename(@rackup)) ? File.expand_path(factors["app"], @command.directory) : word }
+        @command.words.map do |word|
+          (word == File.basename(@rackup)) ? File.expand_path(factors["app"], @command.directory) : word
+        end
       end
 
       def bundle_of(factors, directory, environment, ruby)
@@ -127,7 +141,8 @@ module PumaTuner
       end
 
       def puma_options(factors, directory)
-        options = factors.filter_map { |key, value| [key.delete_prefix("puma."), value] if key.start_with?("puma.") }.to_h
+        options = factors.filter_map { |key, value| [key.delete_prefix("puma."), value] if key.start_with?("puma.") }
+          .to_h
         options["workers"] = factors["workers"] if factors["workers"]
         options["threads"] = factors["threads"] if factors["threads"]
         options["config"] = existing!("config", factors["config"], directory) if factors["config"]
@@ -136,8 +151,11 @@ module PumaTuner
 
       # What is behind a variant's names. The commit: also what has been changed since.
       def facts(factors, directory, checkout)
-        files = {"app" => factors["app"] || @rackup, "config" => factors["config"], "gemfile" => factors["gemfile"]}.compact
-        facts = files.to_h { |name, path| [[:file, name], Digest::SHA256.file(existing!(name, path, directory)).hexdigest[0, 12]] }
+        files = {"app" => factors["app"] || @rackup, "config" => factors["config"],
+                 "gemfile" => factors["gemfile"]}.compact
+        facts = files.to_h do |name, path|
+          [[:file, name], Digest::SHA256.file(existing!(name, path, directory)).hexdigest[0, 12]]
+        end
         facts[[:commit, nil]] = checkout || commit_of(directory)
         facts.compact
       end

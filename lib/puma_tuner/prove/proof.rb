@@ -10,12 +10,16 @@ module PumaTuner
       #
       # variants: the first is the baseline; primary: name of the metric that decides; looks: Looks
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
-      # allowed: what may differ though undeclared, see Difference; bodies_may_differ: answers need not be of equal length
-      # busy_machine: whether rounds count though others hit one variant clearly more; time_limit_s: seconds for all of it, or nil
-      Plan = Data.define(:variants, :metrics, :primary, :looks, :noise_rounds_count, :equivalent_ratio, :expectations, :allowed,
+      # allowed: what may differ though undeclared, see Difference;
+      #   bodies_may_differ: answers need not be of equal length
+      # busy_machine: whether rounds count though others hit one variant clearly
+      #   more; time_limit_s: seconds for all of it, or nil
+      Plan = Data.define(:variants, :metrics, :primary, :looks, :noise_rounds_count, :equivalent_ratio,
+        :expectations, :allowed,
         :bodies_may_differ, :busy_machine, :time_limit_s, :seed, :load, :command) do
-        def initialize(metrics: Metric::SERVED, primary: "throughput", noise_rounds_count: 0, equivalent_ratio: 0.02, expectations: Expectations.parse([]),
-          allowed: [], bodies_may_differ: false, busy_machine: false, time_limit_s: nil, command: nil, **fields)
+        def initialize(metrics: Metric::SERVED, primary: "throughput", noise_rounds_count: 0, equivalent_ratio: 0.02,
+          expectations: Expectations.parse([]), allowed: [], bodies_may_differ: false, busy_machine: false,
+          time_limit_s: nil, command: nil, **fields)
           super
         end
       end
@@ -35,14 +39,16 @@ module PumaTuner
 
       # @return [Float] seconds it should take, as far as is known before the app was looked at
       def expected_s
-        wanted_s = @plan.variants.size * TrialRunner::BOOT_S + noise_s(@plan.noise_rounds_count) + rounds(@plan.looks).expected_s
+        wanted_s = @plan.variants.size * TrialRunner::BOOT_S + noise_s(@plan.noise_rounds_count) +
+          rounds(@plan.looks).expected_s
         [wanted_s, @plan.time_limit_s].compact.min
       end
 
       # @yieldparam what [String] is about to run
       # @yieldparam left_s [Float, nil] seconds that the rest should take; nil: nothing new is known
       # @return [Verdict] of the rounds that could be run; not complete when they ended early
-      # @raise [UsageError, InvalidMeasurement] before the first round: when a variant does not answer, or not as the others do, or is not what was declared
+      # @raise [UsageError, InvalidMeasurement] before the first round: when a variant does not answer, or not as the
+      #   others do, or is not what was declared
       def call(&progress)
         @started_at = Time.now.utc.iso8601
         @machine = Probe::MachineFacts.read
@@ -52,7 +58,8 @@ module PumaTuner
         @rounds = rounds(fitted.looks, clock)
         @remarks = fitted.remarks
         @remarks.each { |remark| progress&.call(remark, nil) }
-        progress&.call("#{fitted.looks.rounds_max} rounds of #{@plan.variants.size} variants", @rounds.expected_s + noise_s(fitted.noise_rounds_count))
+        progress&.call("#{fitted.looks.rounds_max} rounds of #{@plan.variants.size} variants",
+          @rounds.expected_s + noise_s(fitted.noise_rounds_count))
         @noise = measure_noise(fitted, &progress)
         @rounds.call(&progress)
         verdict
@@ -62,17 +69,21 @@ module PumaTuner
       def verdict
         return unless @rounds
         trials = @rounds.trials
-        disturbed = @disturbance.summary(trials, primary: @plan.primary, level_ratio: @plan.looks.level_ratio(@plan.variants.size - 1))
-        verdict = judge(trials).call(noise: @noise.to_a, disturbed:, load: load_of(trials), seed: @plan.seed, machine: @machine, started_at: @started_at, command: @plan.command,
-          complete: @rounds.complete?, stopped_because: @rounds.stopped_because || "it was interrupted", remarks: @remarks, expectations: [])
+        disturbed = @disturbance.summary(trials, primary: @plan.primary,
+          level_ratio: @plan.looks.level_ratio(@plan.variants.size - 1))
+        verdict = judge(trials)
+          .call(noise: @noise.to_a, disturbed:, load: load_of(trials), seed: @plan.seed, machine: @machine,
+            started_at: @started_at, command: @plan.command, complete: @rounds.complete?,
+            stopped_because: @rounds.stopped_because || "it was interrupted", remarks: @remarks, expectations: [])
         verdict.with(expectations: @plan.expectations.judge(verdict))
       end
 
       private
 
       def rounds(looks, clock = nil)
-        Rounds.new(variants: @plan.variants, looks:, trial_runner: @trial_runner, random: Random.new(@plan.seed), kept: @kept, clock:,
-          decided: ->(trials) { decided(trials) }, hopeless: ->(trials) { hopeless(trials, looks) }, law: ->(attempt) { unlike(attempt) },
+        Rounds.new(variants: @plan.variants, looks:, trial_runner: @trial_runner, random: Random.new(@plan.seed),
+          kept: @kept, clock:, decided: ->(trials) { decided(trials) },
+          hopeless: ->(trials) { hopeless(trials, looks) }, law: ->(attempt) { unlike(attempt) },
           marked: @plan.busy_machine ? :itself.to_proc : ->(trials) { @disturbance.mark(trials) })
       end
 
@@ -81,9 +92,15 @@ module PumaTuner
       # @return [TimeLimit::Fitted] what was planned, or what of it fits into the time that is left
       def fit(clock)
         times = @trial_runner.times if @trial_runner.respond_to?(:times)
-        return TimeLimit::Fitted.new(times:, looks: @plan.looks, noise_rounds_count: @plan.noise_rounds_count, remarks: []) unless clock
-        limit = TimeLimit.new(clock.left_s, variants_count: @plan.variants.size, trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s })
-        limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count).tap { |fitted| @trial_runner.times = fitted.times if times }
+        unless clock
+          return TimeLimit::Fitted.new(times:, looks: @plan.looks,
+            noise_rounds_count: @plan.noise_rounds_count, remarks: [])
+        end
+        limit = TimeLimit.new(clock.left_s, variants_count: @plan.variants.size,
+          trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s })
+        limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count).tap do |fitted|
+          @trial_runner.times = fitted.times if times
+        end
       end
 
       # As it was sent, when it had to be cut.
@@ -93,7 +110,8 @@ module PumaTuner
       end
 
       def judge(trials)
-        Judge.new(variants: @plan.variants, trials:, metrics: @plan.metrics, primary: @plan.primary, looks: @plan.looks, equivalent_ratio: @plan.equivalent_ratio)
+        Judge.new(variants: @plan.variants, trials:, metrics: @plan.metrics, primary: @plan.primary, looks: @plan.looks,
+          equivalent_ratio: @plan.equivalent_ratio)
       end
 
       def decided(trials) = ("the primary metric was decided" if judge(trials).primary_decided?)
@@ -102,7 +120,8 @@ module PumaTuner
       def hopeless(trials, looks)
         effects = judge(trials).smallest_effects(looks.rounds_max)
         return if effects.empty? || effects.min <= HOPELESS_EFFECT_RATIO
-        "the rounds differ so much from each other that #{looks.rounds_max} of them would not show a change of #{Units.percent(HOPELESS_EFFECT_RATIO)}"
+        "the rounds differ so much from each other that #{looks.rounds_max} of them would not show a change of " \
+          "#{Units.percent(HOPELESS_EFFECT_RATIO)}"
       end
 
       # Minutes of rounds are for variants that start, answer alike, and differ in what was declared.
@@ -124,40 +143,52 @@ module PumaTuner
 
       def ensure_equal_bodies(outcomes)
         reason = Laws.unequal_bodies(outcomes) unless @plan.bodies_may_differ
-        raise InvalidMeasurement, "#{reason}. What does not answer the same can't be compared; if it is meant, --bodies-may-differ." if reason
+        if reason
+          raise InvalidMeasurement, "#{reason}. What does not answer the same can't be compared; " \
+            "if it is meant, --bodies-may-differ."
+        end
       end
 
-      # A round whose variants did not answer alike, or were not what was looked at, is void. Where nobody could look beforehand, as at
-      # a block, the first round tells what ran.
+      # A round whose variants did not answer alike, or were not what was looked at, is void. Where nobody could look
+      # beforehand, as at a block, the first round tells what ran.
       # @return [Void, nil]
       def unlike(attempt)
         ensure_declared(attempt) unless @fingerprints
         detail = changed(attempt)
         # Not of the noise before: what an app answers may grow with time.
-        detail ||= Laws.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name))) unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
+        unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
+          detail ||= Laws.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name)))
+        end
         Void.new(kind: :unlike, detail:) if detail
       end
 
-      # @return [String, nil] what runs otherwise than when the variants were looked at: somebody may have changed the app meanwhile
+      # @return [String, nil] what runs otherwise than when the variants were
+      #   looked at: somebody may have changed the app meanwhile
       def changed(attempt)
         attempt.each do |trial|
           looked = @fingerprints.find { |variant, _| variant.name == trial.variant }.last
           key = Difference.changed_since(looked, trial.fingerprint)
-          return "#{Probe::Fingerprint.text(key)} was #{looked[key]} when #{trial.variant} was looked at, and is #{trial.fingerprint[key]} now" if key
+          if key
+            return "#{Probe::Fingerprint.text(key)} was #{looked[key]} when #{trial.variant} was looked at, " \
+              "and is #{trial.fingerprint[key]} now"
+          end
         end
         nil
       end
 
       def ensure_declared(attempt)
-        @fingerprints = @plan.variants.to_h { |variant| [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint] }
+        @fingerprints = @plan.variants.to_h do |variant|
+          [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint]
+        end
         Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
         @kept.ensure_same(@fingerprints.transform_keys(&:name))
       end
 
       def measure_noise(fitted, &progress)
         return [] if fitted.noise_rounds_count.zero?
-        NoiseFloor.new(@plan.variants.first, trial_runner: @trial_runner, metrics: @plan.metrics, rounds_count: fitted.noise_rounds_count,
-          planned_rounds_count: fitted.looks.rounds_max, level_ratio: @plan.looks.level_ratio(@plan.variants.size - 1), seed: @plan.seed).call(&progress)
+        NoiseFloor.new(@plan.variants.first, trial_runner: @trial_runner, metrics: @plan.metrics,
+          rounds_count: fitted.noise_rounds_count, planned_rounds_count: fitted.looks.rounds_max,
+          level_ratio: @plan.looks.level_ratio(@plan.variants.size - 1), seed: @plan.seed).call(&progress)
       end
     end
   end

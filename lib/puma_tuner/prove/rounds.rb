@@ -2,9 +2,10 @@
 
 module PumaTuner
   module Prove
-    # The rounds: every variant once in each, in shuffled order, so that neither drift of the machine nor position favours
-    # one of them. A round with a void trial is thrown out whole and run again. How many there are was fixed before: one
-    # number, or a few looks at which the primary metric may decide; the time that was given may end them earlier.
+    # The rounds: every variant once in each, in shuffled order, so that neither drift of the machine nor position
+    # favours one of them. A round with a void trial is thrown out whole and run again. How many there are was fixed
+    # before: one number, or a few looks at which the primary metric may decide; the time that was given may end them
+    # earlier.
     class Rounds
       # After so many void rounds in a row it is the app or the load, and not chance.
       VOID_ROUNDS_MAX = 3
@@ -18,11 +19,13 @@ module PumaTuner
       # @param random [Random] for the order
       # @param kept [#trials, #keep] what an interrupted run has left, and where attempts are kept; see Journal
       # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
-      # @param hopeless [#call] trials so far -> why more would tell nothing, or nil; asked once, when there are enough for an interval
+      # @param hopeless [#call] trials so far -> why more would tell nothing, or
+      #   nil; asked once, when there are enough for an interval
       # @param law [#call] trials of an attempt -> Void of it as a whole, or nil
       # @param marked [#call] trials so far -> the same, with those void that others on the machine have disturbed
       # @param clock [TimeLimit::Clock, nil] of the time that was given
-      def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, hopeless: ->(_) {}, law: ->(_) {}, marked: :itself.to_proc, clock: nil)
+      def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, hopeless: ->(_) {},
+        law: ->(_) {}, marked: :itself.to_proc, clock: nil)
         @variants = variants
         @looks = looks
         @trial_runner = trial_runner
@@ -77,7 +80,8 @@ module PumaTuner
 
       # Each shuffled order is followed by its reverse: no variant comes first more often than its fellow.
       def balanced_order(random)
-        Array.new((@looks.rounds_max + 1) / 2) { @variants.shuffle(random:) }.flat_map { |order| [order, order.reverse] }
+        Array.new((@looks.rounds_max + 1) / 2) { @variants.shuffle(random:) }
+          .flat_map { |order| [order, order.reverse] }
       end
 
       def attempts = @trials.each_slice(@variants.size)
@@ -105,8 +109,10 @@ module PumaTuner
         in_a_row = new_voids.reverse.take_while { |void| void && void.kind != :disturbed }
         voids = new_voids.compact.reject { |void| void.kind == :disturbed }
         count = valid_count
-        if in_a_row.size >= VOID_ROUNDS_MAX then "#{VOID_ROUNDS_MAX} rounds in a row were void, #{last_void(in_a_row.first)}"
-        elsif voids.size > [VOID_ROUNDS_MAX, VOID_SHARE_MAX * @looks.rounds_max].max then "#{voids.size} rounds were void, #{last_void(voids.last)}"
+        if in_a_row.size >= VOID_ROUNDS_MAX
+          "#{VOID_ROUNDS_MAX} rounds in a row were void, #{last_void(in_a_row.first)}"
+        elsif voids.size > [VOID_ROUNDS_MAX, VOID_SHARE_MAX * @looks.rounds_max].max
+          "#{voids.size} rounds were void, #{last_void(voids.last)}"
         elsif @clock&.short?(@variants.size * @trial_runner.expected_s) then out_of_time
         else hopeless(count)
         end
@@ -172,9 +178,11 @@ module PumaTuner
 
       # What to do about it.
       ADVICE = {
-        failed: "A proof needs the same right answers from all; the server's log says why it fails. Mend the app or the request file.",
+        failed: "A proof needs the same right answers from all; the server's log says why it fails. " \
+          "Mend the app or the request file.",
         unlike: "Make what runs and what it answers the same from round to round.",
-        replaced: "Its log says why. Does fork_worker make a refork? Then give puma.fork_worker=0, which makes none by itself.",
+        replaced: "Its log says why. Does fork_worker make a refork? Then give " \
+          "puma.fork_worker=0, which makes none by itself.",
         generator: "Send less: a lower --rate, or fewer --connections."
       }.freeze
       private_constant :ADVICE

@@ -12,9 +12,15 @@ module PumaTuner
       # @return [String] path of the executable
       # @raise [UsageError]
       def self.find(name)
-        candidates = name.include?("/") ? [name, File.join(name, "bin/ruby")] : places(name).map { |folder| File.join(folder, "bin/ruby") }
-        found = candidates.map { |path| File.expand_path(path) }.find { |path| File.file?(path) && File.executable?(path) }
-        found or raise UsageError, "ruby=#{name}: there is no such Ruby; looked for #{candidates.join(", ")}. Give the path of one."
+        candidates = if name.include?("/")
+          [name, File.join(name, "bin/ruby")]
+        else
+          places(name).map { |folder| File.join(folder, "bin/ruby") }
+        end
+        found = candidates.map { |path| File.expand_path(path) }
+          .find { |path| File.file?(path) && File.executable?(path) }
+        found or raise UsageError, "ruby=#{name}: there is no such Ruby; " \
+          "looked for #{candidates.join(", ")}. Give the path of one."
       end
 
       def self.places(version)

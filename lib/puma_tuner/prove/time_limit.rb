@@ -4,8 +4,9 @@ module PumaTuner
   module Prove
     # Makes a proof fit into a time that was given, by what the app took when it was looked at.
     #
-    # What is cut, in this order: rounds, down to the fewest that can show anything; the load with the probe, which tells the cause;
-    # the warm-up's limit and the load itself, in equal shares. When not even that is enough, as many rounds are run as fit.
+    # What is cut, in this order: rounds, down to the fewest that can show anything; the
+    # load with the probe, which tells the cause; the warm-up's limit and the load itself,
+    # in equal shares. When not even that is enough, as many rounds are run as fit.
     class TimeLimit
       # Less than this of load, or of a window of warm-up, and a trial says nothing.
       DURATION_LEAST_S = 1.0
@@ -52,7 +53,8 @@ module PumaTuner
         shorter = (seconds(times, least_count) > @left_s) ? shortened(times, least_count) : times
         rounds_count = (@left_s / seconds(shorter, 1)).floor.clamp(1, looks.rounds_max)
         fitted = looks.at_most(rounds_count)
-        Fitted.new(times: shorter, looks: fitted, noise_rounds_count: 0, remarks: remarks(wanted, shorter, fitted, least_count))
+        Fitted.new(times: shorter, looks: fitted, noise_rounds_count: 0,
+          remarks: remarks(wanted, shorter, fitted, least_count))
       end
 
       private
@@ -61,7 +63,8 @@ module PumaTuner
 
       def shortened(times, rounds_count)
         unprobed = times.with(probe_s: 0)
-        share = (1..20).map { |step| 1 - step / 20.0 }.find { |ratio| seconds(scaled(unprobed, ratio), rounds_count) <= @left_s }
+        share = (1..20).map { |step| 1 - step / 20.0 }
+          .find { |ratio| seconds(scaled(unprobed, ratio), rounds_count) <= @left_s }
         (seconds(unprobed, rounds_count) <= @left_s) ? unprobed : scaled(unprobed, share || 0)
       end
 
@@ -73,15 +76,25 @@ module PumaTuner
 
       def remarks(wanted, times, looks, least_count)
         [
-          ("to fit into the time, #{looks.rounds_max} rounds were planned instead of #{wanted.looks.rounds_max}" if looks.rounds_max < wanted.looks.rounds_max),
-          ("to fit into the time, trials were shortened: #{seconds_in_words(times)} instead of #{seconds_in_words(wanted.times)}" if times != wanted.times),
-          ("the time is enough for #{Units.counted(looks.rounds_max, "round")}, and nothing can be shown by fewer than #{least_count}" if looks.rounds_max < least_count),
+          (if looks.rounds_max < wanted.looks.rounds_max
+             "to fit into the time, #{looks.rounds_max} rounds were planned instead of " \
+              "#{wanted.looks.rounds_max}"
+           end),
+          (if times != wanted.times
+             "to fit into the time, trials were shortened: #{seconds_in_words(times)} instead of " \
+              "#{seconds_in_words(wanted.times)}"
+           end),
+          (if looks.rounds_max < least_count
+             "the time is enough for #{Units.counted(looks.rounds_max, "round")}, " \
+              "and nothing can be shown by fewer than #{least_count}"
+           end),
           ("to fit into the time, the noise was not measured beforehand" if wanted.noise_rounds_count.positive?)
         ].compact
       end
 
       def seconds_in_words(times)
-        "#{times.duration_s.round(1)} s of load, at most #{times.warmup_limit_s.round(1)} s of warm-up, #{times.probe_s.positive? ? "the cause looked for" : "the cause not looked for"}"
+        "#{times.duration_s.round(1)} s of load, at most #{times.warmup_limit_s.round(1)} s of warm-up, " \
+          "#{times.probe_s.positive? ? "the cause looked for" : "the cause not looked for"}"
       end
     end
   end

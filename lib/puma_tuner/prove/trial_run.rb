@@ -31,7 +31,8 @@ module PumaTuner
       # Sends load until the process is steady.
       def warm_up
         @curve = MemoryCurve.new(@server)
-        @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s) { |seconds, first| window(seconds, first) }.call
+        @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s,
+          &method(:window)).call
         @pids = @server.pids
       end
 
@@ -41,7 +42,9 @@ module PumaTuner
         before = Host::Readings.take(@server, @meter)
         @began ||= before
         own_cpu_ns = own_cpu
-        outcome = @curve.during { @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds) }
+        outcome = @curve.during do
+          @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds)
+        end
         @own_cpu_ns = @own_cpu_ns.to_i + own_cpu - own_cpu_ns
         @after = Host::Readings.take(@server, @meter)
         @spent = @spent ? @spent + (@after - before) : @after - before
@@ -51,18 +54,26 @@ module PumaTuner
       # @return [Served] after the last turn
       def finish
         fingerprint = WhatRan.of(@server, @meter, @ready)
-        conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, began: @began.gauges.values, outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
+        conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, began: @began.gauges.values,
+          outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
         gone = gone()
         budget = mean_budget unless gone || @outcome.complaint
-        Served.new(outcome: @outcome, conditions:, gone:, facts: {values: values(budget), warmup: @warmup, memory: @curve.points, conditions:, budget:,
-                                                                  fingerprint:, remarks: remarks(conditions)})
+        Served.new(outcome: @outcome, conditions:, gone:,
+          facts: {values: values(budget), warmup: @warmup, memory: @curve.points, conditions:, budget:, fingerprint:,
+                  remarks: remarks(conditions)})
       end
 
       private
 
       def window(seconds, first)
         before = Host::Readings.take(@server, @meter)
-        outcome = @curve.during { first ? Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds) : @traffic.send_to(@server.url, duration_s: seconds) }
+        outcome = @curve.during do
+          if first
+            Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds)
+          else
+            @traffic.send_to(@server.url, duration_s: seconds)
+          end
+        end
         ensure_answered(outcome)
         Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome.requests_count)
       end
@@ -70,15 +81,20 @@ module PumaTuner
       # Nothing is gained by going on with a server that does not answer at all.
       def ensure_answered(outcome)
         return if outcome.requests_count.positive?
-        raise ServerFailed.new("The server answered nothing while it was warmed up (#{outcome.complaint})", log_tail: @server.log_tail,
-          advice: @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below.")
+        advice = @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below."
+        raise ServerFailed.new("The server answered nothing while it was warmed up (#{outcome.complaint})",
+          log_tail: @server.log_tail, advice:)
       end
 
       def own_cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def gone
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids
-        kind, detail = (@after.pids - @pids).any? ? [:replaced, "workers of the server were replaced under load"] : [:failed, "a process of the server went away under load"]
+        kind, detail = if (@after.pids - @pids).any?
+          [:replaced, "workers of the server were replaced under load"]
+        else
+          [:failed, "a process of the server went away under load"]
+        end
         Void.new(kind:, detail:, output: @server.log_tail)
       end
 
@@ -96,7 +112,8 @@ module PumaTuner
           "throughput" => @outcome.throughput_per_s, **latencies(@outcome.counted_count),
           "cpu_per_request" => per_request(@spent.cpu_ns, count), "gc_per_request" => per_request(@spent.gc_ns, count),
           "allocations_per_request" => per_request(@spent.allocated_count, count),
-          "gvl_wait_per_request" => budget&.gvl_wait_ns, "pss" => @curve.points.last&.at(1), "rss" => @curve.points.last&.at(2), "boot" => @server.boot_ns
+          "gvl_wait_per_request" => budget&.gvl_wait_ns, "pss" => @curve.points.last&.at(1),
+          "rss" => @curve.points.last&.at(2), "boot" => @server.boot_ns
         }.compact
       end
 
@@ -108,13 +125,19 @@ module PumaTuner
       def per_request(amount, count) = (amount.fdiv(count) if amount && count.positive?)
 
       def remarks(conditions)
+        remarks = [*@outcome.remarks]
+        if @outcome.counted_count < P99_GOOD_COUNT
+          remarks << "p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer"
+        end
         full = conditions["yjit_code_ratio"]
-        [
-          *@outcome.remarks,
-          ("p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer" if @outcome.counted_count < P99_GOOD_COUNT),
-          ("YJIT has used #{Units.percent(full)} of its memory limit, and stops compiling at 100%: give it more (--yjit-mem-size)" if full && full > Probe::YjitLimit::ALARM_RATIO),
-          ("requests had to wait for a connection of the generator: raise --connections" if @outcome.held_back_count.to_i.positive?)
-        ].compact
+        if full && full > Probe::YjitLimit::ALARM_RATIO
+          remarks << "YJIT has used #{Units.percent(full)} of its memory limit, " \
+            "and stops compiling at 100%: give it more (--yjit-mem-size)"
+        end
+        if @outcome.held_back_count.to_i.positive?
+          remarks << "requests had to wait for a connection of the generator: raise --connections"
+        end
+        remarks
       end
     end
   end

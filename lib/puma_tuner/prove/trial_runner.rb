@@ -2,12 +2,12 @@
 
 module PumaTuner
   module Prove
-    # Runs the trials of a round: a fresh server for each variant, warmed up until it is steady, then the load that counts,
-    # without the probe; then, in the same process, a shorter load with the probe, which tells where the time goes.
+    # Runs the trials of a round: a fresh server for each variant, warmed up until
+    # it is steady, then the load that counts, without the probe; then, in the same
+    # process, a shorter load with the probe, which tells where the time goes.
     #
-    # The variants take turns at the load: what the neighbours of a shared machine do to one, they
-    # do to the other, too (after Bulej and others, "Duet benchmarking", 2020, who run both at once). A server whose turn it is
-    # not is idle.
+    # The variants take turns at the load: what the neighbours of a shared machine do to one, they do to the other, too
+    # (after Bulej and others, "Duet benchmarking", 2020, who run both at once). A server whose turn it is not is idle.
     class TrialRunner
       # What starting and stopping a server, and a load beside its own duration, take where nobody has looked.
       BOOT_S = 1.5
@@ -44,14 +44,17 @@ module PumaTuner
       # @return [Times] may be set before the rounds
       attr_accessor :times
 
-      # @return [Float] about how many seconds one trial takes: as those so far did, or by what the look at the variants told
+      # @return [Float] about how many seconds one trial takes: as those so far
+      #   did, or by what the look at the variants told
       def expected_s = @took_s.any? ? @took_s.sum / @took_s.size : trial_s(@times)
 
       # @param times [Times]
       # @return [Float] about how many seconds a trial of such times takes
       def trial_s(times)
-        warmup_s = (Load::WarmupRun::USUAL_WINDOWS_COUNT * (times.warmup_window_s + @load_s)).clamp(0, [times.warmup_limit_s, Load::WarmupRun::WINDOWS_COUNT * (times.warmup_window_s + @load_s)].max)
-        @boot_s + warmup_s + times.duration_s + turns_count(times) * @load_s + (times.probe_s.positive? ? times.probe_s + @load_s : 0) + STOP_S
+        warmup_s = (Load::WarmupRun::USUAL_WINDOWS_COUNT * (times.warmup_window_s + @load_s))
+          .clamp(0, [times.warmup_limit_s, Load::WarmupRun::WINDOWS_COUNT * (times.warmup_window_s + @load_s)].max)
+        @boot_s + warmup_s + times.duration_s + turns_count(times) * @load_s +
+          (times.probe_s.positive? ? times.probe_s + @load_s : 0) + STOP_S
       end
 
       # @return [Hash{String => Load::Outcome}] of each variant's last trial
@@ -61,7 +64,11 @@ module PumaTuner
       # @return [Array<Trial>]
       def together(order, round:)
         began_s = Clock.now_s
-        found = (turns_count == 1) ? order.each_with_index.flat_map { |variant, position| trials([variant], round, position) } : trials(order, round, 0)
+        found = if turns_count == 1
+          order.each_with_index.flat_map { |variant, position| trials([variant], round, position) }
+        else
+          trials(order, round, 0)
+        end
         @took_s << (Clock.now_s - began_s) / order.size
         found
       end
@@ -74,13 +81,16 @@ module PumaTuner
         (times.duration_s * Units::NS_PER_S / (TURN_IN_LATENCIES * @slowest_ns)).floor.clamp(1, times.turns_count)
       end
 
-      # A short look at a variant before the rounds: at what runs, at its answers, and at how long it takes for them once it is no longer cold.
+      # A short look at a variant before the rounds: at what runs, at its
+      # answers, and at how long it takes for them once it is no longer cold.
       # @return [Array(Hash, Load::Outcome)] the fingerprint of what runs, and its answers
       def look(variant)
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
           outcome = Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s)
-          time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome) unless outcome.complaint
+          unless outcome.complaint
+            time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
+          end
           @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
           [WhatRan.of(server, Host::Asking.new(server.directory), ready), outcome]
         end
@@ -103,12 +113,16 @@ module PumaTuner
         serving(variants, round) do |runs|
           runs.each { |variant, run| Named.by(variant, round) { run.warm_up } }
           turns_count.times { |number| take_turns(number.odd? ? runs.reverse : runs, round, number) }
-          runs.each_with_index.map { |(variant, run), index| Named.by(variant, round) { finished(run.finish, variant, round, first_position + index) } }
+          runs.each_with_index.map do |(variant, run), index|
+            Named.by(variant, round) { finished(run.finish, variant, round, first_position + index) }
+          end
         end
       end
 
       def take_turns(runs, round, number)
-        runs.each { |variant, run| Named.by(variant, round) { run.take_turn(@times.duration_s.fdiv(turns_count), number) } }
+        runs.each do |variant, run|
+          Named.by(variant, round) { run.take_turn(@times.duration_s.fdiv(turns_count), number) }
+        end
       end
 
       def serving(variants, round, runs = [], &block)
@@ -117,7 +131,8 @@ module PumaTuner
         Named.by(variant, round, boot: true) do |booted|
           serve(variant) do |server, ready|
             booted.call
-            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, probe: @probe, cores_count: @cores_count)
+            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, probe: @probe,
+              cores_count: @cores_count)
             serving(others, round, [*runs, [variant, run]], &block)
           end
         end
@@ -126,13 +141,15 @@ module PumaTuner
       def finished(served, variant, round, position)
         outcomes[variant.name] = served.outcome
         void = served.gone || Laws.broken(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:)
-        Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.counted_count, void:, **served.facts)
+        Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.counted_count, void:,
+          **served.facts)
       end
 
       def serve(variant)
         ready = @preparation.call(variant)
         kind = ready.other_server ? Host::OtherServer : Host::ServerProcess
-        kind.run(@placement.keep_off(ready.command), topology: ready.topology, puma_options: ready.puma_options, meter: true, boot_limit_s: @times.boot_limit_s) do |server|
+        kind.run(@placement.keep_off(ready.command), topology: ready.topology, puma_options: ready.puma_options,
+          meter: true, boot_limit_s: @times.boot_limit_s) do |server|
           yield server, ready
         end
       end

@@ -11,7 +11,8 @@ module PumaTuner
     #   :generator: the load was not what was asked for
     #   :disturbed: others on the machine hit one variant clearly more than the other
     # detail: a clause
-    # output: the last lines that the app has printed; told while the rounds run, and not in the document, as they may hold anything
+    # output: the last lines that the app has printed; told while the rounds
+    #   run, and not in the document, as they may hold anything
     Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: [:output]) do
       def initialize(kind:, detail:, output: nil) = super(kind:, detail:, output: output || [])
 
@@ -26,16 +27,21 @@ module PumaTuner
     # variant: its name; position: 0 for the first in its round
     # values: {Metric#name => number}; what could not be told is not in it
     # requests_count: that throughput and latency are of (of a block: iterations)
-    # memory: [[requests served so far, PSS bytes, RSS bytes], …] from boot to the end of the load, all processes together
+    # memory: [[requests served so far, PSS bytes, RSS bytes], …] from boot to
+    #   the end of the load, all processes together
     # conditions: {name => number} on the machine meanwhile, such as "run_queue_wait_ratio"; see Conditions
     # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
     # fingerprint: of what ran, see WhatRan
     # remarks: what a reader must know, though it voids nothing
     # void: nil, or why the round must not be counted
-    Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory, :conditions, :budget,
-      :fingerprint, :remarks, :void, nested: {warmup: Load::Warmup, budget: Probe::Budget, fingerprint: Probe::Fingerprint, void: Void}) do
-      def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [], void: nil, **fields)
-        super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:, **fields}, copy: true))
+    Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory,
+      :conditions, :budget,
+      :fingerprint, :remarks, :void,
+      nested: {warmup: Load::Warmup, budget: Probe::Budget, fingerprint: Probe::Fingerprint, void: Void}) do
+      def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [],
+        void: nil, **fields)
+        super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:,
+          **fields}, copy: true))
       end
 
       # @return [String, nil] why the round must not be counted, as a clause
@@ -47,14 +53,16 @@ module PumaTuner
 
     # One variant against the baseline, in one metric, over paired rounds.
     #
-    # ratio: variant over baseline, Hodges-Lehmann with the signed-rank interval; t_ratio: the same by Student's t, a second
-    #   opinion (nil of fewer than two pairs)
-    # p_value: two-sided, exact signed-rank; adjusted_p_value: after Holm, over all that is not the primary metric (nil of
-    #   the primary one, whose level is corrected beforehand)
+    # ratio: variant over baseline, Hodges-Lehmann with the signed-rank interval; t_ratio: the same by Student's t, a
+    #   second opinion (nil of fewer than two pairs)
+    # p_value: two-sided, exact signed-rank; adjusted_p_value: after Holm, over all that is not the primary metric (nil
+    #   of the primary one, whose level is corrected beforehand)
     # smallest_effect_ratio: the smallest change that so many pairs, as noisy as these, would have shown 8 times in 10
     # predicted_ratio: the forecast's, nil where none was made
-    # outcome: :better, :worse, :equivalent or :not_shown; a ratio's direction is the metric's (latency: lower is better)
-    Comparison = Document.define(:variant, :metric, :ratio, :t_ratio, :p_value, :adjusted_p_value, :smallest_effect_ratio,
+    # outcome: :better, :worse, :equivalent or :not_shown; a ratio's direction
+    #   is the metric's (latency: lower is better)
+    Comparison = Document.define(:variant, :metric, :ratio, :t_ratio, :p_value, :adjusted_p_value,
+      :smallest_effect_ratio,
       :predicted_ratio, :outcome, symbols: %i[outcome], nested: {ratio: Stats::Estimate, t_ratio: Stats::Estimate}) do
       # @return [Boolean, nil] whether both intervals say the same of 1; nil when there is only one
       def agreed?
@@ -70,8 +78,10 @@ module PumaTuner
     # budget: the mean request's over all rounds; nil without it
     # fingerprint: of what ran, the same in all rounds
     # unsteady_count: trials that never became steady; remarks: of its trials, each once
-    Cell = Document.define(:variant, :factors, :topology, :estimates, :predicted, :budget, :fingerprint, :unsteady_count, :remarks,
-      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Probe::Budget, fingerprint: Probe::Fingerprint}) do
+    Cell = Document.define(:variant, :factors, :topology, :estimates, :predicted, :budget, :fingerprint,
+      :unsteady_count, :remarks,
+      nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Probe::Budget,
+               fingerprint: Probe::Fingerprint}) do
       # @param metric [String]
       # @return [Float, nil] signed relative error of the forecast
       def error_ratio(metric)
@@ -99,18 +109,20 @@ module PumaTuner
     # A variant that failed in some attempts at a round, which were run again.
     #
     # attempts_count: in which it failed, of all_count; reason: of the last
-    # clearly_more: whether it fails more often than the baseline, by more than chance or in more than a fifth of the attempts; it is
-    #   then called neither better nor equivalent, whatever its good rounds show
+    # clearly_more: whether it fails more often than the baseline, by more than chance or in more than a fifth of the
+    #   attempts; it is then called neither better nor equivalent, whatever its good rounds show
     Failure = Document.define(:variant, :attempts_count, :all_count, :reason, :clearly_more)
 
     # What others took of the machine while the rounds that count ran, as shares of all its cores.
     #
-    # taken_ratio: used by other processes or taken by the hypervisor, over all trials; again_count: rounds that were run again as it
-    #   hit one variant clearly more than the other
-    # explained_ratio: of the variance of the primary metric's log-ratios, the share that goes with the difference in it between the
-    #   two variants; nil of fewer than six rounds
-    # quiet_effect_ratio: the smallest change that these rounds would have shown without that share; nil where it is not known
-    Disturbed = Document.define(:taken_ratio, :again_count, :explained_ratio, :quiet_effect_ratio, nested: {taken_ratio: Stats::Estimate})
+    # taken_ratio: used by other processes or taken by the hypervisor, over all trials; again_count: rounds that were
+    #   run again as it hit one variant clearly more than the other
+    # explained_ratio: of the variance of the primary metric's log-ratios, the share that goes with the difference in it
+    #   between the two variants; nil of fewer than six rounds
+    # quiet_effect_ratio: the smallest change that these rounds would have shown
+    #   without that share; nil where it is not known
+    Disturbed = Document.define(:taken_ratio, :again_count, :explained_ratio, :quiet_effect_ratio,
+      nested: {taken_ratio: Stats::Estimate})
 
     # What the rounds showed.
     #
@@ -122,10 +134,13 @@ module PumaTuner
     # voided_count: trials thrown out and run again; noise: of A/A pairs beforehand, empty without them
     # failures: of variants that failed; disturbed: nil where nothing of it is known
     # remarks: sentences on the proof as a whole, such as what was cut to fit into a time that was given
-    Verdict = Document.define(:baseline, :primary, :metrics, :cells, :comparisons, :noise, :trials, :rounds_count, :voided_count, :failures, :disturbed,
-      :looks, :level_ratio, :equivalent_ratio, :complete, :stopped_because, :remarks, :expectations, :load, :seed, :machine, :started_at, :command,
+    Verdict = Document.define(:baseline, :primary, :metrics, :cells, :comparisons, :noise, :trials, :rounds_count,
+      :voided_count, :failures, :disturbed,
+      :looks, :level_ratio, :equivalent_ratio, :complete, :stopped_because, :remarks, :expectations, :load, :seed,
+      :machine, :started_at, :command,
       kind: :verdict,
-      nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial], failures: [Failure], disturbed: Disturbed,
+      nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial],
+               failures: [Failure], disturbed: Disturbed,
                expectations: [Expectation], load: TrialLoad, machine: Probe::MachineFacts}) do
       def initialize(failures: [], disturbed: nil, complete: true, remarks: [], **fields) = super
 
@@ -134,8 +149,8 @@ module PumaTuner
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
       end
 
-      # Of any two variants, with an interval of their own: for who names the two beforehand, where `comparisons` hold all against
-      # the baseline, and share the level among them.
+      # Of any two variants, with an interval of their own: for who names the two beforehand, where `comparisons` hold
+      # all against the baseline, and share the level among them.
       #
       # @param metric [String]
       # @param of [String] name of a variant
@@ -158,7 +173,8 @@ module PumaTuner
       # @raise [InvalidMeasurement] when fewer rounds were run than were wanted
       def ensure_complete
         return self if complete
-        raise InvalidMeasurement, "there are #{Units.counted(rounds_count, "round")} that count, fewer than were wanted: #{stopped_because}"
+        raise InvalidMeasurement, "there are #{Units.counted(rounds_count, "round")} that count, " \
+          "fewer than were wanted: #{stopped_because}"
       end
 
       # @return [Boolean] whether all that was asked for was shown; true when nothing was

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Prove
-    # The fingerprint of a server: what its processes tell of themselves, what Puma has in effect, what files are behind it.
+    # The fingerprint of a server: what its processes tell of themselves, what
+    # Puma has in effect, what files are behind it.
     module WhatRan
       module_function
 
@@ -12,7 +13,8 @@ module PumaTuner
       # @return [Hash{Array(Symbol, String) => String}] see Probe::Fingerprint; in the order of people's texts
       def of(server, meter, ready)
         told = meter.call("fingerprint", server.serving_pids).sort.map(&:last)
-        {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **ready.facts}.sort_by { |key, _| Probe::Fingerprint.text(key) }.to_h
+        {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **ready.facts}
+          .sort_by { |key, _| Probe::Fingerprint.text(key) }.to_h
       end
 
       # Of a process that can't be asked.
@@ -26,7 +28,8 @@ module PumaTuner
       # Workers are forked from one process, and should be alike; where they are not, the numbers are of a mixture.
       def disagreement(told)
         keys = told.flat_map(&:keys).uniq.select { |key| told.map { |one| one[key] }.uniq.size > 1 }
-        keys.reject { |key| %i[gem extension].include?(key.first) }.to_h { |key| [key, told.map { |one| one[key] || "-" }.uniq.join(" or ")] }
+        keys.reject { |key| %i[gem extension].include?(key.first) }
+          .to_h { |key| [key, told.map { |one| one[key] || "-" }.uniq.join(" or ")] }
       end
 
       def of_puma(server)
