@@ -42,7 +42,8 @@ module PumaTuner
           return if Clock.now_s > deadline_s || !Probe::Processes.alive?(pid)
           sleep 0.002
         end
-        kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by a server of ours
+        # Written by a server of ours.
+        kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
         raise InvalidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
         [answer]
       end

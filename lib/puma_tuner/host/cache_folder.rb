@@ -2,16 +2,17 @@
 
 module PumaTuner
   module Host
-    # Where what can be had again is kept: gems of variants, labs and profilers, calibrated machines.
-    # bin/support/environment.sh says the same to scripts, labs/support/gems.rb to a lab's children, which don't load this library.
+    # Where what can be had again is kept: gems of variants, labs and profilers,
+    # calibrated machines. bin/support/environment.sh says the same to scripts,
+    # labs/support/gems.rb to a lab's children, which don't load this library.
     module CacheFolder
-      # @return [String] PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder, by the XDG base directory specification,
-      #   where a path that is not absolute does not count
+      # @return [String] PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder, by the XDG base directory
+      #   specification, where a path that is not absolute does not count
       # @raise [UsageError] for a user without a home
       def self.path = ENV.fetch("PUMA_TUNER_CACHE") { File.join(base, "puma_tuner") }
 
-      # @return [String, nil] where the probe's extension is kept for apps on another Ruby, by what it is compiled from; nil for a user
-      #   without a cache folder
+      # @return [String, nil] where the probe's extension is kept for apps on another Ruby, by what it is compiled from;
+      #   nil for a user without a cache folder
       def self.extensions
         require "digest"
         sources = Dir[File.join(Probe::Extension::SOURCES, "*.{c,h,rb}")].sort.map { |path| File.read(path) }

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Host
-    # A process that we start, in a group of its own: no interruption loses it, and neither it nor what it started outlives `stop`.
+    # A process that we start, in a group of its own: no interruption loses it,
+    # and neither it nor what it started outlives `stop`.
     class Child
       # How long a child that was asked to stop may take to say what it has.
       ANSWER_LIMIT_S = 10
@@ -15,8 +16,8 @@ module PumaTuner
       # @param command [Array] as Process.spawn takes it
       # @param limit_s [Numeric] then it is killed
       # @param input [String] for its standard input
-      # @param stop_signal [Symbol, nil] what it gets on an Interrupt, whose answer is then waited for. Without one, or without
-      #   an answer, it is killed and the Interrupt goes on
+      # @param stop_signal [Symbol, nil] what it gets on an Interrupt, whose answer is then waited for. Without one, or
+      #   without an answer, it is killed and the Interrupt goes on
       # @return [Array(String, Process::Status), nil] what it printed, on either stream, and how it ended;
       #   nil when it took too long
       def self.output_of(command, limit_s:, input: "", stop_signal: nil)
@@ -69,7 +70,9 @@ module PumaTuner
       # @raise [SystemCallError] when it can't be started
       def start
         # An interruption in between would leave a child that nobody knows of.
-        Thread.handle_interrupt(Exception => :never) { @waiting = Process.detach(@pid = Process.spawn(*@words, pgroup: true, **@options)) }
+        Thread.handle_interrupt(Exception => :never) do
+          @waiting = Process.detach(@pid = Process.spawn(*@words, pgroup: true, **@options))
+        end
       end
 
       # @return [Boolean] whether it was started and has not ended

@@ -4,16 +4,20 @@ module PumaTuner
   module Host
     # What starts the user's server: words, folder, environment.
     Command = Data.define(:words, :directory, :environment) do
-      # A command of the user's, as it would run in their shell: with their Ruby and gems, and not those that this program runs with.
+      # A command of the user's, as it would run in their shell: with their Ruby
+      # and gems, and not those that this program runs with.
       # @param words [Array<String>]
       def self.of_words(words, directory: Dir.pwd)
         new(words:, directory:, environment: UserEnvironment.of(directory))
       end
 
-      # Puma on a rackup file: with the Gemfile beside it, or with the gems that this program runs with when there is none.
+      # Puma on a rackup file: with the Gemfile beside it, or with the gems that
+      # this program runs with when there is none.
       # @param path [String] of a config.ru
       def self.of_rackup(path)
-        raise UsageError, "there is no #{path}. Give the path of a config.ru, or a command after `--`." unless File.file?(path)
+        unless File.file?(path)
+          raise UsageError, "there is no #{path}. Give the path of a config.ru, or a command after `--`."
+        end
         directory = File.dirname(File.expand_path(path))
         rackup = File.basename(path)
         if File.file?(File.join(directory, "Gemfile"))

@@ -6,11 +6,11 @@ require "shellwords"
 
 module PumaTuner
   module Host
-    # Documents are handed on: what may be a secret in what they tell of environments and commands is told apart by a keyed hash only, as in
-    # Probe::Fingerprint. docs/secrets.md says what is hidden, and what is not.
+    # Documents are handed on: what may be a secret in what they tell of environments and commands is told apart by a
+    # keyed hash only, as in Probe::Fingerprint. docs/secrets.md says what is hidden, and what is not.
     #
-    # Each app has a key of its own, made of one of the user's: what is hidden in several documents of it can be held against each other, as
-    # when a proof goes on, and that of two apps can't.
+    # Each app has a key of its own, made of one of the user's: what is hidden in several documents of it can be held
+    # against each other, as when a proof goes on, and that of two apps can't.
     module Masking
       SECRET = Probe::Fingerprint::SECRET
 
@@ -38,7 +38,10 @@ module PumaTuner
 
       # @param folder [String] of the app
       # @return [void]
-      def begin(folder) = @key = Probe::KeyedHash.of(File.expand_path(folder), key: users_key) + Probe::KeyedHash.of("#{File.expand_path(folder)} ", key: users_key)
+      def begin(folder)
+        @key = Probe::KeyedHash.of(File.expand_path(folder), key: users_key) +
+          Probe::KeyedHash.of("#{File.expand_path(folder)} ", key: users_key)
+      end
 
       # @return [String] for Probe::KeyedHash::VARIABLE of processes whose fingerprints are compared
       def key = @key ||= SecureRandom.hex(16)
@@ -68,12 +71,16 @@ module PumaTuner
 
       # @param words [Array<String>] of a command
       # @return [Array<String>]
-      def words(words) = words.each_with_index.map { |word, index| after(index.positive? ? words[index - 1] : "", word) }
+      def words(words)
+        words.each_with_index.map { |word, index| after(index.positive? ? words[index - 1] : "", word) }
+      end
 
       # @param text [String] an address or a path, or several
       # @return [String] without its user, its query's values, and what in its path is neither a word nor a number
       def paths(text)
-        without_query(text).gsub(%r{(?<=[/,])(?<!//)[^/?,\s()]+(?=[/?,\s]|\z)}) { |segment| Probe::Endpoint::Path.plain?(segment) ? segment : hide(segment) }
+        without_query(text).gsub(%r{(?<=[/,])(?<!//)[^/?,\s()]+(?=[/?,\s]|\z)}) do |segment|
+          Probe::Endpoint::Path.plain?(segment) ? segment : hide(segment)
+        end
       end
 
       # @return [String] this command, as it can be given again
@@ -95,7 +102,10 @@ module PumaTuner
         without_query(inside(word.gsub(ASSIGNMENT) { "#{$1}#{$2}=#{assigned($1, $2, $3)}" }))
       end
 
-      def without_query(text) = text.gsub(Probe::Fingerprint::USER) { |user| hide(user) }.gsub(QUERY) { ($1) ? "?#{parameters($1)}" : parameters($&) }
+      def without_query(text)
+        text.gsub(Probe::Fingerprint::USER) { |user| hide(user) }
+          .gsub(QUERY) { ($1) ? "?#{parameters($1)}" : parameters($&) }
+      end
 
       # What has no name is a value.
       def parameters(query)
@@ -106,16 +116,22 @@ module PumaTuner
       end
 
       def inside(word)
-        word.gsub(OPTION_INSIDE) { $1.match?(SECRET) ? "#{$1}#{$2}#{hide($3)}" : $& }.gsub(NAME_INSIDE) { $1.match?(SECRET) ? "#{$1}#{hide($2)}" : $& }
+        word.gsub(OPTION_INSIDE) { $1.match?(SECRET) ? "#{$1}#{$2}#{hide($3)}" : $& }
+          .gsub(NAME_INSIDE) { $1.match?(SECRET) ? "#{$1}#{hide($2)}" : $& }
       end
 
       # Of several values each by itself, as variants are told apart by them.
       def assigned(prefix, name, value)
         return value unless hidden_variable?(prefix, name, value)
-        value.split(SEPARATOR, -1).map { |part| (part.match?(SEPARATOR) || part.empty? || !hidden_variable?(prefix, name, part)) ? part : hide(part) }.join
+        parts = value.split(SEPARATOR, -1).map do |part|
+          next part if part.match?(SEPARATOR) || part.empty?
+          hidden_variable?(prefix, name, part) ? hide(part) : part
+        end
+        parts.join
       end
 
-      # `FOO=bar` before a command, and env.foo=bar of a variant; a factor such as yjit=on is none, nor is a gem called after what it is for.
+      # `FOO=bar` before a command, and env.foo=bar of a variant; a factor such
+      # as yjit=on is none, nor is a gem called after what it is for.
       def hidden_variable?(prefix, name, value)
         return false if prefix == "gem."
         return true if name.match?(SECRET)
@@ -125,7 +141,8 @@ module PumaTuner
 
       # Made by whichever of several runs comes first.
       def users_key
-        path = File.join(ENV["XDG_STATE_HOME"].to_s.start_with?("/") ? ENV["XDG_STATE_HOME"] : File.join(Dir.home, ".local/state"), "puma_tuner/key")
+        state = ENV["XDG_STATE_HOME"]
+        path = File.join(state&.start_with?("/") ? state : File.join(Dir.home, ".local/state"), "puma_tuner/key")
         FileUtils.mkdir_p(File.dirname(path))
         File.open(path, File::RDWR | File::CREAT, 0o600) do |file|
           file.flock(File::LOCK_EX)

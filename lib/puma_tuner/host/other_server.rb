@@ -4,8 +4,9 @@ require "socket"
 
 module PumaTuner
   module Host
-    # A server that is no Puma: any command that listens where it is told to. "{port}" in its words, and PORT in its
-    # environment, are a free port; it serves as soon as that can be connected to. Its processes are all that it started.
+    # A server that is no Puma: any command that listens where it is told to.
+    # "{port}" in its words, and PORT in its environment, are a free port; it serves
+    # as soon as that can be connected to. Its processes are all that it started.
     class OtherServer < ServerProcess
       PLACE = "{port}"
 
@@ -39,7 +40,8 @@ module PumaTuner
 
       def serves?
         TCPSocket.new("127.0.0.1", @port).close
-        @announcement = {"pid" => @child.pid, "ports" => [@port], "binds" => [], "workers_count" => 0, "max_threads_count" => nil, "options" => {}}
+        @announcement = {"pid" => @child.pid, "ports" => [@port], "binds" => [], "workers_count" => 0,
+                         "max_threads_count" => nil, "options" => {}}
         true
       rescue SystemCallError
         false

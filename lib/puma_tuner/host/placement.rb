@@ -21,17 +21,26 @@ module PumaTuner
         core ||= cores.last
         raise UsageError, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)
         raise UsageError, "core #{core} is the only one there is; the servers need another" if cores.one?
-        raise UsageError, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it" unless taskset
+        unless taskset
+          raise UsageError, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it"
+        end
         new(generator_core: core, server_cores: cores - [core])
       end
 
       # @return [String, nil] path of the program that binds processes to cores
-      def self.taskset = ENV.fetch("PATH", "").split(":").map { |folder| File.join(folder, "taskset") }.find { |path| File.executable?(path) }
+      def self.taskset
+        ENV.fetch("PATH", "").split(":").map { |folder| File.join(folder, "taskset") }
+          .find { |path| File.executable?(path) }
+      end
 
       # @param command [Command]
       # @return [Command] the same, kept off the generator's core
       def keep_off(command)
-        generator_core ? command.with(words: ["taskset", "--cpu-list", server_cores.join(","), *command.words]) : command
+        if generator_core
+          command.with(words: ["taskset", "--cpu-list", server_cores.join(","), *command.words])
+        else
+          command
+        end
       end
     end
   end

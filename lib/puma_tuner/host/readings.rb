@@ -4,11 +4,13 @@ module PumaTuner
   module Host
     # What server and machine have spent up to a moment; two of them make a window.
     #
-    # at_ns; cpu_ns: of all processes of the server, nil when one went away; run_queue_wait_ns: for which their threads could
+    # at_ns; cpu_ns: of all processes of the server, nil when one went away;
+    # run_queue_wait_ns: for which their threads could
     #   have run and had no core
     # gauges: {pid => Gauges}; busy_ns, stolen_ns: of the whole machine, all cores together
     # pressure_ns: for which somebody waited for a core (PSI); throttled_count: by the control group's quota
-    Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count) do
+    Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns,
+      :throttled_count) do
       # @param server [ServerProcess]
       # @param meter [Asking, nil]
       def self.take(server, meter)
@@ -22,10 +24,12 @@ module PumaTuner
       # @param other [Readings] before
       # @return [Spent]
       def -(other)
-        Spent.new(duration_ns: at_ns - other.at_ns, gc_ns: grown(other, :gc_ns), allocated_count: grown(other, :allocated_count),
+        Spent.new(duration_ns: at_ns - other.at_ns, gc_ns: grown(other, :gc_ns),
+          allocated_count: grown(other, :allocated_count),
           # What a process that has ended had used is no longer told.
           cpu_ns: (difference(cpu_ns, other.cpu_ns) if pids == other.pids),
-          **%i[run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count].to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
+          **%i[run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count]
+            .to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
       end
 
       # @return [Integer, nil] a gauge now, all processes together
@@ -46,9 +50,12 @@ module PumaTuner
     end
 
     # What was spent between two readings; or in several such windows together. nil: unknown.
-    Spent = Data.define(:duration_ns, :cpu_ns, :run_queue_wait_ns, :gc_ns, :allocated_count, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count) do
+    Spent = Data.define(:duration_ns, :cpu_ns, :run_queue_wait_ns, :gc_ns, :allocated_count, :busy_ns, :stolen_ns,
+      :pressure_ns, :throttled_count) do
       # @param other [Spent]
-      def +(other) = with(**to_h { |name, value| [name, (value && other.public_send(name)) ? value + other.public_send(name) : nil] })
+      def +(other)
+        with(**to_h { |name, value| [name, value && other.public_send(name)&.+(value)] })
+      end
     end
   end
 end

@@ -5,8 +5,9 @@ require "tmpdir"
 
 module PumaTuner
   module Host
-    # Folders of a run, where the ledgers of servers are (Probe::Ledgers). What is in memory must not stay there after a crash: each folder is locked by its maker for as long as that lives, and
-    # whoever makes one removes those that nobody holds. (A lock, not a process id in the name: containers may share the place.)
+    # Folders of a run, where the ledgers of servers are (Probe::Ledgers). What is in memory must not stay there after a
+    # crash: each folder is locked by its maker for as long as that lives, and whoever makes one removes those that
+    # nobody holds. (A lock, not a process id in the name: containers may share the place.)
     module ScratchFolder
       PREFIX = "puma_tuner-run-"
 
@@ -18,12 +19,17 @@ module PumaTuner
       class << self
         # @return [String]
         # @raise [UsageError]
-        def path = Probe::Ledgers.places.first || raise(UsageError, "there is no folder for temporary files that could be written; name one by TMPDIR")
+        def path
+          Probe::Ledgers.places.first ||
+            raise(UsageError, "there is no folder for temporary files that could be written; name one by TMPDIR")
+        end
 
         # @return [String] a new folder; `remove` it
         def make
           remove_abandoned
-          Dir.mktmpdir(PREFIX, path).tap { |folder| @locks[folder] = File.open(folder).tap { |lock| lock.flock(File::LOCK_EX) } }
+          Dir.mktmpdir(PREFIX, path).tap do |folder|
+            @locks[folder] = File.open(folder).tap { |lock| lock.flock(File::LOCK_EX) }
+          end
         end
 
         # @param folder [String]
@@ -44,7 +50,9 @@ module PumaTuner
         def remove_abandoned(abandoned_after_s: ABANDONED_AFTER_S)
           Dir[File.join(path, "#{PREFIX}*")].each do |folder|
             stat = File.lstat(folder)
-            FileUtils.remove_entry_secure(folder) if stat.directory? && stat.owned? && Time.now - stat.mtime >= abandoned_after_s && abandoned?(folder)
+            if stat.directory? && stat.owned? && Time.now - stat.mtime >= abandoned_after_s && abandoned?(folder)
+              FileUtils.remove_entry_secure(folder)
+            end
           rescue SystemCallError
             next # another user's, or removed by now
           end

@@ -6,7 +6,8 @@ module PumaTuner
     class ServerLog
       TAIL_LINES = 12
 
-      # The file lies in memory. Beyond this, its older half is thrown away: what tells most is at the beginning or at the end.
+      # The file lies in memory. Beyond this, its older half is thrown away:
+      # what tells most is at the beginning or at the end.
       BYTES_MAX = 8 << 20
 
       # The line in which Puma says why it can't serve; the lines after it say where.
@@ -19,8 +20,8 @@ module PumaTuner
       attr_reader :writer
 
       # @param path [String] of the file
-      # @param echo [IO, nil] gets the output too, from `release` on: before that the server may fail, and one message is
-      #   better than two
+      # @param echo [IO, nil] gets the output too, from `release` on: before
+      #   that the server may fail, and one message is better than two
       def initialize(path, echo: nil)
         @path = path
         @echo = echo
@@ -43,7 +44,8 @@ module PumaTuner
 
       # @return [Array<String>] the lines that tell most
       def tail
-        lines = [@older, @path].compact.flat_map { |path| File.readlines(path, chomp: true) }.map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
+        lines = [@older, @path].compact.flat_map { |path| File.readlines(path, chomp: true) }
+          .map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
         complaint = lines.index { |line| line.match?(COMPLAINT) }
         complaint ? lines[complaint, TAIL_LINES / 2] : lines.last(TAIL_LINES)
       end

@@ -36,7 +36,8 @@ module PumaTuner
       # @param meter [Boolean] whether its processes can be asked, see Probe::SignalQueries
       # @param puma_options [Hash{String => String}] over the user's own, see Launch
       # @param echo [IO, nil] where the server's output goes besides the log
-      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, locks: false, meter: false, puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
+      def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, locks: false, meter: false,
+        puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
         @command = command
         @meter = meter
         @puma_options = puma_options
@@ -53,20 +54,23 @@ module PumaTuner
         @directory = ScratchFolder.make
         @log = ServerLog.new(File.join(@directory, "server.log"), echo: @echo)
         began_ns = Clock.now_ns
-        @child = Child.new(environment, *words, chdir: @command.directory, in: File::NULL, out: @log.writer, err: @log.writer, unsetenv_others: true)
+        @child = Child.new(environment, *words, chdir: @command.directory, in: File::NULL, out: @log.writer,
+          err: @log.writer, unsetenv_others: true)
         @child.start
         @log.writer.close
         wait_until_it_serves
         @boot_ns = Clock.now_ns - began_ns
         @log.release
       rescue SystemCallError => error
-        raise ServerFailed.new("#{@command} could not be started: #{error.message}", advice: "Is it installed, and spelled right?")
+        raise ServerFailed.new("#{@command} could not be started: #{error.message}",
+          advice: "Is it installed, and spelled right?")
       end
 
       # @return [String] e.g. "http://127.0.0.1:40123"
       def url
         port = announcement.fetch("ports").first or
-          raise ServerFailed.new("The server listens on no TCP port (#{announcement["binds"].join(", ")})", advice: "Bind it to one.")
+          raise ServerFailed.new("The server listens on no TCP port (#{announcement["binds"].join(", ")})",
+            advice: "Bind it to one.")
         "http://127.0.0.1:#{port}"
       end
 
@@ -76,7 +80,8 @@ module PumaTuner
       # @return [Boolean] whether a master stands above the workers; so it does over a single one, with `-w 1`
       def cluster? = announcement["workers_count"].positive?
 
-      # They are sent signals, so a process that was given the id of a worker that has ended is told from it: by its identity.
+      # They are sent signals, so a process that was given the id of a worker that has ended is told from it: by its
+      # identity.
       #
       # @return [Array<Integer>] serving processes: the workers that are alive, in single mode the only one
       def serving_pids
@@ -130,11 +135,13 @@ module PumaTuner
           "PUMA_TUNER_METER" => @meter ? "1" : nil,
           Probe::KeyedHash::VARIABLE => Masking.key,
           Probe::Extension::FOLDER => CacheFolder.extensions,
-          "PUMA_TUNER_OPTIONS" => (@puma_options.map { |name, value| "#{name}=#{value}" }.join("\n") if @puma_options.any?),
+          "PUMA_TUNER_OPTIONS" => (options_text if @puma_options.any?),
           "RUBYOPT" => [@command.environment["RUBYOPT"], "-rpuma_tuner/autorun"].compact.join(" "),
           "RUBYLIB" => [Probe::LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")
         }.compact
       end
+
+      def options_text = @puma_options.map { |name, value| "#{name}=#{value}" }.join("\n")
 
       def words = @command.words
 
@@ -143,7 +150,8 @@ module PumaTuner
         until serves?
           raise_boot_failure unless alive?
           if Clock.now_s > deadline
-            raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:, advice: slow_boot_advice)
+            raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:,
+              advice: slow_boot_advice)
           end
           sleep 0.02
         end
@@ -152,7 +160,8 @@ module PumaTuner
       def serves?
         path = File.join(@directory, Probe::Launch::ANNOUNCEMENT)
         return false unless File.exist?(path)
-        @announcement = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad -- written by our own code, in our own folder
+        # Written by our own code, in our own folder.
+        @announcement = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
         true
       end
 
@@ -160,7 +169,11 @@ module PumaTuner
 
       def raise_boot_failure
         @log.finish
-        advice = log_tail.join.include?("Address already in use") ? "Another process listens there; stop it or give another port." : "Mend what its output says, then run this again."
+        advice = if log_tail.join.include?("Address already in use")
+          "Another process listens there; stop it or give another port."
+        else
+          "Mend what its output says, then run this again."
+        end
         raise ServerFailed.new("#{@command} ended before it served a request", log_tail:, advice:)
       end
 

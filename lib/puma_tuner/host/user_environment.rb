@@ -4,8 +4,8 @@ require "open3"
 
 module PumaTuner
   module Host
-    # The environment that the user's shell has, for the app: its Ruby (of rbenv, asdf, mise or the system), its GEM_HOME, its settings
-    # of Bundler. `bin/exec` and Bundler put others in their place for us.
+    # The environment that the user's shell has, for the app: its Ruby (of rbenv, asdf, mise or the system), its
+    # GEM_HOME, its settings of Bundler. `bin/exec` and Bundler put others in their place for us.
     module UserEnvironment
       # bin/exec (bin/support/environment.sh) keeps under this what it changes.
       KEPT = "PUMA_TUNER_CALLER_"
@@ -21,16 +21,18 @@ module PumaTuner
       def of(directory)
         kept = ENV.filter_map { |name, value| [name.delete_prefix(KEPT), value] if name.start_with?(KEPT) }.to_h
         return before_bundler if kept.empty?
-        with_ruby(before_bundler.reject { |name, _| name.match?(CHANGED) || name.start_with?(KEPT) }.merge(kept), directory)
+        with_ruby(before_bundler.reject { |name, _| name.match?(CHANGED) || name.start_with?(KEPT) }
+          .merge(kept), directory)
       end
 
       # @param environment [Hash{String => String}]
-      # @return [Array(String, String, String), nil] engine, version and path of the Ruby that it starts; nil where it starts none,
-      #   as a version manager's when that version is not installed
+      # @return [Array(String, String, String), nil] engine, version and path of the Ruby that it starts; nil where it
+      #   starts none, as a version manager's when that version is not installed
       # @raise [Errno::ENOENT] when there is none
       def ruby(environment, directory)
-        output, status = Open3.capture2(environment.except("RUBYOPT", "RUBYLIB"), "ruby", "--disable-gems", "-rrbconfig",
-          "-e", "puts RUBY_ENGINE, RUBY_VERSION, RbConfig.ruby", chdir: directory, unsetenv_others: true, err: File::NULL)
+        output, status = Open3.capture2(environment.except("RUBYOPT", "RUBYLIB"), "ruby", "--disable-gems",
+          "-rrbconfig", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RbConfig.ruby", chdir: directory, unsetenv_others: true,
+          err: File::NULL)
         output.lines(chomp: true) if status.success?
       end
 
@@ -46,7 +48,8 @@ module PumaTuner
       end
 
       def with_ours(environment, reason)
-        @told ||= warn("puma_tuner: #{reason}: the app is started with puma_tuner's own, #{RUBY_VERSION}, for which its gems must be installed") || true
+        @told ||= warn("puma_tuner: #{reason}: the app is started with puma_tuner's own, #{RUBY_VERSION}, " \
+          "for which its gems must be installed") || true
         environment.merge("PATH" => [RbConfig::CONFIG["bindir"], environment["PATH"]].compact.join(":"))
       end
       private_class_method :before_bundler, :with_ruby, :with_ours

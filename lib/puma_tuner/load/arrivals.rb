@@ -2,12 +2,12 @@
 
 module PumaTuner
   module Load
-    # When requests are meant to leave, as a generator is told; it is also told over how many connections, and what it can be told is what generators
-    # know. How requests arrive that are simulated is Model::Arrivals, which knows clients, groups and recorded instants, and no range to draw from. What
-    # both have, they have in the same units.
+    # When requests are meant to leave, as a generator is told; it is also told over how many connections, and what it
+    # can be told is what generators know. How requests arrive that are simulated is Model::Arrivals, which knows
+    # clients, groups and recorded instants, and no range to draw from. What both have, they have in the same units.
     #
-    # kind: "closed": a connection sends its next request think_ns after the answer; "even" or "poisson": open, at rate_per_s
-    #   whatever the server does, evenly spaced or by chance
+    # kind: "closed": a connection sends its next request think_ns after the answer; "even" or "poisson": open, at
+    #   rate_per_s whatever the server does, evenly spaced or by chance
     # rate_per_s: of an open loop, else nil; think_ns: of a closed one, else 0
     # reuse: requests over one connection before it is made anew, a Range from which each connection draws; nil: no end
     Arrivals = Data.define(:kind, :rate_per_s, :think_ns, :reuse) do
@@ -25,7 +25,8 @@ module PumaTuner
       def reuse_count = reuse && reuse.sum.fdiv(reuse.size).round
 
       def to_s
-        [open? ? "#{kind} arrivals, #{Units.rate(rate_per_s)}/s" : "closed loop", ("#{Units.duration(think_ns)} of thought" if think_ns.positive?),
+        [open? ? "#{kind} arrivals, #{Units.rate(rate_per_s)}/s" : "closed loop",
+          ("#{Units.duration(think_ns)} of thought" if think_ns.positive?),
           ("connections reused #{reuse.min} to #{reuse.max} times" if reuse)].compact.join(", ")
       end
     end

@@ -17,9 +17,13 @@ module PumaTuner
         rows = []
         lines_of(path) do |cells, number|
           columns ? rows << row_of(columns, cells, path, number) : columns = columns_of(cells, path)
-          problem(path, number, "there are more than #{self::ROWS_MAX} rows; leave some out") if rows.size > self::ROWS_MAX
+          if rows.size > self::ROWS_MAX
+            problem(path, number, "there are more than #{self::ROWS_MAX} rows; leave some out")
+          end
         end
-        problem(path, 1, "it holds no values; write a line with the columns' names, and one for each row") if rows.empty?
+        if rows.empty?
+          problem(path, 1, "it holds no values; write a line with the columns' names, and one for each row")
+        end
         new(path:, columns:, rows:)
       end
 
@@ -34,10 +38,13 @@ module PumaTuner
 
       def self.text_of(path)
         File.read(path, mode: "r:BOM|UTF-8").tap do |text|
-          problem(path, text.lines.index { |line| !line.valid_encoding? }.succ, "it is not UTF-8 text") unless text.valid_encoding?
+          unless text.valid_encoding?
+            problem(path, text.lines.index { |line| !line.valid_encoding? }.succ, "it is not UTF-8 text")
+          end
         end
       rescue SystemCallError => error
-        raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a CSV file whose first line names its columns."
+        raise UsageError, "cannot read #{path}: #{error.message}. " \
+          "Give the path of a CSV file whose first line names its columns."
       end
 
       def self.columns_of(cells, path)
@@ -53,7 +60,10 @@ module PumaTuner
         problem(path, number, "it has #{cells.size} values for #{columns.size} columns")
       end
 
-      def self.problem(path, number, text) = raise(UsageError, "#{path}, line #{number}: #{text}. The format is described in docs/formats/requests.md.")
+      def self.problem(path, number, text)
+        raise(UsageError, "#{path}, line #{number}: #{text}. The format is described in docs/formats/requests.md.")
+      end
+
       private_class_method :lines_of, :text_of, :columns_of, :row_of, :problem
 
       def initialize(path:, columns:, rows:) = super(path:, columns:, rows: rows.freeze)

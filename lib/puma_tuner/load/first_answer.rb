@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Load
-    # A cold app may take longer for its first answer than a window of warm-up lasts: on a busy machine a Rails app took a second
-    # for what then took 20 ms.
+    # A cold app may take longer for its first answer than a window of warm-up lasts: on a busy machine a Rails app took
+    # a second for what then took 20 ms.
     module FirstAnswer
       LIMIT_S = 10
 
@@ -16,7 +16,9 @@ module PumaTuner
         deadline_s = Clock.now_s + LIMIT_S
         loop do
           outcome = traffic.send_to(url, duration_s:)
-          return outcome if outcome.counted_count.positive? || outcome.socket_errors_count.to_i.positive? || Clock.now_s > deadline_s
+          if outcome.counted_count.positive? || outcome.socket_errors_count.to_i.positive? || Clock.now_s > deadline_s
+            return outcome
+          end
           duration_s *= 2
         end
       end

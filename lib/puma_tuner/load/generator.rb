@@ -5,8 +5,9 @@ require "uri"
 
 module PumaTuner
   module Load
-    # What every load generator is: a subclass that says whether it can work here (`why_not`), what it is (`name`, with its version)
-    # and sends a load (`send_load`), or refuses one that it can't send. Native is the gem's own; benchmarks hold others beside it.
+    # What every load generator is: a subclass that says whether it can work here (`why_not`), what it is (`name`, with
+    # its version) and sends a load (`send_load`), or refuses one that it can't send. Native is the gem's own;
+    # benchmarks hold others beside it.
     #
     # Load goes to this machine only, unless it is said that another is meant. What it would do to somebody else's is no
     # experiment.
@@ -36,7 +37,9 @@ module PumaTuner
       # @raise [LoadToolFailed] when the tool is missing or gives no answer
       def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed, anywhere: false)
         ensure_address(url_base, anywhere)
-        raise UsageError, "a load needs at least one connection, got #{connections_count}" unless connections_count.positive?
+        unless connections_count.positive?
+          raise UsageError, "a load needs at least one connection, got #{connections_count}"
+        end
         raise UsageError, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
         raise LoadToolFailed, why_not if why_not
         send_load(mix:, url_base: url_base.delete_suffix("/"), connections_count:, duration_s:, seed:, arrivals:)
@@ -47,16 +50,21 @@ module PumaTuner
       def ensure_address(url_base, anywhere)
         return if url_base.start_with?("unix:")
         url = URI.parse(url_base)
-        raise UsageError, "load can't be sent to #{Host::Masking.paths(url_base)}; give a URL without a path, such as http://127.0.0.1:9292" unless plain?(url)
+        unless plain?(url)
+          raise UsageError, "load can't be sent to #{Host::Masking.paths(url_base)}; " \
+            "give a URL without a path, such as http://127.0.0.1:9292"
+        end
         return if anywhere || loopback?(url.hostname)
-        raise UsageError, "load is sent to this machine only, got #{Host::Masking.paths(url_base)}; give a URL such as http://127.0.0.1:9292. " \
-                           "`puma_tuner load --anywhere` sends it elsewhere: only to what is yours"
+        raise UsageError, "load is sent to this machine only, got #{Host::Masking.paths(url_base)}; " \
+          "give a URL such as http://127.0.0.1:9292. `puma_tuner load --anywhere` sends it " \
+          "elsewhere: only to what is yours"
       rescue URI::InvalidURIError
         raise UsageError, "#{Host::Masking.paths(url_base).inspect} is no URL; give one such as http://127.0.0.1:9292"
       end
 
       def plain?(url)
-        url.instance_of?(URI::HTTP) && url.hostname && ["", "/"].include?(url.path) && [url.userinfo, url.query, url.fragment].none?
+        url.instance_of?(URI::HTTP) && url.hostname && ["", "/"].include?(url.path) &&
+          [url.userinfo, url.query, url.fragment].none?
       end
 
       def loopback?(host)

@@ -18,7 +18,10 @@ module PumaTuner
       def self.of_paths(paths)
         raise UsageError, "there is no path to ask for; name one, such as --path /" if paths.empty?
         wrong = paths.find { |path| !path.match?(Request::PATH) }
-        raise UsageError, "#{Host::Masking.paths(wrong).inspect} is no path; it begins with / and has blanks and the like percent-encoded" if wrong
+        if wrong
+          raise UsageError, "#{Host::Masking.paths(wrong).inspect} is no path; " \
+            "it begins with / and has blanks and the like percent-encoded"
+        end
         new(requests: paths.map { |path| Request.new(path:) })
       end
 

@@ -5,12 +5,13 @@ require "rbconfig"
 
 module PumaTuner
   module Load
-    # Our own generator: one process that does nothing else, its loop in C (ext/puma_tuner_load). Requests leave when they
-    # are meant to, latency counts from then, every answer is told apart by request and checked.
+    # Our own generator: one process that does nothing else, its loop in C (ext/puma_tuner_load). Requests leave when
+    # they are meant to, latency counts from then, every answer is told apart by request and checked.
     class Native < Generator
       DRAIN_S = 10
 
-      # A closed loop that has not settled by then is measured as it is: as long as the load itself, within these. Thought comes on top.
+      # A closed loop that has not settled by then is measured as it is: as long
+      # as the load itself, within these. Thought comes on top.
       SETTLING_LIMITS_S = 10..60
 
       # Beyond what the load and its drain take, for a busy machine.
@@ -52,8 +53,8 @@ module PumaTuner
           end
           nil
         rescue LoadError => error
-          "the load generator's extension is not there (#{error.message.lines.first.strip}). It needs CRuby on Linux, and a compiler when " \
-            "the gem is installed: gem pristine puma_tuner builds it again"
+          "the load generator's extension is not there (#{error.message.lines.first.strip}). " \
+            "It needs CRuby on Linux, and a compiler when the gem is installed: gem pristine puma_tuner builds it again"
         end
       end
 
@@ -81,9 +82,10 @@ module PumaTuner
       def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
         ensure_open_files(connections_count)
         plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:).to_h
-        settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) + arrivals.think_ns.fdiv(Units::NS_PER_S)
-        figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns, raw_path: @raw_path, core: @core},
-          settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
+        settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) +
+          arrivals.think_ns.fdiv(Units::NS_PER_S)
+        figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns,
+          raw_path: @raw_path, core: @core}, settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
         doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects
         NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
       end
@@ -92,19 +94,22 @@ module PumaTuner
       def ensure_open_files(connections_count)
         most = self.class.open_files_max - 32
         return if connections_count <= most
-        raise UsageError, "#{connections_count} connections are more than this process may open, which is #{most}; ask for fewer, or raise `ulimit -n`"
+        raise UsageError, "#{connections_count} connections are more than this process may open, which is #{most}; " \
+          "ask for fewer, or raise `ulimit -n`"
       end
 
-      # The child's environment is ours without what would load an app's gems or ours into it. It gets the very extension
-      # that we have, as without RubyGems it would not find an installed one.
+      # The child's environment is ours without what would load an app's gems or ours into it. It gets the very
+      # extension that we have, as without RubyGems it would not find an installed one.
       def figures(plan, limit_s)
         extension = $LOADED_FEATURES.find { |path| path.end_with?("/puma_tuner_load.#{RbConfig::CONFIG["DLEXT"]}") }
         command = [RbConfig.ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-r", extension, "-e", CHILD]
-        output, status = Host::Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan), stop_signal: (:INT if @stoppable))
+        output, status = Host::Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan),
+          stop_signal: (:INT if @stoppable))
         raise LoadToolFailed, "the load generator did not end within #{limit_s} s and was stopped" unless output
         JSON.parse(output.lines.last.to_s, symbolize_names: true)
       rescue JSON::ParserError
-        raise LoadToolFailed, "the load generator gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). It said:\n#{output.lines.first(5).map { |line| "  | #{line}" }.join}"
+        raise LoadToolFailed, "the load generator gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). " \
+          "It said:\n#{output.lines.first(5).map { |line| "  | #{line}" }.join}"
       end
     end
   end

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Load
-    # Whether the answers are those that were meant: a login page, or an error page that says 200, is quick and tells nothing of the app.
+    # Whether the answers are those that were meant: a login page, or an error
+    # page that says 200, is quick and tells nothing of the app.
     class NativeDoubts
       # Every page of an app is longer; a heartbeat's answer is not, but an app has no three of them.
       ALIKE_BYTES_MAX = 512
@@ -21,8 +22,9 @@ module PumaTuner
       # @raise [InvalidMeasurement] when more than half of the mix was redirected, and nobody said that this is meant
       def ensure_no_redirects
         return self unless @figures[:redirected]
-        raise InvalidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): this would measure the redirect, not the app. " \
-          "#{cure}, or list the status with expect:#{redirect_statuses.first} if it is meant (docs/formats/requests.md)."
+        raise InvalidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): " \
+          "this would measure the redirect, not the app. #{cure}, " \
+          "or list the status with expect:#{redirect_statuses.first} if it is meant (docs/formats/requests.md)."
       end
 
       # @return [Array<String>]
@@ -31,14 +33,21 @@ module PumaTuner
       private
 
       def redirected
-        @redirected ||= @requests.select { |request, figures| !request.redirect_meant? && figures[:redirected_count] * 2 > figures[:answered_count] }
+        @redirected ||= @requests.select do |request, figures|
+          !request.redirect_meant? && figures[:redirected_count] * 2 > figures[:answered_count]
+        end
       end
 
-      def redirect_statuses = redirected.flat_map { |_, figures| figures[:statuses].keys.map { |status| status.to_s.to_i } & Request::REDIRECTS }.uniq.sort
+      def redirect_statuses
+        statuses = redirected.flat_map { |_, figures| figures[:statuses].keys }
+        (statuses.map { |status| status.to_s.to_i } & Request::REDIRECTS).sort
+      end
 
       # The one that most of the mix leads to comes first.
       def locations
-        weights = redirected.each_with_object(Hash.new(0)) { |(request, figures), sums| sums[location(figures)] += request.weight }
+        weights = redirected.each_with_object(Hash.new(0)) do |(request, figures), sums|
+          sums[location(figures)] += request.weight
+        end
         first, *others = weights.sort_by { |_, weight| -weight }.map(&:first)
         (others.any? || redirected.any? { |_, figures| figures[:other_locations] }) ? "#{first} and elsewhere" : first
       end
@@ -53,14 +62,17 @@ module PumaTuner
       end
 
       def cure
-        return "To an app that wants TLS, send header:X-Forwarded-Proto=https in a request file" if redirected.all? { |_, figures| figures[:location].to_s.start_with?("https:") }
+        if redirected.all? { |_, figures| figures[:location].to_s.start_with?("https:") }
+          return "To an app that wants TLS, send header:X-Forwarded-Proto=https in a request file"
+        end
         "Behind a login, send a session cookie (header:Cookie=… in a request file)"
       end
 
       def redirected_in_part
         return if redirected.empty?
         names = redirected.map { |request, _| "#{request.http_method} #{place(request.path)}" }.uniq
-        "#{names.first(3).join(", ")}#{" and #{names.size - 3} more" if names.size > 3} of the mix: redirected to #{locations}. That is quick, and part of all figures"
+        "#{names.first(3).join(", ")}#{" and #{names.size - 3} more" if names.size > 3} of the mix: " \
+          "redirected to #{locations}. That is quick, and part of all figures"
       end
 
       # Where a text is looked for, it is known what was answered.
@@ -71,9 +83,10 @@ module PumaTuner
         statuses = told.flat_map { |_, figures| figures[:statuses].keys }.uniq
         lengths = told.flat_map { |_, figures| figures.values_at(:body_bytes_min, :body_bytes_max) }.uniq
         status, bytes = statuses.first, lengths.first
-        return unless statuses.one? && lengths.one? && bytes <= ALIKE_BYTES_MAX && told.none? { |_, figures| figures[:answered_count].zero? }
-        "#{paths.size} different paths are all answered with status #{status} and #{bytes} bytes: is that the app, or a page that stands before it? " \
-          "has:TEXT in a request file makes sure"
+        return unless statuses.one? && lengths.one? && bytes <= ALIKE_BYTES_MAX &&
+          told.none? { |_, figures| figures[:answered_count].zero? }
+        "#{paths.size} different paths are all answered with status #{status} and #{bytes} bytes: is that the app, " \
+          "or a page that stands before it? has:TEXT in a request file makes sure"
       end
     end
   end

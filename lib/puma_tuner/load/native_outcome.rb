@@ -20,9 +20,11 @@ module PumaTuner
       def outcome
         Outcome.new(
           generator: @name, arrivals: @arrivals.to_s, connections_count: @connections_count, duration_ns: @duration_ns,
-          requests_count: @figures[:answered_count], drained_count: @figures[:answered_count] - @figures[:in_time_count], throughput_per_s:, **latencies, generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
-          body_bytes_ranges: requests.map { |request| request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive? },
-          statuses:, **unexpected, socket_errors_count: @figures[:failed_count], first_failure: @figures[:first_failure], refused: @figures[:refused],
+          requests_count: @figures[:answered_count],
+          drained_count: @figures[:answered_count] - @figures[:in_time_count], throughput_per_s:, **latencies,
+          generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
+          body_bytes_ranges:, statuses:, **unexpected, socket_errors_count: @figures[:failed_count],
+          first_failure: @figures[:first_failure], refused: @figures[:refused],
           unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop),
           remarks: @remarks, unknown:
         )
@@ -30,11 +32,14 @@ module PumaTuner
 
       private
 
-      # Of an open loop, the rate at which answers came while requests were sent: those that a server too slow for the rate gives
-      # afterwards are no throughput of it. The time before the first answer is left out, as what is under way at the end is.
+      # Of an open loop, the rate at which answers came while requests were sent: those
+      # that a server too slow for the rate gives afterwards are no throughput of it. The
+      # time before the first answer is left out, as what is under way at the end is.
       def throughput_per_s
         in_time_count, first_ns = @figures.values_at(:in_time_count, :first_answer_ns)
-        return latency.count.fdiv(@duration_ns) * Units::NS_PER_S unless @arrivals.open? && in_time_count > 1 && @duration_ns > first_ns
+        unless @arrivals.open? && in_time_count > 1 && @duration_ns > first_ns
+          return latency.count.fdiv(@duration_ns) * Units::NS_PER_S
+        end
         in_time_count.pred.fdiv(@duration_ns - first_ns) * Units::NS_PER_S
       end
 
@@ -46,13 +51,22 @@ module PumaTuner
 
       def latencies
         {
-          mean_ns: (@figures[:latency_sum_ns] / latency.count if latency.count.positive?), p50_ns: latency.quantile_ns(0.5), p90_ns: latency.quantile_ns(0.9), p99_ns: latency.quantile_ns(0.99),
-          p999_ns: latency.quantile_ns(0.999), max_ns: (@figures[:latency_max_ns] if latency.count.positive?), latency:, service: histogram(:service)
+          mean_ns: (@figures[:latency_sum_ns] / latency.count if latency.count.positive?),
+          p50_ns: latency.quantile_ns(0.5), p90_ns: latency.quantile_ns(0.9), p99_ns: latency.quantile_ns(0.99),
+          p999_ns: latency.quantile_ns(0.999), max_ns: (@figures[:latency_max_ns] if latency.count.positive?), latency:,
+          service: histogram(:service)
         }
       end
 
+      def body_bytes_ranges
+        requests.map do |request|
+          request.values_at(:body_bytes_min, :body_bytes_max) if request[:answered_count].positive?
+        end
+      end
+
       def statuses
-        requests.map { |request| request[:statuses] }.reduce { |sum, one| sum.merge(one) { |_, a, b| a + b } }.transform_keys(&:to_s).sort.to_h
+        requests.map { |request| request[:statuses] }.reduce { |sum, one| sum.merge(one) { |_, a, b| a + b } }
+          .transform_keys(&:to_s).sort.to_h
       end
 
       def unexpected
@@ -62,7 +76,8 @@ module PumaTuner
 
       def of_open_loop
         lag = histogram(:lag)
-        {lag:, lag_p99_ns: lag.quantile_ns(0.99), intended_count: @figures[:intended_count], held_back_count: @figures[:held_back_count]}
+        {lag:, lag_p99_ns: lag.quantile_ns(0.99), intended_count: @figures[:intended_count],
+         held_back_count: @figures[:held_back_count]}
       end
 
       def of_closed_loop = {settling_ns: (@figures[:settling_ns] if settled?), unmet_count: @figures[:unmet_count]}
@@ -71,7 +86,8 @@ module PumaTuner
 
       def unknown
         return %i[settling_ns unmet_count].map { |field| Unknown.of(field, :open_loop) } if @arrivals.open?
-        [*%i[lag lag_p99_ns intended_count held_back_count].map { |field| Unknown.of(field, :closed_loop) }, *(Unknown.of(:settling_ns, :never_settled) unless settled?)]
+        [*%i[lag lag_p99_ns intended_count held_back_count].map { |field| Unknown.of(field, :closed_loop) },
+          *(Unknown.of(:settling_ns, :never_settled) unless settled?)]
       end
     end
   end

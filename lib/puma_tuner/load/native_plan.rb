@@ -29,8 +29,10 @@ module PumaTuner
       # @raise [UsageError] when there would be too many bytes
       def to_h
         {
-          requests: @mix.requests.map { |request| request_plan(request) }, order: @mix.order(@seed).pack("L*"), address:,
-          mode: MODES.fetch(@arrivals.kind), rate_per_s: (@arrivals.rate_per_s || 0).to_f, connections_count: @connections_count,
+          requests: @mix.requests.map { |request| request_plan(request) },
+          order: @mix.order(@seed).pack("L*"), address:,
+          mode: MODES.fetch(@arrivals.kind), rate_per_s: (@arrivals.rate_per_s || 0).to_f,
+          connections_count: @connections_count,
           reuse_min: @arrivals.reuse&.min || 0, reuse_max: @arrivals.reuse&.max || 0,
           duration_ns: ns(@duration_s), think_ns: @arrivals.think_ns, seed: @seed
         }
@@ -48,7 +50,8 @@ module PumaTuner
         addresses = Addrinfo.getaddrinfo(url.hostname, url.port, nil, :STREAM)
         (addresses.one? ? addresses.first : reachable(addresses)).to_sockaddr
       rescue SocketError, ArgumentError => error
-        raise MeasurementFailed, "#{@url_base} can't be reached: #{error.message}. Give the address of a server that is running."
+        raise MeasurementFailed, "#{@url_base} can't be reached: #{error.message}. " \
+          "Give the address of a server that is running."
       end
 
       # "localhost" has two addresses, and a server often listens on one.
@@ -63,7 +66,8 @@ module PumaTuner
 
       def request_plan(request)
         {
-          messages: @mix.filled(request, @seed).map { |filled| prepared(filled) }.to_a, weight: request.weight, head: request.http_method == "HEAD",
+          messages: @mix.filled(request, @seed).map { |filled| prepared(filled) }.to_a, weight: request.weight,
+          head: request.http_method == "HEAD",
           redirect_is_meant: request.redirect_meant?,
           expected: (request.expected_statuses || Request::USUALLY_EXPECTED).to_a, body_text: request.expected_text
         }
@@ -73,14 +77,15 @@ module PumaTuner
         bytes = bytes(request)
         @prepared_bytes += bytes.bytesize
         return bytes if @prepared_bytes <= PREPARED_BYTES_MAX
-        raise UsageError, "filled in from the data file, the requests take more than #{PREPARED_BYTES_MAX / Units::MIB} MiB; " \
-                           "use fewer rows, shorter bodies, or fewer lines with {{names}}"
+        raise UsageError, "filled in from the data file, the requests take more than " \
+          "#{PREPARED_BYTES_MAX / Units::MIB} MiB; use fewer rows, shorter bodies, or fewer lines with {{names}}"
       end
 
       def bytes(request)
         headers = {"Host" => host}.merge(request.headers)
         headers["Content-Length"] = request.body.bytesize if request.body
-        lines = ["#{request.http_method} #{request.path} HTTP/1.1", *headers.map { |name, value| "#{name}: #{value}" }, "", ""]
+        lines = ["#{request.http_method} #{request.path} HTTP/1.1",
+          *headers.map { |name, value| "#{name}: #{value}" }, "", ""]
         lines.join("\r\n").b + request.body.to_s.b
       end
 

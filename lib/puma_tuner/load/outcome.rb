@@ -6,23 +6,28 @@ module PumaTuner
     #
     # generator: name and version; arrivals: closed or open loop, in words
     # duration_ns: of what was measured; neither settling nor waiting for the last answers is part of it
-    # settling_ns: of a closed loop, the time before that, until each connection had had its first answer; nil when it was stopped
-    #   before, and then all of it was measured. unmet_count: connections that had none by then: the load never settled
-    # requests_count: all that were answered: while it settled and after its end, too. It is what the server worked for, so CPU,
-    #   objects and the like are divided by it. Other tools give up what is under way at their end, and don't tell how much that
-    #   is: of them it is taken for nothing, and figures per request are too high by as many as there are connections, at most
-    # drained_count: of these, answered after the last was due; of a closed loop they are in no latency, of an open one they are
+    # settling_ns: of a closed loop, the time before that, until each connection had had
+    #   its first answer; nil when it was stopped before, and then all of it was
+    #   measured. unmet_count: connections that had none by then: the load never settled
+    # requests_count: all that were answered: while it settled and after its end, too. It is what the server worked for,
+    #   so CPU, objects and the like are divided by it. Other tools give up what is under way at their end, and don't
+    #   tell how much that is: of them it is taken for nothing, and figures per request are too high by as many as there
+    #   are connections, at most
+    # drained_count: of these, answered after the last was due; of a closed loop
+    #   they are in no latency, of an open one they are
     # throughput_per_s: of what was measured (counted_count), in an open loop of the answers that came before its end
     # statuses: {"200" => count}
-    # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must have;
-    #   wrong_body_count: the latter alone
-    # socket_errors_count: connections that broke or were refused; their requests are in no other figure; first_failure: why
-    #   the first did
-    # refused: whether the load ended before its time because nobody listened: from the beginning, or for a second in which nothing was
-    #   answered any more
-    # connections_count: clients of a closed loop; of an open one, the most that may be open; connections_made_count: in all
+    # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must
+    #   have; wrong_body_count: the latter alone
+    # socket_errors_count: connections that broke or were refused; their
+    #   requests are in no other figure; first_failure: why the first did
+    # refused: whether the load ended before its time because nobody listened: from the beginning, or for a second in
+    #   which nothing was answered any more
+    # connections_count: clients of a closed loop; of an open one, the most that
+    #   may be open; connections_made_count: in all
     # mean_ns: latency; of a generator that does not tell, by Little's law: connections x duration / requests
-    # p50_ns, p90_ns, p99_ns, p999_ns, max_ns: latency of what was measured, in an open loop from the intended instant; latency: all of it
+    # p50_ns, p90_ns, p99_ns, p999_ns, max_ns: latency of what was measured, in
+    #   an open loop from the intended instant; latency: all of it
     # service: from when a request was really sent
     # lag: the generator's own lateness, of requests that had a connection at their instant; lag_p99_ns: of these
     # intended_count: due in an open loop; held_back_count: of them, those that had to wait for a connection;
@@ -31,29 +36,35 @@ module PumaTuner
     # generator_cpu_ns: that the generator took itself
     # remarks: what makes the answers doubtful, though they are all as expected; sentences without a full stop
     # unknown: fields that are nil, an Unknown each
-    Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count, :throughput_per_s, :mean_ns,
-      :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns, :intended_count, :held_back_count,
-      :unanswered_count, :drained_count, :settling_ns, :unmet_count, :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
+    Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count,
+      :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns,
+      :intended_count, :held_back_count, :unanswered_count, :drained_count, :settling_ns, :unmet_count,
+      :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :refused, :remarks, :unknown, kind: :load_outcome,
       nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown]}) do
       # What only our own generator tells; other tools leave it out.
-      const_set(:SUMMED, %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count connections_made_count generator_cpu_ns
-        unexpected_count wrong_body_count socket_errors_count].freeze)
-      const_set(:OWN, %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count drained_count
-        settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns wrong_body_count first_failure refused].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
+      const_set(:SUMMED,
+        %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count
+          connections_made_count generator_cpu_ns unexpected_count wrong_body_count socket_errors_count].freeze)
+      const_set(:OWN,
+        %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count
+          drained_count settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns
+          wrong_body_count first_failure refused].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 
       # @return [String, nil] why this load must not be counted, as a clause
       def complaint
         if requests_count.zero? then "no request was answered#{reason}"
-        elsif counted_count.zero? then "no request was answered within #{Units.duration(duration_ns)} after the first of each connection"
+        elsif counted_count.zero? then "no request was answered within #{Units.duration(duration_ns)} " \
+          "after the first of each connection"
         elsif wrong_status_count.positive?
           "#{wrong_status_count} of #{requests_count} answers had an unexpected status (#{unwelcome})"
         elsif unexpected_count.positive?
           "#{unexpected_count} of #{requests_count} answers had not the text that they must have"
         elsif refused
-          "nobody listened any more after #{requests_count} answers, and the load ended #{Units.duration(sending_ns)} after its beginning#{reason}"
+          "nobody listened any more after #{requests_count} answers, " \
+            "and the load ended #{Units.duration(sending_ns)} after its beginning#{reason}"
         elsif socket_errors_count.positive?
           "#{socket_errors_count} connections broke or were refused, beside #{requests_count} answers#{reason}"
         elsif unanswered_count&.positive?
@@ -74,28 +85,37 @@ module PumaTuner
       # @raise [InvalidMeasurement]
       def ensure_expected_answers
         return self unless complaint
-        raise InvalidMeasurement, "the load does not count: #{complaint}. Ask the server by hand for what was sent, and look at " \
-          "its log. Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
+        raise InvalidMeasurement, "the load does not count: #{complaint}. " \
+          "Ask the server by hand for what was sent, and look at its log. " \
+          "Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
       end
 
-      # Both together, as one load in two parts, each of which settled by itself: percentiles of all answers that counted.
+      # Both together, as one load in two parts, each of which settled by
+      # itself: percentiles of all answers that counted.
       # @param other [Outcome] of the same generator, which tells histograms
       def +(other)
         both = latency + other.latency
         Outcome.new(
           **to_h, **summed(other), statuses: statuses.merge(other.statuses) { |_, one, two| one + two },
-          latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag, max_ns: [max_ns, other.max_ns].compact.max,
-          p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99), p999_ns: both.quantile_ns(0.999),
-          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max, unmet_count: [unmet_count, other.unmet_count].compact.max, first_failure: first_failure || other.first_failure, refused: refused || other.refused,
+          latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag,
+          max_ns: [max_ns, other.max_ns].compact.max,
+          p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99),
+          p999_ns: both.quantile_ns(0.999),
+          lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max,
+          unmet_count: [unmet_count, other.unmet_count].compact.max,
+          first_failure: first_failure || other.first_failure, refused: refused || other.refused,
           remarks: remarks | other.remarks,
-          body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges).map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
+          body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges)
+            .map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
         )
       end
 
       private
 
       def summed(other)
-        sums = self.class::SUMMED.to_h { |name| [name, public_send(name) && other.public_send(name) && public_send(name) + other.public_send(name)] }
+        sums = self.class::SUMMED.to_h do |name|
+          [name, public_send(name) && other.public_send(name) && public_send(name) + other.public_send(name)]
+        end
         count = counted_count + other.counted_count
         total_ns = [self, other].sum { |one| one.mean_ns.to_i * one.counted_count }
         throughput_per_s = [self, other].sum { |one| one.throughput_per_s * one.duration_ns } / sums.fetch(:duration_ns)

@@ -14,8 +14,8 @@ module PumaTuner
       # Said by whoever sends the body; a second opinion would desynchronize client and server.
       OUR_HEADERS = %w[content-length transfer-encoding].freeze
 
-      # What is wrong with a line, before its number is known. It may hold what is nobody's business, and the message ends in the logs of
-      # whatever ran the command: words are told by their number.
+      # What is wrong with a line, before its number is known. It may hold what is nobody's business, and the message
+      # ends in the logs of whatever ran the command: words are told by their number.
       class Problem < StandardError; end
 
       # @param path [String]
@@ -29,7 +29,9 @@ module PumaTuner
       # @raise [InvalidRequestFile] naming the line
       def requests
         numbered = lines.each.with_index(1).reject { |line, _| line.strip.empty? || line.lstrip.start_with?("#") }
-        raise InvalidRequestFile.new(@path, 1, "the file holds no request; write one a line, such as: GET /") if numbered.empty?
+        if numbered.empty?
+          raise InvalidRequestFile.new(@path, 1, "the file holds no request; write one a line, such as: GET /")
+        end
         numbered.map { |line, number| numbered_request(line, number) }
       end
 
@@ -38,7 +40,8 @@ module PumaTuner
       def lines
         File.read(@path, mode: "r:BOM|UTF-8").lines(chomp: true).map { |line| line.valid_encoding? ? line : line.b }
       rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
-        raise UsageError, "cannot read #{@path}: #{error.message}. Give the path of a request file (docs/formats/requests.md)."
+        raise UsageError, "cannot read #{@path}: #{error.message}. " \
+          "Give the path of a request file (docs/formats/requests.md)."
       end
 
       def numbered_request(line, number)
@@ -54,25 +57,38 @@ module PumaTuner
         path = path(words.shift)
         options = words.group_by { |word| kind(word) }
         Request.new(weight:, http_method:, path:, headers: headers(options.fetch("header", [])),
-          body: only(options["body"]) { |text| body(text) }, expected_statuses: only(options["expect"]) { |text| statuses(text) },
+          body: only(options["body"]) { |text| body(text) },
+          expected_statuses: only(options["expect"]) { |text| statuses(text) },
           expected_text: only(options["has"]) { |text| expected_text(text, http_method) })
       end
 
       def check_names(request)
         template = Template.new(request)
-        problem("{{#{template.names.first}}} stands for a value of a data file, and none is given; name one with --data") unless @data
+        unless @data
+          problem("{{#{template.names.first}}} stands for a value of a data file, " \
+            "and none is given; name one with --data")
+        end
         unknown = template.names - @data.columns
-        problem("{{#{unknown.first}}} is no column of #{@data.path}; its columns are #{@data.columns.join(", ")}") if unknown.any?
-        @data.rows.each { |row| check_header_values(template.headers(row)) } if request.headers.values.any? { |value| Template.in?(value) }
+        if unknown.any?
+          problem("{{#{unknown.first}}} is no column of #{@data.path}; its columns are #{@data.columns.join(", ")}")
+        end
+        if request.headers.values.any? { |value| Template.in?(value) }
+          @data.rows.each { |row| check_header_values(template.headers(row)) }
+        end
       end
 
       def check_header_values(headers)
         name, = headers.find { |_, value| !value.match?(HEADER_VALUE) }
-        problem("the header #{name} would get a value from #{@data.path} that is no line of ASCII; a header holds nothing else") if name
+        if name
+          problem("the header #{name} would get a value from #{@data.path} that is no line of " \
+            "ASCII; a header holds nothing else")
+        end
       end
 
       def split(line)
-        problem("it is not UTF-8 text; percent-encode the path, and put other bytes into a file for body:@file") if line.encoding != Encoding::UTF_8
+        if line.encoding != Encoding::UTF_8
+          problem("it is not UTF-8 text; percent-encode the path, and put other bytes into a file for body:@file")
+        end
         @words = Shellwords.split(line)
       rescue ArgumentError
         problem("a quotation mark is never closed; put a backslash before one that is meant literally")
@@ -82,7 +98,8 @@ module PumaTuner
 
       def kind(word)
         word[/\A(header|body|expect|has):/, 1] or
-          problem("#{place(word)} is not understood; after the path come header:Name=value, body:…, expect:… and has:…, in quotation marks when they hold a blank")
+          problem("#{place(word)} is not understood; after the path come header:Name=value, body:…, " \
+            "expect:… and has:…, in quotation marks when they hold a blank")
       end
 
       def weight(word)
@@ -115,7 +132,9 @@ module PumaTuner
 
       def header(word)
         name, value = word.delete_prefix("header:").split("=", 2)
-        problem("#{place(word)} is no header; write header:Name=value") unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
+        unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
+          problem("#{place(word)} is no header; write header:Name=value")
+        end
         problem("the header #{name} follows from the body; leave it out") if OUR_HEADERS.include?(name.downcase)
         # Generators look for it in this spelling, to add none of their own.
         [name.casecmp?("host") ? "Host" : name, value]
@@ -138,7 +157,9 @@ module PumaTuner
 
       def statuses(text)
         words = text.split(",", -1)
-        return words.map(&:to_i) if words.any? && words.all? { |word| word.match?(/\A\d{3}\z/) && STATUSES.cover?(word.to_i) }
+        if words.any? && words.all? { |word| word.match?(/\A\d{3}\z/) && STATUSES.cover?(word.to_i) }
+          return words.map(&:to_i)
+        end
         problem("what follows expect: is no list of statuses; write such as expect:200,404")
       end
 

@@ -34,7 +34,8 @@ module PumaTuner
 
         # @return [String, nil] what kept the machine from doing as it was meant to, be the generator right or wrong
         def disturbance
-          late = {"the generator" => lag_p99_ns, "the server" => server_late_ns}.select { |_, ns| ns && ns > TOLERANCE_NS }
+          late = {"the generator" => lag_p99_ns, "the server" => server_late_ns}
+            .select { |_, ns| ns && ns > TOLERANCE_NS }
           late.map { |who, ns| "#{who} was #{Units.duration(ns)} late" }.join(", ") if late.any?
         end
       end
@@ -62,8 +63,8 @@ module PumaTuner
 
       # The first request sets the server's clock going; evenly spaced ones begin a gap after the start.
       def send_to(url, generator)
-        generator.run(mix: Mix.of_paths(["/"]), url_base: url, connections_count: 1_000, duration_s: DURATION_S + 0.5 / RATE_PER_S,
-          seed: 1, arrivals: Arrivals.open(RATE_PER_S, kind: "even"))
+        generator.run(mix: Mix.of_paths(["/"]), url_base: url, connections_count: 1_000,
+          duration_s: DURATION_S + 0.5 / RATE_PER_S, seed: 1, arrivals: Arrivals.open(RATE_PER_S, kind: "even"))
       end
 
       # Each by itself, as a histogram's buckets would use up most of what is tolerated.
@@ -74,10 +75,11 @@ module PumaTuner
 
       def result(latencies, outcome, server_late_ns)
         lines = RATIOS.map do |name, ratio|
-          Line.new(name: name.to_s, true_ns: self.class.true_quantile_ns(ratio), reported_ns: Stats::Quantile.of(latencies, ratio))
+          Line.new(name: name.to_s, true_ns: self.class.true_quantile_ns(ratio),
+            reported_ns: Stats::Quantile.of(latencies, ratio))
         end
-        Result.new(lines:, intended_count: outcome.intended_count, answered_count: outcome.requests_count, lag_p99_ns: outcome.lag_p99_ns,
-          server_late_ns:)
+        Result.new(lines:, intended_count: outcome.intended_count, answered_count: outcome.requests_count,
+          lag_p99_ns: outcome.lag_p99_ns, server_late_ns:)
       end
     end
   end

@@ -5,8 +5,8 @@ require "socket"
 
 module PumaTuner
   module Load
-    # A server whose latencies are known beforehand (ext/puma_tuner_load/stall.c): each request is answered SERVICE_S after it
-    # came; once it answers nothing for STALL_S, and then all that has gathered.
+    # A server whose latencies are known beforehand (ext/puma_tuner_load/stall.c): each request is answered SERVICE_S
+    # after it came; once it answers nothing for STALL_S, and then all that has gathered.
     class StallServer
       SERVICE_S = 0.0025
       STALL_S = 1.0
@@ -53,8 +53,8 @@ module PumaTuner
       end
 
       # Ends it.
-      # @return [Integer, nil] how late the server was itself, with its answers (by their 99th percentile) or with the first one
-      #   after the standstill, whichever is more; nil when it did not say
+      # @return [Integer, nil] how late the server was itself, with its answers (by their 99th percentile) or with the
+      #   first one after the standstill, whichever is more; nil when it did not say
       def finish_ns
         Process.kill(:TERM, @pid)
         @said.read.split.map(&:to_i).max if @said.wait_readable(ENDING_LIMIT_S)

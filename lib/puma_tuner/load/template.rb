@@ -4,8 +4,8 @@ require "uri"
 
 module PumaTuner
   module Load
-    # A request with {{names}} in its path, its headers' values or its body, which a row of a data file fills in: in the path
-    # percent-encoded, elsewhere as they are.
+    # A request with {{names}} in its path, its headers' values or its body, which a row of a data file fills in: in the
+    # path percent-encoded, elsewhere as they are.
     class Template
       PLACEHOLDER = /\{\{ *([^{}"\r\n]+?) *\}\}/
 
@@ -13,7 +13,9 @@ module PumaTuner
       class Text
         # @param text [String]
         def initialize(text)
-          @parts = text.b.split(PLACEHOLDER, -1).each_with_index.map { |part, index| index.odd? ? part.force_encoding(Encoding::UTF_8) : part }
+          @parts = text.b.split(PLACEHOLDER, -1).each_with_index.map do |part, index|
+            index.odd? ? part.force_encoding(Encoding::UTF_8) : part
+          end
         end
 
         # @return [Array<String>]

@@ -4,13 +4,15 @@ module PumaTuner
   module Load
     # How a server's processes were warmed up, window by window.
     #
-    # steady: whether CPU and garbage collection per request were flat, and neither compiled code nor heap grew, over the last windows
+    # steady: whether CPU and garbage collection per request were flat, and
+    #   neither compiled code nor heap grew, over the last windows
     # reason: what still moved, when it was not
     # cpu_per_request_ns: of each window; nil entries where unknown
     Warmup = Document.define(:steady, :reason, :windows_count, :duration_ns, :requests_count, :cpu_per_request_ns)
 
-    # Sends load until the server has settled, window by window: CPU and garbage collection per request are flat, YJIT has stopped
-    # compiling, the heap has stopped growing. What never settles is measured all the same, and said to be "not steady".
+    # Sends load until the server has settled, window by window: CPU and garbage
+    # collection per request are flat, YJIT has stopped compiling, the heap has stopped
+    # growing. What never settles is measured all the same, and said to be "not steady".
     class WarmupRun
       # So many last windows must agree.
       WINDOWS_COUNT = 3
@@ -18,26 +20,30 @@ module PumaTuner
       # Windows that most apps need until they are steady: one or two more than the fewest.
       USUAL_WINDOWS_COUNT = WINDOWS_COUNT + 2
 
-      # Their CPU per request may differ by this much from the first to the last of them, beyond what their spread explains;
-      # and garbage collection per request by as much of the CPU, of which it is a part.
+      # Their CPU per request may differ by this much from the first to the last of them, beyond what their spread
+      # explains; and garbage collection per request by as much of the CPU, of which it is a part.
       DRIFT_RATIO = 0.05
 
-      # A slow server compiles a little in each window, and much in all: since the middle of the warm-up no more than this share.
+      # A slow server compiles a little in each window, and much in all: since
+      # the middle of the warm-up no more than this share.
       COMPILED_SINCE_HALF_RATIO = 0.03
 
       # Per window, of what is there already.
       COMPILED_GROWTH_RATIO = 0.01
       HEAP_GROWTH_RATIO = 0.03
 
-      # What one window showed; nil: unknown. compiled_count and what follows: Probe::Gauges at its end, of all processes together.
-      Window = Data.define(:requests_count, :cpu_per_request_ns, :gc_per_request_ns, :compiled_count, :heap_pages_count, :live_count, :gc_count) do
+      # What one window showed; nil: unknown. compiled_count and what follows:
+      # Probe::Gauges at its end, of all processes together.
+      Window = Data.define(:requests_count, :cpu_per_request_ns, :gc_per_request_ns, :compiled_count, :heap_pages_count,
+        :live_count, :gc_count) do
         # @param before [Host::Readings]
         # @param after [Host::Readings]
         # @param requests_count [Integer] answered in between
         def self.between(before, after, requests_count)
           spent = after - before
           per_request = ->(amount) { amount.fdiv(requests_count) if amount && requests_count.positive? }
-          new(requests_count:, cpu_per_request_ns: per_request.call(spent.cpu_ns), gc_per_request_ns: per_request.call(spent.gc_ns),
+          new(requests_count:, cpu_per_request_ns: per_request.call(spent.cpu_ns),
+            gc_per_request_ns: per_request.call(spent.gc_ns),
             **%i[compiled_count heap_pages_count live_count gc_count].to_h { |gauge| [gauge, after.total(gauge)] })
         end
       end
@@ -46,7 +52,8 @@ module PumaTuner
       # @param limit_s [Numeric]
       # @yield sends load for a window
       # @yieldparam window_s [Numeric]
-      # @yieldparam first [Boolean] whether it is the first window, in which a cold app may take long for its first answer
+      # @yieldparam first [Boolean] whether it is the first window, in which a
+      #   cold app may take long for its first answer
       # @yieldreturn [Window]
       def initialize(window_s:, limit_s:, &send_window)
         @window_s = window_s
@@ -61,7 +68,9 @@ module PumaTuner
         loop do
           windows << @send_window.call(@window_s, windows.empty?)
           return warmup(windows, began_s, nil) if windows.size >= WINDOWS_COUNT && self.class.moving(windows).empty?
-          return warmup(windows, began_s, self.class.moving(windows).join(", ")) if Clock.now_s - began_s + @window_s > @limit_s && windows.size >= WINDOWS_COUNT
+          if Clock.now_s - began_s + @window_s > @limit_s && windows.size >= WINDOWS_COUNT
+            return warmup(windows, began_s, self.class.moving(windows).join(", "))
+          end
         end
       end
 
@@ -69,17 +78,19 @@ module PumaTuner
       # @return [Array<String>] what still moved over the last of them
       def self.moving(windows)
         last = windows.last(WINDOWS_COUNT)
-        # Rising CPU is noise, or a leak, and both show elsewhere. A heap with room left is not collected yet, and then more and more.
+        # Rising CPU is noise, or a leak, and both show elsewhere. A heap with
+        # room left is not collected yet, and then more and more.
         [
           ("CPU per request" if trend(last, :cpu_per_request_ns, DRIFT_RATIO) == -1),
-          ("garbage collection per request" unless trend(last, :gc_per_request_ns, DRIFT_RATIO, of: :cpu_per_request_ns).zero?),
+          ("garbage collection per request" unless trend(last, :gc_per_request_ns, DRIFT_RATIO,
+            of: :cpu_per_request_ns).zero?),
           ("compiled code" if compiling?(windows)),
           ("the heap" if grows?(last.map(&:heap_pages_count), HEAP_GROWTH_RATIO) || fills?(last))
         ].compact
       end
 
-      # @return [Integer] -1 or 1 when a figure falls or rises with every window, from the first to the last by more than the ratio allows;
-      #   0 when it stays, or goes back and forth as noise does, or is not known
+      # @return [Integer] -1 or 1 when a figure falls or rises with every window, from the first to the last by more
+      #   than the ratio allows; 0 when it stays, or goes back and forth as noise does, or is not known
       def self.trend(windows, figure, ratio, of: figure)
         values = windows.map(&figure)
         return 0 if values.include?(nil) || windows.last.public_send(of).nil?
@@ -87,8 +98,8 @@ module PumaTuner
         (steps.one? && (values.last - values.first).abs > ratio * windows.last.public_send(of)) ? steps.first : 0
       end
 
-      # Between two collections every heap fills, with garbage. (`old_objects` would tell the two apart, but is nearly zero while a major
-      # collection marks: a Rails app had 276,000, and 35,000 when it was asked at such a moment.)
+      # Between two collections every heap fills, with garbage. (`old_objects` would tell the two apart, but is nearly
+      # zero while a major collection marks: a Rails app had 276,000, and 35,000 when it was asked at such a moment.)
       def self.fills?(windows)
         collected = windows.map(&:gc_count).each_cons(2).all? { |one, next_one| one && next_one && next_one > one }
         collected && trend(windows, :live_count, HEAP_GROWTH_RATIO) == 1
@@ -96,7 +107,8 @@ module PumaTuner
 
       def self.compiling?(windows)
         counts = windows.map(&:compiled_count)
-        grows?(counts.last(WINDOWS_COUNT), COMPILED_GROWTH_RATIO) || grows?([counts[(counts.size - 1) / 2], counts.last], COMPILED_SINCE_HALF_RATIO)
+        grows?(counts.last(WINDOWS_COUNT), COMPILED_GROWTH_RATIO) ||
+          grows?([counts[(counts.size - 1) / 2], counts.last], COMPILED_SINCE_HALF_RATIO)
       end
 
       def self.grows?(values, ratio)
@@ -108,8 +120,9 @@ module PumaTuner
       private
 
       def warmup(windows, began_s, reason)
-        Warmup.new(steady: reason.nil?, reason: reason && "#{reason} had not settled after #{windows.size} windows", windows_count: windows.size,
-          duration_ns: ((Clock.now_s - began_s) * Units::NS_PER_S).round, requests_count: windows.sum(&:requests_count),
+        Warmup.new(steady: reason.nil?, reason: reason && "#{reason} had not settled after #{windows.size} windows",
+          windows_count: windows.size, duration_ns: ((Clock.now_s - began_s) * Units::NS_PER_S).round,
+          requests_count: windows.sum(&:requests_count),
           cpu_per_request_ns: windows.map { |window| window.cpu_per_request_ns&.round })
       end
     end
