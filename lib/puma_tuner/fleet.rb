@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # Many servers at once, by what the exporter told a Prometheus-compatible server over days: two groups of them, or two periods,
-  # held against each other; and which services could do with less.
+  # Many servers at once, by what the exporter told a Prometheus-compatible server over days: two groups of them, or two
+  # periods, held against each other; and which services could do with less.
   #
-  # Beside the stages. Prometheus (HTTP) and Queries (PromQL) bring Spans, the hours of a group; Comparer makes a Comparison of two
-  # lists of them, with what stats/ has; Reader joins all.
+  # Beside the stages. Prometheus (HTTP) and Queries (PromQL) bring Spans, the hours of a group; Comparer makes a
+  # Comparison of two lists of them, with what stats/ has; Reader joins all.
   module Fleet
     autoload :Comparer, "puma_tuner/fleet/comparer"
     autoload :Comparison, "puma_tuner/fleet/comparison"

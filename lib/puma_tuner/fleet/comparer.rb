@@ -11,9 +11,10 @@ module PumaTuner
 
       LEVEL_RATIO = 0.95
 
-      # Why nothing is shown, whatever the figures are. short_blocks: they are parts of a day, and what disturbs a server for hours is in several
-      # of them, so that their scatter is not all there is; few_blocks: no interval can be made of so few; traffic_apart: at no traffic were both
-      # groups observed, so that the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked.
+      # Why nothing is shown, whatever the figures are. short_blocks: they are parts of a day, and what disturbs a
+      # server for hours is in several of them, so that their scatter is not all there is; few_blocks: no interval can
+      # be made of so few; traffic_apart: at no traffic were both groups observed, so that the ratio has the traffic's
+      # part in it, and taking that out would go on with a line where nobody has looked.
       REASONS = %i[short_blocks few_blocks traffic_apart].freeze
 
       # @param a [Array<Span>]
@@ -34,21 +35,33 @@ module PumaTuner
       # @return [Array<Row>]
       # @raise [InvalidMeasurement] when there is nothing to pair
       def rows
-        raise InvalidMeasurement, "there is no span in which both groups have requests and enough samples" if @pairs.empty?
+        if @pairs.empty?
+          raise InvalidMeasurement, "there is no span in which both groups have requests and enough samples"
+        end
         plain, adjusted = results.each_slice(METRICS.size).to_a
         reasons = METRICS.zip(plain).map { |metric, result| reason(metric, result) }
         decisive = plain.zip(adjusted, reasons).map { |one, other, reason| other || one unless reason }
-        p_values = METRICS.zip(decisive).filter_map { |metric, result| [metric.name, result.p_value] if metric.better && result }.to_h
+        p_values = METRICS.zip(decisive)
+          .filter_map { |metric, result| [metric.name, result.p_value] if metric.better && result }.to_h
         raised = Stats::Holm.adjust(p_values)
-        METRICS.each_with_index.map { |metric, index| row(metric, plain[index], adjusted[index], outcome: outcome(metric, decisive[index], raised[metric.name], reasons[index]), reason: reasons[index]) }
+        METRICS.each_with_index.map do |metric, index|
+          row(metric, plain[index], adjusted[index],
+            outcome: outcome(metric, decisive[index], raised[metric.name], reasons[index]), reason: reasons[index])
+        end
       end
 
       private
 
-      def results = Stats::BlockBootstrap.of(@pairs.size, random: @random) { |weights| [*ratios(weights), *adjusted(weights)] }
+      def results
+        Stats::BlockBootstrap.of(@pairs.size, random: @random) { |weights| [*ratios(weights), *adjusted(weights)] }
+      end
 
       # By metric, side and block.
-      def sums = @sums ||= METRICS.to_h { |metric| [metric, [0, 1].map { |side| @pairs.map { |block| metric.sum(block.map { |pair| pair[side] }) } }] }
+      def sums
+        @sums ||= METRICS.to_h do |metric|
+          [metric, [0, 1].map { |side| @pairs.map { |block| metric.sum(block.map { |pair| pair[side] }) } }]
+        end
+      end
 
       def ratios(weights)
         METRICS.map do |metric|
@@ -66,7 +79,9 @@ module PumaTuner
 
       # By side and block.
       def points(metric)
-        (@points ||= {})[metric] ||= [0, 1].map { |side| @pairs.map { |block| Stats::EqualCovariate.of(block.filter_map { |pair| point(metric, pair, side) }) } }
+        (@points ||= {})[metric] ||= [0, 1].map do |side|
+          @pairs.map { |block| Stats::EqualCovariate.of(block.filter_map { |pair| point(metric, pair, side) }) }
+        end
       end
 
       def point(metric, pair, side)
@@ -80,7 +95,8 @@ module PumaTuner
       # Groups are compared in the middle between their mean loads; it has to be a load that either has had.
       def traffic_apart?
         return @traffic_apart unless @traffic_apart.nil?
-        sides = @pairs.flatten(1).select { |pair| adjustable?(pair) }.map { |pair| pair.map { |span| Math.log(span.load_per_s) } }.transpose
+        sides = @pairs.flatten(1).select { |pair| adjustable?(pair) }
+          .map { |pair| pair.map { |span| Math.log(span.load_per_s) } }.transpose
         middle = sides.sum { |logs| logs.sum / logs.size } / 2 if sides.any?
         # Equal but for rounding is equal.
         @traffic_apart = sides.any? { |logs| !middle.between?(logs.min - 1e-9, logs.max + 1e-9) }
@@ -96,14 +112,16 @@ module PumaTuner
 
       def row(metric, plain, adjusted, **said)
         a, b = sums[metric].map { |side| metric.of(side, Array.new(@pairs.size, 1)) }
-        Row.new(name: metric.name, label: metric.label, unit: metric.unit, a:, b:, ratio: plain&.estimate(level_ratio: LEVEL_RATIO),
-          adjusted: adjusted&.estimate(level_ratio: LEVEL_RATIO), error_ratio: error_ratio(metric), **said)
+        Row.new(name: metric.name, label: metric.label, unit: metric.unit, a:, b:,
+          ratio: plain&.estimate(level_ratio: LEVEL_RATIO), adjusted: adjusted&.estimate(level_ratio: LEVEL_RATIO),
+          error_ratio: error_ratio(metric), **said)
       end
 
       # Half the bucket in which the percentile lies, in the group where that is worse.
       def error_ratio(metric)
         return unless metric.ratio
-        sums[metric].filter_map { |side| Measured.weighted(side, Array.new(@pairs.size, 1)).ends_s(metric.ratio) }.map { |low, high| (high - low) / (high + low) }.max
+        sums[metric].filter_map { |side| Measured.weighted(side, Array.new(@pairs.size, 1)).ends_s(metric.ratio) }
+          .map { |low, high| (high - low) / (high + low) }.max
       end
 
       def outcome(metric, result, p_value, reason)

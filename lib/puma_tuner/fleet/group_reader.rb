@@ -34,7 +34,9 @@ module PumaTuner
         @most = @coverage.values.max
         ensure_increases
         @duration = by(@queries.counter(:duration), "le")
-        @endpoints = ask(@queries.counter(:endpoint_duration)).group_by { |series| series.labels.fetch("endpoint", Probe::Endpoint::OTHER) }
+        @endpoints = ask(@queries.counter(:endpoint_duration)).group_by do |series|
+          series.labels.fetch("endpoint", Probe::Endpoint::OTHER)
+        end
         @parts = by(@queries.counter(:time), "part")
         @counted = %i[cpu gc].to_h { |name| [name, one(@queries.counter(name))] }
         @levels = Queries::LEVELS.keys.to_h { |name| [name, one(@queries.level(name))] }
@@ -43,7 +45,8 @@ module PumaTuner
       # Of one sample nobody can tell by how much a counter rose; it would look as if there had been no requests.
       def ensure_increases
         return if @queries.source == :rules || @most.nil? || @most >= 2
-        raise InvalidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, which tells no increase; give a longer --step, such as 5m, or a longer --window"
+        raise InvalidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, " \
+          "which tells no increase; give a longer --step, such as 5m, or a longer --window"
       end
 
       # @return [Hash{Integer => Float}] of an expression that gives one series, or none
@@ -53,19 +56,24 @@ module PumaTuner
       def by(query, label) = ask(query).to_h { |series| [series.label(label), series.values] }
 
       def span(time_s)
-        Span.new(seconds: @window.step_s, coverage_ratio: @coverage.fetch(time_s, 0.0) / (@most || 1.0), histogram: MergedHistogram.of(at(@duration, time_s)),
-          endpoints: endpoints(time_s), parts_s: at(@parts, time_s), cpu_s: @counted[:cpu][time_s], gc_s: @counted[:gc][time_s], **levels(time_s))
+        Span.new(seconds: @window.step_s, coverage_ratio: @coverage.fetch(time_s, 0.0) / (@most || 1.0),
+          histogram: MergedHistogram.of(at(@duration, time_s)), endpoints: endpoints(time_s),
+          parts_s: at(@parts, time_s), cpu_s: @counted[:cpu][time_s], gc_s: @counted[:gc][time_s], **levels(time_s))
       end
 
       def at(series_by_name, time_s) = series_by_name.transform_values { |values| values[time_s] }.compact
 
       def endpoints(time_s)
-        @endpoints.transform_values { |list| MergedHistogram.of(list.to_h { |series| [series.label("le"), series.values[time_s]] }.compact) }.compact
+        histograms = @endpoints.transform_values do |list|
+          MergedHistogram.of(list.to_h { |series| [series.label("le"), series.values[time_s]] }.compact)
+        end
+        histograms.compact
       end
 
       # Names of the queries are those of the span's fields, without their units.
-      FIELDS = {memory: :memory_bytes, worker_memory: :worker_memory_bytes, code: :code_bytes, yjit_limited: :yjit_limited_bytes, yjit_limit: :yjit_limit_bytes,
-                yjit_workers: :yjit_workers_count, workers: :workers_count, threads: :threads_count, servers: :servers_count}.freeze
+      FIELDS = {memory: :memory_bytes, worker_memory: :worker_memory_bytes, code: :code_bytes,
+                yjit_limited: :yjit_limited_bytes, yjit_limit: :yjit_limit_bytes, yjit_workers: :yjit_workers_count,
+                workers: :workers_count, threads: :threads_count, servers: :servers_count}.freeze
 
       def levels(time_s) = FIELDS.to_h { |name, field| [field, @levels.fetch(name)[time_s]] }
     end

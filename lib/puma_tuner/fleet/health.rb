@@ -4,8 +4,8 @@ module PumaTuner
   module Fleet
     # Whether a group's data can be used, and what is wrong with it: each fault told apart, as each has another cause.
     class Health
-      # Samples are stamped by Prometheus, so a server's own clock does no harm but to logs held against them. One that is as far off
-      # as this is worth a word.
+      # Samples are stamped by Prometheus, so a server's own clock does no harm but to logs held against them. One that
+      # is as far off as this is worth a word.
       CLOCK_TOLERANCE_S = 30
 
       # A span in which servers were missing, and not merely scaled with the day's traffic.
@@ -36,7 +36,9 @@ module PumaTuner
       #
       # @raise [InvalidMeasurement] when there is a label that figures don't have
       def ensure_labels(name, selector, window)
-        label = selector.labels.uniq.find { |one| @prometheus.label_values(one, Queries::COMMON.fetch(@source), window).empty? }
+        label = selector.labels.uniq.find do |one|
+          @prometheus.label_values(one, Queries::COMMON.fetch(@source), window).empty?
+        end
         raise InvalidMeasurement, "--#{name} #{selector}: #{why_no_label(label, window)}" if label
       end
 
@@ -44,46 +46,73 @@ module PumaTuner
       def of_clock
         ahead_s = @prometheus.clock_ahead_s.to_f
         return [] if ahead_s.abs <= CLOCK_TOLERANCE_S
-        ["This machine's clock is #{seconds(ahead_s.abs)} #{ahead_s.positive? ? "ahead of" : "behind"} Prometheus'; its own was taken for the window's end."]
+        ["This machine's clock is #{seconds(ahead_s.abs)} #{ahead_s.positive? ? "ahead of" : "behind"} Prometheus'; " \
+          "its own was taken for the window's end."]
       end
 
       # @return [Array<String>] sentences
       def warnings(name, selector, window, spans)
-        [*gaps(name, spans), *missing_servers(name, spans), *incomplete(name, selector, window), *clocks(name, selector, window)]
+        [*gaps(name, spans), *missing_servers(name, spans), *incomplete(name, selector, window),
+          *clocks(name, selector, window)]
       end
 
       private
 
-      def info(selector, window) = @prometheus.instant("count by (schema, complete) (last_over_time(#{selector.of(@info)}[#{window.duration_s}s]))", window.ends_s)
+      def info(selector, window)
+        @prometheus.instant("count by (schema, complete) " \
+          "(last_over_time(#{selector.of(@info)}[#{window.duration_s}s]))", window.ends_s)
+      end
 
       def why_nothing(selector, window)
         anywhere = info(Selector.new(matchers: []), window)
-        return "Prometheus has no metric #{@info} in #{window}. Is the exporter scraped (docs/exporter.md)? Does it keep data that long?" if anywhere.empty?
+        if anywhere.empty?
+          return "Prometheus has no metric #{@info} in #{window}. " \
+            "Is the exporter scraped (docs/exporter.md)? Does it keep data that long?"
+        end
         unknown = selector.labels.uniq.find { |label| @prometheus.label_values(label, @info, window).empty? }
         return why_no_label(unknown, window) if unknown
-        known = selector.labels.uniq.map { |label| "#{label} is #{@prometheus.label_values(label, @info, window).first(8).map(&:inspect).join(", ")}" }
+        known = selector.labels.uniq.map do |label|
+          "#{label} is #{@prometheus.label_values(label, @info, window).first(8).map(&:inspect).join(", ")}"
+        end
         "no server in #{window} has these labels together; there, #{known.join(", ")}"
       end
 
       def why_no_label(label, window)
-        return "what the rules recorded in #{window} has no label #{label}: --source raw asks each server's own series" if @source == :rules
-        return "figures have no label #{label}, #{@info} alone has it; set one of your own with PumaTuner.export(labels: …), or by Prometheus' relabelling" if @prometheus.label_values(label, @info, window).any?
-        "no server has a label #{label} in #{window}; set it with PumaTuner.export(labels: …), or by Prometheus' relabelling"
+        if @source == :rules
+          return "what the rules recorded in #{window} has no label #{label}: " \
+            "--source raw asks each server's own series"
+        end
+        if @prometheus.label_values(label, @info, window).any?
+          return "figures have no label #{label}, #{@info} alone has it; " \
+            "set one of your own with PumaTuner.export(labels: …), or by Prometheus' relabelling"
+        end
+        "no server has a label #{label} in #{window}; set it with PumaTuner.export(labels: …), " \
+          "or by Prometheus' relabelling"
       end
 
       def other_schema(schemas)
-        return "what is there has no schema: another program's metrics of the same name, or the label was dropped" if schemas.include?(nil)
-        return "servers with different versions of the exporter (schemas #{schemas.sort.join(", ")}) can't be added up; narrow the selector, or wait until all are updated" if schemas.size > 1
+        if schemas.include?(nil)
+          return "what is there has no schema: another program's metrics of the same name, or the label was dropped"
+        end
+        if schemas.size > 1
+          return "servers with different versions of the exporter (schemas #{schemas.sort.join(", ")}) " \
+            "can't be added up; narrow the selector, or wait until all are updated"
+        end
         "another version of the exporter wrote it: schema #{schemas.first}, this one reads #{Export::SCHEMA}"
       end
 
       def gaps(name, spans)
-        short_count = spans.count { |span| span.coverage_ratio.positive? && span.coverage_ratio < Span::COVERAGE_MIN_RATIO }
+        short_count = spans.count do |span|
+          span.coverage_ratio.positive? && span.coverage_ratio < Span::COVERAGE_MIN_RATIO
+        end
         empty_count = spans.count { |span| span.coverage_ratio.zero? }
         idle_count = spans.count { |span| span.coverage_ratio >= Span::COVERAGE_MIN_RATIO && !span.usable? }
         [
           ("#{name}: #{of_spans(empty_count, spans)} without any sample, left out." if empty_count.positive?),
-          ("#{name}: #{of_spans(short_count, spans)} with gaps (samples of less than #{(Span::COVERAGE_MIN_RATIO * 100).round} % of the time), left out." if short_count.positive?),
+          (if short_count.positive?
+             "#{name}: #{of_spans(short_count, spans)} with gaps (samples of less than " \
+              "#{(Span::COVERAGE_MIN_RATIO * 100).round} % of the time), left out."
+           end),
           ("#{name}: #{of_spans(idle_count, spans)} without a request, left out." if idle_count.positive?)
         ].compact
       end
@@ -95,7 +124,12 @@ module PumaTuner
         return [] if counts.empty?
         usual = Stats::Quantile.of(counts.sort, 0.5)
         few_count = counts.count { |count| count < usual * SERVERS_MIN_RATIO }
-        few_count.positive? ? ["#{name}: in #{of_spans(few_count, spans)} fewer than half of the usual #{usual.round} servers told anything: scaled down, or lost. Sums over servers count what there was."] : []
+        if few_count.positive?
+          ["#{name}: in #{of_spans(few_count, spans)} fewer than half of the usual #{usual.round} servers told " \
+            "anything: scaled down, or lost. Sums over servers count what there was."]
+        else
+          []
+        end
       end
 
       def incomplete(name, selector, window)
@@ -105,7 +139,8 @@ module PumaTuner
 
       def clocks(name, selector, window)
         metric = selector.of("puma_tuner_clock_seconds")
-        off = @prometheus.instant("max(abs(timestamp(#{metric}) - #{metric}))", window.ends_s).first&.values&.values&.first
+        off = @prometheus.instant("max(abs(timestamp(#{metric}) - #{metric}))", window.ends_s)
+          .first&.values&.values&.first
         return [] if off.nil? || off <= CLOCK_TOLERANCE_S
         ["#{name}: a server's clock is #{seconds(off)} off Prometheus'. Figures here don't depend on it, logs do."]
       end

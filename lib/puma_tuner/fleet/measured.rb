@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Fleet
-    # What is compared, in the order in which it is shown. Each is a percentile of durations, or one sum over another, so that blocks are
-    # added up once, and a resample adds blocks and no spans.
+    # What is compared, in the order in which it is shown. Each is a percentile of durations, or one sum over another,
+    # so that blocks are added up once, and a resample adds blocks and no spans.
     class Measured
       # unit: "ns", "bytes", "per_s" or "count"; better: "less", or nil of what is only told
       # adjusted: whether traffic explains a part of it: at more requests, queues are longer and more code is compiled
@@ -39,19 +39,28 @@ module PumaTuner
         # @return [MergedHistogram]
         def weighted(histograms, weights)
           bounds_s = histograms.first.bounds_s
-          raise InvalidMeasurement, "histograms of different spans have different bounds: two versions of the exporter" if histograms.any? { |one| one.bounds_s != bounds_s }
+          if histograms.any? { |one| one.bounds_s != bounds_s }
+            raise InvalidMeasurement, "histograms of different spans have different " \
+              "bounds: two versions of the exporter"
+          end
           counts = Array.new(bounds_s.size, 0.0)
-          histograms.zip(weights) { |one, weight| one.counts.each_with_index { |count, place| counts[place] += count * weight } unless weight.zero? }
+          histograms.zip(weights) do |one, weight|
+            one.counts.each_with_index { |count, place| counts[place] += count * weight } unless weight.zero?
+          end
           MergedHistogram.new(bounds_s:, counts:)
         end
 
         private
 
-        def metric(name, label, unit, better: nil, adjusted: false, ratio: nil, under: nil, &over) = Metric.new(name:, label:, unit:, better:, adjusted:, ratio:, over:, under:)
+        def metric(name, label, unit, better: nil, adjusted: false, ratio: nil, under: nil, &over)
+          Metric.new(name:, label:, unit:, better:, adjusted:, ratio:, over:, under:)
+        end
 
         # Seconds, to nanoseconds per request.
         def per_request(name, label, &seconds)
-          metric(name, label, "ns", better: "less", adjusted: true, under: :requests_count.to_proc) { |span| seconds.call(span)&.*(Units::NS_PER_S) }
+          metric(name, label, "ns", better: "less", adjusted: true, under: :requests_count.to_proc) do |span|
+            seconds.call(span)&.*(Units::NS_PER_S)
+          end
         end
 
         # Over time: spans are equally long.
@@ -62,8 +71,12 @@ module PumaTuner
         metric("p99", "p99", "ns", better: "less", adjusted: true, ratio: 0.99),
         metric("p50", "p50", "ns", better: "less", adjusted: true, ratio: 0.5),
         mean("memory", "memory (PSS), sum", "bytes", better: "less", &:memory_bytes),
-        mean("memory_per_worker", "memory per worker", "bytes", better: "less", adjusted: true) { |span| span.memory_bytes && span.workers_count && span.memory_bytes / span.workers_count },
-        mean("code", "code_region_size, mean", "bytes") { |span| span.code_bytes && span.yjit_workers_count && span.code_bytes / span.yjit_workers_count },
+        mean("memory_per_worker", "memory per worker", "bytes", better: "less", adjusted: true) { |span|
+          span.memory_bytes && span.workers_count && span.memory_bytes / span.workers_count
+        },
+        mean("code", "code_region_size, mean", "bytes") { |span|
+          span.code_bytes && span.yjit_workers_count && span.code_bytes / span.yjit_workers_count
+        },
         per_request("cpu_per_request", "CPU per request", &:cpu_s),
         per_request("gvl_wait_per_request", "GVL wait per request") { |span| span.parts_s["gvl_wait"] },
         per_request("queue_per_request", "queue per request") { |span| span.parts_s["queue"] },

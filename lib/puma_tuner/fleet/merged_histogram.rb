@@ -4,11 +4,11 @@ module PumaTuner
   module Fleet
     # A classic histogram of many servers together, as Prometheus added it up.
     #
-    # bounds_s: upper ends of the buckets, ascending, the last one infinite; counts: in each bucket, not cumulative; numbers of any
-    # kind, as rates are fractions
+    # bounds_s: upper ends of the buckets, ascending, the last one infinite; counts: in each bucket, not cumulative;
+    #   numbers of any kind, as rates are fractions
     MergedHistogram = Data.define(:bounds_s, :counts) do
-      # Where a server began within a span, Prometheus' extrapolation treats its buckets a little differently, and sums may fall by a
-      # trifle; it levels them out in its own histogram_quantile, too. What falls by more is no histogram.
+      # Where a server began within a span, Prometheus' extrapolation treats its buckets a little differently, and sums
+      # may fall by a trifle; it levels them out in its own histogram_quantile, too. What falls by more is no histogram.
       const_set(:FALL_MAX_RATIO, 0.05)
 
       # @param cumulative [Hash{String => Float}] `le` to how many are at most that long
@@ -17,11 +17,16 @@ module PumaTuner
       def self.of(cumulative)
         return if cumulative.empty?
         sorted = cumulative.map { |le, count| [(le == "+Inf") ? Float::INFINITY : Float(le), count] }.sort
-        raise InvalidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere" unless sorted.last.first.infinite?
+        unless sorted.last.first.infinite?
+          raise InvalidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere"
+        end
         tolerance = sorted.last.last * self::FALL_MAX_RATIO
         seen = 0.0
         counts = sorted.map do |_, count|
-          raise InvalidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, which different versions of the exporter have" if count < seen - tolerance
+          if count < seen - tolerance
+            raise InvalidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, " \
+              "which different versions of the exporter have"
+          end
           before, seen = seen, [seen, count].max
           seen - before
         end

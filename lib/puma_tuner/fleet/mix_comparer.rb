@@ -2,14 +2,15 @@
 
 module PumaTuner
   module Fleet
-    # Whether the groups were asked for the same things: a group that gets the dearer endpoints is slower whatever else it differs in.
+    # Whether the groups were asked for the same things: a group that gets the
+    # dearer endpoints is slower whatever else it differs in.
     class MixComparer
       # So many requests in a hundred going elsewhere move a mean by less than what intervals of a week can show.
       DISTANCE_MIN_RATIO = 0.02
       P_VALUE_MAX = 0.05
 
-      # Of fewer, chance alone reaches the largest distance more often than that: two ways of the 2^n always tie with what was seen, and
-      # 2/2^5 is 0.0625.
+      # Of fewer, chance alone reaches the largest distance more often than that: two ways of the 2^n always tie with
+      # what was seen, and 2/2^5 is 0.0625.
       DAYS_MIN = 6
 
       MOVERS_MAX = 8
@@ -29,9 +30,12 @@ module PumaTuner
       def call
         return if names.empty? || @blocks.any? { |block| block.any? { |side| total(side).zero? } }
         distance_ratio = distance(Array.new(@blocks.size, false))
-        p_value = (Stats::LabelSwaps.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) } if @days && @blocks.size >= DAYS_MIN)
+        if @days && @blocks.size >= DAYS_MIN
+          p_value = Stats::LabelSwaps.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) }
+        end
         shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= P_VALUE_MAX
-        MixShift.new(distance_ratio:, p_value:, shifted:, movers: movers.freeze, p99_at_a_mix: (p99_at_a_mix if shifted))
+        MixShift.new(distance_ratio:, p_value:, shifted:, movers: movers.freeze,
+          p99_at_a_mix: (p99_at_a_mix if shifted))
       end
 
       private
@@ -50,7 +54,12 @@ module PumaTuner
 
       # Of each endpoint, by block and side.
       def shares
-        @shares ||= @blocks.map { |block| block.map { |side| all = total(side); names.map { |name| (side[name]&.count || 0.0) / all } } } # standard:disable Style/Semicolon
+        @shares ||= @blocks.map do |block|
+          block.map do |side|
+            all = total(side)
+            names.map { |name| (side[name]&.count || 0.0) / all }
+          end
+        end
       end
 
       # Blocks count alike, so that the group with more servers does not decide.
@@ -72,13 +81,17 @@ module PumaTuner
           .map { |name, one, two| Mover.new(endpoint: name, a_ratio: one, b_ratio: two) }
       end
 
-      # Direct standardisation: each endpoint of b counts as often as it did in a. Of endpoints that b was never asked for nothing is
-      # known, and they are left out.
+      # Direct standardisation: each endpoint of b counts as often as it did in a. Of endpoints that b was never asked
+      # for nothing is known, and they are left out.
       #
-      # Endpoints have coarse histograms. So only what the mix does to b's p99 is taken from these, where both percentiles lie close
-      # together in like buckets, and put on top of the ratio by the fine ones. Held against a's coarse p99 it missed by a tenth.
+      # Endpoints have coarse histograms. So only what the mix does to b's p99 is taken from these, where both
+      # percentiles lie close together in like buckets, and put on top of the ratio by the fine ones. Held against a's
+      # coarse p99 it missed by a tenth.
       def p99_at_a_mix
-        Stats::BlockBootstrap.of(@blocks.size, random: @random, resamples_count: RESAMPLES_COUNT) { |weights| [log_ratio(weights)] }.first&.estimate
+        results = Stats::BlockBootstrap.of(@blocks.size, random: @random, resamples_count: RESAMPLES_COUNT) do |weights|
+          [log_ratio(weights)]
+        end
+        results.first&.estimate
       end
 
       def log_ratio(weights)
@@ -89,7 +102,9 @@ module PumaTuner
 
       # @return [Float, nil] b's p99 with a's mix over b's own
       def mix_effect(weights)
-        both = names.filter_map { |name| [0, 1].map { |side| sum(name, side, weights) }.then { |one, two| [one, two] if one && two&.count&.positive? } }
+        both = names.filter_map do |name|
+          [0, 1].map { |side| sum(name, side, weights) }.then { |one, two| [one, two] if one && two&.count&.positive? }
+        end
         return if both.empty?
         own = both.map { |_, two| two.counts }.transpose.map(&:sum)
         moved = both.map { |one, two| two.counts.map { |count| count * one.count / two.count } }.transpose.map(&:sum)
@@ -98,7 +113,9 @@ module PumaTuner
       end
 
       def sum(name, side, weights)
-        list = @blocks.zip(weights).filter_map { |block, weight| [block[side][name], weight] if block[side][name] && !weight.zero? }
+        list = @blocks.zip(weights).filter_map do |block, weight|
+          [block[side][name], weight] if block[side][name] && !weight.zero?
+        end
         return if list.empty?
         counts = list.map { |histogram, weight| histogram.counts.map { |count| count * weight } }.transpose.map(&:sum)
         list.first.first.with(counts:)

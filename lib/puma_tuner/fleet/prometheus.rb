@@ -9,14 +9,19 @@ module PumaTuner
   module Fleet
     # A server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, VictoriaMetrics.
     #
-    # What can go wrong is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused, an answer that
-    # is partial by its own word.
+    # What can go wrong is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused,
+    # an answer that is partial by its own word.
     class Prometheus
       # One line of an answer. labels: {name => value}; values: {seconds since 1970 => Float}
       Series = Data.define(:labels, :values) do
         # @return [String]
         # @raise [InvalidMeasurement] when somebody has taken it off, and what is left means something else
-        def label(name) = labels.fetch(name) { raise InvalidMeasurement, "series came without their label #{name} (#{labels}): was it dropped by relabelling, or by rules of your own?" }
+        def label(name)
+          labels.fetch(name) do
+            raise InvalidMeasurement, "series came without their label #{name} (#{labels}): " \
+              "was it dropped by relabelling, or by rules of your own?"
+          end
+        end
       end
 
       OPEN_TIMEOUT_S = 5
@@ -46,7 +51,8 @@ module PumaTuner
       # @raise [Unanswered]
       def range(query, window)
         times = window.times
-        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map { |series|
+        ask("query_range", query:, start: times.first, end: times.last, step: window.step_s,
+          timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map { |series|
           Series.new(labels: series.fetch("metric"), values: numbers(series.fetch("values")))
         }.reject { |series| series.values.empty? }
       end
@@ -64,7 +70,8 @@ module PumaTuner
         ask("label/#{label}/values", "match[]": metric, start: window.begins_s, end: window.ends_s, get: true)
       end
 
-      # @return [Float] seconds that this machine's clock is ahead of the server's; 0.0 before anything was asked, or when it does not tell
+      # @return [Float] seconds that this machine's clock is ahead of the
+      #   server's; 0.0 before anything was asked, or when it does not tell
       attr_reader :clock_ahead_s
 
       private
@@ -84,19 +91,29 @@ module PumaTuner
 
       def exchange(path, parameters, get)
         place = "#{@url.path.chomp("/")}/api/v1/#{path}"
-        request = get ? Net::HTTP::Get.new("#{place}?#{URI.encode_www_form(parameters)}") : Net::HTTP::Post.new(place).tap { |post| post.set_form_data(parameters) }
+        request = if get
+          Net::HTTP::Get.new("#{place}?#{URI.encode_www_form(parameters)}")
+        else
+          Net::HTTP::Post.new(place).tap { |post| post.set_form_data(parameters) }
+        end
         request[@header.first] = @header.last if @header
-        request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) }) if @url.user
-        Net::HTTP.start(@url.hostname, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: OPEN_TIMEOUT_S, read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
+        if @url.user
+          request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) })
+        end
+        Net::HTTP.start(@url.hostname, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: OPEN_TIMEOUT_S,
+          read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
           .tap { |response| look_at_clock(response) }
       rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
         raise Unanswered, "#{self} speaks no HTTP: that is no Prometheus. Give its address with --url"
       rescue Net::OpenTimeout
-        raise Unanswered, "nobody answers at #{self} (no connection within #{OPEN_TIMEOUT_S} s). Start Prometheus, or give its address with --url"
+        raise Unanswered, "nobody answers at #{self} (no connection within #{OPEN_TIMEOUT_S} s). " \
+          "Start Prometheus, or give its address with --url"
       rescue Timeout::Error
-        raise Unanswered, "#{self} is there, and did not answer within #{@timeout_s} s. Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
+        raise Unanswered, "#{self} is there, and did not answer within #{@timeout_s} s. " \
+          "Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
       rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Net::ProtocolError => error
-        raise Unanswered, "nobody answers at #{self} (#{error.message}). Start Prometheus, or give its address with --url"
+        raise Unanswered, "nobody answers at #{self} (#{error.message}). " \
+          "Start Prometheus, or give its address with --url"
       end
 
       def look_at_clock(response)
@@ -110,12 +127,16 @@ module PumaTuner
         raise JSON::ParserError unless answer.is_a?(Hash)
         answer
       rescue JSON::ParserError
-        raise Unanswered, "#{self} answered #{response.code} and no JSON: that is no Prometheus' API. Behind a proxy, give the path before /api/v1, too"
+        raise Unanswered, "#{self} answered #{response.code} and no JSON: that is no Prometheus' API. " \
+          "Behind a proxy, give the path before /api/v1, too"
       end
 
       def refusal(answer)
         kind, message = answer.values_at("errorType", "error")
-        return "#{self} gave up a query after its own limit: #{message}. Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand" if kind == "timeout" || message.to_s.match?(/too many samples|timed out/)
+        if kind == "timeout" || message.to_s.match?(/too many samples|timed out/)
+          return "#{self} gave up a query after its own limit: #{message}. " \
+            "Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand"
+        end
         "#{self} refused a query (#{kind}): #{message}"
       end
     end

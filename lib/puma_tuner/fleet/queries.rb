@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Fleet
-    # PromQL for what a group is asked: from the rules that we ship (ops/prometheus/rules.yml), which have added up servers and workers
-    # already, or from the exporter's own metrics, which takes the longer the more servers there are.
+    # PromQL for what a group is asked: from the rules that we ship
+    # (ops/prometheus/rules.yml), which have added up servers and workers already, or
+    # from the exporter's own metrics, which takes the longer the more servers there are.
     #
     # Every expression gives the figure of one span: what was counted in it, or a mean over it.
     class Queries
@@ -11,21 +12,26 @@ module PumaTuner
       INFO = {raw: "puma_tuner_exporter_info", rules: "fleet:puma_tuner_servers:count"}.freeze
 
       # That every server tells of, with the labels that all its figures have: what may be asked for.
-      COMMON = {raw: "puma_tuner_request_duration_seconds_count", rules: "fleet:puma_tuner_request_duration_seconds_bucket:rate5m"}.freeze
+      COMMON = {raw: "puma_tuner_request_duration_seconds_count",
+                rules: "fleet:puma_tuner_request_duration_seconds_bucket:rate5m"}.freeze
 
       # source: name => [exporter's metric, rule's metric, labels that are kept]; counters
       COUNTERS = {
-        duration: ["puma_tuner_request_duration_seconds_bucket", "fleet:puma_tuner_request_duration_seconds_bucket:rate5m", %w[le]],
-        endpoint_duration: ["puma_tuner_endpoint_request_duration_seconds_bucket", "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", %w[endpoint le]],
+        duration: ["puma_tuner_request_duration_seconds_bucket",
+          "fleet:puma_tuner_request_duration_seconds_bucket:rate5m", %w[le]],
+        endpoint_duration: ["puma_tuner_endpoint_request_duration_seconds_bucket",
+          "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", %w[endpoint le]],
         time: ["puma_tuner_request_time_seconds_total", "fleet:puma_tuner_request_time_seconds:rate5m", %w[part]],
         cpu: ["puma_tuner_process_cpu_seconds_total", "fleet:puma_tuner_process_cpu_seconds:rate5m", []],
         gc: ["puma_tuner_gc_seconds_total", "fleet:puma_tuner_gc_seconds:rate5m", []]
       }.freeze
 
-      # name => [how samples are joined, exporter's metric, rule's metric, how several of the rule's series are joined, more matchers of the exporter's]
+      # name => [how samples are joined, exporter's metric, rule's metric, how several of the rule's series are joined,
+      # more matchers of the exporter's]
       LEVELS = {
         memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_process_pss_bytes:sum", "sum"],
-        worker_memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_worker_pss_bytes:sum", "sum", ["worker", "!=", "master"]],
+        worker_memory: ["sum", "puma_tuner_process_pss_bytes", "fleet:puma_tuner_worker_pss_bytes:sum", "sum",
+          ["worker", "!=", "master"]],
         code: ["sum", "puma_tuner_yjit_code_region_bytes", "fleet:puma_tuner_yjit_code_region_bytes:sum", "sum"],
         yjit_limited: ["max", "puma_tuner_yjit_limited_bytes", "fleet:puma_tuner_yjit_limited_bytes:max", "max"],
         yjit_limit: ["min", "puma_tuner_yjit_limit_bytes", "fleet:puma_tuner_yjit_limit_bytes:min", "min"],
@@ -68,11 +74,15 @@ module PumaTuner
         mean_of("#{join}#{labels} (#{@selector.with_more(*more).of(raw)})")
       end
 
-      # @return [String] how many samples a span has: of the exporter's series that has most; of rules, whose series change their labels with each
-      #   deploy where one tells the release, how often there was any
+      # @return [String] how many samples a span has: of the exporter's series that has most; of rules, whose series
+      #   change their labels with each deploy where one tells the release, how often there was any
       def coverage
         metric = @selector.of(INFO.fetch(@source))
-        (@source == :rules) ? "count_over_time(#{within_span("count (#{metric})")})" : "max(count_over_time(#{metric}[#{@step_s}s]))"
+        if @source == :rules
+          "count_over_time(#{within_span("count (#{metric})")})"
+        else
+          "max(count_over_time(#{metric}[#{@step_s}s]))"
+        end
       end
 
       # @return [String] servers that began anew in a span, by their counters' resets
@@ -80,13 +90,16 @@ module PumaTuner
 
       private
 
-      # First joined, then averaged: a series that was there for half of the span only is to count half, and its own mean would not tell.
+      # First joined, then averaged: a series that was there for half of the
+      # span only is to count half, and its own mean would not tell.
       def mean_of(expression) = "avg_over_time(#{within_span(expression)})"
 
       def within_span(expression) = "(#{expression})[#{@step_s}s:#{subquery_step_s}s]"
 
       # A step longer than the span would look at most of them never.
-      def subquery_step_s = (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
+      def subquery_step_s
+        (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
+      end
     end
   end
 end

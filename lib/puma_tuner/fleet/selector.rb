@@ -11,7 +11,9 @@ module PumaTuner
       def self.parse(text)
         inside = text.strip.delete_prefix("{").delete_suffix("}").strip
         one = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*/
-        raise UsageError, "#{text.inspect} is no selector; write labels as in PromQL: '{yjit=\"off\"}'" unless inside.match?(/\A(?:#{one}(?:,|\z))*\z/)
+        unless inside.match?(/\A(?:#{one}(?:,|\z))*\z/)
+          raise UsageError, "#{text.inspect} is no selector; write labels as in PromQL: '{yjit=\"off\"}'"
+        end
         new(matchers: inside.scan(one).freeze)
       end
 

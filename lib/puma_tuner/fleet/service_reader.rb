@@ -4,12 +4,12 @@ module PumaTuner
   module Fleet
     # All services, and what each could do without.
     #
-    # An estimate from means by the rule of thumb, to know where to look first; what a change really brings is for `tune` and `prove`
-    # on that service.
+    # An estimate from means by the rule of thumb, to know where to look first; what a change really brings is for
+    # `tune` and `prove` on that service.
     class ServiceReader
-      # Of the cores that a service's workers can use, one each for the GVL, in the busiest span. At 60 % a request in an M/M/c
-      # queue of some ten servers waits for less than a tenth of its own time (Erlang's C formula); the rest is for what an hour's
-      # mean hides.
+      # Of the cores that a service's workers can use, one each for the GVL, in the busiest span. At 60 % a request in
+      # an M/M/c queue of some ten servers waits for less than a tenth of its own time (Erlang's C formula); the rest is
+      # for what an hour's mean hides.
       UTILISATION_RATIO = 0.6
 
       # One worker is no service: it can't be restarted.
@@ -35,9 +35,16 @@ module PumaTuner
       def call
         requests = by_service(@counts.counter(:duration, by: [@by]))
         parts = ask(@queries.counter(:time, by: [@by])).group_by { |series| series.labels.fetch(@by, "") }
-        levels = %i[workers threads servers worker_memory memory yjit_limited yjit_limit].to_h { |name| [name, by_service(@queries.level(name, by: [@by]))] }
-        requests.map { |name, values| service(name, values, sums(parts.fetch(name, [])), levels.transform_values { |all| mean(all[name]) }, nearest(levels, name)) }
-          .sort_by { |service| [-(service.saved_bytes || 0), -service.parts.fetch("gvl_wait", 0.0), service.name] }
+        levels = %i[workers threads servers worker_memory memory yjit_limited yjit_limit].to_h do |name|
+          [name, by_service(@queries.level(name, by: [@by]))]
+        end
+        services = requests.map do |name, values|
+          service(name, values, sums(parts.fetch(name, [])), levels.transform_values { |all| mean(all[name]) },
+            nearest(levels, name))
+        end
+        services.sort_by do |service|
+          [-(service.saved_bytes || 0), -service.parts.fetch("gvl_wait", 0.0), service.name]
+        end
       end
 
       private
@@ -59,13 +66,19 @@ module PumaTuner
         count = requests.values.sum
         known = demand(parts_s, count, requests.values.max / @window.step_s)
         needed = needed(known, levels)
-        saved = (levels[:worker_memory] / levels[:workers] * [levels[:workers] - needed, 0].max if needed && levels[:worker_memory])
+        if needed && levels[:worker_memory]
+          saved = levels[:worker_memory] / levels[:workers] * [levels[:workers] - needed, 0].max
+        end
         all = {
-          name:, mean_per_s: count / (requests.size * @window.step_s), peak_per_s: known[:peak_per_s], servers_count: levels[:servers], workers_count: levels[:workers],
-          threads_per_worker: (levels[:threads] / levels[:workers] if levels[:threads] && levels[:workers]), parts: shares(parts_s), rule_threads_count: known[:threads],
+          name:, mean_per_s: count / (requests.size * @window.step_s), peak_per_s: known[:peak_per_s],
+          servers_count: levels[:servers], workers_count: levels[:workers],
+          threads_per_worker: (levels[:threads] / levels[:workers] if levels[:threads] && levels[:workers]),
+          parts: shares(parts_s), rule_threads_count: known[:threads],
           needed_workers_count: needed, memory_bytes: levels[:memory], saved_bytes: saved&.round, code_limit_ratio:
         }
-        Service.new(**all, advice: advice(**all.slice(:threads_per_worker, :rule_threads_count, :workers_count, :needed_workers_count, :saved_bytes, :code_limit_ratio, :parts)).freeze)
+        evidence = all.slice(:threads_per_worker, :rule_threads_count, :workers_count, :needed_workers_count,
+          :saved_bytes, :code_limit_ratio, :parts)
+        Service.new(**all, advice: advice(**evidence).freeze)
       end
 
       # cpu_s, undisturbed_s: of a request; threads: by the rule of thumb
@@ -73,7 +86,8 @@ module PumaTuner
         known = UNDISTURBED.all? { |part| parts_s.key?(part) } && count.positive?
         return {peak_per_s:} unless known
         cpu_s, undisturbed_s = [%w[cpu gc], UNDISTURBED].map { |parts| parts.sum { |part| parts_s[part] } / count }
-        {peak_per_s:, cpu_s:, undisturbed_s:, threads: RuleOfThumb.threads_count(undisturbed_s.positive? ? cpu_s / undisturbed_s : nil)}
+        {peak_per_s:, cpu_s:, undisturbed_s:,
+         threads: RuleOfThumb.threads_count(undisturbed_s.positive? ? cpu_s / undisturbed_s : nil)}
       end
 
       def needed(known, levels)
@@ -87,19 +101,31 @@ module PumaTuner
         all.positive? ? parts_s.transform_values { |seconds| seconds / all } : {}
       end
 
-      def advice(threads_per_worker:, rule_threads_count:, workers_count:, needed_workers_count:, saved_bytes:, code_limit_ratio:, parts:)
+      def advice(threads_per_worker:, rule_threads_count:, workers_count:, needed_workers_count:, saved_bytes:,
+        code_limit_ratio:, parts:)
         gvl_wait, queue = parts.fetch("gvl_wait", 0.0), parts.fetch("queue", 0.0)
         [
-          (too_many_threads(threads_per_worker, rule_threads_count, gvl_wait) if rule_threads_count && threads_per_worker && gvl_wait >= GVL_WAIT_RATIO),
-          ("#{needed_workers_count} of #{workers_count.round} workers would do for the busiest span at #{(UTILISATION_RATIO * 100).round} %: #{Units.mebibytes(saved_bytes)} less." if saved_bytes&.positive?),
-          ("Requests spend #{Units.percent(queue)} of their time in Puma's queue: more threads or workers." if queue >= QUEUE_RATIO),
-          ("YJIT's memory is at #{Units.percent(code_limit_ratio)} of its limit in a worker: it may have stopped compiling." if code_limit_ratio && code_limit_ratio >= Probe::YjitLimit::ALARM_RATIO)
+          (too_many_threads(threads_per_worker, rule_threads_count, gvl_wait) if rule_threads_count &&
+            threads_per_worker && gvl_wait >= GVL_WAIT_RATIO),
+          (if saved_bytes&.positive?
+             "#{needed_workers_count} of #{workers_count.round} workers would do for the busiest span at " \
+              "#{(UTILISATION_RATIO * 100).round} %: #{Units.mebibytes(saved_bytes)} less."
+           end),
+          (if queue >= QUEUE_RATIO
+             "Requests spend #{Units.percent(queue)} of their time in Puma's queue: " \
+              "more threads or workers."
+           end),
+          (if code_limit_ratio && code_limit_ratio >= Probe::YjitLimit::ALARM_RATIO
+             "YJIT's memory is at #{Units.percent(code_limit_ratio)} of its limit in a worker: " \
+              "it may have stopped compiling."
+           end)
         ].compact
       end
 
       def too_many_threads(threads, rule, gvl_wait)
         return unless threads > rule + 0.5
-        "Too many threads: #{threads.round} in a worker where #{rule} would do; requests spend #{Units.percent(gvl_wait)} of their time waiting for the GVL."
+        "Too many threads: #{threads.round} in a worker where #{rule} would do; " \
+          "requests spend #{Units.percent(gvl_wait)} of their time waiting for the GVL."
       end
     end
   end

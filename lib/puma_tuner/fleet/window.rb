@@ -13,7 +13,8 @@ module PumaTuner
       # @param text [String] "7d", "36h"
       # @return [Integer] seconds
       def self.seconds(option, text)
-        match = /\A([1-9]\d*)([smhdw])\z/.match(text) or raise UsageError, "#{option} #{text}: write a number and s, m, h, d or w, such as 7d"
+        match = /\A([1-9]\d*)([smhdw])\z/.match(text) or
+          raise UsageError, "#{option} #{text}: write a number and s, m, h, d or w, such as 7d"
         seconds = match[1].to_i * self::UNITS.fetch(match[2])
         raise UsageError, "#{option} #{text}: at most 90d" if seconds > 90 * 86_400
         seconds
@@ -39,8 +40,12 @@ module PumaTuner
       #
       # @param step_s [Integer, nil] nil: after the window's length
       def self.of(ends_s, duration_s, step_s: nil)
-        step_s ||= {2 * 3_600 => 60, 6 * 3_600 => 300, 36 * 3_600 => 900}.find { |most_s, _| duration_s <= most_s }&.last || 3_600
-        raise UsageError, "a window of #{duration_s} s in spans of #{step_s} s: there must be one at least, and #{self::SPANS_MAX} at most" unless (duration_s / step_s).between?(1, self::SPANS_MAX)
+        step_s ||= {2 * 3_600 => 60, 6 * 3_600 => 300, 36 * 3_600 => 900}.find { |most_s, _| duration_s <= most_s }
+          &.last || 3_600
+        unless (duration_s / step_s).between?(1, self::SPANS_MAX)
+          raise UsageError, "a window of #{duration_s} s in spans of #{step_s} s: there must be one at least, " \
+            "and #{self::SPANS_MAX} at most"
+        end
         new(ends_s: (ends_s / step_s).floor * step_s, duration_s: duration_s / step_s * step_s, step_s:)
       end
 
@@ -50,12 +55,13 @@ module PumaTuner
       # @return [Array<Integer>] when each span ends
       def times = (1..(duration_s / step_s)).map { |count| begins_s + count * step_s }
 
-      # Days where there are enough of them, since those resemble each other less than the hours in them do. With fewer, parts of a
-      # day, and then the differences between days are not in the interval, and it decides nothing.
+      # Days where there are enough of them, since those resemble each other less than the hours in them do. With fewer,
+      # parts of a day, and then the differences between days are not in the interval, and it decides nothing.
       #
       # @return [Integer] seconds
       def block_s
-        [86_400, 21_600, 3_600].find { |block_s| duration_s / block_s >= Stats::BlockBootstrap::BLOCKS_MIN } || 5 * step_s
+        [86_400, 21_600, 3_600].find { |block_s| duration_s / block_s >= Stats::BlockBootstrap::BLOCKS_MIN } ||
+          5 * step_s
       end
 
       # @return [Boolean] whether blocks are days, by which alone something is shown
