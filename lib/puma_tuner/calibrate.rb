@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # A machine -> Machine: what Ruby's threads, the cores and Puma itself cost here, measured once and kept. No app is needed.
+  # A machine -> Machine: what Ruby's threads, the cores and Puma itself cost
+  # here, measured once and kept. No app is needed.
   #
-  # Probes, one file each: of Ruby tick, gvl_rule, handoff, switch_cpu; of the cores wakeups, effective_cores (with burners); of Puma
-  # with an empty app (empty_app) puma_cpu (with register_share), client, tail. The rest: disturbance tells what else ran, store keeps the outcome, lookup
-  # finds it for an observation.
+  # Probes, one file each: of Ruby tick, gvl_rule, handoff, switch_cpu; of the cores wakeups, effective_cores (with
+  # burners); of Puma with an empty app (empty_app) puma_cpu (with register_share), client, tail. The rest: disturbance
+  # tells what else ran, store keeps the outcome, lookup finds it for an observation.
   module Calibrate
     autoload :Burners, "puma_tuner/calibrate/burners"
     autoload :Client, "puma_tuner/calibrate/client"
@@ -34,11 +35,14 @@ module PumaTuner
     #
     # @param progress [#stage] see CLI::Progress; nil: nobody is told
     # @param effort_ratio [Float] of the usual numbers of samples; for tests
-    # @param ruby [String] path of the Ruby whose threads are measured; the cores and Puma are with the one that runs this program
+    # @param ruby [String] path of the Ruby whose threads are measured; the
+    #   cores and Puma are with the one that runs this program
     # @yieldparam remark [String] what made the figures worse than they could be, as a sentence
     # @return [Model::Machine]
     # @raise [UsageError] when something that is needed is not there
-    def self.call(progress: nil, effort_ratio: 1.0, ruby: RbConfig.ruby, &) = Run.new(progress:, effort_ratio:, ruby:).call(&)
+    def self.call(progress: nil, effort_ratio: 1.0, ruby: RbConfig.ruby, &)
+      Run.new(progress:, effort_ratio:, ruby:).call(&)
+    end
 
     # @param ruby [String] path of the executable
     # @return [String] of this machine, and the Ruby and Puma that would be calibrated; starts Puma to ask it
@@ -54,7 +58,8 @@ module PumaTuner
     # @return [String] to be read by people
     def self.key_of(facts, ruby_version, puma_version)
       [facts.cpu_model || "unknown CPU", Units.counted(facts.cores_count, "core"),
-        ("limited to #{facts.cpu_quota_cores.round(3)}" if facts.cpu_quota_cores), facts.kernel, "Ruby #{ruby_version}", "Puma #{puma_version}"].compact.join(", ")
+        ("limited to #{facts.cpu_quota_cores.round(3)}" if facts.cpu_quota_cores), facts.kernel, "Ruby #{ruby_version}",
+        "Puma #{puma_version}"].compact.join(", ")
     end
   end
 end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Calibrate
-    # Processes that do nothing but compute, at our word and all at the same instant. They wait at a pipe meanwhile, and end with
-    # it.
+    # Processes that do nothing but compute, at our word and all at the same
+    # instant. They wait at a pipe meanwhile, and end with it.
     class Burners
       # Until all have heard of it.
       LEAD_NS = 20 * Units::NS_PER_MS
@@ -95,7 +95,8 @@ module PumaTuner
       def start_one
         theirs, orders = IO.pipe
         answers, their_answers = IO.pipe
-        process = Host::Child.new(*FreshRuby.words("PumaTuner::Calibrate::Burners.serve($stdin, $stdout)"), in: theirs, out: their_answers)
+        process = Host::Child.new(*FreshRuby.words("PumaTuner::Calibrate::Burners.serve($stdin, $stdout)"), in: theirs,
+          out: their_answers)
         @children << Burner.new(process:, orders:, answers:)
         process.start
       ensure
@@ -114,7 +115,8 @@ module PumaTuner
       end
 
       def answer_of(child)
-        child.answers.gets or raise InvalidMeasurement, "a process that was to compute has ended. Is there memory for it?"
+        child.answers.gets or raise InvalidMeasurement,
+          "a process that was to compute has ended. Is there memory for it?"
       end
     end
   end

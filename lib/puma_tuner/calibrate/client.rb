@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Calibrate
-    # The load generator with one connection to an app that does nothing: its own CPU for each request, and the time from one
-    # to the other end, against which a simulation of the same can be held.
+    # The load generator with one connection to an app that does nothing: its own CPU for each request, and the time
+    # from one to the other end, against which a simulation of the same can be held.
     class Client
       TURNS_COUNT = 5
       TURN_S = 0.3
@@ -23,8 +23,8 @@ module PumaTuner
       # @return [Figures]
       def call
         outcomes = Array.new(@turns_count) { @app.load(1, Load::Arrivals.closed, @turn_s) }
-        Figures.new(cpu: Sample.new(values_ns: outcomes.map { |outcome| outcome.generator_cpu_ns / outcome.requests_count }),
-          round_trip: Sample.new(values_ns: outcomes.map(&:p50_ns)))
+        cpu_ns = outcomes.map { |outcome| outcome.generator_cpu_ns / outcome.requests_count }
+        Figures.new(cpu: Sample.new(values_ns: cpu_ns), round_trip: Sample.new(values_ns: outcomes.map(&:p50_ns)))
       end
     end
   end

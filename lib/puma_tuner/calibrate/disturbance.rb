@@ -37,18 +37,21 @@ module PumaTuner
       end
       private_class_method :spent
 
-      # The load average is of a whole minute before, perhaps of our own last run, and tells only where nothing better does.
+      # The load average is of a whole minute before, perhaps of our own last
+      # run, and tells only where nothing better does.
       # @return [Array<String>] sentences
       def remarks = [*(foreign_ratio ? foreign : [load, pressure]), stolen].compact
 
       private
 
       def foreign
-        "Something else used #{Units.percent(foreign_ratio)} of the machine's CPU meanwhile." if foreign_ratio && foreign_ratio > self.class::SHARE_MAX
+        return unless foreign_ratio && foreign_ratio > self.class::SHARE_MAX
+        "Something else used #{Units.percent(foreign_ratio)} of the machine's CPU meanwhile."
       end
 
       def stolen
-        "The hypervisor took #{Units.percent(stolen_ratio)} of the machine's CPU meanwhile." if stolen_ratio && stolen_ratio > self.class::SHARE_MAX
+        return unless stolen_ratio && stolen_ratio > self.class::SHARE_MAX
+        "The hypervisor took #{Units.percent(stolen_ratio)} of the machine's CPU meanwhile."
       end
 
       def load

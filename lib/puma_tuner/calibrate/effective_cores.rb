@@ -2,34 +2,43 @@
 
 module PumaTuner
   module Calibrate
-    # How many cores' worth of work so many busy processes get done together. Cores that share an execution unit, and a clock
-    # that slows down when all of them work, make it fewer than there are. Computing only: memory that is fought for is not seen.
+    # How many cores' worth of work so many busy processes get done together. Cores that
+    # share an execution unit, and a clock that slows down when all of them work, make
+    # it fewer than there are. Computing only: memory that is fought for is not seen.
     class EffectiveCores
       ROUNDS_COUNT = 7
       WINDOW_S = 0.3
 
-      # Of the rounds: neighbours on the other half of a core can only take work away, and took up to a fifth of that of two processes for the
-      # whole of a calibration, where two workers then served twice as much as one. Not the best one, which may have met a neighbour when alone.
+      # Of the rounds: neighbours on the other half of a core can only take work away, and took up to a fifth of that of
+      # two processes for the whole of a calibration, where two workers then served twice as much as one. Not the best
+      # one, which may have met a neighbour when alone.
       QUANTILE = 0.8
 
-      # Up to so many cores each number of processes is tried; of more cores some, and between them a straight line is drawn.
+      # Up to so many cores each number of processes is tried; of more cores
+      # some, and between them a straight line is drawn.
       ALL_UP_TO = 6
 
       # @param cores_count [Integer]
-      # @return [Array<Integer>] numbers of processes to try, ascending. With more than there are cores it is seen whether
-      #   taking turns costs anything.
+      # @return [Array<Integer>] numbers of processes to try, ascending. With more than there are cores it is seen
+      #   whether taking turns costs anything.
       def self.sizes(cores_count)
         return (1..cores_count + 2).to_a if cores_count <= ALL_UP_TO
         [1, 2, cores_count / 4, cores_count / 2, cores_count * 3 / 4, cores_count, cores_count + 2].uniq.sort
       end
 
-      # @param rounds [Array<Hash{Integer => Float}>] in each, number of processes to the work that all of them get done in a time
+      # @param rounds [Array<Hash{Integer => Float}>] in each, number of
+      #   processes to the work that all of them get done in a time
       # @param cores_count [Integer]
       # @return [Array<Float>] see Model::Machine#effective_cores
       def self.of(rounds, cores_count)
-        best = rounds.first.keys.sort.to_h { |size| [size, Stats::Quantile.of(rounds.map { |round| round.fetch(size) }.sort, QUANTILE)] }
+        best = rounds.first.keys.sort.to_h do |size|
+          [size, Stats::Quantile.of(rounds.map { |round| round.fetch(size) }.sort, QUANTILE)]
+        end
         alone = best.fetch(1)
-        raise InvalidMeasurement, "a process that was to compute got no core at all. Run it again when the machine is quiet." unless alone.positive?
+        unless alone.positive?
+          raise InvalidMeasurement, "a process that was to compute got no core at all. " \
+            "Run it again when the machine is quiet."
+        end
         measured = best.to_h { |size, work| [size, (work / alone).clamp(0.01, [size, cores_count].min.to_f)] }
         (1..best.keys.last).map { |size| between(measured, size).round(3) }.freeze
       end
@@ -55,7 +64,9 @@ module PumaTuner
 
       # @return [Array<Float>]
       def call
-        rounds = Array.new(@rounds_count) { |index| sizes.rotate(index).to_h { |size| [size, total(@burners.work(size, @window_s), size)] } }
+        rounds = Array.new(@rounds_count) do |index|
+          sizes.rotate(index).to_h { |size| [size, total(@burners.work(size, @window_s), size)] }
+        end
         self.class.of(rounds, @cores_count)
       end
 
@@ -63,9 +74,9 @@ module PumaTuner
 
       def sizes = self.class.sizes(@cores_count)
 
-      # Work for each nanosecond of CPU time, and as many cores as can be had. By the window's own duration, others on the machine
-      # would count (with a neighbour on one core of two, two processes got 1.0 times the work of one done, and 1.96 without), and
-      # so would a quota, which the Machine has in fields of its own.
+      # Work for each nanosecond of CPU time, and as many cores as can be had. By the window's own duration, others on
+      # the machine would count (with a neighbour on one core of two, two processes got 1.0 times the work of one done,
+      # and 1.96 without), and so would a quota, which the Machine has in fields of its own.
       def total(works, size)
         works.sum(&:count).fdiv([works.sum(&:cpu_ns), 1].max) * [size, @cores_count].min
       end

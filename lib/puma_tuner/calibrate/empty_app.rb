@@ -4,11 +4,11 @@ require "socket"
 
 module PumaTuner
   module Calibrate
-    # Puma with an app that does nothing: one process, five threads, as a server under test is started, with the gems that this
-    # program runs with.
+    # Puma with an app that does nothing: one process, five threads, as a server under test is started, with the gems
+    # that this program runs with.
     class EmptyApp
-      # Puma 6 leaves a pool thread with its connection for 0.2 s after an answer, before the reactor gets it; so short a load
-      # would hardly see the reactor.
+      # Puma 6 leaves a pool thread with its connection for 0.2 s after an answer, before the reactor gets it; so short
+      # a load would hardly see the reactor.
       RACKUP = <<~RUBY
         never_park = lambda do
           next unless Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT)
@@ -46,7 +46,8 @@ module PumaTuner
       # @param connections_count [Integer]
       # @param arrivals [Load::Arrivals]
       def self.traffic(connections_count, arrivals)
-        Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count:, seed: 1, arrivals:).ensure_generator
+        Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count:, seed: 1,
+          arrivals:).ensure_generator
       end
 
       def initialize(server)

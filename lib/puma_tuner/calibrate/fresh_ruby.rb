@@ -4,8 +4,8 @@ require "rbconfig"
 
 module PumaTuner
   module Calibrate
-    # Ruby code in a process of its own, where no other thread is: the Ruby that runs us or another, without gems, and without settings
-    # that would change what is measured.
+    # Ruby code in a process of its own, where no other thread is: the Ruby that runs us or another, without gems, and
+    # without settings that would change what is measured.
     module FreshRuby
       # Beyond what the code itself takes.
       SPARE_S = 20
@@ -17,7 +17,8 @@ module PumaTuner
       # @param core [Integer, nil] that it is bound to
       # @return [Array<String>] for Process.spawn
       def self.words(code, ruby: RbConfig.ruby, core: nil)
-        [ENVIRONMENT, *(["taskset", "--cpu-list", core.to_s] if core), ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-e", code]
+        [ENVIRONMENT, *(["taskset", "--cpu-list", core.to_s] if core), ruby, "--disable-gems", "-I", LIBRARY_PATH,
+          "-rpuma_tuner", "-e", code]
       end
 
       # @param code [String] its value is an Array<Integer>
@@ -26,7 +27,10 @@ module PumaTuner
       # @raise [InvalidMeasurement]
       def self.numbers(code, expected_s:, **)
         output, status = Host::Child.output_of(words("puts((#{code}).join(' '))", **), limit_s: expected_s + SPARE_S)
-        raise InvalidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within #{(expected_s + SPARE_S).ceil} s; is the machine very busy?" unless output
+        unless output
+          raise InvalidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within " \
+            "#{(expected_s + SPARE_S).ceil} s; is the machine very busy?"
+        end
         raise InvariantError, "a probe failed (#{status}): #{output.lines.first(5).join.strip}" unless status.success?
         output.split.map { |word| Integer(word) }
       end
@@ -36,10 +40,13 @@ module PumaTuner
       # @raise [UsageError] when it can't be calibrated
       def self.facts(ruby)
         return [RUBY_VERSION, RUBY_DESCRIPTION] if ruby == RbConfig.ruby
-        output, status = Host::Child.output_of([ENVIRONMENT, ruby, "--disable-gems", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RUBY_DESCRIPTION"], limit_s: SPARE_S)
+        words = [ENVIRONMENT, ruby, "--disable-gems", "-e", "puts RUBY_ENGINE, RUBY_VERSION, RUBY_DESCRIPTION"]
+        output, status = Host::Child.output_of(words, limit_s: SPARE_S)
         engine, version, description = output.to_s.lines(chomp: true)
         oldest = Host::UserEnvironment::OLDEST_RUBY
-        return [version, description] if status&.success? && engine == "ruby" && Gem::Version.new(version) >= Gem::Version.new(oldest)
+        if status&.success? && engine == "ruby" && Gem::Version.new(version) >= Gem::Version.new(oldest)
+          return [version, description]
+        end
         raise UsageError, "#{ruby} is no CRuby of #{oldest} or newer. Give the path of one."
       end
     end

@@ -2,12 +2,14 @@
 
 module PumaTuner
   module Calibrate
-    # How this Ruby hands over the GVL, seen and not read off its version, as builds are patched (ruby/ruby#15840 in builds of 3.3 to 4.0).
+    # How this Ruby hands over the GVL, seen and not read off its version, as
+    # builds are patched (ruby/ruby#15840 in builds of 3.3 to 4.0).
     #
-    # Beside a thread that never rests, another makes calls that let go of the GVL for a microsecond. First come, first served, it
-    # returns once for each time slice, 9.9 times a second. Where it may take the GVL back before its successor has begun, it returns
-    # thousands of times. So it does where anybody may (barging, 3.1 and 3.2); but there one who has slept also gets it before a slice
-    # is over, now and then, and where only a call just made counts (hot, 4.1) never.
+    # Beside a thread that never rests, another makes calls that let go of the GVL for a microsecond. First come, first
+    # served, it returns once for each time slice, 9.9 times a second. Where it may take the GVL back before its
+    # successor has begun, it returns thousands of times. So it does where anybody may (barging, 3.1 and 3.2); but there
+    # one who has slept also gets it before a slice is over, now and then, and where only a call just made counts (hot,
+    # 4.1) never.
     module GvlRule
       DURATION_S = 0.5
 
@@ -20,7 +22,8 @@ module PumaTuner
       # @param ruby [String] path of the executable
       # @return [Array(String, Float)] "fifo", "barging" or "hot", and how often it returned in a second
       def call(tick, duration_s: DURATION_S, ruby: RbConfig.ruby)
-        count, duration_ns = FreshRuby.numbers("PumaTuner::Calibrate::GvlRule.returns(#{duration_s})", expected_s: duration_s, ruby:)
+        count, duration_ns = FreshRuby.numbers("PumaTuner::Calibrate::GvlRule.returns(#{duration_s})",
+          expected_s: duration_s, ruby:)
         returns_per_s = count * Units::NS_PER_S.fdiv(duration_ns)
         [of(returns_per_s, tick.values_ns.first), returns_per_s]
       end
@@ -36,7 +39,8 @@ module PumaTuner
       # In the fresh process.
       # @return [Array(Integer, Integer)] how often the thread returned, and in how many nanoseconds
       def returns(duration_s)
-        spinner = Thread.new { nil while true } # standard:disable Style/InfiniteLoop -- loop is a block, and has a method of its own
+        # Not `loop`, which is a block, and has a method of its own.
+        spinner = Thread.new { nil while true } # standard:disable Style/InfiniteLoop
         File.open("/dev/zero", "rb") do |zero|
           count = 0
           began_ns = Clock.now_ns

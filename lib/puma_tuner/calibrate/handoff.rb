@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Calibrate
-    # From one thread's release of the GVL to the next one's first instruction: two threads that do nothing but pass it on.
-    # Most of it is waking up an idle core. Where other processes keep all others busy, both threads share one, and it is a
+    # From one thread's release of the GVL to the next one's first instruction: two
+    # threads that do nothing but pass it on. Most of it is waking up an idle core.
+    # Where other processes keep all others busy, both threads share one, and it is a
     # quarter: 4.4 µs instead of 16.
     module Handoff
       RUNS_COUNT = 21
@@ -29,7 +30,8 @@ module PumaTuner
       # @param ruby [String] path of the executable
       # @return [Sample] of means, one for each run
       def call(runs_count: RUNS_COUNT, ruby: RbConfig.ruby)
-        Sample.new(values_ns: FreshRuby.numbers("Array.new(#{Integer(runs_count)}) { PumaTuner::Calibrate::Handoff.mean_ns }", expected_s: EXPECTED_S, ruby:))
+        Sample.new(values_ns: FreshRuby.numbers("Array.new(#{Integer(runs_count)}) { " \
+          "PumaTuner::Calibrate::Handoff.mean_ns }", expected_s: EXPECTED_S, ruby:))
       end
 
       # In the fresh process. Each pass by one thread is answered by a pass of the other: two switches.

@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Calibrate
-    # The kept calibration that fits an observation best: of its machine, else of this one; with its Ruby and Puma, else with its Ruby
-    # and our own Puma (`puma_tuner calibrate --ruby`), else with those that this program runs with (`puma_tuner calibrate`).
+    # The kept calibration that fits an observation best: of its machine, else of this one;
+    # with its Ruby and Puma, else with its Ruby and our own Puma (`puma_tuner calibrate
+    # --ruby`), else with those that this program runs with (`puma_tuner calibrate`).
     class Lookup
       # machine: calibrated; remark: what keeps it from being the observed one's own, nil when nothing does
       Found = Data.define(:machine, :remark)
@@ -39,12 +40,13 @@ module PumaTuner
       def versions(observation)
         server = observation.server
         own_puma_version = self.class.own_puma_version
-        [[server.ruby_version, server.puma_version], [server.ruby_version, own_puma_version], [RUBY_VERSION, own_puma_version]].uniq
+        [[server.ruby_version, server.puma_version], [server.ruby_version, own_puma_version],
+          [RUBY_VERSION, own_puma_version]].uniq
       end
 
       def elsewhere(observation)
-        "calibrated on this machine (#{name(@here)}), recorded on another (#{name(observation.machine)}), whose cores are taken to be as good: " \
-          "run `puma_tuner calibrate` there"
+        "calibrated on this machine (#{name(@here)}), recorded on another (#{name(observation.machine)}), " \
+          "whose cores are taken to be as good: run `puma_tuner calibrate` there"
       end
 
       def name(facts) = "#{Units.counted(facts.cores_count, "core")}#{", #{facts.cpu_model}" if facts.cpu_model}"

@@ -7,9 +7,10 @@ module PumaTuner
       TURNS_COUNT = 5
       TURN_S = 0.5
 
-      # Each client rests for a millisecond after an answer, far longer than Puma looks whether there is more to read: so every
-      # request goes through the reactor. Eight of them keep the server about as busy as one whose settings matter. (Alone on a
-      # machine that sleeps in between, each request costs two to four times as much: cold caches, and nobody waits for it.)
+      # Each client rests for a millisecond after an answer, far longer than Puma looks whether there is more to read:
+      # so every request goes through the reactor. Eight of them keep the server about as busy as one whose settings
+      # matter. (Alone on a machine that sleeps in between, each request costs two to four times as much: cold caches,
+      # and nobody waits for it.)
       CLIENTS_COUNT = 8
       THINK_S = 0.001
 
@@ -33,8 +34,10 @@ module PumaTuner
       # @return [Figures]
       def call
         requests = turns(*self.class.through_the_reactor, :requests_count)
-        connections = turns(1, Load::Arrivals.open(CONNECTIONS_PER_S, kind: "even", reuse: 1..1), :connections_made_count)
-        Figures.new(acceptor: sample(connections, :acceptor_ns), reactor: sample(requests, :reactor_ns), pool: sample(requests, :pool_ns))
+        connections = turns(1, Load::Arrivals.open(CONNECTIONS_PER_S, kind: "even", reuse: 1..1),
+          :connections_made_count)
+        Figures.new(acceptor: sample(connections, :acceptor_ns), reactor: sample(requests, :reactor_ns),
+          pool: sample(requests, :pool_ns))
       end
 
       private

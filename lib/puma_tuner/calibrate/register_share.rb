@@ -2,12 +2,14 @@
 
 module PumaTuner
   module Calibrate
-    # Which part of the reactor's CPU for a request goes into taking a connection in, the rest being to wake up for it, read and
-    # hand it on. A connection over which nothing is sent is taken in only; a request over it then costs one of each.
+    # Which part of the reactor's CPU for a request goes into taking a connection in,
+    # the rest being to wake up for it, read and hand it on. A connection over which
+    # nothing is sent is taken in only; a request over it then costs one of each.
     class RegisterShare
       BATCHES_COUNT = 25
 
-      # Open at the same time. (Few: the reactor sorts them each time. With 8 and with 20 the share came out the same, 0.28.)
+      # Open at the same time. (Few: the reactor sorts them each time. With 8
+      # and with 20 the share came out the same, 0.28.)
       CONNECTIONS_COUNT = 8
 
       # Between two of them, so that the reactor sees each alone.
@@ -32,7 +34,9 @@ module PumaTuner
       # @param registered_ns [Integer] CPU for connections taken in
       # @param requests_ns [Integer] CPU for as many requests
       def self.of(registered_ns, requests_ns)
-        raise InvalidMeasurement, "Puma's reactor was not seen to work. Run it again when the machine is quiet." unless requests_ns.positive?
+        unless requests_ns.positive?
+          raise InvalidMeasurement, "Puma's reactor was not seen to work. Run it again when the machine is quiet."
+        end
         registered_ns.fdiv(requests_ns).clamp(0.0, 1.0)
       end
 

@@ -43,9 +43,13 @@ module PumaTuner
       end
 
       def of_ruby
-        tick = probe("tick", count(Tick::SAMPLES_COUNT) * Tick::EXPECTED_S_EACH) { Tick.call(samples_count: count(Tick::SAMPLES_COUNT), ruby: @ruby) }
+        tick = probe("tick", count(Tick::SAMPLES_COUNT) * Tick::EXPECTED_S_EACH) do
+          Tick.call(samples_count: count(Tick::SAMPLES_COUNT), ruby: @ruby)
+        end
         gvl_rule = gvl_rule(tick)
-        handoff = probe("hand-over of the GVL", Handoff::EXPECTED_S) { Handoff.call(runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby) }
+        handoff = probe("hand-over of the GVL", Handoff::EXPECTED_S) do
+          Handoff.call(runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby)
+        end
         {tick_ns: tick.median_ns, gvl_rule:, handoff_ns: handoff.median_ns}
       end
 
@@ -60,12 +64,17 @@ module PumaTuner
       def of_cores
         idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
         Burners.open(EffectiveCores.sizes(cores_count).max) do |burners|
-          handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) { Handoff.busy(burners, cores_count, runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby) }
+          handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) do
+            Handoff.busy(burners, cores_count, runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby)
+          end
           switch = switch_cpu(burners)
           loaded = probe("waking up, all cores busy", Wakeups::LOADED_S * @effort_ratio) { loaded_wakeups }
           cores = EffectiveCores.new(burners, cores_count, rounds_count: count(EffectiveCores::ROUNDS_COUNT))
-          effective_cores = @progress.stage("cores", cores.expected_s) { |stage| cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") } }
-          {handoff_busy_ns: handoff.median_ns, **switch, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT), wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
+          effective_cores = @progress.stage("cores", cores.expected_s) do |stage|
+            cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") }
+          end
+          {handoff_busy_ns: handoff.median_ns, **switch, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT),
+           wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
         end
       end
 
@@ -74,7 +83,8 @@ module PumaTuner
         @progress.stage("CPU of a hand-over", SwitchCpu.expected_s(duration_s)) do |stage|
           @switch_costs = SwitchCpu.call(burners, cores_count, duration_s:, ruby: @ruby)
           middle = @switch_costs.find { |cost| cost.working_set_bytes == SwitchCpu::MIDDLE_BYTES }
-          stage.note("#{Units.duration(middle.idle_ns)} more for a burst after another thread's, #{Units.duration(middle.busy_ns)} with all other cores busy")
+          stage.note("#{Units.duration(middle.idle_ns)} more for a burst after another thread's, " \
+            "#{Units.duration(middle.busy_ns)} with all other cores busy")
           {switch_idle_cpu_ns: middle.idle_ns, switch_busy_cpu_ns: middle.busy_ns}
         end
       end
@@ -92,26 +102,32 @@ module PumaTuner
           app.never_park
           cpu = puma_cpu(app)
           share = @progress.stage("Puma's reactor", RegisterShare::EXPECTED_S) { |stage| register_share(app, stage) }
-          [{acceptor_cpu_ns: cpu.acceptor.median_ns, **reactor(cpu.reactor.median_ns, share), **halves(client.cpu.median_ns)}, calibrated(app, client)]
+          [{acceptor_cpu_ns: cpu.acceptor.median_ns, **reactor(cpu.reactor.median_ns, share),
+            **halves(client.cpu.median_ns)}, calibrated(app, client)]
         end
       end
 
       def register_share(app, stage)
-        RegisterShare.new(app, batches_count: count(RegisterShare::BATCHES_COUNT)).call
-          .tap { |share| stage.note("#{Units.percent(share)} of its CPU to take a connection in, the rest to wake up and read") }
+        share = RegisterShare.new(app, batches_count: count(RegisterShare::BATCHES_COUNT)).call
+        stage.note("#{Units.percent(share)} of its CPU to take a connection in, the rest to wake up and read")
+        share
       end
 
       def puma_cpu(app)
         turns_count = count(PumaCpu::TURNS_COUNT)
         @progress.stage("Puma's own CPU", PumaCpu.expected_s(turns_count)) do |stage|
-          PumaCpu.new(app, turns_count:).call.tap { |cpu| stage.note("acceptor #{cpu.acceptor}, reactor #{cpu.reactor}, pool #{cpu.pool}") }
+          PumaCpu.new(app, turns_count:).call.tap do |cpu|
+            stage.note("acceptor #{cpu.acceptor}, reactor #{cpu.reactor}, pool #{cpu.pool}")
+          end
         end
       end
 
       def client(app)
         turns_count = count(Client::TURNS_COUNT)
         @progress.stage("one client", Client.expected_s(turns_count)) do |stage|
-          Client.new(app, turns_count:).call.tap { |client| stage.note("#{client.round_trip}, of it its own CPU #{client.cpu}") }
+          Client.new(app, turns_count:).call.tap do |client|
+            stage.note("#{client.round_trip}, of it its own CPU #{client.cpu}")
+          end
         end
       end
 
@@ -125,8 +141,10 @@ module PumaTuner
 
       def calibrated(app, client)
         puma_version = app.facts["puma_version"]
-        Model::Calibrated.new(calibrated_at: Time.now.utc.iso8601, machine_key: Calibrate.key_of(@facts, @ruby_version, puma_version), ruby_version: @ruby_version,
-          ruby_description: @ruby_description, puma_version:, round_trip_ns: client.round_trip.median_ns, switch_costs: @switch_costs)
+        Model::Calibrated.new(calibrated_at: Time.now.utc.iso8601,
+          machine_key: Calibrate.key_of(@facts, @ruby_version, puma_version), ruby_version: @ruby_version,
+          ruby_description: @ruby_description, puma_version:, round_trip_ns: client.round_trip.median_ns,
+          switch_costs: @switch_costs)
       end
 
       def tail_cpu_ns
@@ -141,7 +159,9 @@ module PumaTuner
 
       def count(usual) = [(usual * @effort_ratio).round, 1].max
 
-      def probe(title, expected_s) = @progress.stage(title, expected_s) { |stage| yield.tap { |sample| stage.note(sample.to_s) } }
+      def probe(title, expected_s)
+        @progress.stage(title, expected_s) { |stage| yield.tap { |sample| stage.note(sample.to_s) } }
+      end
     end
   end
 end

@@ -2,12 +2,15 @@
 
 module PumaTuner
   module Calibrate
-    # Several measurements of one thing, in nanoseconds. The median stands for them: a neighbour on the machine only ever makes
-    # some of them longer.
+    # Several measurements of one thing, in nanoseconds. The median stands for them: a neighbour on the machine only
+    # ever makes some of them longer.
     Sample = Data.define(:values_ns) do
       # @raise [InvalidMeasurement] when there is none
       def initialize(values_ns:)
-        raise InvalidMeasurement, "a probe gave no figures. The machine may be too busy; run it again when it is quiet." if values_ns.empty?
+        if values_ns.empty?
+          raise InvalidMeasurement, "a probe gave no figures. The machine may be too busy; " \
+            "run it again when it is quiet."
+        end
         super(values_ns: values_ns.sort.freeze)
       end
 
@@ -19,17 +22,21 @@ module PumaTuner
       def quantile_ns(ratio) = Stats::Quantile.of(values_ns, ratio).round
 
       # @param count [Integer]
-      # @return [Array<Integer>] so many values, ascending, each the mean of its part: the rare long ones weigh what they did
+      # @return [Array<Integer>] so many values, ascending, each the mean of its
+      #   part: the rare long ones weigh what they did
       def thinned(count)
         return values_ns if values_ns.size <= count
         size = values_ns.size
-        Array.new(count) { |index| values_ns[(index * size / count)...((index + 1) * size / count)].then { |part| part.sum / part.size } }
+        Array.new(count) do |index|
+          values_ns[(index * size / count)...((index + 1) * size / count)].then { |part| part.sum / part.size }
+        end
       end
 
       # @return [String] "10.1 ms (10.1 ms to 10.2 ms, 8 samples)"
       def to_s
-        range = " (#{Units.duration(values_ns.first)} to #{Units.duration(values_ns.last)}, #{values_ns.size} samples)" if values_ns.size > 1
-        "#{Units.duration(median_ns)}#{range}"
+        return Units.duration(median_ns) if values_ns.size == 1
+        "#{Units.duration(median_ns)} (#{Units.duration(values_ns.first)} to #{Units.duration(values_ns.last)}, " \
+          "#{values_ns.size} samples)"
       end
     end
   end

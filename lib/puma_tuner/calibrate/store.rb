@@ -14,9 +14,12 @@ module PumaTuner
 
       # @param key [String] see Calibrate.key_of
       # @return [String]
-      def path(key) = File.join(@folder || Host::CacheFolder.path, "machine-#{Digest::SHA256.hexdigest(key)[0, 8]}.json")
+      def path(key)
+        File.join(@folder || Host::CacheFolder.path, "machine-#{Digest::SHA256.hexdigest(key)[0, 8]}.json")
+      end
 
-      # What can't be read, or is another version's or another machine's, is as good as absent: it can be measured again.
+      # What can't be read, or is another version's or another machine's, is as
+      # good as absent: it can be measured again.
       #
       # @param key [String]
       # @return [Model::Machine, nil]
@@ -29,7 +32,9 @@ module PumaTuner
 
       # @param observation [Probe::Observation]
       # @return [Model::Machine, nil] of just its machine, Ruby and Puma; Lookup takes others in their place
-      def of(observation) = read(Calibrate.key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version))
+      def of(observation)
+        read(Calibrate.key_of(observation.machine, observation.server.ruby_version, observation.server.puma_version))
+      end
 
       # @param machine [Model::Machine] calibrated
       # @return [String] the file
@@ -40,7 +45,8 @@ module PumaTuner
         Document.write(machine, place)
         place
       rescue SystemCallError => error
-        raise UsageError, "cannot keep the calibration: #{error.message}. Set PUMA_TUNER_CACHE to a folder that can be written to."
+        raise UsageError, "cannot keep the calibration: #{error.message}. " \
+          "Set PUMA_TUNER_CACHE to a folder that can be written to."
       end
     end
   end

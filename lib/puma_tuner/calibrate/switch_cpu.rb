@@ -2,23 +2,26 @@
 
 module PumaTuner
   module Calibrate
-    # How much more CPU a burst takes because another thread of the process had the GVL before it: the kernel's part in putting one
-    # to sleep and waking the other, and caches that hold what the other one needed, or nothing, on a core that has just been woken.
+    # How much more CPU a burst takes because another thread of the process had the GVL
+    # before it: the kernel's part in putting one to sleep and waking the other, and caches
+    # that hold what the other one needed, or nothing, on a core that has just been woken.
     #
-    # Two threads make bursts in turn. Each walks through its own memory, reference by reference, so that no prefetching helps, and then
-    # goes to sleep and lets the other go on. Against it stands one thread that makes as many bursts alone, and never sleeps. CPU by the
-    # process' clock. The two take turns within a round.
+    # Two threads make bursts in turn. Each walks through its own memory, reference by reference, so that no prefetching
+    # helps, and then goes to sleep and lets the other go on. Against it stands one thread that makes as many bursts
+    # alone, and never sleeps. CPU by the process' clock. The two take turns within a round.
     #
-    # (A read of /dev/zero between bursts does not do: where both threads share a core, the one that is woken takes it before the other
-    # has lined up for the GVL, and goes on alone until the kernel's slice is over: 6 switches in 2,000 bursts.)
+    # (A read of /dev/zero between bursts does not do: where both threads share a
+    # core, the one that is woken takes it before the other has lined up for the GVL,
+    # and goes on alone until the kernel's slice is over: 6 switches in 2,000 bursts.)
     module SwitchCpu
       THREADS_COUNT = 2
 
-      # Bytes that a burst touches, for a core's first, second and last cache, and how many bursts each thread makes in a round: 5 to
-      # 40 ms of them.
+      # Bytes that a burst touches, for a core's first, second and last cache, and how many bursts each thread makes in
+      # a round: 5 to 40 ms of them.
       WORKING_SETS = {16 * 1_024 => 1_000, 256 * 1_024 => 160, 4 * 1_024 * 1_024 => 8}.freeze
 
-      # What stands for all in the machine's figures: a judgement; a burst of a web app between two queries lasts some 0.1 to 1 ms.
+      # What stands for all in the machine's figures: a judgement; a burst of a
+      # web app between two queries lasts some 0.1 to 1 ms.
       MIDDLE_BYTES = 256 * 1_024
 
       # A cache line of 64 bytes.
@@ -42,9 +45,14 @@ module PumaTuner
         core = Probe::Processes.allowed_cores.last if Host::Placement.taskset
         same_core = core && samples(duration_s, ruby:, core:)
         idle = samples(duration_s, ruby:)
-        busy = (cores_count == 1) ? idle : burners.while_busy(cores_count - 1, duration_s + SPARE_S) { samples(duration_s, ruby:) }
+        busy = if cores_count == 1
+          idle
+        else
+          burners.while_busy(cores_count - 1, duration_s + SPARE_S) { samples(duration_s, ruby:) }
+        end
         WORKING_SETS.keys.each_with_index.map do |bytes, index|
-          Model::SwitchCost.new(working_set_bytes: bytes, same_core_ns: same_core && cost_ns(same_core[index]), idle_ns: cost_ns(idle[index]), busy_ns: cost_ns(busy[index]))
+          Model::SwitchCost.new(working_set_bytes: bytes, same_core_ns: same_core && cost_ns(same_core[index]),
+            idle_ns: cost_ns(idle[index]), busy_ns: cost_ns(busy[index]))
         end.freeze
       end
 
@@ -58,10 +66,13 @@ module PumaTuner
       end
 
       # In the fresh process: rounds as long as there is time, one at least.
-      # @return [Array<Integer>] nanoseconds for each switch, all working sets of the first round, then those of the second, and so on
+      # @return [Array<Integer>] nanoseconds for each switch, all working sets
+      #   of the first round, then those of the second, and so on
       def extras_ns(duration_s)
         until_ns = Clock.now_ns + (duration_s * Units::NS_PER_S).round
-        sets = WORKING_SETS.map { |bytes, bursts_count| [Array.new(THREADS_COUNT) { |index| chain(bytes, index) }, bursts_count] }
+        sets = WORKING_SETS.map do |bytes, bursts_count|
+          [Array.new(THREADS_COUNT) { |index| chain(bytes, index) }, bursts_count]
+        end
         all_ns = []
         loop do
           all_ns.concat(sets.map { |chains, bursts_count| extra_ns(chains, bursts_count) })
@@ -80,7 +91,9 @@ module PumaTuner
       def cpu_ns(chains, bursts_count)
         turns = chains.map { Queue.new }
         began_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-        threads = chains.zip(turns, turns.rotate).map { |chain, own, following| Thread.new { bursts(chain, bursts_count, own, following) } }
+        threads = chains.zip(turns, turns.rotate).map do |chain, own, following|
+          Thread.new { bursts(chain, bursts_count, own, following) }
+        end
         turns.first << true
         threads.each(&:join)
         Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) - began_ns
@@ -99,10 +112,12 @@ module PumaTuner
         nil until (at = chain[at]).zero?
       end
 
-      # A list of places in it, each of which holds the place of the next; every cache line is come to once, in an order by chance.
+      # A list of places in it, each of which holds the place of the next; every
+      # cache line is come to once, in an order by chance.
       # @return [Array<Integer>]
       def chain(bytes, seed)
-        places = (1...bytes / SLOT_BYTES / LINE_SLOTS_COUNT).map { |line| line * LINE_SLOTS_COUNT }.shuffle(random: Random.new(seed))
+        places = (1...bytes / SLOT_BYTES / LINE_SLOTS_COUNT).map { |line| line * LINE_SLOTS_COUNT }
+          .shuffle(random: Random.new(seed))
         chain = Array.new(bytes / SLOT_BYTES, 0)
         [0, *places].each_cons(2) { |place, following| chain[place] = following }
         chain

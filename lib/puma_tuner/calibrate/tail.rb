@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Calibrate
-    # A pool thread's CPU for a request outside of what is recorded of it: looking whether the client has sent more, giving it
-    # back to the reactor, taking the next. Needs the probe in the server, and so a server of its own.
+    # A pool thread's CPU for a request outside of what is recorded of it: looking whether the client has sent more,
+    # giving it back to the reactor, taking the next. Needs the probe in the server, and so a server of its own.
     class Tail
       WARMUP_S = 0.5
       DURATION_S = 2.0
@@ -15,7 +15,8 @@ module PumaTuner
       # @raise [InvalidMeasurement] when CPU time is not known
       def self.of(observation)
         observation.tail_cpu_ns or
-          raise InvalidMeasurement, "the probe does not tell the CPU time of Puma's threads here: #{observation.why_unaided}"
+          raise InvalidMeasurement, "the probe does not tell the CPU time of Puma's threads " \
+            "here: #{observation.why_unaided}"
       end
 
       def initialize(duration_s: DURATION_S)
@@ -28,8 +29,9 @@ module PumaTuner
       # @return [Array(Integer, Integer)] nanoseconds, and of how many requests
       def call
         EmptyApp.command do |command|
-          observation = Measure::LoadedWindow.new(command:, traffic: EmptyApp.traffic(*PumaCpu.through_the_reactor), topology: EmptyApp::TOPOLOGY,
-            warmup_s: WARMUP_S, duration_s: @duration_s, boot_limit_s: BOOT_LIMIT_S, locks: false).call
+          observation = Measure::LoadedWindow.new(command:, traffic: EmptyApp.traffic(*PumaCpu.through_the_reactor),
+            topology: EmptyApp::TOPOLOGY, warmup_s: WARMUP_S, duration_s: @duration_s, boot_limit_s: BOOT_LIMIT_S,
+            locks: false).call
           [self.class.of(observation), observation.requests_count]
         end
       end

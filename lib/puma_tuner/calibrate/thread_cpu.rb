@@ -2,19 +2,25 @@
 
 module PumaTuner
   module Calibrate
-    # CPU time of a Puma process by the kind of thread, by the kernel's own account of each (/proc/PID/task/TID/schedstat, in
-    # nanoseconds), so that nothing need be loaded into it.
+    # CPU time of a Puma process by the kind of thread, by the kernel's own account of each
+    # (/proc/PID/task/TID/schedstat, in nanoseconds), so that nothing need be loaded into it.
     ThreadCpu = Data.define(:acceptor_ns, :reactor_ns, :pool_ns) do
       # Puma gives its threads these names; the kernel keeps 15 bytes.
-      const_set(:NAMES, {acceptor_ns: /\Apuma srv\z/, reactor_ns: /\Apuma reactor\z/, pool_ns: /\Apuma srv tp \d+\z/}.freeze)
+      const_set(:NAMES,
+        {acceptor_ns: /\Apuma srv\z/, reactor_ns: /\Apuma reactor\z/, pool_ns: /\Apuma srv tp \d+\z/}.freeze)
 
       # @return [ThreadCpu] so far
       # @raise [InvalidMeasurement] when there are no such threads
       def self.of(pid)
-        by_name = Dir["/proc/#{pid}/task/*"].map { |task| [Probe::Processes.read("#{task}/comm").chomp, Probe::Processes.read("#{task}/schedstat").to_i] }
+        by_name = Dir["/proc/#{pid}/task/*"].map do |task|
+          [Probe::Processes.read("#{task}/comm").chomp, Probe::Processes.read("#{task}/schedstat").to_i]
+        end
         new(**self::NAMES.transform_values { |name|
           found = by_name.select { |comm, _| comm.match?(name) }
-          raise InvalidMeasurement, "this Puma has no thread of the name #{name.inspect}, or this kernel does not tell (CONFIG_SCHED_INFO)" if found.empty?
+          if found.empty?
+            raise InvalidMeasurement, "this Puma has no thread of the name #{name.inspect}, " \
+              "or this kernel does not tell (CONFIG_SCHED_INFO)"
+          end
           found.sum(&:last)
         })
       end

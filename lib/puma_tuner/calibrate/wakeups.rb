@@ -4,13 +4,13 @@ module PumaTuner
   module Calibrate
     # How late a sleeping thread gets a core.
     #
-    # Idle: how much longer than asked a short sleep lasts, on the machine as it is, without the kernel's slack for timers (50 µs), as who
-    # waits for a socket has none.
+    # Idle: how much longer than asked a short sleep lasts, on the machine as it is, without the kernel's slack for
+    # timers (50 µs), as who waits for a socket has none.
     #
-    # Loaded: as it is for a pool thread beside others that compute, too: in as many processes as there are cores, three threads
-    # each, which compute for 1 ms and sleep for 2. The kernel's own count of how long a thread could have run and had no core,
-    # over its sleep. Linux lets a thread through at once that hardly ever computes; one that computes as much as the one that has
-    # the core waits for the end of its slice.
+    # Loaded: as it is for a pool thread beside others that compute, too: in as many processes as there are cores, three
+    # threads each, which compute for 1 ms and sleep for 2. The kernel's own count of how long a thread could have run
+    # and had no core, over its sleep. Linux lets a thread through at once that hardly ever computes; one that computes
+    # as much as the one that has the core waits for the end of its slice.
     module Wakeups
       SAMPLES_COUNT = 320
 
@@ -37,7 +37,8 @@ module PumaTuner
       # @return [Sample]
       def idle(samples_count: SAMPLES_COUNT)
         until_ns = Clock.now_ns + (5 * Units::NS_PER_S)
-        ensure_enough(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns), [SAMPLES_MIN, samples_count].min)
+        ensure_enough(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns),
+          [SAMPLES_MIN, samples_count].min)
       end
 
       # @param processes_count [Integer] that compute at the same time
@@ -53,13 +54,14 @@ module PumaTuner
       end
 
       def numbers(call, until_ns)
-        FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}", expected_s: (until_ns - Clock.now_ns).fdiv(Units::NS_PER_S))
+        FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}",
+          expected_s: (until_ns - Clock.now_ns).fdiv(Units::NS_PER_S))
       end
 
       def ensure_enough(values_ns, least_count)
         return Sample.new(values_ns:) if values_ns.size >= least_count
-        raise InvalidMeasurement, "a thread that slept for milliseconds woke up only #{values_ns.size} times in seconds. " \
-          "The machine is too busy to be calibrated; run it again when it is quiet."
+        raise InvalidMeasurement, "a thread that slept for milliseconds woke up only #{values_ns.size} times in " \
+          "seconds. The machine is too busy to be calibrated; run it again when it is quiet."
       end
 
       # In the fresh process.

@@ -36,7 +36,8 @@ module PumaTuner
         ensure_served(account)
         processes = processes(account)
         Probe::Observation.new(started_at: @started_at.utc.iso8601, duration_ns:, command: @command, load:,
-          way_in: facts["way_in"], topology: @server.topology, min_threads_count: @server.announcement["min_threads_count"],
+          way_in: facts["way_in"], topology: @server.topology,
+          min_threads_count: @server.announcement["min_threads_count"],
           server: Probe::ServerFacts.from_document(facts["server"]), machine: @machine,
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
           threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
@@ -50,17 +51,20 @@ module PumaTuner
       def ensure_served(account)
         return unless account.endpoints.empty?
         if @after.empty?
-          raise InvalidMeasurement.new("no process of the server has begun to record. Does #{@command} start Puma?", output: @server.log_tail)
+          raise InvalidMeasurement.new("no process of the server has begun to record. Does #{@command} start Puma?",
+            output: @server.log_tail)
         end
-        raise InvalidMeasurement, "no request was served while it was measured. Send traffic, or let us: --path / or --requests FILE."
+        raise InvalidMeasurement, "no request was served while it was measured. " \
+          "Send traffic, or let us: --path / or --requests FILE."
       end
 
       def processes(account)
-        serving = @after.select { |_, ledger| ledger.pid.positive? }.filter_map { |path, ledger| process(account, path, ledger) }
+        serving = @after.select { |_, ledger| ledger.pid.positive? }
+          .filter_map { |path, ledger| process(account, path, ledger) }
         return serving unless @server.cluster?
         master_pid = @server.announcement["pid"]
-        [Probe::ProcessObservation.new(role: "master", worker_index: nil, pid: master_pid, requests_count: 0, cpu_ns: nil,
-          gc_count: nil, **Probe::Processes.memory(master_pid)), *serving]
+        [Probe::ProcessObservation.new(role: "master", worker_index: nil, pid: master_pid, requests_count: 0,
+          cpu_ns: nil, gc_count: nil, **Probe::Processes.memory(master_pid)), *serving]
       end
 
       # One that ended before the window is not of it.
@@ -68,8 +72,9 @@ module PumaTuner
         index = ledger.facts["worker_index"]
         requests_count = account.requests_count(path)
         return if requests_count.zero? && !Probe::Processes.alive?(ledger.pid)
-        Probe::ProcessObservation.new(role: index ? "worker" : "single", worker_index: index, pid: ledger.pid, requests_count:,
-          cpu_ns: cpu_ns(ledger) - @cpu_ns_before.fetch(ledger.pid, 0), gc_count: account.gc_count(path), **Probe::Processes.memory(ledger.pid))
+        Probe::ProcessObservation.new(role: index ? "worker" : "single", worker_index: index, pid: ledger.pid,
+          requests_count:, cpu_ns: cpu_ns(ledger) - @cpu_ns_before.fetch(ledger.pid, 0),
+          gc_count: account.gc_count(path), **Probe::Processes.memory(ledger.pid))
       end
 
       def cpu_ns_by_pid(ledgers) = ledgers.values.to_h { |ledger| [ledger.pid, cpu_ns(ledger)] }

@@ -2,14 +2,16 @@
 
 module PumaTuner
   module Measure
-    # Recordings of one app at other settings than today's: which of them tell most, and whether some are of the same app.
+    # Recordings of one app at other settings than today's: which of them tell
+    # most, and whether some are of the same app.
     module Companions
       # Requests to endpoints that the other recording does not have, at most: rare ones may be missing in either.
       OTHER_REQUESTS_RATIO_MAX = 0.1
 
       module_function
 
-      # One thread, and another number of workers: two where one process serves today, else one process. What tells most comes first.
+      # One thread, and another number of workers: two where one process serves
+      # today, else one process. What tells most comes first.
       #
       # @param today [Topology]
       # @param workers [Array<Integer>] numbers of workers that are to be predicted
@@ -27,7 +29,8 @@ module PumaTuner
       # @return [Observation] the first one, with the others and theirs beside it
       # @raise [UsageError] when they are not of one app
       def join(observation, others)
-        companions = [*observation.companions, *others.flat_map { |other| [other.with(companions: []), *other.companions] }]
+        companions = [*observation.companions,
+          *others.flat_map { |other| [other.with(companions: []), *other.companions] }]
         companions.each { |companion| ensure_same_app(observation, companion) }
         twice = [observation, *companions].map(&:topology).tally.find { |_, count| count > 1 }&.first
         raise UsageError, "there are two recordings at #{twice}; give one for each setting" if twice
@@ -36,20 +39,27 @@ module PumaTuner
 
       def ensure_same_app(one, other)
         unless [one, other].all?(&:topology)
-          raise UsageError, "a recording does not tell how many workers and threads there were, so it can't be held beside another; give it alone"
+          raise UsageError, "a recording does not tell how many workers and threads there were, " \
+            "so it can't be held beside another; give it alone"
         end
         unless one.command == other.command
-          raise UsageError, "the recordings are of two commands, #{one.command.inspect} and #{other.command.inspect}; give recordings of one app"
+          raise UsageError, "the recordings are of two commands, " \
+            "#{one.command.inspect} and #{other.command.inspect}; give recordings of one app"
         end
         strange = [[one, other], [other, one]].map { |pair| strange_endpoint(*pair) }.compact.first
-        raise UsageError, "the recordings are of other requests: #{strange} is in one of them only; record both with the same requests" if strange
+        if strange
+          raise UsageError, "the recordings are of other requests: #{strange} is in one of them only; " \
+            "record both with the same requests"
+        end
       end
       private_class_method :ensure_same_app
 
       # @return [String, nil] the most requested endpoint that the other one lacks, when there are many requests to such
       def strange_endpoint(one, other)
         strange = one.endpoints.reject { |endpoint| other.endpoints.any? { |known| known.name == endpoint.name } }
-        strange.max_by(&:requests_count).name if strange.sum(&:requests_count) > OTHER_REQUESTS_RATIO_MAX * one.requests_count
+        if strange.sum(&:requests_count) > OTHER_REQUESTS_RATIO_MAX * one.requests_count
+          strange.max_by(&:requests_count).name
+        end
       end
       private_class_method :strange_endpoint
     end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Measure
-    # A window of a server that was started without the probe: it is put in now, after all that must not be touched by it
-    # has been measured.
+    # A window of a server that was started without the probe: it is put in now,
+    # after all that must not be touched by it has been measured.
     module LateWindow
       # @param server [Host::ServerProcess] whose processes can be asked
       # @param meter [Host::Asking]

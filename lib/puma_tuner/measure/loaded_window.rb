@@ -2,18 +2,28 @@
 
 module PumaTuner
   module Measure
-    # One window filled by us: starts the app with the probe, warms it up until it is steady, measures while requests are sent.
+    # One window filled by us: starts the app with the probe, warms it up until
+    # it is steady, measures while requests are sent.
     class LoadedWindow
-      # The warm-up may take so many times as long as it takes at least: until YJIT has compiled most of a Rails app, and its heap has settled.
+      # The warm-up may take so many times as long as it takes at least: until
+      # YJIT has compiled most of a Rails app, and its heap has settled.
       WARMUP_LIMIT_FACTOR = 10
 
-      # Seconds. warmup_s: the least, three windows of it; warmup_limit_s: after so long, it is measured though it is not steady
-      # duration_s: of the load that is measured; duration_limit_s: when it takes so long until there are least_requests_count
+      # Seconds. warmup_s: the least, three windows of it; warmup_limit_s: after
+      # so long, it is measured though it is not steady
+      # duration_s: of the load that is measured; duration_limit_s: when it
+      #   takes so long until there are least_requests_count
       Times = Data.define(:warmup_s, :warmup_limit_s, :duration_s, :duration_limit_s, :least_requests_count) do
-        def initialize(warmup_s:, duration_s:, warmup_limit_s: warmup_s * WARMUP_LIMIT_FACTOR, duration_limit_s: duration_s, least_requests_count: 0) = super
+        def initialize(warmup_s:, duration_s:, warmup_limit_s: warmup_s * WARMUP_LIMIT_FACTOR,
+          duration_limit_s: duration_s, least_requests_count: 0)
+          super
+        end
 
         # @return [Float] about how long all of it takes, besides the boot
-        def expected_s = [warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT) * Load::WarmupRun::USUAL_WINDOWS_COUNT, warmup_limit_s].min + duration_s
+        def expected_s
+          [warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT) * Load::WarmupRun::USUAL_WINDOWS_COUNT, warmup_limit_s]
+            .min + duration_s
+        end
 
         # What is cut first is how long a warm-up may take; then all of it, in equal shares.
         # @param seconds [Numeric, nil] that there are; nil: as many as wanted
@@ -31,7 +41,8 @@ module PumaTuner
       # @param topology [Topology, nil] nil: the command's own
       # @param locks [Boolean] whether locks and pools are watched, which a simulation of other thread counts needs
       # @param times [Times]
-      def initialize(command:, traffic:, boot_limit_s:, topology: nil, warmup_s: nil, duration_s: nil, times: Times.new(warmup_s:, duration_s:), locks: true)
+      def initialize(command:, traffic:, boot_limit_s:, topology: nil, warmup_s: nil, duration_s: nil,
+        times: Times.new(warmup_s:, duration_s:), locks: true)
         @command = command
         @traffic = traffic
         @topology = topology
@@ -45,7 +56,8 @@ module PumaTuner
       # @return [Observation]
       # @raise [InvalidMeasurement] when an answer was not as expected
       def call(&told)
-        Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, meter: true, boot_limit_s: @boot_limit_s) do |server|
+        Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, meter: true,
+          boot_limit_s: @boot_limit_s) do |server|
           told&.call("the app serves, #{Units.duration(server.boot_ns)} after its start", @times.expected_s)
           warmup = warm_up(server)
           duration_s = duration_s(warmup)
@@ -61,10 +73,16 @@ module PumaTuner
 
       def warm_up(server)
         meter = Host::Asking.new(server.directory)
-        Load::WarmupRun.new(window_s: @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT), limit_s: @times.warmup_limit_s) { |window_s, first|
+        window_s = @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT)
+        Load::WarmupRun.new(window_s:, limit_s: @times.warmup_limit_s) { |window_s, first|
           before = Host::Readings.take(server, meter)
-          # Wrong answers are found at once, or by the load that counts. In between, a slow app may have no answer in so short a window.
-          outcome = first ? Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s).ensure_expected_answers : @traffic.send_to(server.url, duration_s: window_s)
+          # Wrong answers are found at once, or by the load that counts. In
+          # between, a slow app may have no answer in so short a window.
+          outcome = if first
+            Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s).ensure_expected_answers
+          else
+            @traffic.send_to(server.url, duration_s: window_s)
+          end
           Load::WarmupRun::Window.between(before, Host::Readings.take(server, meter), outcome.requests_count)
         }.call
       end

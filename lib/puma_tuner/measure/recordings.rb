@@ -2,14 +2,15 @@
 
 module PumaTuner
   module Measure
-    # Records an app at today's settings and then, briefly, at others, each in a fresh server under the same traffic: one recording
-    # can't tell what changes with threads and workers. On a new Rails 8.1 app CPU per request was 10.5 ms at 1x1, 13.3 ms at 1x5 and
-    # 7.5 ms at 2x1.
+    # Records an app at today's settings and then, briefly, at others, each in a fresh server under the same traffic:
+    # one recording can't tell what changes with threads and workers. On a new Rails 8.1 app CPU per request was 10.5 ms
+    # at 1x1, 13.3 ms at 1x5 and 7.5 ms at 2x1.
     class Recordings
       # Of the time for today's settings.
       BRIEF_RATIO = 0.6
 
-      # As few as this of each request of the mix tell something; for fewer it is recorded longer, up to the time for today's settings.
+      # As few as this of each request of the mix tell something; for fewer it
+      # is recorded longer, up to the time for today's settings.
       LEAST_COUNT_PER_REQUEST = 3
 
       # What is expected of an app before its own settings are known.
@@ -19,7 +20,8 @@ module PumaTuner
       #
       # today: Topology, nil for the command's own; settings: Topologies to record besides, nil: those that tell most
       # workers: numbers of workers that are to be predicted
-      # times: LoadedWindow::Times for today's settings; limit_s: seconds for all recordings together, nil: as long as they take
+      # times: LoadedWindow::Times for today's settings; limit_s: seconds for
+      #   all recordings together, nil: as long as they take
       # locks: whether they are watched
       Plan = Data.define(:command, :traffic, :today, :settings, :workers, :times, :boot_limit_s, :limit_s, :locks) do
         def initialize(locks: true, **fields) = super
@@ -37,13 +39,16 @@ module PumaTuner
       # @yieldparam what [String] has happened
       # @yieldparam left_s [Float] seconds that the rest should take
       # @return [Observation] at today's settings, with the others as its companions
-      # @raise [MeasurementFailed] when today's settings can't be recorded; others are then left out, and `unknown` says why
+      # @raise [MeasurementFailed] when today's settings can't be recorded;
+      #   others are then left out, and `unknown` says why
       def call(&told)
         @began_s = Clock.now_s
         observation = keep(record_today(told))
         @took_s = Clock.now_s - @began_s
         wanted = (@plan.settings || Companions.of(observation.topology, @plan.workers)) - [observation.topology]
-        wanted.each_with_index { |topology, index| observation = keep(with_companion(observation, topology, wanted.size - index - 1, told)) }
+        wanted.each_with_index do |topology, index|
+          observation = keep(with_companion(observation, topology, wanted.size - index - 1, told))
+        end
         observation
       end
 
@@ -63,24 +68,32 @@ module PumaTuner
       def settings_expected = @plan.settings || Companions.of(@plan.today || USUAL_TOPOLOGY, @plan.workers)
 
       def with_companion(observation, topology, later_count, told)
-        return without(observation, topology, :no_time) if @plan.limit_s && Clock.now_s - @began_s + brief_s > @plan.limit_s
+        if @plan.limit_s && Clock.now_s - @began_s + brief_s > @plan.limit_s
+          return without(observation, topology, :no_time)
+        end
         told&.call("#{topology}, briefly", brief_s * (later_count + 1))
-        companion = record(topology, @brief) { |what, left_s| told&.call("#{topology}: #{what}", left_s + brief_s * later_count) }
-        return without(observation, topology, :few_requests, requests_count: companion.requests_count) if companion.requests_count < @brief.least_requests_count
+        companion = record(topology, @brief) do |what, left_s|
+          told&.call("#{topology}: #{what}", left_s + brief_s * later_count)
+        end
+        if companion.requests_count < @brief.least_requests_count
+          return without(observation, topology, :few_requests, requests_count: companion.requests_count)
+        end
         observation.with(companions: [*observation.companions, companion].freeze)
       rescue UsageError, MeasurementFailed => error
         without(observation, topology, :failed, detail: error.kept.lines.first.chomp)
       end
 
       def without(observation, topology, cause, **facts)
-        observation.with(unknown: [*observation.unknown, Unknown.of(:companion, cause, whose: topology.to_s, **facts)].freeze)
+        observation.with(unknown: [*observation.unknown,
+          Unknown.of(:companion, cause, whose: topology.to_s, **facts)].freeze)
       end
 
       # @return [Float] about as long as today's took, less what is saved
       def brief_s = @took_s - @saved_s
 
       def record(topology, times, &told)
-        @window.new(command: @plan.command, traffic: @plan.traffic, topology:, times:, boot_limit_s: @plan.boot_limit_s, locks: @plan.locks).call(&told)
+        @window.new(command: @plan.command, traffic: @plan.traffic, topology:, times:, boot_limit_s: @plan.boot_limit_s,
+          locks: @plan.locks).call(&told)
       end
     end
   end
