@@ -3,16 +3,17 @@
 require "fileutils"
 
 module PumaTuner
-  # A running app, a request or a block of Ruby -> Costs: which methods its time, its calls and its objects go to, told by
-  # any profiler there is.
+  # A running app, a request or a block of Ruby -> Costs: which methods its
+  # time, its calls and its objects go to, told by any profiler there is.
   #
-  # What takes a profile: server_run (a whole server under load), request_run (single requests, of a server of ours or of
-  # yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process); settings tell the target.
-  # In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves be profiled.
-  # Probe::Profilers: profilers/*, one to a file, found by library; what they have in common is profiler. Each starts and stops
-  # inside the target; perf alone watches from outside. What they leave is a file of their own, that readers/* turn into samples.
-  # What is made of samples: stacks (what is left out), aggregate, costs; odd_requests picks those that stand out;
-  # hints/*, one rule to a file, point at known patterns; diff holds two profiles against each other.
+  # What takes a profile: server_run (a whole server under load), request_run (single requests, of a server of ours or
+  # of yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process); settings tell the
+  # target. In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves
+  # be profiled. Probe::Profilers: profilers/*, one to a file, found by library; what they have in common is profiler.
+  # Each starts and stops inside the target; perf alone watches from outside. What they leave is a file of their own,
+  # that readers/* turn into samples. What is made of samples: stacks (what is left out), aggregate, costs; odd_requests
+  # picks those that stand out; hints/*, one rule to a file, point at known patterns; diff holds two profiles against
+  # each other.
   module Profile
     autoload :Aggregate, "puma_tuner/profile/aggregate"
     autoload :Allocation, "puma_tuner/profile/samples"
@@ -44,8 +45,8 @@ module PumaTuner
     def self.of_block(with:, mode:, interval_us:, times:, folder:)
       profiler = Probe::Profilers.find(with)
       mode = profiler.known_mode(mode)
-      settings = Probe::Profiling::Settings.new(profiler: with, mode:, interval_us:, folder: File.expand_path(folder), scope: "window", token: nil,
-        paths: Library.paths_of(profiler))
+      settings = Probe::Profiling::Settings.new(profiler: with, mode:, interval_us:, folder: File.expand_path(folder),
+        scope: "window", token: nil, paths: Library.paths_of(profiler))
       FileUtils.mkdir_p(settings.folder)
       session = Probe::Profiling.session(settings)
       session.start
@@ -56,7 +57,8 @@ module PumaTuner
         duration_ns = Clock.now_ns - began_ns
         path = session.stop
       end
-      Reading.new(profiler:, mode:, target: "a block in this process", whole: true).call([path], duration_ns:, work_count: times, work_noun: "iteration")
+      Reading.new(profiler:, mode:, target: "a block in this process", whole: true)
+        .call([path], duration_ns:, work_count: times, work_noun: "iteration")
     end
   end
 end

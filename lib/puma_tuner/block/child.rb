@@ -4,8 +4,8 @@ module PumaTuner
   module Block
     # Inside the fresh process: loads the file, warms its block up, counts, and reports.
     #
-    # It reports through a pipe of its own, as the block may print, and by Marshal, as JSON is a gem whose version may be
-    # just what is compared. Reports are [what, content]:
+    # It reports through a pipe of its own, as the block may print, and by Marshal, as JSON is a gem whose version may
+    # be just what is compared. Reports are [what, content]:
     #   started, nil         Ruby runs
     #   loaded, names        the file is loaded, with these blocks
     #   listed, nil          that was all that was asked for
@@ -51,7 +51,9 @@ module PumaTuner
           settling = Settling.new(repetition, limit_ns: (Float(warmup_limit_s) * Units::NS_PER_S).round)
           warmup = settling.call
           counted = Counting.call(repetition, duration_ns: (Float(duration_s) * Units::NS_PER_S).round)
-          report("counted", {**counted, warmup:, memory: settling.memory, fingerprint: {**Probe::Fingerprint.read, [:block, nil] => declaration.name}})
+          report("counted",
+            {**counted, warmup:, memory: settling.memory,
+            fingerprint: {**Probe::Fingerprint.read, [:block, nil] => declaration.name}})
         end
       end
 
@@ -77,7 +79,11 @@ module PumaTuner
         session = Probe::Profiling.session(Probe::Profiling::Settings.from_environment)
         session.start
         began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-        iterations_count.empty? ? repetition.for((Float(duration_s) * Units::NS_PER_S).round) : repetition.repeat(Integer(iterations_count))
+        if iterations_count.empty?
+          repetition.for((Float(duration_s) * Units::NS_PER_S).round)
+        else
+          repetition.repeat(Integer(iterations_count))
+        end
         duration_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
         {path: session.stop, duration_ns:, iterations_count: repetition.iterations_count - before}
       end
@@ -87,7 +93,7 @@ module PumaTuner
         yield
       rescue SignalException
         raise # killed by somebody: to end by the signal says so
-      rescue Exception => error # rubocop:disable Lint/RescueException -- whatever the user's Ruby raises, SystemExit too
+      rescue Exception => error # rubocop:disable Lint/RescueException -- all that the user's Ruby raises
         report("failed", {text: Failure.text(error, @file), kept: Failure.kept(error, @file)})
       end
 

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Block
-    # A fresh process that works on a block file, from its start to its end. It never outlives the call, nor does what it
-    # started.
+    # A fresh process that works on a block file, from its start to its end. It
+    # never outlives the call, nor does what it started.
     class ChildProcess
       PROGRAM = File.expand_path("program.rb", __dir__)
 
@@ -84,12 +84,15 @@ module PumaTuner
 
       def command_with(report)
         mode, *settings = @words
-        [@command.environment.merge(Probe::KeyedHash::VARIABLE => Host::Masking.key), *@command.words, "-I", LIBRARY_PATH, PROGRAM, mode, report.fileno.to_s, @file, *settings]
+        [@command.environment.merge(Probe::KeyedHash::VARIABLE => Host::Masking.key), *@command.words, "-I",
+          LIBRARY_PATH, PROGRAM, mode, report.fileno.to_s, @file, *settings]
       end
 
-      # Its standard output goes nowhere: what a block prints while it is repeated is of no use, and keeping it takes time.
+      # Its standard output goes nowhere: what a block prints while it is
+      # repeated is of no use, and keeping it takes time.
       def streams(report, error_output)
-        {report => report, :in => File::NULL, :out => File::NULL, :err => error_output, :chdir => @command.directory, :unsetenv_others => true}
+        {report => report, :in => File::NULL, :out => File::NULL, :err => error_output, :chdir => @command.directory,
+         :unsetenv_others => true}
       end
 
       def listen(reports, output)

@@ -25,7 +25,8 @@ module PumaTuner
         allocated_count = GC.stat(:total_allocated_objects) - allocated_before
         gc_after_ns = gc_ns
         {
-          allocated_count:, gc_ns: gc_after_ns && gc_after_ns - gc_before_ns, cpu_ns: cpu_ns - cpu_before_ns, duration_ns: took_ns,
+          allocated_count:, gc_ns: gc_after_ns && gc_after_ns - gc_before_ns, cpu_ns: cpu_ns - cpu_before_ns,
+          duration_ns: took_ns,
           iterations_count: repetition.iterations_count - iterations_before, **Probe::Processes.memory("self"),
           **machine.to_h { |name, value| [name, value && machine_before[name] && value - machine_before[name]] }
         }

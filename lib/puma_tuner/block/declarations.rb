@@ -33,7 +33,8 @@ module PumaTuner
       def add(name, body, line)
         raise UsageError, "block(#{name.inspect}) has nothing to run; write: block(#{name.inspect}) { … }" unless body
         if (first = @all.find { |declaration| declaration.name == name })
-          raise UsageError, "two blocks are called #{name.inspect}, in lines #{first.line} and #{line}; give each a name of its own"
+          raise UsageError, "two blocks are called #{name.inspect}, " \
+            "in lines #{first.line} and #{line}; give each a name of its own"
         end
         @all << Declaration.new(name:, body:, line:)
       end
@@ -44,9 +45,10 @@ module PumaTuner
       def find(name)
         raise UsageError, "there is no block in it; write: block(\"name\") { … }" if @all.empty?
         return @all.first if name.nil? && @all.one?
-        @all.find { |declaration| declaration.name == name } or
-          raise UsageError, "#{name ? "there is no block #{name.inspect}" : "it has several blocks, and none was chosen"}; " \
-            "there is #{@all.map { |declaration| declaration.name.inspect }.join(", ")}"
+        found = @all.find { |declaration| declaration.name == name }
+        return found if found
+        problem = name ? "there is no block #{name.inspect}" : "it has several blocks, and none was chosen"
+        raise UsageError, "#{problem}; there is #{@all.map { |declaration| declaration.name.inspect }.join(", ")}"
       end
     end
   end

@@ -17,13 +17,15 @@ module PumaTuner
       # @return [Array<String>, nil] of the blocks
       def names = reports["loaded"]
 
-      # @return [String, nil] what the user has to mend, as a clause: the file can't be loaded, the block can't be run once
+      # @return [String, nil] what the user has to mend, as a clause: the file
+      #   can't be loaded, the block can't be run once
       def mistake
         return failure unless failure.nil? || called?
         "#{died} before it had loaded the file.#{said}" if names.nil? && !status.signaled?
       end
 
-      # @return [String, nil] why what it counted or profiled, if anything, must not be used, without what the app printed
+      # @return [String, nil] why what it counted or profiled, if anything, must
+      #   not be used, without what the app printed
       def void_reason
         return if counted || reports.key?("profiled")
         return "#{under_way} took longer than #{limit_s} s, and was stopped" if limit_s

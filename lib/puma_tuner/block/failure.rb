@@ -20,7 +20,8 @@ module PumaTuner
         placed(what(error), error, file)
       end
 
-      # @return [String] the same for documents, without the message, which may hold anything: "RuntimeError (/path/file.rb:3)"
+      # @return [String] the same for documents, without the message, which may
+      #   hold anything: "RuntimeError (/path/file.rb:3)"
       def kept(error, file) = placed(ours?(error) ? what(error) : error.class.to_s, error, file)
 
       def placed(text, error, file) = [text, place_of(error, file)&.then { |place| "(#{place})" }].compact.join(" ")

@@ -42,8 +42,9 @@ module PumaTuner
         before = Probe::Gauges.read
         cpu_before_ns = cpu_ns
         @repetition.for(WINDOW_NS)
-        Steadiness::Window.new(cpu_ns: cpu_ns - cpu_before_ns, iterations_count: @repetition.iterations_count - iterations_before,
-          calls_before:, before:, after: Probe::Gauges.read)
+        Steadiness::Window.new(cpu_ns: cpu_ns - cpu_before_ns,
+          iterations_count: @repetition.iterations_count - iterations_before, calls_before:, before:,
+          after: Probe::Gauges.read)
       end
 
       def note_memory
@@ -54,7 +55,8 @@ module PumaTuner
       def summary(complaint, duration_ns)
         {
           steady: complaint.nil?, reason: complaint, windows_count: @windows.size, duration_ns:,
-          requests_count: @repetition.iterations_count, cpu_per_request_ns: @windows.map { |window| window.cpu_per_iteration_ns.round }
+          requests_count: @repetition.iterations_count,
+          cpu_per_request_ns: @windows.map { |window| window.cpu_per_iteration_ns.round }
         }
       end
 

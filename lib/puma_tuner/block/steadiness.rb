@@ -4,10 +4,11 @@ module PumaTuner
   module Block
     # Judges whether a process has warmed up, by its last windows.
     #
-    # Load::WarmupRun does so for servers, by other evidence. Here one thread repeats the same work, gauged right before and after each window: any
-    # compiling counts, and the slope of a line tells what noise would hide. A server's windows differ by the requests that they happen to have, it goes
-    # on compiling a little, and its heap fills between two collections: there, a figure has to move with every window. One rule for both would
-    # change when either of them stops. Besides, this runs in the block's process, which loads nothing but itself.
+    # Load::WarmupRun does so for servers, by other evidence. Here one thread repeats the same work, gauged right before
+    # and after each window: any compiling counts, and the slope of a line tells what noise would hide. A server's
+    # windows differ by the requests that they happen to have, it goes on compiling a little, and its heap fills between
+    # two collections: there, a figure has to move with every window. One rule for both would change when either of them
+    # stops. Besides, this runs in the block's process, which loads nothing but itself.
     module Steadiness
       # One stretch of repetitions.
       #
@@ -27,8 +28,8 @@ module PumaTuner
       # CPU per iteration may drift by so much over them, whatever the noise.
       DRIFT_RATIO = 0.02
 
-      # Else it may drift by so many standard errors of its slope. Fewer than for a test at 95 % (3.2 with five windows):
-      # to wait needlessly costs a window, to stop too early costs the trial.
+      # Else it may drift by so many standard errors of its slope. Fewer than for a test at 95 % (3.2 with five
+      # windows): to wait needlessly costs a window, to stop too early costs the trial.
       STANDARD_ERRORS_COUNT = 2
 
       # The heap may grow by so much over them: it takes and gives back pages all the time.
@@ -45,7 +46,8 @@ module PumaTuner
       def complaint(windows)
         return "#{windows.size} windows are too few to tell" if windows.size < WINDOWS_COUNT
         last = windows.last(WINDOWS_COUNT)
-        compiling(last) || ("the heap still grew" if heap_grows?(last)) || ("CPU per iteration still changed" unless flat?(last.map(&:cpu_per_iteration_ns)))
+        compiling(last) || ("the heap still grew" if heap_grows?(last)) ||
+          ("CPU per iteration still changed" unless flat?(last.map(&:cpu_per_iteration_ns)))
       end
 
       # @param values [Array<Numeric>] evenly spaced
@@ -65,7 +67,8 @@ module PumaTuner
         if windows.first.calls_before < COMPILED_AT_CALL
           return "YJIT compiles a block at its #{COMPILED_AT_CALL}th call, and that was too short ago"
         end
-        "YJIT still compiled" if %i[compiled_count code_bytes].any? { |gauge| windows.any? { |window| window.growth(gauge)&.positive? } }
+        "YJIT still compiled" if %i[compiled_count code_bytes]
+          .any? { |gauge| windows.any? { |window| window.growth(gauge)&.positive? } }
       end
 
       def heap_grows?(windows)

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Block
-    # The user's file of blocks: plain Ruby, in which `block("name") { … }` says what to repeat. What stands around it is
-    # run once per process, and not measured.
+    # The user's file of blocks: plain Ruby, in which `block("name") { … }` says what to repeat. What stands around it
+    # is run once per process, and not measured.
     #
     #   data = Array.new(100) { |i| {id: i} }
     #   block("generate") { JSON.generate(data) }
@@ -19,12 +19,16 @@ module PumaTuner
       # @return [Array<String>] of its blocks, at least one
       # @raise [UsageError]
       def names(file, command, boot_limit_s: BOOT_LIMIT_S)
-        raise UsageError, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it." unless File.file?(file)
+        unless File.file?(file)
+          raise UsageError, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it."
+        end
         ending = Block::ChildProcess.call(command, file, ["list"], boot_limit_s:)
         if (problem = ending.mistake || (ending.void_reason unless ending.reports.key?("listed")))
           raise UsageError.new(complaint(file, problem), output: ending.mistake ? [] : ending.last_lines)
         end
-        raise UsageError, complaint(file, "there is no block in it; write: block(\"name\") { … }") if ending.names.empty?
+        if ending.names.empty?
+          raise UsageError, complaint(file, "there is no block in it; write: block(\"name\") { … }")
+        end
         ending.names
       end
 

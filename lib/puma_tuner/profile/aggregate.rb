@@ -53,7 +53,8 @@ module PumaTuner
       # @return [Array<AllocationSite>] with most objects first
       def allocations
         sites = @samples.flat_map(&:allocations).group_by { |site| [site.class_name, site.path, site.line] }
-        sites.values.map { |same| site(same) }.sort_by { |site| [-site.objects_count.to_i, site.class_name] }.first(SITES_MAX)
+        sites.values.map { |same| site(same) }.sort_by { |site| [-site.objects_count.to_i, site.class_name] }
+          .first(SITES_MAX)
       end
 
       private
@@ -89,7 +90,11 @@ module PumaTuner
         end
       end
 
-      def order = @order ||= called_only.each_index.sort_by { |index| [-@selves[index], -@totals[index], -calls_of(index).to_i, @frames[index].name] }
+      def order
+        @order ||= called_only.each_index.sort_by do |index|
+          [-@selves[index], -@totals[index], -calls_of(index).to_i, @frames[index].name]
+        end
+      end
 
       # Methods that were called, and took no time that the clock could see, have no stack of their own.
       def called_only
@@ -97,13 +102,15 @@ module PumaTuner
         @frames
       end
 
-      def new_places = @new_places ||= order.first(METHODS_MAX).each_with_index.to_h { |index, new_place| [index, new_place] }
+      def new_places
+        @new_places ||= order.first(METHODS_MAX).each_with_index.to_h { |index, new_place| [index, new_place] }
+      end
 
       def method_cost(index)
         frame = @frames[index]
         call = calls_by_key[[frame.name, frame.path]]
-        MethodCost.new(name: frame.name, path: frame.path, line: frame.line, self_amount: @selves[index], total_amount: @totals[index],
-          calls_count: call&.sum(&:calls_count), callers: callers(call))
+        MethodCost.new(name: frame.name, path: frame.path, line: frame.line, self_amount: @selves[index],
+          total_amount: @totals[index], calls_count: call&.sum(&:calls_count), callers: callers(call))
       end
 
       def callers(calls)
@@ -116,11 +123,15 @@ module PumaTuner
 
       def calls = @calls ||= @samples.flat_map(&:calls).to_h { |call| [call.frame, call] }
 
-      def calls_by_key = @calls_by_key ||= @samples.flat_map(&:calls).group_by { |call| [call.frame.name, call.frame.path] }
+      def calls_by_key
+        @calls_by_key ||= @samples.flat_map(&:calls).group_by { |call| [call.frame.name, call.frame.path] }
+      end
 
       def add_branch(branch, depth, places, list)
         list << [depth, places[branch.index], branch.self_amount, branch.total_amount]
-        large, small = branch.branches.values.partition { |below| below.total_amount >= total_amount * PICTURE_RATIO && places.key?(below.index) }
+        large, small = branch.branches.values.partition do |below|
+          below.total_amount >= total_amount * PICTURE_RATIO && places.key?(below.index)
+        end
         large.sort_by { |one| -one.total_amount }.each { |one| add_branch(one, depth + 1, places, list) }
         small_amount = small.sum(&:total_amount)
         list << [depth + 1, SMALL, small_amount, small_amount] if small_amount.positive?
@@ -129,7 +140,8 @@ module PumaTuner
       def site(same)
         sum = ->(field) { same.all?(&field) ? same.sum(&field) : nil }
         first = same.first
-        AllocationSite.new(class_name: first.class_name, path: first.path, line: first.line, objects_count: sum.call(:objects_count), bytes: sum.call(:bytes),
+        AllocationSite.new(class_name: first.class_name, path: first.path, line: first.line,
+          objects_count: sum.call(:objects_count), bytes: sum.call(:bytes),
           retained_objects_count: sum.call(:retained_objects_count), retained_bytes: sum.call(:retained_bytes))
       end
     end

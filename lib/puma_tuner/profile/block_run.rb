@@ -13,7 +13,8 @@ module PumaTuner
       # @param command [Host::Command] that ends in a Ruby
       # @param name [String, nil] of the block; nil: the only one
       # @param iterations_count [Integer, nil] nil: as many as fit into duration_s
-      def initialize(file:, command:, settings:, profiler:, name:, warmup_s:, duration_s:, iterations_count: nil, boot_limit_s: Block::UserFile::BOOT_LIMIT_S)
+      def initialize(file:, command:, settings:, profiler:, name:, warmup_s:, duration_s:, iterations_count: nil,
+        boot_limit_s: Block::UserFile::BOOT_LIMIT_S)
         @file = file
         @command = command
         @settings = settings
@@ -34,10 +35,15 @@ module PumaTuner
         FileUtils.mkdir_p(@settings.folder)
         ending = run
         problem = ending.mistake || ending.void_reason
-        raise UsageError.new(Block::UserFile.complaint(@file, problem), output: ending.mistake ? [] : ending.last_lines) if problem
+        if problem
+          raise UsageError.new(Block::UserFile.complaint(@file, problem),
+            output: ending.mistake ? [] : ending.last_lines)
+        end
         profiled = ending.reports.fetch("profiled")
-        Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}", command: Host::Masking.own_command)
-          .call([profiled[:path]], duration_ns: profiled[:duration_ns], work_count: profiled[:iterations_count], work_noun: "iteration")
+        Reading.new(profiler: @profiler, mode: @settings.mode, target: "block #{profiled[:name].inspect} of #{@file}",
+          command: Host::Masking.own_command)
+          .call([profiled[:path]], duration_ns: profiled[:duration_ns], work_count: profiled[:iterations_count],
+            work_noun: "iteration")
       end
 
       private
@@ -45,7 +51,8 @@ module PumaTuner
       def run
         command = @command.with(environment: {**@command.environment, **@settings.to_environment})
         words = ["profile", @warmup_s.to_s, @duration_s.to_s, @iterations_count.to_s, *@name]
-        Block::ChildProcess.call(command, @file, words, boot_limit_s: @boot_limit_s, run_limit_s: @warmup_s + @duration_s + GRACE_S)
+        Block::ChildProcess.call(command, @file, words, boot_limit_s: @boot_limit_s,
+          run_limit_s: @warmup_s + @duration_s + GRACE_S)
       end
     end
   end

@@ -13,7 +13,8 @@ module PumaTuner
     # Objects of one class that one line made.
     #
     # bytes and the retained fields: nil where the profiler does not tell; retained: still there at the end
-    AllocationSite = Document.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count, :retained_bytes)
+    AllocationSite = Document.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count,
+      :retained_bytes)
 
     # A known pattern that the counts show.
     #
@@ -25,19 +26,21 @@ module PumaTuner
     #
     # profiler, mode: what was asked for, such as vernier's wall; unit: "ns", "objects", "bytes" or "events"
     # target: what was looked at, in words
-    # methods: dearest by itself first; tree: who called whom, as a list from the root on, each before what it
-    #   called, dearest first: [depth, place in methods, self_amount, total_amount]. The root's place is nil; what is too small
-    #   for a picture is summed up under place -1. (A nested one would be as deep as the app's stack, which JSON does not bear.)
+    # methods: dearest by itself first; tree: who called whom, as a list from the root on, each before what it called,
+    #   dearest first: [depth, place in methods, self_amount, total_amount]. The root's place is nil; what is too small
+    #   for a picture is summed up under place -1. (A nested one would be as deep as the app's stack, which JSON does
+    #   not bear.)
     # total_amount: of all stacks that count; left_out_amount: of those that wait for work, or are not asked about
-    # samples_count: nil of a profiler that follows every call; interval_ns: between samples; lost_count: samples that it
-    #   could not take
+    # samples_count: nil of a profiler that follows every call; interval_ns:
+    #   between samples; lost_count: samples that it could not take
     # work_count: requests or iterations that it was about, nil where nobody counted; work_noun: what they are
     # files: the profiler's own, for its own viewer; viewer: how to look at them
     # unknown: an Unknown each
-    Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints, :total_amount,
-      :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun, :files, :viewer,
-      :machine, :command, :recorded_at, :unknown, kind: :profile,
-      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts, unknown: [Unknown]}) do
+    Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints,
+      :total_amount, :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun,
+      :files, :viewer, :machine, :command, :recorded_at, :unknown, kind: :profile,
+      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts,
+               unknown: [Unknown]}) do
       # @return [Boolean] whether every call was followed, and amounts are no estimates
       def traced? = samples_count.nil?
 

@@ -4,9 +4,9 @@ module PumaTuner
   module Profile
     # Two Costs -> CostDiff: what got cheaper and what dearer.
     #
-    # Methods are known by name alone, as a file moves with its gem's version. Of sampled profiles a difference is called
-    # only where chance would make it once in twenty comparisons of all methods together (Holm); samples are taken as
-    # independent, which is generous where a profile holds few requests.
+    # Methods are known by name alone, as a file moves with its gem's version. Of sampled profiles a difference is
+    # called only where chance would make it once in twenty comparisons of all methods together (Holm); samples are
+    # taken as independent, which is generous where a profile holds few requests.
     class Diff
       LEVEL_RATIO = 0.95
 
@@ -25,24 +25,28 @@ module PumaTuner
 
       # @return [CostDiff]
       def call
-        CostDiff.new(before: facts(@before), after: facts(@after), unit: @before.unit, per:, total:, methods: methods, calls:, allocations:, unknown:)
+        CostDiff.new(before: facts(@before), after: facts(@after), unit: @before.unit, per:, total:, methods: methods,
+          calls:, allocations:, unknown:)
       end
 
       private
 
       def ensure_comparable
         return if %i[profiler mode unit traced?].all? { |what| @before.public_send(what) == @after.public_send(what) }
-        raise UsageError, "a profile by #{@before.profiler} (#{@before.mode}) and one by #{@after.profiler} (#{@after.mode}) measure different things. " \
-          "Take both with the same profiler and mode."
+        raise UsageError, "a profile by #{@before.profiler} (#{@before.mode}) and one by #{@after.profiler} " \
+          "(#{@after.mode}) measure different things. Take both with the same profiler and mode."
       end
 
       def facts(costs)
-        {"target" => costs.target, "profiler" => "#{costs.profiler} #{costs.profiler_version}, #{costs.mode}", "work_count" => costs.work_count,
-         "samples_count" => costs.samples_count, "total_amount" => costs.total_amount, "recorded_at" => costs.recorded_at}
+        {"target" => costs.target, "profiler" => "#{costs.profiler} #{costs.profiler_version}, #{costs.mode}",
+         "work_count" => costs.work_count, "samples_count" => costs.samples_count,
+         "total_amount" => costs.total_amount, "recorded_at" => costs.recorded_at}
       end
 
       # @return [Boolean] whether both know how many requests they are about
-      def counted? = [@before, @after].all? { |costs| costs.work_count&.positive? } && @before.work_noun == @after.work_noun
+      def counted?
+        [@before, @after].all? { |costs| costs.work_count&.positive? } && @before.work_noun == @after.work_noun
+      end
 
       def per = (@before.work_noun if counted?)
 
@@ -68,14 +72,17 @@ module PumaTuner
       def calls
         return [] unless [@before, @after].all?(&:traced?)
         before, after = [@before, @after].map do |costs|
-          costs.methods.select(&:calls_count).group_by(&:name).transform_values { |same| [same.sum(&:calls_count), same.first.path] }
+          costs.methods.select(&:calls_count).group_by(&:name).transform_values do |same|
+            [same.sum(&:calls_count), same.first.path]
+          end
         end
         diffs(before, after, exact: true)
       end
 
       def allocations
         before, after = [@before, @after].map do |costs|
-          costs.allocations.group_by { |site| [site.class_name, site.path && File.basename(site.path)].compact.join(" ") }
+          costs.allocations
+            .group_by { |site| [site.class_name, site.path && File.basename(site.path)].compact.join(" ") }
             .transform_values { |same| [same.sum { |site| site.objects_count.to_i }, same.first.path] }
         end
         diffs(before, after, exact: true)
@@ -96,19 +103,27 @@ module PumaTuner
       end
 
       def row(name, path, amounts, samples:)
-        before, after = [[@before, amounts.first], [@after, amounts.last]].map { |costs, amount| amount.fdiv(exposure(costs)) }
+        before, after = [[@before, amounts.first], [@after, amounts.last]].map do |costs, amount|
+          amount.fdiv(exposure(costs))
+        end
         ratio = samples ? Stats::RateRatio.of(samples, exposures) : exact_ratio(before, after)
-        MethodDiff.new(name:, path:, before: before.zero? ? nil : before, after: after.zero? ? nil : after, difference: after - before,
-          ratio: (ratio if ratio&.high&.finite?), outcome: samples ? p_value(samples) : exact_outcome(before, after))
+        MethodDiff.new(name:, path:, before: before.zero? ? nil : before, after: after.zero? ? nil : after,
+          difference: after - before, ratio: (ratio if ratio&.high&.finite?),
+          outcome: samples ? p_value(samples) : exact_outcome(before, after))
       end
 
       # An interval may be longer for one than for the other.
-      def exposures = [@before, @after].map { |costs| counted? ? costs.work_count.fdiv(costs.interval_ns || 1) : costs.samples_count }
+      def exposures
+        [@before, @after].map { |costs| counted? ? costs.work_count.fdiv(costs.interval_ns || 1) : costs.samples_count }
+      end
 
       def p_value(samples) = Stats::RateRatio.p_value(samples, exposures)
 
       def exact_ratio(before, after)
-        Stats::Estimate.new(value: after / before, low: after / before, high: after / before, level_ratio: nil, samples_count: nil) if before.positive? && after.positive?
+        if before.positive? && after.positive?
+          Stats::Estimate.new(value: after / before, low: after / before, high: after / before, level_ratio: nil,
+            samples_count: nil)
+        end
       end
 
       def exact_outcome(before, after)

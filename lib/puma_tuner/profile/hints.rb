@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Profile
-    # Known patterns, told from what a profile counts. One rule to a file under hints/: a class whose `call(costs)` gives a
-    # Hint or nil. What it is about stands on top, its test beside it, its name in RULES.
+    # Known patterns, told from what a profile counts. One rule to a file under hints/: a class whose `call(costs)`
+    # gives a Hint or nil. What it is about stands on top, its test beside it, its name in RULES.
     #
     # A hint is no advice: what its cure brings is for a proof to say, and it says which.
     module Hints
@@ -33,24 +33,28 @@ module PumaTuner
         module_function
 
         # @param costs [Costs]
-        # @return [Hash{MethodCost => Float}] calls in one request, of the methods whose calls were counted; none where nobody counted requests
+        # @return [Hash{MethodCost => Float}] calls in one request, of the
+        #   methods whose calls were counted; none where nobody counted requests
         def per_work(costs)
           return {} unless costs.work_count&.positive?
           costs.methods.select(&:calls_count).to_h { |method| [method, costs.per_work(method.calls_count)] }
         end
 
-        # Each field, row or node of the answer is one: what is done for each of them shows as methods that are called the
-        # same number of times.
+        # Each field, row or node of the answer is one: what is done for each of
+        # them shows as methods that are called the same number of times.
         #
-        # @return [Integer, nil] how many elements there are: the number of calls, of 100 and more, that most methods share
+        # @return [Integer, nil] how many elements there are: the number of
+        #   calls, of 100 and more, that most methods share
         def elements(costs)
-          counts = per_work(costs).values.select { |count| count >= LEAST_PER_WORK && count == count.round }.map(&:to_i).tally
+          counts = per_work(costs).values.select { |count| count >= LEAST_PER_WORK && count == count.round }
+            .map(&:to_i).tally
           count, methods_count = counts.max_by { |number, methods| [methods, number] }
           count if methods_count && methods_count >= 3
         end
       end
 
-      RULES = [CalledPerElement, LockPerCall, FalsyCache, ObjectPerElement, ProcsOfBlocks, JsonShare, SessionShare, DatabaseClientShare].freeze
+      RULES = [CalledPerElement, LockPerCall, FalsyCache, ObjectPerElement, ProcsOfBlocks, JsonShare, SessionShare,
+        DatabaseClientShare].freeze
     end
   end
 end

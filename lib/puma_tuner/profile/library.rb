@@ -6,15 +6,16 @@ require "rubygems"
 
 module PumaTuner
   module Profile
-    # Where profilers' gems are on this machine, without the app's bundle knowing them: their folders go to the end of the server's
-    # load path, behind all that is its own.
+    # Where profilers' gems are on this machine, without the app's bundle knowing them: their folders go to the end of
+    # the server's load path, behind all that is its own.
     #
     # Bundler hides gems that are not of its bundle, so the files that describe gems are read where they lie.
     class Library
       class << self
         # @param gem_name [String]
         # @param requirement [String] of its version, such as "~> 1.12"
-        # @return [Array<String>] folders for the load path: the gem's, with its compiled part, then those of what it depends on
+        # @return [Array<String>] folders for the load path: the gem's, with its
+        #   compiled part, then those of what it depends on
         # @raise [UsageError] when it, or what it depends on, is not installed for this Ruby
         def locate(gem_name, requirement = ">= 0") = new.locate(gem_name, requirement)
 
@@ -43,8 +44,11 @@ module PumaTuner
 
         # @return [Array<String>] of gems, with a folder "specifications" each; ours is the last
         def folders
-          before_bundler = %w[BUNDLER_ORIG_GEM_HOME BUNDLER_ORIG_GEM_PATH].flat_map { |name| ENV[name].to_s.split(File::PATH_SEPARATOR) }
-          [*Gem.path, *before_bundler, Gem.default_dir, Gem.user_dir, folder].select { |path| path.start_with?("/") }.uniq
+          before_bundler = %w[BUNDLER_ORIG_GEM_HOME BUNDLER_ORIG_GEM_PATH].flat_map do |name|
+            ENV[name].to_s.split(File::PATH_SEPARATOR)
+          end
+          [*Gem.path, *before_bundler, Gem.default_dir, Gem.user_dir, folder]
+            .select { |path| path.start_with?("/") }.uniq
         end
       end
 
@@ -68,7 +72,9 @@ module PumaTuner
       # @param profiler [Class]
       # (see .install)
       def install(profiler)
-        raise UsageError, "#{profiler::NAME} is no gem. #{profiler.new.why_not || "It is there already."}" unless profiler::GEM
+        unless profiler::GEM
+          raise UsageError, "#{profiler::NAME} is no gem. #{profiler.new.why_not || "It is there already."}"
+        end
         ensure_ruby(profiler)
         FileUtils.mkdir_p(Library.folder)
         File.open("#{Library.folder}.lock", "w") do |lock|
@@ -77,7 +83,8 @@ module PumaTuner
         end
         locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
       rescue SystemCallError => error
-        raise UsageError, "#{profiler::NAME} can't be installed into #{Library.folder}: #{error.message}. PUMA_TUNER_CACHE names another folder."
+        raise UsageError, "#{profiler::NAME} can't be installed into #{Library.folder}: #{error.message}. " \
+          "PUMA_TUNER_CACHE names another folder."
       end
 
       private
@@ -92,20 +99,28 @@ module PumaTuner
 
       def specs(name)
         @specs ||= {}
-        @specs[name] ||= @folders.flat_map { |folder| Dir[File.join(folder, "specifications/{,default/}#{name}-[0-9]*.gemspec")] }
+        files = "specifications/{,default/}#{name}-[0-9]*.gemspec"
+        @specs[name] ||= @folders.flat_map { |folder| Dir[File.join(folder, files)] }
           .filter_map { |path| Gem::Specification.load(path) }.select { |spec| spec.name == name }
       end
 
       def missing(gem_name, name, needed)
         return "#{gem_name} needs #{name} #{needed}, which is not installed: #{how(name)}" unless name == gem_name
         others = specs(name).reject { |spec| spec.required_ruby_version.satisfied_by?(Gem.ruby_version) }
-        return "#{name} #{others.last.version} needs Ruby #{others.last.required_ruby_version}, and this is #{RUBY_VERSION}." if others.any?
+        if others.any?
+          return "#{name} #{others.last.version} needs Ruby " \
+            "#{others.last.required_ruby_version}, and this is #{RUBY_VERSION}."
+        end
         there = specs(name).map { |spec| spec.version.to_s }.uniq
         return "#{name} #{needed} is not installed: #{how(name)}" if there.empty?
-        "#{name} #{there.join(" and ")} is installed, and known to work is #{needed}, compiled for Ruby #{RUBY_VERSION}: #{how(name)}"
+        "#{name} #{there.join(" and ")} is installed, and known to work is #{needed}, " \
+          "compiled for Ruby #{RUBY_VERSION}: #{how(name)}"
       end
 
-      def how(name) = "puma_tuner profile --install #{name}, or gem install #{name}, or add it to the app's Gemfile (group :development)."
+      def how(name)
+        "puma_tuner profile --install #{name}, or gem install #{name}, " \
+          "or add it to the app's Gemfile (group :development)."
+      end
 
       def ensure_ruby(profiler)
         needed = Gem::Requirement.new(profiler::RUBY_REQUIREMENT)
@@ -116,10 +131,11 @@ module PumaTuner
       # Without what Bundler and the environment say of where gems belong.
       def install_gem(name, version)
         environment = ENV.to_h.reject { |key, _| key.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }
-        output, status = Open3.capture2e(environment, Gem.ruby, File.join(RbConfig::CONFIG["bindir"], "gem"), "install", name, "--version", version,
-          "--install-dir", Library.folder, "--no-document", unsetenv_others: true)
+        output, status = Open3.capture2e(environment, Gem.ruby, File.join(RbConfig::CONFIG["bindir"], "gem"), "install",
+          name, "--version", version, "--install-dir", Library.folder, "--no-document", unsetenv_others: true)
         return if status.success?
-        raise UsageError, "#{name} #{version} can't be installed:\n#{output.lines.last(10).map { |line| "  | #{line}" }.join}"
+        lines = output.lines.last(10).map { |line| "  | #{line}" }
+        raise UsageError, "#{name} #{version} can't be installed:\n#{lines.join}"
       end
     end
   end

@@ -4,9 +4,9 @@ module PumaTuner
   module Profile
     # Which requests stand out, by their budget, and the samples that fell into them.
     #
-    # A request is odd when, among those of its endpoint, it belongs to the slowest (tail), or when it waited much more for
-    # the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3 interquartile ranges, Tukey's
-    # "far out" (Exploratory Data Analysis, 1977, ch. 2), and by a tenth of its own time.
+    # A request is odd when, among those of its endpoint, it belongs to the slowest (tail), or when it waited much more
+    # for the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3 interquartile
+    # ranges, Tukey's "far out" (Exploratory Data Analysis, 1977, ch. 2), and by a tenth of its own time.
     class OddRequests
       TAIL_RATIO = 0.95
       FAR_OUT = 3
@@ -21,7 +21,9 @@ module PumaTuner
       # @param path [String] see Probe::Profiling::RequestLog
       # @return [Array<Logged>]
       def self.read(path)
-        Marshal.load(File.binread(path)).fetch(:requests).map { |fields| Logged.new(*fields) } # rubocop:disable Security/MarshalLoad -- written by our own code
+        # Written by our own code.
+        log = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
+        log.fetch(:requests).map { |fields| Logged.new(*fields) }
       end
 
       # @param logs [Array<Array<Logged>>] one of each process
@@ -60,7 +62,8 @@ module PumaTuner
       end
 
       def reasons_by_request
-        @reasons_by_request ||= @logs.flatten.group_by(&:endpoint).values.reject { |requests| requests.size < REQUESTS_MIN }
+        @reasons_by_request ||= @logs.flatten.group_by(&:endpoint)
+          .values.reject { |requests| requests.size < REQUESTS_MIN }
           .flat_map { |requests| reasons_among(requests).to_a }.to_h.compare_by_identity
       end
 

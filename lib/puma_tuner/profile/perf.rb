@@ -2,12 +2,13 @@
 
 module PumaTuner
   module Profile
-    # The kernel's own profiler, watching processes from outside: the CPU time of all their threads, in C and in the kernel.
+    # The kernel's own profiler, watching processes from outside: the CPU time
+    # of all their threads, in C and in the kernel.
     #
-    # - Of Ruby it sees the interpreter's functions, and methods only where YJIT made machine code of them and was asked to name it
-    #   (ruby --yjit --yjit-perf, which leaves /tmp/perf-PID.map).
-    # - Stacks are followed by frame pointers, which most builds of Ruby leave out: what lies above the first C function may be
-    #   missing. call_graph "dwarf" follows them without, for files a hundred times as large.
+    # - Of Ruby it sees the interpreter's functions, and methods only where YJIT made machine code of them and was asked
+    #   to name it (ruby --yjit --yjit-perf, which leaves /tmp/perf-PID.map).
+    # - Stacks are followed by frame pointers, which most builds of Ruby leave out: what lies above the first C function
+    #   may be missing. call_graph "dwarf" follows them without, for files a hundred times as large.
     # - It reads names while processes and their files are still there: read soon, on the same machine.
     class Perf
       NAME = "perf"
@@ -53,9 +54,13 @@ module PumaTuner
 
       # @return [String, nil] why it can't work here and what to do; nil when it can
       def why_not
-        return "perf is not on PATH. Install it: sudo apt-get install linux-perf (Debian), linux-tools-generic (Ubuntu)" unless executable
+        unless executable
+          return "perf is not on PATH. " \
+            "Install it: sudo apt-get install linux-perf (Debian), linux-tools-generic (Ubuntu)"
+        end
         level = File.file?(PARANOID_FILE) ? File.read(PARANOID_FILE).to_i : return
-        "the kernel lets only root use perf (kernel.perf_event_paranoid is #{level}). #{ALLOW}" if level > 2 && !Process.uid.zero?
+        return if level <= 2 || Process.uid.zero?
+        "the kernel lets only root use perf (kernel.perf_event_paranoid is #{level}). #{ALLOW}"
       end
 
       ALLOW = "Allow it until the next start of the machine: sudo sysctl kernel.perf_event_paranoid=1"
@@ -74,7 +79,8 @@ module PumaTuner
         raise UsageError, why_not if why_not
         AtomicFile.write(path) do |partial|
           output, status = Host::Child.output_of(
-            [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC", "--call-graph", call_graph,
+            [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC",
+              "--call-graph", call_graph,
               "-p", pids.join(","), "-o", partial, "--", "sleep", duration_s.to_s], limit_s: duration_s + ENDING_LIMIT_S
           )
           raise MeasurementFailed, complaint(output) unless status&.success? && File.size?(partial)

@@ -4,8 +4,8 @@ module PumaTuner
   module Profile
     # Reads what Marshal wrote, where it is nothing but nil, true, false, numbers, strings, symbols, arrays and hashes.
     #
-    # Marshal.load would run code that a file chooses, and a profile may come from a colleague or an issue. This reader refuses
-    # objects, and says where a file ends too early.
+    # Marshal.load would run code that a file chooses, and a profile may come from a colleague or an issue. This reader
+    # refuses objects, and says where a file ends too early.
     class PlainMarshal
       # @!parse class Refused < Error; end
       class Refused < Error; end

@@ -14,7 +14,8 @@ module PumaTuner
       autoload :Stackprof, "puma_tuner/profile/readers/stackprof"
       autoload :Vernier, "puma_tuner/profile/readers/vernier"
 
-      BY_PROFILER = {"vernier" => :Vernier, "rperf" => :Rperf, "pf2" => :Pf2, "stackprof" => :Stackprof, "ruby-prof" => :RubyProf, "memory_profiler" => :MemoryProfiler}.freeze
+      BY_PROFILER = {"vernier" => :Vernier, "rperf" => :Rperf, "pf2" => :Pf2, "stackprof" => :Stackprof,
+                     "ruby-prof" => :RubyProf, "memory_profiler" => :MemoryProfiler}.freeze
 
       # What a profiler's file says.
       #

@@ -23,7 +23,8 @@ module PumaTuner
       # @yieldparam samples [Samples] of a file, and its path
       # @yieldreturn [Samples] those that count
       # @return [Costs]
-      # @raise [UnreadableProfile, InvalidMeasurement] for files that can't be read, and for profiles in which nothing is
+      # @raise [UnreadableProfile, InvalidMeasurement] for files that can't be
+      #   read, and for profiles in which nothing is
       def call(files, unknown: [], **facts)
         samples = files.map do |path|
           read = Readers.read(@profiler, path, mode: @mode)
@@ -38,12 +39,17 @@ module PumaTuner
       def costs(samples, files, unknown, facts)
         aggregate = Aggregate.new(samples, whole: @whole)
         costs = Costs.new(
-          profiler: @profiler::NAME, profiler_version: samples.first.profiler_version, mode: @mode, unit: samples.first.unit, target: @target,
+          profiler: @profiler::NAME, profiler_version: samples.first.profiler_version, mode: @mode,
+          unit: samples.first.unit, target: @target,
           methods: aggregate.methods, tree: aggregate.tree, allocations: aggregate.allocations, hints: [],
-          total_amount: aggregate.total_amount, left_out_amount: aggregate.left_out_amount, samples_count: samples_count(samples, aggregate),
-          interval_ns: samples.first.interval_ns, lost_count: sum(samples, :lost_count), duration_ns: facts[:duration_ns],
-          work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"), files: files.map { |path| File.expand_path(path) },
-          viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Probe::MachineFacts.read, command: @command, recorded_at: Time.now.utc.iso8601, unknown:
+          total_amount: aggregate.total_amount, left_out_amount: aggregate.left_out_amount,
+          samples_count: samples_count(samples, aggregate),
+          interval_ns: samples.first.interval_ns, lost_count: sum(samples, :lost_count),
+          duration_ns: facts[:duration_ns],
+          work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"),
+          files: files.map { |path| File.expand_path(path) },
+          viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Probe::MachineFacts.read,
+          command: @command, recorded_at: Time.now.utc.iso8601, unknown:
         )
         costs.with(hints: Hints.of(costs))
       end
@@ -60,9 +66,12 @@ module PumaTuner
       def sum(samples, field) = (samples.sum(&field) if samples.all?(&field))
 
       def ensure_content(samples, files)
-        raise InvalidMeasurement, "#{@profiler::NAME} wrote no file. Was anything going on while it looked?" if files.empty?
+        if files.empty?
+          raise InvalidMeasurement, "#{@profiler::NAME} wrote no file. Was anything going on while it looked?"
+        end
         return if samples.any? { |one| one.stacks.any? || one.calls.any? || one.allocations.any? }
-        raise InvalidMeasurement, "there is nothing in #{files.join(", ")}: #{@profiler::NAME} took no sample. Give it longer, more load, or a shorter --interval."
+        raise InvalidMeasurement, "there is nothing in #{files.join(", ")}: #{@profiler::NAME} took no sample. " \
+          "Give it longer, more load, or a shorter --interval."
       end
     end
   end

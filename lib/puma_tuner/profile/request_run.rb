@@ -9,8 +9,8 @@ module PumaTuner
   module Profile
     # Single requests, each profiled alone, from the moment at which Puma takes it to the end of its answer.
     #
-    # Of a server that we start; or of one that runs already, with PumaTuner::ProfilerMiddleware in it and its token in our
-    # hands.
+    # Of a server that we start; or of one that runs already, with
+    # PumaTuner::ProfilerMiddleware in it and its token in our hands.
     class RequestRun
       # Requests before the ones that count: what is loaded, compiled and cached at first is not what a request costs.
       WARMUP_COUNT = 20
@@ -61,7 +61,8 @@ module PumaTuner
       # An address would lead elsewhere than to the server that we start.
       def ensure_path(path)
         return if Load::Request::PATH.match?(path) && URI.join("http://127.0.0.1", path)
-        raise UsageError, "--request #{told(path)}: write a path, with blanks and the like percent-encoded; --url is for a server that runs already"
+        raise UsageError, "--request #{told(path)}: write a path, with blanks and the like percent-encoded; " \
+          "--url is for a server that runs already"
       rescue URI::InvalidURIError
         raise UsageError, "--request #{told(path)}: write a path, with what no address may hold percent-encoded"
       end
@@ -71,7 +72,9 @@ module PumaTuner
         ensure_answer(get(url, token: @settings.token), url)
         deadline_s = Clock.now_s + TIME_LIMIT_S
         sleep 0.005 until files.size > done_count || Clock.now_s > deadline_s
-        raise InvalidMeasurement, "#{@profiler::NAME} wrote no profile of #{told(url)} within #{TIME_LIMIT_S} s" unless files.size > done_count
+        unless files.size > done_count
+          raise InvalidMeasurement, "#{@profiler::NAME} wrote no profile of #{told(url)} within #{TIME_LIMIT_S} s"
+        end
       end
 
       def files = Dir[File.join(@settings.folder, "#{@profiler::NAME}-*#{@profiler::EXTENSION}")]
@@ -79,26 +82,35 @@ module PumaTuner
       def get(uri, token: nil)
         request = Net::HTTP::Get.new(uri)
         request[Probe::Profiling::OneRequest::HEADER] = token if token
-        Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) { |http| http.request(request) }
-      rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse, OpenSSL::SSL::SSLError => error
+        Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) do |http|
+          http.request(request)
+        end
+      rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse,
+        OpenSSL::SSL::SSLError => error
         raise MeasurementFailed, "#{told(uri)}: #{error.message}. Does a server listen there?"
       end
 
       def ensure_answer(response, uri)
         return if response.code.to_i < 400
-        raise InvalidMeasurement, "#{told(uri)} answered #{response.code}: what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
+        raise InvalidMeasurement, "#{told(uri)} answered #{response.code}: " \
+          "what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
       end
 
       def made_of(response, uri)
         ensure_answer(response, uri)
         path = response[Probe::Profiling::OneRequest::HEADER]
         return path if path && File.file?(path)
-        raise UsageError, "the profile is in #{path} of another machine; read it there: puma_tuner profile --read #{path}" if path
-        raise MeasurementFailed, "#{told(uri)} answered without a profile. Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
+        if path
+          raise UsageError, "the profile is in #{path} of another machine; " \
+            "read it there: puma_tuner profile --read #{path}"
+        end
+        raise MeasurementFailed, "#{told(uri)} answered without a profile. " \
+          "Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
       end
 
       def costs(files, target)
-        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: Host::Masking.own_command).call(files, work_count: @times)
+        Reading.new(profiler: @profiler, mode: @settings.mode, target:, command: Host::Masking.own_command)
+          .call(files, work_count: @times)
       end
     end
   end

@@ -12,7 +12,8 @@ module PumaTuner
       # The last frame of a stack whose thread could run and waited for the GVL, of profilers that can tell.
       GVL_WAIT = new(name: "(waiting for the GVL)", path: nil, line: nil)
 
-      # The last frame of a stack under which garbage was collected. StackProf does not say under which, so there it is the first.
+      # The last frame of a stack under which garbage was collected. StackProf
+      # does not say under which, so there it is the first.
       GC = new(name: "(garbage collection)", path: nil, line: nil)
     end
 
@@ -29,19 +30,21 @@ module PumaTuner
     Call = Data.define(:frame, :calls_count, :self_amount, :total_amount, :callers)
 
     # Objects of one class made at one line. path, line: nil where Ruby does not know.
-    Allocation = Data.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count, :retained_bytes)
+    Allocation = Data.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count,
+      :retained_bytes)
 
     # What a profiler saw, whichever it was.
     #
-    # unit: "ns", "objects", "bytes", or "events" where none of them. stacks: Array<Stack>. calls: Array<Call>, of tracing profilers.
+    # unit: "ns", "objects", "bytes", or "events" where none of them. stacks:
+    #   Array<Stack>. calls: Array<Call>, of tracing profilers.
     # allocations: Array<Allocation>. samples_count, lost_count: nil where the profiler does not say.
     # interval_ns: between two samples, nil where there is none. pid: of the process; nil for several.
-    Samples = Data.define(:profiler, :profiler_version, :mode, :unit, :stacks, :calls, :allocations, :samples_count, :interval_ns,
-      :lost_count, :pid)
+    Samples = Data.define(:profiler, :profiler_version, :mode, :unit, :stacks, :calls, :allocations, :samples_count,
+      :interval_ns, :lost_count, :pid)
 
     class Samples
-      def initialize(profiler:, profiler_version:, mode:, unit:, stacks: [], calls: [], allocations: [], samples_count: nil,
-        interval_ns: nil, lost_count: nil, pid: nil)
+      def initialize(profiler:, profiler_version:, mode:, unit:, stacks: [], calls: [], allocations: [],
+        samples_count: nil, interval_ns: nil, lost_count: nil, pid: nil)
         super
       end
     end

@@ -4,8 +4,8 @@ require "fileutils"
 
 module PumaTuner
   module Profile
-    # A whole server under load, all its processes and threads: started by us, warmed up, then looked at in windows, so that
-    # what a profiler or an app breaks later costs the window and not the profile.
+    # A whole server under load, all its processes and threads: started by us, warmed up, then looked at in windows, so
+    # that what a profiler or an app breaks later costs the window and not the profile.
     class ServerRun
       BOOT_S = 2
 
@@ -22,7 +22,8 @@ module PumaTuner
       # @param traffic [Load::Traffic, nil] nil: whatever requests come by themselves
       # @param settings [Probe::Profiling::Settings] scope "window" or "odd"
       # @param profiler [Class] of Profilers
-      def initialize(command:, traffic:, settings:, profiler:, warmup_s:, duration_s:, boot_limit_s:, topology: nil, echo: nil)
+      def initialize(command:, traffic:, settings:, profiler:, warmup_s:, duration_s:, boot_limit_s:,
+        topology: nil, echo: nil)
         @command = command
         @traffic = traffic
         @settings = settings
@@ -54,7 +55,8 @@ module PumaTuner
 
       # @return [Error, nil] that ended it
       def serve
-        Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s, echo: @echo) do |server|
+        Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s,
+          echo: @echo) do |server|
           @asking = Host::Asking.new(server.directory)
           warm_up(server) if @traffic && @warmup_s.positive?
           windows.each { |duration_s| look(server, duration_s) }
@@ -88,12 +90,16 @@ module PumaTuner
       def look(server, duration_s)
         pids = server.serving_pids
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
-        ask(Probe::Profiling::START, pids, server) { |count| "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?" }
+        ask(Probe::Profiling::START, pids, server) do |count|
+          "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?"
+        end
         began_ns = Clock.now_ns
         outcome = fill(duration_s, server)
         ended_ns = Clock.now_ns
         # What requests cost can't be told of some of the processes that served them.
-        stopped = ask(Probe::Profiling::STOP, pids, server) { |count| "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them" }
+        stopped = ask(Probe::Profiling::STOP, pids, server) do |count|
+          "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them"
+        end
         @files.concat(stopped.values)
         @profiled_ns += ended_ns - began_ns
         @requests_count += outcome.requests_count if outcome
@@ -143,16 +149,20 @@ module PumaTuner
         ensure_expected(outcome)
       end
 
-      # Where every call is followed, a window may end before the requests in it do: those that it holds are told all the same.
+      # Where every call is followed, a window may end before the requests in it
+      # do: those that it holds are told all the same.
       def ensure_expected(outcome)
-        return outcome.ensure_expected_answers unless @profiler::TRACING && outcome.requests_count.positive? && outcome.unexpected_count.zero?
+        unless @profiler::TRACING && outcome.requests_count.positive? && outcome.unexpected_count.zero?
+          return outcome.ensure_expected_answers
+        end
         @unanswered_count += outcome.unanswered_count.to_i
         outcome
       end
 
       def costs
         facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic)}
-        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target, command: Host::Masking.own_command)
+        reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target,
+          command: Host::Masking.own_command)
         return odd_costs(reading, facts) if @settings.scope == "odd"
         reading.call(@files, unknown: unknown, **facts)
       end
@@ -160,10 +170,14 @@ module PumaTuner
       def odd_costs(reading, facts)
         logs = @files.to_h { |path| [path, OddRequests.read("#{path}.requests")] }
         odd = OddRequests.new(logs.values)
-        raise InvalidMeasurement, "none of #{odd.seen_count} requests stands out from its endpoint's others. Give it longer." if odd.count.zero?
+        if odd.count.zero?
+          raise InvalidMeasurement, "none of #{odd.seen_count} requests stands out from its " \
+            "endpoint's others. Give it longer."
+        end
         reasons = odd.reasons.map { |reason, count| "#{reason}: #{count}" }.join(", ")
-        reading.call(@files, unknown: unknown, **facts, work_count: odd.count, work_noun: "odd request") { |samples, path| odd.inside(samples, logs.fetch(path)) }
-          .then { |costs| costs.with(target: "#{target}; only the #{odd.count} of #{odd.seen_count} requests that stand out (#{reasons})") }
+        facts = {**facts, work_count: odd.count, work_noun: "odd request"}
+        costs = reading.call(@files, unknown:, **facts) { |samples, path| odd.inside(samples, logs.fetch(path)) }
+        costs.with(target: "#{target}; only the #{odd.count} of #{odd.seen_count} requests that stand out (#{reasons})")
       end
 
       def target = "#{@command}, all threads#{", #{@topology}" if @topology}#{" under our load" if @traffic}"

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Profile
-    # Which stacks count, and from where on: what a thread does while it waits for work is no cost, and what stands above a
-    # request in every stack tells nothing.
+    # Which stacks count, and from where on: what a thread does while it waits for work is no cost, and what stands
+    # above a request in every stack tells nothing.
     module Stacks
       # The frame in which Puma begins to serve a request.
       REQUEST = /(\A|[#.])handle_request\z/
@@ -12,7 +12,8 @@ module PumaTuner
       REPEATED = /(\A|[#.])call_often\z/
 
       # Where a thread rests.
-      RESTS = /(\A|[#.])(?:pop|shift|sleep|wait|select|wait_readable|wait_any_interruptible|join|value|accept|accept_nonblock|wait2|waitpid|waitpid2|detach|read_nonblock|gets|stop)\z/
+      RESTS = /(\A|[#.])(?:#{%w[pop shift sleep wait select wait_readable wait_any_interruptible join value accept
+        accept_nonblock wait2 waitpid waitpid2 detach read_nonblock gets stop].join("|")})\z/
 
       OURS = File.expand_path("../..", __dir__)
 

@@ -3,8 +3,8 @@
 module PumaTuner
   module Profile
     module Hints
-      # Locks taken hundreds of times in one request. Alone, a lock costs a method call or three; with several threads, it
-      # is also where they queue.
+      # Locks taken hundreds of times in one request. Alone, a lock costs a method call or three; with several threads,
+      # it is also where they queue.
       #
       # Evidence: 100 locks or more in one request, by the calls of Mutex and Monitor.
       class LockPerCall
@@ -16,9 +16,12 @@ module PumaTuner
           locks = Counts.per_work(costs).select { |method, _| LOCKS.match?(method.name) }
           lock, count = locks.max_by(&:last)
           return unless lock && count >= Counts::LEAST_PER_WORK
-          Hint.new(rule: "lock_per_call", title: "#{lock.name} is called #{count.round} times in one #{costs.work_noun}",
-            share_ratio: costs.share_ratio(locks.keys.sum(&:self_amount)), evidence: evidence(lock),
-            cure: "Read without the lock what is written once (a frozen Hash, Concurrent::Map's own reading), or take the lock around the loop instead of inside it.",
+          Hint.new(rule: "lock_per_call",
+            title: "#{lock.name} is called #{count.round} times in one #{costs.work_noun}",
+            share_ratio: costs.share_ratio(locks.keys.sum(&:self_amount)),
+            evidence: evidence(lock),
+            cure: "Read without the lock what is written once (a frozen Hash, Concurrent::Map's own reading), " \
+              "or take the lock around the loop instead of inside it.",
             proof: "puma_tuner prove with several threads: what a lock costs shows under contention only")
         end
 

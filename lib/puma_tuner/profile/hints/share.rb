@@ -13,12 +13,14 @@ module PumaTuner
         # @param costs [Costs]
         # @yieldparam method [MethodCost]
         # @yieldreturn [Boolean] whether it is one of the family
-        # @return [Array(Float, Array<String>)] share of the whole that is spent in or below it, counted once; and the names
-        #   that stand topmost, dearest first
+        # @return [Array(Float, Array<String>)] share of the whole that is spent in or below it, counted once; and the
+        #   names that stand topmost, dearest first
         def below(costs, &member)
-          family = costs.methods.each_index.select { |index| member.call(costs.methods[index]) }.to_h { |index| [index, 0] }
+          family = costs.methods.each_index.select { |index| member.call(costs.methods[index]) }
+            .to_h { |index| [index, 0] }
           amount = add_up(costs.tree, family)
-          [costs.share_ratio(amount) || 0.0, family.select { |_, total| total.positive? }.sort_by { |_, total| -total }.map { |index, _| costs.methods[index].name }]
+          dearest = family.select { |_, total| total.positive? }.sort_by { |_, total| -total }
+          [costs.share_ratio(amount) || 0.0, dearest.map { |index, _| costs.methods[index].name }]
         end
 
         # What stands below a member of the family is in its total already.
@@ -38,8 +40,10 @@ module PumaTuner
           return unless costs.unit == "ns"
           share_ratio, names = below(costs, &member)
           return if share_ratio < LEAST_RATIO
-          Hint.new(rule:, title: "#{what} takes #{(share_ratio * 100).round(1)} % of the #{(costs.mode == "cpu") ? "CPU" : "time"}", share_ratio:,
-            evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for answers included)" unless costs.mode == "cpu"}.", cure:, proof:)
+          of_cpu = costs.mode == "cpu"
+          Hint.new(rule:, share_ratio:, cure:, proof:,
+            title: "#{what} takes #{(share_ratio * 100).round(1)} % of the #{of_cpu ? "CPU" : "time"}",
+            evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for answers included)" unless of_cpu}.")
         end
       end
     end

@@ -31,7 +31,9 @@ module PumaTuner
             raise IndexError, "a stack is its own ancestor" if lineage.size > @stack_parents.size
             lineage << parent
           end
-          lineage.reverse_each { |place| @by_stack[place] = [*@by_stack[@stack_parents.fetch(place)], frame_of(place)].freeze }
+          lineage.reverse_each do |place|
+            @by_stack[place] = [*@by_stack[@stack_parents.fetch(place)], frame_of(place)].freeze
+          end
           @by_stack[row]
         end
 
@@ -43,7 +45,8 @@ module PumaTuner
         def frame_of(row)
           function = @frame_functions.fetch(@stack_frames.fetch(row))
           @by_function[function] ||= @frame.call(@strings.fetch(@functions.fetch("name").fetch(function)),
-            @strings.fetch(@functions.fetch("fileName").fetch(function)), @functions.fetch("lineNumber").fetch(function))
+            @strings.fetch(@functions.fetch("fileName").fetch(function)),
+            @functions.fetch("lineNumber").fetch(function))
         end
       end
     end

@@ -14,21 +14,28 @@ module PumaTuner
 
         def check(content)
           ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
-          refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, and known here is #{@profiler::FORMAT}") unless content["format"] == @profiler::FORMAT
+          unless content["format"] == @profiler::FORMAT
+            refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, " \
+              "and known here is #{@profiler::FORMAT}")
+          end
           ensure_version(content.fetch("profiler_version"))
           ensure_mode(content.fetch("mode"))
         end
 
         def build(content)
           retained = content.fetch("retained")
-          allocations = content.fetch("allocated").map { |(class_name, location), sums| allocation(class_name, location, sums, retained[[class_name, location]]) }
-          Samples.new(**told(content), mode: content["mode"], unit: "objects", allocations:, samples_count: allocations.sum(&:objects_count))
+          allocations = content.fetch("allocated").map do |(class_name, location), sums|
+            allocation(class_name, location, sums, retained[[class_name, location]])
+          end
+          Samples.new(**told(content), mode: content["mode"], unit: "objects", allocations:,
+            samples_count: allocations.sum(&:objects_count))
         end
 
         def allocation(class_name, location, allocated, retained)
           path, _, line = location.rpartition(":")
           known = path != NOWHERE
-          Allocation.new(class_name:, path: (path if known), line: (Integer(line, exception: false) if known), objects_count: allocated.fetch(0), bytes: allocated.fetch(1),
+          Allocation.new(class_name:, path: (path if known), line: (Integer(line, exception: false) if known),
+            objects_count: allocated.fetch(0), bytes: allocated.fetch(1),
             retained_objects_count: retained ? retained.fetch(0) : 0, retained_bytes: retained ? retained.fetch(1) : 0)
         end
       end

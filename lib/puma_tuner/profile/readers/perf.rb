@@ -3,7 +3,8 @@
 module PumaTuner
   module Profile
     module Readers
-      # perf's binary file, as `perf script` prints it: a line with thread, time and weight, then a line for each frame, leaf first.
+      # perf's binary file, as `perf script` prints it: a line with thread, time
+      # and weight, then a line for each frame, leaf first.
       class Perf
         # Of a file written on a machine whose numbers begin with their lowest byte, as all do that Ruby is run on.
         SIGNATURE = /\APERFILE2/n
@@ -36,8 +37,9 @@ module PumaTuner
           @pids = {}
           @lost_count = 0
           stacks = stacks_of(told("script", "--ns", "--no-inline", "--show-lost-events", "-F", FIELDS))
-          Samples.new(profiler: Profile::Perf::NAME, profiler_version: header[/^# perf version : (\S+)/, 1], mode: "cpu", unit: "ns", stacks:,
-            samples_count: stacks.size, interval_ns: interval_ns(header), lost_count: @lost_count, pid: (@pids.keys.first if @pids.one?))
+          Samples.new(profiler: Profile::Perf::NAME, profiler_version: header[/^# perf version : (\S+)/, 1],
+            mode: "cpu", unit: "ns", stacks:, samples_count: stacks.size, interval_ns: interval_ns(header),
+            lost_count: @lost_count, pid: (@pids.keys.first if @pids.one?))
         end
 
         private
@@ -55,8 +57,8 @@ module PumaTuner
           refuse(error.message[/\A[^@]+/].strip)
         end
 
-        # perf itself reads half a file without a word. The head says where samples end; behind them stand the places of further
-        # sections, as many as there are bits in a set.
+        # perf itself reads half a file without a word. The head says where samples end; behind them stand the places of
+        # further sections, as many as there are bits in a set.
         #
         # @return [Integer] how long the file is at least
         def whole_bytes(file, head)
@@ -73,7 +75,9 @@ module PumaTuner
           refuse("perf can't read it; it is cut short, or of another version (#{output.lines.last&.strip})")
         end
 
-        def interval_ns(header) = header[/sample_freq \} = (\d+)/, 1]&.then { |frequency| 1_000_000_000 / frequency.to_i }
+        def interval_ns(header)
+          header[/sample_freq \} = (\d+)/, 1]&.then { |frequency| 1_000_000_000 / frequency.to_i }
+        end
 
         def stacks_of(output)
           output.each_line.slice_before(HEAD).filter_map do |head, *lines|
@@ -85,14 +89,18 @@ module PumaTuner
           end
         end
 
-        def frames(lines) = lines.filter_map { |line| FRAME.match(line)&.captures }.reverse.reject { |place| place == NOWHERE }.map { |symbol, object| frame(symbol, object) }.freeze
+        def frames(lines)
+          lines.filter_map { |line| FRAME.match(line)&.captures }.reverse.reject { |place| place == NOWHERE }
+            .map { |symbol, object| frame(symbol, object) }.freeze
+        end
 
         def frame(symbol, object)
           @frames[[symbol, object]] ||=
             if (method = RUBY_METHOD.match(symbol))
               Frame.new(name: method[1], path: method[2], line: method[3].to_i)
             else
-              Frame.new(name: (symbol == "[unknown]") ? "[unknown in #{File.basename(object)}]" : symbol, path: nil, line: nil)
+              Frame.new(name: (symbol == "[unknown]") ? "[unknown in #{File.basename(object)}]" : symbol,
+                path: nil, line: nil)
             end
         end
       end

@@ -5,7 +5,8 @@ module PumaTuner
     module Readers
       # Pf2's hash, as Marshal wrote it: samples of places in tables of locations and functions, leaf first.
       class Pf2 < Reader
-        # Pf2 takes the time of day at the start from a monotonic clock, in 64 bits without a sign; adding it again undoes that.
+        # Pf2 takes the time of day at the start from a monotonic clock, in 64
+        # bits without a sign; adding it again undoes that.
         CLOCK_MASK = (1 << 64) - 1
 
         private
@@ -25,7 +26,8 @@ module PumaTuner
           interval_ns = interval_ns_of(content.fetch(:collected_sample_count) + content.fetch(:dropped_sample_count))
           start_ns = content.fetch(:start_timestamp_ns)
           stacks = content.fetch(:samples).map do |sample|
-            Stack.new(frames: frames(sample), amount: interval_ns, thread: nil, at_ns: (sample.fetch(:elapsed_ns) + start_ns) & CLOCK_MASK)
+            Stack.new(frames: frames(sample), amount: interval_ns, thread: nil,
+              at_ns: (sample.fetch(:elapsed_ns) + start_ns) & CLOCK_MASK)
           end
           Samples.new(**told(@facts), mode: @facts["mode"], unit: "ns", stacks: stacks.sort_by(&:at_ns), interval_ns:,
             samples_count: content[:collected_sample_count], lost_count: content.fetch(:dropped_sample_count))

@@ -5,8 +5,8 @@ require "json"
 module PumaTuner
   module Profile
     module Readers
-      # What reading has in common: a subclass turns the file's bytes into a value in `parse`, insists in `check` that it is of its
-      # kind and of a known version, and makes Samples of it in `build`.
+      # What reading has in common: a subclass turns the file's bytes into a value in `parse`, insists in `check` that
+      # it is of its kind and of a known version, and makes Samples of it in `build`.
       class Reader
         # What comes of reading a value of another shape, wherever in it the difference is.
         MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError].freeze
@@ -30,7 +30,8 @@ module PumaTuner
             check(content)
             build(content)
           rescue *MISFITS => error
-            refuse("it is not what #{@profiler::NAME} #{@profiler::VERSION_REQUIREMENT} writes (#{error.message.lines.first&.chomp})")
+            refuse("it is not what #{@profiler::NAME} #{@profiler::VERSION_REQUIREMENT} writes " \
+              "(#{error.message.lines.first&.chomp})")
           end
         rescue SystemCallError => error
           refuse(error.message[/\A[^@]+/].strip)
@@ -61,7 +62,9 @@ module PumaTuner
 
         # @return [String] the mode
         def ensure_mode(mode)
-          refuse("it was recorded in mode #{mode.inspect}, which is none of #{@profiler::NAME}'s") unless @profiler::MODES.key?(mode)
+          unless @profiler::MODES.key?(mode)
+            refuse("it was recorded in mode #{mode.inspect}, which is none of #{@profiler::NAME}'s")
+          end
           refuse("it was recorded in mode #{mode}, wanted is #{@mode}") if @mode && @mode != mode
           mode
         end

@@ -10,7 +10,8 @@ module PumaTuner
         GZIP = "\x1f\x8b".b.freeze
 
         # What a label set may say of the interpreter, and the frame that stands for it.
-        STATES = {["%GVL", "wait"] => Frame::GVL_WAIT, ["%GC", "mark"] => Frame::GC, ["%GC", "sweep"] => Frame::GC}.freeze
+        STATES = {["%GVL", "wait"] => Frame::GVL_WAIT, ["%GC", "mark"] => Frame::GC,
+                  ["%GC", "sweep"] => Frame::GC}.freeze
 
         private
 
@@ -30,10 +31,15 @@ module PumaTuner
         def build(content)
           ends = content["label_sets"].to_a.map { |labels| STATES.values_at(*labels.to_a).compact.first }
           amounts = Hash.new(0)
-          content.fetch("aggregated_samples").each { |frames, ns, _thread, labels| amounts[[frames, ends[labels.to_i]]] += Integer(ns) }
-          stacks = amounts.map { |(frames, last), amount| Stack.new(frames: stack(frames, last), amount:, thread: nil, at_ns: nil) }
-          Samples.new(profiler: @profiler::NAME, profiler_version: content["rperf_version"], mode: content["mode"], unit: "ns", stacks:,
-            samples_count: content["sampling_count"], interval_ns: 1_000_000_000 / content.fetch("frequency"),
+          content.fetch("aggregated_samples").each do |frames, ns, _thread, labels|
+            amounts[[frames, ends[labels.to_i]]] += Integer(ns)
+          end
+          stacks = amounts.map do |(frames, last), amount|
+            Stack.new(frames: stack(frames, last), amount:, thread: nil, at_ns: nil)
+          end
+          Samples.new(profiler: @profiler::NAME, profiler_version: content["rperf_version"], mode: content["mode"],
+            unit: "ns", stacks:, samples_count: content["sampling_count"],
+            interval_ns: 1_000_000_000 / content.fetch("frequency"),
             lost_count: content["dropped_samples"].to_i + content["dropped_aggregation"].to_i, pid: content["pid"])
         end
 

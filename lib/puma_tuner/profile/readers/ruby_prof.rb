@@ -14,7 +14,10 @@ module PumaTuner
 
         def check(content)
           ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
-          refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, and known here is #{@profiler::FORMAT}") unless content["format"] == @profiler::FORMAT
+          unless content["format"] == @profiler::FORMAT
+            refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, " \
+              "and known here is #{@profiler::FORMAT}")
+          end
           ensure_version(content.fetch("profiler_version"))
           ensure_mode(content.fetch("mode"))
         end
@@ -23,7 +26,8 @@ module PumaTuner
           @methods = content.fetch("methods").map { |name, path, line| frame(name, path, line) }
           @sums = Hash.new { |sums, frame| sums[frame] = Sums.new(0, 0, 0, Hash.new(0)) }
           stacks = content.fetch("threads").flat_map { |thread| add(thread.fetch("calls"), thread["thread"]) }
-          Samples.new(**told(content), mode: content["mode"], unit: (content["mode"] == "allocations") ? "objects" : "ns", stacks:, calls:)
+          Samples.new(**told(content), mode: content["mode"],
+            unit: (content["mode"] == "allocations") ? "objects" : "ns", stacks:, calls:)
         end
 
         def calls = @sums.map { |frame, sums| Call.new(frame:, **sums.to_h, callers: sums.callers.to_h.freeze) }

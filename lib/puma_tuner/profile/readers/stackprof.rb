@@ -3,8 +3,8 @@
 module PumaTuner
   module Profile
     module Readers
-      # StackProf's results, as Marshal wrote them. `raw` is one flat list: how many frames, the frames root first, how many samples
-      # in a row, and so on.
+      # StackProf's results, as Marshal wrote them. `raw` is one flat list: how many frames, the frames root first, how
+      # many samples in a row, and so on.
       class Stackprof < Reader
         # Of the results.
         FORMAT = 1.2
@@ -17,7 +17,9 @@ module PumaTuner
 
         def check(content)
           ensure_kind(content.is_a?(Hash) && content.key?(:missed_samples) && content[:metadata].is_a?(Hash))
-          refuse("it is of StackProf's format #{content[:version].inspect}, and known here is #{FORMAT}") unless content[:version] == FORMAT
+          unless content[:version] == FORMAT
+            refuse("it is of StackProf's format #{content[:version].inspect}, and known here is #{FORMAT}")
+          end
           @facts = content[:metadata]
           ensure_version(@facts.fetch("profiler_version"))
           ensure_mode(content.fetch(:mode).to_s)
@@ -25,7 +27,9 @@ module PumaTuner
 
         def build(content)
           mode = content.fetch(:mode).to_s
-          @frames_by_address = content.fetch(:frames).transform_values { |told| frame(told.fetch(:name), told.fetch(:file), told[:line]) }
+          @frames_by_address = content.fetch(:frames).transform_values do |told|
+            frame(told.fetch(:name), told.fetch(:file), told[:line])
+          end
           count = content.fetch(:samples)
           @amount = amount(content, mode, count)
           Samples.new(**told(@facts), mode:, unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
@@ -44,7 +48,8 @@ module PumaTuner
           @times_us = content[:raw_sample_timestamps].to_a
           sample = 0
           runs(content[:raw].to_a).map do |addresses, run|
-            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: at_ns(sample, content))
+            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil,
+              at_ns: at_ns(sample, content))
             sample += run
             stack
           end
@@ -65,14 +70,16 @@ module PumaTuner
           found
         end
 
-        # In wall mode a thread that rests is sampled once, when its rest begins, and StackProf misses all signals until it is over:
-        # so a run lasts until the next sample.
+        # In wall mode a thread that rests is sampled once, when its rest begins, and StackProf misses all signals until
+        # it is over: so a run lasts until the next sample.
         def amount_of(run, sample, content)
           next_us = @times_us[sample + run] if content.fetch(:mode) == :wall
           next_us ? (next_us - @times_us.fetch(sample)) * 1_000 : (run * @amount).round
         end
 
-        def frames(addresses) = (@stacks ||= {})[addresses] ||= addresses.map { |address| @frames_by_address.fetch(address) }.freeze
+        def frames(addresses)
+          (@stacks ||= {})[addresses] ||= addresses.map { |address| @frames_by_address.fetch(address) }.freeze
+        end
       end
     end
   end

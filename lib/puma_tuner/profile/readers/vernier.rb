@@ -3,8 +3,8 @@
 module PumaTuner
   module Profile
     module Readers
-      # Vernier's file is a document for the Firefox profiler. Files that Vernier itself wrote, without our adapter, will do too,
-      # with what they don't tell left unknown.
+      # Vernier's file is a document for the Firefox profiler. Files that Vernier itself wrote, without our adapter,
+      # will do too, with what they don't tell left unknown.
       class Vernier < Reader
         # Of the format; Vernier raises it when the shape changes.
         FORMAT = 48
@@ -18,11 +18,14 @@ module PumaTuner
         def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
 
         def check(content)
-          ensure_kind(content.is_a?(Hash) && content["meta"].is_a?(Hash) && content["meta"]["product"] == "Ruby/Vernier")
+          ensure_kind(content.is_a?(Hash) && content["meta"].is_a?(Hash) &&
+            content["meta"]["product"] == "Ruby/Vernier")
           @facts = content["meta"]["vernierUserMetadata"] || {}
           ensure_version(@facts["profiler_version"]) if @facts["profiler_version"]
           format = content["meta"]["preprocessedProfileVersion"]
-          refuse("it is of version #{format.inspect} of the Firefox profiler's format, and known here is #{FORMAT}") unless format == FORMAT
+          unless format == FORMAT
+            refuse("it is of version #{format.inspect} of the Firefox profiler's format, and known here is #{FORMAT}")
+          end
           @kind = ensure_mode(@facts["mode"] || @mode || @profiler.default_mode)
         end
 
@@ -30,8 +33,9 @@ module PumaTuner
           stalled = content["meta"].fetch("categories").index { |category| category["name"] == "Stalled" }
           threads = content.fetch("threads")
           stacks = threads.flat_map { |thread| stacks_of(thread, stalled) }
-          Samples.new(profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], mode: @kind, unit: UNITS.fetch(@kind), stacks:,
-            samples_count: @count.to_i, interval_ns: (interval_ns if @kind == "wall"), pid: threads.first&.fetch("pid"))
+          Samples.new(profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], mode: @kind,
+            unit: UNITS.fetch(@kind), stacks:, samples_count: @count.to_i,
+            interval_ns: (interval_ns if @kind == "wall"), pid: threads.first&.fetch("pid"))
         end
 
         def interval_ns = (@facts["interval_us"] || 500) * 1_000
@@ -47,7 +51,8 @@ module PumaTuner
             @count = @count.to_i + ((@kind == "retained") ? 1 : weight)
             frames = gecko.frames(row)
             frames = with_wait(frames) if gecko.category(row) == stalled
-            Stack.new(frames:, amount: (@kind == "wall") ? weight * interval_ns : weight, thread: tid, at_ns: at_ns(table, place))
+            Stack.new(frames:, amount: (@kind == "wall") ? weight * interval_ns : weight, thread: tid,
+              at_ns: at_ns(table, place))
           end
         end
 
