@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # Files that are whole or not there, for whoever reads them while they are written anew, and when the writing is cut short.
-  # Loaded at once: a signal's handler loads nothing.
+  # Files that are whole or not there, for whoever reads them while they are written anew, and when the writing is cut
+  # short. Loaded at once: a signal's handler loads nothing.
   module AtomicFile
     # @param path [String]
     # @param content [String, nil] nil: the block writes it

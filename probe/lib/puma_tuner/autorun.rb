@@ -5,8 +5,8 @@
 
 # This line and the next few must be understood by any Ruby.
 if RUBY_ENGINE == "ruby" && RUBY_VERSION < "3.3"
-  abort("puma_tuner: this app runs on Ruby #{RUBY_VERSION}; only Ruby 3.3 and newer tell whose wait for the GVL it is. " \
-        "Run the app on a newer Ruby to measure it.")
+  abort("puma_tuner: this app runs on Ruby #{RUBY_VERSION}; " \
+    "only Ruby 3.3 and newer tell whose wait for the GVL it is. Run the app on a newer Ruby to measure it.")
 end
 
 require "puma_tuner/probe"
@@ -23,5 +23,6 @@ if ENV["PUMA_TUNER_METER"]
 end
 PumaTuner::Probe::Profiling.orders if ENV["PUMA_TUNER_PROFILE"] && !ENV["PUMA_TUNER_METER"]
 if ENV["PUMA_TUNER_MEASURE"]
-  PumaTuner::Probe.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command", locks: ENV.key?("PUMA_TUNER_LOCKS"))
+  PumaTuner::Probe.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command",
+    locks: ENV.key?("PUMA_TUNER_LOCKS"))
 end

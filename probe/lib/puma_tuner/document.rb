@@ -11,7 +11,8 @@ module PumaTuner
     # The values that stand alone in a file, by the kind they carry there. Names, so that reading one loads only that.
     KINDS = {
       "observation" => "Probe::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
-      "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict", "tuning" => "Tuning",
+      "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict",
+      "tuning" => "Tuning",
       "load_outcome" => "Load::Outcome", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
       "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
     }
@@ -46,11 +47,12 @@ module PumaTuner
 
     # @return [String] the document as JSON
     def self.dump(value)
-      JSON.generate({kind: value.class::KIND, schema_version: SCHEMA_VERSION, tool_version: VERSION, **value.to_document})
+      JSON.generate({kind: value.class::KIND, schema_version: SCHEMA_VERSION, tool_version: VERSION,
+        **value.to_document})
     end
 
-    # Replaces the file in one step, so that an interrupted write leaves the old content. What is no file (a device, a pipe) is written
-    # to, and a link stays one.
+    # Replaces the file in one step, so that an interrupted write leaves the old content. What is no file (a device, a
+    # pipe) is written to, and a link stays one.
     def self.write(value, path)
       return File.write(path, dump(value)) if File.exist?(path) && !File.file?(path)
       path = File.realpath(path) if File.symlink?(path) && File.exist?(path)
@@ -76,9 +78,12 @@ module PumaTuner
       raise InvalidDocument.new(path, "it is not a JSON object") unless fields.is_a?(Hash)
       kind = fields["kind"]
       wanted = kinds.empty? ? KINDS.keys : kinds.map(&:to_s)
-      raise InvalidDocument.new(path, "its kind is #{kind.inspect}, wanted is #{wanted.join(" or ")}") unless wanted.include?(kind)
+      unless wanted.include?(kind)
+        raise InvalidDocument.new(path, "its kind is #{kind.inspect}, wanted is #{wanted.join(" or ")}")
+      end
       unless fields["schema_version"] == SCHEMA_VERSION
-        raise InvalidDocument.new(path, "its schema version is #{fields["schema_version"].inspect}, this one reads #{SCHEMA_VERSION}")
+        raise InvalidDocument.new(path, "its schema version is #{fields["schema_version"].inspect}, " \
+          "this one reads #{SCHEMA_VERSION}")
       end
       PumaTuner.const_get(KINDS.fetch(kind)).from_document(fields)
     rescue JSON::ParserError
@@ -107,7 +112,10 @@ module PumaTuner
       # @param fields [Hash{String => Object}]
       # @raise [KeyError] when a field is missing
       def from_document(fields)
-        new(**members.to_h { |member| [member, nested_value(member, self::ADDED.include?(member) ? fields[member.to_s] : fields.fetch(member.to_s))] })
+        values = members.to_h do |member|
+          [member, nested_value(member, self::ADDED.include?(member) ? fields[member.to_s] : fields.fetch(member.to_s))]
+        end
+        new(**values)
       end
 
       private

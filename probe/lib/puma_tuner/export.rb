@@ -3,13 +3,14 @@
 module PumaTuner
   # What a running server's ledgers hold, for Prometheus and OpenTelemetry.
   #
-  # Beside the stages: it reads what measure's probe has left behind, and what each process says of its own heap and compiler.
-  # It needs no gem.
+  # Beside the stages: it reads what measure's probe has left behind, and what
+  # each process says of its own heap and compiler. It needs no gem.
   #
-  # Who does what: each worker writes a file of gauges now and then (ProcessGauges). The process that leads the server has a process of
-  # its own started for the rest (Supervisor, Exporter), which reads all ledgers and gauges when it is asked (Server, Reading, LedgerReader), makes
-  # families of them (Families) and answers (Text, HttpServer): none of it takes the GVL of an app. PrometheusClient puts the same text among
-  # an app's own; OpenTelemetry hands what one process knows of itself to the app's SDK.
+  # Who does what: each worker writes a file of gauges now and then (ProcessGauges). The process that leads the server
+  # has a process of its own started for the rest (Supervisor, Exporter), which reads all ledgers and gauges when it is
+  # asked (Server, Reading, LedgerReader), makes families of them (Families) and answers (Text, HttpServer): none of it
+  # takes the GVL of an app. PrometheusClient puts the same text among an app's own; OpenTelemetry hands what one
+  # process knows of itself to the app's SDK.
   module Export
     # Of the metrics' names, labels and meanings; `puma_tuner fleet` reads no other.
     SCHEMA = "1"
@@ -57,8 +58,8 @@ module PumaTuner
         return unless first
         Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
         Probe.at_start { |server| tell_gauges(server) }
-        # A cluster's master leads it from the first look after its workers on, a single process from the start of its server on. To read a
-        # configuration, as `pumactl` does, is neither.
+        # A cluster's master leads it from the first look after its workers on, a single process from the start of its
+        # server on. To read a configuration, as `pumactl` does, is neither.
         Probe::Puma.on_master_check { supervisor&.start }
         # Where the master is the first process of a container, what is nobody's child is its own, and it waits for all.
         Probe::Puma.on_master_stop { @supervisor&.stop }
@@ -72,10 +73,14 @@ module PumaTuner
 
       private
 
-      def private_address(ledgers) = Address.new(kind: "unix", host_or_path: File.join(File.expand_path(ledgers.directory), "exporter.sock"), port: nil)
+      def private_address(ledgers)
+        Address.new(kind: "unix", host_or_path: File.join(File.expand_path(ledgers.directory), "exporter.sock"),
+          port: nil)
+      end
 
       def tell_gauges(server)
-        ProcessGauges.new(Probe.recording.ledgers.directory, server:, worker_index: Probe.recording.worker_index).start(@settings.interval_s)
+        ProcessGauges.new(Probe.recording.ledgers.directory, server:, worker_index: Probe.recording.worker_index)
+          .start(@settings.interval_s)
       end
 
       def supervise
@@ -90,8 +95,11 @@ module PumaTuner
         @leader_pid = Process.pid
         # Held by this process, as long as it lives.
         @ledgers = Probe::Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid: @leader_pid)
-        @supervisor = Supervisor.new({leader_pid: @leader_pid, leader: Probe::Processes.identity(@leader_pid), directory: File.expand_path(@ledgers.directory),
-          address: (@address || private_address(@ledgers)).to_s, labels: @settings.labels, endpoints_max: @settings.endpoints_max})
+        @supervisor = Supervisor.new({
+          leader_pid: @leader_pid, leader: Probe::Processes.identity(@leader_pid),
+          directory: File.expand_path(@ledgers.directory), address: (@address || private_address(@ledgers)).to_s,
+          labels: @settings.labels, endpoints_max: @settings.endpoints_max
+        })
       rescue => error
         @supervisor = nil
         Probe.say("nothing can be exported (#{error.class}: #{error.message})")

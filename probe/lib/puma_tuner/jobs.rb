@@ -3,8 +3,8 @@
 require_relative "probe"
 
 module PumaTuner
-  # Jobs of Active Job and Sidekiq as work of their own kind, under the name of their class. Attached by itself to what is
-  # loaded when Puma starts; a process of Sidekiq's says `require "puma_tuner/jobs"` in its initializer.
+  # Jobs of Active Job and Sidekiq as work of their own kind, under the name of their class. Attached by itself to what
+  # is loaded when Puma starts; a process of Sidekiq's says `require "puma_tuner/jobs"` in its initializer.
   module Jobs
     # Sidekiq's server middleware.
     class SidekiqMiddleware

@@ -18,11 +18,11 @@ module PumaTuner
   require_relative "clock"
   require_relative "error"
 
-  # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it.
-  # Call it in `before_fork` or at the end of `puma.rb`; where neither that nor the command can be changed, in `config.ru`.
+  # Prints, from inside Puma, where each pool thread's time goes and which thread count follows from it. Call it in
+  # `before_fork` or at the end of `puma.rb`; where neither that nor the command can be changed, in `config.ru`.
   #
-  # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is printed for an
-  #   interval without requests
+  # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is
+  #   printed for an interval without requests
   # @param out [IO] where to
   # @param locks [Boolean] whether locks and pools are watched, too, which adds to the cost of each (docs/measure.md)
   # @return [void]
@@ -45,20 +45,25 @@ module PumaTuner
   # @raise [InvalidMeasurement] when none has ended yet, or nothing can be recorded here
   def self.snapshot = Probe.snapshot.take
 
-  # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the address.
-  # Call it in `puma.rb`; metrics and their names are in docs/exporter.md.
+  # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the
+  # address. Call it in `puma.rb`; metrics and their names are in docs/exporter.md.
   #
-  # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: where this server's processes alone can ask, as for
-  #   an app that exports them with its own (Export::PrometheusClient)
+  # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: where this server's processes
+  #   alone can ask, as for an app that exports them with its own (Export::PrometheusClient)
   # @param labels [Hash{Symbol => String}] put on every sample, such as {service: "shop", yjit: "on"}
   # @param endpoints_max [Integer] endpoints kept apart, and as many kinds of jobs; all others count together
   # @param interval_s [Numeric] seconds after which each worker tells anew of its heap and of YJIT
   # @return [void]
   # @raise [UsageError] of an address or a label that can't be
   def self.export(address = "tcp://127.0.0.1:9394", labels: {}, endpoints_max: 200, interval_s: 10)
-    wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } + (labels.keys.map(&:to_s) & Export::TAKEN_LABELS)
-    raise UsageError, "#{wrong.first.inspect} can't be a label of the exporter's; take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}" if wrong.any?
-    settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze, endpoints_max:, interval_s:)
+    wrong = labels.keys.reject { |name| name.match?(/\A[a-zA-Z][a-zA-Z0-9_]*\z/) } +
+      (labels.keys.map(&:to_s) & Export::TAKEN_LABELS)
+    if wrong.any?
+      raise UsageError, "#{wrong.first.inspect} can't be a label of the exporter's; " \
+        "take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}"
+    end
+    settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze,
+      endpoints_max:, interval_s:)
     Export.start(address:, settings:)
   end
 
@@ -71,15 +76,16 @@ module PumaTuner
     Probe.grouping = grouping
   end
 
-  # What records requests inside the process that serves them. No promise but one: it never reaches the app. Where something goes wrong,
-  # the app serves unwatched, and one line says so.
+  # What records requests inside the process that serves them. No promise but one: it never reaches the app. Where
+  # something goes wrong, the app serves unwatched, and one line says so.
   #
-  # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job; unaided: without the
-  #   extension), request_start, endpoint (their names), off_gvl (what libraries wait for).
+  # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job;
+  #   unaided: without the extension), request_start, endpoint (their names), off_gvl (what libraries wait for).
   # - By what: gvl_clock (the extension's methods), extension (where it is).
   # - Where to: ledger, ledgers (a file per process; folding and written: of those that have ended).
   # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
-  # - In a server that the command started: launch (settings for one run), signal_queries (what it asks), yjit_off, profiling.
+  # - In a server that the command started: launch (settings for one run),
+  #   signal_queries (what it asks), yjit_off, profiling.
   module Probe
     # For RUBYLIB of a server that is to be watched.
     LIBRARY_FOLDER = File.expand_path("..", __dir__)
@@ -156,7 +162,8 @@ module PumaTuner
       # @param way_in [String] "command", "plugin", "run" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
-      # @param locks [Boolean, nil] whether locks and pools are watched, at their price: they are when any way in asks for it
+      # @param locks [Boolean, nil] whether locks and pools are watched, at
+      #   their price: they are when any way in asks for it
       def start(way_in:, directory: nil, console: nil, locks: nil)
         first = @ways.nil?
         @ways ||= {way_in:, directory: nil, console: nil, locks: nil}
@@ -190,14 +197,15 @@ module PumaTuner
       def recording(server = nil)
         return @recording if @recording&.pid == Process.pid
         @snapshot = @faults_count = nil
-        @recording = Recording.new(way_in: @ways&.fetch(:way_in) || "jobs", directory: @ways&.fetch(:directory) || ENV["PUMA_TUNER_DIRECTORY"], grouping:,
+        @recording = Recording.new(way_in: @ways&.fetch(:way_in) || "jobs",
+          directory: @ways&.fetch(:directory) || ENV["PUMA_TUNER_DIRECTORY"], grouping:,
           locks: @ways&.fetch(:locks), server:)
         @recorder = @recording.recorder
         @recording
       end
 
-      # The same for work that begins in many threads at once. A lock of its own, as a late start may come out of a signal's handler,
-      # which may not wait for one.
+      # The same for work that begins in many threads at once. A lock of its own, as a late start may come out of a
+      # signal's handler, which may not wait for one.
       #
       # @return [void]
       def begin_recording
@@ -219,8 +227,8 @@ module PumaTuner
       # @return [Snapshot] of this process's server
       def snapshot = @snapshot ||= Snapshot.new(recording)
 
-      # A promise of our own code was broken. The first time of each kind one line says so; when it comes again and again, this process is not watched
-      # any more.
+      # A promise of our own code was broken. The first time of each kind one line says so; when it comes again and
+      # again, this process is not watched any more.
       #
       # @param what [String] a sentence's beginning
       # @param error [Exception]
@@ -269,7 +277,8 @@ module PumaTuner
 
       def say_what_is_missing(recording)
         return unless recording.why_not
-        say(recording.any? ? "GVL wait, IO and locks can't be told apart here: #{recording.why_not}" : recording.why_not)
+        say(recording.any? ? "GVL wait, IO and locks can't be told apart here: #{recording.why_not}" :
+          recording.why_not)
       end
     end
   end

@@ -6,7 +6,8 @@ module PumaTuner
   #
   # - by a token in the header X-Puma-Tuner-Profile; the answer says in the same header where the profile is;
   # - or by a permit, a file on the server (`touch tmp/puma_tuner/profile`): one profile for each permit, of the next
-  #   request, whoever sends it. It must belong to the server's own user, and nobody else may have been able to write it.
+  #   request, whoever sends it. It must belong to the server's own user, and nobody else may have been able to write
+  #   it.
   #
   # Without either, a request costs a look into a hash, and once a second a look for the permit.
   class ProfilerMiddleware
@@ -18,19 +19,21 @@ module PumaTuner
     # @param token [String, nil] at least 16 characters; nil: none will do
     # @param permit [String, nil] path of the permit; nil: none will do
     # @param folder [String] where profiles go
-    def initialize(app, with:, mode: nil, interval_us: nil, token: nil, permit: "tmp/puma_tuner/profile", folder: "tmp/puma_tuner/profiles")
+    def initialize(app, with:, mode: nil, interval_us: nil, token: nil, permit: "tmp/puma_tuner/profile",
+      folder: "tmp/puma_tuner/profiles")
       raise UsageError, "a token of fewer than 16 characters is soon guessed" if token && token.length < 16
       profiler = Probe::Profilers.find(with)
       @app = app
       @token = token
       @permit = permit && File.expand_path(permit)
       @permit_looked_at_s = 0
-      @settings = Probe::Profiling::Settings.new(profiler: profiler::NAME, mode: profiler.known_mode(mode), interval_us:, folder: File.expand_path(folder),
-        scope: "request", token:, paths: [])
+      @settings = Probe::Profiling::Settings.new(profiler: profiler::NAME, mode: profiler.known_mode(mode),
+        interval_us:, folder: File.expand_path(folder), scope: "request", token:, paths: [])
     end
 
     def call(env)
-      token = @token && env.key?(Probe::Profiling::OneRequest::KEY) && Probe::Profiling::OneRequest.same?(env[Probe::Profiling::OneRequest::KEY], @token)
+      token = @token && env.key?(Probe::Profiling::OneRequest::KEY) &&
+        Probe::Profiling::OneRequest.same?(env[Probe::Profiling::OneRequest::KEY], @token)
       return @app.call(env) unless token || permitted?
       profiled(env, tell: token)
     end

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # What could not be known, or not as a whole, and why. Code goes by field and cause; a report has the words for them (Report::Unknowns).
+  # What could not be known, or not as a whole, and why. Code goes by field and
+  # cause; a report has the words for them (Report::Unknowns).
   #
   # field: its name; whose: whose it is, where that is one of several, such as an endpoint's name; else nil
   # cause: why
@@ -10,10 +11,14 @@ module PumaTuner
     class << self
       # @param facts [Hash{Symbol => Object}] Numeric, String or nil
       # @return [Unknown]
-      def of(field, cause, whose: nil, **facts) = new(field:, whose:, cause:, facts: Ractor.make_shareable(facts.transform_keys(&:to_s)))
+      def of(field, cause, whose: nil, **facts)
+        new(field:, whose:, cause:, facts: Ractor.make_shareable(facts.transform_keys(&:to_s)))
+      end
 
       # Older files have a text for the field, and one for the reason.
-      def from_document(fields) = fields.is_a?(Array) ? of(:other, :told, whose: fields.first, detail: fields.last) : super
+      def from_document(fields)
+        fields.is_a?(Array) ? of(:other, :told, whose: fields.first, detail: fields.last) : super
+      end
     end
 
     # @return [String, nil] what another program says of it

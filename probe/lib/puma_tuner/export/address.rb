@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # Where the exporter listens: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which only its owner can
-    # open. A host that is no loopback is up to who writes it.
+    # Where the exporter listens: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which only its owner
+    # can open. A host that is no loopback is up to who writes it.
     #
     # kind: "tcp" or "unix"; port: nil of a path
     Address = Data.define(:kind, :host_or_path, :port) do
@@ -14,9 +14,11 @@ module PumaTuner
       # @raise [UsageError]
       def self.parse(text)
         case text
-        when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"), port: Integer($2, 10))
+        when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"),
+          port: Integer($2, 10))
         when %r{\Aunix://(/.+)\z} then new(kind: "unix", host_or_path: $1, port: nil)
-        else raise UsageError, "#{text.inspect} is no address for the exporter; write tcp://127.0.0.1:9394 or unix:///path/of/socket"
+        else raise UsageError, "#{text.inspect} is no address for the exporter; " \
+          "write tcp://127.0.0.1:9394 or unix:///path/of/socket"
         end
       end
 

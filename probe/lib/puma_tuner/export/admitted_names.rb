@@ -4,8 +4,9 @@ require "json"
 
 module PumaTuner
   module Export
-    # Which names are kept apart, and which count together: the first so many of each kind, whichever process of the server was asked
-    # first. A choice of each process's own would make counters fall between two scrapes that reach different ones.
+    # Which names are kept apart, and which count together: the first so many of each
+    # kind, whichever process of the server was asked first. A choice of each process's
+    # own would make counters fall between two scrapes that reach different ones.
     #
     # They stand in a file beside the ledgers, a line each, that only grows; it is looked at when a name is new.
     class AdmittedNames

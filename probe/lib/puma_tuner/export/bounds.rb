@@ -2,21 +2,24 @@
 
 module PumaTuner
   module Export
-    # The upper bounds of exported buckets: edges of the ledgers' own, so that counts move over whole and nothing is guessed,
-    # and the same everywhere and for ever, so that histograms of many pods add up.
+    # The upper bounds of exported buckets: edges of the ledgers' own, so that counts move over whole and nothing is
+    # guessed, and the same everywhere and for ever, so that histograms of many pods add up.
     #
-    # From a power of two nanoseconds to another, so many equal steps to each doubling (a divisor of 32). A percentile is
-    # known to the bucket it lies in: with eight steps, to 12.5 % of itself at worst, half of that from the middle; with two, to 50 %.
+    # From a power of two nanoseconds to another, so many equal steps to each doubling (a
+    # divisor of 32). A percentile is known to the bucket it lies in: with eight steps,
+    # to 12.5 % of itself at worst, half of that from the middle; with two, to 50 %.
     #
-    # (Prometheus has `le` inclusive where the ledgers' buckets end exclusive: a duration of exactly a bound, to the nanosecond,
-    # counts one bucket further up.)
+    # (Prometheus has `le` inclusive where the ledgers' buckets end exclusive: a duration of exactly a bound, to the
+    # nanosecond, counts one bucket further up.)
     #
     # bounds_ns: ascending; first_buckets: of the ledgers' buckets, the first that does not belong below each bound
     Bounds = Data.define(:bounds_ns, :first_buckets) do
       # @param octaves [Range<Integer>] exponents of 2
       # @param steps_count [Integer] to each doubling
       def self.over(octaves, steps_count)
-        inside = (octaves.begin...octaves.end).flat_map { |octave| (0...steps_count).map { |step| (1 << octave) + step * (1 << octave) / steps_count } }
+        inside = (octaves.begin...octaves.end).flat_map do |octave|
+          (0...steps_count).map { |step| (1 << octave) + step * (1 << octave) / steps_count }
+        end
         bounds_ns = [*inside, 1 << octaves.end].freeze
         new(bounds_ns:, first_buckets: bounds_ns.map { |ns| Probe::Histogram.bucket_of(ns) }.freeze)
       end

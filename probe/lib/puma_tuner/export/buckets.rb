@@ -4,7 +4,8 @@ module PumaTuner
   module Export
     # A classic histogram as Prometheus has it.
     #
-    # bounds: Bounds; counts: of durations in each bucket, the last one of those above all bounds; sum_ns: of all durations
+    # bounds: Bounds; counts: of durations in each bucket, the last one of those
+    #   above all bounds; sum_ns: of all durations
     Buckets = Data.define(:bounds, :counts, :sum_ns) do
       # @param all [Array<Integer>] how many in each of a ledger's own buckets
       # @param count [Integer] of all durations, those of exactly 0 included, which are in no bucket

@@ -5,16 +5,18 @@ require "socket"
 
 module PumaTuner
   module Export
-    # What the exporter's own process does, which a Supervisor starts: it reads what the server's processes leave behind, and answers whoever
-    # scrapes. Neither takes anything of the server's GVL, and where cores are short, the server comes first.
+    # What the exporter's own process does, which a Supervisor starts: it reads what
+    # the server's processes leave behind, and answers whoever scrapes. Neither takes
+    # anything of the server's GVL, and where cores are short, the server comes first.
     #
-    # It is nobody's child, as an app may wait for all of its own. It ends with its server: when the pipe that is its standard input ends,
-    # or, where a child of the app's keeps that open, when the leader is seen to be gone.
+    # It is nobody's child, as an app may wait for all of its own. It ends with its server: when the pipe that is its
+    # standard input ends, or, where a child of the app's keeps that open, when the leader is seen to be gone.
     class Exporter
       # How often it looks whether the leader is there.
       LOOK_S = 1
 
-      # After a restart, the exporter of before gives up the address within moments. From then on it is told that it is taken.
+      # After a restart, the exporter of before gives up the address within
+      # moments. From then on it is told that it is taken.
       HANDOVER_S = 2
 
       NICER = 5
@@ -82,7 +84,9 @@ module PumaTuner
         begin
           listener = @address.listen
         rescue SystemCallError, SocketError, ArgumentError => error
-          told ||= Clock.now_s - began_s > HANDOVER_S && Probe.say("nothing can be exported at #{@address} (#{error.class}: #{error.message}); it is tried again").nil?
+          told ||= Clock.now_s - began_s > HANDOVER_S &&
+            Probe.say("nothing can be exported at #{@address} (#{error.class}: #{error.message}); it is tried again")
+              .nil?
           sleep(told ? LOOK_S : 0.1)
           retry
         end

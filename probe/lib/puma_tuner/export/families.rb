@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # A reading as metrics, named as Prometheus wants it: base units, `_total` on counters, and labels whose values are few.
-    # A number that nobody knows has no sample; it is never 0.
+    # A reading as metrics, named as Prometheus wants it: base units, `_total` on counters, and labels whose values are
+    # few. A number that nobody knows has no sample; it is never 0.
     class Families
       PARTS = Probe::Budget::PARTS
 
@@ -29,8 +29,10 @@ module PumaTuner
 
       def info
         gauges = @reading.processes.map(&:gauges).find(&:any?) || {}
-        labels = {schema: SCHEMA, version: VERSION, ruby: gauges["ruby"], puma: gauges["puma"], complete: @reading.why_not.empty?.to_s}.compact
-        family("exporter_info", "gauge", "What is exported by: schema of these metrics, versions, and whether everything can be seen.", {labels => 1})
+        labels = {schema: SCHEMA, version: VERSION, ruby: gauges["ruby"], puma: gauges["puma"],
+                  complete: @reading.why_not.empty?.to_s}.compact
+        family("exporter_info", "gauge", "What is exported by: schema of these metrics, versions, " \
+          "and whether everything can be seen.", {labels => 1})
       end
 
       def clock
@@ -40,23 +42,29 @@ module PumaTuner
       def requests
         all = ->(part, bounds) { merged(part, bounds)&.then { |buckets| {{} => buckets} } || {} }
         [
-          family("request_duration_seconds", "histogram", "From being queued in Puma to the end of the response, of all requests.", all.call(:wall, Bounds::FINE)),
-          family("request_queue_seconds", "histogram", "In Puma, waiting for a pool thread.", all.call(:queue, Bounds::WAITS)),
-          family("request_gvl_wait_seconds", "histogram", "Could have run, and waited for the GVL.", all.call(:gvl_wait, Bounds::WAITS)),
-          family("endpoint_request_duration_seconds", "histogram", "The same as request_duration, by endpoint.", durations(@requests, :endpoint)),
-          family("request_time_seconds_total", "counter", "Where the duration of requests went, by endpoint and part.", times(@requests, :endpoint))
+          family("request_duration_seconds", "histogram",
+            "From being queued in Puma to the end of the response, of all requests.", all.call(:wall, Bounds::FINE)),
+          family("request_queue_seconds", "histogram", "In Puma, waiting for a pool thread.",
+            all.call(:queue, Bounds::WAITS)),
+          family("request_gvl_wait_seconds", "histogram", "Could have run, and waited for the GVL.",
+            all.call(:gvl_wait, Bounds::WAITS)),
+          family("endpoint_request_duration_seconds", "histogram", "The same as request_duration, by endpoint.",
+            durations(@requests, :endpoint)),
+          family("request_time_seconds_total", "counter", "Where the duration of requests went, by endpoint and part.",
+            times(@requests, :endpoint))
         ]
       end
 
       def jobs
         [
           family("job_duration_seconds", "histogram", "Of work that is no request, by kind.", durations(@jobs, :kind)),
-          family("job_time_seconds_total", "counter", "Where the duration of jobs went, by kind and part.", times(@jobs, :kind))
+          family("job_time_seconds_total", "counter", "Where the duration of jobs went, by kind and part.",
+            times(@jobs, :kind))
         ]
       end
 
-      # Over all requests, from none on: of a counter that begins above zero, Prometheus does not see what came before. Nil where
-      # one process can't tell.
+      # Over all requests, from none on: of a counter that begins above zero, Prometheus does not see what came before.
+      # Nil where one process can't tell.
       def merged(part, bounds)
         histograms = @requests.map { |work| work.histograms[part] }
         return if histograms.include?(nil) || (part == :gvl_wait && @reading.why_not.any?)
@@ -70,8 +78,10 @@ module PumaTuner
       def times(works, label)
         # Of jobs nobody knows when they were queued.
         parts = (label == :kind) ? PARTS - [:queue] : PARTS
-        works.flat_map { |work| parts.map { |part| [{label => work.name, :part => part.to_s}, work.sums_ns[part]&.fdiv(Units::NS_PER_S)] } }
-          .to_h.compact
+        samples = works.flat_map do |work|
+          parts.map { |part| [{label => work.name, :part => part.to_s}, work.sums_ns[part]&.fdiv(Units::NS_PER_S)] }
+        end
+        samples.to_h.compact
       end
     end
   end

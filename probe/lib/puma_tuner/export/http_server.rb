@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # Answers `GET /metrics` and nothing else, one client after the other. A client that sends nothing, or too much, is dropped: it could
-    # only keep others from our figures.
+    # Answers `GET /metrics` and nothing else, one client after the other. A client that sends nothing, or too much, is
+    # dropped: it could only keep others from our figures.
     class HttpServer
       HEAD_BYTES_MAX = 8_192
       LIMIT_S = 2
@@ -58,7 +58,8 @@ module PumaTuner
 
       # A client that stops reading is dropped, too.
       def write(client, status, body, type: "text/plain; charset=utf-8", with_body: true)
-        left = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\nContent-Length: #{body.bytesize}\r\nConnection: close\r\n\r\n".b
+        left = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\nContent-Length: " \
+          "#{body.bytesize}\r\nConnection: close\r\n\r\n".b
         left << body.b if with_body
         deadline_s = Clock.now_s + LIMIT_S
         until left.empty?

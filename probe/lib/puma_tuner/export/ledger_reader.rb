@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Export
-    # Reads of a ledger what is exported, and no traces. Its file stays open, and each row tells how often it was written: who looks again
-    # reads those that were written since. Rows of many ledgers are added up as they stand there, packed, and told apart by buckets
-    # afterwards, once. What a scrape costs: docs/scrape.md.
+    # Reads of a ledger what is exported, and no traces. Its file stays open, and each row tells how often it was
+    # written: who looks again reads those that were written since. Rows of many ledgers are added up as they stand
+    # there, packed, and told apart by buckets afterwards, once. What a scrape costs: docs/scrape.md.
     class LedgerReader < Probe::Ledger::Reader
       # Of which parts there are distributions, and in which buckets.
       BOUNDS = {wall: Bounds::FINE, queue: Bounds::WAITS, gvl_wait: Bounds::WAITS}.freeze
@@ -48,12 +48,15 @@ module PumaTuner
       # @yieldparam index [Integer]
       # @yieldparam version [Object] another one when the row was written since
       def each_row
-        @keys.each_with_index { |(kind, name), index| yield kind, name, index, @turns[index] if @turns[index].positive? }
+        @keys.each_with_index do |(kind, name), index|
+          yield kind, name, index, @turns[index] if @turns[index].positive?
+        end
       end
 
       # @return [Array<Integer, nil>] its counts, and its sums; nil: unknown
       def numbers(index)
-        settled(entry_offset(index)) { @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET) }.unpack("Q*")
+        settled(entry_offset(index)) { @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET) }
+          .unpack("Q*")
       end
 
       # Adds a row to others.
@@ -76,7 +79,8 @@ module PumaTuner
       def read_row(index)
         @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET, @numbers)
         PLACES.zip(@histograms) do |place, bytes|
-          @file.pread(HISTOGRAM_BYTES, LAYOUT[:histograms_offset] + (index * LAYOUT[:histograms_count] + place) * HISTOGRAM_BYTES, bytes)
+          @file.pread(HISTOGRAM_BYTES, LAYOUT[:histograms_offset] +
+            (index * LAYOUT[:histograms_count] + place) * HISTOGRAM_BYTES, bytes)
         end
       end
     end

@@ -7,9 +7,9 @@ module PumaTuner
     #   require "puma_tuner/probe"                                  # in puma.rb
     #   on_worker_boot { PumaTuner::Export::OpenTelemetry.register } # after the app has configured its SDK
     #
-    # Every process with an SDK sends for itself, so each tells of **itself** only: the backend adds up. There is no observable
-    # histogram in OpenTelemetry, and its Ruby callbacks give one number without attributes, so percentiles and endpoints are to be had
-    # by Prometheus' text only, which the Collector's Prometheus receiver reads.
+    # Every process with an SDK sends for itself, so each tells of **itself** only: the backend adds up. There is no
+    # observable histogram in OpenTelemetry, and its Ruby callbacks give one number without attributes, so percentiles
+    # and endpoints are to be had by Prometheus' text only, which the Collector's Prometheus receiver reads.
     module OpenTelemetry
       # From all requests of this process: name, unit, description, part of the budget; nil: the whole duration.
       TIMES = {nil => "duration", **Probe::Budget::PARTS.to_h { |part| [part, "time.#{part}"] }}.freeze
@@ -22,13 +22,15 @@ module PumaTuner
         "yjit.code_region.size" => [:gauge, "By", "Machine code made by YJIT", :code_bytes, 1],
         "yjit.alloc.size" => [:gauge, "By", "What YJIT keeps beside it", :compiler_bytes, 1],
         "yjit.compiled_iseqs" => [:gauge, "{iseq}", "Methods and blocks that YJIT has compiled", :compiled_count, 1],
-        "yjit.invalidations" => [:counter, "{invalidation}", "Compiled code that was thrown away", :invalidated_count, 1]
+        "yjit.invalidations" => [:counter, "{invalidation}", "Compiled code that was thrown away",
+          :invalidated_count, 1]
       }.freeze
 
       # All instruments are asked at once: for as long, one reading does for them.
       FRESH_S = 1
 
-      # What is told of a process. gauges: of ProcessGauges; memory: of Processes; counts and sums: of all requests, nil: unknown
+      # What is told of a process. gauges: of ProcessGauges; memory: of
+      # Processes; counts and sums: of all requests, nil: unknown
       Told = Data.define(:taken_s, :gauges, :memory, :numbers)
       private_constant :Told
 
@@ -41,11 +43,13 @@ module PumaTuner
           Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
           meter = (provider || ::OpenTelemetry.meter_provider).meter("puma_tuner", version: VERSION)
           @absolute = counters_are_absolute?
-          instruments.each { |kind, name, unit, description, number| create(meter, kind, "puma_tuner.#{name}", unit, description, number) }
+          instruments.each do |kind, name, unit, description, number|
+            create(meter, kind, "puma_tuner.#{name}", unit, description, number)
+          end
         end
 
-        # By the specification a callback tells the whole count; some versions of the SDK (0.22 of the gem) add up what callbacks
-        # tell, and would show a count that grows by itself. So it is tried out.
+        # By the specification a callback tells the whole count; some versions of the SDK (0.22 of the gem) add up what
+        # callbacks tell, and would show a count that grows by itself. So it is tried out.
         #
         # @return [Boolean]
         def counters_are_absolute?
@@ -63,7 +67,8 @@ module PumaTuner
         def ensure_sdk
           require "opentelemetry-metrics-sdk"
         rescue LoadError
-          raise UsageError, "opentelemetry-metrics-sdk is not in this bundle; add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+          raise UsageError, "opentelemetry-metrics-sdk is not in this bundle; " \
+            "add it to the Gemfile, or leave it and use PumaTuner.export with an address"
         end
 
         # Where counters would lie, a gauge tells the same number; backends take rates of it, too.
@@ -75,16 +80,23 @@ module PumaTuner
         def instruments
           [
             [:counter, "request.count", "{request}", "Requests that have ended", -> { told.numbers[0] }],
-            *TIMES.map { |part, name| [:counter, "request.#{name}", "s", "Where the duration of requests went", -> { seconds(part || :wall) }] },
-            *GAUGES.map { |name, (kind, unit, description, key, factor)| [kind, name, unit, description, -> { told.gauges[key]&.*(factor) }] },
-            *{rss: "resident", pss: "pss"}.map { |key, name| [:gauge, "memory.#{name}", "By", "Memory of this process", -> { told.memory[:"#{key}_bytes"] }] }
+            *TIMES.map { |part, name|
+              [:counter, "request.#{name}", "s", "Where the duration of requests went", -> { seconds(part || :wall) }]
+            },
+            *GAUGES.map { |name, (kind, unit, description, key, factor)|
+              [kind, name, unit, description, -> { told.gauges[key]&.*(factor) }]
+            },
+            *{rss_bytes: "resident", pss_bytes: "pss"}.map { |key, name|
+              [:gauge, "memory.#{name}", "By", "Memory of this process", -> { told.memory[key] }]
+            }
           ]
         end
 
         def told
           now_s = Clock.now_s
           return @told if @told && now_s - @told.taken_s < FRESH_S
-          @told = Told.new(taken_s: now_s, gauges: ProcessGauges.new("", server: nil, worker_index: nil).read, memory: Probe::Processes.memory(Process.pid), numbers: requests)
+          @told = Told.new(taken_s: now_s, gauges: ProcessGauges.new("", server: nil, worker_index: nil).read,
+            memory: Probe::Processes.memory(Process.pid), numbers: requests)
         end
 
         # @return [Array<Integer, nil>] counts, then sums
@@ -98,7 +110,9 @@ module PumaTuner
         end
 
         # @return [Float, nil] nil where the part is unknown
-        def seconds(part) = told.numbers[Probe::Ledger::COUNTS.size + Probe::Ledger::SUMS.index(part)]&.fdiv(Units::NS_PER_S)
+        def seconds(part)
+          told.numbers[Probe::Ledger::COUNTS.size + Probe::Ledger::SUMS.index(part)]&.fdiv(Units::NS_PER_S)
+        end
       end
     end
   end

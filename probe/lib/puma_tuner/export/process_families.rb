@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # What is told of each process: counters begin anew with the process, as those of processes do; `worker` is its index in the
-    # cluster, or "master", so that a restart makes no new series.
+    # What is told of each process: counters begin anew with the process, as those of processes do; `worker` is its
+    # index in the cluster, or "master", so that a restart makes no new series.
     class ProcessFamilies
       SECONDS = ->(ns) { ns.fdiv(Units::NS_PER_S) }
 
@@ -19,7 +19,8 @@ module PumaTuner
         "yjit_enabled" => ["gauge", "Whether YJIT runs; absent where Ruby has none.", "yjit_enabled"],
         "yjit_code_region_bytes" => ["gauge", "Machine code made by YJIT.", "code_bytes"],
         "yjit_alloc_bytes" => ["gauge", "What YJIT keeps beside it.", "compiler_bytes"],
-        "yjit_limit_bytes" => ["gauge", "What YJIT may take: machine code in Ruby 3.3, all together from 3.4 on. As set by RUBYOPT, or the default.", "limit_bytes"],
+        "yjit_limit_bytes" => ["gauge", "What YJIT may take: machine code in Ruby 3.3, all together from 3.4 on. " \
+          "As set by RUBYOPT, or the default.", "limit_bytes"],
         "yjit_limited_bytes" => ["gauge", "What of its memory that limit counts.", "limited_bytes"],
         "yjit_compiled_iseqs" => ["gauge", "Methods and blocks that YJIT has compiled.", "compiled_count"],
         "yjit_invalidations_total" => ["counter", "Compiled code that was thrown away.", "invalidated_count"],
@@ -37,30 +38,45 @@ module PumaTuner
       # @return [Array<Family>]
       def call
         [
-          family("process_cpu_seconds_total", "counter", "CPU time of all threads, by the kernel.", each { |process| process.cpu_ns&.then(&SECONDS) }),
-          family("process_resident_memory_bytes", "gauge", "Resident memory; what processes share is counted in each.", memory(:rss_bytes)),
-          family("process_pss_bytes", "gauge", "Resident memory, what is shared divided among its users: adds up.", memory(:pss_bytes)),
+          family("process_cpu_seconds_total", "counter", "CPU time of all threads, by the kernel.",
+            each { |process| process.cpu_ns&.then(&SECONDS) }),
+          family("process_resident_memory_bytes", "gauge", "Resident memory; what processes share is counted in each.",
+            memory(:rss_bytes)),
+          family("process_pss_bytes", "gauge", "Resident memory, what is shared divided among its users: adds up.",
+            memory(:pss_bytes)),
           threads, *GAUGES.map { |name, facts| from_gauges(name, *facts) }
         ]
       end
 
       private
 
-      def family(name, type, help, samples) = Family.new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
+      def family(name, type, help, samples)
+        Family.new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
+      end
 
       # Of two of one index, the younger one's: counters must not add up those that are about to end.
       def each = @processes.to_h { |process| [{worker: process.worker}, yield(process)] }
 
       # Both take memory.
-      def memory(kind) = @processes.group_by { |process| {worker: process.worker} }.transform_values { |all| all.filter_map { |process| process.memory[kind] }.then { |bytes| bytes.sum if bytes.any? } }
+      def memory(kind)
+        @processes.group_by { |process| {worker: process.worker} }.transform_values do |all|
+          bytes = all.filter_map { |process| process.memory[kind] }
+          bytes.sum if bytes.any?
+        end
+      end
 
       def from_gauges(name, type, help, key, conversion = :itself.to_proc)
         family(name, type, help, each { |process| process.gauges[key]&.then(&conversion) })
       end
 
       def threads
-        samples = @processes.flat_map { |process| STATES.map { |state| [{worker: process.worker, state: state.to_s}, time_ns(process, state)&.fdiv(Units::NS_PER_S)] } }
-        family("thread_time_seconds_total", "counter", "What the pool threads of a worker spent their time on, idle included.", samples.to_h)
+        samples = @processes.flat_map do |process|
+          STATES.map do |state|
+            [{worker: process.worker, state: state.to_s}, time_ns(process, state)&.fdiv(Units::NS_PER_S)]
+          end
+        end
+        family("thread_time_seconds_total", "counter",
+          "What the pool threads of a worker spent their time on, idle included.", samples.to_h)
       end
 
       def time_ns(process, state)

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Export
-    # What only a process itself knows of its heap and its compiler: written into a small file beside its ledger at an interval,
-    # by a thread that sleeps all the time in between. Asking the processes when somebody scrapes would take a signal, which
-    # the app may use, or a socket in each of them.
+    # What only a process itself knows of its heap and its compiler: written into a small file beside its ledger at an
+    # interval, by a thread that sleeps all the time in between. Asking the processes when somebody scrapes would take a
+    # signal, which the app may use, or a socket in each of them.
     class ProcessGauges
       EXTENSION = "gauges"
 
@@ -30,16 +30,19 @@ module PumaTuner
         AtomicFile.write(@path, JSON.generate(read))
         true
       rescue SystemCallError => error
-        Probe.say("gauges can't be written (#{error.message}); memory and time are exported all the same") unless @failed
+        unless @failed
+          Probe.say("gauges can't be written (#{error.message}); memory and time are exported all the same")
+        end
         @failed = true
       end
 
       # @return [Hash] of Probe::Gauges and more; numbers that nobody knows are left out
       def read
         gauges = Probe::Gauges.read.except(:yjit_bytes)
-        {pid: Process.pid, worker_index: @worker_index, at_s: Clock.now_s, interval_s: @interval_s, threads_count: @server&.max_threads,
-         live_slots_count: GC.stat(:heap_live_slots), major_gc_count: GC.stat(:major_gc_count), ruby: RUBY_VERSION,
-         puma: Probe::Puma.version, **gauges, **yjit(gauges)}.compact
+        {pid: Process.pid, worker_index: @worker_index, at_s: Clock.now_s, interval_s: @interval_s,
+         threads_count: @server&.max_threads, live_slots_count: GC.stat(:heap_live_slots),
+         major_gc_count: GC.stat(:major_gc_count), ruby: RUBY_VERSION, puma: Probe::Puma.version, **gauges,
+         **yjit(gauges)}.compact
       end
 
       private
@@ -48,14 +51,15 @@ module PumaTuner
       def yjit(gauges)
         return {} unless defined?(RubyVM::YJIT)
         return {yjit_enabled: 0} unless RubyVM::YJIT.enabled?
-        {yjit_enabled: 1, limit_bytes: Probe::YjitLimit.bytes, limited_bytes: Probe::YjitLimit.counted(*gauges.values_at(:code_bytes, :compiler_bytes))}
+        {yjit_enabled: 1, limit_bytes: Probe::YjitLimit.bytes,
+         limited_bytes: Probe::YjitLimit.counted(*gauges.values_at(:code_bytes, :compiler_bytes))}
       end
 
       class << self
         # @param directory [String]
         # @param now_s [Float]
-        # @return [Array<Hash{String => Object}>] of processes that live; those that fell silent for three of their intervals are left
-        #   out, as nobody knows what they hold by now
+        # @return [Array<Hash{String => Object}>] of processes that live; those that fell silent for three of their
+        #   intervals are left out, as nobody knows what they hold by now
         def read_all(directory, now_s: Clock.now_s)
           Dir[File.join(directory, "*.#{EXTENSION}")].sort.filter_map { |path| read_one(path, now_s) }
         end

@@ -2,13 +2,14 @@
 
 module PumaTuner
   module Export
-    # One look at all ledgers and gauges of a server: everything since it started, processes that have ended included, so that
-    # what is made of it never falls when a worker is replaced.
+    # One look at all ledgers and gauges of a server: everything since it started, processes that have ended included,
+    # so that what is made of it never falls when a worker is replaced.
     class Reading
       # Of all processes: reading the smaps of a large one takes milliseconds.
       MEMORY_FRESH_S = 10
 
-      # Living processes; began_at_ns: 0 where unknown. worker: "0", "1", … or "master"; gauges: as ProcessGauges wrote them, {} without
+      # Living processes; began_at_ns: 0 where unknown. worker: "0", "1", … or
+      # "master"; gauges: as ProcessGauges wrote them, {} without
       # threads_sums: of each pool thread, nanoseconds in the order of Probe::Ledger::SUMS; [] without a ledger
       ServerProcess = Data.define(:pid, :worker, :began_at_ns, :cpu_ns, :memory, :gauges, :threads_sums)
 
@@ -53,7 +54,9 @@ module PumaTuner
       def find_works(readers)
         rows = Hash.new { |all, key| all[key] = [] }
         readers.each do |ledger|
-          ledger.each_row { |kind, name, index, version| rows[[kind, @names.admit(kind, name)]].push(ledger, index, version) if kind == :request || kind == :job }
+          ledger.each_row do |kind, name, index, version|
+            rows[[kind, @names.admit(kind, name)]].push(ledger, index, version) if kind == :request || kind == :job
+          end
         end
         @kept = rows.to_h { |key, list| [key, (@kept[key]&.first == list) ? @kept[key] : [list, Work.of(*key, list)]] }
         @kept.values.filter_map(&:last).sort_by { |work| [-work.kind.size, work.name] }
@@ -66,7 +69,9 @@ module PumaTuner
         indices = pids.to_h { |pid| [pid, gauges.dig(pid, "worker_index") || readers[pid]&.facts&.dig("worker_index")] }
         others = pids - [@leader_pid]
         cluster = !pids.include?(@leader_pid) || indices.values.any?
-        found = (cluster ? others : pids).map { |pid| process(pid, (indices[pid] || 0).to_s, gauges.fetch(pid, {}), readers[pid]) }
+        found = (cluster ? others : pids).map do |pid|
+          process(pid, (indices[pid] || 0).to_s, gauges.fetch(pid, {}), readers[pid])
+        end
         found.unshift(process(@leader_pid, "master", {}, nil)) if cluster
         remember_memory(found)
         # While a worker is replaced there are two of one index: the younger one comes last.
@@ -74,13 +79,15 @@ module PumaTuner
       end
 
       def process(pid, worker, gauges, ledger)
-        ServerProcess.new(pid:, worker:, began_at_ns: ledger&.began_at_ns || 0, cpu_ns: Probe::Processes.cpu_ns(pid), memory: memory(pid), gauges:,
-          threads_sums: ledger ? threads_sums(ledger) : [])
+        ServerProcess.new(pid:, worker:, began_at_ns: ledger&.began_at_ns || 0, cpu_ns: Probe::Processes.cpu_ns(pid),
+          memory: memory(pid), gauges:, threads_sums: ledger ? threads_sums(ledger) : [])
       end
 
       def threads_sums(ledger)
         sums = []
-        ledger.each_row { |kind, _, index, _| sums << ledger.numbers(index).last(Probe::Ledger::SUMS.size) if kind == :pool_thread }
+        ledger.each_row do |kind, _, index, _|
+          sums << ledger.numbers(index).last(Probe::Ledger::SUMS.size) if kind == :pool_thread
+        end
         sums
       end
 

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # All processes of one server, as whoever scrapes sees them: looked at once a second at most, so that many who scrape cost no more
-    # than one.
+    # All processes of one server, as whoever scrapes sees them: looked at once a second at most, so that many who
+    # scrape cost no more than one.
     class Server
       FRESH_S = 1.0
 
@@ -32,12 +32,16 @@ module PumaTuner
       def own(read_s)
         [
           family("read_seconds", "gauge", "How long reading all ledgers took, this time.", read_s),
-          family("cpu_seconds_total", "counter", "CPU time of the exporter's own process.", Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)),
-          family("resident_memory_bytes", "gauge", "Resident memory of the exporter's own process.", Probe::Processes.memory(Process.pid)[:rss_bytes])
+          family("cpu_seconds_total", "counter", "CPU time of the exporter's own process.",
+            Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)),
+          family("resident_memory_bytes", "gauge", "Resident memory of the exporter's own process.",
+            Probe::Processes.memory(Process.pid)[:rss_bytes])
         ]
       end
 
-      def family(name, type, help, number) = Family.new(name: "puma_tuner_exporter_#{name}", type:, help:, samples: {{} => number}.compact)
+      def family(name, type, help, number)
+        Family.new(name: "puma_tuner_exporter_#{name}", type:, help:, samples: {{} => number}.compact)
+      end
     end
   end
 end

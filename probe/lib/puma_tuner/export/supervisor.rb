@@ -4,8 +4,8 @@ require "json"
 
 module PumaTuner
   module Export
-    # In the process that leads the server: starts the exporter's process, says what that has to say, and starts it again when it has
-    # ended. Its thread sleeps all the time in between.
+    # In the process that leads the server: starts the exporter's process, says what that has to say, and starts it
+    # again when it has ended. Its thread sleeps all the time in between.
     class Supervisor
       # Between an end and the next start, each pause twice the one before; after one that has lasted it begins anew.
       PAUSES_S = (1..60)
@@ -27,8 +27,9 @@ module PumaTuner
         @due_s = @began_s = Clock.now_s
       end
 
-      # Starts the process, unless it runs or has just ended. A cluster's master must do that between two looks after its workers: what is
-      # started here forks and ends at once, and whoever waits for workers meanwhile takes that for one that nobody knows.
+      # Starts the process, unless it runs or has just ended. A cluster's master must do
+      # that between two looks after its workers: what is started here forks and ends at
+      # once, and whoever waits for workers meanwhile takes that for one that nobody knows.
       #
       # @return [Thread, nil] one that ends with the process; nil when there is nothing to start, or it can't be
       def start
@@ -65,7 +66,9 @@ module PumaTuner
 
       def follow(output)
         why = nil
-        output.each_line(chomp: true) { |line| line.start_with?(SAYS) ? Probe.say(line.delete_prefix(SAYS)) : why ||= line }
+        output.each_line(chomp: true) do |line|
+          line.start_with?(SAYS) ? Probe.say(line.delete_prefix(SAYS)) : why ||= line
+        end
         ended("the exporter's process has ended#{" (#{why})" if why}")
       ensure
         output.close
@@ -87,7 +90,8 @@ module PumaTuner
 
       def command
         folders = [Probe::LIBRARY_FOLDER, *Probe::Extension.library_folder].uniq
-        [RbConfig.ruby, "--disable=gems", "-E", "UTF-8", *folders.flat_map { |folder| ["-I", folder] }, "-rpuma_tuner/probe", "-e", "PumaTuner::Export::Exporter.main"]
+        [RbConfig.ruby, "--disable=gems", "-E", "UTF-8", *folders.flat_map { |folder| ["-I", folder] },
+          "-rpuma_tuner/probe", "-e", "PumaTuner::Export::Exporter.main"]
       end
     end
   end

@@ -27,7 +27,8 @@ module PumaTuner
         cumulative = value.cumulative
         cumulative.each { |bound, count| text << before << bound << "\"} " << count.to_s << "\n" }
         ending = "{#{list}}" unless list.empty?
-        text << "#{name}_sum#{ending} #{value.sum_ns.fdiv(1_000_000_000)}\n#{name}_count#{ending} #{cumulative.last.last}\n"
+        text << "#{name}_sum#{ending} #{value.sum_ns.fdiv(1_000_000_000)}\n#{name}_count#{ending} " \
+          "#{cumulative.last.last}\n"
       end
       private_class_method :sample
     end

@@ -4,7 +4,8 @@ module PumaTuner
   module Export
     # What one kind of work added up to, in all processes.
     #
-    # kind: :request or :job; sums_ns: by part; histograms: Buckets by part, as in LedgerReader::BOUNDS; nil where a part is unknown
+    # kind: :request or :job; sums_ns: by part; histograms: Buckets by part, as
+    #   in LedgerReader::BOUNDS; nil where a part is unknown
     # durations: the whole durations, in coarser Buckets
     Work = Data.define(:kind, :name, :sums_ns, :histograms, :durations) do
       # @param rows [Array(LedgerReader, Integer, Object)] one after the other: ledger, index, version
@@ -20,7 +21,8 @@ module PumaTuner
         buckets = LedgerReader::BOUNDS.zip(histograms).to_h do |(part, bounds), bytes|
           [part, sums_ns[part] && Buckets.of(bytes.unpack("Q*"), count, bounds, sums_ns[part])]
         end
-        new(kind:, name:, sums_ns: sums_ns.freeze, histograms: buckets.freeze, durations: buckets[:wall].coarser(Bounds::COARSE))
+        new(kind:, name:, sums_ns: sums_ns.freeze, histograms: buckets.freeze,
+          durations: buckets[:wall].coarser(Bounds::COARSE))
       end
     end
   end

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Export
-    # The same as LedgerReader, of a ledger that is JSON (Probe::Written): of processes that have ended, or of one without the extension.
+    # The same as LedgerReader, of a ledger that is JSON (Probe::Written): of
+    # processes that have ended, or of one without the extension.
     class WrittenReader
       BUCKETS_COUNT = Probe::Ledger::LAYOUT[:buckets_count]
 
@@ -29,7 +30,9 @@ module PumaTuner
 
       # See LedgerReader.
       def each_row
-        entries.each_with_index { |entry, index| yield entry.kind, entry.name, index, @version if entry.counts.first.positive? }
+        entries.each_with_index do |entry, index|
+          yield entry.kind, entry.name, index, @version if entry.counts.first.positive?
+        end
       end
 
       # See LedgerReader.
@@ -39,7 +42,9 @@ module PumaTuner
       def add(index, numbers, histograms)
         entry = entries[index]
         Probe::GvlClock.add(numbers, numbers(index).map(&:to_i).pack("Q*"))
-        histograms.zip(LedgerReader::PLACES) { |sums, place| entry.histograms[place]&.then { |histogram| Probe::GvlClock.add(sums, packed(histogram)) } }
+        histograms.zip(LedgerReader::PLACES) do |sums, place|
+          entry.histograms[place]&.then { |histogram| Probe::GvlClock.add(sums, packed(histogram)) }
+        end
         Probe::Ledger::SUMS.zip(entry.sums).filter_map { |part, ns| part if ns.nil? }
       end
 
@@ -50,7 +55,9 @@ module PumaTuner
       def entries = @ledger.entries.values
 
       def packed(histogram)
-        histogram.counts.each_with_object(Array.new(BUCKETS_COUNT, 0)) { |(bucket, count), counts| counts[bucket] = count }.pack("Q*")
+        counts = Array.new(BUCKETS_COUNT, 0)
+        histogram.counts.each { |bucket, count| counts[bucket] = count }
+        counts.pack("Q*")
       end
     end
   end

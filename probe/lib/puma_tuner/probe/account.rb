@@ -23,25 +23,32 @@ module PumaTuner
       # @return [Array<EndpointObservation>] the same of jobs
       def jobs = @jobs ||= works(:job)
 
-      # @param run_queue_waits [Hash{Integer => Hash{String => Integer}}] by process id and thread name, of the same time
+      # @param run_queue_waits [Hash{Integer => Hash{String => Integer}}] by
+      #   process id and thread name, of the same time
       # @return [Array<ThreadObservation>] pool threads
       def threads(run_queue_waits = {})
         by_process { |ledger, entries| threads_of(ledger, entries, run_queue_waits.fetch(ledger.pid, {})) }
           .group_by { |thread| [thread.worker_index, thread.name] }.values.map { |same| same.reduce(:+) }
       end
 
-      # @return [Array<ThreadObservation>] all other threads, of all processes, those with digits in their names together
+      # @return [Array<ThreadObservation>] all other threads, of all processes,
+      #   those with digits in their names together
       def background
-        gained.values.select { |entry| entry.kind == :thread }.map { |entry| thread_of(entry) }.reject { |thread| thread.budget.wall_ns.zero? }
+        gained.values.select { |entry| entry.kind == :thread }.map { |entry| thread_of(entry) }
+          .reject { |thread| thread.budget.wall_ns.zero? }
           .sort_by { |thread| -thread.budget.cpu_ns }
       end
 
-      # @return [Array<LockObservation>, nil] that were held or waited for, or are in a trace; nil when nobody watched them
+      # @return [Array<LockObservation>, nil] that were held or waited for, or
+      #   are in a trace; nil when nobody watched them
       def locks
         return unless @after.values.any?(&:locks)
         traced = (endpoints + jobs).flat_map(&:traces).flat_map { |trace| lock_ids_in(trace) }.to_h { |id| [id, true] }
-        gained_locks.filter_map { |key, lock| lock_of(lock_ids.fetch(key), lock) if traced[lock_ids.fetch(key)] || lock.holds_count + lock.waits_count > 0 }
-          .sort_by { |lock| [-lock.wait_ns, lock.id] }
+        locks = gained_locks.filter_map do |key, lock|
+          id = lock_ids.fetch(key)
+          lock_of(id, lock) if traced[id] || lock.holds_count + lock.waits_count > 0
+        end
+        locks.sort_by { |lock| [-lock.wait_ns, lock.id] }
       end
 
       # @return [ProbeCost]
@@ -50,18 +57,22 @@ module PumaTuner
         cycles_count = by_process { |ledger, _, before| [ledger.cycles_count - (before&.cycles_count || 0)] }.sum
         requests_count = (endpoints + jobs).sum(&:requests_count)
         costs = @after.values.max_by(&:cost_per_cycle_ns)
-        cost_ns = cycles_count * costs.cost_per_cycle_ns + requests_count * costs.cost_per_request_ns + lock_costs.sum { |count, pair_ns| count * pair_ns }
-        ProbeCost.new(cycles_count:, cost_per_cycle_ns: costs.cost_per_cycle_ns, cost_per_request_ns: costs.cost_per_request_ns,
-          cost_ratio: (cost_ns.fdiv(cpu_ns) if cpu_ns&.positive?), lock_pairs_count: (lock_costs.sum(&:first) if lock_costs.any?),
+        cost_ns = cycles_count * costs.cost_per_cycle_ns + requests_count * costs.cost_per_request_ns +
+          lock_costs.sum { |count, pair_ns| count * pair_ns }
+        ProbeCost.new(cycles_count:, cost_per_cycle_ns: costs.cost_per_cycle_ns,
+          cost_per_request_ns: costs.cost_per_request_ns, cost_ratio: (cost_ns.fdiv(cpu_ns) if cpu_ns&.positive?),
+          lock_pairs_count: (lock_costs.sum(&:first) if lock_costs.any?),
           cost_per_lock_pair_ns: lock_costs.filter_map(&:last).max)
       end
 
       # @return [Array<Unknown>] of fields that are nil or short of the truth
       def unknown
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
+        sampled = endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }
         [
-          (Unknown.of(:traces, :sampled, most_count: PLACES_COUNT[:traces]) if endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }),
-          no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count), no_place(:locks, &:unplaced_locks_count),
+          (Unknown.of(:traces, :sampled, most_count: PLACES_COUNT[:traces]) if sampled),
+          no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count),
+          no_place(:locks, &:unplaced_locks_count),
           (Unknown.of(:locks, :not_watched) unless why_not || newest.any?(&:locks)),
           (Unknown.of(:parts, :unaided, detail: why_not) if why_not)
         ].compact
@@ -126,9 +137,11 @@ module PumaTuner
         distributions = Ledger::DISTRIBUTIONS.zip(entry.histograms).to_h
         latency = distributions.delete(:wall)
         EndpointObservation.new(name: entry.name, requests_count: counts[:all], unclosed_count: counts[:unclosed],
-          budget: budget_of(entry, counts), latency:, p50_ns: latency.quantile_ns(0.5), p99_ns: latency.quantile_ns(0.99),
+          budget: budget_of(entry, counts), latency:, p50_ns: latency.quantile_ns(0.5),
+          p99_ns: latency.quantile_ns(0.99),
           distributions: distributions.compact.map { |part, histogram| Distribution.new(part: part.to_s, histogram:) },
-          slices_count: counts[:slices], long_holds_count: counts[:long_holds], blame: blame_of(entry), traces: traces_of(entry))
+          slices_count: counts[:slices], long_holds_count: counts[:long_holds], blame: blame_of(entry),
+          traces: traces_of(entry))
       end
 
       # Of jobs there is no queue that we know of, and without a proxy's stamp no time before Puma.
@@ -139,17 +152,22 @@ module PumaTuner
       end
 
       def blame_of(entry)
-        entry.blames.filter_map { |(kind, name), wait_ns| Blame.new(kind: kind.to_s, holder: name, wait_ns:) if wait_ns.positive? }
-          .sort_by { |blame| -blame.wait_ns }
+        blames = entry.blames.filter_map do |(kind, name), wait_ns|
+          Blame.new(kind: kind.to_s, holder: name, wait_ns:) if wait_ns.positive?
+        end
+        blames.sort_by { |blame| -blame.wait_ns }
       end
 
       def traces_of(entry)
         @after.values.flat_map do |ledger|
-          ledger.traces.fetch([entry.kind, entry.name], []).map { |trace| ledger.locks ? trace.with(steps: renumbered(trace.steps, ledger.locks)) : trace }
+          ledger.traces.fetch([entry.kind, entry.name], []).map do |trace|
+            ledger.locks ? trace.with(steps: renumbered(trace.steps, ledger.locks)) : trace
+          end
         end
       end
 
-      # In a process's ledger a lock's id is its place; here the same lock has one id in all processes. One without a place is left out.
+      # In a process's ledger a lock's id is its place; here the same lock has
+      # one id in all processes. One without a place is left out.
       def renumbered(steps, locks)
         steps.each_slice(2).flat_map { |kind, number|
           next [kind, number] unless GvlClock::MARKERS.value?(kind)
@@ -158,7 +176,9 @@ module PumaTuner
         }.freeze
       end
 
-      def lock_ids_in(trace) = trace.steps.each_slice(2).filter_map { |kind, number| number if GvlClock::MARKERS.value?(kind) }
+      def lock_ids_in(trace)
+        trace.steps.each_slice(2).filter_map { |kind, number| number if GvlClock::MARKERS.value?(kind) }
+      end
 
       def lock_ids = @lock_ids ||= Ledger.sum_locks(@after.values).keys.sort.each.with_index(1).to_h
 
@@ -172,7 +192,9 @@ module PumaTuner
       # @return [Array<Array(Integer, Integer)>] of each process that watches locks: how many pairs, and what each costs
       def lock_costs
         @lock_costs ||= @after.filter_map do |path, ledger|
-          [ledger.lock_pairs_count - (@before[path]&.lock_pairs_count || 0), ledger.cost_per_lock_pair_ns] if ledger.locks
+          if ledger.locks
+            [ledger.lock_pairs_count - (@before[path]&.lock_pairs_count || 0), ledger.cost_per_lock_pair_ns]
+          end
         end
       end
     end

@@ -13,13 +13,14 @@ module PumaTuner
     # preempted_ns: had the GVL, but was not on a core
     # gvl_wait_ns: could have run, and waited for the GVL; of it gc_waited_ns while another thread collected garbage
     # gc_ns: ran the garbage collector, for everybody
-    # io_ns, lock_ns, sleep_ns: released the GVL for a socket, file or database, of it db_ns, redis_ns (or memcached), http_ns and
-    #   file_ns, the rest being of nothing known; for a Mutex, Queue or ConditionVariable, of it pool_wait_ns for a connection of a pool;
-    #   for Kernel#sleep
+    # io_ns, lock_ns, sleep_ns: released the GVL for a socket, file or database, of it db_ns, redis_ns (or memcached),
+    #   http_ns and file_ns, the rest being of nothing known; for a Mutex, Queue or ConditionVariable, of it
+    #   pool_wait_ns for a connection of a pool; for Kernel#sleep
     # idle_ns: a pool thread waiting for a request; outside the wall time
     # before_puma_ns: between the proxy's X-Request-Start and Puma, by two clocks; outside the wall time, nil without it
     Budget = Document.define(:wall_ns, :queue_ns, :cpu_ns, :preempted_ns, :gvl_wait_ns, :gc_ns,
-      :io_ns, :lock_ns, :sleep_ns, :idle_ns, :pool_wait_ns, :gc_waited_ns, :before_puma_ns, :db_ns, :redis_ns, :http_ns, :file_ns,
+      :io_ns, :lock_ns, :sleep_ns, :idle_ns, :pool_wait_ns, :gc_waited_ns, :before_puma_ns, :db_ns, :redis_ns,
+      :http_ns, :file_ns,
       added: %i[db_ns redis_ns http_ns file_ns]) do
       const_set(:PARTS, %i[queue cpu preempted gvl_wait gc io lock sleep].freeze)
 

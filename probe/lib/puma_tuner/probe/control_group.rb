@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # What the control groups of Linux let a process have, in version 2 and in version 1: its own group's limits, and those of all groups
-    # above it, of which the lowest holds.
+    # What the control groups of Linux let a process have, in version 2 and in version 1: its own group's limits, and
+    # those of all groups above it, of which the lowest holds.
     class ControlGroup
       SYSTEM = "/sys/fs/cgroup"
 
@@ -27,18 +27,24 @@ module PumaTuner
       # @return [Float, nil] in cores; nil without a limit
       def cpu_quota_cores
         quotas = read_all("", "cpu.max").filter_map { |text| quota(*text.split) } +
-          read_all("cpu", "cpu.cfs_quota_us").zip(read_all("cpu", "cpu.cfs_period_us")).filter_map { |texts| quota(*texts) }
+          read_all("cpu", "cpu.cfs_quota_us").zip(read_all("cpu", "cpu.cfs_period_us"))
+            .filter_map { |texts| quota(*texts) }
         quotas.min
       end
 
       # @return [Integer, nil] nil without a limit
       def memory_limit_bytes
-        (read_all("", "memory.max") + read_all("memory", "memory.limit_in_bytes")).filter_map { |text| Integer(text, exception: false) }
+        (read_all("", "memory.max") + read_all("memory", "memory.limit_in_bytes"))
+          .filter_map { |text| Integer(text, exception: false) }
           .select { |bytes| bytes < NO_LIMIT_BYTES }.min
       end
 
-      # @return [Integer, nil] how often the group itself, or one above it, had used up its quota; nil where it is not told
-      def throttled_count = (read_all("", "cpu.stat") + read_all("cpu", "cpu.stat")).filter_map { |text| text[/^nr_throttled (\d+)/, 1]&.to_i }.max
+      # @return [Integer, nil] how often the group itself, or one above it, had
+      #   used up its quota; nil where it is not told
+      def throttled_count
+        (read_all("", "cpu.stat") + read_all("cpu", "cpu.stat"))
+          .filter_map { |text| text[/^nr_throttled (\d+)/, 1]&.to_i }.max
+      end
 
       private
 
@@ -49,11 +55,16 @@ module PumaTuner
       # @param controller [String] "" in version 2
       # @return [Array<String>] the file's content in each group, from the root down to the process's own
       def read_all(controller, file)
-        path = @paths.find { |controllers, _| controllers.split(",").include?(controller) || (controllers.empty? && controller.empty?) }&.last or return []
-        folders(path).map { |folder| Processes.read(File.join(@system, controller, folder, file)).chomp }.reject(&:empty?)
+        path = @paths.find { |controllers, _|
+          controllers.split(",").include?(controller) ||
+            (controllers.empty? && controller.empty?)
+        }&.last or return []
+        folders(path).map { |folder| Processes.read(File.join(@system, controller, folder, file)).chomp }
+          .reject(&:empty?)
       end
 
-      # In a container the path may be the host's, and the mount begins with its own group: what is not there is left out.
+      # In a container the path may be the host's, and the mount begins with its
+      # own group: what is not there is left out.
       def folders(path) = path.split("/").reject(&:empty?).inject([""]) { |all, name| [*all, "#{all.last}/#{name}"] }
     end
   end

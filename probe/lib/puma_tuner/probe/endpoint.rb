@@ -8,11 +8,12 @@ require_relative "endpoint/pattern"
 
 module PumaTuner
   module Probe
-    # Names the endpoint that a request matched: what the app's owner calls it, else the route where the framework tells it,
-    # else the path with its variable parts taken out. Paths are looked at, never recorded.
+    # Names the endpoint that a request matched: what the app's owner calls it, else the route where the framework tells
+    # it, else the path with its variable parts taken out. Paths are looked at, never recorded.
     #
-    # One instance serves a process; all its threads use it, without a lock. Under the GVL a plain Hash can be read and
-    # written by all of them, and a lost race only costs that a name is built twice, or that one more than the limit is kept.
+    # One instance serves a process; all its threads use it, without a lock. Under
+    # the GVL a plain Hash can be read and written by all of them, and a lost race
+    # only costs that a name is built twice, or that one more than the limit is kept.
     class Endpoint
       # Beyond so many names, a request counts for OTHER: a path scheme we can't see through must not fill the memory.
       # Names made from paths leave some free, for routes that are first asked for after a scanner has been there.
@@ -20,15 +21,15 @@ module PumaTuner
       GUESSED_NAMES_MAX = 150
       OTHER = "(other)"
 
-      # Where there are so many, a name made from a path comes in when it is asked for once more: a scanner asks for each path once.
-      # It is remembered as one of the last so many.
+      # Where there are so many, a name made from a path comes in when it is asked for once more: a scanner asks for
+      # each path once. It is remembered as one of the last so many.
       SURE_NAMES_MAX = 100
       CANDIDATES_MAX = 1_000
 
       # The ways to find a route, in the order in which they are asked. Each has
       # - key(env): what tells this request's route from others, nil where the way knows none; it must not allocate
-      # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for, and where it is for one
-      #   format of several, that (see Format); nil: ask the next
+      # - find(key, env): the route, and where two places share one key a Regexp of the paths it holds for, and where it
+      #   is for one format of several, that (see Format); nil: ask the next
       # - guessed?: whether clients can make up routes
       # - framework: the constant without which there are no such routes; nil: there are always
       WAYS = []
@@ -82,19 +83,22 @@ module PumaTuner
         return memo.store(env, key, false) unless found
         name = "#{env["REQUEST_METHOD"]} #{found}"
         return OTHER if way.guessed? && candidate?(name)
-        memo.store(env, key, (format && of_format(name, format)) || admit(name, way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX), only_for:)
+        memo.store(env, key, (format && of_format(name, format)) ||
+          admit(name, way.guessed? ? GUESSED_NAMES_MAX : NAMES_MAX), only_for:)
       rescue
         memo.store(env, key, false)
       end
 
       # Whether it has to be asked for once more.
       def candidate?(name)
-        return false if @names.size < SURE_NAMES_MAX || @names.size >= GUESSED_NAMES_MAX || @names.key?(Path.printable(name)) || @candidates.delete(name)
+        return false if @names.size < SURE_NAMES_MAX || @names.size >= GUESSED_NAMES_MAX
+        return false if @names.key?(Path.printable(name)) || @candidates.delete(name)
         @candidates.shift if @candidates.size >= CANDIDATES_MAX
         @candidates[name] = true
       end
 
-      # Clients can ask every route for every format: where these have filled their part, all formats come under the route's name.
+      # Clients can ask every route for every format: where these have filled
+      # their part, all formats come under the route's name.
       def of_format(name, format)
         name = admit("#{name}.#{format}", GUESSED_NAMES_MAX)
         name unless name == OTHER
@@ -105,7 +109,10 @@ module PumaTuner
         @names[name] || admit(name.to_s, NAMES_MAX)
       rescue => error
         # Its message may hold what the request brought.
-        Probe.say("the app's own grouping of endpoints failed; routes are used (#{error.class}, #{File.basename(error.backtrace&.first.to_s)[/\A.+?:\d+/]})") unless @told
+        unless @told
+          place = File.basename(error.backtrace&.first.to_s)[/\A.+?:\d+/]
+          Probe.say("the app's own grouping of endpoints failed; routes are used (#{error.class}, #{place})")
+        end
         @told = true
         nil
       end

@@ -4,8 +4,8 @@ require "rbconfig"
 
 module PumaTuner
   module Probe
-    # Where the probe's C extension is, for the Ruby of this process. The gem and a checkout have it for one Ruby; an app may run on
-    # another. For that it is compiled as the app's server starts, once, and kept in the cache.
+    # Where the probe's C extension is, for the Ruby of this process. The gem and a checkout have it for one Ruby; an
+    # app may run on another. For that it is compiled as the app's server starts, once, and kept in the cache.
     module Extension
       # One folder per version, as what is compiled for another may load, and then crash.
       SHIPPED = "puma_tuner/probe/native/#{RUBY_VERSION[/\A\d+\.\d+/]}/puma_tuner_probe"
@@ -24,17 +24,19 @@ module PumaTuner
           raise LoadError, why_not_compiled || "it was not compiled"
         end
 
-        # @return [String, nil] the folder of $LOAD_PATH that has it, for a Ruby that is started without the app's gems; nil: it is in none
+        # @return [String, nil] the folder of $LOAD_PATH that has it, for a Ruby
+        #   that is started without the app's gems; nil: it is in none
         def library_folder = shipped&.delete_suffix("/#{SHIPPED}.#{RbConfig::CONFIG["DLEXT"]}")
 
-        # Compiles it where needed. In a server that a command starts, before the app is there: `bundle` itself may be the first.
+        # Compiles it where needed. In a server that a command starts, before
+        # the app is there: `bundle` itself may be the first.
         # @return [void]
         def provide
           return if RUBY_ENGINE != "ruby" || shipped || compiled.nil? || File.exist?(compiled) || File.exist?(failure)
           warn "puma_tuner: its extension is compiled for Ruby #{RUBY_VERSION}, this once"
           log = "#{failure}-#{Process.pid}"
-          done = system({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "--disable-gems", File.join(SOURCES, "build.rb"), compiled,
-            :in => File::NULL, %i[out err] => log)
+          done = system({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "--disable-gems",
+            File.join(SOURCES, "build.rb"), compiled, :in => File::NULL, %i[out err] => log)
           done ? File.unlink(log) : File.rename(log, failure)
         end
 
@@ -46,7 +48,8 @@ module PumaTuner
         # Two Rubies of one version may be built differently.
         def compiled
           folder = ENV[FOLDER] or return
-          File.join(folder, "#{RUBY_VERSION}-#{KeyedHash.of(RUBY_DESCRIPTION + RbConfig.ruby, key: "0" * 32)}", "puma_tuner_probe.#{RbConfig::CONFIG["DLEXT"]}")
+          File.join(folder, "#{RUBY_VERSION}-#{KeyedHash.of(RUBY_DESCRIPTION + RbConfig.ruby, key: "0" * 32)}",
+            "puma_tuner_probe.#{RbConfig::CONFIG["DLEXT"]}")
         end
 
         # What was said when it could not be compiled. Of this run: the next one tries again.

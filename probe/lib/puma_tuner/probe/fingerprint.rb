@@ -2,21 +2,26 @@
 
 module PumaTuner
   module Probe
-    # What runs in this process, read from inside it, so that two processes can be held against each other: short texts by
-    # kind and name, {[:gem, "json"] => "2.7.2"}; the name is nil where a kind has but one, or tells of the whole. Needs no
-    # gem. Environment variables that may hold secrets are told apart by a keyed hash only.
+    # What runs in this process, read from inside it, so that two processes can be held against each other: short texts
+    # by kind and name, {[:gem, "json"] => "2.7.2"}; the name is nil where a kind has but one, or tells of the whole.
+    # Needs no gem. Environment variables that may hold secrets are told apart by a keyed hash only.
     module Fingerprint
       # Names of what is nobody's business: of variables, options, parameters and headers.
-      SECRET = /token|secret|passw|pwd|passphrase|api[-_]?key|auth|cookie|credential|session|signature|(?:\A|[-_])key(?:\z|[-_])/i
+      SECRET = /token|secret|passw|pwd|passphrase|api[-_]?key|auth|cookie|credential|session|signature|
+        (?:\A|[-_])key(?:\z|[-_])/ix
 
       # The user, and often the password, of an address.
       USER = %r{(?<=://)[^/\s]+(?=@)}
 
-      # Shown as they are, unless their name or value says otherwise: what changes how Ruby, the allocator or a server works.
-      OPEN_VARIABLES = /\A(RUBY|MALLOC|LD_PRELOAD|RACK_ENV|RAILS_|WEB_CONCURRENCY|(MIN|MAX)_THREADS|JEMALLOC|MIMALLOC|TZ\z|LANG\z|LC_)/
+      # Shown as they are, unless their name or value says otherwise: what
+      # changes how Ruby, the allocator or a server works.
+      OPEN_VARIABLES =
+        /\A(RUBY|MALLOC|LD_PRELOAD|RACK_ENV|RAILS_|WEB_CONCURRENCY|(MIN|MAX)_THREADS|JEMALLOC|MIMALLOC|TZ\z|LANG\z|LC_)/
 
       # Where programs and gems are looked for, who started us, and our own: no property of the app.
-      OTHER_VARIABLES = /\A(PUMA_TUNER_|BUNDLE|GEM_|RUBYLIB\z|RUBYOPT\z|PATH\z|HOME\z|PWD\z|OLDPWD\z|SHLVL\z|_\z|TMPDIR\z|PORT\z|TERM\z|COLUMNS\z|LINES\z|LISTEN_)/
+      OTHER_VARIABLES =
+        /\A(PUMA_TUNER_|BUNDLE|GEM_|LISTEN_|
+          (RUBYLIB|RUBYOPT|PATH|HOME|PWD|OLDPWD|SHLVL|_|TMPDIR|PORT|TERM|COLUMNS|LINES)\z)/x
 
       # Ours, and Bundler's, whose place differs from install folder to install folder.
       OUR_FLAGS = %r{\s*-r\s*(puma_tuner/|\S*bundler/setup)\S*}
@@ -28,8 +33,10 @@ module PumaTuner
       # @return [Hash{Array(Symbol, String) => String}]
       def read
         {
-          [:ruby, nil] => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}", [:ruby, "flags"] => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
-          [:cores, nil] => cores, [:yjit, nil] => yjit, [:allocator, nil] => allocator, [:preloaded, nil] => preloaded, [:gc, "settings"] => gc_settings,
+          [:ruby, nil] => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}",
+          [:ruby, "flags"] => ENV["RUBYOPT"].to_s.gsub(OUR_FLAGS, "").strip,
+          [:cores, nil] => cores, [:yjit, nil] => yjit, [:allocator, nil] => allocator, [:preloaded, nil] => preloaded,
+          [:gc, "settings"] => gc_settings,
           **variables, **gems, **extensions
         }
       end
@@ -59,7 +66,10 @@ module PumaTuner
       # By the libraries in this process: whoever defines malloc first, which LD_PRELOAD decides, or Ruby's own linking.
       def allocator
         libraries = mapped
-        ALLOCATORS.each { |name, pattern| libraries.each { |library| return "#{name} (#{library})" if library.match?(pattern) } }
+        ALLOCATORS.each do |name, pattern|
+          library = libraries.find { |one| one.match?(pattern) }
+          return "#{name} (#{library})" if library
+        end
         "the C library's"
       rescue SystemCallError
         "unknown"
@@ -67,7 +77,9 @@ module PumaTuner
 
       # What LD_PRELOAD names and is here: what the loader can't load, it leaves out.
       def preloaded
-        named = ENV["LD_PRELOAD"].to_s.split(/[\s:]+/).map { |path| File.basename(File.exist?(path) ? File.realpath(path) : path) }
+        named = ENV["LD_PRELOAD"].to_s.split(/[\s:]+/).map do |path|
+          File.basename(File.exist?(path) ? File.realpath(path) : path)
+        end
         (named & mapped).join(" ")
       rescue SystemCallError
         "unknown"
@@ -77,7 +89,11 @@ module PumaTuner
       def mapped = File.foreach("/proc/self/maps").filter_map { |line| line[%r{/([^/\s]+\.so[^/\s]*)\s*\z}, 1] }.uniq
 
       def gc_settings
-        GC.respond_to?(:config) ? GC.config.except(:implementation).map { |name, value| "#{name}=#{value}" }.join(" ") : ""
+        if GC.respond_to?(:config)
+          GC.config.except(:implementation).map { |name, value| "#{name}=#{value}" }.join(" ")
+        else
+          ""
+        end
       end
 
       def variables
@@ -92,26 +108,28 @@ module PumaTuner
 
       def hidden(value) = "(#{KeyedHash.of(value)})"
 
-      # Gems that come with Ruby and often are newer elsewhere. Under Bundler they are not among the loaded ones when Ruby's
-      # own is used, which is just what must not go unseen.
-      DEFAULT_GEMS = {"json" => :JSON, "psych" => :Psych, "openssl" => :OpenSSL, "bigdecimal" => :BigDecimal, "stringio" => :StringIO,
-                      "zlib" => :Zlib, "date" => :Date, "erb" => :ERB}.freeze
+      # Gems that come with Ruby and often are newer elsewhere. Under Bundler they are not among the loaded ones when
+      # Ruby's own is used, which is just what must not go unseen.
+      DEFAULT_GEMS = {"json" => :JSON, "psych" => :Psych, "openssl" => :OpenSSL, "bigdecimal" => :BigDecimal,
+                      "stringio" => :StringIO, "zlib" => :Zlib, "date" => :Date, "erb" => :ERB}.freeze
 
       def gems
-        loaded = defined?(::Gem.loaded_specs) ? ::Gem.loaded_specs.to_h { |name, spec| [[:gem, name], spec.version.to_s] } : {}
-        {**default_gems, **loaded}
+        return default_gems unless defined?(::Gem.loaded_specs)
+        {**default_gems, **::Gem.loaded_specs.to_h { |name, spec| [[:gem, name], spec.version.to_s] }}
       end
 
       # What is not loaded must stay so. Some keep their version private.
       def default_gems
-        DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }.filter_map { |name, constant|
+        loaded = DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }
+        versions = loaded.filter_map do |name, constant|
           owner = Object.const_get(constant)
           [[:gem, name], owner.const_get(:VERSION, false).to_s] if owner.const_defined?(:VERSION, false)
-        }.to_h
+        end
+        versions.to_h
       end
 
-      # Of gems, each by the folder it comes from, which has the version in its name: install folders differ, and mean nothing.
-      # Ruby's own follow from its version.
+      # Of gems, each by the folder it comes from, which has the version in its name: install folders differ, and mean
+      # nothing. Ruby's own follow from its version.
       OF_GEM = %r{\A.*/(?:extensions/[^/]+/[^/]+|gems)/([^/]+)/(?:lib/|ext/)?(.+)\z}
       OURS = %r{/puma_tuner(_load)?\.so\z}
 

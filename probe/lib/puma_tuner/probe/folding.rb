@@ -12,8 +12,8 @@ module PumaTuner
         @ledgers = ledgers
       end
 
-      # Contract: the folder is locked. A ledger that can't be read, as of an earlier version that this server ran before, is removed
-      # with the others: nobody can.
+      # Contract: the folder is locked. A ledger that can't be read, as of an earlier version that this server ran
+      # before, is removed with the others: nobody can.
       def call
         remove(folded_names) # those that an end in the middle of this left behind
         ended = @ledgers.paths.select { |path| path != folded_path && @ledgers.ended?(path) }

@@ -2,35 +2,37 @@
 
 module PumaTuner
   module Probe
-    # How long each thread has the GVL, wants it, and does without. The extension replaces the methods below where it can
-    # be had; elsewhere they answer that they know nothing, and `why_not` says why.
+    # How long each thread has the GVL, wants it, and does without. The extension replaces the methods below where it
+    # can be had; elsewhere they answer that they know nothing, and `why_not` says why.
     module GvlClock
       # The places of a request's numbers (`request_take`); nanoseconds but for the last two.
-      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma db redis http file
+      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma
+        db redis http file
         cpu_clock slices_count unclosed].freeze
 
       # The places of a thread's totals; nanoseconds but for the last. `held` is time with the GVL, GC included.
       TOTALS = %i[held gvl_wait io db redis http file lock pool_wait sleep compute idle gc slices_count].freeze
 
-      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "db", "redis", "http" and "file" are IO of
-      # which it is known what it was for, "io" is the rest; "pool" waited for a connection of a pool; "compute" is without the GVL, in
-      # code known to compute.
+      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "db", "redis", "http" and
+      # "file" are IO of which it is known what it was for, "io" is the rest; "pool" waited for a connection of a pool;
+      # "compute" is without the GVL, in code known to compute.
       STEP_KINDS = %w[cpu gvl_wait io db redis http file lock pool sleep compute idle].freeze
 
-      # Steps that take no time: where the thread tried to get a lock, and where it gave it back. Their number is the lock's id, 0: of one
-      # that has found no place in the ledger.
+      # Steps that take no time: where the thread tried to get a lock, and where it gave it back. Their number is the
+      # lock's id, 0: of one that has found no place in the ledger.
       MARKERS = {64 => "acquire", 65 => "release"}.freeze
 
       class << self
-        # Puts the hook in, which does nothing before `start`. In the process that forks those which are watched: see OtherHooks.
+        # Puts the hook in, which does nothing before `start`. In the process
+        # that forks those which are watched: see OtherHooks.
         # @return [Boolean] whether it is there
         def install = false
 
         # @return [Boolean] whether it is there, also in the child of a process that has put it in
         def installed? = false
 
-        # Starts the clock for all threads of this process, those of other Ractors apart; once more after a fork, in the child. Takes some
-        # milliseconds, and never lets go of the GVL.
+        # Starts the clock for all threads of this process, those of other Ractors apart; once more after a fork, in the
+        # child. Takes some milliseconds, and never lets go of the GVL.
         # @return [Boolean] whether it runs
         def start = false
 
@@ -41,8 +43,8 @@ module PumaTuner
         # Makes the file in which requests are recorded from now on (see Ledger).
         # @param path [String] of a file that is not there yet
         # @param facts [String] JSON, up to 3,500 bytes
-        # @param bytes_max [Integer, nil] what it may take of its place: endpoints beyond count as "(other)", and fewer traces are kept;
-        #   nil: as much as it wants
+        # @param bytes_max [Integer, nil] what it may take of its place: endpoints beyond count as "(other)", and fewer
+        #   traces are kept; nil: as much as it wants
         # @return [String, nil] why it could not be made; nil when it was
         def open_ledger(path, facts, bytes_max = nil) = nil
 
@@ -83,12 +85,14 @@ module PumaTuner
         # @return [Integer] by the same clock, when this thread asked for the GVL that it now has
         def woken_ns = now_ns
 
-        # Marks that this thread is inside a connection pool's checkout, where waiting for a lock is waiting for the pool.
+        # Marks that this thread is inside a connection pool's checkout, where
+        # waiting for a lock is waiting for the pool.
         # @param begins [Boolean]
         # @return [Boolean] whether it was before
         def checkout(begins) = false
 
-        # Watches the Mutexes, Monitors and pools of this process from here on, into its ledger; once more for each ledger.
+        # Watches the Mutexes, Monitors and pools of this process from here on,
+        # into its ledger; once more for each ledger.
         # @return [Boolean] false when it can't
         def watch_locks = false
 
@@ -114,8 +118,8 @@ module PumaTuner
         def attribute(receiver_class, kind) = false
 
         # @param thread [Thread]
-        # @return [Array<Integer>, nil] TOTALS of the thread since it began, or since the clock was started, up to when it
-        #   last took the GVL
+        # @return [Array<Integer>, nil] TOTALS of the thread since it began, or
+        #   since the clock was started, up to when it last took the GVL
         def totals(thread) = nil
 
         # @return [Integer] threads that found no place (there are 1,024), or belong to other Ractors
@@ -129,7 +133,8 @@ module PumaTuner
         def cost_per_request_ns=(ns)
         end
 
-        # Adds numbers to others, in place. Ruby takes fifty times as long, which counts where a server has many ledgers to add up.
+        # Adds numbers to others, in place. Ruby takes fifty times as long,
+        # which counts where a server has many ledgers to add up.
         # @param sums [String] packed as in a ledger: unsigned, of 64 bits each
         # @param numbers [String] as many
         # @return [String] the sums
@@ -147,12 +152,15 @@ module PumaTuner
         private
 
         def load_extension
-          return @why_not = "RUBY_MN_THREADS is set, and with it a thread is no longer one thread of the system" if ENV["RUBY_MN_THREADS"] == "1"
+          if ENV["RUBY_MN_THREADS"] == "1"
+            return @why_not = "RUBY_MN_THREADS is set, and with it a thread is no longer one thread of the system"
+          end
           Probe::Extension.load
           @why_not = nil
         rescue LoadError => error
-          @why_not = "the extension is not there for #{RUBY_ENGINE} #{RUBY_VERSION} (#{error.message.lines.first.strip}); " \
-                     "it needs CRuby 3.3 or newer on Linux, and a compiler when the gem is installed"
+          @why_not = "the extension is not there for #{RUBY_ENGINE} #{RUBY_VERSION} " \
+            "(#{error.message.lines.first.strip}); it needs CRuby 3.3 or newer on Linux, " \
+            "and a compiler when the gem is installed"
         end
       end
 

@@ -2,10 +2,12 @@
 
 module PumaTuner
   module Probe
-    # Tells texts apart without keeping them: SipHash-2-4 (Aumasson and Bernstein, 2012), 64 bits. Who has not got the key can neither
-    # compute a text back, nor find out by trying whether it is the one that he thinks. In Ruby, as a serving process loads no library for us.
+    # Tells texts apart without keeping them: SipHash-2-4 (Aumasson and Bernstein, 2012), 64 bits. Who has not got the
+    # key can neither compute a text back, nor find out by trying whether it is the one that he thinks. In Ruby, as a
+    # serving process loads no library for us.
     module KeyedHash
-      # In a server's environment: 32 hexadecimal digits, the same for all processes whose texts are held against each other.
+      # In a server's environment: 32 hexadecimal digits, the same for all
+      # processes whose texts are held against each other.
       VARIABLE = "PUMA_TUNER_KEY"
 
       MASK = (1 << 64) - 1

@@ -14,8 +14,9 @@ module PumaTuner
     module Launch
       ANNOUNCEMENT = "announcement"
 
-      # A file for each worker that has begun to boot, with its process id behind this. A worker can't be told from outside: under
-      # `fork_worker` most are no children of the master, apps change the titles that Puma gives, and what a worker forks has its title.
+      # A file for each worker that has begun to boot, with its process id behind this. A worker can't be told from
+      # outside: under `fork_worker` most are no children of the master, apps change the titles that Puma gives, and
+      # what a worker forks has its title.
       WORKER = "worker-"
 
       # Set only when we choose the address: files and sockets that belong to a server the user may be running now.
@@ -99,7 +100,10 @@ module PumaTuner
         def set(options, name, value)
           case name
           when "config" then options[:config_files] = [value]
-          when "threads" then options[:min_threads], options[:max_threads] = value.split(":").map { |number| Integer(number) }.values_at(0, -1)
+          when "threads"
+            least, most = value.split(":").map { |number| Integer(number) }.values_at(0, -1)
+            options[:min_threads] = least
+            options[:max_threads] = most
           else options[name.to_sym] = option_value(value)
           end
         end
@@ -114,13 +118,15 @@ module PumaTuner
         end
 
         # Of one run only, or no setting.
-        PLACES = %i[binds config_files pidfile state control_url control_auth_token tag directory rackup log_writer logger].freeze
+        PLACES = %i[binds config_files pidfile state control_url control_auth_token tag directory rackup log_writer
+          logger].freeze
         private_constant :PLACES
 
         # Puma's options in effect that are plain values.
         def plain_options(options)
           all = options.respond_to?(:final_options) ? options.final_options : options.to_h
-          all.except(*PLACES).select { |_, value| [Integer, Float, true, false, String, Symbol].any? { |kind| kind === value } }
+          all.except(*PLACES)
+            .select { |_, value| [Integer, Float, true, false, String, Symbol].any? { |kind| kind === value } }
             .to_h { |name, value| [name.to_s, Fingerprint.shown(name.to_s, value.to_s)] }
         end
 

@@ -2,26 +2,35 @@
 
 module PumaTuner
   module Probe
-    # A reading of one process's ledger: the file in which it records, which stays when the process ends, however it ends.
-    # Its places are those of ext/puma_tuner_probe/ledger.h; `GvlClock.layout` tells what the extension was built with.
+    # A reading of one process's ledger: the file in which it records, which stays when the
+    # process ends, however it ends. Its places are those of ext/puma_tuner_probe/ledger.h;
+    # `GvlClock.layout` tells what the extension was built with.
     #
     # pid, facts: of the process; facts are those of Recording
     # began_at_ns: by the clock that no time server sets, and which all processes of a machine share
     # entries: by kind and name; traces: by the same, since the last begin_window
     # locks: in the order of the ids that traces have for them, from 1 on; nil: nobody watched them
-    # unplaced_locks_count: holds of locks that found no place; lock_pairs_count: all that was locked and unlocked while it was watched
+    # unplaced_locks_count: holds of locks that found no place;
+    #   lock_pairs_count: all that was locked and unlocked while it was watched
     # cycles_count, gc_count, process_cpu_ns: numbers that grow; process_cpu_ns as of the last full second with requests
-    Ledger = Data.define(:pid, :facts, :began_at_ns, :entries, :traces, :cycles_count, :cost_per_cycle_ns, :cost_per_request_ns,
-      :process_cpu_ns, :gc_count, :unobserved_threads_count, :unnamed_count, :locks, :lock_pairs_count, :cost_per_lock_pair_ns, :unplaced_locks_count) do
-      def initialize(locks: nil, lock_pairs_count: nil, cost_per_lock_pair_ns: nil, unplaced_locks_count: nil, **fields) = super
+    Ledger = Data.define(:pid, :facts, :began_at_ns, :entries, :traces, :cycles_count, :cost_per_cycle_ns,
+      :cost_per_request_ns,
+      :process_cpu_ns, :gc_count, :unobserved_threads_count, :unnamed_count, :locks, :lock_pairs_count,
+      :cost_per_lock_pair_ns, :unplaced_locks_count) do
+      def initialize(locks: nil, lock_pairs_count: nil, cost_per_lock_pair_ns: nil, unplaced_locks_count: nil, **fields)
+        super
+      end
     end
 
     class Ledger
       MAGIC = 0x7265676465744c50
       LAYOUT = {
-        layout: 2, entries_offset: 4_096, entry_bytes: 840, histograms_offset: 326_656, buckets_count: Probe::Histogram::BUCKETS_COUNT,
-        histograms_count: 9, traces_offset: 29_522_944, trace_bytes: 4_160, facts_offset: 112, name_offset: 200, blames_offset: 328,
-        sums_count: 17, counts_count: 6, locks_offset: 38_042_624, first_lock_offset: 40, lock_bytes: 248, lock_class_offset: 56, lock_place_offset: 120
+        layout: 2, entries_offset: 4_096, entry_bytes: 840, histograms_offset: 326_656,
+        buckets_count: Probe::Histogram::BUCKETS_COUNT,
+        histograms_count: 9, traces_offset: 29_522_944, trace_bytes: 4_160, facts_offset: 112, name_offset: 200,
+        blames_offset: 328,
+        sums_count: 17, counts_count: 6, locks_offset: 38_042_624, first_lock_offset: 40, lock_bytes: 248,
+        lock_class_offset: 56, lock_place_offset: 120
       }.freeze
 
       KINDS = [nil, :request, :job, :pool_thread, :thread, :special].freeze
@@ -52,7 +61,8 @@ module PumaTuner
 
       # What one kind of work added up to.
       #
-      # counts: COUNTS; sums: SUMS; histograms: of DISTRIBUTIONS; blames: [kind, name] of who held the GVL, to nanoseconds
+      # counts: COUNTS; sums: SUMS; histograms: of DISTRIBUTIONS; blames: [kind,
+      #   name] of who held the GVL, to nanoseconds
       # A number nobody could tell is nil.
       Entry = Data.define(:kind, :name, :counts, :sums, :histograms, :blames) do
         # @param other [Entry] of the same kind and name
@@ -65,9 +75,10 @@ module PumaTuner
 
         def combine(other, operator)
           add = ->((one, two)) { one && two && yield(one, two) }
-          with(counts: counts.zip(other.counts).map(&add), sums: sums.zip(other.sums).map(&add),
-            histograms: histograms.zip(other.histograms).map { |one, two| one && two && one.public_send(operator, two) },
-            blames: (blames.keys | other.blames.keys).to_h { |key| [key, add.call([blames.fetch(key, 0), other.blames.fetch(key, 0)])] })
+          both = histograms.zip(other.histograms).map { |one, two| one && two && one.public_send(operator, two) }
+          keys = blames.keys | other.blames.keys
+          with(counts: counts.zip(other.counts).map(&add), sums: sums.zip(other.sums).map(&add), histograms: both,
+            blames: keys.to_h { |key| [key, add.call([blames.fetch(key, 0), other.blames.fetch(key, 0)])] })
         end
       end
 
@@ -81,7 +92,8 @@ module PumaTuner
       #
       # kind: of LOCK_KINDS; ordinal: among the locks of its process that are the same in all but identity, from 0 on
       # size: how many may hold it at once; threads_count: how many ever have
-      Lock = Data.define(:kind, :class_name, :place, :ordinal, :size, :threads_count, :holds_count, :hold_ns, :waits_count, :wait_ns) do
+      Lock = Data.define(:kind, :class_name, :place, :ordinal, :size, :threads_count, :holds_count, :hold_ns,
+        :waits_count, :wait_ns) do
         # @return [Array] what is the same for the same lock in another process
         def key = [kind, class_name, place, ordinal]
 
@@ -94,7 +106,8 @@ module PumaTuner
         private
 
         def combine(other)
-          with(**%i[holds_count hold_ns waits_count wait_ns].to_h { |name| [name, yield(public_send(name), other.public_send(name))] })
+          with(**%i[holds_count hold_ns waits_count wait_ns]
+            .to_h { |name| [name, yield(public_send(name), other.public_send(name))] })
         end
       end
 
@@ -142,7 +155,8 @@ module PumaTuner
           bytes = header or return
           numbers = @header.slice(*Ledger.members)
           # Locks after the traces, which name them.
-          Ledger.new(**numbers, facts: facts_in(bytes), entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
+          Ledger.new(**numbers, facts: facts_in(bytes),
+            entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
             traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] }, **locks)
         rescue EOFError
           nil
@@ -155,8 +169,12 @@ module PumaTuner
           bytes = @file.pread(LAYOUT[:entries_offset], 0)
           @header = HEADER.zip(bytes.unpack("Q#{HEADER.size}")).to_h
           return if @header[:magic] != MAGIC
-          raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it") unless @header[:layout] == LAYOUT[:layout]
-          raise InvalidDocument.new(@file.path, "it is no ledger") if @header[:entries_count] > ENTRIES_MAX || @header[:traces_count] > TRACES_MAX
+          unless @header[:layout] == LAYOUT[:layout]
+            raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it")
+          end
+          if @header[:entries_count] > ENTRIES_MAX || @header[:traces_count] > TRACES_MAX
+            raise InvalidDocument.new(@file.path, "it is no ledger")
+          end
           bytes
         end
 
@@ -166,7 +184,9 @@ module PumaTuner
           {"why_not" => "what the process tells of itself has no room in its ledger"}
         end
 
-        def text(bytes, offset, length) = bytes.byteslice(offset, length).unpack1("Z*").force_encoding(Encoding::UTF_8).scrub
+        def text(bytes, offset, length)
+          bytes.byteslice(offset, length).unpack1("Z*").force_encoding(Encoding::UTF_8).scrub
+        end
 
         def entries
           @bytes = Array.new(@header[:entries_count]) { |index| @file.pread(LAYOUT[:entry_bytes], entry_offset(index)) }
@@ -177,15 +197,21 @@ module PumaTuner
         def entry_offset(index) = LAYOUT[:entries_offset] + index * LAYOUT[:entry_bytes]
 
         # Of the entry that begins there.
-        def key_in(bytes, place) = [KINDS.fetch(bytes.unpack1("Q", offset: place + KIND_OFFSET)), text(bytes, place + LAYOUT[:name_offset], NAME_BYTES)]
+        def key_in(bytes, place)
+          [KINDS.fetch(bytes.unpack1("Q", offset: place + KIND_OFFSET)),
+            text(bytes, place + LAYOUT[:name_offset], NAME_BYTES)]
+        end
 
         def key(index) = @keys.fetch(index)
 
         def entry(kind, name, index)
-          numbers, histograms = settled(entry_offset(index)) { [@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), histogram_bytes(kind, index)] }
+          numbers, histograms = settled(entry_offset(index)) do
+            [@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), histogram_bytes(kind, index)]
+          end
           counts = numbers.unpack("Q#{COUNTS.size}", offset: COUNTS_OFFSET)
           sums = numbers.unpack("Q#{SUMS.size}", offset: COUNTS_OFFSET + COUNTS.size * 8)
-          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, counts.first), blames: blames(numbers))
+          Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, counts.first),
+            blames: blames(numbers))
         end
 
         # The block's result at a moment in which nobody wrote.
@@ -212,14 +238,17 @@ module PumaTuner
         end
 
         def blames(bytes)
-          bytes.unpack("Q*", offset: LAYOUT[:blames_offset]).each_slice(2).with_object(Hash.new(0)) { |(index, ns), blames|
+          blames = Hash.new(0)
+          bytes.unpack("Q*", offset: LAYOUT[:blames_offset]).each_slice(2) do |index, ns|
             blames[key(index)] += ns if ns.positive? && @keys[index]
-          }.to_h
+          end
+          blames.to_h
         end
 
         # @return [Array] [index of the entry, Trace]
         def traces
-          Array.new(@header[:traces_count]) { |place| trace(LAYOUT[:traces_offset] + place * LAYOUT[:trace_bytes]) }.compact
+          Array.new(@header[:traces_count]) { |place| trace(LAYOUT[:traces_offset] + place * LAYOUT[:trace_bytes]) }
+            .compact
         end
 
         def trace(offset)
@@ -227,8 +256,10 @@ module PumaTuner
           turn, index, epoch, wall_ns, queue_ns, cpu_ns, gc_ns, count = bytes.unpack("Q#{TRACE_FIELDS_COUNT}")
           # An endpoint that first occurs while this is read has traces here, and no entry yet.
           return if epoch != @header[:epoch] || turn.odd? || turn.zero? || index >= @keys.size
-          steps = bytes.unpack("Q#{count}", offset: TRACE_FIELDS_COUNT * 8)
-            .flat_map { |step| [GvlClock::MARKERS[step >> 56] || GvlClock::STEP_KINDS.fetch(step >> 56), step & ((1 << 56) - 1)] }
+          steps = bytes.unpack("Q#{count}", offset: TRACE_FIELDS_COUNT * 8).flat_map do |step|
+            kind = step >> 56
+            [GvlClock::MARKERS[kind] || GvlClock::STEP_KINDS.fetch(kind), step & ((1 << 56) - 1)]
+          end
           [index, Trace.new(steps: steps.freeze, wall_ns:, queue_ns:, cpu_ns:, gc_ns:)]
         end
 
@@ -240,7 +271,8 @@ module PumaTuner
         end
 
         def lock(index, ordinals)
-          bytes = @file.pread(LAYOUT[:lock_bytes], LAYOUT[:locks_offset] + LAYOUT[:first_lock_offset] + index * LAYOUT[:lock_bytes])
+          bytes = @file.pread(LAYOUT[:lock_bytes],
+            LAYOUT[:locks_offset] + LAYOUT[:first_lock_offset] + index * LAYOUT[:lock_bytes])
           numbers = LOCK_NUMBERS.zip(bytes.unpack("Q#{LOCK_NUMBERS.size}")).to_h
           kind = LOCK_KINDS.fetch(numbers.delete(:kind))
           class_name = text(bytes, LAYOUT[:lock_class_offset], LOCK_CLASS_BYTES)

@@ -6,12 +6,13 @@ module PumaTuner
   module Probe
     # The folder that holds the ledgers of one server's processes, living and ended.
     #
-    # Where no command has given one, it lies below PLACE/puma_tuner-UID, under the identity of the process that leads the server. Both
-    # folders must be ours, with no right for anybody else, and no link; where one is not, that place is not used. As containers may share
-    # the place, nothing is judged by a process id: who uses a folder holds a shared lock on it, who writes a ledger locks that.
+    # Where no command has given one, it lies below PLACE/puma_tuner-UID, under the identity of the process that leads
+    # the server. Both folders must be ours, with no right for anybody else, and no link; where one is not, that place
+    # is not used. As containers may share the place, nothing is judged by a process id: who uses a folder holds a
+    # shared lock on it, who writes a ledger locks that.
     class Ledgers
-      # For files that live as long as a server. A mapped file on a disk would be written out again and again, and whoever touches a
-      # page that is being written waits.
+      # For files that live as long as a server. A mapped file on a disk would be written out again and again, and
+      # whoever touches a page that is being written waits.
       IN_MEMORY = "/dev/shm"
 
       # Of a server, as Processes.identity names it. Nothing else is ever removed.
@@ -33,7 +34,9 @@ module PumaTuner
 
         # @param server_directory [String] a command's folder for one run of a server
         # @raise [SystemCallError]
-        def of_run(server_directory) = new(File.join(server_directory, "ledgers")).tap { |ledgers| make(ledgers.directory) }
+        def of_run(server_directory)
+          new(File.join(server_directory, "ledgers")).tap { |ledgers| make(ledgers.directory) }
+        end
 
         # Where the ledgers go when no command has given a folder.
         # @param leader_pid [Integer]
@@ -78,7 +81,9 @@ module PumaTuner
           Dir.children(base).grep(NAME).each do |name|
             path = File.join(base, name)
             next if Time.now - File.lstat(path).mtime < ABANDONED_AFTER_S
-            File.open(path, File::RDONLY | File::NOFOLLOW) { |folder| empty(path) if folder.flock(File::LOCK_EX | File::LOCK_NB) }
+            File.open(path, File::RDONLY | File::NOFOLLOW) do |folder|
+              empty(path) if folder.flock(File::LOCK_EX | File::LOCK_NB)
+            end
           rescue SystemCallError
             next # removed by somebody else meanwhile, or none of ours
           end
@@ -110,7 +115,8 @@ module PumaTuner
       # @param extension [String] "ledger" or "json"
       # @return [String] of a new ledger for this process
       def new_path(extension)
-        File.join(@directory, "#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)}.#{extension}")
+        File.join(@directory,
+          "#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)}.#{extension}")
       end
 
       # @yieldparam path [String]
@@ -118,7 +124,8 @@ module PumaTuner
       # @return [Hash{String => Ledger}] by path
       def read
         locked(File::LOCK_SH) do
-          paths.filter_map { |path| reading(path) { |one| block_given? ? yield(one) : Ledger.read(one) }&.then { |ledger| [path, ledger] } }.to_h
+          read = paths.to_h { |path| [path, reading(path) { |one| block_given? ? yield(one) : Ledger.read(one) }] }
+          read.compact
         end
       end
 
@@ -133,8 +140,8 @@ module PumaTuner
       def paths = Dir[File.join(@directory, "*.{ledger,json}")].sort
 
       # @param path [String] of a ledger
-      # @return [Boolean] whether nobody writes it any more. Who writes one of the extension's has it locked; of the other ones the process
-      #   is asked for, by the id in its name.
+      # @return [Boolean] whether nobody writes it any more. Who writes one of the extension's has it locked; of the
+      #   other ones the process is asked for, by the id in its name.
       def ended?(path)
         return !Processes.alive?(File.basename(path).to_i) unless path.end_with?(".ledger")
         File.open(path) { |file| file.flock(File::LOCK_SH | File::LOCK_NB) } == 0

@@ -14,7 +14,8 @@ module PumaTuner
           file.flock(mode)
           yield file
         ensure
-          # Closing does not do it: a worker forked by another thread meanwhile has the lock, too, and would wait for itself.
+          # Closing does not do it: a worker forked by another thread meanwhile
+          # has the lock, too, and would wait for itself.
           file.flock(File::LOCK_UN)
         end
       end

@@ -7,7 +7,8 @@ module PumaTuner
     # The machine, as far as it bears on a measurement.
     #
     # cores_count: logical CPUs that the process in question may use
-    # cpu_quota_cores, memory_limit_bytes: its control groups' limits, nil without one (and memory_limit_bytes in older files)
+    # cpu_quota_cores, memory_limit_bytes: its control groups' limits, nil
+    #   without one (and memory_limit_bytes in older files)
     # load_average: over one minute, when read
     # cpu_pressure_ratio: share of the last ten seconds in which somebody waited for a core (PSI), nil where unknown
     MachineFacts = Document.define(:cores_count, :cpu_model, :cpu_quota_cores, :memory_bytes, :kernel, :load_average,
@@ -27,7 +28,8 @@ module PumaTuner
           memory_bytes: first_match("/proc/meminfo", /^MemTotal:\s*(\d+) kB/)&.then { |kib| kib.to_i * 1024 },
           kernel: "#{Etc.uname[:sysname]} #{Etc.uname[:release]}",
           load_average: first_match("/proc/loadavg", /^(\S+)/)&.to_f,
-          cpu_pressure_ratio: first_match("/proc/pressure/cpu", /^some avg10=(\S+)/)&.then { |percent| percent.to_f / 100 }
+          cpu_pressure_ratio: first_match("/proc/pressure/cpu", /^some avg10=(\S+)/)
+            &.then { |percent| percent.to_f / 100 }
         )
       end
 
@@ -36,7 +38,8 @@ module PumaTuner
 
       # @return [Hash{Symbol => Integer, nil}] quota_ns of CPU in each period_ns; both nil without a limit
       def quota
-        {quota_ns: cpu_quota_cores && (cpu_quota_cores * self.class::QUOTA_PERIOD_NS).round, period_ns: cpu_quota_cores && self.class::QUOTA_PERIOD_NS}
+        {quota_ns: cpu_quota_cores && (cpu_quota_cores * self.class::QUOTA_PERIOD_NS).round,
+         period_ns: cpu_quota_cores && self.class::QUOTA_PERIOD_NS}
       end
 
       def self.first_match(path, pattern)

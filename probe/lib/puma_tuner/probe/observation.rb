@@ -4,10 +4,11 @@ module PumaTuner
   module Probe
     # One recorded request, as the steps its thread went through.
     #
-    # steps: alternating kind and nanoseconds: ["cpu", 81000, "io", 920000, "gvl_wait", 4000, "cpu", …]; kinds are those of
-    #   GvlClock::STEP_KINDS. Where locks were watched, also "acquire", where the thread tried to get one, and "release", where it gave it
-    #   back; their number is the lock's id. A "lock" or "pool" that follows an "acquire" at once is the wait for that lock, all of it.
-    #   What is held at the end of a request is given back there. Held with the GVL kept and nobody waiting, a lock leaves no step.
+    # steps: alternating kind and nanoseconds: ["cpu", 81000, "io", 920000, "gvl_wait", 4000, "cpu", …]; kinds are those
+    #   of GvlClock::STEP_KINDS. Where locks were watched, also "acquire", where the thread tried to get one, and
+    #   "release", where it gave it back; their number is the lock's id. A "lock" or "pool" that follows an "acquire" at
+    #   once is the wait for that lock, all of it. What is held at the end of a request is given back there. Held with
+    #   the GVL kept and nobody waiting, a lock leaves no step.
     # wall_ns: the sum of all that takes time; queue_ns: in Puma's todo list before that
     # cpu_ns: by the thread's CPU clock, GC included; what exceeds the "cpu" steps was computed without the GVL
     # gc_ns: of the garbage collector, inside the "cpu" steps
@@ -25,8 +26,8 @@ module PumaTuner
     # One endpoint: a route, never a raw path. Or one kind of job.
     #
     # requests_count: all in the window, of which `traces` holds a sample
-    # unclosed_count: those whose CPU clock was ahead of their wall time by more than 1 %, so that the parts are too many: never, while
-    #   the probe is sound
+    # unclosed_count: those whose CPU clock was ahead of their wall time by more than 1 %, so that the parts are too
+    #   many: never, while the probe is sound
     # budget: the sum over all of them
     # latency: of the time from being queued in Puma to the end of the response; p50_ns, p99_ns: of it
     # distributions: of the parts
@@ -34,14 +35,18 @@ module PumaTuner
     # blame: for their gvl_wait_ns, longest first
     EndpointObservation = Document.define(:name, :requests_count, :unclosed_count, :budget, :latency, :p50_ns, :p99_ns,
       :distributions, :slices_count, :long_holds_count, :blame, :traces,
-      nested: {budget: Budget, latency: Probe::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]})
+      nested: {
+        budget: Budget, latency: Probe::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]
+      })
 
     # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;
     # requests_count: of a pool thread, nil for others
-    # run_queue_wait_ns: in which it could have run and had no core, by the kernel's count, with the GVL and without it: at
-    #   least the budget's preempted_ns, by other means; nil where unknown
-    # cycles_count: times it took the GVL, so that each time it had it for (cpu_ns + gc_ns) / cycles_count; nil where unknown
-    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget, :run_queue_wait_ns, :cycles_count,
+    # run_queue_wait_ns: in which it could have run and had no core, by the kernel's count, with the GVL and without it:
+    #   at least the budget's preempted_ns, by other means; nil where unknown
+    # cycles_count: times it took the GVL, so that each time it had it for
+    #   (cpu_ns + gc_ns) / cycles_count; nil where unknown
+    ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget,
+      :run_queue_wait_ns, :cycles_count,
       nested: {budget: Budget}, added: %i[cycles_count]) do
       def initialize(cycles_count: nil, **fields) = super
 
@@ -53,7 +58,8 @@ module PumaTuner
       def +(other)
         sum = ->(one, two) { one && two && one + two }
         with(requests_count: requests_count + other.requests_count, budget: budget + other.budget,
-          run_queue_wait_ns: sum.call(run_queue_wait_ns, other.run_queue_wait_ns), cycles_count: sum.call(cycles_count, other.cycles_count))
+          run_queue_wait_ns: sum.call(run_queue_wait_ns, other.run_queue_wait_ns),
+          cycles_count: sum.call(cycles_count, other.cycles_count))
       end
     end
 
@@ -65,21 +71,23 @@ module PumaTuner
 
     # A lock that was held while its thread let the GVL go, or for which somebody waited; the same lock in all workers.
     #
-    # kind: "mutex", "monitor" or "pool"; place: where it was taken first, "log_device.rb:31 in Logger::LogDevice#write": of whoever took it,
-    #   not of the library through which
+    # kind: "mutex", "monitor" or "pool"; place: where it was taken first, "log_device.rb:31 in
+    #   Logger::LogDevice#write": of whoever took it, not of the library through which
     # size: how many may hold it at once: 1, of a pool its connections; threads_count: how many threads ever have
     # holds_count, hold_ns: how often and how long it was held, a pool's connections added up
     # waits_count, wait_ns: how often and how long threads waited for it; without the wait for the GVL that followed
-    LockObservation = Document.define(:id, :kind, :class_name, :place, :size, :threads_count, :holds_count, :hold_ns, :waits_count, :wait_ns)
+    LockObservation = Document.define(:id, :kind, :class_name, :place, :size, :threads_count, :holds_count, :hold_ns,
+      :waits_count, :wait_ns)
 
     # What measuring cost, by our own count.
     #
     # cycles_count: releases and re-acquisitions of the GVL in the window, by threads that were looked at
     # cost_per_cycle_ns: added to each of them; cost_per_request_ns: added to each request; both timed in the process
-    # lock_pairs_count: how often a lock was taken and given back while locks were watched; cost_per_lock_pair_ns: added to each; nil: they
-    #   were not
+    # lock_pairs_count: how often a lock was taken and given back while locks were watched; cost_per_lock_pair_ns: added
+    #   to each; nil: they were not
     # cost_ratio: all of it, over the CPU time of the window
-    ProbeCost = Document.define(:cycles_count, :cost_per_cycle_ns, :cost_per_request_ns, :cost_ratio, :lock_pairs_count, :cost_per_lock_pair_ns,
+    ProbeCost = Document.define(:cycles_count, :cost_per_cycle_ns, :cost_per_request_ns, :cost_ratio, :lock_pairs_count,
+      :cost_per_lock_pair_ns,
       added: %i[lock_pairs_count cost_per_lock_pair_ns]) do
       def initialize(lock_pairs_count: nil, cost_per_lock_pair_ns: nil, **fields) = super
     end
@@ -88,10 +96,12 @@ module PumaTuner
     #
     # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them; requests_count: what they are of
     # unexpected_count: answers with a status outside the expected ones
-    # arrivals: "closed", "poisson" or "even"; rate_per_s: of an open loop, else nil; think_ns: of a closed one, else nil
+    # arrivals: "closed", "poisson" or "even"; rate_per_s: of an open loop, else
+    #   nil; think_ns: of a closed one, else nil
     # reuse_count: mean number of requests over one connection; nil: no end
     # remarks: what makes the answers doubtful, see Load::Outcome
-    LoadSummary = Document.define(:generator, :arrivals, :rate_per_s, :think_ns, :reuse_count, :connections_count, :duration_ns,
+    LoadSummary = Document.define(:generator, :arrivals, :rate_per_s, :think_ns, :reuse_count,
+      :connections_count, :duration_ns,
       :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :remarks) do
       # Observations of before there were remarks can be read.
       def self.from_document(fields) = super({"remarks" => [], **fields})
@@ -102,7 +112,8 @@ module PumaTuner
       # @param arrivals [Load::Arrivals]
       # @param remarks [Array<String>] besides the outcome's own
       def self.of(outcome, arrivals, remarks: [])
-        new(**outcome.to_h.slice(*members), remarks: [*remarks, *outcome.remarks].freeze, requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
+        new(**outcome.to_h.slice(*members), remarks: [*remarks, *outcome.remarks].freeze,
+          requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
           think_ns: arrivals.think_ns, reuse_count: arrivals.reuse_count)
       end
     end
@@ -115,7 +126,8 @@ module PumaTuner
     # unknown: what is nil or short of the truth, an Unknown each
     # companions: recordings of the same app at other settings, each an Observation without companions
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
-      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown, :locks, :companions,
+      :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
+      :locks, :companions,
       kind: :observation, added: %i[locks],
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
@@ -137,7 +149,8 @@ module PumaTuner
       # @return [Integer, nil] CPU of all requests, garbage collection included; nil where a part is unknown
       def requests_cpu_ns = cpu_ns_of(endpoints)
 
-      # @return [Integer, nil] what pool threads computed outside of requests, for each request; nil where a part is unknown
+      # @return [Integer, nil] what pool threads computed outside of requests,
+      #   for each request; nil where a part is unknown
       def tail_cpu_ns
         used_ns = cpu_ns_of(threads)
         [(used_ns - requests_cpu_ns).fdiv(requests_count).round, 0].max if used_ns && requests_cpu_ns

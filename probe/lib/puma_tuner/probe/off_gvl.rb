@@ -2,34 +2,38 @@
 
 module PumaTuner
   module Probe
-    # Libraries whose time without the GVL can be named better than io: connection pools, whose checkout waits like a lock; native code
-    # that lets others run while it computes; and those that talk to a database, to Redis or over HTTP. Only those that the app has
-    # loaded are looked at.
+    # Libraries whose time without the GVL can be named better than io: connection pools, whose checkout waits like a
+    # lock; native code that lets others run while it computes; and those that talk to a database, to Redis or over
+    # HTTP. Only those that the app has loaded are looked at.
     module OffGvl
-      # checkout: the method that hands out a connection, and waits for one; checkins: those that take it back, aliases apart;
+      # checkout: the method that hands out a connection, and waits for one;
+      #   checkins: those that take it back, aliases apart;
       # connections: how many there are at most
       Pool = Data.define(:checkout, :checkins, :connections)
 
       POOLS = {
-        "ActiveRecord::ConnectionAdapters::ConnectionPool" => Pool.new(checkout: :checkout, checkins: %i[checkin], connections: :size),
+        "ActiveRecord::ConnectionAdapters::ConnectionPool" => Pool.new(checkout: :checkout, checkins: %i[checkin],
+          connections: :size),
         "ConnectionPool::TimedStack" => Pool.new(checkout: :pop, checkins: %i[push <<], connections: :max),
         "Sequel::ThreadedConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release], connections: :max_size),
-        "Sequel::TimedQueueConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release], connections: :max_size)
+        "Sequel::TimedQueueConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release],
+          connections: :max_size)
       }.freeze
 
-      # By kind of step: classes whose methods, in C, release the GVL for nothing else. A name that ends in a dot is the class or module
-      # itself.
+      # By kind of step: classes whose methods, in C, release the GVL for
+      # nothing else. A name that ends in a dot is the class or module itself.
       RECEIVERS = {
         "compute" => %w[Zlib::Deflate Zlib::Inflate Zlib::GzipWriter Zlib::GzipReader Zlib. BCrypt::Engine.],
-        "db" => %w[Trilogy Mysql2::Client Mysql2::Result Mysql2::Statement PG::Connection PG::Result SQLite3::Database SQLite3::Statement
-          Extralite::Database Extralite::Query TinyTds::Client TinyTds::Result OCI8 OCI8::Cursor],
+        "db" => %w[Trilogy Mysql2::Client Mysql2::Result Mysql2::Statement PG::Connection PG::Result
+          SQLite3::Database SQLite3::Statement Extralite::Database Extralite::Query TinyTds::Client TinyTds::Result
+          OCI8 OCI8::Cursor],
         "redis" => %w[RedisClient::HiredisConnection],
         "http" => %w[Curl::Easy Curl::Multi Ethon::Curl. Patron::Session GRPC::Core::Call]
       }.freeze
 
-      # By kind of step: methods that make the round trip in libraries written in Ruby, where a plain socket waits. Memcached counts as
-      # Redis: as another server's memory, with the same cures. These methods are not public ones where there is a choice, as those are
-      # what other tools like to wrap.
+      # By kind of step: methods that make the round trip in libraries written in Ruby, where a plain socket waits.
+      # Memcached counts as Redis: as another server's memory, with the same cures. These methods are not public ones
+      # where there is a choice, as those are what other tools like to wrap.
       SCOPES = {
         "db" => {"Mongo::Server::ConnectionBase" => %i[dispatch], "PG::Connection." => %i[new]},
         "redis" => {
@@ -38,20 +42,26 @@ module PumaTuner
           "Dalli::Protocol::Base" => %i[request alive?], "Dalli::PipelinedGetter" => %i[process]
         },
         "http" => {
-          "Net::HTTP" => %i[connect transport_request], "Excon::Connection" => %i[request], "HTTPX::Session" => %i[request],
-          "HTTP::Connection" => %i[initialize send_request read_headers! readpartial], "HTTPClient::Session" => %i[query get_header get_body]
+          "Net::HTTP" => %i[connect transport_request], "Excon::Connection" => %i[request],
+          "HTTPX::Session" => %i[request],
+          "HTTP::Connection" => %i[initialize send_request read_headers! readpartial],
+          "HTTPClient::Session" => %i[query get_header get_body]
         }
       }.freeze
 
       module_function
 
-      # Done once the app is loaded, and again whenever an endpoint or job has occurred for the first time: libraries that it loaded are
-      # seen then.
+      # Done once the app is loaded, and again whenever an endpoint or job has occurred for the first time: libraries
+      # that it loaded are seen then.
       def look_for_libraries
         @seen ||= {}
         POOLS.each { |name, pool| see(name) { |klass| klass.prepend(around(pool)) } }
-        RECEIVERS.each { |kind, names| names.each { |name| see(name) { |receiver| GvlClock.attribute(receiver, place(kind)) } } }
-        SCOPES.each { |kind, libraries| libraries.each { |name, methods| see(name) { |owner| owner.prepend(scope(owner, methods, place(kind))) } } }
+        RECEIVERS.each do |kind, names|
+          names.each { |name| see(name) { |receiver| GvlClock.attribute(receiver, place(kind)) } }
+        end
+        SCOPES.each do |kind, libraries|
+          libraries.each { |name, methods| see(name) { |owner| owner.prepend(scope(owner, methods, place(kind))) } }
+        end
       end
 
       def place(kind) = GvlClock::STEP_KINDS.index(kind)
@@ -74,8 +84,8 @@ module PumaTuner
         end
       end
 
-      # A pool is one of the locks, when these are watched: with as many places as connections. (Methods made of text, as those made of a
-      # block can't be called in other Ractors.)
+      # A pool is one of the locks, when these are watched: with as many places as connections. (Methods made of text,
+      # as those made of a block can't be called in other Ractors.)
       def around(pool)
         Module.new do
           class_eval <<~RUBY, __FILE__, __LINE__ + 1

@@ -2,15 +2,16 @@
 
 module PumaTuner
   module Probe
-    # Ruby's lock around the hooks of threads is copied at a fork as it is (Bug #21959): when a thread of the parent was in a hook just then, a
-    # child that puts in a hook of its own waits for ever. So ours is put in where servers are forked from, and where that was not done,
-    # in no child of a process in which others may have one.
+    # Ruby's lock around the hooks of threads is copied at a fork as it is (Bug #21959): when a thread of the parent was
+    # in a hook just then, a child that puts in a hook of its own waits for ever. So ours is put in where servers are
+    # forked from, and where that was not done, in no child of a process in which others may have one.
     module OtherHooks
       # Versions in which the child begins with a new lock.
       MENDED = {"3.3" => "3.3.11", "3.4" => "3.4.10", "4.0" => "4.0.4"}.freeze
 
       # What puts hooks in, by the names of their extensions.
-      TOOLS = %r{/(gvltools|gvl_timing|gvl_tracing|vernier|rperf|pf2|duel_gvl|datadog_profiling_native_extension\S*|appsignal_extension)[^/]*\.(so|bundle)\z}
+      TOOLS = %r{/(gvltools|gvl_timing|gvl_tracing|vernier|rperf|pf2|duel_gvl|
+        datadog_profiling_native_extension\S*|appsignal_extension)[^/]*\.(so|bundle)\z}x
 
       # In which this was loaded.
       FIRST_PID = Process.pid
@@ -21,7 +22,8 @@ module PumaTuner
       def why_not(version: RUBY_VERSION, forked: Process.pid != FIRST_PID, features: $LOADED_FEATURES)
         return if GvlClock.installed? || !forked || mended?(version)
         tool = features.filter_map { |path| path[TOOLS, 1] }.first or return
-        "#{tool} has a hook, too, and Ruby #{version} may hang when one is put in after a fork (Bug #21959). Have the probe loaded before the fork, or Ruby updated"
+        "#{tool} has a hook, too, and Ruby #{version} may hang when one is put in after a fork (Bug #21959). " \
+          "Have the probe loaded before the fork, or Ruby updated"
       end
 
       def mended?(version)

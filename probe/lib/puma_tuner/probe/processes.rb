@@ -49,8 +49,8 @@ module PumaTuner
         false
       end
 
-      # @return [String] what tells this process from all others of this machine, its containers included: its id, when it began (in
-      #   ticks of the kernel), and the namespace that ids are counted in; zeros without /proc
+      # @return [String] what tells this process from all others of this machine, its containers included: its id, when
+      #   it began (in ticks of the kernel), and the namespace that ids are counted in; zeros without /proc
       def identity(pid)
         began = read("/proc/#{pid}/stat")[/\) (.*)/, 1].to_s.split[19] || "0"
         "#{pid}-#{began}-#{pid_namespace}"

@@ -2,12 +2,14 @@
 
 module PumaTuner
   module Probe
-    # What all profilers are: a subclass says in constants what it is and can, starts and stops its gem inside of the server. The
-    # command reads the file that this leaves (Profile::Readers). This file and a subclass's are loaded in the server, so they load nothing but the gem.
+    # What all profilers are: a subclass says in constants what it is and can, starts and stops its gem inside of the
+    # server. The command reads the file that this leaves (Profile::Readers). This file and a subclass's are loaded in
+    # the server, so they load nothing but the gem.
     #
-    # NAME, GEM (nil: a program), VERSION_REQUIREMENT and PINNED_VERSION (known to work; what is installed), RUBY_REQUIREMENT,
-    # MODES ({mode => a sentence}, the default first), EXTENSION and VIEWER of its file, STAMPED (whether stacks have thread
-    # and at_ns), OUTSIDE, TRACING (nil for one that samples; else what seeing everything does to the app), DEFAULT_INTERVAL_US.
+    # NAME, GEM (nil: a program), VERSION_REQUIREMENT and PINNED_VERSION (known to work; what is installed),
+    # RUBY_REQUIREMENT, MODES ({mode => a sentence}, the default first), EXTENSION and VIEWER of its file, STAMPED
+    # (whether stacks have thread and at_ns), OUTSIDE, TRACING (nil for one that samples; else what seeing everything
+    # does to the app), DEFAULT_INTERVAL_US.
     class Profiler
       DEFAULT_INTERVAL_US = 1_000
       STAMPED = false
@@ -56,14 +58,18 @@ module PumaTuner
         require feature
         @version = yield
         wanted = self.class::VERSION_REQUIREMENT
-        return if !defined?(::Gem::Requirement) || ::Gem::Requirement.new(wanted).satisfied_by?(::Gem::Version.new(@version))
-        raise UsageError, "the app has #{self.class::NAME} #{@version}; known to work is #{wanted}. Update it in the app's Gemfile, or take it out."
+        if !defined?(::Gem::Requirement) || ::Gem::Requirement.new(wanted).satisfied_by?(::Gem::Version.new(@version))
+          return
+        end
+        raise UsageError, "the app has #{self.class::NAME} #{@version}; known to work is #{wanted}. " \
+          "Update it in the app's Gemfile, or take it out."
       end
 
       # What our reader wants to know and the profiler does not write itself. Plain values only.
       def facts = {"profiler_version" => @version, "mode" => @mode, "interval_us" => @interval_us, "pid" => Process.pid}
 
-      # The kernel's numbers of the threads that are there now, by the object's id, which is what profilers know threads by.
+      # The kernel's numbers of the threads that are there now, by the object's
+      # id, which is what profilers know threads by.
       def note_threads
         @native_ids ||= {}
         Thread.list.each { |thread| @native_ids[thread.object_id] ||= thread.native_thread_id }

@@ -2,9 +2,12 @@
 
 module PumaTuner
   module Probe
-    # The profilers there are: one file each, profilers/NAME.rb, registered on its last line; the command adds those that it runs itself.
+    # The profilers there are: one file each, profilers/NAME.rb, registered on
+    # its last line; the command adds those that it runs itself.
     module Profilers
-      @paths = %w[vernier rperf pf2 stackprof ruby-prof memory_profiler].to_h { |name| [name, "puma_tuner/probe/profilers/#{name.tr("-", "_")}"] }
+      @paths = %w[vernier rperf pf2 stackprof ruby-prof memory_profiler].to_h do |name|
+        [name, "puma_tuner/probe/profilers/#{name.tr("-", "_")}"]
+      end
       @registered = {}
 
       class << self

@@ -2,18 +2,21 @@
 
 module PumaTuner
   module Probe
-    # All that knows Puma (6, 7 and 8) from inside, and everything that is prepended to it: who is told when one of its classes
-    # appears, when a server starts, when a master begins to look after its workers, when a client is queued, and around each request.
+    # All that knows Puma (6, 7 and 8) from inside, and everything that is prepended to
+    # it: who is told when one of its classes appears, when a server starts, when a master
+    # begins to look after its workers, when a client is queued, and around each request.
     #
-    # | differs                              | Puma 6              | 7                  | 8                     | told by            |
+    # | differs                              | Puma 6              | 7                  | 8                     | told
+    # by            |
     # |--------------------------------------|---------------------|--------------------|-----------------------|--------------------|
-    # | Server#handle_request                | (client, requests)  | the same           | (processor, client, …)| the version        |
-    # | the event once a launcher serves     | on_booted           | after_booted       | the same              | both are registered|
-    # | a before_worker_boot hook in options | a block             | {block:}           | the same              | the version        |
-    # | the user's options                   | options             | options, _options  | _options              | respond_to?        |
+    # | Server#handle_request                | (client, requests)  | the same           | (processor, client, …)| the
+    # version        | | the event once a launcher serves     | on_booted           | after_booted       | the same
+    # | both are registered| | a before_worker_boot hook in options | a block             | {block:}           | the
+    # same              | the version        | | the user's options                   | options             | options,
+    # _options  | _options              | respond_to?        |
     module Puma
-      # Puma's outermost middleware sets this in a request's environment. Where it is missing the client had gone before its turn,
-      # as clients do who give up while they are queued: no work for the app, so no request.
+      # Puma's outermost middleware sets this in a request's environment. Where it is missing the client had gone before
+      # its turn, as clients do who give up while they are queued: no work for the app, so no request.
       APP_WAS_CALLED = "puma.config"
 
       @waiting = {}
@@ -21,9 +24,10 @@ module PumaTuner
       @master_tasks = {check: [], stop: []}
 
       class << self
-        # Calls the block with one of Puma's classes, once; at once when it is there, else when it begins to be: it has no methods yet. In a process where Puma may be loaded now, later,
-        # or never, this listens to `const_added` on two objects, Object and Puma, which costs nothing once all are loaded. A hook on
-        # Kernel#require would be called for every file of the app; a TracePoint would make YJIT throw its code away.
+        # Calls the block with one of Puma's classes, once; at once when it is there, else when it begins to be: it has
+        # no methods yet. In a process where Puma may be loaded now, later, or never, this listens to `const_added` on
+        # two objects, Object and Puma, which costs nothing once all are loaded. A hook on Kernel#require would be
+        # called for every file of the app; a TracePoint would make YJIT throw its code away.
         #
         # @param name [Symbol] a constant of Puma, e.g. :Server
         # @return [void]
@@ -40,11 +44,13 @@ module PumaTuner
           @watches_requests = true
           on(:Client) { |client| client.prepend(Stamps) }
           on(:ThreadPool) { |pool| pool.prepend(Queueing) }
-          on(:Server) { |server| server.prepend((::Puma::Const::PUMA_VERSION.to_i >= 8) ? AroundRequest8 : AroundRequest6) }
+          on(:Server) do |server|
+            server.prepend((::Puma::Const::PUMA_VERSION.to_i >= 8) ? AroundRequest8 : AroundRequest6)
+          end
         end
 
-        # Calls the block in each process that serves, before its first request; at once in one that serves already, as for an app that
-        # builds its middleware at its first request.
+        # Calls the block in each process that serves, before its first request; at once in one that serves already, as
+        # for an app that builds its middleware at its first request.
         #
         # @yieldparam server [Puma::Server]
         # @return [void]
@@ -61,11 +67,13 @@ module PumaTuner
         # @return [void]
         def on_master_check(&task) = on_master(:check, task)
 
-        # Calls the block in a cluster's master when its workers have ended, before it waits for whatever children are left.
+        # Calls the block in a cluster's master when its workers have ended,
+        # before it waits for whatever children are left.
         # @return [void]
         def on_master_stop(&task) = on_master(:stop, task)
 
-        # Calls `configured` with Puma's options before a server of this process is made of them, and `booted` once it serves.
+        # Calls `configured` with Puma's options before a server of this process
+        # is made of them, and `booted` once it serves.
         #
         # @param configured [#call] is given the user's own options, a Hash to be changed
         # @param booted [#call] is given the Puma::Launcher
@@ -85,8 +93,8 @@ module PumaTuner
         # @return [Object] for the option :before_worker_boot
         def worker_hook(hook) = (::Puma::Const::PUMA_VERSION.to_i >= 7) ? {block: hook} : hook
 
-        # What of the loaded Puma's code decides how it hands over requests, as far as classes, methods and constants show it.
-        # Predict::Rules says what each means.
+        # What of the loaded Puma's code decides how it hands over requests, as far as classes, methods and constants
+        # show it. Predict::Rules says what each means.
         #
         # @return [Array<String>, nil] nil where Puma's server is not loaded
         def features
@@ -98,7 +106,8 @@ module PumaTuner
             # It came back after 8.0.2, for queue_requests false alone.
             "accept_gate" => not_full && less_busy, "queueless_gate" => not_full && !less_busy,
             "busy_delay" => less_busy, "overload_delay" => ::Puma.const_defined?(:ClusterAcceptLoopDelay),
-            "park" => ::Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT), "io_threads" => pool.const_defined?(:ProcessorThread, false)
+            "park" => ::Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT),
+            "io_threads" => pool.const_defined?(:ProcessorThread, false)
           }.select { |_, there| there }.keys
         end
 
@@ -106,7 +115,8 @@ module PumaTuner
         def version = (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const))
 
         # Puma writes both into the title of a worker.
-        # @return [Array(Integer, Integer), nil] a worker's index and its master's process id; nil of a process that is no worker
+        # @return [Array(Integer, Integer), nil] a worker's index and its
+        #   master's process id; nil of a process that is no worker
         def worker = $0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i]
 
         # @param server [Puma::Server, nil]
@@ -124,7 +134,8 @@ module PumaTuner
 
         # @api private
         def launches(configuration)
-          @launch[:configured].call((configuration.respond_to?(:_options) ? configuration._options : configuration.options).user_options)
+          @launch[:configured]
+            .call((configuration.respond_to?(:_options) ? configuration._options : configuration.options).user_options)
         end
 
         # @api private
@@ -189,9 +200,10 @@ module PumaTuner
         end
       end
 
-      # Puma tells its server's thread to stop through a pipe, which that thread closes at once, while who has written still waits for the GVL. With Ruby 3.4
-      # each then waits for the other for ever (puma/puma#3677): of 15 stops of a cluster on two busy cores, 10 hung, and 8 with syswrite, which the next
-      # Puma has. A write that never lets go of the GVL is over before: none hung.
+      # Puma tells its server's thread to stop through a pipe, which that thread closes at once, while who has written
+      # still waits for the GVL. With Ruby 3.4 each then waits for the other for ever (puma/puma#3677): of 15 stops of a
+      # cluster on two busy cores, 10 hung, and 8 with syswrite, which the next Puma has. A write that never lets go of
+      # the GVL is over before: none hung.
       module Stopping
         private
 
@@ -202,8 +214,8 @@ module PumaTuner
         end
       end
 
-      # Puma writes the response and calls `rack.response_finished` inside: what follows the response still keeps the thread, and
-      # counts. A splat would do for all versions, and allocate for each request.
+      # Puma writes the response and calls `rack.response_finished` inside: what follows the response still keeps the
+      # thread, and counts. A splat would do for all versions, and allocate for each request.
       module AroundRequest6
         def handle_request(client, requests)
           recorder = Probe.recorder
@@ -224,8 +236,8 @@ module PumaTuner
         end
       end
 
-      # What is known of a client's request before it begins. A client has these from the start: where an object gets a variable late,
-      # Ruby looks up all its others by the slow path from then on.
+      # What is known of a client's request before it begins. A client has these from the start: where an object gets a
+      # variable late, Ruby looks up all its others by the slow path from then on.
       module Stamps
         attr_accessor :puma_tuner_queued_ns, :puma_tuner_before_puma_ns
 

@@ -59,7 +59,8 @@ module PumaTuner
       end
 
       # A request of nobody's, to time what recording costs.
-      REHEARSAL = {"REQUEST_METHOD" => "GET", "PATH_INFO" => "/", "SCRIPT_NAME" => "", Puma::APP_WAS_CALLED => true}.freeze
+      REHEARSAL = {"REQUEST_METHOD" => "GET", "PATH_INFO" => "/", "SCRIPT_NAME" => "",
+                   Puma::APP_WAS_CALLED => true}.freeze
       private_constant :REHEARSAL
 
       # @api private

@@ -2,11 +2,13 @@
 
 module PumaTuner
   module Probe
-    # What is recorded in this process: the clock, the ledger, and what names the entries. Where no ledger can be made, nothing is.
+    # What is recorded in this process: the clock, the ledger, and what names
+    # the entries. Where no ledger can be made, nothing is.
     class Recording
       CALIBRATIONS_COUNT = 300
 
-      # The part of the place that all ledgers of a server may take, as its app, and other servers, have files there, too.
+      # The part of the place that all ledgers of a server may take, as its app,
+      # and other servers, have files there, too.
       PLACE_SHARE = 0.75
 
       # @return [Ledgers, nil] of this server's processes
@@ -60,7 +62,9 @@ module PumaTuner
         @why_not = OtherHooks.why_not
         return if @why_not || !GvlClock.start
         @ledger_path = @ledgers.new_path("ledger")
-        @why_not = GvlClock.open_ledger(@ledger_path, JSON.generate(facts), bytes_max)&.then { |reason| "no ledger could be made in #{@ledgers.directory}: #{reason}" }
+        @why_not = GvlClock.open_ledger(@ledger_path, JSON.generate(facts), bytes_max)&.then do |reason|
+          "no ledger could be made in #{@ledgers.directory}: #{reason}"
+        end
         return if @why_not
         OffGvl.look_for_libraries
         watch_locks if @locks
@@ -68,8 +72,8 @@ module PumaTuner
         Recorder.new(@endpoint).tap { |recorder| calibrate(recorder) }
       end
 
-      # @return [Integer, nil] what this process's ledger may take of the place; nil: all that it wants, as where the place does not tell
-      #   its size
+      # @return [Integer, nil] what this process's ledger may take of the place; nil: all that it wants, as where the
+      #   place does not tell its size
       def bytes_max
         place_bytes = GvlClock.place_bytes(@ledgers.directory)
         (place_bytes * PLACE_SHARE / [Puma.workers_count(@server) || 1, 1].max).to_i if place_bytes
@@ -90,7 +94,8 @@ module PumaTuner
         {way_in: @way_in, worker_index:, why_not: why_not, server: Launch.server_facts}
       end
 
-      # What recording costs, the fastest of some: the first ones warm it up. Beside threads that compute, each may take a while.
+      # What recording costs, the fastest of some: the first ones warm it up.
+      # Beside threads that compute, each may take a while.
       def calibrate(recorder)
         entry = GvlClock.entry(Ledger::KIND_NUMBERS[:special], "(scratch)")
         deadline_ns = GvlClock.now_ns + CALIBRATION_LIMIT_NS

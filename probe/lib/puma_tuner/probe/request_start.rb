@@ -3,8 +3,8 @@
 module PumaTuner
   module Probe
     # How long a request was under way before Puma had it, by the proxy's stamp: X-Request-Start, in seconds (nginx:
-    # "t=1700000000.123"), milliseconds (Heroku) or microseconds (Apache). Two machines' clocks are compared here, so that
-    # the answer is as good as their agreement.
+    # "t=1700000000.123"), milliseconds (Heroku) or microseconds (Apache). Two machines' clocks are compared here, so
+    # that the answer is as good as their agreement.
     module RequestStart
       HEADER = "HTTP_X_REQUEST_START"
 

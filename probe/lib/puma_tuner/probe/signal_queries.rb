@@ -2,11 +2,12 @@
 
 module PumaTuner
   module Probe
-    # Answers what the command asks the processes of a server that it started, while they serve, without a thread in them or a
-    # hook on their requests: a signal makes the process write its answer into the run's folder. Host::Asking is the other side.
+    # Answers what the command asks the processes of a server that it started, while they
+    # serve, without a thread in them or a hook on their requests: a signal makes the
+    # process write its answer into the run's folder. Host::Asking is the other side.
     module SignalQueries
-      # Of asynchronous files, which no Ruby server uses (Puma has taken PWR, URG and more). It ends a process that does not
-      # expect it, so it is sent only to those that do.
+      # Of asynchronous files, which no Ruby server uses (Puma has taken PWR, URG and more). It ends a process that does
+      # not expect it, so it is sent only to those that do.
       SIGNAL = "IO"
 
       FOLDER = "meter"

@@ -29,12 +29,13 @@ module PumaTuner
       def observation(account, after, duration_ns)
         workers = after.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
         server = after.values.last.facts
-        Observation.new(started_at: (Time.now - Rational(duration_ns, Units::NS_PER_S)).utc.iso8601, duration_ns:, command: nil,
-          way_in: server["way_in"], topology: topology(workers, account.threads), min_threads_count: nil,
+        Observation.new(started_at: (Time.now - Rational(duration_ns, Units::NS_PER_S)).utc.iso8601, duration_ns:,
+          command: nil, way_in: server["way_in"], topology: topology(workers, account.threads), min_threads_count: nil,
           server: Probe::ServerFacts.from_document(server["server"]), machine: Probe::MachineFacts.read, load: nil,
-          budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
-          threads: account.threads, background: account.background, processes: processes(account, after),
-          probe: account.probe(nil), unknown: account.unknown, locks: account.locks)
+          budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints,
+          jobs: account.jobs, threads: account.threads, background: account.background,
+          processes: processes(account, after), probe: account.probe(nil), unknown: account.unknown,
+          locks: account.locks)
       end
 
       # As many threads as have served; nil where none has (a process of jobs).
@@ -45,9 +46,10 @@ module PumaTuner
 
       def processes(account, after)
         after.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.map do |path, ledger|
-          ProcessObservation.new(role: ledger.facts["worker_index"] ? "worker" : "single", worker_index: ledger.facts["worker_index"],
-            pid: ledger.pid, requests_count: account.requests_count(path), cpu_ns: Probe::Processes.cpu_ns(ledger.pid),
-            gc_count: account.gc_count(path), **Probe::Processes.memory(ledger.pid))
+          ProcessObservation.new(role: ledger.facts["worker_index"] ? "worker" : "single",
+            worker_index: ledger.facts["worker_index"], pid: ledger.pid, requests_count: account.requests_count(path),
+            cpu_ns: Probe::Processes.cpu_ns(ledger.pid), gc_count: account.gc_count(path),
+            **Probe::Processes.memory(ledger.pid))
         end
       end
     end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # Records without the extension what Ruby alone can tell: wall time, queue and CPU. The rest stays nil. Its ledger is
-    # written as JSON, at most once a second.
+    # Records without the extension what Ruby alone can tell: wall time, queue and CPU. The rest stays nil. Its ledger
+    # is written as JSON, at most once a second.
     class Unaided
       INTERVAL_NS = 1_000_000_000
       KNOWN = %i[wall queue cpu before_puma].freeze
@@ -41,7 +41,9 @@ module PumaTuner
         queued_ns = client.puma_tuner_queued_ns
         client.puma_tuner_queued_ns = nil
         began = take_began
-        add(:request, @endpoint.name(client.env), began, queued_ns, client.puma_tuner_before_puma_ns) if client.env.key?(Puma::APP_WAS_CALLED)
+        if client.env.key?(Puma::APP_WAS_CALLED)
+          add(:request, @endpoint.name(client.env), began, queued_ns, client.puma_tuner_before_puma_ns)
+        end
         client.puma_tuner_before_puma_ns = nil
       rescue => error
         Probe.fault("a request could not be recorded", error)
@@ -77,9 +79,11 @@ module PumaTuner
         end
       end
 
-      # Not every platform has a CPU clock for threads, and with M:N threads it is of whichever native thread they are on: then
-      # the part stays unknown.
-      CPU_CLOCK = (defined?(Process::CLOCK_THREAD_CPUTIME_ID) && ENV["RUBY_MN_THREADS"] != "1") ? Process::CLOCK_THREAD_CPUTIME_ID : nil
+      # Not every platform has a CPU clock for threads, and with M:N threads it is of whichever native thread they are
+      # on: then the part stays unknown.
+      CPU_CLOCK = if defined?(Process::CLOCK_THREAD_CPUTIME_ID) && ENV["RUBY_MN_THREADS"] != "1"
+        Process::CLOCK_THREAD_CPUTIME_ID
+      end
 
       def instant = [GvlClock.now_ns, CPU_CLOCK && Process.clock_gettime(CPU_CLOCK, :nanosecond)]
 
@@ -88,9 +92,11 @@ module PumaTuner
       def add(kind, name, began, queued_ns, before_puma_ns)
         now = instant
         queue_ns = queued_ns ? [began.first - queued_ns, 0].max : 0
-        numbers = {wall: now.first - began.first + queue_ns, queue: queue_ns, cpu: CPU_CLOCK ? now.last - began.last : 0, before_puma: before_puma_ns || 0}
+        numbers = {wall: now.first - began.first + queue_ns, queue: queue_ns,
+                   cpu: CPU_CLOCK ? now.last - began.last : 0, before_puma: before_puma_ns || 0}
         @lock.synchronize do
-          work = @works[[kind, name]] ||= Work.new(0, 0, Hash.new(0), (KNOWN & Ledger::DISTRIBUTIONS).to_h { |part| [part, Probe::Histogram.empty] })
+          work = @works[[kind, name]] ||= Work.new(0, 0, Hash.new(0),
+            (KNOWN & Ledger::DISTRIBUTIONS).to_h { |part| [part, Probe::Histogram.empty] })
           work.add(numbers)
         end
         write if now.first - @written_ns > INTERVAL_NS
@@ -112,9 +118,10 @@ module PumaTuner
 
       def ledger
         Ledger.new(pid: @pid, facts: JSON.parse(JSON.generate(@facts)), began_at_ns: @began_at_ns, traces: {},
-          entries: @lock.synchronize { @works.to_h { |key, work| [key, entry(key, work)] } }, cycles_count: 0, cost_per_cycle_ns: 0,
-          cost_per_request_ns: 0, process_cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond),
-          gc_count: GC.count, unobserved_threads_count: 0, unnamed_count: 0)
+          entries: @lock.synchronize { @works.to_h { |key, work| [key, entry(key, work)] } }, cycles_count: 0,
+          cost_per_cycle_ns: 0, cost_per_request_ns: 0,
+          process_cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond), gc_count: GC.count,
+          unobserved_threads_count: 0, unnamed_count: 0)
       end
 
       def entry((kind, name), work)

@@ -4,7 +4,8 @@ module PumaTuner
   module Probe
     # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension.
     module Written
-      NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count lock_pairs_count unplaced_locks_count].freeze
+      NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count lock_pairs_count
+        unplaced_locks_count].freeze
       COSTS = %i[cost_per_cycle_ns cost_per_request_ns cost_per_lock_pair_ns].freeze
 
       module_function
@@ -23,7 +24,8 @@ module PumaTuner
 
       def entry_document(entry)
         {kind: entry.kind, name: entry.name, counts: entry.counts, sums: entry.sums,
-         histograms: entry.histograms.map { |histogram| histogram&.to_document }, blames: entry.blames.map { |(kind, name), ns| [kind, name, ns] }}
+         histograms: entry.histograms.map { |histogram| histogram&.to_document },
+         blames: entry.blames.map { |(kind, name), ns| [kind, name, ns] }}
       end
 
       # @return [Ledger, nil]
@@ -37,8 +39,9 @@ module PumaTuner
       end
 
       def entry_of(fields)
-        Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"], counts: fields["counts"], sums: fields["sums"],
-          histograms: fields["histograms"].map { |histogram| histogram && Probe::Histogram.from_document(histogram) },
+        histograms = fields["histograms"].map { |histogram| histogram && Probe::Histogram.from_document(histogram) }
+        Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"], counts: fields["counts"],
+          sums: fields["sums"], histograms:,
           blames: fields["blames"].to_h { |kind, name, ns| [[kind.to_sym, name], ns] })
       end
     end

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Probe
-    # How much memory YJIT may take before it stops compiling. Ruby does not tell, so it is read from where it can be set, and
-    # from the defaults of the versions (yjit/src/options.rs of each): machine code alone in 3.3, with what YJIT keeps beside
-    # it from 3.4 on.
+    # How much memory YJIT may take before it stops compiling. Ruby does not tell, so it is read from where it can be
+    # set, and from the defaults of the versions (yjit/src/options.rs of each): machine code alone in 3.3, with what
+    # YJIT keeps beside it from 3.4 on.
     module YjitLimit
       DEFAULT_3_3_MIB = 48
       DEFAULT_3_4_MIB = 128

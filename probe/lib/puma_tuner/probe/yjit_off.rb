@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # Inside a server that is to run without YJIT: frameworks turn it on while they start (Rails 7.2 and newer do), whatever the
-    # environment says. Nothing of the user's is edited.
+    # Inside a server that is to run without YJIT: frameworks turn it on while they start (Rails 7.2 and newer do),
+    # whatever the environment says. Nothing of the user's is edited.
     module YjitOff
       # In the environment of such a server.
       VARIABLE = "PUMA_TUNER_YJIT_OFF"

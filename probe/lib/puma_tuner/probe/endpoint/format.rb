@@ -3,11 +3,12 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # A route that answers in several formats has an endpoint for each that the path asks for by its end: a page and the CSV of the same
-      # thing are other work. Which one an Accept header asks for is not looked at: browsers ask for anything, and who has such an API
-      # can group its endpoints by that header.
+      # A route that answers in several formats has an endpoint for each that the path asks for by its end: a page and
+      # the CSV of the same thing are other work. Which one an Accept header asks for is not looked at: browsers ask for
+      # anything, and who has such an API can group its endpoints by that header.
       #
-      # Known words only, as a client can write any. HTML is no other format: it is what a path without one asks for, too.
+      # Known words only, as a client can write any. HTML is no other format: it
+      # is what a path without one asks for, too.
       module Format
         WORDS = %w[json csv xml pdf xlsx xls txt md rss atom ics js zip].freeze
 

@@ -3,8 +3,10 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # The names of requests seen before, by where the app is mounted, the method and what a way goes by. Keys may be raw
-      # paths: they are bounded. When there are too many, those leave that nobody has asked for of late: a scanner's paths keep no room.
+      # The names of requests seen before, by where the app is mounted, the
+      # method and what a way goes by. Keys may be raw
+      # paths: they are bounded. When there are too many, those leave that
+      #   nobody has asked for of late: a scanner's paths keep no room.
       class Memo
         # Of those asked for lately, and as many from before. Where they fill up, they become the latter.
         KEYS_MAX = 1_000

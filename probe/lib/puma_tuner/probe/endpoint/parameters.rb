@@ -3,13 +3,14 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # What a router found in the path, where it leaves that in env. Hanami's router (2 and 3) leaves nothing else: no route.
+      # What a router found in the path, where it leaves that in env. Hanami's
+      # router (2 and 3) leaves nothing else: no route.
       module Parameters
         RAILS = "action_dispatch.request.path_parameters"
         NOT_IN_PATHS = %i[controller action format].freeze
 
-        # The body's, the query's and the path's, in this order. The body's can't be told apart: one that equals a part of the
-        # path after it is taken for that part.
+        # The body's, the query's and the path's, in this order. The body's can't be told apart: one that equals a part
+        # of the path after it is taken for that part.
         HANAMI = "router.params"
 
         class << self

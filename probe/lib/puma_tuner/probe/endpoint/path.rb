@@ -3,8 +3,8 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # Takes the variable parts out of paths. All of it is judgement: it would rather put two endpoints under one name than
-      # give each visitor's data a name of its own.
+      # Takes the variable parts out of paths. All of it is judgement: it would rather put two endpoints under one name
+      # than give each visitor's data a name of its own.
       module Path
         NAME_BYTES_MAX = 120
         PATH_BYTES_MAX = 1_000
@@ -20,8 +20,8 @@ module PumaTuner
         JUMP = /[a-z](?=[A-Z\d])|\d(?=[A-Za-z])|[A-Z](?=\d)/n
         TOKEN_MIN = 8
 
-        # Long tokens may have fewer of these (base 32, base 36), or are written in letters alone. What words do not have: digits in their
-        # middle again and again, single letters between capitals, five consonants in a row.
+        # Long tokens may have fewer of these (base 32, base 36), or are written in letters alone. What words do not
+        # have: digits in their middle again and again, single letters between capitals, five consonants in a row.
         LONG_WORD = /[A-Za-z\d]{16,}/n
         ODDITY = /\d(?=[A-Za-z])|[A-Za-z](?=\d)|[a-z](?=[A-Z][A-Z\d])|[A-Z\d](?=[a-z][A-Z\d])/n
         DIGIT = /\d/n
@@ -33,14 +33,16 @@ module PumaTuner
 
         class << self
           # @param path [String, nil] of any encoding
-          # @param parameters [Hash, nil] what a router found in the path, in its order: these parts are called by their names
+          # @param parameters [Hash, nil] what a router found in the path, in
+          #   its order: these parts are called by their names
           # @return [String] without a slash at the end: "" for the root
           def name(path, parameters = nil)
             path = path.to_s.byteslice(0, PATH_BYTES_MAX).b
             named = +""
             parameters&.reverse_each do |key, value|
               found = position(path, value) or next
-              named.prepend("/:#{PARAMETER_NAME.match?(key) ? key : "id"}", segments(path[(found + value.bytesize + 1)..]))
+              named.prepend("/:#{PARAMETER_NAME.match?(key) ? key : "id"}",
+                segments(path[(found + value.bytesize + 1)..]))
               path = path[0, found]
             end
             (segments(path) + named).force_encoding(Encoding::UTF_8)
@@ -61,14 +63,16 @@ module PumaTuner
 
           # @return [String] frozen: UTF-8, on one line, short
           def printable(name)
-            text = String.new(name.byteslice(0, PATH_BYTES_MAX), encoding: Encoding::UTF_8).scrub("?").gsub(UNPRINTABLE, "?")
+            text = String.new(name.byteslice(0, PATH_BYTES_MAX), encoding: Encoding::UTF_8).scrub("?")
+              .gsub(UNPRINTABLE, "?")
             text = "#{text.byteslice(0, NAME_BYTES_MAX - "…".bytesize).scrub("")}…" if text.bytesize > NAME_BYTES_MAX
             text.freeze
           end
 
           private
 
-          # Where the path holds this value as a whole segment, or several; from the right, as values come in path order.
+          # Where the path holds this value as a whole segment, or several; from
+          # the right, as values come in path order.
           def position(path, value)
             return unless value.is_a?(String) && !value.empty?
             found = path.rindex("/#{value}".b) or return
@@ -90,7 +94,10 @@ module PumaTuner
           def token?(stem) = (stem.size >= TOKEN_MIN && stem.scan(JUMP).size >= [3, stem.size / 4].max) || random?(stem)
 
           def random?(stem)
-            return true if stem.scan(LONG_WORD).any? { |word| word.scan(ODDITY).size > (DIGIT.match?(word) ? 1 : 3) || CONSONANTS.match?(word) }
+            if stem.scan(LONG_WORD)
+                .any? { |word| word.scan(ODDITY).size > (DIGIT.match?(word) ? 1 : 3) || CONSONANTS.match?(word) }
+              return true
+            end
             ALL_KINDS.match?(stem) && stem.scan(ODDITY).size > 2
           end
         end

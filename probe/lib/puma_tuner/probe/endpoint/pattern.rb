@@ -3,8 +3,9 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # A route as its author wrote it: "/articles/:id". Finds out where the route's app is mounted, which Rack::URLMap (`map`
-      # in a config.ru) takes out of env again before we look: it is what the path has in front of what the route matches.
+      # A route as its author wrote it: "/articles/:id". Finds out where the route's app
+      # is mounted, which Rack::URLMap (`map` in a config.ru) takes out of env again
+      # before we look: it is what the path has in front of what the route matches.
       class Pattern
         TOKEN = /\\.|:\w+|\{[^}]*\}|\*\w*|./m
         # Written so that a "?" may follow without Ruby's warning of a repeated repetition.

@@ -3,8 +3,8 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # Rails 8.1 and newer leave a route object, 7.1 to 8.0 its pattern; both that of the last router that matched, so an
-      # engine's own route. SCRIPT_NAME then says where the engine is mounted.
+      # Rails 8.1 and newer leave a route object, 7.1 to 8.0 its pattern; both that of the last router that matched, so
+      # an engine's own route. SCRIPT_NAME then says where the engine is mounted.
       module RailsRoute
         ROUTE = "action_dispatch.route"
         PATTERN = "action_dispatch.route_uri_pattern"
@@ -24,8 +24,8 @@ module PumaTuner
 
         def self.framework = :ActionDispatch
 
-        # A route that only leads to a mounted app names nothing: the app may do so. Its pattern has no format, and is in
-        # SCRIPT_NAME.
+        # A route that only leads to a mounted app names nothing: the app may do
+        # so. Its pattern has no format, and is in SCRIPT_NAME.
         def self.mount?(key, env)
           return !key.path.anchored unless key.is_a?(String)
           return env["PATH_INFO"] != "/" if key == "/" && env["SCRIPT_NAME"].to_s.empty?

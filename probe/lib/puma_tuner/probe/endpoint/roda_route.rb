@@ -3,8 +3,8 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # Roda has no routes and leaves nothing: its blocks take the path apart as they run. This plugin, which is up to the app's
-      # owner, writes down what they took:
+      # Roda has no routes and leaves nothing: its blocks take the path apart as they run. This plugin, which is up to
+      # the app's owner, writes down what they took:
       #
       #   require "puma_tuner"
       #   plugin PumaTuner::Probe::Endpoint::RodaPlugin
@@ -59,8 +59,8 @@ module PumaTuner
           end
         end
 
-        # The words in between are the author's own, and stay; unless a capture is not found, as when a matcher made another
-        # object of it, so that it can't be told which part of the path it was.
+        # The words in between are the author's own, and stay; unless a capture is not found, as when a matcher made
+        # another object of it, so that it can't be told which part of the path it was.
         def self.name(taken, captures)
           segments = taken.split("/").reject(&:empty?)
           return Path.segments(taken.b) unless captures.reverse_each.all? { |capture| replace(segments, capture) }

@@ -3,7 +3,8 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # Sinatra leaves the method and the pattern, "GET /wiki/*". For a route that is a Regexp, the pattern is its source.
+      # Sinatra leaves the method and the pattern, "GET /wiki/*". For a route
+      # that is a Regexp, the pattern is its source.
       module SinatraRoute
         def self.key(env) = env["sinatra.route"]
 

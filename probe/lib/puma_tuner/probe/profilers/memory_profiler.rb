@@ -8,8 +8,8 @@ module PumaTuner
       # - Garbage is not collected meanwhile, so the process grows by all that it makes: keep it to seconds.
       # - At the end it goes through all objects and collects several times, and nothing is served until it has.
       # - Objects of threads at work when it stops count as retained.
-      # - It has no file of its own: `stop` writes sums by class and line as plain values, and its own report beside them (.txt). The
-      #   contents of strings, which it would print, are left out: they are the app's data.
+      # - It has no file of its own: `stop` writes sums by class and line as plain values, and its own report beside
+      #   them (.txt). The contents of strings, which it would print, are left out: they are the app's data.
       class MemoryProfiler < Profiler
         NAME = "memory_profiler"
         GEM = "memory_profiler"
@@ -19,8 +19,9 @@ module PumaTuner
         MODES = {"objects" => "which objects are made and kept, by class and line"}.freeze
         EXTENSION = ".memory_profiler"
         VIEWER = "Look at FILE.txt."
-        TRACING = "It notes every object and keeps all of them until the end: a small page took 6 times its CPU time, the process grows by " \
-                  "all that it makes, and stands still for seconds at the end."
+        TRACING = "It notes every object and keeps all of them until the end: " \
+          "a small page took 6 times its CPU time, the process grows by all that it makes, " \
+          "and stands still for seconds at the end."
 
         FORMAT = 1
 
@@ -32,9 +33,12 @@ module PumaTuner
 
         def stop
           results = @reporter.stop
-          # It offers sums by class and sums by line, and these only of the largest; both at once are in what it made them of.
+          # It offers sums by class and sums by line, and these only of the
+          # largest; both at once are in what it made them of.
           allocated, retained = %i[@allocated @retained].map { |name| sums(results.instance_variable_get(name)) }
-          AtomicFile.write("#{@path}.txt") { |partial| results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0) }
+          AtomicFile.write("#{@path}.txt") do |partial|
+            results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0)
+          end
           write_marshal("kind" => NAME, "format" => FORMAT, **facts, "allocated" => allocated, "retained" => retained)
         end
 

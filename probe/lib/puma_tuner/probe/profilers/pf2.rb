@@ -5,10 +5,10 @@ module PumaTuner
     module Profilers
       # Samples whichever thread the kernel gives the timer's signal to, with its Ruby and its C functions.
       #
-      # - In cpu mode that is the thread that runs. In wall mode it is a thread of the process at the moment, and mostly the main
-      #   thread, which in a server does nothing: there this mode tells next to nothing.
-      # - The kernel looks at CPU timers at its own tick, 1 to 10 ms, and may skip some: so in cpu mode an amount is the CPU time that
-      #   the process used, shared out over the samples.
+      # - In cpu mode that is the thread that runs. In wall mode it is a thread of the process at the moment, and mostly
+      #   the main thread, which in a server does nothing: there this mode tells next to nothing.
+      # - The kernel looks at CPU timers at its own tick, 1 to 10 ms, and may skip some: so in cpu mode an amount is the
+      #   CPU time that the process used, shared out over the samples.
       # - It does not tell which thread a sample is of in the kernel's numbers.
       class Pf2 < Profiler
         NAME = "pf2"
@@ -18,7 +18,8 @@ module PumaTuner
         RUBY_REQUIREMENT = ">= 3.3"
         MODES = {
           "cpu" => "where the CPU's time goes, in Ruby and in C",
-          "wall" => "where time passes in the thread that the kernel picks, mostly the main one: for scripts, not for servers"
+          "wall" => "where time passes in the thread that the kernel picks, " \
+            "mostly the main one: for scripts, not for servers"
         }.freeze
         EXTENSION = ".pf2prof"
         VIEWER = "Turn it into a file for profiler.firefox.com: pf2 report -o FILE.json FILE."
@@ -37,7 +38,8 @@ module PumaTuner
         # Its viewer reads what Marshal wrote of its own hash, and leaves a key of ours alone.
         def stop
           data = @session.stop
-          write_marshal(data.merge(puma_tuner: facts.merge("interval_us" => interval_ms * 1_000, "cpu_ns" => cpu_ns - @cpu_ns)))
+          write_marshal(data.merge(puma_tuner: facts.merge("interval_us" => interval_ms * 1_000,
+            "cpu_ns" => cpu_ns - @cpu_ns)))
         end
 
         private

@@ -3,14 +3,17 @@
 module PumaTuner
   module Probe
     module Profilers
-      # Samples the thread that has the GVL, and weighs each sample by the time that really passed since the last one of that thread:
-      # a long stay in one C function counts in full. In wall mode it also knows how long a thread rested and waited for the GVL.
+      # Samples the thread that has the GVL, and weighs each sample by the time that really
+      # passed since the last one of that thread: a long stay in one C function counts in
+      # full. In wall mode it also knows how long a thread rested and waited for the GVL.
       #
-      # - It samples where Ruby looks for interrupts, so time within a C function is told of the method that called it, or of the next.
-      # - A thread that gives up the GVL is sampled there, with all that passed since its last sample: where threads run for less than
-      #   a millisecond between two waits, their CPU time is told of the calls that wait.
+      # - It samples where Ruby looks for interrupts, so time within a C
+      #   function is told of the method that called it, or of the next.
+      # - A thread that gives up the GVL is sampled there, with all that passed since its last sample: where threads run
+      #   for less than a millisecond between two waits, their CPU time is told of the calls that wait.
       # - Frames have no lines. Its thread numbers are its own.
-      # - Its file tells of the machine and the git commit, if it is let: here it is not, as asking git starts a process in the server.
+      # - Its file tells of the machine and the git commit, if it is let: here
+      #   it is not, as asking git starts a process in the server.
       class Rperf < Profiler
         NAME = "rperf"
         GEM = "rperf"
@@ -32,7 +35,8 @@ module PumaTuner
         def start
           load_gem("rperf") { ::Rperf::VERSION }
           # A forked process would otherwise be profiled into a file in the temporary folder.
-          ::Rperf.start(frequency: (US_PER_S / @interval_us).clamp(1, MAX_FREQUENCY_HZ), mode: @mode.to_sym, inherit: false)
+          ::Rperf.start(frequency: (US_PER_S / @interval_us).clamp(1, MAX_FREQUENCY_HZ), mode: @mode.to_sym,
+            inherit: false)
         end
 
         def stop

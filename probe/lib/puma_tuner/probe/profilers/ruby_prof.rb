@@ -3,15 +3,17 @@
 module PumaTuner
   module Probe
     module Profilers
-      # Sees every call of every method, in all threads: exact counts, who called whom, and times that its own work distorts.
+      # Sees every call of every method, in all threads: exact counts, who
+      # called whom, and times that its own work distorts.
       #
-      # - Small methods that are called often look dearer than they are: compare counts with it, and shares with one that samples.
-      # - With several threads, what a thread waits while others run is taken out of its times ("wait"); only while no thread calls
-      #   anything does a rest count as time.
+      # - Small methods that are called often look dearer than they are: compare
+      #   counts with it, and shares with one that samples.
+      # - With several threads, what a thread waits while others run is taken out of its times ("wait"); only while no
+      #   thread calls anything does a rest count as time.
       # - Blocks are no methods: their time is told of the method that they are written in.
       # - Calls that had begun before it started have no count.
-      # - It has no file of its own that can be read without it: `stop` writes its call trees as plain values, and beside them what
-      #   its own printers make of it (.flat.txt, .callstack.html).
+      # - It has no file of its own that can be read without it: `stop` writes its call trees as plain values, and
+      #   beside them what its own printers make of it (.flat.txt, .callstack.html).
       class RubyProf < Profiler
         NAME = "ruby-prof"
         GEM = "ruby-prof"
@@ -25,14 +27,15 @@ module PumaTuner
         }.freeze
         EXTENSION = ".ruby-prof"
         VIEWER = "Look at FILE.flat.txt, and open FILE.callstack.html in a browser."
-        TRACING = "It sees every call and line: a small page took 7 times its CPU time (45 times in mode cpu), and tight loops take more. " \
-                  "Counts are exact, times are distorted."
+        TRACING = "It sees every call and line: a small page took 7 times its CPU time (45 times in mode cpu), " \
+          "and tight loops take more. Counts are exact, times are distorted."
 
         MEASURES = {"wall" => :WALL_TIME, "cpu" => :PROCESS_TIME, "allocations" => :ALLOCATIONS}.freeze
 
         FORMAT = 1
 
-        # Of the call stack, in percent of the whole: without a bound the page of a server's calls is of hundreds of megabytes.
+        # Of the call stack, in percent of the whole: without a bound the page
+        # of a server's calls is of hundreds of megabytes.
         LEAST_SHOWN_PERCENT = 0.1
 
         def start
@@ -53,16 +56,20 @@ module PumaTuner
 
         def print_for_people
           AtomicFile.write("#{@path}.flat.txt") { |partial| printed(::RubyProf::FlatPrinter, partial) }
-          AtomicFile.write("#{@path}.callstack.html") { |partial| printed(::RubyProf::CallStackPrinter, partial, min_percent: LEAST_SHOWN_PERCENT) }
+          AtomicFile.write("#{@path}.callstack.html") do |partial|
+            printed(::RubyProf::CallStackPrinter, partial, min_percent: LEAST_SHOWN_PERCENT)
+          end
         end
 
         def printed(printer, path, **) = File.open(path, "w") { |file| printer.new(@profile).print(file, **) }
 
-        # @return [Hash] methods: [name, path, line]; threads: each its number and its calls, [caller's place, method's place, count,
-        #   self, total] in an order in which callers come first
+        # @return [Hash] methods: [name, path, line]; threads: each its number and its calls, [caller's place, method's
+        #   place, count, self, total] in an order in which callers come first
         def trees
           @methods = {}
-          threads = @profile.threads.map { |thread| {"thread" => @native_ids[thread.id], "calls" => calls(thread.call_tree)} }
+          threads = @profile.threads.map do |thread|
+            {"thread" => @native_ids[thread.id], "calls" => calls(thread.call_tree)}
+          end
           {"methods" => @methods.keys, "threads" => threads}
         end
 

@@ -5,10 +5,10 @@ module PumaTuner
     module Profilers
       # Samples the thread that runs when the process has used so much CPU; or notes every object that is made.
       #
-      # - The kernel looks at CPU timers at its own tick, 1 to 10 ms: shorter intervals don't sample more. So an amount is the
-      #   CPU time that the process used, shared out over the samples.
-      # - Wall mode samples the one thread that started it, and no other: in a server, none that serves. It is refused anywhere but
-      #   in the main thread, as its signal must not meet a thread that has ended.
+      # - The kernel looks at CPU timers at its own tick, 1 to 10 ms: shorter intervals don't sample more. So an amount
+      #   is the CPU time that the process used, shared out over the samples.
+      # - Wall mode samples the one thread that started it, and no other: in a server, none that serves. It is refused
+      #   anywhere but in the main thread, as its signal must not meet a thread that has ended.
       # - Its signals interrupt system calls, which libraries not made for that take for errors.
       # - A forked process is not profiled.
       class Stackprof < Profiler
@@ -23,7 +23,8 @@ module PumaTuner
           "object" => "where objects are made, every one counted; the app is several times slower, and grows meanwhile"
         }.freeze
         EXTENSION = ".stackprof"
-        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; for speedscope.app: stackprof --json FILE > FILE.json."
+        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; " \
+          "for speedscope.app: stackprof --json FILE > FILE.json."
 
         def start
           ensure_main_thread if @mode == "wall"
@@ -44,7 +45,8 @@ module PumaTuner
 
         private
 
-        # A row for each object would make a file of gigabytes in a minute; a row for each stack is enough. Its viewers need no times.
+        # A row for each object would make a file of gigabytes in a minute; a
+        # row for each stack is enough. Its viewers need no times.
         def merged(results)
           raw = results[:raw].to_a
           counts = Hash.new(0)
@@ -60,8 +62,9 @@ module PumaTuner
 
         def ensure_main_thread
           return if Thread.current == Thread.main
-          raise UsageError, "StackProf's wall mode sees only the thread that starts it, and that is none that serves. " \
-                             "Take its cpu mode, or vernier."
+          raise UsageError, "StackProf's wall mode sees only the thread that starts it, " \
+            "and that is none that serves. " \
+            "Take its cpu mode, or vernier."
         end
       end
 

@@ -43,7 +43,8 @@ module PumaTuner
             return @lost_count += 1 if @requests.size >= REQUESTS_MAX
             ended_ns = Clock.now_ns
             began_ns = ended_ns - (numbers[WALL] - numbers[QUEUE].to_i)
-            @requests << [Thread.current.native_thread_id, began_ns, ended_ns, numbers[WALL], numbers[GVL_WAIT], numbers[GC], @endpoint.name(env)]
+            @requests << [Thread.current.native_thread_id, began_ns, ended_ns, numbers[WALL], numbers[GVL_WAIT],
+              numbers[GC], @endpoint.name(env)]
           end
 
           # @param file [String]

@@ -21,12 +21,14 @@ module PumaTuner
           # A version in the app's own bundle goes first.
           $LOAD_PATH.concat(@settings.paths - $LOAD_PATH)
           profiler = Profilers.find(@settings.profiler)
-          @path = File.join(@settings.folder, "#{@settings.profiler}-#{Process.pid}-#{Session.next_number}#{profiler::EXTENSION}")
+          @path = File.join(@settings.folder,
+            "#{@settings.profiler}-#{Process.pid}-#{Session.next_number}#{profiler::EXTENSION}")
           @profiler = profiler.new(mode: @settings.mode, path: @path, interval_us: @settings.interval_us)
           @profiler.start
         rescue LoadError => error
           raise if @settings.paths.any?
-          raise LoadError, "#{error.message}. It is not installed for the app's Ruby, #{RUBY_VERSION}: put it into the app's Gemfile, or run puma_tuner on that Ruby"
+          raise LoadError, "#{error.message}. It is not installed for the app's Ruby, " \
+            "#{RUBY_VERSION}: put it into the app's Gemfile, or run puma_tuner on that Ruby"
         end
 
         # @return [String] path of its file
