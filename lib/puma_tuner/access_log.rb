@@ -3,8 +3,8 @@
 module PumaTuner
   # What was asked of a server, by its own log -> a file of requests, and the instants at which they came.
   #
-  # formats/* read a line each: combined (Apache, nginx), rails, alb (Amazon's load balancer); reader knows which it is and
-  # counts what it leaves out; summary puts entries of one kind together, request_writer writes them down.
+  # formats/* read a line each: combined (Apache, nginx), rails, alb (Amazon's load balancer); reader knows which it is
+  # and counts what it leaves out; summary puts entries of one kind together, request_writer writes them down.
   module AccessLog
     autoload :Alb, "puma_tuner/access_log/alb"
     autoload :Combined, "puma_tuner/access_log/combined"
@@ -15,8 +15,8 @@ module PumaTuner
     autoload :Shape, "puma_tuner/access_log/shape"
     autoload :Summary, "puma_tuner/access_log/summary"
 
-    # One request. at_ns: since the epoch; target: path and query, as they came over the wire; status: nil where the line does
-    # not tell it
+    # One request. at_ns: since the epoch; target: path and query, as they came
+    # over the wire; status: nil where the line does not tell it
     Entry = Data.define(:at_ns, :http_method, :target, :status)
 
     # By the name that people give; the first that understands most of a log's first lines is taken.
@@ -25,7 +25,9 @@ module PumaTuner
     # @param name [String]
     # @param taken [#include?] names
     # @return [String] itself, or with a number after it
-    def self.free_name(name, taken) = [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
+    def self.free_name(name, taken)
+      [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
+    end
 
     # @param name [String]
     # @return [Module] that turns a line into an Entry, or into nil

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # An app under the settings that buy speed with memory, or memory with speed: YJIT, the allocator, the garbage collector.
+  # An app under the settings that buy speed with memory, or memory with speed:
+  # YJIT, the allocator, the garbage collector.
   #
-  # menu names what is tried; a Prove::Proof measures it; judge makes a Study of the verdict: each variant's place between CPU
-  # and memory, which of them nothing else beats in both (the Pareto front), and which to take.
-  # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
+  # menu names what is tried; a Prove::Proof measures it; judge makes a Study of the verdict: each variant's place
+  # between CPU and memory, which of them nothing else beats in both (the Pareto front), and which to take. It stands
+  # beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   module Tradeoff
     autoload :Judge, "puma_tuner/tradeoff/judge"
     autoload :Menu, "puma_tuner/tradeoff/menu"

@@ -3,13 +3,14 @@
 module PumaTuner
   # The whole arrow on one app: measure -> model -> predict -> advise -> prove.
   class Tuner
-    # What to do. Durations in seconds; topologies: the grid to predict; settings: topologies to record besides today's, nil: those that
-    # tell most; checked_topologies: cells to measure besides
-    # today's and the recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it
-    # has not been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes;
+    # What to do. Durations in seconds; topologies: the grid to predict; settings: topologies to record besides today's,
+    # nil: those that tell most; checked_topologies: cells to measure besides today's and the recommended one;
+    # rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not been;
+    # track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes;
     # locks: whether they are watched while it is recorded.
-    Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s, :duration_s,
-      :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record, :time_limit_s, :locks) do
+    Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
+      :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
+      :time_limit_s, :locks) do
       def initialize(locks: true, **fields) = super
     end
 
@@ -19,7 +20,8 @@ module PumaTuner
     # Calibrating must leave this many times as much for all the rest.
     CALIBRATED_SHARE = 4
 
-    # In a trial, the warm-up may take so many times as long as the one before the measurement: until YJIT has compiled most of a Rails app.
+    # In a trial, the warm-up may take so many times as long as the one before
+    # the measurement: until YJIT has compiled most of a Rails app.
     WARMUP_LIMIT_FACTOR = 5
 
     # Less than this is too short for any proof.
@@ -27,8 +29,8 @@ module PumaTuner
 
     # @param plan [Plan]
     # @param progress [#stage] see CLI::Progress
-    # @param kept [#call] told of the observation, and of the Tuning as far as it is known, as soon as there is one: an interruption
-    #   loses nothing, and nobody waits minutes for what is known after seconds
+    # @param kept [#call] told of the observation, and of the Tuning as far as it is known, as soon as there is one: an
+    #   interruption loses nothing, and nobody waits minutes for what is known after seconds
     def initialize(plan, progress:, kept: ->(_) {})
       @plan = plan
       @progress = progress
@@ -50,8 +52,8 @@ module PumaTuner
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
       sweep = predict(workload, machine, observation.topology)
       advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine)).call(workload, sweep)
-      tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:, workload:, sweep:, advice_list:,
-        verdict: nil, unproven: "the proof has not come to its first round"))
+      tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
+        workload:, sweep:, advice_list:, verdict: nil, unproven: "the proof has not come to its first round"))
       prove(tuning)
     end
 
@@ -60,8 +62,9 @@ module PumaTuner
     def keep(value) = value.tap { @kept.call(value) }
 
     def measure
-      plan = Measure::Recordings::Plan.new(command: @plan.command, traffic: @plan.traffic, today: @plan.today, settings: @plan.settings,
-        workers: @plan.topologies.map(&:workers_count).uniq, times: Measure::LoadedWindow::Times.new(warmup_s: @plan.warmup_s, duration_s: @plan.duration_s),
+      plan = Measure::Recordings::Plan.new(command: @plan.command, traffic: @plan.traffic, today: @plan.today,
+        settings: @plan.settings, workers: @plan.topologies.map(&:workers_count).uniq,
+        times: Measure::LoadedWindow::Times.new(warmup_s: @plan.warmup_s, duration_s: @plan.duration_s),
         boot_limit_s: @plan.boot_limit_s, limit_s: @clock && @clock.left_s * MEASURED_RATIO, locks: @plan.locks)
       recordings = Measure::Recordings.new(plan, kept: @kept)
       @progress.stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }
@@ -76,7 +79,9 @@ module PumaTuner
         @remarks << "the machine was not calibrated, for want of time"
         return
       end
-      machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) { Calibrate.call(ruby: @plan.command.ruby) { |remark| @remarks << "while calibrating: #{remark}" } }
+      machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) do
+        Calibrate.call(ruby: @plan.command.ruby) { |remark| @remarks << "while calibrating: #{remark}" }
+      end
       keep_calibration(machine)
       machine
     rescue UsageError, MeasurementFailed => error
@@ -91,14 +96,17 @@ module PumaTuner
     end
 
     def predict(workload, machine, today)
-      sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, past_error: @plan.track_record.past_error(@app_key),
-        remarks: @remarks, limits: Predict::Limits.of(workload, machine))
-      scenarios = (@plan.topologies | @plan.checked_topologies | [today]).map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
+      sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed,
+        past_error: @plan.track_record.past_error(@app_key), remarks: @remarks,
+        limits: Predict::Limits.of(workload, machine))
+      scenarios = (@plan.topologies | @plan.checked_topologies | [today]).map do |topology|
+        Predict::Scenario.of(topology, workload.arrivals)
+      end
       @progress.stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
     end
 
-    # What was forecast and has now been measured tells how good this app's next forecasts are. The same topology twice, for the
-    # noise floor, is one check.
+    # What was forecast and has now been measured tells how good this app's next forecasts are. The same topology twice,
+    # for the noise floor, is one check.
     def remember(verdict, sweep, machine)
       checks = verdict.cells.select(&:topology).uniq(&:topology).flat_map do |cell|
         forecast = sweep.at(cell.topology)
@@ -135,34 +143,45 @@ module PumaTuner
 
     # The same app at other settings answers the same, whatever its pages look like.
     def proof_plan(variants)
-      load = Prove::TrialLoad.new(generator: @plan.traffic.generator_name, connections_count: @plan.traffic.connections_count,
-        arrivals: @plan.traffic.arrivals.to_s, duration_ns: (@plan.trial_duration_s * Units::NS_PER_S).round)
-      Prove::Proof::Plan.new(variants:, metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) }, looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:, command: @plan.repeat_with,
+      load = Prove::TrialLoad.new(generator: @plan.traffic.generator_name,
+        connections_count: @plan.traffic.connections_count, arrivals: @plan.traffic.arrivals.to_s,
+        duration_ns: (@plan.trial_duration_s * Units::NS_PER_S).round)
+      Prove::Proof::Plan.new(variants:,
+        metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) },
+        looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:, command: @plan.repeat_with,
         bodies_may_differ: true, time_limit_s: @clock&.left_s)
     end
 
     def trial_runner(variants)
-      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Load::WarmupRun::WINDOWS_COUNT, warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR,
-        duration_s: @plan.trial_duration_s, turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
+      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Load::WarmupRun::WINDOWS_COUNT,
+        warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR, duration_s: @plan.trial_duration_s,
+        turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
       # Nothing is checked out or installed for topologies.
       preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)
       Prove::TrialRunner.new(preparation:, traffic: @plan.traffic, times:, probe: Measure::LateWindow)
     end
 
-    # Today's and what is proposed, and what else is to be measured; today's twice tells the noise floor when nothing is.
+    # Today's and what is proposed, and what else is to be measured; today's
+    # twice tells the noise floor when nothing is.
     def variants_of(sweep, advice_list)
       proposed = proposed(sweep, advice_list)
       proposed = [["today again", sweep.today]] if proposed.empty?
       others = @plan.checked_topologies - [sweep.today, *proposed.map(&:last)]
       named = [["today", sweep.today], *proposed, *others.map { |topology| [topology.to_s, topology] }]
-      named.map { |name, topology| Prove::Variant.new(name:, factors: {"topology" => topology.to_s}, forecast: sweep.at(topology)) }
+      named.map do |name, topology|
+        Prove::Variant.new(name:, factors: {"topology" => topology.to_s}, forecast: sweep.at(topology))
+      end
     end
 
-    # Where the model does not reproduce its recordings nothing is recommended, and the likeliest settings are measured instead of one.
+    # Where the model does not reproduce its recordings nothing is recommended,
+    # and the likeliest settings are measured instead of one.
     #
     # @return [Array<Array(String, Topology)>] by the variant's name
     def proposed(sweep, advice_list)
-      return Advise::Choice.new(sweep, advice_list.constraints).candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] } unless sweep.trusted?
+      unless sweep.trusted?
+        candidates = Advise::Choice.new(sweep, advice_list.constraints).candidates
+        return candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] }
+      end
       recommended = advice_list.recommendation&.topology
       (recommended && recommended != sweep.today) ? [["recommended", recommended]] : []
     end

@@ -5,8 +5,8 @@ module PumaTuner
   #
   # command: to repeat it; recorded_at: ISO 8601
   # verdict: nil without a proof; unproven: why one that was wanted is not there, as a clause, nil when none was wanted
-  Tuning = Document.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict, :unproven,
-    kind: :tuning,
+  Tuning = Document.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict,
+    :unproven, kind: :tuning,
     nested: {observation: Probe::Observation, machine: Model::Machine, workload: Model::Workload, sweep: Predict::Sweep,
              advice_list: Advise::AdviceList, verdict: Prove::Verdict}) do
     def initialize(unproven: nil, **fields) = super

@@ -11,7 +11,8 @@ module PumaTuner
     #
     # The instant is that of the answer; the three times before the status lead back to the request.
     module Alb
-      LINE = %r{\A(?:https?|h2|grpcs?|wss?) (\S+Z) \S+ \S+ \S+ (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (\d{3}|-) \S+ \S+ \S+ "([A-Z]+) \w+://[^/ ]+(/\S*) }
+      LINE = %r{\A(?:https?|h2|grpcs?|wss?)[ ](\S+Z)[ ]\S+[ ]\S+[ ]\S+[ ]
+        (-?[\d.]+)[ ](-?[\d.]+)[ ](-?[\d.]+)[ ](\d{3}|-)[ ]\S+[ ]\S+[ ]\S+[ ]"([A-Z]+)[ ]\w+://[^/ ]+(/\S*)[ ]}x
 
       RESOLUTION_NS = Units::NS_PER_US
 
@@ -22,7 +23,8 @@ module PumaTuner
         instant, *durations, status, http_method, target = match.captures
         took_ns = durations.sum { |text| (Rational(text).clamp(0, nil) * Units::NS_PER_S).round }
         at = Time.iso8601(instant)
-        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns, http_method:, target:, status: (status.to_i unless status == "-"))
+        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns, http_method:, target:,
+          status: (status.to_i unless status == "-"))
       rescue ArgumentError
         nil # no such day
       end

@@ -6,7 +6,8 @@ module PumaTuner
   module AccessLog
     # Rails' own log, tagged or not. Its status is in another line, and requests interleave, so it is not told:
     #
-    #   I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b…] Started GET "/articles/42?q=a" for 192.0.2.1 at 2026-10-10 13:55:36 +0000
+    #   I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b…] Started GET "/articles/42?q=a" for 192.0.2.1 at
+    #   2026-10-10 13:55:36 +0000
     module Rails
       LINE = /Started ([A-Z]+) "([^"]+)" for \S+ at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4})/
       LOGGER = /\A[A-Z], \[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+) /

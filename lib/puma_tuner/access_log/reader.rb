@@ -42,7 +42,8 @@ module PumaTuner
       def entries
         all = each_line.filter_map { |line| wanted(@format.entry(line)) }
         return all.sort_by(&:at_ns) if all.any?
-        raise UsageError, "#{@path} holds no request that counts (#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
+        raise UsageError, "#{@path} holds no request that counts " \
+          "(#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
           "--methods and --assets let more of them count; --log-format names another: #{FORMATS.join(", ")}."
       end
 
@@ -50,7 +51,11 @@ module PumaTuner
 
       def each_line(&)
         return enum_for(:each_line) unless block_given?
-        packed? ? unpacked { |line| yield line.force_encoding(Encoding::UTF_8).scrub("?") } : File.open(@path, "r:BOM|UTF-8") { |file| file.each_line { |line| yield line.scrub("?") } }
+        if packed?
+          unpacked { |line| yield line.force_encoding(Encoding::UTF_8).scrub("?") }
+        else
+          File.open(@path, "r:BOM|UTF-8") { |file| file.each_line { |line| yield line.scrub("?") } }
+        end
       rescue SystemCallError, Zlib::Error => error
         raise UsageError, "cannot read #{@path}: #{error.message}"
       end
@@ -77,9 +82,11 @@ module PumaTuner
 
       def guessed
         lines = each_line.first(PROBED_LINES)
-        name, count = FORMATS.to_h { |one| [one, lines.count { |line| AccessLog.format(one).entry(line) }] }.max_by(&:last)
+        name, count = FORMATS.to_h { |one| [one, lines.count { |line| AccessLog.format(one).entry(line) }] }
+          .max_by(&:last)
         return AccessLog.format(name) if count.positive?
-        raise UsageError, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. Known are #{FORMATS.join(", ")}; --log-format names one."
+        raise UsageError, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. " \
+          "Known are #{FORMATS.join(", ")}; --log-format names one."
       end
 
       def wanted(entry)

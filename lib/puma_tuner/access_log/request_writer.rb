@@ -11,8 +11,8 @@ module PumaTuner
       # @param summary [Summary]
       # @param groups_max [Integer] the most frequent ones are kept
       # @param source [String] the log's name, for a comment
-      # @param values [Boolean] whether the log's values are written, too; each kind then has columns of its own, as what one asked for
-      #   may be nowhere for another
+      # @param values [Boolean] whether the log's values are written, too; each kind then has columns of its own, as
+      #   what one asked for may be nowhere for another
       def initialize(summary, groups_max:, source:, values: false)
         @groups = summary.groups.first(groups_max)
         @left_out_count = summary.count - @groups.sum(&:count)
@@ -35,7 +35,10 @@ module PumaTuner
 
       # @return [String]
       def requests
-        lines = @groups.map { |group| "#{weight(group).to_s.rjust(4)} #{group.http_method} #{group.template}#{" # its body is in no log: body:… must be added" unless group.http_method == "GET"}" }
+        lines = @groups.map do |group|
+          "#{weight(group).to_s.rjust(4)} #{group.http_method} " \
+            "#{group.template}#{" # its body is in no log: body:… must be added" unless group.http_method == "GET"}"
+        end
         bodies, plain = lines.partition { |line| line.include?(" # ") }
         [
           "# From #{@source}: #{@summary.count} requests in #{@summary.groups.size} kinds; weights are their shares.",
@@ -44,7 +47,8 @@ module PumaTuner
         ].join("\n") << "\n"
       end
 
-      # Rows are as many as the kind with most values has; those of others begin again. Values of one request stay in one row.
+      # Rows are as many as the kind with most values has; those of others begin
+      # again. Values of one request stay in one row.
       #
       # @return [String] CSV of the values that were in the log
       def data
@@ -75,7 +79,11 @@ module PumaTuner
       # The most frequent is 1000 at most, the rarest 1.
       def weight(group)
         most = @groups.first.count
-        (most <= Load::RequestFile::WEIGHTS.max) ? group.count : [(group.count * Load::RequestFile::WEIGHTS.max).fdiv(most).round, 1].max
+        if most <= Load::RequestFile::WEIGHTS.max
+          group.count
+        else
+          [(group.count * Load::RequestFile::WEIGHTS.max).fdiv(most).round, 1].max
+        end
       end
     end
   end

@@ -4,15 +4,16 @@ require "uri"
 
 module PumaTuner
   module AccessLog
-    # A target without what differs from request to request: variable parts of its path, values of its query. In their places
-    # stand names, `{{articles_id}}`, under which a data file may have values.
+    # A target without what differs from request to request: variable parts of its path, values of its query. In their
+    # places stand names, `{{articles_id}}`, under which a data file may have values.
     #
-    # What was a value never stands in a shape: logs hold names, searches and tokens. A word in a path is no value, as nothing tells
-    # "/users/ada" from "/users/new".
+    # What was a value never stands in a shape: logs hold names, searches and tokens. A word in a path is no value, as
+    # nothing tells "/users/ada" from "/users/new".
     #
     # template: "/articles/{{articles_id}}?q={{q}}"; values: {name => what stood there}
     Shape = Data.define(:template, :values) do
-      # A name that an author would give to a parameter, Rails' brackets and an escape included; and one that stands alone, as a switch.
+      # A name that an author would give to a parameter, Rails' brackets and an
+      # escape included; and one that stands alone, as a switch.
       const_set(:KEY, /\A[\w.\-%\[\]]{1,60}\z/)
       const_set(:SWITCH, /\A[a-z_]{1,20}\z/)
 
@@ -36,7 +37,8 @@ module PumaTuner
           next segment unless one.start_with?(":id")
           extension = one.delete_prefix(":id")
           before = names[0...place].reverse.find { |word| !word.start_with?(":") }
-          "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", decoded(segment.delete_suffix(extension).gsub("+", "%2B")))}}}#{extension}"
+          value = decoded(segment.delete_suffix(extension).gsub("+", "%2B"))
+          "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", value)}}}#{extension}"
         end
         "/#{filled.join("/")}"
       end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module AccessLog
-    # Requests of one kind. names: of what differs between them; rows: the distinct lists of values seen for these, at most ROWS_MAX, in
-    # the order in which they came
+    # Requests of one kind. names: of what differs between them; rows: the distinct lists of values seen for these, at
+    # most ROWS_MAX, in the order in which they came
     Group = Data.define(:http_method, :template, :count, :names, :rows)
 
     # What was asked, how often, and when.
@@ -18,7 +18,8 @@ module PumaTuner
       attr_reader :arrivals_ns
 
       # @param entries [Array<Entry>] ascending in time, at least one
-      # @param resolution_ns [Integer] of the log's clock: requests of one of its ticks came at unknown instants inside of it
+      # @param resolution_ns [Integer] of the log's clock: requests of one of
+      #   its ticks came at unknown instants inside of it
       # @param seed [Integer]
       # @yieldparam path [String]
       # @yieldreturn [String] its endpoint's name, variable parts being ":id"
@@ -31,8 +32,10 @@ module PumaTuner
 
       # @return [Array<Group>] the most frequent first
       def groups
-        @groups.map { |(http_method, template), (count, names, rows)| Group.new(http_method:, template:, count:, names:, rows: rows.keys) }
-          .sort_by { |group| [-group.count, group.template] }
+        groups = @groups.map do |(http_method, template), (count, names, rows)|
+          Group.new(http_method:, template:, count:, names:, rows: rows.keys)
+        end
+        groups.sort_by { |group| [-group.count, group.template] }
       end
 
       # @return [Integer]

@@ -4,12 +4,15 @@ module PumaTuner
   module Advise
     # Something that is said, as data; Report::AdviceWords has the words.
     #
-    # kind: what it says; facts: what about, {"ratio" => 0.2}: numbers, texts, lists and hashes of them. A range is [middle, low, high]
+    # kind: what it says; facts: what about, {"ratio" => 0.2}: numbers, texts,
+    #   lists and hashes of them. A range is [middle, low, high]
     Statement = Document.define(:kind, :facts, symbols: [:kind]) do
       class << self
         # @param facts [Hash{Symbol => Object}] values are taken apart
         # @return [Statement]
-        def of(kind, **facts) = new(kind:, facts: Ractor.make_shareable(facts.to_h { |name, fact| [name.to_s, plain(fact)] }))
+        def of(kind, **facts)
+          new(kind:, facts: Ractor.make_shareable(facts.to_h { |name, fact| [name.to_s, plain(fact)] }))
+        end
 
         # Older files have a text.
         def from_document(fields) = fields.is_a?(String) ? of(:told, text: fields) : super
@@ -30,15 +33,18 @@ module PumaTuner
     # A change, relative to today's settings, with what it is expected to bring.
     # Without a prediction it is a remark.
     #
-    # rule: the name of the rule that gave it; title, change, cost, undo: Statements; evidence: what it rests on, a Statement each
+    # rule: the name of the rule that gave it; title, change, cost, undo:
+    #   Statements; evidence: what it rests on, a Statement each
     # topology: the settings advised, nil when it is not about them
-    # throughput_ratio, p50_ratio, p99_ratio: Estimates, predicted over today's predicted; nil when today's settings have no
-    #   steady state, too
+    # throughput_ratio, p50_ratio, p99_ratio: Estimates, predicted over today's
+    #   predicted; nil when today's settings have no steady state, too
     # change: the options or lines to set; cost: what it takes; undo: how to go back
     Advice = Document.define(:rule, :title, :evidence, :topology, :throughput_ratio, :p50_ratio, :p99_ratio,
       :change, :cost, :undo,
-      nested: {title: Statement, evidence: [Statement], topology: Topology, throughput_ratio: Stats::Estimate, p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate,
-               change: Statement, cost: Statement, undo: Statement}) do
+      nested: {
+        title: Statement, evidence: [Statement], topology: Topology, throughput_ratio: Stats::Estimate,
+        p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate, change: Statement, cost: Statement, undo: Statement
+      }) do
       # @return [Boolean] whether it states no effect
       def remark? = throughput_ratio.nil? && topology.nil?
     end
@@ -46,7 +52,8 @@ module PumaTuner
     # All advice from one sweep; the first with a topology is the recommendation.
     #
     # constraints: Constraints, that it respects; nil in older files
-    AdviceList = Document.define(:advice, :constraints, kind: :advice_list, nested: {advice: [Advice], constraints: Constraints}, added: [:constraints]) do
+    AdviceList = Document.define(:advice, :constraints, kind: :advice_list,
+      nested: {advice: [Advice], constraints: Constraints}, added: [:constraints]) do
       def initialize(constraints: nil, **fields) = super
 
       # @return [Advice, nil]

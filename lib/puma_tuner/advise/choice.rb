@@ -2,15 +2,17 @@
 
 module PumaTuner
   module Advise
-    # The topology to recommend. The best within the constraints is the one with the highest throughput; in an open loop, where throughput
-    # is the load's own rate, the one with the lowest p99. Of those that are as good, the one with the fewest slots is taken, then with
-    # the least memory.
+    # The topology to recommend. The best within the constraints is the one with the highest throughput; in an open
+    # loop, where throughput is the load's own rate, the one with the lowest p99. Of those that are as good, the one
+    # with the fewest slots is taken, then with the least memory.
     #
-    # What is gained is the ratio of two forecasts that met the same requests, with what the model gets wrong of this app: where its
-    # interval holds 1, nothing is gained that anybody could promise, and more threads or workers are never recommended for that.
+    # What is gained is the ratio of two forecasts that met the same requests, with what
+    # the model gets wrong of this app: where its interval holds 1, nothing is gained that
+    # anybody could promise, and more threads or workers are never recommended for that.
     class Choice
-      # Cells this close in throughput count as equal: repeated measurements of one cell differ by as much, so that a smaller difference
-      # could not be proved, however sure a forecast is of it. A wider margin gives away what can be measured.
+      # Cells this close in throughput count as equal: repeated measurements of one cell
+      # differ by as much, so that a smaller difference could not be proved, however
+      # sure a forecast is of it. A wider margin gives away what can be measured.
       EQUAL_WITHIN_RATIO = 0.02
 
       # The same of the p99 in an open loop; forecasts of it miss by about so much.
@@ -23,25 +25,33 @@ module PumaTuner
         @constraints = constraints
       end
 
-      # @return [Predict::Forecast, nil] today's when nothing meets the constraints; nil when that has no steady state either
+      # @return [Predict::Forecast, nil] today's when nothing meets the
+      #   constraints; nil when that has no steady state either
       def forecast
-        @forecast ||= worthwhile.min_by { |cell| [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value] } || (today if today.steady?)
+        @forecast ||= worthwhile.min_by { |cell| cost(cell) } || (today if today.steady?)
       end
 
       # @return [Predict::Forecast]
       def today = @sweep.at(@sweep.today)
 
-      # @return [Array<Predict::Forecast>] that differ from today's in nothing but the topology: with the recording's arrivals,
-      #   where they were simulated
+      # @return [Array<Predict::Forecast>] that differ from today's in nothing but the topology: with the recording's
+      #   arrivals, where they were simulated
       def cells = @cells ||= @sweep.forecasts.select { |cell| beside_topology(cell) == beside_topology(today) }
 
       # @return [Predict::Forecast, nil] of those that meet the constraints
-      def best = @best ||= open? ? allowed.min_by { |cell| cell.p99_ns.value } : allowed.max_by { |cell| cell.throughput_per_s.value }
+      def best
+        @best ||= if open?
+          allowed.min_by { |cell| cell.p99_ns.value }
+        else
+          allowed.max_by { |cell| cell.throughput_per_s.value }
+        end
+      end
 
       # @return [Boolean] whether requests arrive whatever the server does
       def open? = today.scenario.arrivals.open?
 
-      # @return [Array<Predict::Forecast>] as good as the best; where nobody can promise that this is better than today's, as good as today's
+      # @return [Array<Predict::Forecast>] as good as the best; where nobody can promise that this is better than
+      #   today's, as good as today's
       def equals
         wanted = (allowed.include?(today) && !sure_gain?(best, today)) ? today : best
         allowed.select { |cell| as_good?(cell, wanted) }
@@ -53,8 +63,8 @@ module PumaTuner
       # @return [Stats::Estimate]
       def ratio(cell, over, name) = @sweep.ratio(cell, over, name)
 
-      # What to measure when the forecasts can't be trusted: the two best by them, and the best of those with one thread in each worker, which
-      # no waits of threads for each other make slower.
+      # What to measure when the forecasts can't be trusted: the two best by them, and the best of those with one thread
+      # in each worker, which no waits of threads for each other make slower.
       #
       # @return [Array<Predict::Forecast>] without today's
       def candidates
@@ -73,20 +83,32 @@ module PumaTuner
 
       private
 
-      # Of a cluster, where but a single process was recorded: as if its master and workers shared nothing. A single process takes no more
-      # than the smallest cluster. A container's limit that nothing can be held against is kept by no more workers than today's.
+      # What of equal ones the least is taken of.
+      def cost(cell) = [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value]
+
+      # Of a cluster, where but a single process was recorded: as if its master and workers shared nothing. A single
+      # process takes no more than the smallest cluster. A container's limit that nothing can be held against is kept by
+      # no more workers than today's.
       #
       # @return [Integer, nil]
       def most_bytes(cell)
-        return (0 if @constraints.of_container? && cell.topology.workers_count <= today.topology.workers_count) if memory_unknown?
-        cell.memory_bytes || ((cell.topology.workers_count == 1) ? known_bytes.values.min : known_bytes[1]&.*(cell.topology.workers_count + 1))
+        if memory_unknown?
+          return (0 if @constraints.of_container? && cell.topology.workers_count <= today.topology.workers_count)
+        end
+        return cell.memory_bytes if cell.memory_bytes
+        return known_bytes.values.min if cell.topology.workers_count == 1
+        known_bytes[1]&.*(cell.topology.workers_count + 1)
       end
 
       # @return [Hash{Integer => Integer}] memory by number of workers
-      def known_bytes = @known_bytes ||= cells.select(&:memory_bytes).to_h { |cell| [cell.topology.workers_count, cell.memory_bytes] }
+      def known_bytes
+        @known_bytes ||= cells.select(&:memory_bytes).to_h { |cell| [cell.topology.workers_count, cell.memory_bytes] }
+      end
 
       # Today's settings, where they will do, are left for a gain only, or for fewer of everything without a loss.
-      def worthwhile = allowed.include?(today) ? equals.select { |cell| cell == today || worth_leaving_today?(cell) } : equals
+      def worthwhile
+        allowed.include?(today) ? equals.select { |cell| cell == today || worth_leaving_today?(cell) } : equals
+      end
 
       def worth_leaving_today?(cell)
         return true if sure_gain?(cell, today)

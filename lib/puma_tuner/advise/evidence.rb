@@ -18,19 +18,22 @@ module PumaTuner
       # @return [Array<Statement>]
       def statements
         advised = predicted(:advised, chosen) if chosen && !@choice.stay?
-        [*doubts, predicted(:today, @choice.today), advised, why, rule_of_thumb, constraints, load, assumed].compact.freeze
+        [*doubts, predicted(:today, @choice.today), advised, why, rule_of_thumb, constraints, load, assumed]
+          .compact.freeze
       end
 
       # @return [Array<Statement>] what the model does not reproduce of what it was made from
       def doubts
         check = @sweep.self_check or return []
-        [*check.off.map { |setting| Statement.of(:not_reproduced, setting:) }, *(Statement.of(:wider_intervals) if check.widened?)]
+        [*check.off.map { |setting| Statement.of(:not_reproduced, setting:) },
+          *(Statement.of(:wider_intervals) if check.widened?)]
       end
 
       # @return [Statement, nil] what is kept to, and by how many; nil where anything goes
       def constraints
         return unless @constraints.any?
-        Statement.of(:constraints, constraints: @constraints, met_count: @choice.allowed.size, all_count: @choice.cells.size, supposed:)
+        Statement.of(:constraints, constraints: @constraints, met_count: @choice.allowed.size,
+          all_count: @choice.cells.size, supposed:)
       end
 
       private
@@ -41,21 +44,29 @@ module PumaTuner
 
       # @param who [Symbol] :today or :advised
       def predicted(who, forecast)
-        return Statement.of(:unsteady, who: who.to_s, topology: forecast.topology, reason: forecast.unsteady) unless forecast.steady?
-        Statement.of(:predicted, who: who.to_s, topology: forecast.topology, per_s: forecast.throughput_per_s, p50_ns: forecast.p50_ns, p99_ns: forecast.p99_ns,
-          bottleneck: forecast.bottleneck, seeds_count: @sweep.seeds_count)
+        unless forecast.steady?
+          return Statement.of(:unsteady, who: who.to_s, topology: forecast.topology, reason: forecast.unsteady)
+        end
+        Statement.of(:predicted, who: who.to_s, topology: forecast.topology, per_s: forecast.throughput_per_s,
+          p50_ns: forecast.p50_ns, p99_ns: forecast.p99_ns, bottleneck: forecast.bottleneck,
+          seeds_count: @sweep.seeds_count)
       end
 
       def why
         return unless best
         return Statement.of(:none_better, open: @choice.open?, constrained: @constraints.any?) if best == chosen
-        Statement.of(:little_better, open: @choice.open?, topology: best.topology, per_s: best.throughput_per_s, p99_ns: best.p99_ns,
-          slots_count: best.topology.slots_count, instead_count: chosen.topology.slots_count, **not_more)
+        Statement.of(:little_better, open: @choice.open?, topology: best.topology, per_s: best.throughput_per_s,
+          p99_ns: best.p99_ns, slots_count: best.topology.slots_count,
+          instead_count: chosen.topology.slots_count, **not_more)
       end
 
       # Beyond the margin by its middle, it is the interval that promises nothing.
       def not_more
-        name, margin_ratio = @choice.open? ? [:p99_ns, Choice::EQUAL_P99_WITHIN_RATIO] : [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
+        name, margin_ratio = if @choice.open?
+          [:p99_ns, Choice::EQUAL_P99_WITHIN_RATIO]
+        else
+          [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
+        end
         ratio = @choice.ratio(best, chosen, name)
         {ratio:, margin_ratio: (margin_ratio unless ratio.covers?(1))}
       end
@@ -64,7 +75,8 @@ module PumaTuner
         threads_count = @sweep.rule_of_thumb_threads_count or return
         topology = PumaTuner::Topology.from((chosen || @choice.today).topology.workers_count, threads_count)
         forecast = @choice.cells.find { |cell| cell.topology == topology }
-        Statement.of(:rule_of_thumb, cpu_ratio: @workload.cpu_ratio, threads_count:, topology:, predicted: !forecast.nil?, per_s: (forecast.throughput_per_s if forecast&.steady?))
+        Statement.of(:rule_of_thumb, cpu_ratio: @workload.cpu_ratio, threads_count:, topology:,
+          predicted: !forecast.nil?, per_s: (forecast.throughput_per_s if forecast&.steady?))
       end
 
       # How memory that was not recorded is held against a limit on it.
@@ -79,7 +91,9 @@ module PumaTuner
       # Of several loads, or of another than the recording's, a reader must know which.
       def load
         arrivals = @choice.today.scenario.arrivals
-        return Statement.of(:other_load, recorded: @sweep.arrivals.summary, arrivals: arrivals.summary) unless arrivals == @sweep.arrivals
+        unless arrivals == @sweep.arrivals
+          return Statement.of(:other_load, recorded: @sweep.arrivals.summary, arrivals: arrivals.summary)
+        end
         Statement.of(:recorded_load, arrivals: arrivals.summary) if @choice.cells.size < @sweep.forecasts.size
       end
 

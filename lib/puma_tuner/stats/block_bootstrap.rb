@@ -2,13 +2,14 @@
 
 module PumaTuner
   module Stats
-    # How far a statistic of a few long blocks of time (days) may lie from the truth, when what happens within a block hangs
-    # together and blocks hardly do: blocks are drawn with replacement, whole (Künsch, "The jackknife and the bootstrap for
-    # general stationary observations", 1989; Davison and Hinkley, "Bootstrap Methods and their Application", 8.2.3).
+    # How far a statistic of a few long blocks of time (days) may lie from the truth, when what happens within a block
+    # hangs together and blocks hardly do: blocks are drawn with replacement, whole (Künsch, "The jackknife and the
+    # bootstrap for general stationary observations", 1989; Davison and Hinkley, "Bootstrap Methods and their
+    # Application", 8.2.3).
     #
-    # The interval is the estimate plus and minus Student's t, with as many degrees of freedom as blocks less one, times the
-    # resamples' standard deviation, which n blocks make sqrt((n - 1) / n) too small. Rejected: the resamples' percentiles, which leave
-    # the truth out two to three times as often as promised when a week gives seven blocks.
+    # The interval is the estimate plus and minus Student's t, with as many degrees of freedom as blocks less one, times
+    # the resamples' standard deviation, which n blocks make sqrt((n - 1) / n) too small. Rejected: the resamples'
+    # percentiles, which leave the truth out two to three times as often as promised when a week gives seven blocks.
     module BlockBootstrap
       RESAMPLES_COUNT = 1_000
 
@@ -58,7 +59,8 @@ module PumaTuner
           return if logs.size < resamples_count * (1 - FAILED_RATIO_MAX)
           mean = logs.sum / logs.size
           variance = logs.sum { |one| (one - mean)**2 } / (logs.size - 1)
-          Result.new(log:, error: Math.sqrt(variance * blocks_count / (blocks_count - 1)), freedom: blocks_count - 1, blocks_count:)
+          Result.new(log:, error: Math.sqrt(variance * blocks_count / (blocks_count - 1)),
+            freedom: blocks_count - 1, blocks_count:)
         end
       end
     end

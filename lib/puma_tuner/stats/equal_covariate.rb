@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Stats
-    # By how much two groups would differ if a covariate were the same in both: the difference of their means, less what the
-    # covariate explains by a slope common to both, from the scatter within the groups (analysis of covariance; Cochran,
-    # "Analysis of covariance: its nature and uses", 1957).
+    # By how much two groups would differ if a covariate were the same in both: the difference of their means, less what
+    # the covariate explains by a slope common to both, from the scatter within the groups (analysis of covariance;
+    # Cochran, "Analysis of covariance: its nature and uses", 1957).
     #
     # Sums add up, so that those of a resample are made of its blocks'.
     #
@@ -12,7 +12,8 @@ module PumaTuner
     EqualCovariate = Data.define(:count, :x, :y, :xx, :xy) do
       # @param points [Array<Array(Float, Float)>] covariate and value
       def self.of(points)
-        new(count: points.size, x: points.sum(0.0, &:first), y: points.sum(0.0, &:last), xx: points.sum(0.0) { |x, _| x * x }, xy: points.sum(0.0) { |x, y| x * y })
+        new(count: points.size, x: points.sum(0.0, &:first), y: points.sum(0.0, &:last),
+          xx: points.sum(0.0) { |x, _| x * x }, xy: points.sum(0.0) { |x, y| x * y })
       end
 
       # @param sums [Array<EqualCovariate>]

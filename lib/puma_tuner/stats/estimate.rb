@@ -16,17 +16,20 @@ module PumaTuner
       #
       # @param samples [Array<Numeric>]
       def self.of_range(samples)
-        new(value: Quantile.of(samples.sort, 0.5), low: samples.min, high: samples.max, level_ratio: nil, samples_count: samples.size)
+        new(value: Quantile.of(samples.sort, 0.5), low: samples.min, high: samples.max, level_ratio: nil,
+          samples_count: samples.size)
       end
 
-      # What another run of the same kind would show, from independent runs whose logarithms scatter normally: the interval of a
-      # prediction, sd x sqrt(1 + 1/n) (Hahn and Meeker, "Statistical Intervals", 1991, ch. 4), widened by an error that all of them have
-      # alike. Each of both has its own reach, Student's and the normal one, and the root of the sum of their squares holds at least what it
-      # promises: 95 to 97 % of five runs and more, up to 97.6 % of three, 98.6 % of two. Rejected: Student's t with the freedom that
+      # What another run of the same kind would show, from independent runs whose logarithms scatter normally: the
+      # interval of a prediction, sd x sqrt(1 + 1/n) (Hahn and Meeker, "Statistical Intervals", 1991, ch. 4), widened by
+      # an error that all of them have alike. Each of both has its own reach, Student's and the normal one, and the root
+      # of the sum of their squares holds at least what it
+      # promises: 95 to 97 % of five runs and more, up to 97.6 % of three, 98.6
+      #   % of two. Rejected: Student's t with the freedom that
       # Satterthwaite gives the sum, which holds 88 % of two runs and 92 % of three.
       #
-      # Where samples are zero, or next to nothing beside others, logarithms tell nothing; then the same is done with the numbers themselves,
-      # and the interval ends at zero.
+      # Where samples are zero, or next to nothing beside others, logarithms tell nothing; then the same is done with
+      # the numbers themselves, and the interval ends at zero.
       #
       # @param samples [Array<Numeric>] none negative, two or more
       # @param error_ratio [Float] standard deviation of the logarithm of that common error
@@ -44,7 +47,8 @@ module PumaTuner
       def self.mean_and_reach(samples, error, level_ratio)
         mean = samples.sum.fdiv(samples.size)
         variance = samples.sum { |sample| (sample - mean)**2 } / (samples.size - 1)
-        scattered = StudentT.quantile((1 + level_ratio) / 2, samples.size - 1) * Math.sqrt(variance * (1 + 1.0 / samples.size))
+        scattered = StudentT.quantile((1 + level_ratio) / 2, samples.size - 1) *
+          Math.sqrt(variance * (1 + 1.0 / samples.size))
         [mean, Math.hypot(scattered, StudentT.quantile((1 + level_ratio) / 2, Float::INFINITY) * error)]
       end
       private_class_method :mean_and_reach

@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Stats
-    # Several tests at once: p-values raised so that all of them together call a false alarm no more often than one would,
-    # however they hang together. Step-down, after Holm, "A simple sequentially rejective multiple test procedure" (1979).
+    # Several tests at once: p-values raised so that all of them together call a false
+    # alarm no more often than one would, however they hang together. Step-down, after
+    # Holm, "A simple sequentially rejective multiple test procedure" (1979).
     module Holm
       # @param p_values [Hash{Object => Float}] by name
       # @return [Hash{Object => Float}] adjusted, same names, same order

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Stats
-    # Whether two groups differ, by a statistic of any kind, from pairs (their blocks of the same time): if they don't, which of a
-    # pair belongs to which group means nothing, and all ways to swap are equally likely (Fisher's randomisation test; Good,
-    # "Permutation, Parametric and Bootstrap Tests of Hypotheses", 3.2).
+    # Whether two groups differ, by a statistic of any kind, from pairs (their blocks of the same time): if they don't,
+    # which of a pair belongs to which group means nothing, and all ways to swap are equally likely (Fisher's
+    # randomisation test; Good, "Permutation, Parametric and Bootstrap Tests of Hypotheses", 3.2).
     module LabelSwaps
       # Up to so many pairs, all ways are tried; beyond, as many at random.
       EXACT_PAIRS_MAX = 12
@@ -24,7 +24,9 @@ module PumaTuner
       end
 
       def self.swaps(pairs_count, random)
-        return (0...(1 << pairs_count)).map { |bits| Array.new(pairs_count) { |place| bits[place] == 1 } } if pairs_count <= EXACT_PAIRS_MAX
+        if pairs_count <= EXACT_PAIRS_MAX
+          return (0...(1 << pairs_count)).map { |bits| Array.new(pairs_count) { |place| bits[place] == 1 } }
+        end
         Array.new(TRIALS_COUNT) { Array.new(pairs_count) { random.rand(2) == 1 } }
       end
       private_class_method :swaps

@@ -9,8 +9,8 @@ module PumaTuner
     # "Estimates of location based on rank tests" (1963). The interval inverts Wilcoxon's signed-rank test, by the exact
     # distribution of its statistic: Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", chapter 3.
     #
-    # Rejected: the percentile bootstrap, which at 6 and 10 pairs leaves the truth out 14 and 11 times in 100 where 5 are
-    # promised; and Student's t, whose interval one disturbed pair can blow up.
+    # Rejected: the percentile bootstrap, which at 6 and 10 pairs leaves the truth out 14 and 11 times in 100 where 5
+    # are promised; and Student's t, whose interval one disturbed pair can blow up.
     module PairedRatio
       # A log-ratio's last digits are rounding. Without them, equal values differ by nothing, and equal ratios are ties.
       LOG_DIGITS = 12
@@ -19,7 +19,8 @@ module PumaTuner
       # @param variant_values [Array<Numeric>] above zero, same unit, same order
       # @param level_ratio [Float] the coverage wanted, 0..1
       # @return [Estimate] of variant over baseline. Its level_ratio is what was reached, which is at least what was
-      #   wanted; or nil when so few pairs cannot reach it (95 % needs six), and the interval is the range of the averages
+      #   wanted; or nil when so few pairs cannot reach it (95 % needs six), and the interval is the range of the
+      #   averages
       def self.of(baseline_values, variant_values, level_ratio: 0.95)
         averages = walsh_averages(log_ratios(baseline_values, variant_values))
         rank, reached = rank_and_level(baseline_values.size, level_ratio)
@@ -27,19 +28,21 @@ module PumaTuner
         Estimate.new(value:, low:, high:, level_ratio: reached, samples_count: baseline_values.size)
       end
 
-      # Of the test that the interval inverts: without ties, it is at most 0.05 exactly when the interval of 95 % excludes 1.
+      # Of the test that the interval inverts: without ties, it is at most 0.05
+      # exactly when the interval of 95 % excludes 1.
       #
       # @return [Float] two-sided, of the pairs being equal but for chance
       def self.p_value(baseline_values, variant_values)
         SignedRank.p_value(log_ratios(baseline_values, variant_values).map { |log| log.round(LOG_DIGITS) })
       end
 
-      # How far pairs scatter: the standard deviation of the normal distribution for which Student's interval would be as wide
-      # as this one, after Lehmann, "Nonparametric confidence intervals for a shift parameter" (1963).
+      # How far pairs scatter: the standard deviation of the normal distribution for which Student's interval would be
+      # as wide as this one, after Lehmann, "Nonparametric confidence intervals for a shift parameter" (1963).
       #
-      # So a few spikes count as much as they widen the interval, which is what it is for: SmallestEffect. Rejected: the plain
-      # standard deviation, by which, with spikes in 8 of 100 trials, 20 pairs "need" 1.5 times the effect that they see 8 times
-      # in 10; Rousseeuw and Croux's Qn, by which 10 such pairs "see" an effect that they miss 4 times in 10.
+      # So a few spikes count as much as they widen the interval, which is what it is for: SmallestEffect. Rejected: the
+      # plain standard deviation, by which, with spikes in 8 of 100 trials, 20 pairs "need" 1.5 times the effect that
+      # they see 8 times in 10; Rousseeuw and Croux's Qn, by which 10 such pairs "see" an effect that they miss 4 times
+      # in 10.
       #
       # @return [Float, nil] of one pair's log-ratio; nil of fewer than two pairs
       def self.sd(baseline_values, variant_values, level_ratio: 0.95)
@@ -54,9 +57,13 @@ module PumaTuner
       # @return [Array<Float>] of each pair
       def self.log_ratios(baseline_values, variant_values)
         sizes = [baseline_values.size, variant_values.size]
-        raise ArgumentError, "pairs are needed, got #{sizes.join(" and ")} values" if sizes.uniq.size > 1 || sizes.include?(0)
+        if sizes.uniq.size > 1 || sizes.include?(0)
+          raise ArgumentError, "pairs are needed, got #{sizes.join(" and ")} values"
+        end
         baseline_values.zip(variant_values).map do |baseline, variant|
-          raise ArgumentError, "ratios need values above zero, got #{baseline} and #{variant}" unless baseline.positive? && variant.positive?
+          unless baseline.positive? && variant.positive?
+            raise ArgumentError, "ratios need values above zero, got #{baseline} and #{variant}"
+          end
           Math.log(variant.fdiv(baseline))
         end
       end
@@ -65,8 +72,8 @@ module PumaTuner
       #
       # @param pairs_count [Integer] 1 or more
       # @param level_ratio [Float] 0..1
-      # @return [Array(Integer, Float)] the rank counted from either end, the highest that keeps the level, and the exact
-      #   coverage; [1, nil] when even the outermost averages do not cover enough
+      # @return [Array(Integer, Float)] the rank counted from either end, the highest that keeps the level, and the
+      #   exact coverage; [1, nil] when even the outermost averages do not cover enough
       def self.rank_and_level(pairs_count, level_ratio)
         # Asked for again with every metric, and at 200 pairs the distribution takes a moment.
         (@ranks_and_levels ||= {})[[pairs_count, level_ratio]] ||= find_rank_and_level(pairs_count, level_ratio).freeze

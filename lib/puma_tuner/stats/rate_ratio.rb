@@ -3,19 +3,21 @@
 module PumaTuner
   module Stats
     # Two counts of independent events over two exposures (requests, hours), and how their rates compare. Given how many
-    # there were together, the second count is binomial, whatever the rates were (Przyborowski and Wilenski, Biometrika 31,
-    # 1940): its share's interval becomes the ratio's, and its exact test the ratio's.
+    # there were together, the second count is binomial, whatever the rates were (Przyborowski and Wilenski, Biometrika
+    # 31, 1940): its share's interval becomes the ratio's, and its exact test the ratio's.
     module RateRatio
       module_function
 
       # @param counts [Array(Numeric, Numeric)] before and after
       # @param exposures [Array(Numeric, Numeric)] of each, more than 0
-      # @return [Estimate, nil] after over before, per exposure; high is infinite where the first count is so small that it
-      #   might be none; nil when both counts are 0
+      # @return [Estimate, nil] after over before, per exposure; high is infinite where the first count is so small that
+      #   it might be none; nil when both counts are 0
       def of(counts, exposures, level_ratio: 0.95)
         return if counts.sum.zero?
         share = Wilson.interval(counts.last, counts.sum, level_ratio:)
-        value, low, high = [share.value, share.low, share.high].map { |part| odds(part) * exposures.first.fdiv(exposures.last) }
+        value, low, high = [share.value, share.low, share.high].map do |part|
+          odds(part) * exposures.first.fdiv(exposures.last)
+        end
         Estimate.new(value:, low:, high:, level_ratio:, samples_count: counts.sum.round)
       end
 

@@ -4,9 +4,10 @@ module PumaTuner
   module Stats
     # Wilcoxon's signed-rank test of differences that are symmetric about zero when there is no effect.
     #
-    # Exact for any number, also with ties: given the sizes of the differences, each sign is a fair coin. Equal sizes share
-    # their mean rank. Zeros take part in the ranking and then have no sign (Pratt, "Remarks on zeros and ties in the Wilcoxon
-    # signed rank procedures", 1959): were they dropped first, as Wilcoxon did, larger differences could show less than smaller.
+    # Exact for any number, also with ties: given the sizes of the differences, each sign is a fair coin. Equal sizes
+    # share their mean rank. Zeros take part in the ranking and then have no sign (Pratt, "Remarks on zeros and ties in
+    # the Wilcoxon signed rank procedures", 1959): were they dropped first, as Wilcoxon did, larger differences could
+    # show less than smaller.
     module SignedRank
       class << self
         # @param differences [Array<Numeric>]

@@ -4,12 +4,13 @@ module PumaTuner
   module Stats
     # What so many pairs can show, before they are measured.
     #
-    # The change that is shown 8 times in 10 is as far from 1, in standard errors, as the interval reaches and once more by
-    # the t value of 0.8 (Bloom, "Minimum detectable effects", 1995). The level put in is the one that the signed-rank
-    # interval reaches with so many pairs. Where that takes all pairs on one side, as with six at 95 %, the effect must be so
-    # large that they are, 8 times in 10.
+    # The change that is shown 8 times in 10 is as far from 1, in standard errors, as the interval reaches and once more
+    # by the t value of 0.8 (Bloom, "Minimum detectable effects", 1995). The level put in is the one that the
+    # signed-rank interval reaches with so many pairs. Where that takes all pairs on one side, as with six at 95 %, the
+    # effect must be so large that they are, 8 times in 10.
     #
-    # Held against the interval itself, on simulated normal differences, it is seen 74 to 80 times in 100 with 6 to 40 pairs.
+    # Held against the interval itself, on simulated normal differences, it is
+    # seen 74 to 80 times in 100 with 6 to 40 pairs.
     module SmallestEffect
       POWER_RATIO = 0.8
 
@@ -45,7 +46,8 @@ module PumaTuner
           rank, reached = rank_and_level(pairs_count, level_ratio)
           return unless reached
           freedom = pairs_count - 1
-          by_t = (StudentT.quantile((1 + reached) / 2, freedom) + StudentT.quantile(POWER_RATIO, freedom)) / Math.sqrt(pairs_count)
+          quantiles = StudentT.quantile((1 + reached) / 2, freedom) + StudentT.quantile(POWER_RATIO, freedom)
+          by_t = quantiles / Math.sqrt(pairs_count)
           (rank == 1) ? [by_t, StudentT.quantile(POWER_RATIO**(1.0 / pairs_count), Float::INFINITY)].max : by_t
         end
 

@@ -20,7 +20,8 @@ module PumaTuner
         scale = 1 + z * z / trials_count
         middle = (share + z * z / (2 * trials_count)) / scale
         half = z / scale * Math.sqrt(share * (1 - share) / trials_count + z * z / (4.0 * trials_count * trials_count))
-        Estimate.new(value: share, low: [middle - half, 0.0].max, high: [middle + half, 1.0].min, level_ratio:, samples_count: trials_count)
+        Estimate.new(value: share, low: [middle - half, 0.0].max, high: [middle + half, 1.0].min, level_ratio:,
+          samples_count: trials_count)
       end
     end
   end

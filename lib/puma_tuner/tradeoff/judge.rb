@@ -4,9 +4,9 @@ module PumaTuner
   module Tradeoff
     # Verdict -> Study: each variant's place, the front, and what to take.
     #
-    # What to take: of the variants that are shown, for all of them together, to take less CPU than the baseline (or the baseline, where
-    # none is) and keep to the memory there is, the one with least memory among those that the cheapest is not shown to beat by more
-    # than 2 %.
+    # What to take: of the variants that are shown, for all of them together, to take less CPU than the baseline (or the
+    # baseline, where none is) and keep to the memory there is, the one with least memory among those that the cheapest
+    # is not shown to beat by more than 2 %.
     class Judge
       EQUIVALENT_RATIO = 0.02
 
@@ -29,7 +29,8 @@ module PumaTuner
       def call
         points = with_front(@verdict.cells.map { |cell| point(cell) })
         recommended, reason = recommendation(points)
-        Study.new(subject: @subject, points:, recommended: recommended.variant, reason:, workers_count: @workers_count, memory_limit_bytes: @memory_limit_bytes,
+        Study.new(subject: @subject, points:, recommended: recommended.variant, reason:, workers_count: @workers_count,
+          memory_limit_bytes: @memory_limit_bytes,
           estimated_bytes: points.to_h { |one| [one.variant, estimated_bytes(one)] }, verdict: @verdict)
       end
 
@@ -38,9 +39,12 @@ module PumaTuner
       def point(cell)
         trials = @verdict.valid_trials.select { |trial| trial.variant == cell.variant }
         Point.new(
-          variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"), memory_ratio: ratio(cell, "pss"),
-          cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"], p99_ns: cell.estimates["p99"],
-          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial) }), front: false, beaten: false, remarks: []
+          variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"),
+          memory_ratio: ratio(cell, "pss"),
+          cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"],
+          p99_ns: cell.estimates["p99"],
+          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial) }), front: false,
+          beaten: false, remarks: []
         ).then { |made| made.with(remarks: remarks(made, cell)) }
       end
 
@@ -49,7 +53,9 @@ module PumaTuner
       end
 
       def code(trials)
-        bytes, ratio, new_ratio = %w[yjit_code_bytes yjit_code_ratio yjit_new_ratio].map { |name| median(trials.filter_map { |trial| trial.conditions[name] }) }
+        bytes, ratio, new_ratio = %w[yjit_code_bytes yjit_code_ratio yjit_new_ratio].map do |name|
+          median(trials.filter_map { |trial| trial.conditions[name] })
+        end
         {code_bytes: bytes&.round, code_ratio: ratio, new_code_ratio: new_ratio}
       end
 
@@ -68,9 +74,18 @@ module PumaTuner
 
       def remarks(made, cell)
         [
-          ("YJIT has used #{Units.percent(made.code_ratio)} of its limit, and stops compiling at 100%." if made.code_ratio && made.code_ratio >= Probe::YjitLimit::ALARM_RATIO),
-          ("YJIT was still compiling: #{Units.percent(made.new_code_ratio)} of its code came during the load. Its price is in these figures, and not all of its gain." if compiling?(made)),
-          ("Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the load. Give it longer --duration." if made.growth_ratio && made.growth_ratio > GROWTH_RATIO),
+          (if made.code_ratio && made.code_ratio >= Probe::YjitLimit::ALARM_RATIO
+             "YJIT has used #{Units.percent(made.code_ratio)} of its limit, " \
+              "and stops compiling at 100%."
+           end),
+          (if compiling?(made)
+             "YJIT was still compiling: #{Units.percent(made.new_code_ratio)} of its code came during the load. " \
+              "Its price is in these figures, and not all of its gain."
+           end),
+          (if made.growth_ratio && made.growth_ratio > GROWTH_RATIO
+             "Its memory was still growing: #{Units.percent(made.growth_ratio)} of it came in the last third of the " \
+              "load. Give it longer --duration."
+           end),
           ("#{cell.unsteady_count} of its trials never became steady." if cell.unsteady_count.positive?)
         ].compact
       end
@@ -80,7 +95,8 @@ module PumaTuner
       def with_front(points)
         points.map do |one|
           others = points - [one]
-          one.with(front: others.none? { |other| better?(other, one) }, beaten: others.any? { |other| clearly_better?(other, one) })
+          one.with(front: others.none? { |other| better?(other, one) },
+            beaten: others.any? { |other| clearly_better?(other, one) })
         end
       end
 
@@ -89,7 +105,9 @@ module PumaTuner
         other.cpu <= one.cpu && other.memory <= one.memory && (other.cpu < one.cpu || other.memory < one.memory)
       end
 
-      def clearly_better?(other, one) = high(other.cpu_ratio) < low(one.cpu_ratio) && high(other.memory_ratio) < low(one.memory_ratio)
+      def clearly_better?(other, one)
+        high(other.cpu_ratio) < low(one.cpu_ratio) && high(other.memory_ratio) < low(one.memory_ratio)
+      end
 
       def high(estimate) = estimate&.high || 1.0
 
@@ -99,7 +117,10 @@ module PumaTuner
       def recommendation(points)
         baseline = points.first
         fitting = points.select { |one| fits?(one) }
-        return [points.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with #{@workers_count} workers; this one needs least memory."] if fitting.empty?
+        if fitting.empty?
+          return [points.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with " \
+            "#{@workers_count} workers; this one needs least memory."]
+        end
         shown = fitting.select { |one| @verdict.comparison(one.variant, "cpu_per_request")&.outcome == :better }
         return nothing_shown(fitting, baseline) if shown.empty?
         cheapest = shown.min_by(&:cpu)
@@ -108,10 +129,15 @@ module PumaTuner
       end
 
       def nothing_shown(fitting, baseline)
-        early = " But YJIT was still compiling in some, so that not all of its gain is in these figures." if fitting.any? { |one| compiling?(one) }
-        return [baseline, "Nothing is shown to take less CPU than #{baseline.variant}.#{early}"] if fitting.include?(baseline)
+        if fitting.any? { |one| compiling?(one) }
+          early = " But YJIT was still compiling in some, so that not all of its gain is in these figures."
+        end
+        if fitting.include?(baseline)
+          return [baseline, "Nothing is shown to take less CPU than #{baseline.variant}.#{early}"]
+        end
         least = fitting.min_by(&:cpu)
-        [least, "#{baseline.variant} does not fit into the memory there is; of those that do, this one takes least CPU."]
+        [least, "#{baseline.variant} does not fit into the memory there is; " \
+          "of those that do, this one takes least CPU."]
       end
 
       def reason(chosen, cheapest)

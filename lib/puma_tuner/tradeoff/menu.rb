@@ -7,8 +7,8 @@ module PumaTuner
       # More take hours, and share the chance of a false alarm among them.
       VARIANTS_MAX = 24
 
-      # So many MiB, for YJIT to stop compiling at, and calls before a method is compiled (Ruby's own: 128 MiB in 3.4, 48 in
-      # 3.3; 30 calls, or 120 in large apps: yjit/src/options.rs).
+      # So many MiB, for YJIT to stop compiling at, and calls before a method is compiled (Ruby's own: 128 MiB in 3.4,
+      # 48 in 3.3; 30 calls, or 120 in large apps: yjit/src/options.rs).
       MEMORY_MIB = [16, 32].freeze
       CALL_THRESHOLDS = [5, 200].freeze
 
@@ -16,13 +16,15 @@ module PumaTuner
       ARENAS = {"env.MALLOC_ARENA_MAX" => "2"}.freeze
       JEMALLOC = "libjemalloc.so.2"
 
-      # Each with what it is meant to do; Ruby's own values in gc.c: growth 1.8, old objects 2.0, free slots 0.20, malloc limit 32 MiB.
+      # Each with what it is meant to do; Ruby's own values in gc.c: growth 1.8,
+      # old objects 2.0, free slots 0.20, malloc limit 32 MiB.
       GC = {
         "gc as it is" => {},
         "heap grows slowly" => {"env.RUBY_GC_HEAP_GROWTH_FACTOR" => "1.1"},
         "fewer major collections" => {"env.RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR" => "4"},
         "more free slots" => {"env.RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO" => "0.4"},
-        "malloc counts less" => {"env.RUBY_GC_MALLOC_LIMIT_MAX" => "134217728", "env.RUBY_GC_OLDMALLOC_LIMIT_MAX" => "536870912"}
+        "malloc counts less" => {"env.RUBY_GC_MALLOC_LIMIT_MAX" => "134217728",
+                                 "env.RUBY_GC_OLDMALLOC_LIMIT_MAX" => "536870912"}
       }.freeze
 
       SUBJECTS = %w[yjit malloc gc].freeze
@@ -41,7 +43,9 @@ module PumaTuner
         lists = subjects.uniq.map { |subject| list(subject, ruby_version, memory_mib, call_thresholds) }
         combinations = lists.first.to_a.product(*lists.drop(1).map(&:to_a))
         ensure_few_combinations(combinations.size)
-        combinations.map { |parts| Prove::Variant.new(name: parts.map(&:first).join(" + "), factors: parts.map(&:last).reduce({}, :merge)) }
+        combinations.map do |parts|
+          Prove::Variant.new(name: parts.map(&:first).join(" + "), factors: parts.map(&:last).reduce({}, :merge))
+        end
       end
 
       def list(subject, ruby_version, memory_mib, call_thresholds)
@@ -55,13 +59,19 @@ module PumaTuner
       def yjit(memory_flag, memory_mib, call_thresholds)
         {
           "YJIT off" => {"yjit" => "off"}, "YJIT on" => {"yjit" => "on"},
-          **memory_mib.to_h { |mib| ["YJIT on with #{mib} MiB", {"yjit" => "on", "rubyopt" => "#{memory_flag}=#{mib}"}] },
-          **call_thresholds.to_h { |count| ["YJIT on after #{count} calls", {"yjit" => "on", "rubyopt" => "--yjit-call-threshold=#{count}"}] }
+          **memory_mib.to_h { |mib| ["YJIT on with #{mib} MiB", yjit_by("#{memory_flag}=#{mib}")] },
+          **call_thresholds.to_h { |count|
+            ["YJIT on after #{count} calls", yjit_by("--yjit-call-threshold=#{count}")]
+          }
         }
       end
 
+      def yjit_by(flag) = {"yjit" => "on", "rubyopt" => flag}
+
       # 3.3 limits the machine code alone, 3.4 what is kept beside it, too.
-      def memory_flag(ruby_version) = (Gem::Version.new(ruby_version) >= Gem::Version.new("3.4")) ? "--yjit-mem-size" : "--yjit-exec-mem-size"
+      def memory_flag(ruby_version)
+        (Gem::Version.new(ruby_version) >= Gem::Version.new("3.4")) ? "--yjit-mem-size" : "--yjit-exec-mem-size"
+      end
 
       # Where it is not installed, it is not tried; the menu is about what there is.
       def jemalloc
@@ -73,7 +83,8 @@ module PumaTuner
 
       def ensure_few_combinations(count)
         return if count <= VARIANTS_MAX
-        raise UsageError, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. Leave out a subject, or some of --memory or --thresholds."
+        raise UsageError, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. " \
+          "Leave out a subject, or some of --memory or --thresholds."
       end
     end
   end

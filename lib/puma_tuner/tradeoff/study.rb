@@ -13,9 +13,11 @@ module PumaTuner
     # growth_ratio: of its memory at the end, how much came in the last third of the load
     # front: whether no other variant is better in both; beaten: whether one is clearly so, by both intervals
     # remarks: sentences
-    Point = Document.define(:variant, :settings, :cpu_ratio, :memory_ratio, :cpu_per_request_ns, :pss_bytes, :p99_ns, :code_bytes,
+    Point = Document.define(:variant, :settings, :cpu_ratio, :memory_ratio, :cpu_per_request_ns, :pss_bytes,
+      :p99_ns, :code_bytes,
       :code_ratio, :new_code_ratio, :growth_ratio, :front, :beaten, :remarks,
-      nested: {cpu_ratio: Stats::Estimate, memory_ratio: Stats::Estimate, cpu_per_request_ns: Stats::Estimate, pss_bytes: Stats::Estimate, p99_ns: Stats::Estimate}) do
+      nested: {cpu_ratio: Stats::Estimate, memory_ratio: Stats::Estimate, cpu_per_request_ns: Stats::Estimate,
+               pss_bytes: Stats::Estimate, p99_ns: Stats::Estimate}) do
       def initialize(new_code_ratio: nil, **fields) = super
 
       # @return [Float] over the baseline, 1 of itself
@@ -32,7 +34,8 @@ module PumaTuner
     # workers_count: for which the memory is estimated; memory_limit_bytes: that must hold for them, nil without one
     # estimated_bytes: {variant => for so many workers, at most: pages that they would share are counted for each}
     # verdict: what the rounds showed
-    Study = Document.define(:subject, :points, :recommended, :reason, :workers_count, :memory_limit_bytes, :estimated_bytes, :verdict,
+    Study = Document.define(:subject, :points, :recommended, :reason, :workers_count, :memory_limit_bytes,
+      :estimated_bytes, :verdict,
       kind: :tradeoff, nested: {points: [Point], verdict: Prove::Verdict}) do
       # @return [Point]
       def baseline = points.first

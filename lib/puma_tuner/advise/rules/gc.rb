@@ -5,8 +5,8 @@ module PumaTuner
     module Rules
       # Remarks that much of the CPU time goes into collecting garbage, which also stops every thread of its worker.
       #
-      # Evidence: GC timed inside recorded requests. Effect: none predicted, it depends on what is found. Cost: work on the
-      # code, or memory. Undo: the old values of whatever variable was set.
+      # Evidence: GC timed inside recorded requests. Effect: none predicted, it depends on what is found. Cost: work on
+      # the code, or memory. Undo: the old values of whatever variable was set.
       class Gc < Rule
         # Without any GC at all, throughput bound by CPU would rise by a ninth. Below that there is little to win.
         LEAST_GC_RATIO = 0.1
@@ -14,8 +14,8 @@ module PumaTuner
         def call(workload, sweep)
           gc_ratio = timed_gc_ratio(workload)
           return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO
-          [remark(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(workload, gc_ratio), change: say(:profile_allocations), cost: say(:work_or_gc_settings),
-            undo: say(:gc_variables))]
+          [remark(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(workload, gc_ratio),
+            change: say(:profile_allocations), cost: say(:work_or_gc_settings), undo: say(:gc_variables))]
         end
 
         private
@@ -31,7 +31,9 @@ module PumaTuner
 
         def evidence(workload, gc_ratio)
           heaviest = timed_endpoints(workload).max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
-          [say(:gc_of_cpu, ratio: gc_ratio), say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_cpu_ns, requests_count: heaviest.demands.size)].freeze
+          [say(:gc_of_cpu, ratio: gc_ratio),
+            say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_cpu_ns,
+              requests_count: heaviest.demands.size)].freeze
         end
       end
     end

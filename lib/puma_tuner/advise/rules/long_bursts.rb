@@ -5,11 +5,12 @@ module PumaTuner
     module Rules
       # Remarks that an endpoint keeps the GVL for so long at a stretch that the worker's other threads stand still.
       #
-      # Evidence: the bursts of recorded requests. Effect: none predicted; it is the other requests' tail that gains, and
-      # that depends on who is beside whom. Cost: the long requests take longer. Undo: the variable removed.
+      # Evidence: the bursts of recorded requests. Effect: none predicted; it is the other requests' tail that gains,
+      # and that depends on who is beside whom. Cost: the long requests take longer. Undo: the variable removed.
       class LongBursts < Rule
-        # Half a time slice of Ruby's default 100 ms. A thread back from its IO waits for the rest of such a burst, up to
-        # the whole slice, at every return: next to one computing thread a cycle of 1.2 ms was measured to take 101 ms.
+        # Half a time slice of Ruby's default 100 ms. A thread back from its IO waits
+        # for the rest of such a burst, up to the whole slice, at every return: next
+        # to one computing thread a cycle of 1.2 ms was measured to take 101 ms.
         LONG_BURST_NS = 50_000_000
 
         # A judgement: rarer than one request in a hundred, they do not reach the p99.
@@ -21,7 +22,9 @@ module PumaTuner
         SHORT_TIMESLICE_MS = 10
 
         def call(workload, sweep)
-          slow = workload.endpoints.select { |endpoint| long_count(endpoint) >= endpoint.demands.size * LEAST_LONG_RATIO }
+          slow = workload.endpoints.select do |endpoint|
+            long_count(endpoint) >= endpoint.demands.size * LEAST_LONG_RATIO
+          end
           return [] if slow.empty?
           [remark(title: say(:long_bursts), evidence: evidence(slow, sweep), **remedy(workload))]
         end
@@ -36,7 +39,8 @@ module PumaTuner
 
         def evidence(slow, sweep)
           of_endpoints = slow.map do |endpoint|
-            say(:bursts_of_endpoint, endpoint: endpoint.name, long_count: long_count(endpoint), requests_count: endpoint.demands.size, long_ns: LONG_BURST_NS, longest_ns: longest_ns(endpoint))
+            say(:bursts_of_endpoint, endpoint: endpoint.name, long_count: long_count(endpoint),
+              requests_count: endpoint.demands.size, long_ns: LONG_BURST_NS, longest_ns: longest_ns(endpoint))
           end
           [*of_endpoints, say(:others_wait, threads_count: sweep.today.threads_count)].freeze
         end

@@ -5,10 +5,11 @@ module PumaTuner
     module Rules
       # Recommends workers and threads; also when the recommendation is to leave them as they are.
       #
-      # Evidence: a sweep that holds today's topology; only what has a steady state is recommended, and nothing while the model is more than
-      # 15 % off the throughput of a recorded setting (Predict::SelfCheck). Threshold: the interval of what is gained must not hold
-      # none, and cells within 3 % of each other are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's
-      # predicted. Cost: memory, or processes where memory is unknown; database connections. Undo: today's options.
+      # Evidence: a sweep that holds today's topology; only what has a steady state is recommended, and nothing while
+      # the model is more than 15 % off the throughput of a recorded setting (Predict::SelfCheck). Threshold: the
+      # interval of what is gained must not hold none, and cells within 3 % of each other are equal, see Choice. Effect:
+      # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
+      # database connections. Undo: today's options.
       class Topology < Rule
         def call(workload, sweep)
           @sweep = sweep
@@ -26,14 +27,18 @@ module PumaTuner
         private
 
         def nothing_to_recommend(evidence)
-          remark(title: say(:no_topology, constraints: constraints(@constraints.any?), arrivals: @today.scenario.arrivals.summary), evidence:, change: say(:something_larger),
+          remark(title: say(:no_topology, constraints: constraints(@constraints.any?),
+            arrivals: @today.scenario.arrivals.summary), evidence:, change: say(:something_larger),
             cost: say(:resources_or_work), undo: options(@today))
         end
 
         # A remark, as nothing is promised.
         def to_measure(evidence)
-          missed = @sweep.self_check.far_off.map { |setting| [setting.scenario.topology.to_s, 1 + setting.figure("throughput").error_ratio] }
-          remark(title: say(:measure_first, missed:), evidence:, change: say(:measure, topologies: [@today, *@choice.candidates].map { |cell| cell.topology.to_s }.uniq),
+          missed = @sweep.self_check.far_off.map do |setting|
+            [setting.scenario.topology.to_s, 1 + setting.figure("throughput").error_ratio]
+          end
+          remark(title: say(:measure_first, missed:), evidence:,
+            change: say(:measure, topologies: [@today, *@choice.candidates].map { |cell| cell.topology.to_s }.uniq),
             cost: say(:minutes), undo: say(:nothing_changed))
         end
 
@@ -71,7 +76,8 @@ module PumaTuner
         def cost
           return say(:nothing) if @choice.stay?
           memory = [@chosen, @today].map(&:memory_bytes)
-          say(:slots, slots_counts: slots(:slots_count), workers_counts: slots(:workers_count), memory_bytes: (memory unless memory.include?(nil)))
+          say(:slots, slots_counts: slots(:slots_count), workers_counts: slots(:workers_count),
+            memory_bytes: (memory unless memory.include?(nil)))
         end
 
         # @return [Array<Integer>] advised, and today's
