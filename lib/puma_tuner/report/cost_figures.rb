@@ -7,8 +7,9 @@ module PumaTuner
       # What each unit is called above a column.
       HEADINGS = {"ns" => "time", "objects" => "objects", "bytes" => "bytes", "events" => "events"}.freeze
 
-      # Gems are told by name and version, Ruby's own library as such; what is left is the app's.
-      GEM = %r{/gems/([^/]+-\d[^/]*)/(.+)\z}
+      # Gems are told by name and version, or by name and commit, Ruby's own library as such; what is left is the app's. Ruby's
+      # own folder holds gems, too, so that a path is asked whether it is a gem's first.
+      GEM = %r{/gems/([^/]+-(?:\d[^/]*|\h{12}))/(.+)\z}
       RUBY = %r{/lib/ruby/(?:[^/]+/)?\d+\.\d+\.\d+/(.+)\z}
 
       # @param costs [Profile::Costs]
@@ -42,8 +43,9 @@ module PumaTuner
 
       # @return [Symbol] whose code it is: :app, :gem, :ruby (its library, and all that is written in C)
       def self.owner(path)
-        return :ruby if path.nil? || path.start_with?("<internal") || RUBY.match?(path)
-        GEM.match?(path) ? :gem : :app
+        return :ruby if path.nil? || path.start_with?("<internal")
+        return :gem if GEM.match?(path)
+        RUBY.match?(path) ? :ruby : :app
       end
 
       # @return [String] of one request where that is known, else of the whole
