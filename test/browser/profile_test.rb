@@ -16,10 +16,28 @@ class ProfilePageInBrowserTest < TunerTest
   end
 
   BOX = <<~JS
-    const box = (name) => [...document.querySelectorAll("svg.flame svg")].find((one) => one.querySelector("title").textContent.startsWith(name + " "));
+    const boxes = [...document.querySelectorAll("svg.flame svg")];
+    const named = (one, name) => one.querySelector("title").textContent.split(" · ")[0] === name;
+    const box = (name) => boxes.find((one) => named(one, name));
     const percent = (name, attribute) => Math.round(parseFloat(box(name).getAttribute(attribute)));
     const click = (name) => box(name).dispatchEvent(new window.MouseEvent("click", {bubbles: true}));
+    const press = (key) => document.activeElement.dispatchEvent(new window.KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+    const at = () => document.activeElement.querySelector("title").textContent.split(" · ")[0];
+    const seen = () => boxes.filter((one) => one.style.display !== "none")
+      .map((one) => `${one.getAttribute("y") / 20} ${one.querySelector("title").textContent.split(" · ")[0]}`);
+    const button = document.querySelector("figure button");
   JS
+
+  # An app between Puma and ActiveRecord.
+  def page_of_layers
+    gem = ->(name) { "/usr/lib/ruby/gems/3.4.0/gems/#{name}/lib/x.rb" }
+    own = {"Puma#handle" => gem.call("puma-8.0.2"), "Rack#call" => gem.call("rack-3.1.8"), "AR#all" => gem.call("activerecord-8.0.1"),
+           "AR#load" => gem.call("activerecord-8.0.1")}
+    list = [stack("Puma#handle > Rack#call > App#index > AR#all > AR#load", 600_000_000, own:), stack("Puma#handle > Rack#call > App#index > View#render", 400_000_000, own:)]
+    page(costs(samples(list:)))
+  end
+
+  FOLDED = ["0 everything, through 2 frames of puma and rack", "1 App#index", "2 activerecord, 2 frames", "2 View#render"].freeze
 
   test "boxes are as wide as what they took, and a click shows one alone until everything is clicked" do
     visit = Chromium.visit(page, script: <<~JS)
@@ -32,6 +50,50 @@ class ProfilePageInBrowserTest < TunerTest
     JS
     assert_empty visit.complaints
     assert_equal({"first" => [90, 60, 30], "alone" => [0, 100, "none", 100], "again" => [90, 60, ""]}, visit.facts)
+  end
+
+  test "a click on a fold shows its frames, and the button all of them, and none again" do
+    visit = Chromium.visit(page_of_layers, script: <<~JS)
+      #{BOX}
+      const facts = {first: seen(), height: document.querySelector("svg.flame").getAttribute("height")};
+      click("activerecord, 2 frames");
+      facts.one = seen();
+      button.click();
+      facts.all = seen();
+      facts.pressed = button.getAttribute("aria-pressed");
+      facts.higher = document.querySelector("svg.flame").getAttribute("height");
+      button.click();
+      return {...facts, again: seen(), released: button.getAttribute("aria-pressed")};
+    JS
+    assert_empty visit.complaints
+    facts = visit.facts
+    assert_equal [FOLDED, FOLDED], facts.values_at("first", "again")
+    assert_equal [FOLDED[0], FOLDED[1], "2 AR#all", "3 AR#load", "2 View#render"], facts["one"]
+    assert_equal [FOLDED[0], "1 Puma#handle", "2 Rack#call", "3 App#index", "4 AR#all", "5 AR#load", "4 View#render"], facts["all"]
+    assert_equal %w[true false 60 120], facts.values_at("pressed", "released", "height", "higher")
+  end
+
+  test "without the script the folded graph is what is seen" do
+    visit = Chromium.visit(page_of_layers.gsub(%r{<script>.*?</script>}m, ""), script: "#{BOX} return {seen: seen(), hidden: button.offsetParent === null};")
+    assert_equal({"seen" => FOLDED, "hidden" => true}, visit.facts)
+  end
+
+  test "keys go from box to box, unfold and zoom" do
+    visit = Chromium.visit(page_of_layers, script: <<~JS)
+      #{BOX}
+      const stops = boxes.filter((one) => one.getAttribute("tabindex") === "0").length;
+      boxes[0].focus();
+      const way = ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "Enter", "ArrowDown", "ArrowUp", "ArrowRight"].map((key) => { press(key); return at(); });
+      press(" ");
+      const alone = [percent("View#render", "width"), document.querySelector(".flame-said").textContent];
+      press("Escape");
+      return {stops, way, alone, whole: percent("View#render", "width")};
+    JS
+    assert_empty visit.complaints
+    facts = visit.facts
+    assert_equal ["App#index", "activerecord, 2 frames", "View#render", "activerecord, 2 frames", "AR#all", "AR#load", "AR#all", "View#render"], facts["way"]
+    assert_equal [1, 100, 40], [facts["stops"], facts["alone"].first, facts["whole"]]
+    assert_match(/\AView#render · .*view.rb:1 · 40.0% in all, 40.0% by itself, /, facts["alone"].last)
   end
 
   test "names from the app can't become markup" do

@@ -20,6 +20,12 @@ module PumaTuner
         # @return [CostFigures]
         def figures = @figures ||= CostFigures.new(costs)
 
+        # @return [String] CSS
+        def stylesheet = @stylesheet ||= super + asset("flame_graph.css")
+
+        # @return [String] JavaScript
+        def script = @script ||= super + asset("flame_graph.js")
+
         # @return [FlameGraph]
         def flame_graph = @flame_graph ||= FlameGraph.new(costs)
 
