@@ -14,11 +14,11 @@ module PumaTuner
   #   set_up(say:)                    makes ready what is no gem, or says what to install
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
-  # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run, with block_proof, served_proof
-  # and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where two variants of a verdict stand to each other: ratios.
+  # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run, with
+  # proofs and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where two
+  # variants of a verdict stand to each other: ratios.
   module Lab
     autoload :Axis, "#{__dir__}/harness/finding"
-    autoload :BlockProof, "#{__dir__}/harness/block_proof"
     autoload :Bundle, "#{__dir__}/harness/bundle"
     autoload :Chart, "#{__dir__}/harness/finding"
     autoload :Child, "#{__dir__}/harness/child"
@@ -32,10 +32,10 @@ module PumaTuner
     autoload :Kept, "#{__dir__}/harness/kept"
     autoload :Margin, "#{__dir__}/harness/margin"
     autoload :Outcome, "#{__dir__}/harness/outcome"
+    autoload :Proofs, "#{__dir__}/harness/proofs"
     autoload :Ratios, "#{__dir__}/harness/ratios"
     autoload :Run, "#{__dir__}/harness/run"
     autoload :ServedCommands, "#{__dir__}/harness/served_commands"
-    autoload :ServedProof, "#{__dir__}/harness/served_proof"
     autoload :Series, "#{__dir__}/harness/finding"
     autoload :Table, "#{__dir__}/harness/finding"
     autoload :Times, "#{__dir__}/harness/times"
@@ -44,9 +44,6 @@ module PumaTuner
 
     # The project's own. PUMA_TUNER_LABS names another folder of labs in their place.
     FOLDER = __dir__
-
-    # In a fingerprint: what versions of gems, and of what they need, bring with them. Nobody has to declare that.
-    FOLLOWS_FROM_GEMS = [[:gem, nil], [:extension, nil]].freeze
 
     @registered = {}
 

@@ -37,7 +37,8 @@ module PumaTuner
 
       def record(variant, warmup_s, record_s)
         ready = @commands.call(variant)
-        Measure::LoadedWindow.new(command: ready.command, traffic: @traffic, topology: ready.topology, warmup_s:, duration_s: record_s, boot_limit_s: Lab::ServedProof::BOOT_LIMIT_S).call
+        Measure::LoadedWindow.new(command: ready.command, traffic: @traffic, topology: ready.topology, warmup_s:, duration_s: record_s,
+          boot_limit_s: Lab::ServedCommands::BOOT_LIMIT_S).call
       end
 
       # As `puma_tuner calibrate` has kept it, or measured now.

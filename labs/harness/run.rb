@@ -54,11 +54,13 @@ module PumaTuner
       # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first, such as
       #   {"old" => {"gem.json" => "2.7.2"}, "with YJIT" => {"gem.json" => "2.7.2", "yjit" => "on"}}
       # @param title [String] said before what is at hand
+      # @param options [Hash{Symbol => Object}] see Proofs.of_blocks
       # @return [Prove::Verdict]
-      def proof(file, variants, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
-        plan = BlockProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
-        kept = @kept.journal(title, {"file" => file, **same(variants, plan)})
-        BlockProof.new(File.join(@folder, file), variants, plan, pins:, kept:).call { |what| note([title, what].compact.join(": ")) }
+      # @raise [InvalidMeasurement] when it ended early: a claim rests on all of its rounds
+      def proof(file, variants, title: nil, **options)
+        options = {**Proofs::OF_BLOCKS, **common, **options}
+        kept = @kept.journal(title, {"file" => file, **same(variants, options)})
+        prove(Proofs.of_blocks(File.join(@folder, file), variants, pins:, command: @command, **options), kept, title)
       end
 
       # Measures served applications against each other, in rounds.
@@ -67,11 +69,14 @@ module PumaTuner
       # @param traffic [Load::Traffic] what is sent
       # @param out [#call] variant's name -> file for its standard output
       # @param title [String] said before what is at hand
+      # @param options [Hash{Symbol => Object}] see Proofs.served
       # @return [Prove::Verdict]
-      def served_proof(variants, traffic:, out:, rounds_count:, duration_s:, warmup_limit_s:, title: nil, **options)
-        plan = ServedProof::Plan.new(rounds_count:, duration_s:, warmup_limit_s:, seed: @seed, command: @command, busy_machine: @busy_machine, **options)
-        kept = @kept.journal(title, {"connections" => traffic.connections_count, "arrivals" => traffic.arrivals.to_s, **same(variants, plan)})
-        ServedProof.new(variants, traffic:, plan:, folder: @folder, out:, kept:).call { |what| note([title, what].compact.join(": ")) }
+      # @raise [InvalidMeasurement] as above
+      def served_proof(variants, traffic:, out:, title: nil, **options)
+        options = {**Proofs::SERVED, **common, **options}
+        load = {"connections" => traffic.connections_count, "arrivals" => traffic.arrivals.to_s}
+        kept = @kept.journal(title, {**load, **same(variants, options)})
+        prove(Proofs.served(variants, traffic:, folder: @folder, out:, command: @command, **options), kept, title)
       end
 
       # Runs one of the lab's programs once.
@@ -101,7 +106,15 @@ module PumaTuner
 
       private
 
-      def same(variants, plan) = {"variants" => variants.to_a, "plan" => plan.to_h.except(:command).transform_keys(&:to_s)}
+      def common = {seed: @seed, busy_machine: @busy_machine}
+
+      # What must be the same for a proof to go on.
+      def same(variants, options) = {"variants" => variants.to_a, "plan" => options.transform_keys(&:to_s)}
+
+      # @param setup [Prove::Setup]
+      def prove(setup, kept, title)
+        setup.proof(kept:).call { |what| note([title, what].compact.join(": ")) }.ensure_complete
+      end
 
       def pins = @pins ||= @lab.gems(quick: @quick)
     end

@@ -8,6 +8,9 @@ module PumaTuner
     #
     # Installing is for `puma_tuner lab setup`: what is not installed is refused here.
     class ServedCommands
+      # A shop's application takes its time to load.
+      BOOT_LIMIT_S = 90
+
       # Puma on the variant's `app=`, in this word's place.
       RACKUP = "config.ru"
       WORDS = [Gem.ruby, "-S", "puma", "--silent", RACKUP].freeze
@@ -38,7 +41,7 @@ module PumaTuner
       # Serves a variant, outside of any proof.
       # @param variant [Prove::Variant]
       # @yieldparam server [Host::ServerProcess]
-      def serve(variant, boot_limit_s: ServedProof::BOOT_LIMIT_S, &)
+      def serve(variant, boot_limit_s: BOOT_LIMIT_S, &)
         ready = call(variant)
         kind = ready.other_server ? Host::OtherServer : Host::ServerProcess
         kind.run(ready.command, topology: ready.topology, puma_options: ready.puma_options, boot_limit_s:, &)

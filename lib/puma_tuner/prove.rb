@@ -4,6 +4,7 @@ module PumaTuner
   # Variants -> Verdict: real processes, the same load, interleaved rounds, an honest interval.
   #
   # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
+  # How a proof comes about: setup.
   # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a
   # served app) or a block_runner (of a block of Ruby). What happens in a trial: trial_run; memory_curve, conditions,
   # laws; in a round: disturbance. What ran: what_ran, difference. What may be said of it: judge (paired_values,
@@ -42,6 +43,7 @@ module PumaTuner
     autoload :Proof, "puma_tuner/prove/proof"
     autoload :Rounds, "puma_tuner/prove/rounds"
     autoload :Rubies, "puma_tuner/prove/rubies"
+    autoload :Setup, "puma_tuner/prove/setup"
     autoload :TimeLimit, "puma_tuner/prove/time_limit"
     autoload :Trial, "puma_tuner/prove/verdict"
     autoload :TrialLoad, "puma_tuner/prove/verdict"

@@ -119,8 +119,7 @@ module PumaTuner
     def prove(tuning)
       return tuning.with(unproven: nil) if @plan.rounds_count.zero?
       return tuning.with(unproven: "no time was left for it") if @clock&.short?(PROOF_LEAST_S)
-      variants = variants_of(tuning.sweep, tuning.advice_list)
-      proof = Prove::Proof.new(proof_plan(variants), trial_runner: trial_runner(variants))
+      proof = setup(variants_of(tuning.sweep, tuning.advice_list)).proof
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
     rescue UsageError, MeasurementFailed => error
       @output = error.output
@@ -141,24 +140,21 @@ module PumaTuner
     TURNS_COUNT = 6
     private_constant :METRICS, :TURNS_COUNT
 
-    # The same app at other settings answers the same, whatever its pages look like.
-    def proof_plan(variants)
-      load = Prove::TrialLoad.new(generator: @plan.traffic.generator_name,
-        connections_count: @plan.traffic.connections_count, arrivals: @plan.traffic.arrivals.to_s,
-        duration_ns: (@plan.trial_duration_s * Units::NS_PER_S).round)
-      Prove::Proof::Plan.new(variants:,
-        metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) },
-        looks: Prove::Looks.fixed(@plan.rounds_count), seed: @plan.seed, load:, command: @plan.repeat_with,
-        bodies_may_differ: true, time_limit_s: @clock&.left_s)
+    # The same app at other settings answers the same, whatever its pages look like; and nothing is checked out or
+    # installed for it.
+    def setup(variants)
+      Prove::Setup.served(variants, preparation: Prove::Preparation.new(variants:, command: @plan.command, folder: nil),
+        traffic: @plan.traffic, times: trial_times, looks: Prove::Looks.fixed(@plan.rounds_count),
+        metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) }, bodies_may_differ: true,
+        time_limit_s: @clock&.left_s, seed: @plan.seed, command: @plan.repeat_with)
     end
 
-    def trial_runner(variants)
-      times = Prove::TrialRunner::Times.new(warmup_window_s: @plan.warmup_s / Load::WarmupRun::WINDOWS_COUNT,
+    def trial_times
+      Prove::TrialRunner::Times.new(
+        warmup_window_s: @plan.warmup_s / Load::WarmupRun::WINDOWS_COUNT,
         warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR, duration_s: @plan.trial_duration_s,
-        turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s)
-      # Nothing is checked out or installed for topologies.
-      preparation = Prove::Preparation.new(variants:, command: @plan.command, folder: nil)
-      Prove::TrialRunner.new(preparation:, traffic: @plan.traffic, times:, probe: Measure::LateWindow)
+        turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s
+      )
     end
 
     # Today's and what is proposed, and what else is to be measured; today's

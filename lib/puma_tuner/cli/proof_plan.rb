@@ -20,9 +20,22 @@ module PumaTuner
         @say = say
         @apps = Options::App.from(options).words
         @given = given
-        plan # mistakes are told at once, before anything is kept
-        command unless options[:block]
+        @setup = options[:block] ? of_block : served # mistakes are told at once, before anything is kept
       end
+
+      # @return [Prove::Setup]
+      attr_reader :setup
+
+      # @return [Hash{String => Object}] what must be the same for a run to go
+      #   on; it is kept, without what may be secret
+      def same
+        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] },
+         "app" => Host::Masking.words(@apps), "primary" => setup.plan.primary, "looks" => setup.plan.looks.to_s,
+         **@options.slice(*SAME).transform_keys(&:to_s),
+         "path" => Array(option(:path)).map { |path| Host::Masking.paths(path) }}
+      end
+
+      private
 
       # @return [Array<Prove::Variant>] the baseline first
       def variants
@@ -34,30 +47,13 @@ module PumaTuner
         end
       end
 
-      # @param kept [Prove::Journal]
-      # @return [Prove::Proof]
-      def proof(kept: Prove::Rounds::Nothing, **changes)
-        Prove::Proof.new(plan.with(**changes), trial_runner: runner(changes.fetch(:variants, variants)), kept:)
-      end
-
-      # @return [Hash{String => Object}] what must be the same for a run to go
-      #   on; it is kept, without what may be secret
-      def same
-        {"variants" => variants.map { |variant| [variant.name, Host::Masking.factors(variant.factors)] },
-         "app" => Host::Masking.words(@apps), "primary" => plan.primary, "looks" => plan.looks.to_s,
-         **@options.slice(*SAME).transform_keys(&:to_s),
-         "path" => Array(option(:path)).map { |path| Host::Masking.paths(path) }}
-      end
-
-      private
-
       def option(name) = @options[name]
 
       # @return [Boolean] whether one that may be given again is given
       def given?(name) = option(name).to_a.any?
 
       def declared
-        return Prove::Declared.checked(@given) if @given
+        return @given if @given
         return Prove::Declared.parse(option(:variant)) if given?(:variant)
         return Prove::Declared.factorial(option(:factor)) if given?(:factor)
         return Prove::Declared.read(option(:variants)) if option(:variants)
@@ -84,20 +80,32 @@ module PumaTuner
       def of_files
         kind = {".ru" => "app", ".rb" => "config"}[File.extname(@apps.first)]
         return [] unless kind && @apps.all? { |path| File.extname(path) == File.extname(@apps.first) }
-        Prove::Declared.checked(@apps.map do |path|
-          Prove::Variant.new(name: path, factors: {kind => File.expand_path(path)})
-        end)
+        @apps.map { |path| Prove::Variant.new(name: path, factors: {kind => File.expand_path(path)}) }
       end
 
-      def plan
-        @plan ||= Prove::Proof::Plan.new(
-          variants:, metrics:, primary:, looks:, noise_rounds_count: option(:noise_rounds),
-          equivalent_ratio: option(:equivalent),
-          expectations:, allowed: Prove::Factors.allowed(option(:allow).to_a),
+      def served
+        judged = rules # its mistakes come first, as nothing must be at hand to tell them
+        preparation = Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, say: @say)
+        Prove::Setup.served(variants, preparation:, traffic:, times:, placement:, **judged)
+      end
+
+      def of_block
+        command = Options::App.block_command(option(:block))
+        preparation = Prove::Preparation.new(variants:, command:, folder: @folder, say: @say)
+        limits = {duration_s: option(:duration), warmup_limit_s: option(:warmup_limit),
+                  boot_limit_s: option(:boot_limit)}
+        Prove::Setup.block(variants, file: File.expand_path(option(:block)), limits:,
+          commands: ->(variant) { preparation.call(variant).command }, **rules)
+      end
+
+      # What is judged, and by what.
+      def rules
+        {
+          primary:, looks:, expectations:, noise_rounds_count: option(:noise_rounds),
+          equivalent_ratio: option(:equivalent), allowed: Prove::Factors.allowed(option(:allow).to_a),
           bodies_may_differ: option(:bodies_may_differ) || false, busy_machine: option(:busy_machine),
-          time_limit_s: option(:time), seed: option(:seed), load: trial_load,
-          command: Host::Masking.own_command
-        )
+          time_limit_s: option(:time), seed: option(:seed), command: Host::Masking.own_command
+        }
       end
 
       def expectations
@@ -130,14 +138,6 @@ module PumaTuner
 
       def placement = @placement ||= Host::Placement.of(option(:core))
 
-      def trial_load
-        return Prove::TrialLoad.of_block(duration_ns) if option(:block)
-        Prove::TrialLoad.new(generator: traffic.generator_name, connections_count: traffic.connections_count,
-          arrivals: traffic.arrivals.to_s, duration_ns:)
-      end
-
-      def duration_ns = (times.duration_s * Units::NS_PER_S).round
-
       def times
         Prove::TrialRunner::Times.new(
           warmup_window_s: option(:warmup_window), warmup_limit_s: option(:warmup_limit), duration_s: option(:duration),
@@ -146,26 +146,12 @@ module PumaTuner
         )
       end
 
-      def runner(variants)
-        return block_runner(variants) if option(:block)
-        preparation = Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, say: @say)
-        Prove::TrialRunner.new(preparation:, traffic:, times:, probe: Measure::LateWindow, placement:)
-      end
+      def command = @command ||= Options::App.from((started == @apps) ? @options : {**@options, app: started}).command
 
-      def block_runner(variants)
-        preparation = Prove::Preparation.new(variants:, command: Options::App.block_command(option(:block)),
-          folder: @folder, say: @say)
-        Prove::BlockRunner.new(file: File.expand_path(option(:block)),
-          commands: ->(variant) { preparation.call(variant).command }, warmup_limit_s: times.warmup_limit_s,
-          duration_s: times.duration_s, boot_limit_s: times.boot_limit_s)
-      end
-
-      def command = @command ||= Options::App.from((served == @apps) ? @options : {**@options, app: served}).command
-
-      def rackup = (File.expand_path(served.first) if served.size == 1 && served.first.end_with?(".ru"))
+      def rackup = (File.expand_path(started.first) if started.size == 1 && started.first.end_with?(".ru"))
 
       # Of several files that are variants, what is started: the first config.ru, or the one in this folder.
-      def served
+      def started
         if @apps.size < 2 || @given || given?(:variant) || given?(:factor) || option(:variants) || option(:topologies)
           return @apps
         end

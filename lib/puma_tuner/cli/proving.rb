@@ -21,7 +21,7 @@ module PumaTuner
       end
 
       def verdict_of(plan, name, journal)
-        proof = plan.proof(kept: journal)
+        proof = plan.setup.proof(kept: journal)
         progress.stage(name, nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
       rescue Interrupt
         err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")

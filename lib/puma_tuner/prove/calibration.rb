@@ -27,13 +27,13 @@ module PumaTuner
         end
       end
 
-      # @param plan [#proof, #variants] what would be proven; CLI::ProofPlan
+      # @param setup [Setup] of what would be proven
       # @param proofs_count [Integer]
-      def initialize(plan, proofs_count:)
-        first = plan.variants.first
+      def initialize(setup, proofs_count:)
+        first = setup.variants.first
         # Proofs after another: so many rounds each, in an order of its own.
         @proofs = Array.new(proofs_count) do |index|
-          plan.proof(variants: [first, first.with(name: "#{first.name} again")], looks: Looks.fixed(ROUNDS_COUNT),
+          setup.proof(variants: [first, first.with(name: "#{first.name} again")], looks: Looks.fixed(ROUNDS_COUNT),
             noise_rounds_count: 0, seed: index + 1)
         end
       end

@@ -17,13 +17,11 @@ module PumaTuner
       # @param ready [Preparation::Ready]
       # @param traffic [Load::Traffic]
       # @param times [TrialRunner::Times]
-      # @param probe [#call, nil] see TrialRunner
-      def initialize(server, ready, traffic:, times:, probe:, cores_count:)
+      def initialize(server, ready, traffic:, times:, cores_count:)
         @server = server
         @ready = ready
         @traffic = traffic
         @times = times
-        @probe = probe
         @cores_count = cores_count
         @meter = Host::Asking.new(server.directory)
       end
@@ -99,8 +97,8 @@ module PumaTuner
       end
 
       def mean_budget
-        return unless @probe && @times.probe_s.positive?
-        observation = @probe.call(@server, @meter) { @traffic.send_to(@server.url, duration_s: @times.probe_s) }
+        return unless @times.probe_s.positive?
+        observation = Measure::LateWindow.call(@server, @meter) { @traffic.send_to(@server.url, duration_s: @times.probe_s) }
         count = observation&.requests_count.to_i
         return if count.zero?
         Probe::Budget.new(**observation.budget.to_h.transform_values { |ns| ns && (ns / count) })

@@ -28,14 +28,12 @@ module PumaTuner
       # @param preparation [#call] Variant -> Preparation::Ready
       # @param traffic [Load::Traffic] what to send, with which generator
       # @param times [Times]
-      # @param probe [#call, nil] server, meter and a block that sends load -> Probe::Observation of it, or nil
       # @param placement [Host::Placement] which cores are the servers'
-      def initialize(preparation:, traffic:, times:, probe: nil, placement: Host::Placement.none)
+      def initialize(preparation:, traffic:, times:, placement: Host::Placement.none)
         @placement = placement
         @preparation = preparation
         @traffic = traffic
         @times = times
-        @probe = probe
         @cores_count = Probe::MachineFacts.read.cores_count
         @boot_s, @load_s = BOOT_S, LOAD_S
         @took_s = []
@@ -131,8 +129,7 @@ module PumaTuner
         Named.by(variant, round, boot: true) do |booted|
           serve(variant) do |server, ready|
             booted.call
-            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, probe: @probe,
-              cores_count: @cores_count)
+            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, cores_count: @cores_count)
             serving(others, round, [*runs, [variant, run]], &block)
           end
         end

@@ -102,8 +102,17 @@ module PumaTuner
     #
     # generator: what sent the load; arrivals: as people read it; duration_ns: of the load in each trial
     TrialLoad = Document.define(:generator, :connections_count, :arrivals, :duration_ns) do
+      # @param traffic [Load::Traffic] what is sent to each server
+      # @return [TrialLoad]
+      def self.of_traffic(traffic, duration_s:)
+        new(generator: traffic.generator_name, connections_count: traffic.connections_count, arrivals: traffic.arrivals.to_s,
+          duration_ns: (duration_s * Units::NS_PER_S).round)
+      end
+
       # @return [TrialLoad] of a block of Ruby, to which nothing is sent
-      def self.of_block(duration_ns) = new(generator: nil, connections_count: nil, arrivals: nil, duration_ns:)
+      def self.of_block(duration_s:)
+        new(generator: nil, connections_count: nil, arrivals: nil, duration_ns: (duration_s * Units::NS_PER_S).round)
+      end
     end
 
     # A variant that failed in some attempts at a round, which were run again.

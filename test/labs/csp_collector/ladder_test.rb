@@ -33,8 +33,7 @@ class CspLadderTest < TunerTest
 
   def prove(variants)
     with_traffic do |traffic, lines|
-      plan = PumaTuner::Lab::ServedProof::Plan.new(**SHORT)
-      PumaTuner::Lab::ServedProof.new(variants, traffic:, plan:, folder: LAB, out: lines.method(:path)).call
+      PumaTuner::Lab::Run.new(Labs::CspCollector.new, folder: LAB).served_proof(variants, traffic:, out: lines.method(:path), **SHORT)
     end
   end
 

@@ -52,7 +52,7 @@ module PumaTuner
       end
 
       def count_false_alarms(plan, proofs_count)
-        calibration = Prove::Calibration.new(plan, proofs_count:)
+        calibration = Prove::Calibration.new(plan.setup, proofs_count:)
         result = progress.stage("calibrate", calibration.expected_s) do |stage|
           calibration.call { |what| stage.note(what) }
         end

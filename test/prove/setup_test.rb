@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class SetupTest < TunerTest
+  include PumaTuner
+
+  VARIANTS = %w[1x3 2x3].map { |topology| PumaTuner::Prove::Variant.new(name: topology, factors: {"topology" => topology}) }
+  TIMES = PumaTuner::Prove::TrialRunner::Times.new(warmup_window_s: 0.5, warmup_limit_s: 5, duration_s: 2.5, turns_count: 4, probe_s: 1, boot_limit_s: 30)
+
+  def served(variants = VARIANTS, **rules)
+    traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count: 7, seed: 1)
+    Prove::Setup.served(variants, preparation: ->(_) { flunk("nothing is started") }, traffic:, times: TIMES,
+      looks: Prove::Looks.fixed(8), seed: 3, **rules)
+  end
+
+  def of_block(**rules)
+    variants = %w[a b].map { |name| Prove::Variant.new(name:, factors: {"block" => name}) }
+    Prove::Setup.block(variants, file: "/tmp/blocks.rb", commands: ->(_) { flunk("nothing is started") },
+      limits: {duration_s: 0.5, warmup_limit_s: 6}, looks: Prove::Looks.fixed(6), seed: 1, **rules)
+  end
+
+  test "what is sent to a served app is in the plan" do
+    load = served.plan.load
+    assert_equal [7, 2_500_000_000], [load.connections_count, load.duration_ns]
+    assert_equal "closed loop", load.arrivals
+    refute_empty load.generator
+  end
+
+  test "to a block nothing is sent, and it is judged by what blocks have" do
+    plan = of_block(primary: "cpu_per_iteration").plan
+    assert_equal [nil, nil, 500_000_000], [plan.load.generator, plan.load.connections_count, plan.load.duration_ns]
+    assert_equal Prove::Metric::BLOCK, plan.metrics
+    assert_equal "cpu_per_iteration", plan.primary
+  end
+
+  test "rules that are not given are those of any proof" do
+    assert_equal ["throughput", [], 0], [served.plan.primary, served.plan.allowed, served.plan.noise_rounds_count]
+    assert_equal "p99", served(primary: "p99").plan.primary
+  end
+
+  test "a proof may change what was planned, and the setup stays what it is" do
+    setup = served
+    shorter = setup.proof(looks: Prove::Looks.fixed(2))
+    assert_operator shorter.expected_s, :<, setup.proof.expected_s
+    assert_equal 8, setup.plan.looks.rounds_max
+  end
+
+  test "two variants of one name, and a factor that nobody knows, are refused before anything runs" do
+    assert_match(/two variants are called "1x3"/, assert_raises(UsageError) { served([VARIANTS.first] * 2) }.message)
+    odd = Prove::Variant.new(name: "odd", factors: {"colour" => "red"})
+    assert_match(/colour/, assert_raises(UsageError) { served([*VARIANTS, odd]) }.message)
+  end
+end
