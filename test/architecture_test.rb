@@ -1,116 +1,112 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "prism"
+require "support/architecture"
 
-# A stage may use earlier stages' values, never their workings.
+# Who may know whom.
 class ArchitectureTest < TunerTest
-  STAGES = %w[Measure Model Predict Advise Prove Report].freeze
-  LIBRARY = File.expand_path("../lib/puma_tuner", __dir__)
-  PROBE = File.expand_path("../probe/lib", __dir__)
+  ROOT = File.expand_path("..", __dir__)
+  PROBE = File.join(ROOT, "probe/lib")
 
-  # Collects constant paths such as Model::Workload.
-  class ConstantPaths < Prism::Visitor
-    attr_reader :paths
+  # Each folder, and the folders whose constants it may name: whoever is not listed is a stranger. It is read downwards, as none may
+  # name one that stands below it.
+  TABLE = {
+    # What runs in a server
+    "ground" => [],
+    "probe" => %w[ground],
+    "export" => %w[ground probe],
+    "ways in" => %w[ground probe],
+    # What the stages stand on
+    "stats" => %w[ground],
+    "host" => %w[ground probe],
+    "load" => %w[ground probe stats host],
+    "block" => %w[ground probe host],
+    # The stages, in the order of the flow
+    "measure" => %w[ground probe host load],
+    "model" => %w[ground probe],
+    "calibrate" => %w[ground probe stats host load measure model],
+    "predict" => %w[ground stats model],
+    "advise" => %w[ground stats],
+    "prove" => %w[ground probe stats host load block measure],
+    # Beside them
+    "profile" => %w[ground probe stats host load block],
+    "tradeoff" => %w[ground probe stats prove],
+    "fleet" => %w[ground probe export stats],
+    "access_log" => %w[ground probe load],
+    # What uses them
+    "tuner" => %w[ground probe load measure model calibrate predict advise prove],
+    "report" => %w[ground probe stats model predict advise prove tuner],
+    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff fleet access_log tuner report],
+    "labs/harness" => %w[ground probe stats host prove report cli]
+  }.freeze
 
-    def initialize
-      @paths = []
-      super
+  # Files that stand in no folder of their own.
+  GROUND = %w[atomic_file clock document error rule_of_thumb thread_line topology units unknown version].freeze
+  WAYS_IN = %w[autorun jobs profiler_middleware railtie].freeze
+  TUNER = %w[tuner tuning].freeze
+
+  # These name what is loaded when somebody asks for it, so they know all.
+  MAPS = %w[lib/puma_tuner.rb probe/lib/puma_tuner/probe.rb probe/lib/puma_tuner-probe.rb lib/puma_tuner/cli/commands.rb].freeze
+
+  # @return [Hash{String => String}] folder by path of each Ruby file
+  def files
+    paths = Dir["#{ROOT}/{lib,probe/lib}/**/*.rb", "#{ROOT}/labs/harness{.rb,/**/*.rb}"].map { |path| path.delete_prefix("#{ROOT}/") }
+    (paths - MAPS).to_h { |path| [path, folder_of(path)] }
+  end
+
+  def folder_of(path)
+    return "labs/harness" if path.start_with?("labs/")
+    return "ways in" if path.include?("/puma/plugin/")
+    first = path[%r{lib/puma_tuner/(\w+)}, 1]
+    {GROUND => "ground", WAYS_IN => "ways in", TUNER => "tuner"}.find { |names, _| names.include?(first) }&.last || first
+  end
+
+  def uses = @uses ||= Dir.chdir(ROOT) { Architecture.new(files).uses }
+
+  test "every folder stands in the table" do
+    assert_equal TABLE.keys.sort, files.values.uniq.sort
+  end
+
+  test "no folder names another that it may not know" do
+    strangers = uses.flat_map { |folder, homes| homes.except(*TABLE.fetch(folder)).flat_map { |home, at| at.map { |place| "#{folder} names #{home}: #{place}" } } }
+    assert_empty strangers, strangers.join("\n")
+  end
+
+  test "no folder may know another that it does not name" do
+    idle = TABLE.flat_map { |folder, allowed| (allowed - uses[folder].keys).map { |home| "#{folder} => #{home}" } }
+    assert_empty idle, "strike it from the table"
+  end
+
+  test "nobody knows who stands below: there is no circle" do
+    places = TABLE.keys
+    TABLE.each { |folder, allowed| allowed.each { |home| assert_operator places.index(home), :<, places.index(folder), "#{folder} => #{home}" } }
+  end
+
+  test "a name means the innermost definition around it" do
+    Dir.mktmpdir do |folder|
+      a, b = {"a.rb" => "module A; module B; X = 1; end; class C; B::X; Y; end; end", "b.rb" => "module B; class X; end; end; Y = A::B"}
+        .map { |name, text| File.join(folder, name).tap { |path| File.write(path, text) } }
+      found = Architecture.new({a => "a", b => "b"}).uses
+      assert_equal({"a" => {"b" => ["#{a}:1 Y"]}, "b" => {"a" => ["#{b}:1 A::B"]}}, found)
     end
-
-    def visit_constant_path_node(node)
-      @paths << node.full_name
-    rescue Prism::ConstantPathNode::DynamicPartsInConstantPathError
-      super
-    end
-  end
-
-  def paths_in(path)
-    visitor = ConstantPaths.new
-    Prism.parse_file(path).value.accept(visitor)
-    visitor.paths
-  end
-
-  # @return [Array<String>] the first word of each constant's path
-  def constants_in(path)
-    paths_in(path).map { |name| name.delete_prefix("PumaTuner::")[/\w+/] }
-  end
-
-  # @return [Array<String>] "Stage::Name" for each use of a stage's constant in the file
-  def uses_in(path)
-    paths_in(path).filter_map { |name| name.delete_prefix("PumaTuner::")[/\A(?:#{STAGES.join("|")})::\w+/] }
-  end
-
-  def value?(name) = PumaTuner.const_get(name).then { |constant| constant.is_a?(Class) && constant < PumaTuner::Document::Writing }
-
-  STAGES.each_with_index do |stage, place|
-    test "#{stage} uses values of earlier stages only" do
-      files = Dir["#{LIBRARY}/#{stage.downcase}/**/*.rb"]
-      refute_empty files
-      files.each do |path|
-        (uses_in(path).uniq - [stage]).reject { |name| name.start_with?("#{stage}::") }.each do |name|
-          assert_operator STAGES.index(name[/\w+/]), :<, place, "#{path} uses #{name}, of a later stage"
-          assert value?(name) || name == "Measure::LateWindow", "#{path} uses #{name}, which is no value"
-        end
-      end
-    end
-  end
-
-  test "the ground knows no stage's workings" do
-    Dir["#{LIBRARY}/{host,load,stats}/**/*.rb"].each do |path|
-      assert_empty uses_in(path), path
-      refute_includes constants_in(path), "Calibrate", path
-    end
-  end
-
-  # It has a server observed, as the Tuner does, and makes one of the model's values.
-  CALIBRATE_MAY_USE = %w[Measure::LoadedWindow Model::Machine Model::Calibrated Model::SwitchCost].freeze
-
-  test "calibrate stands beside the stages: it uses values and one way in, and no stage uses it" do
-    files = Dir["#{LIBRARY}/calibrate/**/*.rb"] + ["#{LIBRARY}/calibrate.rb"]
-    assert_operator files.size, :>, 10
-    assert_empty files.flat_map { |path| uses_in(path) }.uniq - CALIBRATE_MAY_USE
-    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Calibrate", path }
-  end
-
-  test "profile stands beside the stages: it uses none of them, and no stage but report uses it, its values alone" do
-    files = Dir["#{LIBRARY}/profile/**/*.rb"] + ["#{LIBRARY}/profile.rb"]
-    assert_operator files.size, :>, 30
-    assert_empty files.flat_map { |path| uses_in(path) }.uniq
-    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Profile", path }
-  end
-
-  test "labs stand outside: in the library only the map and the command name them, for a checkout" do
-    using = Dir["#{LIBRARY}{.rb,/**/*.rb}"].select { |path| File.read(path).match?(/\bLabs?\b/) }
-    assert_equal %w[puma_tuner.rb puma_tuner/cli.rb puma_tuner/cli/commands.rb], using.map { |path| path.delete_prefix("#{File.dirname(LIBRARY)}/") }.sort
-  end
-
-  test "fleet stands beside the stages: it uses none of them, and no stage uses it" do
-    files = Dir["#{LIBRARY}/fleet/**/*.rb"] + ["#{LIBRARY}/fleet.rb"]
-    assert_operator files.size, :>, 10
-    assert_empty files.flat_map { |path| uses_in(path) }.uniq - ["Probe::Endpoint"]
-    Dir["#{LIBRARY}/{#{STAGES.map(&:downcase).join(",")}}/**/*.rb"].each { |path| refute_includes constants_in(path), "Fleet", path }
-  end
-
-  test "the probe knows nothing of what runs in the terminal" do
-    files = Dir["#{PROBE}/**/*.rb"]
-    assert_operator files.size, :>, 70
-    theirs = Dir["#{LIBRARY}/*.rb"].map { |path| File.basename(path, ".rb").split("_").map(&:capitalize).join } + %w[CLI AccessLog RuleOfThumb] - %w[RuleOfThumb]
-    files.each { |path| assert_empty constants_in(path) & theirs, path }
   end
 
   test "one file knows Puma" do
-    knows = Dir["#{PROBE}/**/*.rb"].select { |path| paths_in(path).any? { |name| name.start_with?("::Puma::") } || File.read(path).match?(/(server|pool|owner|klass|class)\.prepend\(/) }
+    knows = Dir["#{PROBE}/**/*.rb"].select do |path|
+      text = File.read(path).gsub(/^\s*#.*/, "")
+      text.match?(/(?<!\w)::Puma::/) || text.match?(/(server|pool|owner|klass|class)\.prepend\(/)
+    end
     assert_equal %w[off_gvl.rb prometheus_client.rb puma.rb yjit_off.rb], knows.map { |path| File.basename(path) }.sort
   end
 
-  test "what runs in the serving process needs no gem" do
-    script = "require 'puma_tuner/probe'; PumaTuner::Probe.start(way_in: 'run'); " \
-             "(PumaTuner::Probe.constants - [:FIRST]).each { |n| PumaTuner::Probe.const_get(n) }; " \
-             "PumaTuner.export('tcp://127.0.0.1:0'); PumaTuner::Export.constants.each { |n| PumaTuner::Export.const_get(n) }; PumaTuner::Jobs.install; PumaTuner::ProfilerMiddleware; " \
+  # All of the probe's folder, but for what runs as soon as it is loaded, and what is loaded by those that it is for.
+  test "what runs in the serving process needs no gem, and nothing of the command's" do
+    given = %w[autorun railtie].map { |name| File.join(PROBE, "puma_tuner/#{name}.rb") } + Dir["#{PROBE}/puma/**/*.rb"]
+    script = "require 'puma_tuner/probe'; PumaTuner::Probe.start(way_in: 'run'); PumaTuner.export('tcp://127.0.0.1:0'); ARGV.each { |path| require path }; " \
+             "PumaTuner::Jobs.install; " \
              "PumaTuner::Export::Server.new(PumaTuner::Probe.recording.ledgers, leader_pid: Process.pid, labels: {}, endpoints_max: 9).text; " \
              "puts $LOADED_FEATURES.grep(%r{/gems/|/lib/puma_tuner}).grep_v(%r{/probe/lib/}), 'done'"
-    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, unsetenv_others: true], &:read)
+    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, *(Dir["#{PROBE}/**/*.rb"] - given), unsetenv_others: true], &:read)
     assert_equal "done\n", output
   end
 
