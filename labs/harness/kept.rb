@@ -85,8 +85,7 @@ module PumaTuner
       end
 
       def write(path, value)
-        File.binwrite("#{path}.partial", Marshal.dump(value))
-        File.rename("#{path}.partial", path)
+        AtomicFile.write(path, Marshal.dump(value))
       rescue SystemCallError => error
         raise UsageError, "cannot keep what is measured: #{error.message}. Give --output another place."
       end
