@@ -1,10 +1,15 @@
 # frozen_string_literal: true
 
 require_relative "endpoint/format"
+require_relative "endpoint/grape_route"
 require_relative "endpoint/memo"
 require_relative "endpoint/parameters"
 require_relative "endpoint/path"
 require_relative "endpoint/pattern"
+require_relative "endpoint/plain_path"
+require_relative "endpoint/rails_route"
+require_relative "endpoint/roda_route"
+require_relative "endpoint/sinatra_route"
 
 module PumaTuner
   module Probe
@@ -32,10 +37,7 @@ module PumaTuner
       #   is for one format of several, that (see Format); nil: ask the next
       # - guessed?: whether clients can make up routes
       # - framework: the constant without which there are no such routes; nil: there are always
-      WAYS = []
-
-      # @param way [Module]
-      def self.register(way) = WAYS << way
+      WAYS = [RailsRoute, SinatraRoute, GrapeRoute, RodaRoute, PlainPath].freeze
 
       # @param grouping [#call, nil] env to an endpoint's name, or nil for the usual one
       # @param loaded [#call] the name of a constant to whether it is there
@@ -125,10 +127,3 @@ module PumaTuner
     end
   end
 end
-
-# In the order in which they are asked.
-require_relative "endpoint/rails_route"
-require_relative "endpoint/sinatra_route"
-require_relative "endpoint/grape_route"
-require_relative "endpoint/roda_route"
-require_relative "endpoint/plain_path"

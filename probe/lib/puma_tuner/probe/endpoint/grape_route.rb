@@ -13,8 +13,6 @@ module PumaTuner
 
         def self.framework = :Grape
       end
-
-      register GrapeRoute
     end
   end
 end

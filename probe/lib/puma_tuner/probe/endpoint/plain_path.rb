@@ -16,8 +16,6 @@ module PumaTuner
 
         def self.framework = nil
       end
-
-      register PlainPath
     end
   end
 end

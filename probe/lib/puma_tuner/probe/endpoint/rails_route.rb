@@ -32,8 +32,6 @@ module PumaTuner
           !key.end_with?(FORMAT) && key != "/" && Pattern.new(key).end_of?(env["SCRIPT_NAME"].to_s)
         end
       end
-
-      register RailsRoute
     end
   end
 end

@@ -78,8 +78,6 @@ module PumaTuner
           nil
         end
       end
-
-      register RodaRoute
     end
   end
 end

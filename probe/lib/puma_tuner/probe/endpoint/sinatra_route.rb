@@ -14,8 +14,6 @@ module PumaTuner
 
         def self.framework = :Sinatra
       end
-
-      register SinatraRoute
     end
   end
 end
