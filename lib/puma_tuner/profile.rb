@@ -31,7 +31,6 @@ module PumaTuner
     autoload :MethodDiff, "puma_tuner/profile/cost_diff"
     autoload :OddRequests, "puma_tuner/profile/odd_requests"
     autoload :Perf, "puma_tuner/profile/perf"
-    autoload :PlainMarshal, "puma_tuner/profile/plain_marshal"
     autoload :Readers, "puma_tuner/profile/readers"
     autoload :Reading, "puma_tuner/profile/reading"
     autoload :RequestRun, "puma_tuner/profile/request_run"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "json"
 require "open3"
 require "tmpdir"
 require "puma_tuner"
@@ -108,7 +109,7 @@ module ProfiledScript
   end
 
   # @return [String] a file that our adapter wrote, with other values in it
-  def with(whole, values) = Marshal.dump(PumaTuner::Profile::PlainMarshal.load(whole).merge(values))
+  def with(whole, values) = JSON.generate(JSON.parse(whole).merge(values))
 
   # A file that is not whole, empty, of another kind, or a folder, is refused by every reader.
   def assert_refuses_what_is_none(name, whole)

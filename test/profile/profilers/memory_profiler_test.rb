@@ -36,9 +36,9 @@ class MemoryProfilerProfilerTest < TunerTest
     profiled("memory_profiler", "Work.things(3)") do |ran|
       whole = File.binread(ran.path)
       assert_refuses_what_is_none("memory_profiler", whole)
-      assert_match(/our format 2 for memory_profiler, and known here is 1/, refusal("memory_profiler", with(whole, "format" => 2)))
+      assert_match(/our format 1 for memory_profiler, and known here is 2/, refusal("memory_profiler", with(whole, "format" => 1)))
       assert_match(/memory_profiler 2\.1\.0, and known here is ~> 1\.1/, refusal("memory_profiler", with(whole, "profiler_version" => "2.1.0")))
-      assert_match(/not what memory_profiler ~> 1\.1 writes/, refusal("memory_profiler", with(whole, "retained" => 3)))
+      assert_match(/not what memory_profiler ~> 1\.1 writes/, refusal("memory_profiler", with(whole, "allocations" => 3)))
     end
   end
 end

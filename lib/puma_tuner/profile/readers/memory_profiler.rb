@@ -10,7 +10,7 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = plain_marshal(bytes)
+        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
 
         def check(content)
           ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
@@ -23,20 +23,15 @@ module PumaTuner
         end
 
         def build(content)
-          retained = content.fetch("retained")
-          allocations = content.fetch("allocated").map do |(class_name, location), sums|
-            allocation(class_name, location, sums, retained[[class_name, location]])
-          end
-          Samples.new(**told(content), mode: content["mode"], unit: "objects", allocations:,
-            samples_count: allocations.sum(&:objects_count))
+          allocations = content.fetch("allocations").map { |row| allocation(*row) }
+          Samples.new(**told(content), mode: content["mode"], unit: "objects", allocations:, samples_count: allocations.sum(&:objects_count))
         end
 
-        def allocation(class_name, location, allocated, retained)
+        def allocation(class_name, location, objects_count, bytes, retained_objects_count, retained_bytes)
           path, _, line = location.rpartition(":")
           known = path != NOWHERE
-          Allocation.new(class_name:, path: (path if known), line: (Integer(line, exception: false) if known),
-            objects_count: allocated.fetch(0), bytes: allocated.fetch(1),
-            retained_objects_count: retained ? retained.fetch(0) : 0, retained_bytes: retained ? retained.fetch(1) : 0)
+          Allocation.new(class_name:, path: (path if known), line: (Integer(line, exception: false) if known), objects_count:, bytes:,
+            retained_objects_count:, retained_bytes:)
         end
       end
     end

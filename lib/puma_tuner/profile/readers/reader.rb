@@ -41,17 +41,18 @@ module PumaTuner
 
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
+        # How Marshal's files begin.
+        MARSHAL = "\x04\x08".b.freeze
+
         def json(text)
           JSON.parse(text)
         rescue JSON::ParserError
-          refuse("it is not JSON, or it is cut short")
+          # Nobody's Marshal file is loaded: it can run code that whoever wrote it has chosen.
+          refuse(text.b.start_with?(MARSHAL) ? "it is in Ruby's Marshal format, which is not read here#{remedy}" : "it is not JSON, or it is cut short")
         end
 
-        def plain_marshal(bytes)
-          PlainMarshal.load(bytes)
-        rescue PlainMarshal::Refused => error
-          refuse(error.message)
-        end
+        # @return [String] what to do with a file that Marshal wrote, with a semicolon before it
+        def remedy = ""
 
         def ensure_kind(true_so) = (refuse("it was not written by #{@profiler::NAME}") unless true_so)
 

@@ -10,7 +10,7 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = plain_marshal(bytes)
+        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
 
         def check(content)
           ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)

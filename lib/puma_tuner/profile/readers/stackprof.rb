@@ -3,8 +3,9 @@
 module PumaTuner
   module Profile
     module Readers
-      # StackProf's results, as Marshal wrote them. `raw` is one flat list: how many frames, the frames root first, how
-      # many samples in a row, and so on.
+      # StackProf's results as JSON, as our adapter and `stackprof --json` write them. `raw` is one flat list: how many frames, the
+      # frames root first, how many samples in a row, and so on. Where StackProf ran without our adapter, what it does not tell is
+      # left unknown.
       class Stackprof < Reader
         # Of the results.
         FORMAT = 1.2
@@ -13,49 +14,51 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = plain_marshal(bytes)
+        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
+
+        def remedy = "; if you trust who recorded it, `stackprof --json FILE > FILE.json` makes of it what is"
 
         def check(content)
-          ensure_kind(content.is_a?(Hash) && content.key?(:missed_samples) && content[:metadata].is_a?(Hash))
-          unless content[:version] == FORMAT
-            refuse("it is of StackProf's format #{content[:version].inspect}, and known here is #{FORMAT}")
-          end
-          @facts = content[:metadata]
-          ensure_version(@facts.fetch("profiler_version"))
-          ensure_mode(content.fetch(:mode).to_s)
+          ensure_kind(content.is_a?(Hash) && content.key?("missed_samples"))
+          refuse("it is of StackProf's format #{content["version"].inspect}, and known here is #{FORMAT}") unless content["version"] == FORMAT
+          @facts = content["metadata"] || {}
+          ensure_version(@facts["profiler_version"]) if @facts["profiler_version"]
+          ensure_mode(content.fetch("mode"))
+          refuse("it has no stacks: it was recorded without `raw: true`") unless content["raw"] || content["samples"] == 0
         end
 
         def build(content)
-          mode = content.fetch(:mode).to_s
-          @frames_by_address = content.fetch(:frames).transform_values do |told|
-            frame(told.fetch(:name), told.fetch(:file), told[:line])
+          mode = content.fetch("mode")
+          @frames_by_address = content.fetch("frames").to_h do |address, told|
+            [Integer(address), frame(told.fetch("name"), told.fetch("file"), told["line"])]
           end
-          count = content.fetch(:samples)
+          count = content.fetch("samples")
           @amount = amount(content, mode, count)
-          Samples.new(**told(@facts), mode:, unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
-            interval_ns: (@amount.round unless mode == "object"), lost_count: content.fetch(:missed_samples))
+          Samples.new(profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], pid: @facts["pid"], mode:,
+            unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
+            interval_ns: (@amount.round unless mode == "object"), lost_count: content.fetch("missed_samples"))
         end
 
         # @return [Numeric] of one sample
         def amount(content, mode, count)
-          return content.fetch(:interval) if mode == "object"
-          signals_count = count + content.fetch(:missed_samples)
-          return content.fetch(:interval) * 1_000 if mode == "wall" || signals_count.zero?
-          @facts.fetch("cpu_ns").fdiv(signals_count)
+          return content.fetch("interval") if mode == "object"
+          signals_count = count + content.fetch("missed_samples")
+          cpu_ns = @facts["cpu_ns"]
+          return content.fetch("interval") * 1_000 if mode == "wall" || signals_count.zero? || cpu_ns.nil?
+          cpu_ns.fdiv(signals_count)
         end
 
         def stacks(content)
-          @times_us = content[:raw_sample_timestamps].to_a
+          @times_us = content["raw_sample_timestamps"].to_a
           sample = 0
-          runs(content[:raw].to_a).map do |addresses, run|
-            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil,
-              at_ns: at_ns(sample, content))
+          runs(content["raw"].to_a).map do |addresses, run|
+            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: at_ns(sample, content))
             sample += run
             stack
           end
         end
 
-        def at_ns(sample, content) = (@times_us.fetch(sample) * 1_000 unless content.fetch(:mode) == :object)
+        def at_ns(sample, content) = (@times_us.fetch(sample) * 1_000 unless content.fetch("mode") == "object")
 
         # @return [Array<Array(Array<Integer>, Integer)>] frames' addresses, and how many samples in a row had them
         def runs(raw)
@@ -73,7 +76,7 @@ module PumaTuner
         # In wall mode a thread that rests is sampled once, when its rest begins, and StackProf misses all signals until
         # it is over: so a run lasts until the next sample.
         def amount_of(run, sample, content)
-          next_us = @times_us[sample + run] if content.fetch(:mode) == :wall
+          next_us = @times_us[sample + run] if content.fetch("mode") == "wall"
           next_us ? (next_us - @times_us.fetch(sample)) * 1_000 : (run * @amount).round
         end
 

@@ -78,7 +78,14 @@ module PumaTuner
       # Of the whole process, for profilers whose own timers can't be summed up.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
-      def write_marshal(value) = AtomicFile.write(@path, Marshal.dump(value))
+      # Plain values, which the command reads without running anything. The library is loaded when the profile is over.
+      def write_json(value)
+        require "json"
+        AtomicFile.write(@path, JSON.generate(value))
+      end
+
+      # @return [String, nil] a name or a path as JSON can hold it
+      def text(told) = told && told.to_s.dup.force_encoding(Encoding::UTF_8).scrub
     end
   end
 end

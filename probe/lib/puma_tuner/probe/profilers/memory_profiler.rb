@@ -23,7 +23,7 @@ module PumaTuner
           "a small page took 6 times its CPU time, the process grows by all that it makes, " \
           "and stands still for seconds at the end."
 
-        FORMAT = 1
+        FORMAT = 2
 
         def start
           load_gem("memory_profiler") { ::MemoryProfiler::VERSION }
@@ -36,13 +36,16 @@ module PumaTuner
           # It offers sums by class and sums by line, and these only of the
           # largest; both at once are in what it made them of.
           allocated, retained = %i[@allocated @retained].map { |name| sums(results.instance_variable_get(name)) }
-          AtomicFile.write("#{@path}.txt") do |partial|
-            results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0)
-          end
-          write_marshal("kind" => NAME, "format" => FORMAT, **facts, "allocated" => allocated, "retained" => retained)
+          AtomicFile.write("#{@path}.txt") { |partial| results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0) }
+          write_json("kind" => NAME, "format" => FORMAT, **facts, "allocations" => rows(allocated, retained))
         end
 
         private
+
+        # @return [Array<Array>] class, "path:line", objects and their bytes, and of these the objects that are still there and theirs
+        def rows(allocated, retained)
+          allocated.map { |place, sum| [*place.map { |name| text(name) }, *sum, *(retained[place] || [0, 0])] }
+        end
 
         # @return [Hash{Array(String, String) => Array(Integer, Integer)}] count and bytes, by class and "path:line"
         def sums(stats)

@@ -21,8 +21,8 @@ module PumaTuner
           "wall" => "where time passes in the thread that the kernel picks, " \
             "mostly the main one: for scripts, not for servers"
         }.freeze
-        EXTENSION = ".pf2prof"
-        VIEWER = "Turn it into a file for profiler.firefox.com: pf2 report -o FILE.json FILE."
+        EXTENSION = ".pf2.json"
+        VIEWER = "Turn what is beside it into a file for profiler.firefox.com: pf2 report -o FILE.firefox.json FILE.pf2prof."
         DEFAULT_INTERVAL_US = 9_000
 
         # Its timer takes less than a second.
@@ -35,14 +35,17 @@ module PumaTuner
           @session.start
         end
 
-        # Its viewer reads what Marshal wrote of its own hash, and leaves a key of ours alone.
+        # Its viewer reads what Marshal wrote of its own hash: that lies beside.
         def stop
           data = @session.stop
-          write_marshal(data.merge(puma_tuner: facts.merge("interval_us" => interval_ms * 1_000,
-            "cpu_ns" => cpu_ns - @cpu_ns)))
+          facts = self.facts.merge("interval_us" => interval_ms * 1_000, "cpu_ns" => cpu_ns - @cpu_ns)
+          AtomicFile.write("#{@path}.pf2prof", Marshal.dump(data))
+          write_json(data.merge(functions: data.fetch(:functions).map { |function| printable(function) }, puma_tuner: facts))
         end
 
         private
+
+        def printable(function) = function.transform_values { |told| told.is_a?(String) ? text(told) : told }
 
         def interval_ms = (@interval_us / 1_000).clamp(INTERVALS_MS)
       end

@@ -49,7 +49,7 @@ module PumaTuner
           @profile.stop
           note_threads
           print_for_people
-          write_marshal("kind" => NAME, "format" => FORMAT, **facts, **trees)
+          write_json("kind" => NAME, "format" => FORMAT, **facts, **trees)
         end
 
         private
@@ -85,7 +85,7 @@ module PumaTuner
           rows
         end
 
-        def place_of(method) = @methods[[name_of(method), method.source_file, method.line]] ||= @methods.size
+        def place_of(method) = @methods[[text(name_of(method)), text(method.source_file), method.line]] ||= @methods.size
 
         # Of a singleton of a class or a module, which ruby-prof marks by these flags.
         CLASS_OR_MODULE = 0x2 | 0x4

@@ -22,9 +22,8 @@ module PumaTuner
           "wall" => "where time passes in the main thread: for scripts, not for servers",
           "object" => "where objects are made, every one counted; the app is several times slower, and grows meanwhile"
         }.freeze
-        EXTENSION = ".stackprof"
-        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; " \
-          "for speedscope.app: stackprof --json FILE > FILE.json."
+        EXTENSION = ".stackprof.json"
+        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; or open it at speedscope.app."
 
         def start
           ensure_main_thread if @mode == "wall"
@@ -40,7 +39,8 @@ module PumaTuner
           used_ns = cpu_ns - @cpu_ns
           results = ::StackProf.results
           results = merged(results) if @mode == "object"
-          write_marshal(results.merge(metadata: facts.merge("cpu_ns" => used_ns)))
+          frames = results[:frames].transform_values { |frame| frame.merge(name: text(frame[:name]), file: text(frame[:file])) }
+          write_json(results.merge(frames:, metadata: facts.merge("cpu_ns" => used_ns)))
         end
 
         private
