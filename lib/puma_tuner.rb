@@ -37,8 +37,6 @@ module PumaTuner
   labs = File.expand_path("../labs/harness.rb", __dir__)
   autoload :Lab, labs if File.file?(labs)
 
-  Probe::Profilers.add("perf", "puma_tuner/profile/perf") # which needs nothing inside the server
-
   # Profiles a block of Ruby in this very process, all threads: what they do meanwhile is in it, too.
   #
   # @param with [String] a profiler that is in the bundle, or installed

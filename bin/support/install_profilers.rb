@@ -5,7 +5,7 @@
 require "puma_tuner"
 
 PumaTuner::Probe::Profilers.all.each do |profiler|
-  next if profiler::GEM.nil? || PumaTuner::Profile::Library.installed?(profiler)
+  next if PumaTuner::Profile::Library.installed?(profiler)
   next unless Gem::Requirement.new(profiler::RUBY_REQUIREMENT).satisfied_by?(Gem.ruby_version)
   warn "      installing #{profiler::NAME} #{profiler::PINNED_VERSION}"
   PumaTuner::Profile::Library.install(profiler::NAME)

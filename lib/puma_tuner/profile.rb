@@ -40,6 +40,18 @@ module PumaTuner
     autoload :Stacks, "puma_tuner/profile/stacks"
     autoload :UnreadableProfile, "puma_tuner/profile/unreadable_profile"
 
+    # @return [Array<Class>] all of them, in the order in which they are told to people: perf needs nothing inside of
+    #   the process
+    def self.profilers = [*Probe::Profilers.all, Perf]
+
+    # @param name [String] such as "vernier"
+    # @return [Class]
+    # @raise [UsageError] for a name that is none
+    def self.profiler(name)
+      profilers.find { |profiler| name == profiler::NAME } or
+        raise UsageError, "#{name.inspect} is no profiler; there is: #{profilers.map { |profiler| profiler::NAME }.join(", ")}"
+    end
+
     # See PumaTuner.profile.
     def self.of_block(with:, mode:, interval_us:, times:, folder:)
       profiler = Probe::Profilers.find(with)

@@ -4,17 +4,17 @@ require "test_helper"
 require "tmpdir"
 
 class ProfilersTest < TunerTest
-  Profilers = PumaTuner::Probe::Profilers
+  Profile = PumaTuner::Profile
 
   test "knows each profiler by name, and says what there is" do
-    assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profilers.all.map { |profiler| profiler::NAME }
-    Profilers.all.each { |profiler| assert_same profiler, Profilers.find(profiler::NAME) }
-    error = assert_raises(PumaTuner::UsageError) { Profilers.find("../../etc/passwd") }
+    assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profile.profilers.map { |profiler| profiler::NAME }
+    Profile.profilers.each { |profiler| assert_same profiler, Profile.profiler(profiler::NAME) }
+    error = assert_raises(PumaTuner::UsageError) { Profile.profiler("../../etc/passwd") }
     assert_match(%r{"../../etc/passwd" is no profiler; there is: vernier, rperf, pf2, stackprof, ruby-prof, memory_profiler, perf}, error.message)
   end
 
   test "each says what it is, what it can and how its file is looked at" do
-    Profilers.all.each do |profiler|
+    Profile.profilers.each do |profiler|
       assert_equal profiler.default_mode, profiler::MODES.keys.first
       profiler::MODES.each { |mode, sentence| assert_match(/\A[a-z]+: \w.{10,}/, "#{mode}: #{sentence}") }
       assert_match(/\A\.[a-z]/, profiler::EXTENSION)
@@ -24,11 +24,11 @@ class ProfilersTest < TunerTest
       next unless profiler::GEM
       assert_operator Gem::Requirement.new(profiler::VERSION_REQUIREMENT), :satisfied_by?, Gem::Version.new(profiler::PINNED_VERSION)
     end
-    assert_equal %w[ruby-prof memory_profiler], Profilers.all.select { |profiler| profiler::TRACING }.map { |profiler| profiler::NAME }
+    assert_equal %w[ruby-prof memory_profiler], Profile.profilers.select { |profiler| profiler::TRACING }.map { |profiler| profiler::NAME }
   end
 
   test "refuses a mode that there is not" do
-    (Profilers.all - [Profilers.find("perf")]).each do |profiler|
+    (Profile.profilers - [Profile::Perf]).each do |profiler|
       error = assert_raises(PumaTuner::UsageError) { profiler.new(path: "/tmp/none", mode: "sideways") }
       assert_match(/#{profiler::NAME} has no mode "sideways"; there is: #{profiler::MODES.keys.join(", ")}/, error.message)
     end

@@ -58,7 +58,7 @@ module ProfiledScript
   # @param before [String] Ruby, run before start
   # @yieldparam ran [Ran]
   def profiled(name, body, mode: nil, interval_us: nil, before: "", ruby: RbConfig.ruby, library: nil, words: [])
-    profiler = PumaTuner::Probe::Profilers.find(name)
+    profiler = PumaTuner::Profile.profiler(name)
     paths = library || PumaTuner::Profile::Library.locate(profiler::GEM, profiler::VERSION_REQUIREMENT)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "profile#{profiler::EXTENSION}")
@@ -81,7 +81,7 @@ module ProfiledScript
 
   # Skips a test whose profiler is not there.
   def need(name)
-    profiler = PumaTuner::Probe::Profilers.find(name)
+    profiler = PumaTuner::Profile.profiler(name)
     skip "#{name} is not installed; bin/setup --test installs it" unless PumaTuner::Profile::Library.installed?(profiler)
   end
 
@@ -98,7 +98,7 @@ module ProfiledScript
   # @param content [String] of a file
   # @return [String] the message of the error that reading it raises
   def refusal(name, content, mode: nil)
-    profiler = PumaTuner::Probe::Profilers.find(name)
+    profiler = PumaTuner::Profile.profiler(name)
     Dir.mktmpdir do |folder|
       path = File.join(folder, "odd")
       File.binwrite(path, content)
@@ -118,7 +118,7 @@ module ProfiledScript
     ["# a text\n", "{}", "[]", "null", "\x04\x08[\x00", "\x04\x08{\x00", "\x04\x08o:\x0bObject\x00", "\x1f\x8b", "PERFILE2", "\x00" * 500].each do |other|
       refute_empty refusal(name, other.b)
     end
-    error = assert_raises(PumaTuner::Profile::UnreadableProfile) { PumaTuner::Profile::Readers.read(PumaTuner::Probe::Profilers.find(name), "/nowhere/at/all") }
+    error = assert_raises(PumaTuner::Profile::UnreadableProfile) { PumaTuner::Profile::Readers.read(PumaTuner::Profile.profiler(name), "/nowhere/at/all") }
     assert_match(/No such file/, error.message)
   end
 

@@ -46,7 +46,7 @@ module PumaTuner
       end
 
       # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
-      def profiler = @profiler ||= Probe::Profilers.find(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
+      def profiler = @profiler ||= Profile.profiler(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
 
       def mode = profiler.known_mode(option(:mode))
 

@@ -10,7 +10,7 @@ module PumaTuner
       end
 
       def print
-        Probe::Profilers.all.each do |profiler|
+        Profile.profilers.each do |profiler|
           @out.puts("#{profiler::NAME} (#{state(profiler)})",
             *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
         end

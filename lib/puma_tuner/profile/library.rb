@@ -37,7 +37,7 @@ module PumaTuner
         # @param name [String] of a profiler
         # @return [Array<String>] as `locate`
         # @raise [UsageError] when it can't be had
-        def install(name) = new.install(Probe::Profilers.find(name))
+        def install(name) = new.install(Profile.profiler(name))
 
         # @return [String] where `install` puts gems for this Ruby
         def folder = File.join(Host::CacheFolder.path, "profilers", RUBY_VERSION)

@@ -114,7 +114,5 @@ module PumaTuner
           .find { |file| File.file?(file) && File.executable?(file) }
       end
     end
-
-    Probe::Profilers.register Perf
   end
 end

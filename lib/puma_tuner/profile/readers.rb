@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Profile
-    # From a profiler's file to Samples, one for each profiler.
+    # From a profiler's file to Samples, one for each profiler, and called as that is.
     module Readers
       autoload :Gecko, "puma_tuner/profile/readers/gecko"
       autoload :MemoryProfiler, "puma_tuner/profile/readers/memory_profiler"
@@ -14,12 +14,9 @@ module PumaTuner
       autoload :Stackprof, "puma_tuner/profile/readers/stackprof"
       autoload :Vernier, "puma_tuner/profile/readers/vernier"
 
-      BY_PROFILER = {"vernier" => :Vernier, "rperf" => :Rperf, "pf2" => :Pf2, "stackprof" => :Stackprof,
-                     "ruby-prof" => :RubyProf, "memory_profiler" => :MemoryProfiler}.freeze
-
       # What a profiler's file says.
       #
-      # @param profiler [Class] of Probe::Profilers
+      # @param profiler [Class] of Profile.profilers
       # @param path [String]
       # @param mode [String, nil] in which it must have been recorded; nil: any
       # @return [Samples]
@@ -27,7 +24,7 @@ module PumaTuner
       def self.read(profiler, path, mode: nil)
         profiler.known_mode(mode)
         return profiler.read(path, mode:) if profiler::OUTSIDE
-        const_get(BY_PROFILER.fetch(profiler::NAME)).new(profiler, path, mode).samples
+        const_get(Probe::Profilers::ALL.fetch(profiler::NAME)).new(profiler, path, mode).samples
       end
     end
   end

@@ -7,7 +7,7 @@ require "support/profiled_script"
 class PerfProfilerTest < TunerTest
   include ProfiledScript
 
-  Perf = PumaTuner::Probe::Profilers.find("perf")
+  Perf = PumaTuner::Profile::Perf
 
   def setup
     why_not = Perf.new.why_not

@@ -39,7 +39,7 @@ module PumaTuner
       private
 
       def install(name)
-        profilers = (name == "all") ? Probe::Profilers.all : [Probe::Profilers.find(name)]
+        profilers = (name == "all") ? Profile.profilers : [Profile.profiler(name)]
         profilers.each do |profiler|
           next unless profiler::GEM
           progress.stage("installing #{profiler::GEM}", nil) { Profile::Library.install(profiler::NAME) }

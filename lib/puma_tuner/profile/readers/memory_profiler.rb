@@ -24,14 +24,16 @@ module PumaTuner
 
         def build(content)
           allocations = content.fetch("allocations").map { |row| allocation(*row) }
-          Samples.new(**told(content), mode: content["mode"], unit: "objects", allocations:, samples_count: allocations.sum(&:objects_count))
+          Samples.new(**told(content), mode: content["mode"], unit: "objects", allocations:,
+            samples_count: allocations.sum(&:objects_count))
         end
 
         def allocation(class_name, location, objects_count, bytes, retained_objects_count, retained_bytes)
           path, _, line = location.rpartition(":")
           known = path != NOWHERE
-          Allocation.new(class_name:, path: (path if known), line: (Integer(line, exception: false) if known), objects_count:, bytes:,
-            retained_objects_count:, retained_bytes:)
+          line = known ? Integer(line, exception: false) : nil
+          Allocation.new(class_name:, path: (path if known), line:, objects_count:, bytes:, retained_objects_count:,
+            retained_bytes:)
         end
       end
     end

@@ -26,7 +26,8 @@ module PumaTuner
           interval_ns = interval_ns_of(content.fetch("collected_sample_count") + content.fetch("dropped_sample_count"))
           start_ns = content.fetch("start_timestamp_ns")
           stacks = content.fetch("samples").map do |sample|
-            Stack.new(frames: frames(sample), amount: interval_ns, thread: nil, at_ns: (sample.fetch("elapsed_ns") + start_ns) & CLOCK_MASK)
+            at_ns = (sample.fetch("elapsed_ns") + start_ns) & CLOCK_MASK
+            Stack.new(frames: frames(sample), amount: interval_ns, thread: nil, at_ns:)
           end
           Samples.new(**told(@facts), mode: @facts["mode"], unit: "ns", stacks: stacks.sort_by(&:at_ns), interval_ns:,
             samples_count: content["collected_sample_count"], lost_count: content.fetch("dropped_sample_count"))

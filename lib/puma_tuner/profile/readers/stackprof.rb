@@ -3,9 +3,9 @@
 module PumaTuner
   module Profile
     module Readers
-      # StackProf's results as JSON, as our adapter and `stackprof --json` write them. `raw` is one flat list: how many frames, the
-      # frames root first, how many samples in a row, and so on. Where StackProf ran without our adapter, what it does not tell is
-      # left unknown.
+      # StackProf's results as JSON, as our adapter and `stackprof --json` write them. `raw` is one flat list: how many
+      # frames, the frames root first, how many samples in a row, and so on. Where StackProf ran without our adapter,
+      # what it does not tell is left unknown.
       class Stackprof < Reader
         # Of the results.
         FORMAT = 1.2
@@ -20,11 +20,13 @@ module PumaTuner
 
         def check(content)
           ensure_kind(content.is_a?(Hash) && content.key?("missed_samples"))
-          refuse("it is of StackProf's format #{content["version"].inspect}, and known here is #{FORMAT}") unless content["version"] == FORMAT
+          version = content["version"]
+          refuse("it is of StackProf's format #{version.inspect}, and known here is #{FORMAT}") unless version == FORMAT
           @facts = content["metadata"] || {}
           ensure_version(@facts["profiler_version"]) if @facts["profiler_version"]
           ensure_mode(content.fetch("mode"))
-          refuse("it has no stacks: it was recorded without `raw: true`") unless content["raw"] || content["samples"] == 0
+          return if content["raw"] || content["samples"] == 0
+          refuse("it has no stacks: it was recorded without `raw: true`")
         end
 
         def build(content)
@@ -34,9 +36,10 @@ module PumaTuner
           end
           count = content.fetch("samples")
           @amount = amount(content, mode, count)
-          Samples.new(profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], pid: @facts["pid"], mode:,
-            unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
-            interval_ns: (@amount.round unless mode == "object"), lost_count: content.fetch("missed_samples"))
+          Samples.new(
+            profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], pid: @facts["pid"], mode:, unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
+            interval_ns: (@amount.round unless mode == "object"), lost_count: content.fetch("missed_samples")
+          )
         end
 
         # @return [Numeric] of one sample
@@ -52,7 +55,8 @@ module PumaTuner
           @times_us = content["raw_sample_timestamps"].to_a
           sample = 0
           runs(content["raw"].to_a).map do |addresses, run|
-            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil, at_ns: at_ns(sample, content))
+            stack = Stack.new(frames: frames(addresses), amount: amount_of(run, sample, content), thread: nil,
+              at_ns: at_ns(sample, content))
             sample += run
             stack
           end

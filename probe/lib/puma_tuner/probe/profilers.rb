@@ -2,37 +2,24 @@
 
 module PumaTuner
   module Probe
-    # The profilers there are: one file each, profilers/NAME.rb, registered on
-    # its last line; the command adds those that it runs itself.
+    # The profilers that work inside of a process: one file each, profilers/NAME.rb. Those that watch processes from
+    # outside are the command's (Profile.profilers).
     module Profilers
-      @paths = %w[vernier rperf pf2 stackprof ruby-prof memory_profiler].to_h do |name|
-        [name, "puma_tuner/probe/profilers/#{name.tr("-", "_")}"]
+      # By name, in the order in which they are told to people.
+      ALL = {"vernier" => :Vernier, "rperf" => :Rperf, "pf2" => :Pf2, "stackprof" => :Stackprof,
+             "ruby-prof" => :RubyProf, "memory_profiler" => :MemoryProfiler}.freeze
+
+      ALL.each { |name, constant| autoload constant, "puma_tuner/probe/profilers/#{name.tr("-", "_")}" }
+
+      # @param name [String] such as "vernier"
+      # @return [Class]
+      # @raise [UsageError] for a name that is none
+      def self.find(name)
+        const_get(ALL.fetch(name) { raise UsageError, "#{name.inspect} is no profiler; there is: #{ALL.keys.join(", ")}" })
       end
-      @registered = {}
 
-      class << self
-        # @param profiler [Class] with a NAME
-        def register(profiler) = @registered[profiler::NAME] = profiler
-
-        # @param name [String] of one more
-        # @param path [String] of the file that registers it, for require
-        def add(name, path) = @paths[name] = path
-
-        # @param name [String] such as "vernier"
-        # @return [Class]
-        # @raise [UsageError] for a name that is none
-        def find(name)
-          @paths[name]&.then { |path| require(path) }
-          @registered.fetch(name) { raise UsageError, "#{name.inspect} is no profiler; there is: #{names.join(", ")}" }
-        end
-
-        # @return [Array<Class>] in the order in which they are told to people
-        def all = names.map { |name| find(name) }
-
-        private
-
-        def names = @paths.keys | @registered.keys
-      end
+      # @return [Array<Class>]
+      def self.all = ALL.values.map { |constant| const_get(constant) }
     end
   end
 end

@@ -36,13 +36,16 @@ module PumaTuner
           # It offers sums by class and sums by line, and these only of the
           # largest; both at once are in what it made them of.
           allocated, retained = %i[@allocated @retained].map { |name| sums(results.instance_variable_get(name)) }
-          AtomicFile.write("#{@path}.txt") { |partial| results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0) }
+          AtomicFile.write("#{@path}.txt") do |partial|
+            results.pretty_print(to_file: partial, allocated_strings: 0, retained_strings: 0)
+          end
           write_json("kind" => NAME, "format" => FORMAT, **facts, "allocations" => rows(allocated, retained))
         end
 
         private
 
-        # @return [Array<Array>] class, "path:line", objects and their bytes, and of these the objects that are still there and theirs
+        # @return [Array<Array>] class, "path:line", objects and their bytes, and of these the objects that are still there
+        #   and theirs
         def rows(allocated, retained)
           allocated.map { |place, sum| [*place.map { |name| text(name) }, *sum, *(retained[place] || [0, 0])] }
         end
@@ -56,8 +59,6 @@ module PumaTuner
           end
         end
       end
-
-      register MemoryProfiler
     end
   end
 end

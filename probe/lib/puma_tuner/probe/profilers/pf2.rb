@@ -22,7 +22,8 @@ module PumaTuner
             "mostly the main one: for scripts, not for servers"
         }.freeze
         EXTENSION = ".pf2.json"
-        VIEWER = "Turn what is beside it into a file for profiler.firefox.com: pf2 report -o FILE.firefox.json FILE.pf2prof."
+        VIEWER = "Turn what is beside it into a file for profiler.firefox.com: " \
+                 "pf2 report -o FILE.firefox.json FILE.pf2prof."
         DEFAULT_INTERVAL_US = 9_000
 
         # Its timer takes less than a second.
@@ -40,7 +41,8 @@ module PumaTuner
           data = @session.stop
           facts = self.facts.merge("interval_us" => interval_ms * 1_000, "cpu_ns" => cpu_ns - @cpu_ns)
           AtomicFile.write("#{@path}.pf2prof", Marshal.dump(data))
-          write_json(data.merge(functions: data.fetch(:functions).map { |function| printable(function) }, puma_tuner: facts))
+          functions = data.fetch(:functions).map { |function| printable(function) }
+          write_json(data.merge(functions:, puma_tuner: facts))
         end
 
         private
@@ -49,8 +51,6 @@ module PumaTuner
 
         def interval_ms = (@interval_us / 1_000).clamp(INTERVALS_MS)
       end
-
-      register Pf2
     end
   end
 end

@@ -54,8 +54,6 @@ module PumaTuner
            rperf_version: @version, mode: @mode, puma_tuner: facts}
         end
       end
-
-      register Rperf
     end
   end
 end

@@ -100,8 +100,6 @@ module PumaTuner
 
         def amount(told) = ((@mode == "allocations") ? told : told * NS_PER_S).round
       end
-
-      register RubyProf
     end
   end
 end

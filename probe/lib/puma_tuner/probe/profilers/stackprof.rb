@@ -23,7 +23,8 @@ module PumaTuner
           "object" => "where objects are made, every one counted; the app is several times slower, and grows meanwhile"
         }.freeze
         EXTENSION = ".stackprof.json"
-        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; or open it at speedscope.app."
+        VIEWER = "Print it: stackprof --text FILE; one method: stackprof --method NAME FILE; " \
+                 "or open it at speedscope.app."
 
         def start
           ensure_main_thread if @mode == "wall"
@@ -39,7 +40,9 @@ module PumaTuner
           used_ns = cpu_ns - @cpu_ns
           results = ::StackProf.results
           results = merged(results) if @mode == "object"
-          frames = results[:frames].transform_values { |frame| frame.merge(name: text(frame[:name]), file: text(frame[:file])) }
+          frames = results[:frames].transform_values do |frame|
+            frame.merge(name: text(frame[:name]), file: text(frame[:file]))
+          end
           write_json(results.merge(frames:, metadata: facts.merge("cpu_ns" => used_ns)))
         end
 
@@ -67,8 +70,6 @@ module PumaTuner
             "Take its cpu mode, or vernier."
         end
       end
-
-      register Stackprof
     end
   end
 end

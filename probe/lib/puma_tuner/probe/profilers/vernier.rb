@@ -81,8 +81,6 @@ module PumaTuner
             "ruby_library" => RbConfig::CONFIG["rubylibdir"])
         end
       end
-
-      register Vernier
     end
   end
 end
