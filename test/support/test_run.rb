@@ -5,7 +5,8 @@ require "support/last_lines"
 require "support/test_file"
 require "support/test_process"
 
-# Runs files of tests, each in a process of its own, as many beside each other as there are cores; those that are timed come last, one at a time.
+# Runs files of tests, each in a process of its own, half again as many beside each other as there are cores,
+# as most of them wait for servers half of their time; those that are timed come last, one at a time.
 # All that they tell is one report.
 class TestRun
   # What processes have to end in, when a run is interrupted.
@@ -14,7 +15,7 @@ class TestRun
   # @param files [Array<TestFile>]
   # @param arguments [Array<String>] for Minitest, such as --name
   # @param for_processes [Hash] see TestProcess
-  def initialize(files, arguments: [], processes_count: [Etc.nprocessors, 2].max, **for_processes)
+  def initialize(files, arguments: [], processes_count: (Etc.nprocessors * 1.5).ceil, **for_processes)
     options = Minitest.process_args(arguments.dup)
     @files = files
     @arguments = [*arguments, "--seed", options.fetch(:seed).to_s]
