@@ -128,7 +128,12 @@ module Soak
       while PumaTuner::Clock.now_s < end_s
         event = EVENTS.sample(random: @random)
         @events[event] += 1
-        send(event)
+        begin
+          send(event)
+        rescue RuntimeError
+          @say.call("this went wrong at #{event}, the events so far: #{@events}")
+          raise
+        end
         sleep(@random.rand(2.0..5.0))
       end
       sleep 8 # until all workers are there again
@@ -172,6 +177,9 @@ module Soak
   class Loaded
     LIMIT_S = 30
 
+    # A restart in place waits for its workers, of which some may hang (PUMA_OPTIONS), and boots others.
+    RESTART_LIMIT_S = 120
+
     attr_reader :server
 
     def initialize(server, folder)
@@ -195,7 +203,12 @@ module Soak
     # By RSS: while a fork of a request lives, half of a worker's PSS is the child's.
     def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:rss_bytes]] }.compact
 
-    def signal(name) = Process.kill(name, server.announcement["pid"])
+    # @raise [RuntimeError] when the server has ended, with the last that it said
+    def signal(name)
+      Process.kill(name, server.announcement["pid"])
+    rescue Errno::ESRCH
+      raise "the server in #{@folder} has ended by itself; its last lines:\n#{last_lines}"
+    end
 
     # Until it has said anew that it serves: a signal that comes before would end it, as there is no handler yet.
     #
@@ -204,8 +217,14 @@ module Soak
       announcement = File.join(server.directory, PumaTuner::Probe::Launch::ANNOUNCEMENT)
       before = File.stat(announcement).ino
       signal(:USR2)
-      deadline_s = PumaTuner::Clock.now_s + LIMIT_S
-      Thread.new { sleep(0.1) until File.stat(announcement).ino != before || PumaTuner::Clock.now_s > deadline_s }
+      deadline_s = PumaTuner::Clock.now_s + RESTART_LIMIT_S
+      Thread.new do
+        Thread.current.report_on_exception = false
+        until File.stat(announcement).ino != before
+          raise "the server in #{@folder} has not restarted within #{RESTART_LIMIT_S} s; its last lines:\n#{last_lines}" if PumaTuner::Clock.now_s > deadline_s
+          sleep(0.1)
+        end
+      end
     end
 
     def signal_worker(name)
@@ -239,6 +258,8 @@ module Soak
     def complaints = File.readlines(File.join(server.directory, "server.log"), chomp: true).grep(/puma_tuner:|\[BUG\]|Segmentation/).uniq.first(5)
 
     private
+
+    def last_lines = File.readlines(File.join(server.directory, "server.log")).last(30).join
 
     def port = server.url[/\d+\z/].to_i
 
