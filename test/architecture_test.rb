@@ -25,7 +25,7 @@ class ArchitectureTest < TunerTest
     "measure" => %w[ground probe host load],
     "model" => %w[ground probe],
     "calibrate" => %w[ground probe stats host load measure model],
-    "predict" => %w[ground stats model],
+    "predict" => %w[ground probe stats model],
     "advise" => %w[ground stats],
     "prove" => %w[ground probe stats host load block measure],
     # Beside them

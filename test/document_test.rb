@@ -55,6 +55,16 @@ class DocumentTest < TunerTest
     assert_equal :not_shown, Prove::Comparison.from_document(older).outcome
   end
 
+  test "of older files, what is held is no CPU time" do
+    recorded = trace("held", 3, "io", 5, "held", 1, gc_ms: 1)
+    older = recorded.to_document.transform_keys(&:name).merge("steps" => recorded.steps.map { |step| (step == "held") ? "cpu" : step }, "cpu_ns" => 4 * MS)
+    assert_equal recorded, Probe::Trace.from_document(older)
+    assert_equal recorded, Probe::Trace.from_document(recorded.to_document.transform_keys(&:name))
+    endpoint = workload.endpoints.first
+    older = JSON.parse(JSON.generate(endpoint.to_document)).transform_keys("mean_held_ns" => "mean_cpu_ns")
+    assert_equal endpoint, Model::EndpointDemand.from_document(older)
+  end
+
   test "what older files say in words of what is not known is read" do
     older = observation.to_document.merge(unknown: {"traces" => "a sample"})
     again = Probe::Observation.from_document(JSON.parse(JSON.generate(older)))

@@ -8,7 +8,7 @@ PumaTuner.group_endpoints { |env| env["PATH_INFO"] }
 PumaTuner.export(ENV.fetch("SCRAPED_AT"))
 
 clock = PumaTuner::Probe::GvlClock
-waited_ns = -> { clock.totals(Thread.current).fetch(clock::TOTALS.index(:gvl_wait)) }
+waited_ns = -> { clock.totals(Thread.current).fetch(PumaTuner::Probe::Parts::TOTALS.index(:gvl_wait)) }
 
 run lambda { |env|
   next [200, {"content-type" => "text/plain"}, ["fine"]] unless env["PATH_INFO"] == "/busy"

@@ -102,7 +102,7 @@ module SimSpeed
 
       def endpoint(name, weight_ratio, demands)
         mean = ->(part) { demands.sum(&part).fdiv(demands.size).round }
-        Model::EndpointDemand.new(name:, weight_ratio:, requests_count: demands.size, mean_cpu_ns: mean.call(:cpu_ns), mean_wait_ns: mean.call(:wait_ns),
+        Model::EndpointDemand.new(name:, weight_ratio:, requests_count: demands.size, mean_held_ns: mean.call(:held_ns), mean_wait_ns: mean.call(:wait_ns),
           mean_lock_ns: 0, mean_gc_ns: mean.call(:gc_ns), demands:)
       end
 

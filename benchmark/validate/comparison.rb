@@ -157,7 +157,7 @@ module Validation
 
     # All that the server used for a request while it was recorded, with the GVL and without it.
     # @return [Float]
-    def recorded_cpu_ns = @workload.mean_cpu_ns
+    def recorded_cpu_ns = @workload.mean_held_ns
 
     # @param cell [Cell]
     # @param measured [Measured] for the load that there was
@@ -207,7 +207,7 @@ module Validation
 
     def slower(endpoint, longer)
       demands = endpoint.demands.map { |demand| demand.with(bursts_ns: demand.bursts_ns.map(&longer), gc_ns: longer.call(demand.gc_ns)) }
-      endpoint.with(demands:, mean_cpu_ns: longer.call(endpoint.mean_cpu_ns), mean_gc_ns: longer.call(endpoint.mean_gc_ns))
+      endpoint.with(demands:, mean_held_ns: longer.call(endpoint.mean_held_ns), mean_gc_ns: longer.call(endpoint.mean_gc_ns))
     end
 
     private

@@ -3,6 +3,7 @@
 #include "sim.h"
 #include <ruby.h>
 #include <ruby/thread.h>
+#include <ctype.h>
 #include <stdlib.h>
 
 struct call { struct sim *sim; const struct plan *plan; bool stop; bool done; };
@@ -60,13 +61,20 @@ static void read_stations(VALUE options, struct plan *plan)
 {
     VALUE stations = fetch(options, "stations");
     Check_Type(stations, T_ARRAY);
-    for (int i = 0; i < WAIT_KINDS; i++) plan->stations[i] = NUM2LL(rb_ary_entry(stations, i));
+    for (int i = 0; i < PARTS; i++) plan->stations[i] = NUM2LL(rb_ary_entry(stations, i));
 }
 
 static void refuse_piece(const struct plan *plan, const struct piece *piece)
 {
-    if (piece->wait_kind < 0 || piece->wait_kind >= PIECE_KINDS) rb_raise(rb_eArgError, "a wait of an unknown kind");
-    if (piece->wait_kind >= WAIT_KINDS && piece->wait_ns >= plan->locks_count) rb_raise(rb_eArgError, "a lock that is not there");
+#define IS_WAIT(code, of, is) [PART_##code] = !!((is) & WAIT),
+    static const bool is_wait[PARTS] = {PARTS_OF_TIME(IS_WAIT, PARTS_NOTHING, IS_WAIT, IS_WAIT, PARTS_NOTHING)};
+    bool is_marker = piece->wait_kind == ACQUIRE || piece->wait_kind == RELEASE;
+
+    if (is_marker && piece->wait_ns >= plan->locks_count) rb_raise(rb_eArgError, "a lock that is not there");
+    if (is_marker) return;
+    if (piece->wait_kind < 0 || piece->wait_kind >= PARTS || !is_wait[piece->wait_kind]) {
+        rb_raise(rb_eArgError, "a wait of an unknown kind");
+    }
 }
 
 static void refuse(const struct plan *plan, int64_t pieces_count, int64_t demands_count, int64_t picks_count)
@@ -113,12 +121,24 @@ static void read_endpoints(VALUE options, struct plan *plan, struct endpoint *en
 
 static void set(VALUE hash, const char *name, VALUE value) { rb_hash_aset(hash, ID2SYM(rb_intern(name)), value); }
 
+/* By the name of a constant, which in Ruby is in small letters. */
+static void set_constant(VALUE hash, const char *name, VALUE value)
+{
+    char small[32] = "";
+
+    for (size_t i = 0; name[i] && i < sizeof(small) - 1; i++) small[i] = (char)tolower((unsigned char)name[i]);
+    set(hash, small, value);
+}
+
+/* Parts of a budget, and what else is added up. */
 static VALUE totals_hash(const struct totals *totals)
 {
     VALUE hash = rb_hash_new();
-#define SET(name) set(hash, #name, LL2NUM(totals->name))
-    SET(latency); SET(client); SET(queue); SET(gvl_wait); SET(cpu); SET(gc); SET(preempted); SET(io); SET(lock); SET(sleep); SET(slices); SET(server_cpu);
-#undef SET
+#define TOLD(code, of, is) if ((is) & SIMULATED) set_constant(hash, #code, LL2NUM(totals->sums[SUM_##code]));
+    PARTS_OF_TIME(PARTS_NOTHING, TOLD, TOLD, TOLD, TOLD)
+#undef TOLD
+    set(hash, "slices", LL2NUM(totals->slices));
+    set(hash, "server_cpu", LL2NUM(totals->server_cpu));
     return hash;
 }
 
@@ -223,11 +243,26 @@ static VALUE core_run(VALUE self, VALUE options)
     return results.hash;
 }
 
+/* Of each kind of codes, their numbers by name. */
+static VALUE codes_hash(void)
+{
+    VALUE all = rb_hash_new(), codes;
+#define NUMBER(name) set_constant(codes, #name, INT2FIX(name));
+#define CODES(name, list) codes = rb_hash_new(); list(NUMBER) set(all, name, rb_obj_freeze(codes))
+    CODES("event", EVENTS);
+    CODES("gvl_rule", GVL_RULES);
+    CODES("after_answer", AFTER_ANSWER);
+    CODES("arrivals", ARRIVALS);
+    CODES("handover", HANDOVERS);
+    return rb_obj_freeze(all);
+}
+
 __attribute__((visibility("default"))) void Init_puma_tuner_sim(void)
 {
     VALUE core = rb_define_module_under(rb_define_module_under(rb_define_module("PumaTuner"), "Predict"), "Core");
 #ifdef HAVE_RB_EXT_RACTOR_SAFE
     rb_ext_ractor_safe(true);
 #endif
+    rb_define_const(core, "CODES", codes_hash());
     rb_define_module_function(core, "run", core_run, 1);
 }

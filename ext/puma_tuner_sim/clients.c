@@ -22,8 +22,9 @@ static void draw_request(struct sim *sim, struct connection *connection, int64_t
     connection->endpoint = (uint32_t)i;
     connection->demand = (uint32_t)plan->picks[plan->endpoints[i].first_pick + (int64_t)random_below(&sim->picks_random, (uint64_t)plan->endpoints[i].picks_count)];
     connection->intended_ns = intended_ns;
-    connection->queue_ns = connection->gvl_wait_ns = connection->cpu_ns = connection->gc_ns = connection->held_ns = connection->slices = 0;
-    for (int kind = 0; kind < WAIT_PARTS; kind++) connection->waited_ns[kind] = 0;
+    connection->queue_ns = connection->gvl_wait_ns = connection->on_core_ns = connection->gc_ns = connection->held_ns = 0;
+    connection->slices = 0;
+    for (int kind = 0; kind < PARTS; kind++) connection->waited_ns[kind] = 0;
     if (plan->locks_count) memset(tally_lock_waits(sim, connection), 0, (size_t)plan->locks_count * sizeof(struct lock_waits));
     sim->tally.in_flight++;
 }

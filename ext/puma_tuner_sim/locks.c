@@ -98,7 +98,7 @@ static void line_up_for_gvl(struct sim *sim, struct thread *thread)
     int64_t waited_ns = sim->now_ns - thread->wait_began_ns;
 
     tally_lock_waits(sim, connection)[thread->piece->wait_ns].ns += waited_ns;
-    connection->waited_ns[WAIT_LOCK] += waited_ns;
+    connection->waited_ns[PART_LOCK] += waited_ns;
     gvl_want(sim, thread);
 }
 

@@ -37,7 +37,7 @@ static void account(struct sim *sim, struct thread *thread, int64_t cpu_ns)
     sim->server_cpu_ns += cpu_ns;
     if (thread->kind == POOL && thread->state == BURST) {
         struct connection *connection = &sim->connections[thread->connection];
-        connection->cpu_ns += cpu_ns;
+        connection->on_core_ns += cpu_ns;
         connection->held_ns += sim->now_ns - thread->began_ns;
     }
 }
@@ -54,7 +54,7 @@ static void computed(struct sim *sim, struct thread *thread)
     if (thread->kind == POOL && thread->state == COMPUTING) {
         struct connection *connection = &sim->connections[thread->connection];
         sim->server_cpu_ns += thread->piece->wait_ns;
-        connection->cpu_ns += thread->piece->wait_ns;
+        connection->on_core_ns += thread->piece->wait_ns;
     } else {
         account(sim, thread, thread->left_ns);
         if (thread->kind == POOL && thread->state == BURST) sim->connections[thread->connection].gc_ns += thread->gc_ns;
@@ -237,7 +237,7 @@ void sim_free(struct sim *sim)
         free(worker->batch.items);
         free(worker->input.items);
     }
-    for (int i = 0; i < WAIT_KINDS; i++) free(sim->stations[i].line.items);
+    for (int i = 0; i < PARTS; i++) free(sim->stations[i].line.items);
     free(sim->workers);
     free(sim->connections);
     free(sim->lock_waits);

@@ -17,31 +17,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
+#include "../shared/parts.h"
 #include "../shared/random.h"
 
 #define NEVER_NS INT64_MAX
 
-/* Codes of what happens; the twin has the same. */
-enum event_kind {
-    BURST_ENDED = 0, TICK, HANDED_OVER, WAIT_ENDED, ARRIVAL, THOUGHT, CLIENT_WOKE, ACCEPTOR_WOKE, ACCEPTOR_DELAYED, REACTOR_WOKE, PARK_ENDED,
-    UNPARKED, QUOTA_RENEWED, QUOTA_SPENT, LOCK_WOKE, BACKGROUND_WOKE
-};
+/* Codes, which Ruby has by the same names as Core::CODES. */
+#define SIM_CODE(name) name,
 
-enum gvl_rule { FIFO, BARGING, HOT };
-enum after_answer { PARK, POLL_TODO, POLL_INLINE };
-/* ACQUIRE and RELEASE take no time of their own, and have no station. */
-enum wait_kind {
-    WAIT_IO, WAIT_LOCK, WAIT_SLEEP, WAIT_POOL, WAIT_COMPUTE, WAIT_PARTS,
-    WAIT_DB = WAIT_PARTS, WAIT_REDIS, WAIT_HTTP, WAIT_FILE, WAIT_KINDS,
-    ACQUIRE = WAIT_KINDS, RELEASE, PIECE_KINDS
-};
-enum arrivals_kind { CLOSED, POISSON, EVEN, BURSTY, REPLAYED };
+/* What happens. */
+#define EVENTS(CODE) \
+    CODE(BURST_ENDED) CODE(TICK) CODE(HANDED_OVER) CODE(WAIT_ENDED) CODE(ARRIVAL) CODE(THOUGHT) CODE(CLIENT_WOKE) \
+    CODE(ACCEPTOR_WOKE) CODE(ACCEPTOR_DELAYED) CODE(REACTOR_WOKE) CODE(PARK_ENDED) CODE(UNPARKED) CODE(QUOTA_RENEWED) \
+    CODE(QUOTA_SPENT) CODE(LOCK_WOKE) CODE(BACKGROUND_WOKE)
+enum event_kind { EVENTS(SIM_CODE) };
 
-/* wait_ns: after the burst; -1 after the last; of ACQUIRE and RELEASE the index of the lock */
+#define GVL_RULES(CODE) CODE(FIFO) CODE(BARGING) CODE(HOT)
+enum gvl_rule { GVL_RULES(SIM_CODE) };
+
+#define AFTER_ANSWER(CODE) CODE(PARK) CODE(POLL_TODO) CODE(POLL_INLINE)
+enum after_answer { AFTER_ANSWER(SIM_CODE) };
+
+#define ARRIVALS(CODE) CODE(CLOSED) CODE(POISSON) CODE(EVEN) CODE(BURSTY) CODE(REPLAYED)
+enum arrivals_kind { ARRIVALS(SIM_CODE) };
+
+/* wait_ns: after the burst; -1 after the last; of ACQUIRE and RELEASE the index of the lock
+ * wait_kind: enum part, of those that are a WAIT; or enum marker, which takes no time of its own, and has no station */
 struct piece { int64_t burst_ns, gc_ns, wait_ns, wait_kind; };
 
 /* Each worker has one of its own; locks.c says who has it next. */
-enum lock_handover { FIRST_IS_WOKEN, FIRST_IS_GIVEN, ALL_ARE_WOKEN };
+#define HANDOVERS(CODE) CODE(FIRST_IS_WOKEN) CODE(FIRST_IS_GIVEN) CODE(ALL_ARE_WOKEN)
+enum lock_handover { HANDOVERS(SIM_CODE) };
 struct lock_rule { int64_t servers_count, handover; };
 
 /* Each worker has one such thread. */
@@ -60,7 +66,7 @@ struct plan {
     int64_t arrivals, connections_count, think_ns, reuse_count;
     double gap_ns, group_count;
     int64_t send_cpu_ns, receive_cpu_ns;
-    int64_t stations[WAIT_KINDS];               /* servers; 0: no queue */
+    int64_t stations[PARTS];                    /* of each kind of wait: servers; 0: no queue */
     const int64_t *wakeup_idle_ns, *wakeup_loaded_ns, *rates, *times_ns, *picks, *demands;
     int64_t wakeup_idle_count, wakeup_loaded_count, rates_count, times_count;
     const struct piece *pieces;                 /* of a demand: from pieces[demands[i]] until wait_ns is -1 */
@@ -150,14 +156,22 @@ struct connection {
     /* its request */
     uint32_t demand, endpoint;
     int64_t intended_ns, ready_ns, answered_ns;
-    int64_t queue_ns, gvl_wait_ns, cpu_ns, gc_ns, held_ns, waited_ns[WAIT_PARTS], slices; /* waited_ns: IO of all kinds is IO */
+    int64_t queue_ns, gvl_wait_ns, gc_ns, held_ns, waited_ns[PARTS], slices;
+    int64_t on_core_ns;                         /* gc_ns included */
 };
 
 struct station { struct numbers line; int64_t busy; };
 
 struct client { struct task task; int64_t asleep_since_ns; struct numbers items; bool waking, busy, sending; uint32_t connection; };
 
-struct totals { int64_t latency, client, queue, gvl_wait, cpu, gc, preempted, io, lock, sleep, slices, server_cpu; };
+/* Sums that a client knows beside those of a recorded request. */
+enum {
+    LAST_SUM = SUMS - 1,
+    PARTS_OF_TIME(PARTS_NOTHING, PARTS_NOTHING, PARTS_NOTHING, PARTS_NOTHING, PARTS_SUM)
+    SIMULATED_SUMS
+};
+
+struct totals { int64_t sums[SIMULATED_SUMS], slices, server_cpu; };
 
 /* For one lock: how often somebody had to wait for it, and how long. */
 struct lock_waits { int64_t count, ns; };
@@ -178,7 +192,7 @@ struct sim {
     struct worker *workers;
     struct connection *connections;
     struct lock_waits *lock_waits;              /* of each connection's request, by lock */
-    struct station stations[WAIT_KINDS];
+    struct station stations[PARTS];
     struct client client;
     struct numbers backlog, idle_connections, closed_connections;
     struct { int64_t *intended; size_t first, count, room; } held_back;

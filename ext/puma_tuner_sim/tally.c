@@ -22,16 +22,20 @@ static void add(struct totals *totals, const struct connection *connection, int6
     const int64_t *waited_ns = connection->waited_ns;
     int64_t latency_ns = now_ns - connection->intended_ns, inside_ns = connection->answered_ns - connection->ready_ns;
 
-    totals->latency += latency_ns;
-    totals->client += latency_ns - inside_ns;
-    totals->queue += connection->queue_ns;
-    totals->gvl_wait += connection->gvl_wait_ns;
-    totals->cpu += connection->cpu_ns;
-    totals->gc += connection->gc_ns;
-    totals->preempted += connection->held_ns - connection->cpu_ns + waited_ns[WAIT_COMPUTE];
-    totals->io += waited_ns[WAIT_IO];
-    totals->lock += waited_ns[WAIT_LOCK] + waited_ns[WAIT_POOL];
-    totals->sleep += waited_ns[WAIT_SLEEP];
+    totals->sums[SUM_WALL] += latency_ns;
+    totals->sums[SUM_CLIENT] += latency_ns - inside_ns;
+    totals->sums[SUM_QUEUE] += connection->queue_ns;
+    totals->sums[SUM_GVL_WAIT] += connection->gvl_wait_ns;
+    totals->sums[SUM_CPU] += connection->on_core_ns - connection->gc_ns;
+    totals->sums[SUM_GC] += connection->gc_ns;
+    totals->sums[SUM_PREEMPTED] += connection->held_ns - connection->on_core_ns + waited_ns[PART_COMPUTE];
+#define ADD(code, of, is) if ((is) & WAIT) totals->sums[SUM_##code] += waited_ns[PART_##code];
+#define ADD_INSIDE(code, of, is) \
+    totals->sums[SUM_##code] += waited_ns[PART_##code]; \
+    totals->sums[SUM_##of] += waited_ns[PART_##code];
+    PARTS_OF_TIME(PARTS_NOTHING, PARTS_NOTHING, ADD, ADD_INSIDE, PARTS_NOTHING)
+#undef ADD
+#undef ADD_INSIDE
     totals->slices += connection->slices;
 }
 

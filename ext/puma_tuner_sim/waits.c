@@ -1,13 +1,19 @@
 /* Waits of a pool thread without the GVL, and the stations that those of one kind queue at: so many servers, first come, first
- * served; 0 servers: nothing to queue for. Native code that computes without the GVL takes a core (WAIT_COMPUTE). How late a
- * thread gets a core afterwards: cores.c. */
+ * served; 0 servers: nothing to queue for. Native code that computes without the GVL takes a core (PART_COMPUTE). How
+ * late a thread gets a core afterwards: cores.c. */
 #include "sim.h"
 
 static uint32_t number_of(const struct sim *sim, const struct thread *thread) { return thread->worker * pool_size(sim->plan) + thread->index; }
 
-static enum wait_kind part_of(int64_t wait_kind) { return wait_kind < WAIT_PARTS ? (enum wait_kind)wait_kind : WAIT_IO; }
-
-static bool may_return_at_once(int64_t wait_kind) { return part_of(wait_kind) == WAIT_IO || wait_kind == WAIT_COMPUTE; }
+static bool may_return_at_once(int64_t wait_kind)
+{
+#define IS_IO(code, of, is) [PART_##code] = PART_##of == PART_IO,
+    static const bool is_inside_io[PARTS] = {
+        PARTS_OF_TIME(PARTS_NOTHING, PARTS_NOTHING, PARTS_NOTHING, IS_IO, PARTS_NOTHING)
+    };
+#undef IS_IO
+    return wait_kind == PART_IO || wait_kind == PART_COMPUTE || is_inside_io[wait_kind];
+}
 
 void wait_begin(struct sim *sim, struct thread *thread)
 {
@@ -17,7 +23,7 @@ void wait_begin(struct sim *sim, struct thread *thread)
     thread->wait_began_ns = sim->now_ns;
     thread->state = WAITING;
     gvl_release(sim, thread, may_return_at_once(piece->wait_kind));
-    if (piece->wait_kind == WAIT_COMPUTE) {
+    if (piece->wait_kind == PART_COMPUTE) {
         thread->state = COMPUTING;
         cores_start(sim, &thread->task, piece->wait_ns);
     } else if (sim->plan->stations[piece->wait_kind] && station->busy >= sim->plan->stations[piece->wait_kind]) {
@@ -45,7 +51,7 @@ void wait_over(struct sim *sim, struct thread *thread)
 {
     struct connection *connection = &sim->connections[thread->connection];
 
-    connection->waited_ns[part_of(thread->piece->wait_kind)] += sim->now_ns - thread->wait_began_ns;
+    connection->waited_ns[thread->piece->wait_kind] += sim->now_ns - thread->wait_began_ns;
     thread->piece++;
     gvl_want(sim, thread);
 }

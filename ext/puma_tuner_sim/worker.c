@@ -313,7 +313,7 @@ void pool_burst_ended(struct sim *sim, struct thread *thread)
     if (thread->state == TAIL) { tail_ended(sim, thread); return; }
     if (thread->state == COMPUTING) { thread->state = WAITING; wait_over(sim, thread); return; }
     if (thread->piece->wait_ns < 0) answer(sim, thread);
-    else if (thread->piece->wait_kind < WAIT_KINDS) wait_begin(sim, thread);
+    else if (thread->piece->wait_kind < PARTS) wait_begin(sim, thread);
     else pass_marker(sim, thread);
 }
 

@@ -16,7 +16,6 @@ module PumaTuner
     autoload :Deadlock, "puma_tuner/predict/outcome"
     autoload :Engine, "puma_tuner/predict/engine"
     autoload :Forecast, "puma_tuner/predict/forecast"
-    autoload :ForecastBudget, "puma_tuner/predict/forecast"
     autoload :Goal, "puma_tuner/predict/capacity"
     autoload :LikelyCause, "puma_tuner/predict/likely_cause"
     autoload :Limits, "puma_tuner/predict/limits"

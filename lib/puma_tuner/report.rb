@@ -27,8 +27,6 @@ module PumaTuner
     autoload :Marks, "puma_tuner/report/marks"
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
-    autoload :PartsInside, "puma_tuner/report/parts_inside"
-    autoload :SimulatedBudget, "puma_tuner/report/simulated_budget"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Table, "puma_tuner/report/table"

@@ -24,6 +24,24 @@ class BudgetTest < TunerTest
     assert_nil (older + one).db_ns
   end
 
+  test "of older files, a simulated budget has its garbage collection apart from its CPU time, and a sum" do
+    older = {"client_ns" => 1.0, "queue_ns" => 2.0, "gvl_wait_ns" => 0.0, "cpu_ns" => 5.0, "gc_ns" => 1.0, "preempted_ns" => 0.0, "io_ns" => 2.0, "lock_ns" => 0.0, "sleep_ns" => 0.0}
+    budget = Budget.from_document(older)
+    assert_equal [10.0, 4.0, 1.0, 0.0, nil], [budget.wall_ns, budget.cpu_ns, budget.gc_ns, budget.residual_ns, budget.idle_ns]
+    untimed = Budget.from_document(older.merge("gc_ns" => nil))
+    assert_equal [10.0, 5.0, nil, nil], [untimed.wall_ns, untimed.cpu_ns, untimed.gc_ns, untimed.on_core_ns]
+  end
+
+  test "of older files, the wait for a pool has another name" do
+    older = Budget.zero.with(pool_ns: 3).to_document.transform_keys { |key| (key == :pool_ns) ? "pool_wait_ns" : key.name }
+    assert_equal 3, Budget.from_document(older).pool_ns
+  end
+
+  test "parts that are not given are not known" do
+    assert_equal [9, 4, nil], Budget.new(wall_ns: 9, cpu_ns: 4).then { |budget| [budget.wall_ns, budget.cpu_ns, budget.gc_ns] }
+    assert_raises(ArgumentError) { Budget.new(wall_ns: 9, coffee_ns: 4) }
+  end
+
   test "shares of nothing are unknown, not zero" do
     assert_nil Budget.zero.share_ratio(:cpu)
     assert_in_delta 0.25, Budget.zero.with(wall_ns: 8, cpu_ns: 2).share_ratio(:cpu)

@@ -219,7 +219,7 @@ class LedgersTest < TunerTest
   test "a ledger that is cut short or of another version keeps nobody from recording" do
     (Folding::ENDED_MAX + 1).times { record(1) }
     File.write(@ledgers.new_path("ledger"), "x" * 100)
-    File.binwrite(@ledgers.new_path("ledger"), [Ledger::MAGIC, 1].pack("QQ") + "\0" * 400_000)
+    File.binwrite(@ledgers.new_path("ledger"), [Ledger::LAYOUT[:magic], 1].pack("QQ") + "\0" * 400_000)
     File.write(File.join(@ledgers.directory, "99999999-1.json"), "{\"pid\": 1")
     @ledgers.fold_ended
     assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }

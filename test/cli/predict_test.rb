@@ -17,9 +17,9 @@ class PredictCommandTest < TunerTest
 
   def teardown = FileUtils.rm_rf(@folder)
 
-  def articles = endpoint_observation(name: "GET /articles", traces: Array.new(60) { |number| trace("cpu", 2 + number % 3, "io", 8, "cpu", 1) }, requests_count: 300)
+  def articles = endpoint_observation(name: "GET /articles", traces: Array.new(60) { |number| trace("held", 2 + number % 3, "io", 8, "held", 1) }, requests_count: 300)
 
-  def orders = endpoint_observation(name: "POST /orders", traces: [trace("cpu", 4, "io", 2, "cpu", 1)] * 40, requests_count: 100)
+  def orders = endpoint_observation(name: "POST /orders", traces: [trace("held", 4, "io", 2, "held", 1)] * 40, requests_count: 100)
 
   def record(observation) = Document.write(observation, path("observation.json"))
 
@@ -81,7 +81,7 @@ class PredictCommandTest < TunerTest
 
   # @return [Array(Advise::AdviceList, String)] with the text
   def advice_in_container(*words)
-    record(observation(endpoints: [endpoint_observation(traces: [trace("cpu", 8, "io", 1, "cpu", 1)] * 60)], topology: topology("1x1"), cores_count: 4, memory_limit_bytes: 512 << 20,
+    record(observation(endpoints: [endpoint_observation(traces: [trace("held", 8, "io", 1, "held", 1)] * 60)], topology: topology("1x1"), cores_count: 4, memory_limit_bytes: 512 << 20,
       processes: [process_observation(pss_bytes: 150 << 20)]))
     result = puma_tuner("advise", "observation.json", "--threads", "1", "--seeds", "3", "--simulated-requests", "300", *words, folder: @folder)
     assert_equal 0, result.code, result.err
@@ -215,7 +215,7 @@ class PredictCommandTest < TunerTest
   end
 
   test "recordings that no model can be made of are mistakes with what to do" do
-    record(observation(endpoints: [endpoint_observation(traces: [trace("cpu", 1)] * 10, requests_count: 100)]))
+    record(observation(endpoints: [endpoint_observation(traces: [trace("held", 1)] * 10, requests_count: 100)]))
     assert_failed(/only 10 requests.*at least 200 requests more/, predict)
     record(observation(endpoints: [endpoint_observation.with(unclosed_count: 30)]))
     assert_failed(/75\.0% of the requests miss their wall time.*Measure again/, predict)

@@ -10,7 +10,6 @@ class PumaRulesTest < TunerTest
   include PumaTuner
 
   Rules = Predict::Rules
-  AFTER_ANSWER = Rules::AFTER_ANSWER
 
   time_limit 60
 
@@ -108,7 +107,7 @@ class PumaRulesTest < TunerTest
         File.write(File.join(app.folder, "go"), "")
         answer(kept)
         answers = [answer(kept), answer(other)]
-        order = (rules_of(server)[:after_answer] == AFTER_ANSWER[:park]) ? %w[/hold /next /other] : %w[/hold /other /next]
+        order = (rules_of(server)[:after_answer] == :park) ? %w[/hold /next /other] : %w[/hold /other /next]
         assert_equal order, answers.map { |words| words.drop(3) }.max_by(&:size)
       end
     end
@@ -122,7 +121,7 @@ class PumaRulesTest < TunerTest
         # The second thread has begun, and waits.
         File.write(File.join(app.folder, "go"), "")
         (_, thread, added, *), (_, next_thread, next_added, *) = Array.new(2) { answer(kept) }
-        inline = rules_of(server)[:after_answer] != AFTER_ANSWER[:poll_todo]
+        inline = rules_of(server)[:after_answer] != :poll_todo
         assert_equal [inline ? 0 : 1, inline], [next_added.to_i - added.to_i, next_thread == thread]
       end
     end

@@ -66,7 +66,7 @@ class RecordingsTest < TunerTest
 
   test "one that fails is left out, with the reason, and the others are recorded" do
     fails = -> { raise PumaTuner::ServerFailed.new("The server ended", log_tail: ["no"]) }
-    few = -> { observation(topology: topology("2x5"), endpoints: [endpoint_observation(traces: [trace("cpu", 1)])]) }
+    few = -> { observation(topology: topology("2x5"), endpoints: [endpoint_observation(traces: [trace("held", 1)])]) }
     observation, = recorded(answers: {"1x1" => fails, "2x5" => few})
     assert_equal %w[2x1], names(observation)
     assert_equal [Unknown.of(:companion, :failed, whose: "1x1", detail: "The server ended. Start it by hand with the same command to see the whole output."),

@@ -75,7 +75,7 @@ class CostFitTest < TunerTest
     costs = [cost("1x1", 8, gc_ms: 2), cost("2x1", 4, gc_ms: 1)]
     there = workload(endpoints: [endpoint]).with(costs:).at(topology("2x1"), machine(effective_cores: ALONE)).endpoints.first
     assert_equal [[3 * MS, 2 * MS], [5 * MS], 1 * MS], there.demands.first.to_h.values_at(:bursts_ns, :waits_ns, :gc_ns)
-    assert_equal [5 * MS, 1 * MS, 0], [there.mean_cpu_ns, there.mean_gc_ns, there.gc_debt_ns]
+    assert_equal [5 * MS, 1 * MS, 0], [there.mean_held_ns, there.mean_gc_ns, there.gc_debt_ns]
   end
 
   test "a long collection is taken out of the request that met it, and all requests bring it about" do

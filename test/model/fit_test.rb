@@ -11,11 +11,11 @@ class FitTest < TunerTest
   def unknown(workload, field) = workload.unknown.find { |unknown| unknown.field == field }
 
   test "an endpoint's demands are its traces, and its means are theirs" do
-    traces = [trace("cpu", 2, "lock", 8, "cpu", 2, gc_ms: 1), trace("cpu", 4, "io", 4, "cpu", 4, gc_ms: 2)] * 15
+    traces = [trace("held", 2, "lock", 8, "held", 2, gc_ms: 1), trace("held", 4, "io", 4, "held", 4, gc_ms: 2)] * 15
     endpoint = fitted(endpoints: [endpoint_observation(traces:)]).endpoints.first
     assert_equal 30, endpoint.demands.size
     assert_equal demand([2, 2], [8], wait_kinds: ["lock"], gc_ms: 1), endpoint.demands.first
-    assert_equal [6 * MS, 6 * MS, 4 * MS, 1.5 * MS], endpoint.deconstruct_keys(nil).values_at(:mean_cpu_ns, :mean_wait_ns, :mean_lock_ns, :mean_gc_ns)
+    assert_equal [6 * MS, 6 * MS, 4 * MS, 1.5 * MS], endpoint.deconstruct_keys(nil).values_at(:mean_held_ns, :mean_wait_ns, :mean_lock_ns, :mean_gc_ns)
   end
 
   test "endpoints weigh as many requests as they had, not as many as were recorded" do
@@ -34,7 +34,7 @@ class FitTest < TunerTest
   end
 
   test "too few traces are void, and the message says how many requests more it takes" do
-    sampled = [endpoint_observation(traces: [trace("cpu", 1)] * 20, requests_count: 200)]
+    sampled = [endpoint_observation(traces: [trace("held", 1)] * 20, requests_count: 200)]
     assert_match(/only 20 requests.*at least 100 requests more/, assert_raises(InvalidMeasurement) { fitted(endpoints: sampled) }.message)
     none = [endpoint_observation(traces: [], requests_count: 200)]
     assert_match(/only 0 requests.*at least 30 requests more/, assert_raises(InvalidMeasurement) { fitted(endpoints: none) }.message)
@@ -111,7 +111,7 @@ class FitTest < TunerTest
   end
 
   test "waits without a core are shared out by how often requests wait, whichever of them were recorded" do
-    once, twice = trace("cpu", 2, "io", 8), trace("cpu", 1, "io", 8, "cpu", 1, "io", 8)
+    once, twice = trace("held", 2, "io", 8), trace("held", 1, "io", 8, "held", 1, "io", 8)
     endpoints = [endpoint_observation(name: "GET /often", traces: [twice] * 40, requests_count: 900), endpoint_observation(name: "GET /seldom", traces: [once] * 40, requests_count: 100)]
     thread = Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000, run_queue_wait_ns: 1_900 * MS, budget: Probe::Budget.zero)
     workload = Model::WorkloadFit.workload(observation(endpoints:).with(threads: [thread]))
@@ -144,7 +144,7 @@ class FitTest < TunerTest
   end
 
   test "GC that was not timed is unknown, with the reason" do
-    workload = fitted(endpoints: [endpoint_observation(traces: [trace("cpu", 1, gc_ms: nil)] * 30)])
+    workload = fitted(endpoints: [endpoint_observation(traces: [trace("held", 1, gc_ms: nil)] * 30)])
     assert_nil workload.endpoints.first.mean_gc_ns
     assert_equal Unknown.of(:mean_gc_ns, :gc_not_timed, whose: "GET /"), unknown(workload, :mean_gc_ns)
   end

@@ -10,7 +10,7 @@ class LockFitTest < TunerTest
     Probe::LockObservation.new(id:, kind:, class_name: "Thread::Mutex", place:, size:, threads_count: threads, holds_count: holds, hold_ns: hold_ms * MS, waits_count: waits, wait_ns: waits * MS)
   end
 
-  def recorded(*locks, text: "1x5", traces: [trace(*locks.flat_map { |one| ["acquire", one.id * 1e-6, "io", 8, "release", one.id * 1e-6] }, "cpu", 1)] * 40, companions: [])
+  def recorded(*locks, text: "1x5", traces: [trace(*locks.flat_map { |one| ["acquire", one.id * 1e-6, "io", 8, "release", one.id * 1e-6] }, "held", 1)] * 40, companions: [])
     observation(topology: topology(text), endpoints: [endpoint_observation(traces:)]).with(locks:, companions:)
   end
 
@@ -21,7 +21,7 @@ class LockFitTest < TunerTest
     assert_equal [Model::LockDemand.new(name: "Thread::Mutex at app.rb:7 in Shop#buy", kind: "mutex", servers_count: 1)], one.locks
     assert_equal({7 => 0}, one.places)
     assert_equal [], fit.locks
-    assert_equal [], fit(lock(7), traces: [trace("cpu", 1)] * 40).locks # nobody's who serves requests
+    assert_equal [], fit(lock(7), traces: [trace("held", 1)] * 40).locks # nobody's who serves requests
   end
 
   test "a lock that nobody waited for, although somebody should have, is no lock of several threads" do
@@ -38,8 +38,8 @@ class LockFitTest < TunerTest
 
   test "a lock that is only taken with a connection in hand is the connection's" do
     pool = lock(1, kind: "pool", size: 3, waits: 0)
-    within = trace("cpu", 1, "acquire", 1e-6, "cpu", 1, "acquire", 2e-6, "io", 3, "release", 2e-6, "cpu", 1, "release", 1e-6)
-    before = trace("cpu", 1, "acquire", 2e-6, "io", 3, "release", 2e-6, "acquire", 1e-6, "cpu", 1, "release", 1e-6)
+    within = trace("held", 1, "acquire", 1e-6, "held", 1, "acquire", 2e-6, "io", 3, "release", 2e-6, "held", 1, "release", 1e-6)
+    before = trace("held", 1, "acquire", 2e-6, "io", 3, "release", 2e-6, "acquire", 1e-6, "held", 1, "release", 1e-6)
     assert_equal({1 => 0}, fit(pool, lock(2, waits: 0, hold_ms: 10), traces: [within]).places)
     assert_equal({1 => 0, 2 => 1}, fit(pool, lock(2, waits: 0, hold_ms: 10), traces: [within, before]).places)
     assert_equal 3, fit(pool, traces: [within]).locks.first.servers_count
@@ -55,7 +55,7 @@ class LockFitTest < TunerTest
   end
 
   test "a wait for a lock that is simulated is contention, and none of the request's own" do
-    steps = ["cpu", 2, "acquire", 7e-6, "cpu", 0.01, "lock", 30, "gvl_wait", 5, "cpu", 1, "file", 0.1, "gvl_wait", 20, "cpu", 1, "release", 7e-6, "cpu", 1, "lock", 4, "cpu", 1]
+    steps = ["held", 2, "acquire", 7e-6, "held", 0.01, "lock", 30, "gvl_wait", 5, "held", 1, "file", 0.1, "gvl_wait", 20, "held", 1, "release", 7e-6, "held", 1, "lock", 4, "held", 1]
     demand = Model::Undisturbed.demand(trace(*steps), locks: {7 => 0})
     assert_equal [%w[acquire file release lock], [0, 100_000, 0, 4 * MS]], [demand.wait_kinds, demand.waits_ns]
     assert_equal [2 * MS, 1_010_000, 1 * MS, 1 * MS, 1 * MS], demand.bursts_ns

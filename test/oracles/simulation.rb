@@ -7,8 +7,8 @@
 # It is made of: clients (who send), workers (each with pool threads, acceptor, reactor, background threads, locks and a GVL),
 # stations (what waits queue for), cores (who computes how fast) and an event queue (what happens when).
 module SimulationTwin
-  Plan = PumaTuner::Predict::Plan
-  Rules = PumaTuner::Predict::Rules
+  CODES = PumaTuner::Predict::Engine.codes
+  Parts = PumaTuner::Probe::Parts
 
   autoload :Acceptor, "oracles/simulation/acceptor"
   autoload :Background, "oracles/simulation/background"

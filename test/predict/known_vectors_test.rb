@@ -196,7 +196,7 @@ class KnownVectorsTest < TunerTest
   test "busy workers that leave connections to others for 5 ms are worth more than a tenth at p60" do
     app = asking_app(times_ms([[0, 40], [0.5, 80], [1, 160]], 300), cpu_ratio: 0.8, queries_per_ms: 0.25)
     [0.4, 0.6].each do |busy_ratio|
-      arrivals = poisson(busy_ratio * 16 / (app.mean_cpu_ns / 1e9), reuse_count: 1)
+      arrivals = poisson(busy_ratio * 16 / (app.mean_held_ns / 1e9), reuse_count: 1)
       # 5.x has the option, and has it off.
       off, on = %w[5.6.9 6.6.1].map { |puma| in_production([app], scenario("16x4", arrivals), puma:, ruby: "3.2.8", cores_count: 16) }
       assert_includes 1.1..1.3, off.quantile_ns(0.6).fdiv(on.quantile_ns(0.6))
@@ -246,10 +246,10 @@ class KnownVectorsTest < TunerTest
   # 1 - CPU / time the app seems to do 60 % IO. As arithmetic: one server, service always the same, three quarters busy (M/D/1:
   # 50 ms x 3/4 / (2 x 1/4) = 75 ms).
   test "waiting for the GVL is no IO, and threads that only compute wait as M/D/1 says" do
-    recorded = trace("gvl_wait", 75.3, "cpu", 50)
+    recorded = trace("gvl_wait", 75.3, "held", 50)
     assert_in_delta 0.6, 1 - recorded.cpu_ns.fdiv(recorded.wall_ns), 0.002
     app = Model::WorkloadFit.workload(observation(endpoints: [endpoint_observation(traces: [recorded] * 40)]))
-    assert_in_delta 1.0, app.cpu_ratio, 1e-9
+    assert_in_delta 1.0, app.held_ratio, 1e-9
     outcome = in_production(app.endpoints, scenario("1x8", poisson(15, reuse_count: 1)), puma: "8.0.2", requests_count: 40_000)
     # Puma's acceptor waits for the GVL before the connection gets to a thread.
     assert_in_epsilon 75.3, (outcome.means[:queue] + outcome.means[:gvl_wait]) / MS, 0.1

@@ -12,10 +12,9 @@ class RecordedRequestsTest < TunerTest
   end
 
   test "bursts and waits in turn, by the codes of their kinds; at a lock, its index" do
-    kinds = Predict::Plan::WAITS.keys
-    coded = pieces(demand([1] * (kinds.size + 1), kinds.map.with_index { |kind, index| Model::Demand::MARKERS.include?(kind) ? index : 2 }, wait_kinds: kinds))
-    assert_equal [*[2 * MS] * 9, 9, 10, -1], coded.map { |piece| piece[2] }
-    assert_equal [*0..10, 0], coded.map(&:last)
+    coded = pieces(demand([1] * 5, [2, 3, 7, 8], wait_kinds: %w[db compute acquire release]))
+    assert_equal [2 * MS, 3 * MS, 7, 8, -1], coded.map { |piece| piece[2] }
+    assert_equal Probe::Parts::CODES.values_at("db", "compute", "acquire", "release", "io"), coded.map(&:last)
   end
 
   test "garbage is collected at the end of the longest burst, and what has no room there in the next" do

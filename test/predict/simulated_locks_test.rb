@@ -135,7 +135,9 @@ class SimulatedLocksTest < TunerTest
     assert_equal [101.5, 302.5], outcome.latencies_ns.map { |ns| ns.fdiv(MS) }
     assert_equal [[0.5, 98.0 * MS / 2]], outcome.lock_waits
     gvl_wait_ms = 97 + 99.5 + 99
-    assert_equal({lock: 98.0, gvl_wait: gvl_wait_ms, io: 3.0, cpu: 6.0, queue: 1.5}, outcome.means.slice(:lock, :gvl_wait, :io, :cpu, :queue).transform_values { |ns| 2 * ns / MS })
+    parts = outcome.means.slice(:lock, :gvl_wait, :io, :file, :queue).transform_values { |ns| 2 * ns / MS }
+    assert_equal({lock: 98.0, gvl_wait: gvl_wait_ms, io: 3.0, file: 3.0, queue: 1.5}, parts)
+    assert_equal 6.0 * MS, 2 * outcome.means.values_at(:cpu, :gc).sum
   end
 
   test "a Monitor can be entered again, and is let go of with the last" do

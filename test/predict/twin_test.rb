@@ -13,7 +13,7 @@ class TwinTest < TunerTest
 
   Predict = PumaTuner::Predict
 
-  PARTS = %i[client queue gvl_wait cpu preempted io lock sleep].freeze
+  PARTS = PumaTuner::Probe::Parts::WALL
 
   def setup
     assert_nil Predict::Engine.why_not
@@ -25,7 +25,7 @@ class TwinTest < TunerTest
       expected = SimulationTwin::Simulation.new(plan).call
       assert_equal expected.except(:latencies), Predict::Core.run(plan).except(:latencies), "seed #{seed}"
       assert_equal expected[:latencies].unpack("q*"), Predict::Core.run(plan)[:latencies].unpack("q*"), "seed #{seed}"
-      assert_equal expected[:totals][:latency], expected[:totals].values_at(*PARTS).sum, "seed #{seed}"
+      assert_equal expected[:totals][:wall], expected[:totals].values_at(*PARTS).sum, "seed #{seed}"
       assert_operator expected[:lock_waits].unpack("q*").each_slice(2).sum(&:last), :<=, expected[:totals][:lock], "seed #{seed}"
       [expected[:deadlock].any?, expected[:lock_waits].unpack("q*").sum.positive?]
     end

@@ -27,29 +27,29 @@ class WhatIfTest < TunerTest
   end
 
   test "less CPU of one endpoint, and of no other" do
-    assert_equal [4.2 * MS, 15 * MS], endpoint_after("cpu(/articles)*0.7", "GET /articles").then { |endpoint| [endpoint.mean_cpu_ns, endpoint.mean_wait_ns] }
+    assert_equal [4.2 * MS, 15 * MS], endpoint_after("cpu(/articles)*0.7", "GET /articles").then { |endpoint| [endpoint.mean_held_ns, endpoint.mean_wait_ns] }
     assert_equal orders, endpoint_after("cpu(/articles)*0.7", "POST /orders/:id")
-    assert_in_delta app.mean_cpu_ns - 0.75 * 0.3 * 6 * MS, workload_after("cpu(/articles)*0.7").mean_cpu_ns, 10
+    assert_in_delta app.mean_held_ns - 0.75 * 0.3 * 6 * MS, workload_after("cpu(/articles)*0.7").mean_held_ns, 10
   end
 
   test "less CPU of all is less of the mean" do
-    assert_in_delta 0.5 * app.mean_cpu_ns, workload_after("cpu*50%").mean_cpu_ns, 10
+    assert_in_delta 0.5 * app.mean_held_ns, workload_after("cpu*50%").mean_held_ns, 10
   end
 
   test "an endpoint is named with its verb, without it, or by a pattern" do
     ["GET /articles", "/articles", "/art*", "GET *"].each do |selector|
-      assert_equal 3 * MS, endpoint_after("cpu(#{selector})*0.5", "GET /articles").mean_cpu_ns, selector
+      assert_equal 3 * MS, endpoint_after("cpu(#{selector})*0.5", "GET /articles").mean_held_ns, selector
       assert_equal orders, endpoint_after("cpu(#{selector})*0.5", "POST /orders/:id"), selector
     end
     route = "GET /files/*path(.:format)"
     odd = workload(endpoints: [endpoint_demand(demand([4]), name: route, weight_ratio: 0.5), endpoint_demand(demand([4]), name: "GET /files/*path(.:format)/x", weight_ratio: 0.5)])
-    assert_equal [2 * MS, 4 * MS], workload_after("cpu(/files/*path(.:format))*0.5", of: odd).endpoints.map(&:mean_cpu_ns)
+    assert_equal [2 * MS, 4 * MS], workload_after("cpu(/files/*path(.:format))*0.5", of: odd).endpoints.map(&:mean_held_ns)
   end
 
   test "CPU taken away leaves the longest burst first, and none goes below nothing" do
     assert_equal [2 * MS, 1 * MS, 1 * MS], endpoint_after("cpu(/articles)-2ms", "GET /articles").demands.first.bursts_ns
     assert_equal [1 * MS, 0, 1 * MS], endpoint_after("cpu(/articles)-4ms", "GET /articles").demands.first.bursts_ns
-    assert_equal 0, endpoint_after("cpu(/articles)-1s", "GET /articles").mean_cpu_ns
+    assert_equal 0, endpoint_after("cpu(/articles)-1s", "GET /articles").mean_held_ns
     assert_equal [2 * MS, 3.5 * MS, 1 * MS], endpoint_after("cpu(/articles)+500us", "GET /articles").demands.first.bursts_ns
   end
 
@@ -125,14 +125,14 @@ class WhatIfTest < TunerTest
 
   test "garbage collection goes with the CPU time it took" do
     without = endpoint_after("gc=0", "POST /orders/:id")
-    assert_equal [6 * MS, 0, [1 * MS, 4 * MS, 1 * MS]], [without.mean_cpu_ns, without.mean_gc_ns, without.demands.first.bursts_ns]
-    assert_equal [8 * MS, 2 * MS], endpoint_after("gc(/orders/*)*0.5", "POST /orders/:id").then { |endpoint| [endpoint.mean_cpu_ns, endpoint.mean_gc_ns] }
-    assert_equal [9 * MS, 3 * MS], endpoint_after("gc-1ms", "POST /orders/:id").then { |endpoint| [endpoint.mean_cpu_ns, endpoint.mean_gc_ns] }
+    assert_equal [6 * MS, 0, [1 * MS, 4 * MS, 1 * MS]], [without.mean_held_ns, without.mean_gc_ns, without.demands.first.bursts_ns]
+    assert_equal [8 * MS, 2 * MS], endpoint_after("gc(/orders/*)*0.5", "POST /orders/:id").then { |endpoint| [endpoint.mean_held_ns, endpoint.mean_gc_ns] }
+    assert_equal [9 * MS, 3 * MS], endpoint_after("gc-1ms", "POST /orders/:id").then { |endpoint| [endpoint.mean_held_ns, endpoint.mean_gc_ns] }
   end
 
   test "YJIT speeds up Ruby, in Puma too, and not the garbage collector" do
     after = workload_after("yjit*2", of: app(overhead_cpu_ns: 40_000))
-    assert_equal [3 * MS, 7 * MS, 20_000], [*after.endpoints.map(&:mean_cpu_ns), after.overhead_cpu_ns]
+    assert_equal [3 * MS, 7 * MS, 20_000], [*after.endpoints.map(&:mean_held_ns), after.overhead_cpu_ns]
     assert_equal 4 * MS, after.endpoints.last.mean_gc_ns
     assert_match(/prove --factor yjit=off,on/, Predict::WhatIf.parse(["yjit*2"]).remarks.first)
   end
@@ -189,7 +189,7 @@ class WhatIfTest < TunerTest
   test "expressions follow one another, and say themselves" do
     what_if = Predict::WhatIf.parse(["cpu*0.5", " cpu(/articles)-1ms ", ""])
     assert_equal ["cpu*0.5", "cpu(/articles)-1ms"], what_if.to_a
-    assert_equal 2 * MS, what_if.apply(app, machine).first.endpoints.first.mean_cpu_ns
+    assert_equal 2 * MS, what_if.apply(app, machine).first.endpoints.first.mean_held_ns
   end
 
   test "what is given stays as it was, and what comes out is as frozen" do
@@ -213,6 +213,6 @@ class WhatIfTest < TunerTest
     }.each { |text, pattern| assert_match(/\A--what-if #{Regexp.escape(text)}: .*#{pattern.source}/, mistake(text), text) }
     untimed = workload(endpoints: [endpoint_demand(demand([2], gc_ms: nil))])
     assert_match(%r{not timed in GET /}, mistake("gc=0", of: untimed))
-    assert_equal 1 * MS, workload_after("yjit*2", of: untimed).endpoints.first.mean_cpu_ns
+    assert_equal 1 * MS, workload_after("yjit*2", of: untimed).endpoints.first.mean_held_ns
   end
 end

@@ -134,8 +134,8 @@ module ProofFixture
   # @param us [Hash{Symbol => Numeric}] wall and parts
   # @return [PumaTuner::Probe::Budget]
   def budget(us)
-    parts = Probe::Budget::PARTS.to_h { |part| [:"#{part}_ns", us.fetch(part, 0) && us.fetch(part, 0) * 1_000] }
-    Probe::Budget.new(wall_ns: us.fetch(:wall) * 1_000, **parts, idle_ns: nil, pool_wait_ns: 0, gc_waited_ns: 0, before_puma_ns: nil)
+    parts = Probe::Parts::REQUEST.to_h { |part| [:"#{part}_ns", us.fetch(part, 0) && us.fetch(part, 0) * 1_000] }
+    Probe::Budget.new(wall_ns: us.fetch(:wall) * 1_000, **parts, idle_ns: nil, pool_ns: 0, gc_waited_ns: 0, before_puma_ns: nil)
   end
 
   # Both variants, each first every other time.

@@ -145,7 +145,7 @@ class ReportTextTest < TunerTest
   end
 
   test "no line is longer than a hundred columns" do
-    every_part = PumaTuner::Probe::Budget::PARTS.to_h { |part| [part, 0.1] }
+    every_part = PumaTuner::Probe::Parts::REQUEST.to_h { |part| [part, 0.1] }
     busy = [["GET /a/name/that/is/far/too/long", 1_234_567, 12_345, 12_345, 54_321, every_part]]
     many = TuningFixture.sweep(workers: 1..14, threads: 1..5)
     nasty = ProofFixture.nasty("a name that goes on and on and on, and does not end where it should")

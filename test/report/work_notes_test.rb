@@ -13,9 +13,9 @@ class ReportWorkNotesTest < TunerTest
   end
 
   test "a wait for a pool and for another's garbage collection is told from half a percent of the time" do
-    told = notes(endpoint({lock: 0.2, pool_wait: 0.05, gvl_wait: 0.1, gc_waited: 0.005})).facts
+    told = notes(endpoint({lock: 0.2, pool: 0.05, gvl_wait: 0.1, gc_waited: 0.005})).facts
     assert_equal ["Of lock: 25.0% waiting for a connection pool.", "Of gvlwait: 5.0% while another thread collected garbage."], told
-    assert_empty notes(endpoint({lock: 0.2, pool_wait: 0.004, gvl_wait: 0.1, gc_waited: 0.004})).facts
+    assert_empty notes(endpoint({lock: 0.2, pool: 0.004, gvl_wait: 0.1, gc_waited: 0.004})).facts
   end
 
   test "what io was for is one sentence, of what is known" do

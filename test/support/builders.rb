@@ -11,15 +11,16 @@ module Builders
   # --- what measure gives
 
   # @param steps [Array] kind and milliseconds in turn
+  # @param cpu_ms [Numeric, nil] by the CPU clock; nil: all that was held
   def trace(*steps, cpu_ms: nil, gc_ms: 0)
     steps_ns = steps.map { |step| step.is_a?(Numeric) ? (step * MS).round : step }
-    held_ns = steps_ns.each_slice(2).sum { |kind, ns| (kind == "cpu") ? ns : 0 }
-    Probe::Trace.new(steps: steps_ns, wall_ns: steps_ns.grep(Integer).sum, queue_ns: 0,
-      cpu_ns: cpu_ms ? (cpu_ms * MS).round : held_ns, gc_ns: gc_ms && (gc_ms * MS).round)
+    held_ns = steps_ns.each_slice(2).sum { |kind, ns| (kind == "held") ? ns : 0 }
+    on_core_ns, gc_ns = cpu_ms ? (cpu_ms * MS).round : held_ns, gc_ms && (gc_ms * MS).round
+    Probe::Trace.new(steps: steps_ns, wall_ns: steps_ns.grep(Integer).sum, queue_ns: 0, cpu_ns: on_core_ns - gc_ns.to_i, gc_ns:)
   end
 
   # @param budget [Hash] parts that are not zero
-  def endpoint_observation(name: "GET /", traces: [trace("cpu", 2, "io", 8)] * 40, requests_count: traces.size, budget: {})
+  def endpoint_observation(name: "GET /", traces: [trace("held", 2, "io", 8)] * 40, requests_count: traces.size, budget: {})
     Probe::EndpointObservation.new(name:, requests_count:, unclosed_count: 0, budget: Probe::Budget.zero.with(**budget),
       latency: Probe::Histogram.of([10 * MS, 20 * MS]), p50_ns: 10 * MS, p99_ns: 20 * MS, distributions: [], slices_count: 0,
       long_holds_count: 0, blame: [], traces:)
@@ -60,14 +61,14 @@ module Builders
   # @param waits_ms [Array<Numeric>] one fewer
   # @param wait_kinds [Array<String>] of "acquire" and "release" the entry of waits_ms is the lock's index
   def demand(bursts_ms, waits_ms = [], wait_kinds: waits_ms.map { "io" }, gc_ms: 0)
-    waits_ns = waits_ms.zip(wait_kinds).map { |ms, kind| Model::Demand::MARKERS.include?(kind) ? ms : (ms * MS).round }
+    waits_ns = waits_ms.zip(wait_kinds).map { |ms, kind| Probe::Parts::MARKERS.key?(kind) ? ms : (ms * MS).round }
     Model::Demand.new(bursts_ns: bursts_ms.map { |ms| (ms * MS).round }.freeze, waits_ns: waits_ns.freeze,
       wait_kinds: wait_kinds.freeze, gc_ns: gc_ms && (gc_ms * MS).round)
   end
 
   def endpoint_demand(*demands, name: "GET /", weight_ratio: 1.0)
     mean = ->(number) { demands.sum(&number).fdiv(demands.size).round }
-    Model::EndpointDemand.new(name:, weight_ratio:, requests_count: 100, mean_cpu_ns: mean.call(:cpu_ns), mean_wait_ns: mean.call(:wait_ns),
+    Model::EndpointDemand.new(name:, weight_ratio:, requests_count: 100, mean_held_ns: mean.call(:held_ns), mean_wait_ns: mean.call(:wait_ns),
       mean_lock_ns: mean.call(:lock_ns), mean_gc_ns: (mean.call(:gc_ns) if demands.all?(&:gc_ns)), demands: demands.freeze)
   end
 
@@ -108,9 +109,7 @@ module Builders
         flow_equivalent_per_s: throughput_per_s, flow_equivalent_mean_ns: 50.0 * MS, cpu_share_per_s: throughput_per_s))
   end
 
-  def forecast_budget(**parts)
-    Predict::ForecastBudget.new(**Predict::ForecastBudget.members.to_h { |part| [part, 0.0] }, **parts)
-  end
+  def forecast_budget = Probe::Budget.of(Probe::Parts::SIMULATED.to_h { |part| [part, 0.0] })
 
   # @param forecasts [Array<Predict::Forecast>] the first is today's unless told otherwise
   def sweep(*forecasts, today: forecasts.first.topology, rule_of_thumb_threads_count: 4)

@@ -32,7 +32,6 @@ module Recordings
 
   def budget_of(means, requests_count)
     parts = %i[queue gvl_wait cpu preempted io lock sleep gc].to_h { |part| [:"#{part}_ns", (means.fetch(part) * requests_count).round] }
-    parts[:cpu_ns] -= parts[:gc_ns]
     Probe::Budget.zero.with(**parts, wall_ns: parts.values.sum)
   end
 

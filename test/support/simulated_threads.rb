@@ -51,7 +51,7 @@ class SimulatedThreads
 
   def initialize(rule: :fifo, slice_ms: 100, handoff_ns: 0, effective_cores: Array.new(8) { |index| index + 1.0 }, cores_count: effective_cores.size, quota_ms: 0)
     rates = effective_cores.each.with_index(1).map { |cores, count| [(65_536 * cores / count).floor, 65_536].min }
-    @settings = Numbers.new(gvl_rule: PumaTuner::Predict::Rules::GVL.fetch(rule), tick_ns: 10 * MS, ticks_per_slice: (slice_ms / 10.0).ceil, handoff_ns:, handoff_busy_ns: handoff_ns, affinity: 0, cores_count:, rates:,
+    @settings = Numbers.new(gvl_rule: PumaTuner::Predict::Engine.codes[:gvl_rule].fetch(rule), tick_ns: 10 * MS, ticks_per_slice: (slice_ms / 10.0).ceil, handoff_ns:, handoff_busy_ns: handoff_ns, affinity: 0, cores_count:, rates:,
       quota_ns: quota_ms * MS, period_ns: 100 * MS)
     @now_ns = 0
     @queue = SimulationTwin::EventQueue.new

@@ -7,13 +7,13 @@ module TuningFixture
 
   MS = Units::NS_PER_MS
 
-  # Name, requests, wall time of a request in ms, p50 and p99 in ms, shares of the wall time (pool_wait is in lock, gc_waited
+  # Name, requests, wall time of a request in ms, p50 and p99 in ms, shares of the wall time (pool is in lock, gc_waited
   # in gvl_wait; db, redis, http and file in io), ms between the proxy and Puma.
   ENDPOINTS = [
     ["GET /articles", 3_710, 84.0, 80.2, 205.0, {queue: 0.412, cpu: 0.163, preempted: 0.006, gvl_wait: 0.171, gc: 0.014, io: 0.231, db: 0.182, redis: 0.021, gc_waited: 0.011}, 3.1],
     ["GET /articles/:id", 2_680, 66.0, 63.1, 171.0, {queue: 0.618, cpu: 0.071, preempted: 0.002, gvl_wait: 0.094, gc: 0.003, io: 0.209, db: 0.197, gc_waited: 0.006}, 2.9],
     ["POST /orders", 620, 112.0, 108.0, 288.0,
-      {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, db: 0.064, http: 0.117, lock: 0.182, pool_wait: 0.151, gc_waited: 0.012}, 3.4],
+      {queue: 0.301, cpu: 0.142, preempted: 0.009, gvl_wait: 0.163, gc: 0.011, io: 0.188, db: 0.064, http: 0.117, lock: 0.182, pool: 0.151, gc_waited: 0.012}, 3.4],
     ["GET /search", 420, 151.0, 144.0, 402.0, {queue: 0.187, cpu: 0.402, preempted: 0.013, gvl_wait: 0.288, gc: 0.062, io: 0.046, gc_waited: 0.004}, 3.0],
     ["GET /health", 72, 42.0, 40.4, 96.0, {queue: 0.934, cpu: 0.011, gvl_wait: 0.052}]
   ].freeze
@@ -85,7 +85,7 @@ module TuningFixture
 
   # @return [PumaTuner::Probe::EndpointObservation] as told by Ruby alone
   def unaided(endpoint)
-    nothing = %i[preempted gvl_wait gc io lock sleep pool_wait gc_waited db redis http file].to_h { |part| [:"#{part}_ns", nil] }
+    nothing = %i[preempted gvl_wait gc io lock sleep pool gc_waited db redis http file].to_h { |part| [:"#{part}_ns", nil] }
     queue = Probe::Distribution.new(part: "queue", histogram: endpoint.latency)
     endpoint.with(unclosed_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],
       budget: endpoint.budget.with(**nothing))
@@ -103,7 +103,7 @@ module TuningFixture
   # @param shares [Hash{Symbol => Float}] the rest is the residual
   # @return [PumaTuner::Probe::EndpointObservation]
   def endpoint(name, requests_count, wall_ms, p50_ms, p99_ms, shares, before_puma_ms = nil)
-    trace = Probe::Trace.new(steps: ["cpu", 3 * MS, "io", 9 * MS, "gvl_wait", 4 * MS, "cpu", 2 * MS], wall_ns: 18 * MS, queue_ns: 20 * MS,
+    trace = Probe::Trace.new(steps: ["held", 3 * MS, "io", 9 * MS, "gvl_wait", 4 * MS, "held", 2 * MS], wall_ns: 18 * MS, queue_ns: 20 * MS,
       cpu_ns: 5 * MS, gc_ns: 0)
     wall_ns = (requests_count * wall_ms * MS).round
     latency = latency(requests_count, p50_ms, p99_ms)
@@ -138,7 +138,7 @@ module TuningFixture
 
   # @return [PumaTuner::Probe::Budget]
   def budget(wall_ns, shares, idle_ns: nil)
-    parts = [*Probe::Budget::PARTS, :pool_wait, :gc_waited, :db, :redis, :http, :file].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
+    parts = [*Probe::Parts::REQUEST, :pool, :gc_waited, :db, :redis, :http, :file].to_h { |part| [:"#{part}_ns", (wall_ns * shares.fetch(part, 0)).round] }
     Probe::Budget.new(wall_ns:, **parts, idle_ns:, before_puma_ns: nil)
   end
 
@@ -194,7 +194,7 @@ module TuningFixture
     total = ENDPOINTS.sum { |row| row[1] }.to_f
     endpoints = ENDPOINTS.map do |name, requests_count, wall_ms, _p50, _p99, shares|
       part_ns = ->(*parts) { (parts.sum { |part| shares.fetch(part, 0) } * wall_ms * MS).round }
-      Model::EndpointDemand.new(name:, weight_ratio: requests_count / total, requests_count:, mean_cpu_ns: part_ns.call(:cpu, :gc),
+      Model::EndpointDemand.new(name:, weight_ratio: requests_count / total, requests_count:, mean_held_ns: part_ns.call(:cpu, :gc),
         mean_wait_ns: part_ns.call(:io, :lock), mean_lock_ns: part_ns.call(:lock), mean_gc_ns: part_ns.call(:gc), demands: [demand] * 60)
     end
     Model::Workload.new(endpoints:, overhead_cpu_ns: 41_000, tail_cpu_ns: 12_000, timeslice_ms: 100, arrivals: closed,
@@ -277,9 +277,10 @@ module TuningFixture
 
   # What io has left is all the rest.
   def forecast_budget(threads_count, mean_ns)
-    parts = {client_ns: 0.4 * MS, gvl_wait_ns: 1.9 * MS * (threads_count - 1), cpu_ns: 3.9 * MS, preempted_ns: 0.1 * MS, lock_ns: 0.6 * MS, sleep_ns: 0.0,
+    parts = {client_ns: 0.4 * MS, gvl_wait_ns: 1.9 * MS * (threads_count - 1), cpu_ns: 3.6 * MS, gc_ns: 0.3 * MS, preempted_ns: 0.1 * MS, lock_ns: 0.6 * MS, sleep_ns: 0.0,
              queue_ns: [mean_ns - 11 * MS * threads_count, 0.0].max}
-    Predict::ForecastBudget.new(**parts, gc_ns: 0.3 * MS, io_ns: [mean_ns - parts.values.sum, 0.0].max)
+    io_ns = [mean_ns - parts.values.sum, 0.0].max
+    Probe::Budget.new(wall_ns: parts.values.sum + io_ns, **parts, io_ns:)
   end
 
   # @param most_per_s [Float] all that is asked for

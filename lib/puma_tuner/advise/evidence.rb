@@ -75,7 +75,7 @@ module PumaTuner
         threads_count = @sweep.rule_of_thumb_threads_count or return
         topology = PumaTuner::Topology.from((chosen || @choice.today).topology.workers_count, threads_count)
         forecast = @choice.cells.find { |cell| cell.topology == topology }
-        Statement.of(:rule_of_thumb, cpu_ratio: @workload.cpu_ratio, threads_count:, topology:,
+        Statement.of(:rule_of_thumb, cpu_ratio: @workload.held_ratio, threads_count:, topology:,
           predicted: !forecast.nil?, per_s: (forecast.throughput_per_s if forecast&.steady?))
       end
 

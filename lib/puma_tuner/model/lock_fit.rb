@@ -83,7 +83,7 @@ module PumaTuner
       def acquired_inside(trace, id, pool_ids)
         held = Hash.new(0)
         trace.steps.each_slice(2).each_with_object([]) do |(kind, number), inside|
-          next unless Demand::MARKERS.include?(kind)
+          next unless Probe::Parts::MARKERS.key?(kind)
           held[number] += (kind == "acquire") ? 1 : -1 if pool_ids.include?(number)
           inside << pool_ids.any? { |pool_id| held[pool_id].positive? } if kind == "acquire" && number == id
         end

@@ -8,8 +8,6 @@ module PumaTuner
     # and the two become one again. So do waits for a lock that was watched: the simulation has them anew. Other waits stay as long as they were, but for the time in which a thread
     # that could go on had no core: a socket is taken to answer as fast under any topology.
     class Undisturbed
-      WAITS = [*Demand::IO_KINDS, "lock", "pool", "sleep", "compute"].freeze
-
       # A thread that tries to get a lock is in line for it at once; what it computes between is less than this. A judgement.
       TRYING_NS = 100_000
 
@@ -24,7 +22,7 @@ module PumaTuner
 
       # @param trace [Probe::Trace]
       # @return [Integer] how often it let go of the GVL for a wait
-      def self.releases_count(trace) = trace.steps.each_slice(2).count { |kind, _| WAITS.include?(kind) }
+      def self.releases_count(trace) = trace.steps.each_slice(2).count { |kind, _| Probe::Parts::WAITS.include?(kind) }
 
       # @param trace [Probe::Trace]
       # @return [Integer] how often it went on after another thread had had the GVL
@@ -53,11 +51,11 @@ module PumaTuner
       # Two waits in a row get a burst of nothing between them: the thread had come back for the GVL in between.
       def add(kind, ns)
         case kind
-        when "cpu" then compute(ns)
+        when "held" then compute(ns)
         when "gvl_wait" then nil
-        when *Demand::MARKERS then mark(kind, ns)
-        when "lock", "pool" then wait(kind, ns) unless @trying
-        when *WAITS
+        when *Probe::Parts::MARKERS.keys then mark(kind, ns)
+        when *Demand::LOCK_KINDS then wait(kind, ns) unless @trying
+        when *Probe::Parts::WAITS
           wait(kind, ns)
         else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"
         end
@@ -91,13 +89,13 @@ module PumaTuner
       # the GVL is none of it, and CPU time beyond all that lies in the waits already.
       def on_core
         total_ns = @held_ns.sum
-        cpu_ns = @trace.cpu_ns && @trace.cpu_ns - computed_ns
-        return @held_ns.freeze if cpu_ns.nil? || cpu_ns >= total_ns
+        on_core_ns = @trace.on_core_ns && @trace.on_core_ns - computed_ns
+        return @held_ns.freeze if on_core_ns.nil? || on_core_ns >= total_ns
         held_ns = given_ns = 0
         @held_ns.map do |ns|
           held_ns += ns
           before_ns = given_ns
-          given_ns = held_ns * [cpu_ns, 0].max / total_ns
+          given_ns = held_ns * [on_core_ns, 0].max / total_ns
           given_ns - before_ns
         end.freeze
       end

@@ -4,30 +4,34 @@ module PumaTuner
   module Model
     # What one recorded request demands when nobody is in its way: bursts with the GVL, and between them waits without it.
     #
-    # bursts_ns: CPU time of each burst, GC included; one more than waits_ns; 0 for a mere visit to the GVL
-    # waits_ns: duration of each wait; wait_kinds, for each: "io" (of an unknown kind), "db", "redis", "http", "file", "lock", "sleep",
-    #   "pool" (a connection pool's) or "compute" (native code that takes a core without the GVL); or a marker, "acquire" or "release",
-    #   whose entry of waits_ns is no time, but the index of a lock in Workload#locks
+    # bursts_ns: each time with the GVL, on a core, garbage collection included; one more than waits_ns; 0 for a mere
+    #   visit to the GVL
+    # waits_ns: duration of each wait; wait_kinds, for each, of Parts::WAITS: "io" (of an unknown kind), "db", "pool" (a
+    #   connection pool's), "compute" (native code that takes a core without the GVL) and so on; or of Parts::MARKERS,
+    #   "acquire" or "release", whose entry of waits_ns is no time, but the index of a lock in Workload#locks
     # gc_ns: part of the bursts that was garbage collection, which no time slice interrupts; nil where it was not timed
     Demand = Document.define(:bursts_ns, :waits_ns, :wait_kinds, :gc_ns) do
       # Kinds of IO; "io" is of an unknown one.
-      const_set(:IO_KINDS, %w[io db redis http file].freeze)
+      const_set(:IO_KINDS, Probe::Parts.steps_of(:io).freeze)
+
+      # Waits for a lock; "lock" is for one that is no pool of connections.
+      const_set(:LOCK_KINDS, Probe::Parts.steps_of(:lock).freeze)
 
       # A wait this long is one to fall asleep in; shorter ones are system calls that came back at once, as fast anywhere. (To fall asleep and
       # to be woken takes some 40 µs where it was calibrated.)
       const_set(:SLEPT_NS, 50_000)
 
-      # Kinds that are no wait: where a lock is acquired or released.
-      const_set(:MARKERS, %w[acquire release].freeze)
-
       # @return [Integer] nanoseconds that need the GVL
-      def cpu_ns = bursts_ns.sum
+      def held_ns = bursts_ns.sum
+
+      # @return [Integer] of them, those that are no garbage collection
+      def cpu_ns = held_ns - gc_ns.to_i
 
       # @return [Integer] nanoseconds without it
       def wait_ns = ns_of(waited_kinds)
 
       # @return [Integer] nanoseconds of them that waited for a lock, a connection pool's included
-      def lock_ns = ns_of(%w[lock pool])
+      def lock_ns = ns_of(self.class::LOCK_KINDS)
 
       # @return [Integer] nanoseconds of them that waited for a connection pool
       def pool_ns = ns_of(%w[pool])
@@ -54,7 +58,7 @@ module PumaTuner
       def compute_ns = ns_of(%w[compute])
 
       # @return [Array<String>] what it waits for, each once
-      def waited_kinds = wait_kinds.uniq - self.class::MARKERS
+      def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 
       # @return [Integer] nanoseconds of IO to fall asleep in
       def self.slept_in_io_ns(kinds_and_ns) = kinds_and_ns.sum { |kind, ns| (self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS) ? ns : 0 }
@@ -82,18 +86,25 @@ module PumaTuner
 
     # One endpoint's part in the traffic, and its recorded requests.
     #
-    # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands
+    # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands; mean_gc_ns is part of mean_held_ns, as in
+    #   a demand
     # gc_debt_ns: garbage collection of a mean request that comes in long collections (see Workload#at), and is in no demand
-    EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_cpu_ns, :mean_wait_ns, :mean_lock_ns,
+    EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_held_ns, :mean_wait_ns, :mean_lock_ns,
       :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: %i[gc_debt_ns]) do
+      # In older files the time with the GVL is called CPU.
+      def self.from_document(fields) = super(fields.transform_keys("mean_cpu_ns" => "mean_held_ns"))
+
       def initialize(gc_debt_ns: nil, **fields) = super(gc_debt_ns: gc_debt_ns || 0, **fields)
+
+      # @return [Integer] without garbage collection, where that was timed
+      def mean_cpu_ns = mean_held_ns - mean_gc_ns.to_i
 
       # @param change [CostFit::Change]
       # @return [EndpointDemand] with the CPU and the garbage collection of another setting
       def changed(change)
         gc_ns = mean_gc_ns.to_i * change.gc_ratio
         demands = self.demands.map { |demand| demand.changed(change) }
-        with(demands:, mean_wait_ns: demands.sum(&:wait_ns).fdiv(demands.size).round, mean_cpu_ns: ((mean_cpu_ns - mean_gc_ns.to_i) * change.cpu_ratio + gc_ns).round,
+        with(demands:, mean_wait_ns: demands.sum(&:wait_ns).fdiv(demands.size).round, mean_held_ns: (mean_cpu_ns * change.cpu_ratio + gc_ns).round,
           mean_gc_ns: mean_gc_ns && gc_ns.round, gc_debt_ns: (gc_ns * change.long_gc_ratio).round)
       end
     end
@@ -147,18 +158,18 @@ module PumaTuner
         with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [], switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)
       end
 
-      # @return [Float] CPU nanoseconds of a mean request, overhead included
-      def mean_cpu_ns = overhead_cpu_ns + endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_cpu_ns }
+      # @return [Float] nanoseconds that a mean request needs the GVL for, overhead included
+      def mean_held_ns = overhead_cpu_ns + endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_held_ns }
 
       # @return [Float] waiting nanoseconds of a mean request
       def mean_wait_ns = endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_wait_ns }
 
-      # @return [Float] 0..1, share of CPU in an undisturbed request
-      def cpu_ratio = mean_cpu_ns.fdiv(mean_cpu_ns + mean_wait_ns)
+      # @return [Float] 0..1, share of an undisturbed request that needs the GVL
+      def held_ratio = mean_held_ns.fdiv(mean_held_ns + mean_wait_ns)
 
       # @return [Float] share of waiting for locks in an undisturbed request
       def lock_ratio
-        endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_lock_ns }.fdiv(mean_cpu_ns + mean_wait_ns)
+        endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_lock_ns }.fdiv(mean_held_ns + mean_wait_ns)
       end
     end
   end

@@ -77,7 +77,7 @@ module PumaTuner
         demands = endpoint.traces.map { |trace| Undisturbed.demand(trace, late_ns:, locks: lock_fit.places) }.freeze
         EndpointDemand.new(name: endpoint.name, weight_ratio: endpoint.requests_count.fdiv(total_count),
           requests_count: endpoint.requests_count, demands:,
-          mean_cpu_ns: mean(demands, &:cpu_ns), mean_wait_ns: mean(demands, &:wait_ns),
+          mean_held_ns: mean(demands, &:held_ns), mean_wait_ns: mean(demands, &:wait_ns),
           mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: mean_gc_ns(endpoint.name, demands))
       end
 
@@ -98,7 +98,7 @@ module PumaTuner
       # Of all requests; an endpoint's traces, of which there are as many of a rare one as of a frequent one, stand for its own.
       def waits_count
         @observation.endpoints.reject { |endpoint| endpoint.traces.empty? }.sum do |endpoint|
-          waits = endpoint.traces.sum { |trace| trace.steps.each_slice(2).count { |kind, _| Undisturbed::WAITS.include?(kind) } }
+          waits = endpoint.traces.sum { |trace| Undisturbed.releases_count(trace) }
           endpoint.requests_count * waits.fdiv(endpoint.traces.size)
         end
       end
@@ -122,7 +122,7 @@ module PumaTuner
 
       # Of threads that Puma has not made, and of the jobs on them: it grows with time, and not with requests.
       def others_cpu_ns
-        @observation.background.reject(&:pumas_own?).sum { |thread| thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i }
+        @observation.background.reject(&:pumas_own?).sum { |thread| thread.budget.on_core_ns.to_i }
       end
 
       # What pool threads computed outside of requests.
@@ -148,7 +148,7 @@ module PumaTuner
       end
 
       def background_demand(thread, window_ns)
-        computed_ns = thread.budget.cpu_ns.to_i + thread.budget.gc_ns.to_i
+        computed_ns = thread.budget.on_core_ns.to_i
         return if thread.pumas_own? || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
         gap_ns = (window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i) / thread.cycles_count
         BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
@@ -179,8 +179,8 @@ module PumaTuner
       #
       # @return [Float] nanoseconds of CPU with the GVL in a mean request, less garbage collection
       def with_gvl_ns(endpoint)
-        used_ns = endpoint.traces.sum { |trace| trace.cpu_ns.to_i }
-        with_ns = endpoint.traces.sum { |trace| [Undisturbed.demand(trace).cpu_ns, trace.cpu_ns.to_i].min }
+        used_ns = endpoint.traces.sum { |trace| trace.on_core_ns.to_i }
+        with_ns = endpoint.traces.sum { |trace| [Undisturbed.demand(trace).held_ns, trace.on_core_ns.to_i].min }
         gc_ns = endpoint.budget.gc_ns.to_i
         share = used_ns.zero? ? 1.0 : with_ns.fdiv(used_ns)
         [(endpoint.budget.cpu_ns + gc_ns) * share - gc_ns, 0].max / endpoint.requests_count

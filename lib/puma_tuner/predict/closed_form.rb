@@ -12,7 +12,7 @@ module PumaTuner
       # @param machine [Model::Machine]
       # @param scenario [Scenario]
       def initialize(workload, machine, scenario)
-        @cpu_s = workload.mean_cpu_ns / Units::NS_PER_S
+        @cpu_s = workload.mean_held_ns / Units::NS_PER_S
         @wait_s = workload.mean_wait_ns / Units::NS_PER_S
         @compute_s = compute_ns(workload) / Units::NS_PER_S
         @client_s = machine.client_cpu_ns.fdiv(Units::NS_PER_S)

@@ -15,6 +15,13 @@ module PumaTuner
         Outcome.of(Core.run(plan.to_h))
       end
 
+      # @return [Hash{Symbol => Hash{Symbol => Integer}}] what the core calls things: by kind, then by name
+      # @raise [UsageError] when the core is not there
+      def codes
+        ensure_available
+        Core::CODES
+      end
+
       # @raise [UsageError] when the core is not there
       def ensure_available
         raise UsageError, why_not if why_not

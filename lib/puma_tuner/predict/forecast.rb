@@ -12,12 +12,6 @@ module PumaTuner
     # flow_equivalent_mean_ns: mean latency by the same
     ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s, :flow_equivalent_per_s, :flow_equivalent_mean_ns, :cpu_share_per_s)
 
-    # Where the time of a mean simulated request goes, as the client sees it; ns, mean per request. Their sum is mean_ns.
-    #
-    # client: not sent yet, on its way, or not read yet; queue: in Puma before a thread takes it; preempted: with the GVL, not on
-    # a core; gc is inside cpu
-    ForecastBudget = Document.define(:client_ns, :queue_ns, :gvl_wait_ns, :cpu_ns, :gc_ns, :preempted_ns, :io_ns, :lock_ns, :sleep_ns)
-
     # What a mean simulated request waits for one lock of its worker, or for a connection of a pool: how often, and how long until it
     # could go on but for the GVL; in the budget it is part of lock_ns.
     LockWait = Document.define(:name, :kind, :waits_per_request, :wait_ns)
@@ -27,6 +21,7 @@ module PumaTuner
     # unsteady: why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # quantiles: Hash, Estimates of the percentiles that were asked for, by name such as "p99.9", in that order
+    # budget: of a mean request, as the client sees it
     # gvl_wait_ns: Estimate, mean per request; queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
     # slices_per_request: time slices that ended in a mean request
     # lock_waits: Array<LockWait>, of the workload's locks, in their order; nil where there is no steady state
@@ -37,7 +32,7 @@ module PumaTuner
     Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget, :gvl_wait_ns, :queue_ns,
       :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck, :closed_forms, :quantiles, added: %i[quantiles lock_waits],
       nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
-               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: ForecastBudget, lock_waits: [LockWait], closed_forms: ClosedForms,
+               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget, lock_waits: [LockWait], closed_forms: ClosedForms,
                quantiles: {String => Stats::Estimate}}) do
       # In older files the wait for the GVL is a mere number.
       def self.from_document(fields)

@@ -25,7 +25,7 @@ module PumaTuner
 
       # Builds are patched.
       def self.other_rule(workload, machine)
-        by_version = Rules::GVL.key(Rules.gvl(workload.ruby_version)).to_s
+        by_version = Rules.gvl(workload.ruby_version).to_s
         return if [nil, by_version].include?(machine.gvl_rule)
         Unknown.of(:gvl_rule, :patched_ruby, ruby_version: workload.ruby_version, by_version:, seen: machine.gvl_rule)
       end

@@ -16,7 +16,7 @@ module PumaTuner
     # What one simulation showed, after its warm-up.
     #
     # latencies_ns: of every request counted, ascending
-    # means: Hash, mean per request of each part of ForecastBudget (without "_ns"), of "slices" and of "server_cpu"
+    # means: Hash, mean per request of each of Parts::SIMULATED, of "slices" and of "server_cpu"
     # lock_waits: Array<Array(Float, Float)>, by lock of the plan, mean per request: how often it waited for it, and for how many ns (until
     #   it could go on but for the GVL); they are in "lock", too
     # worker_ratios: each worker's share of the requests counted

@@ -9,12 +9,10 @@ module PumaTuner
       WARM_UP_RATIO = 0.25
       WARM_UP_PER_CONNECTION_COUNT = 3
 
-      # Codes as in ext/puma_tuner_sim/sim.h.
-      ARRIVALS = {"closed" => 0, "poisson" => 1, "even" => 2, "bursty" => 3, "replayed" => 4}.freeze
-      WAITS = {"io" => 0, "lock" => 1, "sleep" => 2, "pool" => 3, "compute" => 4, "db" => 5, "redis" => 6, "http" => 7, "file" => 8, "acquire" => 9, "release" => 10}.freeze
-
-      # By kind of lock. Codes as in ext/puma_tuner_sim/sim.h.
-      HANDOVERS = {"mutex" => 0, "monitor" => 0, "pool" => 1, "unfair_pool" => 2}.freeze
+      # By kind of lock, who has it next (ext/puma_tuner_sim/locks.c).
+      HANDOVERS = {
+        "mutex" => :first_is_woken, "monitor" => :first_is_woken, "pool" => :first_is_given, "unfair_pool" => :all_are_woken
+      }.freeze
 
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
@@ -74,13 +72,22 @@ module PumaTuner
         topology = @scenario.topology
         {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
          threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: tail_cpu_ns + @requests.early_ns,
-         queue_requests: @scenario.queue_requests ? 1 : 0, **Rules.puma(@workload.puma_version, features: @workload.puma_features, queue_requests: @scenario.queue_requests)}
+         queue_requests: @scenario.queue_requests ? 1 : 0, **rules,
+         after_answer: code(:after_answer, rules[:after_answer])}
       end
+
+      def rules
+        Rules.puma(@workload.puma_version, features: @workload.puma_features, queue_requests: @scenario.queue_requests)
+      end
+
+      # What the core calls it.
+      def code(kind, name) = Engine.codes.fetch(kind).fetch(name)
 
       def tail_cpu_ns = @workload.tail_cpu_ns || @machine.tail_cpu_ns
 
       def ruby
-        {gvl_rule: Rules.gvl(@workload.ruby_version, measured: @machine.gvl_rule), tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns, handoff_busy_ns: @machine.handoff_busy_ns,
+        gvl_rule = code(:gvl_rule, Rules.gvl(@workload.ruby_version, measured: @machine.gvl_rule))
+        {gvl_rule:, tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns, handoff_busy_ns: @machine.handoff_busy_ns,
          ticks_per_slice: Rules.ticks_per_slice(@scenario.timeslice_ms || @workload.timeslice_ms, @workload.ruby_version)}
       end
 
@@ -103,18 +110,20 @@ module PumaTuner
 
       def arrivals
         arrivals = @scenario.arrivals
-        {arrivals: ARRIVALS.fetch(arrivals.kind), connections_count: arrivals.connections_count, think_ns: arrivals.think_ns || 0,
-         reuse_count: arrivals.reuse_count || 0, gap_ns: arrivals.open? ? Units::NS_PER_S / arrivals.rate_per_s : 0.0,
+        {arrivals: code(:arrivals, arrivals.kind.to_sym), connections_count: arrivals.connections_count,
+         think_ns: arrivals.think_ns || 0, reuse_count: arrivals.reuse_count || 0, gap_ns: arrivals.open? ? Units::NS_PER_S / arrivals.rate_per_s : 0.0,
          group_count: (arrivals.burst_count || 1).to_f, times_ns: packed(arrivals.times_ns || [])}
       end
 
       def requests = {**@requests.to_h, picks: packed(@requests.picks(@resample ? Random.new(@seed) : nil))}
 
       # Of what takes time; locks are each worker's own.
-      def stations = (WAITS.keys - Model::Demand::MARKERS).map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
+      def stations
+        Probe::Parts::STEPS.map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
+      end
 
-      # Servers, and who has it next (ext/puma_tuner_sim/locks.c).
-      def locks = @workload.locks.flat_map { |lock| [lock.servers_count, HANDOVERS.fetch(lock.kind)] }
+      # Servers, and who has it next.
+      def locks = @workload.locks.flat_map { |lock| [lock.servers_count, code(:handover, HANDOVERS.fetch(lock.kind))] }
 
       # Burst, and mean gap.
       def background = @workload.background.flat_map { |thread| [thread.burst_ns.round, [thread.gap_ns.round, 1].max] }

@@ -46,7 +46,8 @@ module PumaTuner
         bursts_ns = until_answer(demand)
         gc_ns = gc_by_burst(bursts_ns, demand.gc_ns || 0)
         bursts_ns.each_index.flat_map do |index|
-          [bursts_ns[index], gc_ns[index], demand.waits_ns[index] || -1, Plan::WAITS.fetch(demand.wait_kinds[index] || "io")]
+          kind = Probe::Parts::CODES.fetch(demand.wait_kinds[index] || "io")
+          [bursts_ns[index], gc_ns[index], demand.waits_ns[index] || -1, kind]
         end
       end
 
@@ -59,7 +60,7 @@ module PumaTuner
           part_ns = [left_ns, bursts_ns[index]].min
           bursts_ns[index] -= part_ns
           left_ns -= part_ns
-          break unless index.positive? && Model::Demand::MARKERS.include?(demand.wait_kinds[index - 1])
+          break unless index.positive? && Probe::Parts::MARKERS.key?(demand.wait_kinds[index - 1])
         end
         bursts_ns
       end
@@ -88,7 +89,9 @@ module PumaTuner
         end
       end
 
-      def io_bound?(endpoint) = endpoint.mean_cpu_ns < IO_BOUND_CPU_RATIO * (endpoint.mean_cpu_ns + endpoint.mean_wait_ns)
+      def io_bound?(endpoint)
+        endpoint.mean_held_ns < IO_BOUND_CPU_RATIO * (endpoint.mean_held_ns + endpoint.mean_wait_ns)
+      end
     end
   end
 end

@@ -4,15 +4,13 @@ module PumaTuner
   module Predict
     # What differs between versions of Puma and Ruby, as figures of a Plan.
     module Rules
-      # What a pool thread does with a connection after the answer. Codes as in ext/puma_tuner_sim/sim.h.
-      AFTER_ANSWER = {park: 0, poll_todo: 1, poll_inline: 2}.freeze
-
       # Puma source, server.rb, thread_pool.rb, client.rb and configuration.rb at the tags named; test/integration/puma_rules_test.rb holds
       # entries against real servers. From each version on:
       #
-      # after_answer: park (6.x): the thread itself waits park_ns for the next request of its connection; poll: it looks once, and
-      #   hands what is there to the todo list (7.0), or serves it when another thread is idle (7.1 and newer); else the reactor
-      #   watches the connection. (7.0.0 to 7.0.2 give it to the reactor without a look; poll_todo is the nearest.)
+      # after_answer: what a pool thread does with a connection then: park (6.x): the thread itself waits park_ns for
+      #   the next request of its connection; poll: it looks once, and hands what is there to the todo list (7.0), or
+      #   serves it when another thread is idle (7.1 and newer); else the reactor watches the connection. (7.0.0 to
+      #   7.0.2 give it to the reactor without a look; poll_todo is the nearest.)
       # inline_max: 6.x: after so many requests the connection goes to the reactor when others wait, and is closed when no thread
       #   is free and the listener has somebody waiting
       # gate: 6.x accepts only while a thread is free; queueless_gate: the same of a server with queue_requests false
@@ -22,17 +20,17 @@ module PumaTuner
       #   overload_delay x min(b, factor x threads) / (factor x threads) before it accepts. (7.0.0 to 7.0.3 slept 0.1 ms x
       #   (1.5 b + connections of the reactor) / threads, of which the latter is left out, once all threads were busy.)
       # io_threads: whether it has max_io_threads
-      PARK = {after_answer: AFTER_ANSWER[:park], park_ns: 200_000_000, inline_max: 10, gate: 1, queueless_gate: 1, busy_delay_ns: 5_000_000, single_delay: 0,
+      PARK = {after_answer: :park, park_ns: 200_000_000, inline_max: 10, gate: 1, queueless_gate: 1, busy_delay_ns: 5_000_000, single_delay: 0,
               overload_delay_ns: 0, overload_factor: 1, io_threads: 0}.freeze
-      POLL = {after_answer: AFTER_ANSWER[:poll_inline], park_ns: 0, inline_max: 0, gate: 0, queueless_gate: 0, busy_delay_ns: 0, single_delay: 0,
+      POLL = {after_answer: :poll_inline, park_ns: 0, inline_max: 0, gate: 0, queueless_gate: 0, busy_delay_ns: 0, single_delay: 0,
               overload_delay_ns: 5_000_000, overload_factor: 25, io_threads: 0}.freeze
 
       PUMA = {
         "5.0" => {**PARK, busy_delay_ns: 0}.freeze,
         "6.0" => {**PARK, single_delay: 1}.freeze,
         "6.5" => PARK,
-        "7.0" => {**POLL, after_answer: AFTER_ANSWER[:poll_todo], overload_delay_ns: 150_000 * 25}.freeze,
-        "7.0.4" => {**POLL, after_answer: AFTER_ANSWER[:poll_todo]}.freeze,
+        "7.0" => {**POLL, after_answer: :poll_todo, overload_delay_ns: 150_000 * 25}.freeze,
+        "7.0.4" => {**POLL, after_answer: :poll_todo}.freeze,
         "7.1" => POLL,
         "8.0" => {**POLL, io_threads: 1}.freeze,
         "8.0.3" => {**POLL, io_threads: 1, queueless_gate: 1}.freeze # main of July 2026, after 8.0.2
@@ -41,7 +39,7 @@ module PumaTuner
 
       # Ruby source, thread_pthread.c: 3.1 and 3.2 let whoever comes first take a GVL that was let go; 3.3 to 4.0 hand it over,
       # first come, first served; from 4.1 on one that is back from a short call before its successor has begun takes it back.
-      GVL = {fifo: 0, barging: 1, hot: 2}.freeze
+      GVL = %i[fifo barging hot].freeze
 
       DEFAULT_TIMESLICE_MS = 100
       TICK_MS = 10
@@ -54,7 +52,7 @@ module PumaTuner
       # @param version [String, nil] of Puma; nil: the newest release
       # @param features [Array<String>, nil] see Probe::Puma; nil: not seen
       # @param queue_requests [Boolean] Puma's option
-      # @return [Hash{Symbol => Integer}]
+      # @return [Hash{Symbol => Integer, Symbol}] after_answer is a Symbol
       def puma(version, features: nil, queue_requests: true)
         figures = since(version || "8.0.2")
         figures = seen(figures, features) if features
@@ -88,12 +86,12 @@ module PumaTuner
 
       # @param version [String] of Ruby
       # @param measured [String, nil] the rule that its GVL was seen to go by, which comes before its version's
-      # @return [Integer]
+      # @return [Symbol] of GVL
       def gvl(version, measured: nil)
-        return GVL.fetch(measured.to_sym) if measured
+        return measured.to_sym if measured
         number = Gem::Version.new(version)
-        return GVL[:barging] if number < Gem::Version.new("3.3")
-        GVL[(number < Gem::Version.new("4.1.a")) ? :fifo : :hot]
+        return :barging if number < Gem::Version.new("3.3")
+        (number < Gem::Version.new("4.1.a")) ? :fifo : :hot
       end
 
       # Whole ticks only: with RUBY_THREAD_TIMESLICE=15 a slice was measured to last 20 ms, with 1 it lasted 10. Ruby before 3.4

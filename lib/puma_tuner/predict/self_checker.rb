@@ -69,10 +69,9 @@ module PumaTuner
         (part == "cpu") ? budget.cpu_ns && budget.cpu_ns + budget.preempted_ns.to_i : budget.part_ns(part)
       end
 
-      # A recorded budget has garbage collection beside the rest of the CPU time, a simulated one in it.
       def simulated_ns(outcome, part)
         ns = outcome.means.fetch(part.to_sym)
-        (part == "cpu") ? ns - outcome.means.fetch(:gc) + outcome.means.fetch(:preempted) : ns
+        (part == "cpu") ? ns + outcome.means.fetch(:preempted) : ns
       end
 
       def figure(metric, recorded, samples, of:, floor_ratio:)

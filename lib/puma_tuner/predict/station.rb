@@ -6,8 +6,9 @@ module PumaTuner
     #
     # kind: one of KINDS
     Station = Data.define(:kind, :servers_count) do
-      # "io" is IO of which it is not known what it was for.
-      const_set(:KINDS, %w[db redis http file io lock sleep pool].freeze)
+      # "io" is IO of which it is not known what it was for. What computes queues for cores.
+      others = Probe::Parts::WAITS - Model::Demand::IO_KINDS - ["compute"]
+      const_set(:KINDS, [*Model::Demand::IO_KINDS.rotate, *others].freeze)
     end
   end
 end

@@ -50,7 +50,7 @@ module PumaTuner
       def call(scenarios, &progress)
         forecasts = forecasts(with_today(scenarios), &progress).freeze
         Sweep.new(forecasts:, today: @workload.observed_topology, arrivals: @workload.arrivals,
-          rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.cpu_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
+          rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.held_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
           requests_count: @requests_count, past_error: @past_error, remarks: @remarks, limits: @limits, self_check:)
       end
 
@@ -165,7 +165,7 @@ module PumaTuner
 
       def means(outcomes)
         mean = ->(name) { outcomes.sum { |outcome| outcome.means.fetch(name) } / outcomes.size }
-        budget = ForecastBudget.new(**ForecastBudget.members.to_h { |part| [part, mean.call(part.to_s.delete_suffix("_ns").to_sym)] })
+        budget = Probe::Budget.of(Probe::Parts::SIMULATED.to_h { |part| [part, mean.call(part)] })
         {budget:, queue_ns: budget.queue_ns, slices_per_request: mean.call(:slices),
          cores_used: outcomes.sum(&:cores_used) / outcomes.size, lock_waits: lock_waits(outcomes)}
       end

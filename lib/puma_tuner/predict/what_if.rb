@@ -29,8 +29,8 @@ module PumaTuner
 
       # What can be changed, and by what.
       CHANGES = {
-        "cpu" => :Cpu, "io" => :Io, "lock" => :Waits, "sleep" => :Waits, "pool" => :Waits, "compute" => :Waits, "gc" => :Gc,
-        "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic, "connections" => :Traffic,
+        "cpu" => :Cpu, "io" => :Io, **(Probe::Parts::WAITS - Model::Demand::IO_KINDS).to_h { |kind| [kind, :Waits] },
+        "gc" => :Gc, "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic, "connections" => :Traffic,
         "mix" => :Mix, "weight" => :Weight, "cores" => :Cores, "puma" => :Version, "ruby" => :Version,
         "without" => :WithoutThread
       }.freeze

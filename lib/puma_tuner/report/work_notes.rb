@@ -15,7 +15,7 @@ module PumaTuner
       def all = [quantiles, *facts]
 
       # @return [Array<String>] that are there only where there is something to say
-      def facts = [*PartsInside.sentences(@works.map(&:budget).reduce(:+)), before_puma, unclosed].compact
+      def facts = [*Parts.sentences(@works.map(&:budget).reduce(:+)), before_puma, unclosed].compact
 
       # @return [String] how exact p50 and p99 are
       def quantiles

@@ -69,8 +69,8 @@ static VALUE clock_request_end(VALUE self, VALUE entry, VALUE queued_ns, VALUE b
         NIL_P(before_puma_ns) ? 0 : NUM2ULL(before_puma_ns), &closed) ? Qtrue : Qfalse;
 }
 
-/* Ends the request without recording it: its sums in their order, then the CPU clock, slices, and whether it is unclosed;
- * and its steps as kind and nanoseconds in turn, when asked for. */
+/* Ends the request without recording it: its sums in their order, then slices, and whether it is unclosed; and its
+ * steps, as kind and nanoseconds in turn, when asked for. */
 static VALUE clock_request_take(VALUE self, VALUE with_trace)
 {
     struct slot *slot = pt_own_slot;
@@ -88,9 +88,8 @@ static VALUE clock_request_take(VALUE self, VALUE with_trace)
             rb_ary_push(steps, ULL2NUM(kept[i] & (((uint64_t)1 << STEP_NS_BITS) - 1)));
         }
     }
-    numbers = rb_ary_new_capa(SUMS + 3);
+    numbers = rb_ary_new_capa(SUMS + 2);
     for (int i = 0; i < SUMS; i++) rb_ary_push(numbers, ULL2NUM(closed.sums[i]));
-    rb_ary_push(numbers, ULL2NUM(closed.cpu_clock_ns));
     rb_ary_push(numbers, ULL2NUM(closed.slices_count));
     rb_ary_push(numbers, closed.unclosed ? INT2FIX(1) : INT2FIX(0));
     return rb_assoc_new(numbers, steps);
@@ -123,13 +122,13 @@ static VALUE clock_checkout(VALUE self, VALUE begins)
 static enum part part_of(VALUE number)
 {
     int part = NUM2INT(number);
-    if (part < HELD || part >= PARTS) rb_raise(rb_eArgError, "no part of a budget");
+    if (part < PART_HELD || part >= PARTS) rb_raise(rb_eArgError, "no part of a budget");
     return (enum part)part;
 }
 
 static VALUE clock_scope(VALUE self, VALUE part)
 {
-    enum part before = pt_own_slot ? pt_own_slot->scope : HELD;
+    enum part before = pt_own_slot ? pt_own_slot->scope : PART_HELD;
     if (pt_own_slot) pt_own_slot->scope = part_of(part);
     return INT2FIX(before);
 }
@@ -204,23 +203,77 @@ static VALUE clock_add(VALUE self, VALUE sums, VALUE numbers)
 
 static VALUE clock_bucket_of(VALUE self, VALUE ns) { return UINT2NUM(bucket_of(NUM2ULL(ns))); }
 
-/* The places of a ledger file, for the reader to be checked against. */
+/* The rows of parts.h, as they stand there. */
+static VALUE clock_parts(VALUE self)
+{
+#define STEP_ROW(code, of, is) "STEP(" #code ", " #of ", " #is ")\n"
+#define SUM_ROW(code, of, is) "SUM(" #code ", " #of ", " #is ")\n"
+#define BOTH_ROW(code, of, is) "BOTH(" #code ", " #of ", " #is ")\n"
+#define INSIDE_ROW(code, of, is) "INSIDE(" #code ", " #of ", " #is ")\n"
+#define OUTSIDE_ROW(code, of, is) "OUTSIDE(" #code ", " #of ", " #is ")\n"
+#define COUNT_ROW(code) "COUNT(" #code ")\n"
+#define MARKER_ROW(code, number) "MARKER(" #code ", " #number ")\n"
+    return rb_utf8_str_new_cstr(PARTS_OF_TIME(STEP_ROW, SUM_ROW, BOTH_ROW, INSIDE_ROW, OUTSIDE_ROW)
+        COUNTS_OF_WORK(COUNT_ROW) MARKERS_IN_TRACES(MARKER_ROW));
+}
+
+static VALUE symbols(const char *const *names, size_t count)
+{
+    VALUE list = rb_ary_new_capa((long)count);
+    for (size_t i = 0; i < count; i++) rb_ary_push(list, ID2SYM(rb_intern(names[i])));
+    return rb_obj_freeze(list);
+}
+
+/* Where everything is in a ledger's file: numbers, and the names of fields and codes in their order. */
 static VALUE clock_layout(VALUE self)
 {
-    static const struct { const char *name; size_t value; } places[] = {
-        {"layout", LEDGER_LAYOUT}, {"entries_offset", ENTRIES_OFFSET}, {"entry_bytes", sizeof(struct ledger_entry)},
-        {"histograms_offset", HISTOGRAMS_OFFSET}, {"buckets_count", BUCKETS}, {"histograms_count", HISTOGRAMS},
-        {"traces_offset", TRACES_OFFSET}, {"trace_bytes", sizeof(struct ledger_trace)},
-        {"facts_offset", offsetof(struct ledger_header, facts)}, {"name_offset", offsetof(struct ledger_entry, name)},
-        {"blames_offset", offsetof(struct ledger_entry, blames)}, {"sums_count", SUMS}, {"counts_count", COUNTS},
-        {"locks_offset", LOCKS_OFFSET}, {"first_lock_offset", offsetof(struct ledger_locks, locks)}, {"lock_bytes", sizeof(struct ledger_lock)},
-        {"lock_class_offset", offsetof(struct ledger_lock, class_name)}, {"lock_place_offset", offsetof(struct ledger_lock, place)},
-    };
+#define PLACE(name, value) rb_hash_aset(layout, ID2SYM(rb_intern(#name)), ULL2NUM(value))
+#define QUOTED(name) #name,
+#define NAMES(name, list) do { \
+        static const char *const names[] = {list(QUOTED)}; \
+        rb_hash_aset(layout, ID2SYM(rb_intern(#name)), symbols(names, sizeof(names) / sizeof(*names))); \
+    } while (0)
     VALUE layout = rb_hash_new();
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-        rb_hash_aset(layout, ID2SYM(rb_intern(places[i].name)), SIZET2NUM(places[i].value));
-    }
-    return layout;
+
+    PLACE(magic, LEDGER_MAGIC);
+    PLACE(layout, LEDGER_LAYOUT);
+    PLACE(epoch_offset, offsetof(struct ledger_header, epoch));
+    PLACE(facts_offset, offsetof(struct ledger_header, facts));
+    PLACE(facts_bytes, FACTS_BYTES);
+    PLACE(entries_offset, ENTRIES_OFFSET);
+    PLACE(entries_max, ENTRIES_MAX);
+    PLACE(entry_bytes, sizeof(struct ledger_entry));
+    PLACE(kind_offset, offsetof(struct ledger_entry, kind));
+    PLACE(counts_offset, offsetof(struct ledger_entry, counts));
+    PLACE(sums_offset, offsetof(struct ledger_entry, sums));
+    PLACE(name_offset, offsetof(struct ledger_entry, name));
+    PLACE(name_bytes, NAME_BYTES);
+    PLACE(blames_offset, offsetof(struct ledger_entry, blames));
+    PLACE(histograms_offset, HISTOGRAMS_OFFSET);
+    PLACE(histograms_count, HISTOGRAMS);
+    PLACE(buckets_count, BUCKETS);
+    PLACE(traces_offset, TRACES_OFFSET);
+    PLACE(traces_max, TRACES_MAX);
+    PLACE(traces_per_entry_max, TRACES_PER_ENTRY_MAX);
+    PLACE(trace_bytes, sizeof(struct ledger_trace));
+    PLACE(steps_offset, offsetof(struct ledger_trace, steps));
+    PLACE(step_ns_bits, STEP_NS_BITS);
+    PLACE(locks_offset, LOCKS_OFFSET);
+    PLACE(locks_max, LOCKS_MAX);
+    PLACE(first_lock_offset, offsetof(struct ledger_locks, locks));
+    PLACE(lock_bytes, sizeof(struct ledger_lock));
+    PLACE(lock_class_offset, offsetof(struct ledger_lock, class_name));
+    PLACE(lock_class_bytes, CLASS_BYTES);
+    PLACE(lock_place_offset, offsetof(struct ledger_lock, place));
+    PLACE(lock_place_bytes, PLACE_BYTES);
+    PLACE(threads_max, SLOTS_MAX);
+    NAMES(header, LEDGER_HEADER);
+    NAMES(kinds, KINDS_OF_ENTRIES);
+    NAMES(trace, LEDGER_TRACE);
+    NAMES(locks_header, LEDGER_LOCKS);
+    NAMES(lock, LEDGER_LOCK);
+    NAMES(lock_kinds, KINDS_OF_LOCKS);
+    return rb_obj_freeze(layout);
 }
 
 RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
@@ -255,6 +308,7 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
     rb_define_singleton_method(gvl_clock, "unobserved_threads_count", clock_unobserved_threads_count, 0);
     rb_define_singleton_method(gvl_clock, "add", clock_add, 2);
     rb_define_singleton_method(gvl_clock, "bucket_of", clock_bucket_of, 1);
+    rb_define_singleton_method(gvl_clock, "parts", clock_parts, 0);
     rb_define_singleton_method(gvl_clock, "layout", clock_layout, 0);
     rb_define_singleton_method(gvl_clock, "cost_per_cycle_ns", clock_cost_per_cycle_ns, 0);
     rb_define_singleton_method(gvl_clock, "cost_per_request_ns=", clock_set_cost_per_request_ns, 1);

@@ -44,7 +44,7 @@ static size_t locking_classes_count, receivers_count;
 /* IO, of what the library around it says that it is for. */
 static inline enum part io_of(const struct slot *slot)
 {
-    return slot->scope == HELD ? IO_WAIT : slot->scope;
+    return slot->scope == PART_HELD ? PART_IO : slot->scope;
 }
 
 /* Why the running thread released the GVL: by the receiver of the method it still is in; where that tells nothing, by the scope.
@@ -56,7 +56,7 @@ static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
     ID method;
 
     /* A thread that ends is suspended once more, without frames: the functions below would read through NULL. */
-    if (rb_profile_frames(0, 1, &frame, &line) == 0) return IO_WAIT;
+    if (rb_profile_frames(0, 1, &frame, &line) == 0) return PART_IO;
     method = rb_frame_this_func();
     receiver = rb_current_receiver();
     receiver_class = rb_class_of(receiver);
@@ -65,14 +65,14 @@ static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
         if (receiver_class == locking_classes[i]) {
             /* Mutex#lock is contention. ConditionVariable#wait rests: the method is Mutex#sleep up to Ruby 3.4, itself from 4.0 on. */
             *awaits_work = method == id_sleep || (method == id_wait && receiver_class == condition_variable);
-            return slot->in_checkout ? POOL_WAIT : LOCK_WAIT;
+            return slot->in_checkout ? PART_POOL : PART_LOCK;
         }
     }
     /* Before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
     for (size_t i = 0; i < receivers_count; i++) {
         if (RTEST(rb_obj_is_kind_of(receiver, receivers[i].receiver_class))) return receivers[i].part;
     }
-    return method == id_sleep ? SLEEP : io_of(slot);
+    return method == id_sleep ? PART_SLEEP : io_of(slot);
 }
 
 /* SUSPENDED. Own thread. Comes again without a RESUMED between (condition variables): only the first counts. */
@@ -103,13 +103,13 @@ static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wa
     enum part part;
 
     if (gap_ns < SLICE_GAP_NS && slot->hold_ns >= SLICE_HOLD_NS) {
-        part = GVL_WAIT;
+        part = PART_GVL_WAIT;
         if (wait_ns >= SLICE_WAIT_NS) slot->total.slices_count++;
     } else {
         part = gap_ns < CLASSIFY_GAP_NS ? io_of(slot) : reason_of_release(slot, &awaits_work);
     }
     if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
-        slot->total.part_ns[IDLE] += gap_ns;
+        slot->total.part_ns[PART_IDLE] += gap_ns;
         pt_request_rest(slot, ready_ns);
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
     } else {
@@ -132,8 +132,8 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
         if (ready_ns < slot->since_ns) ready_ns = slot->since_ns;
         wait_ns = now_ns - ready_ns;
         add_release(slot, ready_ns, wait_ns);
-        slot->total.part_ns[GVL_WAIT] += wait_ns;
-        pt_window_step(slot, GVL_WAIT, wait_ns);
+        slot->total.part_ns[PART_GVL_WAIT] += wait_ns;
+        pt_window_step(slot, PART_GVL_WAIT, wait_ns);
         slot->merge_from = 0;
         if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
     } else {
@@ -246,9 +246,9 @@ static void prepare_once(void)
     remember_locking_class(rb_cThread, "ConditionVariable");
     remember_locking_class(rb_cObject, "Monitor");
     locking_classes[locking_classes_count++] = rb_cThread; /* join, value */
-    pt_attribute(rb_cFile, FILE_WAIT);
-    pt_attribute(rb_singleton_class(rb_cFile), FILE_WAIT); /* File.read, File.write */
-    pt_attribute(rb_cDir, FILE_WAIT);
+    pt_attribute(rb_cFile, PART_FILE);
+    pt_attribute(rb_singleton_class(rb_cFile), PART_FILE); /* File.read, File.write */
+    pt_attribute(rb_cDir, PART_FILE);
 }
 
 /* Threads older than the clock: their CPU time so far is none of ours. */

@@ -209,7 +209,7 @@ void pt_ledger_trace(uint32_t entry, const uint64_t *steps, const struct closed 
     trace->epoch = epoch;
     trace->queue_ns = closed->sums[SUM_QUEUE];
     trace->wall_ns = closed->sums[SUM_WALL] - trace->queue_ns;
-    trace->cpu_ns = closed->cpu_clock_ns;
+    trace->cpu_ns = closed->sums[SUM_CPU];
     trace->gc_ns = closed->sums[SUM_GC];
     trace->steps_count = closed->steps_count;
     memcpy(trace->steps, steps, closed->steps_count * sizeof(*steps));

@@ -13,34 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "buckets.h"
+#include "parts.h"
 
 #define LEDGER_MAGIC 0x7265676465744c50u
-#define LEDGER_LAYOUT 2
+#define LEDGER_LAYOUT 3
 #define ENTRIES_MAX 384
-/* A step of a trace: part in the top byte, nanoseconds below; or a marker, which takes no time: its code in the top byte, a lock's id
- * below. */
+/* A step of a trace: enum part in the top byte, nanoseconds below; or enum marker, and a lock's id below. */
 #define STEPS_MAX 512
 #define STEP_NS_BITS 56
-enum marker { ACQUIRE = 64, RELEASE }; /* beyond all parts */
 
 #define TRACES_MAX 2048
 #define TRACES_PER_ENTRY_MAX 300
 
-enum sum {
-    SUM_WALL, SUM_QUEUE, SUM_CPU, SUM_PREEMPTED, SUM_GVL_WAIT, SUM_GC, SUM_IO, SUM_LOCK, SUM_SLEEP,
-    HISTOGRAMS, /* each of the above has one; an instance of zero is not counted in it */
-    SUM_IDLE = HISTOGRAMS,
-    SUM_POOL_WAIT,   /* of lock */
-    SUM_GC_WAITED,   /* of gvl_wait */
-    SUM_BEFORE_PUMA, /* from the proxy's stamp to ours */
-    SUM_DB, SUM_REDIS, SUM_HTTP, SUM_FILE, /* of io; the rest of it is nobody's that is known */
-    SUMS
-};
-
-/* COUNT_CYCLES: times a thread took the GVL; 0 of what is no thread. */
-enum count { COUNT_ALL, COUNT_UNCLOSED, COUNT_SLICES, COUNT_LONG_HOLDS, COUNT_STAMPED, COUNT_CYCLES, COUNTS };
-
-enum kind { KIND_NONE, KIND_REQUEST, KIND_JOB, KIND_POOL_THREAD, KIND_THREAD, KIND_SPECIAL };
+#define KINDS_OF_ENTRIES(KIND) KIND(REQUEST) KIND(JOB) KIND(POOL_THREAD) KIND(THREAD) KIND(SPECIAL)
+#define LEDGER_KIND(code) KIND_##code,
+enum kind { KIND_NONE, KINDS_OF_ENTRIES(LEDGER_KIND) };
 
 /* Entries that every ledger begins with; from SPECIAL_ENTRIES on they may have histograms. What finds no entry of its own counts for
  * ENTRY_OTHER, a request or a job for its kind's. */
@@ -52,6 +39,7 @@ enum { ENTRY_OTHER, ENTRY_GC, ENTRY_PUMA, ENTRY_SCRATCH, SPECIAL_ENTRIES, ENTRY_
 
 struct blame { uint64_t entry, ns; };
 
+/* In a histogram (of the first HISTOGRAMS sums) an instance of zero is not counted. */
 struct ledger_entry {
     uint64_t turn, kind;
     uint64_t counts[COUNTS];
@@ -62,38 +50,48 @@ struct ledger_entry {
 
 #define FACTS_BYTES 3584
 
+/* Fields of 64 bits, in their order, of which Ruby has the names by GvlClock.layout. */
+#define LEDGER_FIELD(name) uint64_t name;
+
+/* epoch: the reader's. began_at_ns: by CLOCK_MONOTONIC, as the other may be set meanwhile. facts: JSON. */
+#define LEDGER_HEADER(FIELD) \
+    FIELD(magic) FIELD(layout) FIELD(pid) FIELD(epoch) FIELD(entries_count) FIELD(traces_count) \
+    FIELD(cycles_count) FIELD(cost_per_cycle_ns) FIELD(cost_per_request_ns) \
+    FIELD(process_cpu_ns) FIELD(gc_count) FIELD(unobserved_threads_count) FIELD(unnamed_count) FIELD(began_at_ns)
 struct ledger_header {
-    uint64_t magic, layout, pid, epoch; /* epoch: the reader's */
-    uint64_t entries_count, traces_count;
-    uint64_t cycles_count, cost_per_cycle_ns, cost_per_request_ns;
-    uint64_t process_cpu_ns, gc_count, unobserved_threads_count, unnamed_count;
-    uint64_t began_at_ns; /* CLOCK_MONOTONIC: the other may be set meanwhile */
-    char facts[FACTS_BYTES]; /* JSON */
+    LEDGER_HEADER(LEDGER_FIELD)
+    char facts[FACTS_BYTES];
 };
 
+#define LEDGER_TRACE(FIELD) \
+    FIELD(turn) FIELD(entry) FIELD(epoch) FIELD(wall_ns) FIELD(queue_ns) FIELD(cpu_ns) FIELD(gc_ns) FIELD(steps_count)
 struct ledger_trace {
-    uint64_t turn, entry, epoch;
-    uint64_t wall_ns, queue_ns, cpu_ns, gc_ns;
-    uint64_t steps_count;
+    LEDGER_TRACE(LEDGER_FIELD)
     uint64_t steps[STEPS_MAX];
 };
 
-enum lock_kind { LOCK_NONE, LOCK_MUTEX, LOCK_MONITOR, LOCK_POOL };
+#define KINDS_OF_LOCKS(KIND) KIND(MUTEX) KIND(MONITOR) KIND(POOL)
+#define LEDGER_LOCK_KIND(code) LOCK_##code,
+enum lock_kind { LOCK_NONE, KINDS_OF_LOCKS(LEDGER_LOCK_KIND) };
 
 #define LOCKS_MAX 256
 #define CLASS_BYTES 64
 #define PLACE_BYTES 128
 
+/* size: 1, or a pool's connections. The texts are written once, before it is counted in locks_count. */
+#define LEDGER_LOCK(FIELD) \
+    FIELD(kind) FIELD(size) FIELD(threads_count) FIELD(holds_count) FIELD(hold_ns) FIELD(waits_count) FIELD(wait_ns)
 struct ledger_lock {
-    uint64_t kind, size; /* size: 1, or a pool's connections */
-    uint64_t threads_count, holds_count, hold_ns, waits_count, wait_ns;
-    char class_name[CLASS_BYTES], place[PLACE_BYTES]; /* written once, before it is counted in locks_count */
+    LEDGER_LOCK(LEDGER_FIELD)
+    char class_name[CLASS_BYTES], place[PLACE_BYTES];
 };
 
+/* lock_pairs_count: all that was locked and unlocked, also what has no place here; unplaced_locks_count: holds of locks
+ * that should have had one. */
+#define LEDGER_LOCKS(FIELD) \
+    FIELD(watched) FIELD(locks_count) FIELD(lock_pairs_count) FIELD(cost_per_lock_pair_ns) FIELD(unplaced_locks_count)
 struct ledger_locks {
-    uint64_t watched, locks_count;
-    uint64_t pairs_count, cost_per_pair_ns; /* all that was locked and unlocked, also what has no place here */
-    uint64_t unplaced_count;                /* holds of locks that should have had one */
+    LEDGER_LOCKS(LEDGER_FIELD)
     struct ledger_lock locks[LOCKS_MAX];
 };
 
@@ -107,7 +105,7 @@ struct ledger_locks {
 /* A piece of a thread's time, closed: its parts sum to the wall time by construction. */
 struct closed {
     uint64_t sums[SUMS];
-    uint64_t cpu_clock_ns, slices_count, long_holds_count, cycles_count;
+    uint64_t slices_count, long_holds_count, cycles_count;
     uint32_t steps_count;
     bool unclosed; /* its CPU clock was ahead of its wall time by more than 1 % */
 };

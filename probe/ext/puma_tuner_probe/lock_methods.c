@@ -167,7 +167,7 @@ bool pt_locks_watch(VALUE module)
     pt_lock_holds_start();
     if (!pt_ledger_make_locks()) return false;
     if (!watched_ns) watched_ns = fastest_pair_ns();
-    pt_ledger_locks->pairs_count = 0;
-    pt_ledger_locks->cost_per_pair_ns = watched_ns > unwatched_ns ? watched_ns - unwatched_ns : 0;
+    pt_ledger_locks->lock_pairs_count = 0;
+    pt_ledger_locks->cost_per_lock_pair_ns = watched_ns > unwatched_ns ? watched_ns - unwatched_ns : 0;
     return true;
 }

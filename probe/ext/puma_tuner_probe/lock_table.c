@@ -150,7 +150,7 @@ void pt_lock_enroll(VALUE object, enum lock_kind kind, uint64_t size)
         id = free_id(kind, class_name, place);
     }
     if (!id) {
-        pt_ledger_locks->unplaced_count++;
+        pt_ledger_locks->unplaced_locks_count++;
         return;
     }
     if (!RB_OBJ_FROZEN(object)) add_finalizer(object, number);

@@ -22,14 +22,14 @@ static void put(struct slot *slot, enum marker marker, uint32_t id)
 static void put_acquire(struct slot *slot, struct lock_hold *hold, uint64_t ago_ns)
 {
     uint64_t *last = &slot->steps[slot->steps_count - 1];
-    uint64_t held_ns = *last >> STEP_NS_BITS == HELD ? *last : 0;
+    uint64_t held_ns = *last >> STEP_NS_BITS == PART_HELD ? *last : 0;
 
     if (ago_ns > held_ns) ago_ns = held_ns;
     *last -= ago_ns;
     hold->marker = slot->steps_count;
     slot->open_markers_count++;
     put(slot, ACQUIRE, hold->id);
-    if (ago_ns) slot->steps[slot->steps_count++] = ((uint64_t)HELD << STEP_NS_BITS) + ago_ns;
+    if (ago_ns) slot->steps[slot->steps_count++] = ((uint64_t)PART_HELD << STEP_NS_BITS) + ago_ns;
 }
 
 /* Marks what was taken in this window and has no marker yet, up to `end`. What finds no room in a full trace is not marked later.
@@ -84,7 +84,7 @@ static void end(struct slot *slot, struct lock_hold *hold, bool held)
 {
     bool let_go = hold->cycles_count != slot->cycles_count;
 
-    pt_ledger_locks->pairs_count++;
+    pt_ledger_locks->lock_pairs_count++;
     if (!hold->id && (let_go || hold->waited)) pt_lock_enroll(hold->lock, hold->kind, 1);
     if (hold->id) {
         uint64_t now_ns = clock_ns();
@@ -123,7 +123,7 @@ static struct lock_hold *begin(struct slot *slot, VALUE lock, enum lock_kind kin
 void pt_locks_release_ends(struct slot *slot, enum part part, uint64_t gap_ns, uint64_t now_ns)
 {
     struct lock_hold *end = slot->lock_holds + slot->lock_holds_count, *last = end - 1;
-    bool is_wait = part == LOCK_WAIT || part == POOL_WAIT, for_last;
+    bool is_wait = part == PART_LOCK || part == PART_POOL, for_last;
 
     if (!pt_ledger_locks) return;
     for_last = is_wait && (last->kind == LOCK_POOL ? slot->in_checkout : rb_current_receiver() == last->awaited);

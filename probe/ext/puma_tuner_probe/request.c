@@ -29,7 +29,7 @@ static void judge(struct closed *closed, uint64_t wall_ns)
 {
     int64_t residual_ns = (int64_t)wall_ns;
 
-    for (int i = SUM_CPU; i < HISTOGRAMS; i++) residual_ns -= (int64_t)closed->sums[i];
+    for (int i = SUM_QUEUE + 1; i < HISTOGRAMS; i++) residual_ns -= (int64_t)closed->sums[i];
     closed->unclosed = (uint64_t)llabs(residual_ns) * UNCLOSED_SHARE > wall_ns;
     closed->sums[SUM_WALL] = wall_ns; /* by the clock, not by adding up */
 }
@@ -54,7 +54,7 @@ bool pt_request_begin(struct slot *slot, bool from_here)
         slot->begin_held_ns = 0;
         slot->begin_cpu_ns = slot->window_cpu_ns;
     } else {
-        slot->begin_held_ns = slot->total.part_ns[HELD] - slot->window_total.part_ns[HELD];
+        slot->begin_held_ns = slot->total.part_ns[PART_HELD] - slot->window_total.part_ns[PART_HELD];
         slot->begin_cpu_ns = thread_cpu_ns();
     }
     return true;
@@ -66,7 +66,7 @@ static void leave_out(struct slot *slot, uint64_t cpu_ns)
 {
     uint64_t now_ns = clock_ns(), recording_ns = now_ns - slot->since_ns;
 
-    slot->total.part_ns[HELD] += recording_ns;
+    slot->total.part_ns[PART_HELD] += recording_ns;
     slot->hold_ns += recording_ns;
     slot->since_ns = now_ns;
     next_window(slot);

@@ -10,11 +10,6 @@
 #include <ruby.h>
 #include <ruby/thread.h>
 
-/* Where wall time goes. HELD: with the GVL. IO_WAIT: for IO that nothing more is known of, beside that of which it is known what
- * for. POOL_WAIT: a lock wait inside a connection pool's checkout. COMPUTE: without the GVL, in code known to compute. IDLE:
- * waiting for a request. */
-enum part { HELD, GVL_WAIT, IO_WAIT, DB_WAIT, REDIS_WAIT, HTTP_WAIT, FILE_WAIT, LOCK_WAIT, POOL_WAIT, SLEEP, COMPUTE, IDLE, PARTS };
-
 enum state {
     UNKNOWN, /* not seen yet: the thread is older than the hook, or new */
     RUNNING, /* has the GVL */
@@ -23,8 +18,8 @@ enum state {
 
 struct totals {
     uint64_t part_ns[PARTS];
-    uint64_t gc_ns;            /* of HELD: ran the garbage collector */
-    uint64_t gc_waited_ns;     /* of GVL_WAIT: while another thread ran it */
+    uint64_t gc_ns;            /* of held time: ran the garbage collector */
+    uint64_t gc_waited_ns;     /* of the wait for the GVL: while another thread ran it */
     uint64_t slices_count;     /* times the GVL was taken away at the end of a time slice */
     uint64_t long_holds_count; /* times it held the GVL for LONG_HOLD_NS or more */
 };
@@ -68,7 +63,7 @@ struct slot {
     enum state state;
     bool in_request;
     bool in_checkout;             /* of a connection pool */
-    enum part scope;              /* what IO is for, as a library around it says; HELD (0): nobody does */
+    enum part scope;              /* what IO is for, as a library around it says; PART_HELD (0): nobody does */
     uint64_t since_ns;            /* when the current hold or release began */
     uint64_t hold_ns;             /* of it, or of the last one */
     struct { uint64_t at_ns, gc_clock_ns, holds_count; } ready; /* at_ns 0: not asked for the GVL yet */
@@ -97,7 +92,7 @@ struct slot {
     uint64_t window_since_ns;
     struct totals window_total;   /* the totals when it began */
     uint64_t window_cpu_ns;       /* the thread's CPU clock then; 0: not known */
-    uint64_t begin_held_ns;       /* HELD when the request was handed to us, where it is not, */
+    uint64_t begin_held_ns;       /* held when the request was handed to us, where it is not, */
     uint64_t begin_cpu_ns;        /* and the thread's CPU clock then */
 
     /* Up to where the ledger has this thread. */

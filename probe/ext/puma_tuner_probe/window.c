@@ -46,10 +46,10 @@ void pt_window_hold(struct slot *slot, uint64_t now_ns)
 {
     uint64_t ns = now_ns - slot->since_ns;
 
-    slot->total.part_ns[HELD] += ns;
+    slot->total.part_ns[PART_HELD] += ns;
     slot->hold_ns += ns;
     slot->since_ns = now_ns;
-    pt_window_step(slot, HELD, ns);
+    pt_window_step(slot, PART_HELD, ns);
 }
 
 /* Closes a budget: splits what a thread did between two moments into parts that sum to the wall time, by construction.
@@ -60,18 +60,19 @@ void pt_window_hold(struct slot *slot, uint64_t now_ns)
  * More CPU than all of that leaves a negative residual. */
 void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed)
 {
-    static const enum part released[] = {FILE_WAIT, IO_WAIT, HTTP_WAIT, REDIS_WAIT, DB_WAIT, SLEEP, LOCK_WAIT, POOL_WAIT, GVL_WAIT, IDLE};
+    static const enum part released[] = {PARTS_WITH_EXCESS};
+    _Static_assert(sizeof(released) / sizeof(*released) == PARTS - 2, "steps but HELD and COMPUTE");
     uint64_t ns[PARTS], on_core_ns, cpu_ns, gc_ns, wall_ns = 0;
 
     for (int i = 0; i < PARTS; i++) ns[i] = now->part_ns[i] - then->part_ns[i];
-    for (int i = 0; i < IDLE; i++) wall_ns += ns[i];
-    on_core_ns = ns[HELD] + ns[COMPUTE];
+    for (int i = 0; i < PART_IDLE; i++) wall_ns += ns[i];
+    on_core_ns = ns[PART_HELD] + ns[PART_COMPUTE];
     for (size_t i = 0; i < sizeof(released) / sizeof(*released) && cpu_clock_ns > on_core_ns; i++) {
         uint64_t excess_ns = cpu_clock_ns - on_core_ns;
         if (excess_ns > ns[released[i]]) excess_ns = ns[released[i]];
         ns[released[i]] -= excess_ns;
         on_core_ns += excess_ns;
-        if (released[i] == IDLE) wall_ns += excess_ns; /* to fall asleep and wake up is work, of the thread */
+        if (released[i] == PART_IDLE) wall_ns += excess_ns; /* to fall asleep and wake up is work, of the thread */
     }
     /* Timed by the wall: what was preempted is taken to have hit the collector as it hit all the rest. */
     gc_ns = now->gc_ns - then->gc_ns;
@@ -83,19 +84,13 @@ void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_
     closed->sums[SUM_WALL] = wall_ns;
     closed->sums[SUM_CPU] = cpu_ns;
     closed->sums[SUM_PREEMPTED] = on_core_ns > cpu_clock_ns ? on_core_ns - cpu_clock_ns : 0;
-    closed->sums[SUM_GVL_WAIT] = ns[GVL_WAIT];
     closed->sums[SUM_GC] = gc_ns;
-    closed->sums[SUM_DB] = ns[DB_WAIT];
-    closed->sums[SUM_REDIS] = ns[REDIS_WAIT];
-    closed->sums[SUM_HTTP] = ns[HTTP_WAIT];
-    closed->sums[SUM_FILE] = ns[FILE_WAIT];
-    closed->sums[SUM_IO] = ns[IO_WAIT] + ns[DB_WAIT] + ns[REDIS_WAIT] + ns[HTTP_WAIT] + ns[FILE_WAIT];
-    closed->sums[SUM_LOCK] = ns[LOCK_WAIT] + ns[POOL_WAIT];
-    closed->sums[SUM_SLEEP] = ns[SLEEP];
-    closed->sums[SUM_IDLE] = ns[IDLE];
-    closed->sums[SUM_POOL_WAIT] = ns[POOL_WAIT];
     closed->sums[SUM_GC_WAITED] = now->gc_waited_ns - then->gc_waited_ns;
-    closed->cpu_clock_ns = cpu_clock_ns;
+#define ADD(code, of, is) closed->sums[SUM_##code] += ns[PART_##code];
+#define ADD_INSIDE(code, of, is) closed->sums[SUM_##code] += ns[PART_##code]; closed->sums[SUM_##of] += ns[PART_##code];
+    PARTS_OF_TIME(PARTS_NOTHING, PARTS_NOTHING, ADD, ADD_INSIDE, PARTS_NOTHING)
+#undef ADD
+#undef ADD_INSIDE
     closed->slices_count = now->slices_count - then->slices_count;
     closed->long_holds_count = now->long_holds_count - then->long_holds_count;
 }

@@ -115,6 +115,7 @@ module PumaTuner
     autoload :Observation, "puma_tuner/probe/observation"
     autoload :OffGvl, "puma_tuner/probe/off_gvl"
     autoload :OtherHooks, "puma_tuner/probe/other_hooks"
+    autoload :Parts, "puma_tuner/probe/parts"
     autoload :ProbeCost, "puma_tuner/probe/observation"
     autoload :ProcessObservation, "puma_tuner/probe/observation"
     autoload :Processes, "puma_tuner/probe/processes"

@@ -18,7 +18,7 @@ abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
 
 100.times { |i| Clock.attribute(Class.new, i % 4 + 3) } # more classes than there is room for
 scoped = lambda do
-  before = Clock.scope(Clock::STEP_KINDS.index("http"))
+  before = Clock.scope(PumaTuner::Probe::Parts::CODES.fetch("http"))
   File.open(File::NULL, "w") { |null| null.syswrite("x") }
   IO.select(nil, nil, nil, 0.0001)
   Clock.scope(before)

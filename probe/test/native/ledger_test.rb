@@ -38,10 +38,13 @@ class LedgerTest < TunerTest
 
   def entry_of(name, ledger = read) = ledger.entries.fetch([:request, name])
 
-  def sums(entry) = Ledger::SUMS.zip(entry.sums).to_h
+  def sums(entry) = Parts::SUMS.zip(entry.sums).to_h
 
-  test "the reader looks where the extension writes" do
-    assert_equal Ledger::LAYOUT, Clock.layout
+  test "a ledger has as many sums, histograms and buckets as Ruby reads" do
+    layout = Clock.layout
+    ends = layout.values_at(:name_offset, :histograms_count, :buckets_count)
+    assert_equal [layout[:sums_offset] + Parts::SUMS.size * 8, Parts::DISTRIBUTIONS.size, Histogram::BUCKETS_COUNT], ends
+    assert_equal Parts::SUMS.first(Parts::DISTRIBUTIONS.size), Parts::DISTRIBUTIONS
   end
 
   test "both count a duration in the same bucket" do
@@ -242,8 +245,8 @@ class LedgerTest < TunerTest
     # All of the wait, but for what nobody had the GVL.
     waited_ns = sums(entry_of("GET /quick"))[:gvl_wait]
     assert_includes (waited_ns / 2)..(waited_ns * 1.001), quick_blames.values.sum
-    assert_operator entry_of("GET /slow").counts[Ledger::COUNTS.index(:slices)], :>=, 1
-    assert_operator entry_of("GET /slow").counts[Ledger::COUNTS.index(:long_holds)], :>=, 1
+    assert_operator entry_of("GET /slow").counts[Parts::COUNTS.index(:slices)], :>=, 1
+    assert_operator entry_of("GET /slow").counts[Parts::COUNTS.index(:long_holds)], :>=, 1
   end
 
   test "background threads are blamed by their name, digits left out" do

@@ -37,14 +37,14 @@ class LocksTest < TunerTest
   end
 
   # @return [Array<Array(String, Integer)>] of this thread's request, which ends
-  def steps = Clock.request_take(true).last.each_slice(2).map { |kind, number| [Clock::MARKERS[kind] || Clock::STEP_KINDS.fetch(kind), number] }
+  def steps = Clock.request_take(true).last.each_slice(2).map { |kind, number| [PumaTuner::Probe::Parts::CODES.key(kind), number] }
 
   def steps_of(&) = begin_request(&).value
 
-  # @return [Array<String>] kinds of those that are no CPU time and no wait for the GVL
-  def kinds(steps) = steps.map(&:first) - %w[cpu gvl_wait]
+  # @return [Array<String>] kinds of those that are not held and no wait for the GVL
+  def kinds(steps) = steps.map(&:first) - %w[held gvl_wait]
 
-  def markers(steps) = steps.select { |kind, _| Clock::MARKERS.value?(kind) }
+  def markers(steps) = steps.select { |kind, _| PumaTuner::Probe::Parts::MARKERS.key?(kind) }
 
   def ledger(path = @path) = Ledger.read(path)
 
@@ -143,7 +143,7 @@ class LocksTest < TunerTest
     waiter.join
     assert_equal %w[acquire release], markers(trace).map(&:first)
     trace = trace.drop_while { |kind, _| kind != "acquire" }
-    assert_equal %w[acquire cpu release cpu], trace.map(&:first)
+    assert_equal %w[acquire held release held], trace.map(&:first)
     assert_operator trace[1].last, :>=, 990_000, "the time of the hold lies between the two"
   end
 
@@ -343,7 +343,7 @@ class LocksTest < TunerTest
       Clock.request_begin
       150.times { nested.call(mutexes) }
       numbers, flat = Clock.request_take(true)
-      [Clock::NUMBERS.zip(numbers).to_h, flat.each_slice(2).map { |kind, number| [Clock::MARKERS[kind] || Clock::STEP_KINDS.fetch(kind), number] }]
+      [PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h, flat.each_slice(2).map { |kind, number| [PumaTuner::Probe::Parts::CODES.key(kind), number] }]
     }.value
     assert_operator trace.size, :<=, 512
     assert_balanced trace
@@ -476,7 +476,7 @@ class LocksTest < TunerTest
         Clock.request_begin
         held = use_by_chance(locks, own)
         numbers, flat = Clock.request_take(true)
-        [held, Clock::NUMBERS.zip(numbers).to_h, flat.each_slice(2).map { |kind, number| [Clock::MARKERS[kind] || Clock::STEP_KINDS.fetch(kind), number] }]
+        [held, PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h, flat.each_slice(2).map { |kind, number| [PumaTuner::Probe::Parts::CODES.key(kind), number] }]
       end
     end
     results = threads.map(&:value)

@@ -25,10 +25,10 @@ class RestTest < TunerTest
       requests = Array.new(5) do
         mutex.synchronize { condition.wait(mutex, 0.05) }
         C.request_begin
-        C::NUMBERS.zip(C.request_take(false).first).to_h
+        PumaTuner::Probe::Parts::TAKEN.zip(C.request_take(false).first).to_h
       end
       sleep 0.001
-      [requests.map { |request| request[:lock] }, C::TOTALS.zip(C.totals(Thread.current)).to_h]
+      [requests.map { |request| request[:lock] }, PumaTuner::Probe::Parts::TOTALS.zip(C.totals(Thread.current)).to_h]
     end
     locks, totals = thread.value
     contended = Thread.new do
@@ -36,7 +36,7 @@ class RestTest < TunerTest
       Thread.pass until mutex.locked?
       C.request_begin
       mutex.synchronize { 1 }
-      C::NUMBERS.zip(C.request_take(false).first).to_h
+      PumaTuner::Probe::Parts::TAKEN.zip(C.request_take(false).first).to_h
     end.value
     puts locks.max < 10_000_000, totals[:idle] >= 240_000_000, totals[:lock] < totals[:idle] / 10, contended[:lock] >= 30_000_000
   RUBY

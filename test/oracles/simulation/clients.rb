@@ -66,7 +66,7 @@ module SimulationTwin
 
     private
 
-    def open_loop? = @settings.arrivals != Plan::ARRIVALS["closed"]
+    def open_loop? = @settings.arrivals != CODES[:arrivals][:closed]
 
     def draw_request(connection, intended_ns)
       point = @picks_random.fraction
@@ -132,9 +132,9 @@ module SimulationTwin
 
     def next_gap_ns
       case @settings.arrivals
-      when Plan::ARRIVALS["even"] then rounded(@settings.gap_ns)
-      when Plan::ARRIVALS["bursty"] then next_of_group_ns
-      when Plan::ARRIVALS["replayed"] then next_replayed_ns
+      when CODES[:arrivals][:even] then rounded(@settings.gap_ns)
+      when CODES[:arrivals][:bursty] then next_of_group_ns
+      when CODES[:arrivals][:replayed] then next_replayed_ns
       else rounded(exponential_ns(@settings.gap_ns))
       end
     end

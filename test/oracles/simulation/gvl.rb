@@ -66,9 +66,9 @@ module SimulationTwin
 
     private
 
-    def barging? = @settings.gvl_rule == Rules::GVL[:barging]
+    def barging? = @settings.gvl_rule == CODES[:gvl_rule][:barging]
 
-    def hot? = @settings.gvl_rule == Rules::GVL[:hot]
+    def hot? = @settings.gvl_rule == CODES[:gvl_rule][:hot]
 
     def take(contender)
       @owner = contender

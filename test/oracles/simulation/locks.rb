@@ -3,7 +3,7 @@
 module SimulationTwin
   # The locks of one worker, and its pools of connections.
   class Locks
-    FIRST_IS_WOKEN, FIRST_IS_GIVEN, ALL_ARE_WOKEN = 0, 1, 2
+    FIRST_IS_WOKEN, FIRST_IS_GIVEN, ALL_ARE_WOKEN = CODES[:handover].values_at(:first_is_woken, :first_is_given, :all_are_woken)
 
     SIGNAL_NS = 8_000
 

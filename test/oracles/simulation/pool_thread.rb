@@ -168,7 +168,7 @@ module SimulationTwin
     def account(cpu_ns)
       @simulation.tally.server_cpu_ns += cpu_ns
       return unless @state == :burst
-      @connection.cpu_ns += cpu_ns
+      @connection.on_core_ns += cpu_ns
       @connection.held_ns += @simulation.now_ns - @began_ns
     end
 
@@ -185,7 +185,7 @@ module SimulationTwin
 
     def computed_without_gvl
       @simulation.tally.server_cpu_ns += piece.wait_ns
-      @connection.cpu_ns += piece.wait_ns
+      @connection.on_core_ns += piece.wait_ns
       @state = :waiting
       return_from_wait
     end
@@ -213,7 +213,7 @@ module SimulationTwin
       compute
     end
 
-    def parks? = @settings.after_answer == Rules::AFTER_ANSWER[:park]
+    def parks? = @settings.after_answer == CODES[:after_answer][:park]
 
     # The client has made enough of it; or Puma 6 wants others to have their turn. Without a reactor nobody could watch it.
     def closes?
@@ -250,7 +250,7 @@ module SimulationTwin
 
     def after_poll(waited_ns)
       return give_to_reactor unless @readable
-      inline = parks? || (@settings.after_answer == Rules::AFTER_ANSWER[:poll_inline] && @pool.waiting_count.positive?)
+      inline = parks? || (@settings.after_answer == CODES[:after_answer][:poll_inline] && @pool.waiting_count.positive?)
       return serve(@connection, waited_ns) if inline
       @pool.add(@connection)
       next_request

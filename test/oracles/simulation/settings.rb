@@ -10,8 +10,8 @@ module SimulationTwin
       # @return [Boolean] whether it ends at a lock, which is no wait in itself; then wait_ns is the lock's index
       def marker? = wait_ns && MARKERS.include?(wait_kind)
     end
-    RELEASE = Plan::WAITS.fetch("release")
-    MARKERS = Plan::WAITS.values_at("acquire", "release").freeze
+    RELEASE = Parts::MARKERS.fetch("release")
+    MARKERS = Parts::MARKERS.values
 
     NAMES = %i[seed requests_count warm_up_count workers_count threads_min threads_max io_threads_max gvl_rule tick_ns ticks_per_slice handoff_ns handoff_busy_ns
       switch_cpu_ns switch_busy_cpu_ns affinity queue_requests after_answer park_ns inline_max gate busy_delay_ns single_delay overload_delay_ns overload_factor acceptor_cpu_ns reactor_wakeup_cpu_ns

@@ -3,9 +3,8 @@
 module SimulationTwin
   # One run of a Plan. The same plan gives the same outcome, to the nanosecond.
   class Simulation
-    # Codes of what happens, as in ext/puma_tuner_sim/sim.h.
-    KINDS = %i[burst_ended tick handed_over wait_ended arrival thought client_woke acceptor_woke acceptor_delayed reactor_woke park_ended
-      unparked quota_renewed quota_spent lock_woke background_woke].each_with_index.to_h.freeze
+    # Codes of what happens.
+    KINDS = CODES.fetch(:event)
 
     attr_reader :settings, :now_ns, :cores, :background_random, :gc_random, :wakeups, :stations, :clients, :backlog, :tally, :events_count, :hash_number
 

@@ -3,9 +3,12 @@
 module SimulationTwin
   # Counts answers: first those of the warm-up, whose only use is to fill the queues, then those that make the outcome.
   class Tally
-    TOTALS = %i[latency client queue gvl_wait cpu gc preempted io lock sleep slices].freeze
-    LOCK, SLEEP, POOL, COMPUTE = Plan::WAITS.values_at("lock", "sleep", "pool", "compute")
-    IO = Plan::WAITS.values_at(*PumaTuner::Model::Demand::IO_KINDS).freeze
+    TOTALS = [*Parts::SIMULATED, :slices].freeze
+    LOCK, COMPUTE = Parts::CODES.values_at("lock", "compute")
+
+    # By part, of which waits it is the sum.
+    WAITS = (Parts::SIMULATED & Parts::WAITS.map(&:to_sym)).to_h { |name| [name, Parts::CODES.values_at(*Parts.steps_of(name))] }.freeze
+    IO = WAITS.fetch(:io)
 
     attr_accessor :in_flight_count, :server_cpu_ns
 
@@ -54,10 +57,10 @@ module SimulationTwin
 
     def parts(connection)
       waited_ns = connection.waited_ns
-      latency = @simulation.now_ns - connection.intended_ns
-      {latency:, client: latency - (connection.answered_ns - connection.ready_ns), queue: connection.queue_ns, gvl_wait: connection.gvl_wait_ns,
-       cpu: connection.cpu_ns, gc: connection.gc_ns, preempted: connection.held_ns - connection.cpu_ns + waited_ns[COMPUTE], io: waited_ns.values_at(*IO).sum,
-       lock: waited_ns[LOCK] + waited_ns[POOL], sleep: waited_ns[SLEEP], slices: connection.slices_count}
+      wall = @simulation.now_ns - connection.intended_ns
+      {wall:, client: wall - (connection.answered_ns - connection.ready_ns), queue: connection.queue_ns, gvl_wait: connection.gvl_wait_ns,
+       cpu: connection.on_core_ns - connection.gc_ns, gc: connection.gc_ns, preempted: connection.held_ns - connection.on_core_ns + waited_ns[COMPUTE],
+       slices: connection.slices_count, **WAITS.transform_values { |codes| waited_ns.values_at(*codes).sum }}
     end
   end
 end

@@ -23,8 +23,8 @@ module PumaTuner
         # Of the GC that was timed; an endpoint without timing would only dilute it.
         def timed_gc_ratio(workload)
           timed = timed_endpoints(workload)
-          cpu_ns = timed.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_cpu_ns }
-          timed.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns } / cpu_ns if cpu_ns.positive?
+          held_ns = timed.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_held_ns }
+          timed.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns } / held_ns if held_ns.positive?
         end
 
         def timed_endpoints(workload) = workload.endpoints.select(&:mean_gc_ns)
@@ -32,7 +32,7 @@ module PumaTuner
         def evidence(workload, gc_ratio)
           heaviest = timed_endpoints(workload).max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
           [say(:gc_of_cpu, ratio: gc_ratio),
-            say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_cpu_ns,
+            say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_held_ns,
               requests_count: heaviest.demands.size)].freeze
         end
       end

@@ -30,7 +30,7 @@ module PumaTuner
         def other_lock = {change: say(:lock_less), cost: say(:work_or_less_log), undo: say(:code_or_log_level)}
 
         def lock_ratio(endpoint)
-          total_ns = endpoint.mean_cpu_ns + endpoint.mean_wait_ns
+          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
           total_ns.zero? ? 0.0 : endpoint.mean_lock_ns.fdiv(total_ns)
         end
 

@@ -29,7 +29,7 @@ module PumaTuner
 
         def changed(endpoint)
           demands = endpoint.demands.map { |demand| change(demand) }.freeze
-          endpoint.with(demands:, mean_cpu_ns: mean(demands, &:cpu_ns), mean_wait_ns: mean(demands, &:wait_ns),
+          endpoint.with(demands:, mean_held_ns: mean(demands, &:held_ns), mean_wait_ns: mean(demands, &:wait_ns),
             mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: endpoint.mean_gc_ns && mean(demands, &:gc_ns))
         end
 
@@ -75,7 +75,7 @@ module PumaTuner
       # `io-20ms`: all IO; `io(db)*0.5`, `io(http, /articles)+20ms`: what it was for, of all endpoints or of some.
       class Io < Waits
         # As a person names them, to kinds of waits.
-        KINDS = {"db" => "db", "redis" => "redis", "http" => "http", "file" => "file", "other" => "io"}.freeze
+        KINDS = {**(Model::Demand::IO_KINDS - ["io"]).to_h { |kind| [kind, kind] }, "other" => "io"}.freeze
 
         # A kind, and an endpoint after it.
         SELECTOR = /\A(?<kind>#{Regexp.union(KINDS.keys)})(?:\s*,\s*(?<endpoint>.+))?\z/

@@ -28,7 +28,7 @@ module PumaTuner
         def self.of_works(works, headings, parts)
           rows = EndpointGroups.of(works, WORKS_MAX).map do |group|
             facts = [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)]
-            [group.name, facts, group.budget, PartsInside.io(group.budget, group.requests_count)]
+            [group.name, facts, group.budget, Parts.io(group.budget, group.requests_count)]
           end
           new([*headings, "p50", "p99"], rows, parts)
         end
@@ -58,11 +58,11 @@ module PumaTuner
         # @return [Bars] the mean simulated request of each; to one scale, unless the shortest could not be seen on it
         def self.of_forecasts(grid, marks, forecasts)
           rows = forecasts.map do |forecast|
-            budget = SimulatedBudget.new(forecast)
+            budget = forecast.budget
             [[grid.name(forecast), *marks.in_grid(grid, forecast)].join(", "), [Units.duration(budget.wall_ns), forecast.bottleneck], budget]
           end
           shortest, longest = rows.map { |row| row.last.wall_ns }.minmax
-          new(["topology", "mean request", "limited by"], rows, SimulatedBudget::PARTS, meanings: false, whole_ns: (longest if shortest * ONE_SCALE_MAX >= longest))
+          new(["topology", "mean request", "limited by"], rows, Parts::SIMULATED, meanings: false, whole_ns: (longest if shortest * ONE_SCALE_MAX >= longest))
         end
 
         def self.thread_row(threads, several, many)

@@ -55,8 +55,8 @@ module PumaTuner
         # @return [Parts::Sorted]
         def parts = @parts ||= Parts.sort(groups.map(&:budget), @possible_parts)
 
-        # @return [Array<PartsInside::Part>]
-        def parts_inside = @parts_inside ||= PartsInside.seen(groups.map(&:budget))
+        # @return [Array<Parts::Part>]
+        def parts_inside = @parts_inside ||= Parts.inside(groups.map(&:budget))
 
         # @return [Boolean] whether a proxy said when it had the requests
         def before_puma? = groups.any? { |group| group.budget.before_puma_ns }

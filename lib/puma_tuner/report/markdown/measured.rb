@@ -41,7 +41,7 @@ module PumaTuner
 
         # Of io also what it was for, in a mean one of the group.
         def share(group, part)
-          io = PartsInside.io(group.budget, group.requests_count) if part.name == :io
+          io = Parts.io(group.budget, group.requests_count) if part.name == :io
           "#{Units.percent(Parts.ratio(group.budget, part))}#{" (#{io})" if io}"
         end
 

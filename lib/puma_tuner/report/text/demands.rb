@@ -21,7 +21,7 @@ module PumaTuner
 
         def row(endpoint)
           [shortened(endpoint.name, 34), Figures.share(endpoint.weight_ratio), Figures.count(endpoint.demands.size),
-            *[endpoint.mean_cpu_ns, endpoint.mean_gc_ns, endpoint.mean_wait_ns, endpoint.mean_lock_ns].map { |ns| Units.milliseconds(ns) }]
+            *[endpoint.mean_held_ns, endpoint.mean_gc_ns, endpoint.mean_wait_ns, endpoint.mean_lock_ns].map { |ns| Units.milliseconds(ns) }]
         end
 
         def overhead = "Puma's own CPU: #{Units.duration(workload.overhead_cpu_ns)} a request."
@@ -42,8 +42,8 @@ module PumaTuner
         end
 
         def rule_of_thumb
-          threads_count = RuleOfThumb.threads_count(workload.cpu_ratio) or return
-          "Share of CPU: #{Units.percent(workload.cpu_ratio)}; the rule of thumb makes #{Figures.counted(threads_count, "thread")} of it."
+          threads_count = RuleOfThumb.threads_count(workload.held_ratio) or return
+          "Share of CPU: #{Units.percent(workload.held_ratio)}; the rule of thumb makes #{Figures.counted(threads_count, "thread")} of it."
         end
 
         def unknown = Unknowns.of(workload.unknown).map { |name, reason| "Unknown: #{name}: #{reason}." }

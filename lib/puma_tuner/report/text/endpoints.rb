@@ -30,7 +30,7 @@ module PumaTuner
           table = table([name, *numbers])
           groups.zip(rows) { |group, row| table << [shortened(group.name, room), *row] }
           headings, *lines = table.lines
-          ios = groups.map { |group| PartsInside.io(group.budget, group.requests_count) }
+          ios = groups.map { |group| Parts.io(group.budget, group.requests_count) }
           [headings, *lines.zip(ios).flat_map { |line, io| [line, *io_line(io)] }, *note([*notes(ios), *left_out(parts)].join(" "))]
         end
 

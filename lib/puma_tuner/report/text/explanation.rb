@@ -24,7 +24,7 @@ module PumaTuner
           parts = parts(forecasts)
           table = table(["", "mean ms", *parts.map(&:word), "slices", "<"])
           forecasts.each do |forecast|
-            budget = SimulatedBudget.new(forecast)
+            budget = forecast.budget
             table << [@grid.name(forecast), Units.milliseconds(budget.wall_ns), *parts.map { |part| part_cell(forecast, budget, part.name) },
               Units.significant(forecast.slices_per_request || 0), word(forecast)]
           end
@@ -40,8 +40,8 @@ module PumaTuner
 
         # What is nowhere takes no column.
         def parts(forecasts)
-          budgets = forecasts.map { |forecast| SimulatedBudget.new(forecast) }
-          SimulatedBudget::PARTS.reject { |part| budgets.all? { |budget| budget.share_ratio(part.name).to_f < ThreadLine::LEAST_PRINTED_RATIO } }
+          budgets = forecasts.map(&:budget)
+          Parts::SIMULATED.reject { |part| budgets.all? { |budget| budget.share_ratio(part.name).to_f < ThreadLine::LEAST_PRINTED_RATIO } }
         end
 
         def formulas(forecasts)

@@ -5,7 +5,7 @@ module PumaTuner
     # A reading as metrics, named as Prometheus wants it: base units, `_total` on counters, and labels whose values are
     # few. A number that nobody knows has no sample; it is never 0.
     class Families
-      PARTS = Probe::Budget::PARTS
+      PARTS = Probe::Parts::REQUEST
 
       # What a reading of nothing holds: families are made of nothing as of everything.
       Nothing = Data.define(:works, :processes, :why_not).new(works: [], processes: [], why_not: [])

@@ -11,10 +11,10 @@ module PumaTuner
 
       LAYOUT = Probe::Ledger::LAYOUT
       ENTRY_BYTES = LAYOUT[:entry_bytes]
-      NUMBERS_COUNT = LAYOUT[:counts_count] + LAYOUT[:sums_count]
+      NUMBERS_COUNT = Probe::Parts::COUNTS.size + Probe::Parts::SUMS.size
       NUMBERS_BYTES = NUMBERS_COUNT * 8
-      HISTOGRAM_BYTES = LAYOUT[:buckets_count] * 8
-      PLACES = BOUNDS.keys.map { |part| Probe::Ledger::DISTRIBUTIONS.index(part) }.freeze
+      HISTOGRAM_BYTES = Probe::Histogram::BUCKETS_COUNT * 8
+      PLACES = BOUNDS.keys.map { |part| Probe::Parts::DISTRIBUTIONS.index(part) }.freeze
 
       # @param path [String]
       # @return [LedgerReader, WrittenReader]
@@ -55,7 +55,7 @@ module PumaTuner
 
       # @return [Array<Integer, nil>] its counts, and its sums; nil: unknown
       def numbers(index)
-        settled(entry_offset(index)) { @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET) }
+        settled(entry_offset(index)) { @file.pread(NUMBERS_BYTES, entry_offset(index) + LAYOUT[:counts_offset]) }
           .unpack("Q*")
       end
 
@@ -77,7 +77,7 @@ module PumaTuner
       private
 
       def read_row(index)
-        @file.pread(NUMBERS_BYTES, entry_offset(index) + Probe::Ledger::COUNTS_OFFSET, @numbers)
+        @file.pread(NUMBERS_BYTES, entry_offset(index) + LAYOUT[:counts_offset], @numbers)
         PLACES.zip(@histograms) do |place, bytes|
           @file.pread(HISTOGRAM_BYTES, LAYOUT[:histograms_offset] +
             (index * LAYOUT[:histograms_count] + place) * HISTOGRAM_BYTES, bytes)

@@ -12,7 +12,7 @@ module PumaTuner
     # and endpoints are to be had by Prometheus' text only, which the Collector's Prometheus receiver reads.
     module OpenTelemetry
       # From all requests of this process: name, unit, description, part of the budget; nil: the whole duration.
-      TIMES = {nil => "duration", **Probe::Budget::PARTS.to_h { |part| [part, "time.#{part}"] }}.freeze
+      TIMES = {nil => "duration", **Probe::Parts::REQUEST.to_h { |part| [part, "time.#{part}"] }}.freeze
 
       # name => [:counter or :gauge, unit, description, key of ProcessGauges, factor]
       GAUGES = {
@@ -111,7 +111,7 @@ module PumaTuner
 
         # @return [Float, nil] nil where the part is unknown
         def seconds(part)
-          told.numbers[Probe::Ledger::COUNTS.size + Probe::Ledger::SUMS.index(part)]&.fdiv(Units::NS_PER_S)
+          told.numbers[Probe::Parts::COUNTS.size + Probe::Parts::SUMS.index(part)]&.fdiv(Units::NS_PER_S)
         end
       end
     end

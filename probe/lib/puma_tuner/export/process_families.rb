@@ -27,8 +27,8 @@ module PumaTuner
         "yjit_compile_seconds_total" => ["counter", "Time in YJIT's compiler.", "compile_ns", SECONDS]
       }.freeze
 
-      # A pool thread's time: the parts of the budget but the queue, and being idle.
-      STATES = (Probe::Budget::PARTS - [:queue] + [:idle]).freeze
+      # What a pool thread's time is made of.
+      STATES = Probe::Parts::THREAD
 
       # @param processes [Array<Reading::ServerProcess>]
       def initialize(processes)
@@ -80,7 +80,7 @@ module PumaTuner
       end
 
       def time_ns(process, state)
-        sums = process.threads_sums.map { |sums_ns| sums_ns[Probe::Ledger::SUMS.index(state)] }
+        sums = process.threads_sums.map { |sums_ns| sums_ns[Probe::Parts::SUMS.index(state)] }
         sums.sum unless sums.empty? || sums.include?(nil)
       end
     end

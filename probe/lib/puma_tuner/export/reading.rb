@@ -10,7 +10,7 @@ module PumaTuner
 
       # Living processes; began_at_ns: 0 where unknown. worker: "0", "1", … or
       # "master"; gauges: as ProcessGauges wrote them, {} without
-      # threads_sums: of each pool thread, nanoseconds in the order of Probe::Ledger::SUMS; [] without a ledger
+      # threads_sums: of each pool thread, nanoseconds in the order of Probe::Parts::SUMS; [] without a ledger
       ServerProcess = Data.define(:pid, :worker, :began_at_ns, :cpu_ns, :memory, :gauges, :threads_sums)
 
       # @return [Array<Work>] requests by endpoint, then jobs
@@ -86,7 +86,7 @@ module PumaTuner
       def threads_sums(ledger)
         sums = []
         ledger.each_row do |kind, _, index, _|
-          sums << ledger.numbers(index).last(Probe::Ledger::SUMS.size) if kind == :pool_thread
+          sums << ledger.numbers(index).last(Probe::Parts::SUMS.size) if kind == :pool_thread
         end
         sums
       end

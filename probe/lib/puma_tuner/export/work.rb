@@ -12,11 +12,11 @@ module PumaTuner
       # @return [Work, nil] nil of none that has ended yet
       def self.of(kind, name, rows)
         numbers = [0].pack("Q") * LedgerReader::NUMBERS_COUNT
-        histograms = LedgerReader::PLACES.map { [0].pack("Q") * Probe::Ledger::LAYOUT[:buckets_count] }
+        histograms = LedgerReader::PLACES.map { [0].pack("Q") * Probe::Histogram::BUCKETS_COUNT }
         unknown = rows.each_slice(3).flat_map { |ledger, index, _| ledger.add(index, numbers, histograms) }.uniq
         count = numbers.unpack1("Q")
         return if count.zero?
-        sums_ns = Probe::Ledger::SUMS.zip(numbers.unpack("Q*").last(Probe::Ledger::SUMS.size)).to_h
+        sums_ns = Probe::Parts::SUMS.zip(numbers.unpack("Q*").last(Probe::Parts::SUMS.size)).to_h
         unknown.each { |part| sums_ns[part] = nil }
         buckets = LedgerReader::BOUNDS.zip(histograms).to_h do |(part, bounds), bytes|
           [part, sums_ns[part] && Buckets.of(bytes.unpack("Q*"), count, bounds, sums_ns[part])]

@@ -5,7 +5,7 @@ module PumaTuner
     # The same as LedgerReader, of a ledger that is JSON (Probe::Written): of
     # processes that have ended, or of one without the extension.
     class WrittenReader
-      BUCKETS_COUNT = Probe::Ledger::LAYOUT[:buckets_count]
+      BUCKETS_COUNT = Probe::Histogram::BUCKETS_COUNT
 
       # @param path [String]
       def initialize(path)
@@ -45,7 +45,7 @@ module PumaTuner
         histograms.zip(LedgerReader::PLACES) do |sums, place|
           entry.histograms[place]&.then { |histogram| Probe::GvlClock.add(sums, packed(histogram)) }
         end
-        Probe::Ledger::SUMS.zip(entry.sums).filter_map { |part, ns| part if ns.nil? }
+        Probe::Parts::SUMS.zip(entry.sums).filter_map { |part, ns| part if ns.nil? }
       end
 
       def close = nil

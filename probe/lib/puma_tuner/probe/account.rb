@@ -4,8 +4,9 @@ module PumaTuner
   module Probe
     # What a server's ledgers gained between two readings, as the values of an Observation.
     class Account
-      # Of what a process has so many places, see ledger.h; traces are of each endpoint.
-      PLACES_COUNT = {traces: 300, threads: 1_024, locks: 256}.freeze
+      # Of what a process has so many places; traces are of each endpoint.
+      PLACES_COUNT = {traces: Ledger::LAYOUT[:traces_per_entry_max], threads: Ledger::LAYOUT[:threads_max],
+                      locks: Ledger::LAYOUT[:locks_max]}.freeze
 
       # @param before [Hash{String => Ledger}] by path; empty: everything since the beginning
       # @param after [Hash{String => Ledger}]
@@ -70,7 +71,7 @@ module PumaTuner
         why_not = newest.filter_map { |ledger| ledger.facts["why_not"] }.first
         sampled = endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }
         [
-          (Unknown.of(:traces, :sampled, most_count: PLACES_COUNT[:traces]) if sampled),
+          (Unknown.of(:traces, :sampled, most_count: PLACES_COUNT[:traces]) if sampled && !why_not),
           no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count),
           no_place(:locks, &:unplaced_locks_count),
           (Unknown.of(:locks, :not_watched) unless why_not || newest.any?(&:locks)),
@@ -123,8 +124,8 @@ module PumaTuner
 
       def thread_of(entry)
         ThreadObservation.new(worker_index: nil, name: entry.name, requests_count: nil, run_queue_wait_ns: nil,
-          cycles_count: entry.counts[Ledger::COUNTS.index(:cycles)],
-          budget: Budget.of(Ledger::SUMS.zip(entry.sums).to_h).with(queue_ns: nil, before_puma_ns: nil))
+          cycles_count: entry.counts[Parts::COUNTS.index(:cycles)],
+          budget: Budget.of(Parts::SUMS.zip(entry.sums).to_h).with(queue_ns: nil, before_puma_ns: nil))
       end
 
       def works(kind)
@@ -133,8 +134,8 @@ module PumaTuner
       end
 
       def work(entry)
-        counts = Ledger::COUNTS.zip(entry.counts).to_h
-        distributions = Ledger::DISTRIBUTIONS.zip(entry.histograms).to_h
+        counts = Parts::COUNTS.zip(entry.counts).to_h
+        distributions = Parts::DISTRIBUTIONS.zip(entry.histograms).to_h
         latency = distributions.delete(:wall)
         EndpointObservation.new(name: entry.name, requests_count: counts[:all], unclosed_count: counts[:unclosed],
           budget: budget_of(entry, counts), latency:, p50_ns: latency.quantile_ns(0.5),
@@ -146,7 +147,7 @@ module PumaTuner
 
       # Of jobs there is no queue that we know of, and without a proxy's stamp no time before Puma.
       def budget_of(entry, counts)
-        budget = Budget.of(Ledger::SUMS.zip(entry.sums).to_h).with(idle_ns: nil)
+        budget = Budget.of(Parts::SUMS.zip(entry.sums).to_h).with(idle_ns: nil)
         budget = budget.with(queue_ns: nil) if entry.kind == :job
         counts[:stamped].to_i.zero? ? budget.with(before_puma_ns: nil) : budget
       end
@@ -170,14 +171,14 @@ module PumaTuner
       # one id in all processes. One without a place is left out.
       def renumbered(steps, locks)
         steps.each_slice(2).flat_map { |kind, number|
-          next [kind, number] unless GvlClock::MARKERS.value?(kind)
+          next [kind, number] unless Parts::MARKERS.key?(kind)
           lock = locks[number - 1] if number.positive?
           lock ? [kind, lock_ids.fetch(lock.key)] : []
         }.freeze
       end
 
       def lock_ids_in(trace)
-        trace.steps.each_slice(2).filter_map { |kind, number| number if GvlClock::MARKERS.value?(kind) }
+        trace.steps.each_slice(2).filter_map { |kind, number| number if Parts::MARKERS.key?(kind) }
       end
 
       def lock_ids = @lock_ids ||= Ledger.sum_locks(@after.values).keys.sort.each.with_index(1).to_h

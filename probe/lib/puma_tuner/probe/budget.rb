@@ -2,38 +2,49 @@
 
 module PumaTuner
   module Probe
-    # Where wall time went. Each moment is in one part, so that they sum to the wall time by construction;
-    # the residual is what is in none that is known.
-    # A part that could not be told apart is nil, and the observation says why.
+    # Where wall time went, recorded or simulated, in the parts that Parts lists. Each moment is in one of them, so that
+    # they sum to the wall time by construction; the residual is what is in none that is known. A part that could not be
+    # told apart is nil: in recordings the observation says why.
     #
-    # wall_ns: of requests: from the moment Puma had the request to the end of the response;
-    #   of threads: everything but idle
+    # wall_ns: of requests: from the moment Puma had the request to the end of the response; of simulated requests: as
+    #   the client sees them; of threads: everything but idle
+    # client_ns: of simulated requests: not sent yet, on the way, or not read yet
     # queue_ns: in Puma, waiting for a pool thread (requests only, nil for threads)
     # cpu_ns: on a core, with the GVL or without it, less the CPU time of gc_ns
     # preempted_ns: had the GVL, but was not on a core
     # gvl_wait_ns: could have run, and waited for the GVL; of it gc_waited_ns while another thread collected garbage
     # gc_ns: ran the garbage collector, for everybody
     # io_ns, lock_ns, sleep_ns: released the GVL for a socket, file or database, of it db_ns, redis_ns (or memcached),
-    #   http_ns and file_ns, the rest being of nothing known; for a Mutex, Queue or ConditionVariable, of it
-    #   pool_wait_ns for a connection of a pool; for Kernel#sleep
+    #   http_ns and file_ns, the rest being of nothing known; for a Mutex, Queue or ConditionVariable, of it pool_ns for
+    #   a connection of a pool; for Kernel#sleep
     # idle_ns: a pool thread waiting for a request; outside the wall time
     # before_puma_ns: between the proxy's X-Request-Start and Puma, by two clocks; outside the wall time, nil without it
-    Budget = Document.define(:wall_ns, :queue_ns, :cpu_ns, :preempted_ns, :gvl_wait_ns, :gc_ns,
-      :io_ns, :lock_ns, :sleep_ns, :idle_ns, :pool_wait_ns, :gc_waited_ns, :before_puma_ns, :db_ns, :redis_ns,
-      :http_ns, :file_ns,
-      added: %i[db_ns redis_ns http_ns file_ns]) do
-      const_set(:PARTS, %i[queue cpu preempted gvl_wait gc io lock sleep].freeze)
+    Budget = Document.define(*[*Parts::SUMS, :client].map { |part| :"#{part}_ns" },
+      added: %i[pool_ns db_ns redis_ns http_ns file_ns client_ns]) do
+      # Nanoseconds, whole ones or means; nil where they are not given.
+      def initialize(wall_ns:, **parts_ns)
+        super(**self.class.members.to_h { |member| [member, nil] }, wall_ns:, **parts_ns)
+      end
 
-      # Those of older files are not known.
-      def initialize(db_ns: nil, redis_ns: nil, http_ns: nil, file_ns: nil, **parts) = super
+      # In older files a pool's wait has another name. A simulated budget has no sum there, and garbage collection in
+      # its CPU time.
+      def self.from_document(fields)
+        fields = {"pool_ns" => fields["pool_wait_ns"], **fields}
+        return super unless fields.key?("client_ns") && !fields.key?("wall_ns")
+        wall_ns = fields.except("gc_ns").values.compact.sum
+        super({"idle_ns" => nil, "gc_waited_ns" => nil, "before_puma_ns" => nil, **fields, "wall_ns" => wall_ns,
+               "cpu_ns" => fields["cpu_ns"] - fields["gc_ns"].to_i})
+      end
 
       # @return [Budget] nothing spent yet
-      def self.zero = new(**members.to_h { |member| [member, 0] })
+      def self.zero = new(**members.to_h { |member| [member, 0] }, client_ns: nil)
 
-      # @param sums [Hash{Symbol => Integer}] the members' names without their unit
-      def self.of(sums) = new(**members.to_h { |member| [member, sums.fetch(member.to_s.delete_suffix("_ns").to_sym)] })
+      # @param parts_ns [Hash{Symbol => Numeric}] by part; of those that are missing nothing is known
+      def self.of(parts_ns)
+        new(**members.to_h { |member| [member, parts_ns[member.name.delete_suffix("_ns").to_sym]] })
+      end
 
-      # @return [Integer, nil] nanoseconds
+      # @return [Numeric, nil] nanoseconds
       def part_ns(part) = public_send(:"#{part}_ns")
 
       # @return [Float, nil] share of the wall time, 0..1
@@ -41,8 +52,11 @@ module PumaTuner
         part_ns(part)&.fdiv(wall_ns) if wall_ns.positive?
       end
 
-      # @return [Integer] wall time that no known part accounts for; negative when the parts claim too much
-      def residual_ns = wall_ns - self.class::PARTS.sum { |part| part_ns(part) || 0 }
+      # @return [Numeric, nil] nanoseconds on a core, garbage collection included; nil where one of the two is unknown
+      def on_core_ns = cpu_ns && gc_ns && cpu_ns + gc_ns
+
+      # @return [Numeric] wall time that no known part accounts for; negative when the parts claim too much
+      def residual_ns = wall_ns - Parts::WALL.sum { |part| part_ns(part) || 0 }
 
       # @return [Budget] both together; a part unknown in one is unknown in the sum
       def +(other)

@@ -49,8 +49,7 @@ module PumaTuner
 
       # Of an undisturbed request: without waiting for the GVL, for a core, or for locks.
       def cpu_ratio(total)
-        cpu_ns = total.cpu_ns + total.gc_ns
-        cpu_ns.fdiv(cpu_ns + total.io_ns + total.sleep_ns)
+        total.on_core_ns.fdiv(total.on_core_ns + total.io_ns + total.sleep_ns)
       end
     end
   end

@@ -5,26 +5,16 @@ module PumaTuner
     # How long each thread has the GVL, wants it, and does without. The extension replaces the methods below where it
     # can be had; elsewhere they answer that they know nothing, and `why_not` says why.
     module GvlClock
-      # The places of a request's numbers (`request_take`); nanoseconds but for the last two.
-      NUMBERS = %i[wall queue cpu preempted gvl_wait gc io lock sleep idle pool_wait gc_waited before_puma
-        db redis http file
-        cpu_clock slices_count unclosed].freeze
-
-      # The places of a thread's totals; nanoseconds but for the last. `held` is time with the GVL, GC included.
-      TOTALS = %i[held gvl_wait io db redis http file lock pool_wait sleep compute idle gc slices_count].freeze
-
-      # Kinds of steps in a trace, by their number. "cpu" is time with the GVL, GC included; "db", "redis", "http" and
-      # "file" are IO of which it is known what it was for, "io" is the rest; "pool" waited for a connection of a pool;
-      # "compute" is without the GVL, in code known to compute.
-      STEP_KINDS = %w[cpu gvl_wait io db redis http file lock pool sleep compute idle].freeze
-
-      # Steps that take no time: where the thread tried to get a lock, and where it gave it back. Their number is the
-      # lock's id, 0: of one that has found no place in the ledger.
-      MARKERS = {64 => "acquire", 65 => "release"}.freeze
-
       class << self
-        # Puts the hook in, which does nothing before `start`. In the process
-        # that forks those which are watched: see OtherHooks.
+        # @return [String, nil] the table of the parts of time, as Parts reads it; nil without the extension
+        def parts = nil
+
+        # @return [Hash{Symbol => Integer, Array<Symbol>}] where everything is in a ledger's file, see Ledger; empty
+        #   without the extension
+        def layout = {}.freeze
+
+        # Puts the hook in, which does nothing before `start`. In the process that forks those which are watched: see
+        # OtherHooks.
         # @return [Boolean] whether it is there
         def install = false
 
@@ -70,7 +60,8 @@ module PumaTuner
 
         # The same without recording it.
         # @param with_trace [Boolean]
-        # @return [Array(Array<Integer>, Array<Integer>), nil] NUMBERS; and the steps, kind and nanoseconds in turn
+        # @return [Array(Array<Integer>, Array<Integer>), nil] Parts::TAKEN; and the steps, number of the kind
+        #   (Parts::CODES) and nanoseconds in turn
         def request_take(with_trace) = nil
 
         # The same, and forgets it.
@@ -108,18 +99,18 @@ module PumaTuner
         def pool_returned(pool) = nil
 
         # Marks that this thread is inside a library whose IO is of one kind, whatever object waits for it.
-        # @param kind [Integer] a place in STEP_KINDS; 0 where no library says so
+        # @param kind [Integer] of Parts::CODES; 0 where no library says so
         # @return [Integer] what it was before
         def scope(kind) = 0
 
         # Names a class whose methods release the GVL for one thing only.
-        # @param kind [Integer] a place in STEP_KINDS
+        # @param kind [Integer] of Parts::CODES
         # @return [Boolean] false when there is no place for more
         def attribute(receiver_class, kind) = false
 
         # @param thread [Thread]
-        # @return [Array<Integer>, nil] TOTALS of the thread since it began, or
-        #   since the clock was started, up to when it last took the GVL
+        # @return [Array<Integer>, nil] Parts::TOTALS of the thread since it began, or since the clock was started, up
+        #   to when it last took the GVL
         def totals(thread) = nil
 
         # @return [Integer] threads that found no place (there are 1,024), or belong to other Ractors

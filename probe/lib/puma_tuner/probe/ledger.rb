@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
+require "json"
+
 module PumaTuner
   module Probe
-    # A reading of one process's ledger: the file in which it records, which stays when the
-    # process ends, however it ends. Its places are those of ext/puma_tuner_probe/ledger.h;
-    # `GvlClock.layout` tells what the extension was built with.
+    # A reading of one process's ledger: the file in which it records, which stays when the process ends, however it
+    # ends. What is where in it: ext/puma_tuner_probe/ledger.h.
     #
     # pid, facts: of the process; facts are those of Recording
     # began_at_ns: by the clock that no time server sets, and which all processes of a machine share
@@ -23,46 +24,22 @@ module PumaTuner
     end
 
     class Ledger
-      MAGIC = 0x7265676465744c50
-      LAYOUT = {
-        layout: 2, entries_offset: 4_096, entry_bytes: 840, histograms_offset: 326_656,
-        buckets_count: Probe::Histogram::BUCKETS_COUNT,
-        histograms_count: 9, traces_offset: 29_522_944, trace_bytes: 4_160, facts_offset: 112, name_offset: 200,
-        blames_offset: 328,
-        sums_count: 17, counts_count: 6, locks_offset: 38_042_624, first_lock_offset: 40, lock_bytes: 248,
-        lock_class_offset: 56, lock_place_offset: 120
-      }.freeze
+      # Places and names in the file, as the extension was built with; empty without it, and then there is no such file
+      # to read.
+      LAYOUT = GvlClock.layout
 
-      KINDS = [nil, :request, :job, :pool_thread, :thread, :special].freeze
+      names = ->(list) { LAYOUT.fetch(list, []).map(&:downcase).freeze }
+
+      KINDS = [nil, *names.call(:kinds)].freeze
       KIND_NUMBERS = KINDS.each_with_index.to_h.compact.freeze
-
-      # The places of an entry's sums, nanoseconds: those of GvlClock::NUMBERS. The first nine have a histogram each.
-      SUMS = GvlClock::NUMBERS.first(LAYOUT[:sums_count]).freeze
-      DISTRIBUTIONS = SUMS.first(LAYOUT[:histograms_count]).freeze
-
-      # stamped: that came with a proxy's X-Request-Start; cycles: times a thread took the GVL, 0 of what is no thread
-      COUNTS = %i[all unclosed slices long_holds stamped cycles].freeze
-
-      HEADER = %i[magic layout pid epoch entries_count traces_count cycles_count cost_per_cycle_ns cost_per_request_ns
-        process_cpu_ns gc_count unobserved_threads_count unnamed_count began_at_ns].freeze
-      EPOCH_OFFSET = HEADER.index(:epoch) * 8
-
-      # In an entry; its turn comes first, its sums after its counts.
-      KIND_OFFSET = 8
-      COUNTS_OFFSET = 16
-      ENTRIES_MAX = 384
-      TRACES_MAX = 2_048
-      FACTS_BYTES = 3_584
-      NAME_BYTES = 128
-      TRACE_FIELDS_COUNT = 8
 
       # An entry being written is looked at again, so often: a process may have been killed in the middle of one.
       TRIES_MAX = 100
 
       # What one kind of work added up to.
       #
-      # counts: COUNTS; sums: SUMS; histograms: of DISTRIBUTIONS; blames: [kind,
-      #   name] of who held the GVL, to nanoseconds
+      # counts: Parts::COUNTS; sums: Parts::SUMS, nanoseconds; histograms: of Parts::DISTRIBUTIONS
+      # blames: [kind, name] of who held the GVL, to nanoseconds
       # A number nobody could tell is nil.
       Entry = Data.define(:kind, :name, :counts, :sums, :histograms, :blames) do
         # @param other [Entry] of the same kind and name
@@ -82,11 +59,7 @@ module PumaTuner
         end
       end
 
-      LOCK_KINDS = [nil, "mutex", "monitor", "pool"].freeze
-      LOCKS_HEADER = %i[watched locks_count lock_pairs_count cost_per_lock_pair_ns unplaced_locks_count].freeze
-      LOCK_NUMBERS = %i[kind size threads_count holds_count hold_ns waits_count wait_ns].freeze
-      LOCK_CLASS_BYTES = 64
-      LOCK_PLACE_BYTES = 128
+      LOCK_KINDS = [nil, *names.call(:lock_kinds).map(&:name)].freeze
 
       # A lock that was held while its thread let the GVL go, or waited for.
       #
@@ -137,8 +110,8 @@ module PumaTuner
         def begin_window(path)
           return if path.end_with?(".json")
           File.open(path, "r+b") do |file|
-            epoch = file.pread(8, EPOCH_OFFSET).unpack1("Q")
-            file.pwrite([epoch + 1].pack("Q"), EPOCH_OFFSET)
+            epoch = file.pread(8, LAYOUT[:epoch_offset]).unpack1("Q")
+            file.pwrite([epoch + 1].pack("Q"), LAYOUT[:epoch_offset])
           end
         rescue Errno::ENOENT
           nil
@@ -147,8 +120,11 @@ module PumaTuner
 
       # Reads a ledger's file, which another process may be writing.
       class Reader
+        # @raise [InvalidDocument] without the extension
         def initialize(file)
           @file = file
+          return unless LAYOUT.empty?
+          raise InvalidDocument.new(file.path, "reading it takes the extension, and #{GvlClock.why_not}")
         end
 
         def ledger
@@ -167,19 +143,20 @@ module PumaTuner
         # @return [String, nil] all before the entries; nil when the ledger is not complete yet
         def header
           bytes = @file.pread(LAYOUT[:entries_offset], 0)
-          @header = HEADER.zip(bytes.unpack("Q#{HEADER.size}")).to_h
-          return if @header[:magic] != MAGIC
+          @header = fields(:header, bytes)
+          return if @header[:magic] != LAYOUT[:magic]
           unless @header[:layout] == LAYOUT[:layout]
             raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it")
           end
-          if @header[:entries_count] > ENTRIES_MAX || @header[:traces_count] > TRACES_MAX
-            raise InvalidDocument.new(@file.path, "it is no ledger")
-          end
-          bytes
+          fits = @header[:entries_count] <= LAYOUT[:entries_max] && @header[:traces_count] <= LAYOUT[:traces_max]
+          fits ? bytes : raise(InvalidDocument.new(@file.path, "it is no ledger"))
         end
 
+        # @return [Hash{Symbol => Integer}] numbers that a structure begins with, by the names of its fields
+        def fields(structure, bytes) = LAYOUT[structure].zip(bytes.unpack("Q#{LAYOUT[structure].size}")).to_h
+
         def facts_in(bytes)
-          JSON.parse(text(bytes, LAYOUT[:facts_offset], FACTS_BYTES))
+          JSON.parse(text(bytes, LAYOUT[:facts_offset], LAYOUT[:facts_bytes]))
         rescue JSON::ParserError
           {"why_not" => "what the process tells of itself has no room in its ledger"}
         end
@@ -198,8 +175,8 @@ module PumaTuner
 
         # Of the entry that begins there.
         def key_in(bytes, place)
-          [KINDS.fetch(bytes.unpack1("Q", offset: place + KIND_OFFSET)),
-            text(bytes, place + LAYOUT[:name_offset], NAME_BYTES)]
+          kind = KINDS.fetch(bytes.unpack1("Q", offset: place + LAYOUT[:kind_offset]))
+          [kind, text(bytes, place + LAYOUT[:name_offset], LAYOUT[:name_bytes])]
         end
 
         def key(index) = @keys.fetch(index)
@@ -208,8 +185,8 @@ module PumaTuner
           numbers, histograms = settled(entry_offset(index)) do
             [@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), histogram_bytes(kind, index)]
           end
-          counts = numbers.unpack("Q#{COUNTS.size}", offset: COUNTS_OFFSET)
-          sums = numbers.unpack("Q#{SUMS.size}", offset: COUNTS_OFFSET + COUNTS.size * 8)
+          counts = numbers.unpack("Q#{Parts::COUNTS.size}", offset: LAYOUT[:counts_offset])
+          sums = numbers.unpack("Q#{Parts::SUMS.size}", offset: LAYOUT[:sums_offset])
           Entry.new(kind:, name:, counts:, sums:, histograms: histograms_of(histograms, counts.first),
             blames: blames(numbers))
         end
@@ -253,18 +230,25 @@ module PumaTuner
 
         def trace(offset)
           bytes = settled(offset) { @file.pread(LAYOUT[:trace_bytes], offset) }
-          turn, index, epoch, wall_ns, queue_ns, cpu_ns, gc_ns, count = bytes.unpack("Q#{TRACE_FIELDS_COUNT}")
+          trace = fields(:trace, bytes)
+          turn, index = trace.values_at(:turn, :entry)
           # An endpoint that first occurs while this is read has traces here, and no entry yet.
-          return if epoch != @header[:epoch] || turn.odd? || turn.zero? || index >= @keys.size
-          steps = bytes.unpack("Q#{count}", offset: TRACE_FIELDS_COUNT * 8).flat_map do |step|
-            kind = step >> 56
-            [GvlClock::MARKERS[kind] || GvlClock::STEP_KINDS.fetch(kind), step & ((1 << 56) - 1)]
-          end
-          [index, Trace.new(steps: steps.freeze, wall_ns:, queue_ns:, cpu_ns:, gc_ns:)]
+          return if trace[:epoch] != @header[:epoch] || turn.odd? || turn.zero? || index >= @keys.size
+          [index, Trace.new(steps: steps_in(bytes, trace[:steps_count]), **trace.slice(*Trace.members))]
+        end
+
+        # Kinds by their numbers.
+        KINDS_OF_STEPS = Parts::CODES.invert.freeze
+        private_constant :KINDS_OF_STEPS
+
+        def steps_in(bytes, count)
+          bits = LAYOUT[:step_ns_bits]
+          bytes.unpack("Q#{count}", offset: LAYOUT[:steps_offset])
+            .flat_map { |step| [KINDS_OF_STEPS.fetch(step >> bits), step & ((1 << bits) - 1)] }.freeze
         end
 
         def locks
-          header = LOCKS_HEADER.zip(@file.pread(LOCKS_HEADER.size * 8, LAYOUT[:locks_offset]).unpack("Q*")).to_h
+          header = fields(:locks_header, @file.pread(LAYOUT[:first_lock_offset], LAYOUT[:locks_offset]))
           return {} if header[:watched].zero?
           ordinals = Hash.new(-1)
           {**header.slice(*Ledger.members), locks: Array.new(header[:locks_count]) { |index| lock(index, ordinals) }}
@@ -273,10 +257,10 @@ module PumaTuner
         def lock(index, ordinals)
           bytes = @file.pread(LAYOUT[:lock_bytes],
             LAYOUT[:locks_offset] + LAYOUT[:first_lock_offset] + index * LAYOUT[:lock_bytes])
-          numbers = LOCK_NUMBERS.zip(bytes.unpack("Q#{LOCK_NUMBERS.size}")).to_h
+          numbers = fields(:lock, bytes)
           kind = LOCK_KINDS.fetch(numbers.delete(:kind))
-          class_name = text(bytes, LAYOUT[:lock_class_offset], LOCK_CLASS_BYTES)
-          place = text(bytes, LAYOUT[:lock_place_offset], LOCK_PLACE_BYTES)
+          class_name = text(bytes, LAYOUT[:lock_class_offset], LAYOUT[:lock_class_bytes])
+          place = text(bytes, LAYOUT[:lock_place_offset], LAYOUT[:lock_place_bytes])
           Lock.new(kind:, class_name:, place:, ordinal: ordinals[[kind, class_name, place]] += 1, **numbers)
         end
       end

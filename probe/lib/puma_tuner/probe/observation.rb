@@ -4,17 +4,27 @@ module PumaTuner
   module Probe
     # One recorded request, as the steps its thread went through.
     #
-    # steps: alternating kind and nanoseconds: ["cpu", 81000, "io", 920000, "gvl_wait", 4000, "cpu", …]; kinds are those
-    #   of GvlClock::STEP_KINDS. Where locks were watched, also "acquire", where the thread tried to get one, and
+    # steps: alternating kind and nanoseconds: ["held", 81000, "io", 920000, "gvl_wait", 4000, "held", …]; kinds are
+    #   those of Parts::STEPS. Where locks were watched, also "acquire", where the thread tried to get one, and
     #   "release", where it gave it back; their number is the lock's id. A "lock" or "pool" that follows an "acquire" at
     #   once is the wait for that lock, all of it. What is held at the end of a request is given back there. Held with
     #   the GVL kept and nobody waiting, a lock leaves no step.
     # wall_ns: the sum of all that takes time; queue_ns: in Puma's todo list before that
-    # cpu_ns: by the thread's CPU clock, GC included; what exceeds the "cpu" steps was computed without the GVL
-    # gc_ns: of the garbage collector, inside the "cpu" steps
-    Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns)
+    # cpu_ns, gc_ns: as in a budget; what of both together exceeds the "held" steps was computed without the GVL. gc_ns
+    #   is nil where it was not timed, and then in cpu_ns.
+    Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns) do
+      # In older files time with the GVL is called "cpu", and cpu_ns holds gc_ns.
+      def self.from_document(fields)
+        return super unless fields["steps"].include?("cpu")
+        steps = fields["steps"].map { |step| (step == "cpu") ? "held" : step }
+        super({**fields, "steps" => steps, "cpu_ns" => fields["cpu_ns"] && fields["cpu_ns"] - fields["gc_ns"].to_i})
+      end
 
-    # How one part of the budget was spread over the requests. part: a name in Budget::PARTS
+      # @return [Integer, nil] nanoseconds by the thread's CPU clock
+      def on_core_ns = cpu_ns && cpu_ns + gc_ns.to_i
+    end
+
+    # How one part of the budget was spread over the requests. part: a name in Parts::DISTRIBUTIONS
     Distribution = Document.define(:part, :histogram, nested: {histogram: Probe::Histogram})
 
     # Who held the GVL while requests of an endpoint waited for it, and how long.
@@ -43,8 +53,7 @@ module PumaTuner
     # requests_count: of a pool thread, nil for others
     # run_queue_wait_ns: in which it could have run and had no core, by the kernel's count, with the GVL and without it:
     #   at least the budget's preempted_ns, by other means; nil where unknown
-    # cycles_count: times it took the GVL, so that each time it had it for
-    #   (cpu_ns + gc_ns) / cycles_count; nil where unknown
+    # cycles_count: times it took the GVL, so that each time it had it for on_core_ns / cycles_count; nil where unknown
     ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget,
       :run_queue_wait_ns, :cycles_count,
       nested: {budget: Budget}, added: %i[cycles_count]) do
@@ -157,7 +166,7 @@ module PumaTuner
       end
 
       private def cpu_ns_of(parts)
-        all_ns = parts.map(&:budget).flat_map { |budget| [budget.cpu_ns, budget.gc_ns] }
+        all_ns = parts.map { |part| part.budget.on_core_ns }
         all_ns.sum unless all_ns.empty? || all_ns.include?(nil)
       end
 

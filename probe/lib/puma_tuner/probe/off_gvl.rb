@@ -64,7 +64,7 @@ module PumaTuner
         end
       end
 
-      def place(kind) = GvlClock::STEP_KINDS.index(kind)
+      def place(kind) = Parts::CODES.fetch(kind)
 
       # @yieldparam constant [Module] a class, or the singleton class of what is named with a dot
       def see(name)

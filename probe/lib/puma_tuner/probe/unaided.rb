@@ -96,7 +96,7 @@ module PumaTuner
                    cpu: CPU_CLOCK ? now.last - began.last : 0, before_puma: before_puma_ns || 0}
         @lock.synchronize do
           work = @works[[kind, name]] ||= Work.new(0, 0, Hash.new(0),
-            (KNOWN & Ledger::DISTRIBUTIONS).to_h { |part| [part, Probe::Histogram.empty] })
+            (KNOWN & Parts::DISTRIBUTIONS).to_h { |part| [part, Probe::Histogram.empty] })
           work.add(numbers)
         end
         write if now.first - @written_ns > INTERVAL_NS
@@ -125,9 +125,10 @@ module PumaTuner
       end
 
       def entry((kind, name), work)
-        Ledger::Entry.new(kind:, name:, counts: [work.count, nil, nil, nil, work.stamped_count, nil],
-          sums: Ledger::SUMS.map { |part| work.sums[part] if known?(part) },
-          histograms: Ledger::DISTRIBUTIONS.map { |part| work.values[part] }, blames: {})
+        counts = {all: work.count, stamped: work.stamped_count}
+        Ledger::Entry.new(kind:, name:, counts: Parts::COUNTS.map { |name| counts[name] },
+          sums: Parts::SUMS.map { |part| work.sums[part] if known?(part) },
+          histograms: Parts::DISTRIBUTIONS.map { |part| work.values[part] }, blames: {})
       end
 
       def known?(part) = KNOWN.include?(part) && (part != :cpu || CPU_CLOCK)

@@ -9,8 +9,8 @@ module PumaTuner
         # Beyond these, requests are counted only.
         REQUESTS_MAX = 100_000
 
-        # Where a request's numbers stand in GvlClock::NUMBERS.
-        WALL, QUEUE, CPU, GVL_WAIT, GC = %i[wall queue cpu gvl_wait gc].map { |name| GvlClock::NUMBERS.index(name) }
+        # Where a request's numbers stand.
+        WALL, QUEUE, CPU, GVL_WAIT, GC = %i[wall queue cpu gvl_wait gc].map { |name| Parts::TAKEN.index(name) }
 
         class << self
           def install
