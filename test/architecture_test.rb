@@ -8,8 +8,8 @@ class ArchitectureTest < TunerTest
   ROOT = File.expand_path("..", __dir__)
   PROBE = File.join(ROOT, "probe/lib")
 
-  # Each folder, and the folders whose constants it may name: whoever is not listed is a stranger. It is read downwards, as none may
-  # name one that stands below it.
+  # Each folder, and the folders whose constants it may name: whoever is not listed is a stranger. It is read downwards,
+  # as none may name one that stands below it.
   TABLE = {
     # What runs in a server
     "ground" => [],
@@ -36,7 +36,8 @@ class ArchitectureTest < TunerTest
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
     "report" => %w[ground probe stats model predict advise prove tuner],
-    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff fleet access_log tuner report],
+    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff fleet access_log
+      tuner report],
     "labs/harness" => %w[ground probe stats host prove report cli]
   }.freeze
 
@@ -46,19 +47,20 @@ class ArchitectureTest < TunerTest
   TUNER = %w[tuner tuning].freeze
 
   # These name what is loaded when somebody asks for it, so they know all.
-  MAPS = %w[lib/puma_tuner.rb probe/lib/puma_tuner/probe.rb probe/lib/puma_tuner-probe.rb lib/puma_tuner/cli/commands.rb].freeze
+  MAPS = %w[lib/puma_tuner.rb probe/lib/puma_tuner/probe.rb probe/lib/puma_tuner-probe.rb
+    lib/puma_tuner/cli/commands.rb].freeze
 
   # @return [Hash{String => String}] folder by path of each Ruby file
   def files
-    paths = Dir["#{ROOT}/{lib,probe/lib}/**/*.rb", "#{ROOT}/labs/harness{.rb,/**/*.rb}"].map { |path| path.delete_prefix("#{ROOT}/") }
-    (paths - MAPS).to_h { |path| [path, folder_of(path)] }
+    paths = Dir["#{ROOT}/{lib,probe/lib}/**/*.rb", "#{ROOT}/labs/harness{.rb,/**/*.rb}"]
+    (paths.map { |path| path.delete_prefix("#{ROOT}/") } - MAPS).to_h { |path| [path, folder_of(path)] }
   end
 
   def folder_of(path)
     return "labs/harness" if path.start_with?("labs/")
     return "ways in" if path.include?("/puma/plugin/")
     first = path[%r{lib/puma_tuner/(\w+)}, 1]
-    {GROUND => "ground", WAYS_IN => "ways in", TUNER => "tuner"}.find { |names, _| names.include?(first) }&.last || first
+    {"ground" => GROUND, "ways in" => WAYS_IN, "tuner" => TUNER}.find { |_, names| names.include?(first) }&.first || first
   end
 
   def uses = @uses ||= Dir.chdir(ROOT) { Architecture.new(files).uses }
@@ -68,7 +70,8 @@ class ArchitectureTest < TunerTest
   end
 
   test "no folder names another that it may not know" do
-    strangers = uses.flat_map { |folder, homes| homes.except(*TABLE.fetch(folder)).flat_map { |home, at| at.map { |place| "#{folder} names #{home}: #{place}" } } }
+    strangers = uses.to_h { |folder, homes| [folder, homes.except(*TABLE.fetch(folder))] }
+    strangers = strangers.flat_map { |folder, homes| homes.map { |home, at| "#{folder} names #{home}: #{at.join(", ")}" } }
     assert_empty strangers, strangers.join("\n")
   end
 
@@ -78,14 +81,18 @@ class ArchitectureTest < TunerTest
   end
 
   test "nobody knows who stands below: there is no circle" do
-    places = TABLE.keys
-    TABLE.each { |folder, allowed| allowed.each { |home| assert_operator places.index(home), :<, places.index(folder), "#{folder} => #{home}" } }
+    known = []
+    TABLE.each do |folder, allowed|
+      assert_empty allowed - known, folder
+      known << folder
+    end
   end
 
   test "a name means the innermost definition around it" do
     Dir.mktmpdir do |folder|
-      a, b = {"a.rb" => "module A; module B; X = 1; end; class C; B::X; Y; end; end", "b.rb" => "module B; class X; end; end; Y = A::B"}
-        .map { |name, text| File.join(folder, name).tap { |path| File.write(path, text) } }
+      a, b = %w[a b].map { |name| File.join(folder, "#{name}.rb") }
+      File.write(a, "module A; module B; X = 1; end; class C; B::X; Y; end; end")
+      File.write(b, "module B; class X; end; end; Y = A::B")
       found = Architecture.new({a => "a", b => "b"}).uses
       assert_equal({"a" => {"b" => ["#{a}:1 Y"]}, "b" => {"a" => ["#{b}:1 A::B"]}}, found)
     end
@@ -102,11 +109,18 @@ class ArchitectureTest < TunerTest
   # All of the probe's folder, but for what runs as soon as it is loaded, and what is loaded by those that it is for.
   test "what runs in the serving process needs no gem, and nothing of the command's" do
     given = %w[autorun railtie].map { |name| File.join(PROBE, "puma_tuner/#{name}.rb") } + Dir["#{PROBE}/puma/**/*.rb"]
-    script = "require 'puma_tuner/probe'; PumaTuner::Probe.start(way_in: 'run'); PumaTuner.export('tcp://127.0.0.1:0'); ARGV.each { |path| require path }; " \
-             "PumaTuner::Jobs.install; " \
-             "PumaTuner::Export::Server.new(PumaTuner::Probe.recording.ledgers, leader_pid: Process.pid, labels: {}, endpoints_max: 9).text; " \
-             "puts $LOADED_FEATURES.grep(%r{/gems/|/lib/puma_tuner}).grep_v(%r{/probe/lib/}), 'done'"
-    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, *(Dir["#{PROBE}/**/*.rb"] - given), unsetenv_others: true], &:read)
+    script = <<~RUBY
+      require "puma_tuner/probe"
+      PumaTuner::Probe.start(way_in: "run")
+      PumaTuner.export("tcp://127.0.0.1:0")
+      ARGV.each { |path| require path }
+      PumaTuner::Jobs.install
+      ledgers = PumaTuner::Probe.recording.ledgers
+      PumaTuner::Export::Server.new(ledgers, leader_pid: Process.pid, labels: {}, endpoints_max: 9).text
+      puts $LOADED_FEATURES.grep(%r{/gems/|/lib/puma_tuner}).grep_v(%r{/probe/lib/}), "done"
+    RUBY
+    paths = Dir["#{PROBE}/**/*.rb"] - given
+    output = IO.popen([RbConfig.ruby, "--disable-gems", "-I", PROBE, "-e", script, *paths, unsetenv_others: true], &:read)
     assert_equal "done\n", output
   end
 

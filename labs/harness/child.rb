@@ -36,8 +36,8 @@ module PumaTuner
 
         # @return [Process::Status, nil] nil when it took too long
         def run(command, words, out, err, limit_s)
-          child = Host::Child.new(command.environment, *command.words, *words, in: File::NULL, out:, err:, chdir: command.directory,
-            unsetenv_others: true)
+          child = Host::Child.new(command.environment, *command.words, *words, in: File::NULL, out:, err:,
+            chdir: command.directory, unsetenv_others: true)
           child.start
           child.wait(limit_s)
         rescue SystemCallError => error

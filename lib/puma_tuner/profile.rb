@@ -48,8 +48,8 @@ module PumaTuner
     # @return [Class]
     # @raise [UsageError] for a name that is none
     def self.profiler(name)
-      profilers.find { |profiler| name == profiler::NAME } or
-        raise UsageError, "#{name.inspect} is no profiler; there is: #{profilers.map { |profiler| profiler::NAME }.join(", ")}"
+      profilers.find { |profiler| name == profiler::NAME } or raise UsageError,
+        "#{name.inspect} is no profiler; there is: #{profilers.map { |profiler| profiler::NAME }.join(", ")}"
     end
 
     # See PumaTuner.profile.

@@ -5,11 +5,13 @@ require "test_helper"
 class SetupTest < TunerTest
   include PumaTuner
 
-  VARIANTS = %w[1x3 2x3].map { |topology| PumaTuner::Prove::Variant.new(name: topology, factors: {"topology" => topology}) }
-  TIMES = PumaTuner::Prove::TrialRunner::Times.new(warmup_window_s: 0.5, warmup_limit_s: 5, duration_s: 2.5, turns_count: 4, probe_s: 1, boot_limit_s: 30)
+  VARIANTS = %w[1x3 2x3].map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"topology" => name}) }
+  TIMES = PumaTuner::Prove::TrialRunner::Times.new(warmup_window_s: 0.5, warmup_limit_s: 5, duration_s: 2.5,
+    turns_count: 4, probe_s: 1, boot_limit_s: 30)
 
   def served(variants = VARIANTS, **rules)
-    traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count: 7, seed: 1)
+    mix = Load::Mix.of_paths(["/"])
+    traffic = Load::Traffic.new(mix:, generator: Load::Native.new, connections_count: 7, seed: 1)
     Prove::Setup.served(variants, preparation: ->(_) { flunk("nothing is started") }, traffic:, times: TIMES,
       looks: Prove::Looks.fixed(8), seed: 3, **rules)
   end

@@ -2,7 +2,8 @@
 
 require "prism"
 
-# Which folder of ours names constants of which other one, by Ruby's own rules: a name means the innermost definition around it.
+# Which folder of ours names constants of which other one, by Ruby's own rules: a name means the innermost definition
+# around it.
 class Architecture
   # A name where it is used. written: as it stands there; nesting: modules around it, innermost first; at: file and line
   Use = Data.define(:written, :nesting, :at)
@@ -54,23 +55,29 @@ class Architecture
       @nesting.shift
     end
 
-    def use(written, node) = @uses << Use.new(written:, nesting: @nesting.dup, at: "#{@path}:#{node.location.start_line}")
+    def use(written, node)
+      @uses << Use.new(written:, nesting: @nesting.dup, at: "#{@path}:#{node.location.start_line}")
+    end
   end
 
   # @param files [Hash{String => String}] path => folder
   def initialize(files)
     @files = files
-    @names = files.keys.to_h { |path| [path, Names.new(path).tap { |names| Prism.parse_file(path).value.accept(names) }] }
+    @names = files.keys.to_h do |path|
+      [path, Names.new(path).tap { |names| Prism.parse_file(path).value.accept(names) }]
+    end
   end
 
   # @return [Hash{String => Hash{String => Array<String>}}] folder => folders that it names => where
   def uses
-    @files.each_with_object(Hash.new { |all, folder| all[folder] = Hash.new { |to, other| to[other] = [] } }) do |(path, folder), all|
+    found = Hash.new { |all, folder| all[folder] = Hash.new { |homes, home| homes[home] = [] } }
+    @files.each do |path, folder|
       @names[path].uses.each do |use|
         home = home_of(use)
-        all[folder][home] << "#{use.at} #{use.written}" if home && home != folder
+        found[folder][home] << "#{use.at} #{use.written}" if home && home != folder
       end
     end
+    found
   end
 
   private

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Prove
-    # A proof as it is set up: what is compared and how it is judged, and what runs its trials. `prove`, `tune`, `tradeoff`
-    # and the labs all come by their proofs here.
+    # A proof as it is set up: what is compared and how it is judged, and what runs its trials. `prove`, `tune`,
+    # `tradeoff` and the labs all come by their proofs here.
     class Setup
       class << self
         # Variants of an app that is served.
@@ -28,7 +28,8 @@ module PumaTuner
         # @param variants [Array<Variant>] the baseline first
         # @param file [String] see Block::UserFile
         # @param commands [#call] Variant -> Host::Command that ends in a Ruby
-        # @param limits [Hash{Symbol => Numeric}] `duration_s`, `warmup_limit_s` and perhaps `boot_limit_s`, see BlockRunner
+        # @param limits [Hash{Symbol => Numeric}] `duration_s`, `warmup_limit_s` and perhaps `boot_limit_s`, see
+        #   BlockRunner
         # @param rules [Hash{Symbol => Object}] as above
         # @return [Setup]
         # @raise [UsageError] as above
@@ -56,7 +57,9 @@ module PumaTuner
       # @param kept [Journal] where rounds are kept as they are made
       # @param changes [Hash{Symbol => Object}] fields of the plan that are others in this proof
       # @return [Proof]
-      def proof(kept: Rounds::Nothing, **changes) = Proof.new(plan.with(**changes), trial_runner: @trial_runner.call, kept:)
+      def proof(kept: Rounds::Nothing, **changes)
+        Proof.new(plan.with(**changes), trial_runner: @trial_runner.call, kept:)
+      end
     end
   end
 end

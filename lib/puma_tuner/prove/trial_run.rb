@@ -98,7 +98,9 @@ module PumaTuner
 
       def mean_budget
         return unless @times.probe_s.positive?
-        observation = Measure::LateWindow.call(@server, @meter) { @traffic.send_to(@server.url, duration_s: @times.probe_s) }
+        observation = Measure::LateWindow.call(@server, @meter) do
+          @traffic.send_to(@server.url, duration_s: @times.probe_s)
+        end
         count = observation&.requests_count.to_i
         return if count.zero?
         Probe::Budget.new(**observation.budget.to_h.transform_values { |ns| ns && (ns / count) })

@@ -105,8 +105,8 @@ module PumaTuner
       # @param traffic [Load::Traffic] what is sent to each server
       # @return [TrialLoad]
       def self.of_traffic(traffic, duration_s:)
-        new(generator: traffic.generator_name, connections_count: traffic.connections_count, arrivals: traffic.arrivals.to_s,
-          duration_ns: (duration_s * Units::NS_PER_S).round)
+        new(generator: traffic.generator_name, connections_count: traffic.connections_count,
+          arrivals: traffic.arrivals.to_s, duration_ns: (duration_s * Units::NS_PER_S).round)
       end
 
       # @return [TrialLoad] of a block of Ruby, to which nothing is sent

@@ -48,7 +48,8 @@ module PumaTuner
           JSON.parse(text)
         rescue JSON::ParserError
           # Nobody's Marshal file is loaded: it can run code that whoever wrote it has chosen.
-          refuse(text.b.start_with?(MARSHAL) ? "it is in Ruby's Marshal format, which is not read here#{remedy}" : "it is not JSON, or it is cut short")
+          refuse("it is in Ruby's Marshal format, which is not read here#{remedy}") if text.b.start_with?(MARSHAL)
+          refuse("it is not JSON, or it is cut short")
         end
 
         # @return [String] what to do with a file that Marshal wrote, with a semicolon before it

@@ -37,7 +37,8 @@ module PumaTuner
           count = content.fetch("samples")
           @amount = amount(content, mode, count)
           Samples.new(
-            profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], pid: @facts["pid"], mode:, unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
+            profiler: @profiler::NAME, profiler_version: @facts["profiler_version"], pid: @facts["pid"], mode:,
+            unit: UNITS.fetch(mode), stacks: stacks(content), samples_count: count,
             interval_ns: (@amount.round unless mode == "object"), lost_count: content.fetch("missed_samples")
           )
         end

@@ -15,7 +15,9 @@ module PumaTuner
       # @return [Class]
       # @raise [UsageError] for a name that is none
       def self.find(name)
-        const_get(ALL.fetch(name) { raise UsageError, "#{name.inspect} is no profiler; there is: #{ALL.keys.join(", ")}" })
+        const_get(ALL.fetch(name) do
+          raise UsageError, "#{name.inspect} is no profiler; there is: #{ALL.keys.join(", ")}"
+        end)
       end
 
       # @return [Array<Class>]

@@ -44,8 +44,8 @@ module PumaTuner
 
         private
 
-        # @return [Array<Array>] class, "path:line", objects and their bytes, and of these the objects that are still there
-        #   and theirs
+        # @return [Array<Array>] class, "path:line", objects and their bytes, and of these the objects that are still
+        #   there and theirs
         def rows(allocated, retained)
           allocated.map { |place, sum| [*place.map { |name| text(name) }, *sum, *(retained[place] || [0, 0])] }
         end

@@ -85,7 +85,9 @@ module PumaTuner
           rows
         end
 
-        def place_of(method) = @methods[[text(name_of(method)), text(method.source_file), method.line]] ||= @methods.size
+        def place_of(method)
+          @methods[[text(name_of(method)), text(method.source_file), method.line]] ||= @methods.size
+        end
 
         # Of a singleton of a class or a module, which ruby-prof marks by these flags.
         CLASS_OR_MODULE = 0x2 | 0x4
