@@ -24,7 +24,6 @@ module PumaTuner
       OUTSIDE = true
 
       FREQUENCY_HZ = 99
-      CALL_GRAPHS = %w[fp dwarf].freeze
 
       # From its start to its end, beyond what it was told.
       ENDING_LIMIT_S = 30
@@ -71,7 +70,7 @@ module PumaTuner
       # @param path [String]
       # @param duration_s [Numeric]
       # @param frequency [Integer] samples per second of CPU time
-      # @param call_graph [String] one of CALL_GRAPHS
+      # @param call_graph [String] "fp" or "dwarf", see above
       # @return [void]
       # @raise [UsageError] when perf is missing
       # @raise [MeasurementFailed] when the kernel forbids it, or no process is there

@@ -27,8 +27,6 @@ module PumaTuner
 
         # @return [Boolean] whether what takes so long would end too late
         def short?(seconds) = seconds > left_s
-
-        private
       end
 
       # times: TrialRunner::Times; looks: Looks; noise_rounds_count; remarks: [String] what was cut, and what that costs
