@@ -28,6 +28,7 @@ module PumaTuner
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
+  autoload :Statement, "puma_tuner/statement" # what is said, as data: a kind and facts
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow

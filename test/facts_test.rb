@@ -57,6 +57,53 @@ class FactsTest < TunerTest
     end
   end
 
+  # Where values still carry texts of several words, by the value's field. What a person calls something is none: a
+  # metric's label, a frame's name, what was profiled.
+  NAMES = %w[label name target].freeze
+  STILL_TOLD = {
+    "profile/hints/" => %w[title evidence cure proof], # one hint to a file, and its words on top of it
+    "prove/disturbance.rb" => %w[detail], "tuner.rb" => %w[unproven]
+  }.freeze
+
+  # Finds texts of two words or more that are put into a value as it is made.
+  class TextsInValues < Prism::Visitor
+    MAKING = %i[new with of].freeze
+    ERRORS = /Error|Failed|Invalid|Unanswered/
+
+    # @return [Array<Array(String, String)>] field and text
+    attr_reader :found
+
+    def initialize
+      @found = []
+      super
+    end
+
+    def visit_call_node(node)
+      fields(node).each do |field|
+        text = text_in(field.value)
+        @found << [field.key.unescaped, text] if text.match?(Comparisons::WORDS) && field.key.is_a?(Prism::SymbolNode)
+      end
+      super
+    end
+
+    private
+
+    def fields(node)
+      return [] if !MAKING.include?(node.name) || node.receiver&.slice.to_s.match?(ERRORS)
+      node.arguments&.arguments.to_a.grep(Prism::KeywordHashNode).flat_map(&:elements).grep(Prism::AssocNode)
+    end
+
+    # With what depends on something: `(text if this)`, `this ? text : other`.
+    def text_in(node)
+      case node
+      when Prism::StringNode then node.unescaped
+      when Prism::InterpolatedStringNode, Prism::ParenthesesNode, Prism::StatementsNode, Prism::IfNode, Prism::ElseNode, Prism::OrNode
+        node.compact_child_nodes.map { |child| text_in(child) }.join
+      else ""
+      end
+    end
+  end
+
   # @param code [String]
   # @return [Array<String>]
   def looked_for(code) = Comparisons.new.tap { |visitor| Prism.parse(code).value.accept(visitor) }.found
@@ -74,6 +121,24 @@ class FactsTest < TunerTest
       assert path, name
       assert_empty texts - looked_for(File.read(path)), name
     end
+  end
+
+  # @param code [String]
+  # @return [Array<String>] fields of values that get a text of several words
+  def told(code) = TextsInValues.new.tap { |visitor| Prism.parse(code).value.accept(visitor) }.found.map(&:first)
+
+  test "values carry facts, and no sentences" do
+    stages = SOURCES.grep_v(%r{/(report|cli|labs)/})
+    found = stages.to_h { |path| [path.delete_prefix("#{ROOT}/"), told(File.read(path)).uniq - NAMES] }
+    still = ->(path) { STILL_TOLD.find { |place, _| path.include?("/#{place}") }.to_a.last.to_a }
+    assert_empty found.to_h { |path, fields| [path, fields - still.call(path)] }.reject { |_, fields| fields.empty? }
+    STILL_TOLD.each { |place, fields| assert_empty fields - found.select { |path, _| path.include?("/#{place}") }.values.flatten, place }
+  end
+
+  test "a sentence in a value is found wherever it is put" do
+    ['A.new(reason: "it is late")', 'a.with(reason: ("it is late" if b))', "A.of(:a, detail: \"\#{b} is late\")", 'A.new(reason: a || "it is late")', 'A.new(reason: a ? "it is" : b)']
+      .each { |code| refute_empty told(code), code }
+    ["A.new(reason: :late)", 'A.new(kind: "late")', 'ServerFailed.new("it", advice: "do this now")', 'raise(A, "it is late")'].each { |code| assert_empty told(code), code }
   end
 
   test "words are found wherever they are looked for" do

@@ -9,7 +9,7 @@ class TunerVariantsTest < TunerTest
 
   def variants(error_ratio:, checked: [])
     figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + error_ratio)), error_ratio:, beyond_noise: true)
-    check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: "it is made up")])
+    check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
     predicted = sweep(forecast("1x5", 100), forecast("2x1", 120), forecast("2x3", 190), forecast("2x7", 240)).with(self_check: check)
     nothing = Tuner::Plan.members.to_h { |member| [member, nil] }
     plan = Tuner::Plan.new(**nothing, constraints: Advise::Constraints.new, checked_topologies: checked.map { |text| topology(text) })

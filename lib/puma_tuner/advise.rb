@@ -10,7 +10,6 @@ module PumaTuner
     autoload :Constraints, "puma_tuner/advise/constraints"
     autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Rule, "puma_tuner/advise/rule"
-    autoload :Statement, "puma_tuner/advise/advice"
 
     module Rules
       autoload :Gc, "puma_tuner/advise/rules/gc"

@@ -27,6 +27,7 @@ module PumaTuner
     autoload :Marks, "puma_tuner/report/marks"
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
+    autoload :SelfCheckWords, "puma_tuner/report/self_check_words"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Table, "puma_tuner/report/table"

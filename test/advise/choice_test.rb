@@ -68,7 +68,7 @@ class ChoiceTest < TunerTest
   # @param miss_ratio [Float] by which the model misses the throughput that it was recorded with
   def chosen_after(miss_ratio, *forecasts)
     figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + miss_ratio)), error_ratio: miss_ratio, beyond_noise: true)
-    check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: "it is made up")])
+    check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
     Advise::Choice.new(sweep(*forecasts).with(self_check: check), Advise::Constraints.new).forecast.topology.to_s
   end
 

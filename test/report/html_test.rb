@@ -223,7 +223,7 @@ class ReportHtmlTest < TunerTest
 
   test "names from the app cannot become markup" do
     observation = TuningFixture.observation(endpoint_rows: [[NASTY, *TuningFixture::ENDPOINTS.first.drop(1)]])
-    advice = PumaTuner::Advise::Statement.of(:told, text: NASTY).then { |said| TuningFixture.remark.with(title: said, evidence: [said], change: said, cost: said, undo: said) }
+    advice = PumaTuner::Statement.of(:told, text: NASTY).then { |said| TuningFixture.remark.with(title: said, evidence: [said], change: said, cost: said, undo: said) }
     tuning = TuningFixture.tuning(observation: observation.with(command: NASTY, unknown: [PumaTuner::Unknown.of(:metric, :failed, whose: NASTY, detail: NASTY)]), command: NASTY,
       advice_list: PumaTuner::Advise::AdviceList.new(advice: [TuningFixture.go, advice]), verdict: TuningFixture.verdict(other: NASTY))
     assert_harmless html(tuning)

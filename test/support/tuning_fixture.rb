@@ -248,7 +248,7 @@ module TuningFixture
     off = [figure.call("throughput", 160.0, 254.0, true), figure.call("p50", 118.0 * MS, 74.0 * MS, true), figure.call("p99", 240.0 * MS, 251.0 * MS, false), lock]
     well = [figure.call("throughput", 249.8, 247.0, false), figure.call("p50", 75.3 * MS, 76.1 * MS, false), figure.call("p99", 241.0 * MS, 219.0 * MS, false)]
     scenarios = [[1, 5], [1, 8]].map { |counts| Predict::Scenario.of(Topology.from(*counts), closed) }
-    cause = "waits for locks were replayed, not simulated; record with --locks (#{lock.sentence})"
+    cause = PumaTuner::Statement.of(:lock, figure: lock)
     Predict::SelfCheck.new(settings: [[well, nil], [off, cause]].zip(scenarios).map { |(figures, told), scenario| Predict::CheckedSetting.new(scenario:, figures:, cause: told) })
   end
 
@@ -321,7 +321,7 @@ module TuningFixture
       throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, change: say(:larger_pool), cost: say(:connections), undo: say(:pool_size))
   end
 
-  def say(kind, **facts) = Advise::Statement.of(kind, **facts)
+  def say(kind, **facts) = PumaTuner::Statement.of(kind, **facts)
 
   def evidence_today = predicted("today", "1x5", [247, 244, 250], "gvl")
 

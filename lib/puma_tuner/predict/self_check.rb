@@ -17,16 +17,12 @@ module PumaTuner
 
       # @return [String] "throughput +12 %"
       def to_s = "#{metric} #{Units.change(1 + error_ratio)}"
-
-      # @return [String] with both numbers
-      def sentence
-        return "#{Units.rate(simulated.value)} requests/s simulated, #{Units.rate(recorded)} recorded (#{Units.change(1 + error_ratio)})" if metric == "throughput"
-        "#{metric} #{Units.duration(simulated.value)} simulated, #{Units.duration(recorded)} recorded#{" (#{Units.change(1 + error_ratio)})" unless part?}"
-      end
     end
 
-    # How the model does at one recorded setting. cause: the likely one of what is beyond noise, a clause; nil where nothing is
-    CheckedSetting = Document.define(:scenario, :figures, :cause, nested: {scenario: Scenario, figures: [CheckedFigure]}) do
+    # How the model does at one recorded setting. cause: a Statement, the likely one of what is beyond noise; nil where
+    # nothing is
+    CheckedSetting = Document.define(:scenario, :figures, :cause,
+      nested: {scenario: Scenario, figures: [CheckedFigure], cause: Statement}) do
       # @return [Array<CheckedFigure>]
       def off = figures.select(&:beyond_noise)
 
@@ -35,14 +31,6 @@ module PumaTuner
 
       # @return [String] "1x5 with 10 connections"
       def name = "#{scenario.topology} with #{scenario.arrivals}"
-
-      # @return [String] of what is beyond noise
-      def sentence
-        wholes, parts = off.partition { |figure| !figure.part? }
-        reproduced = figures.reject(&:part?).map(&:metric).join(", ")
-        missed = wholes.any? ? "The model does not reproduce the recording at #{name}" : "At #{name} the model reproduces #{reproduced}, and not where the time of a request goes"
-        "#{missed}: #{(wholes.any? ? wholes : parts).map(&:sentence).join("; ")}. Likely cause: #{cause}."
-      end
     end
 
     # Whether the model reproduces what it was made from: every recorded setting and load is simulated and held against what the recording
@@ -76,22 +64,8 @@ module PumaTuner
         logs.empty? ? 0.0 : Math.sqrt(logs.sum { |log| log**2 } / logs.size)
       end
 
-      # @return [Array<String>] what is beyond noise, to be told before anything else; none where nothing is
-      def sentences
-        return [] if off.empty?
-        [*off.map(&:sentence), *("All intervals are wider by that." if widened?)]
-      end
-
       # @return [Boolean] whether intervals are wider by what is beyond noise
       def widened? = off.any? { |setting| setting.off.any? { |figure| !figure.part? || figure.metric == "gvl_wait" } }
-
-      # @return [String, nil] that all is well; nil where it is not
-      def reproduced
-        return if off.any? || settings.empty?
-        told = settings.map { |setting| "#{setting.name}: #{setting.figures.reject(&:part?).join(", ")}" }
-        return "The model reproduces its recordings within noise (#{told.join("; ")})." if settings.size > 1
-        "The model reproduces its recording within noise (#{told.first}); how far that carries to other settings it does not tell, as none was recorded."
-      end
     end
   end
 end

@@ -55,8 +55,8 @@ module PumaTuner
       def parts(recorded, outcomes)
         budget, count = recorded.budget, recorded.requests_count
         return [] unless budget&.wall_ns.to_i.positive? && count.positive?
-        demanded_ns = LikelyCause::DEMANDED.keys.sum { |part| budget.part_ns(part).to_i }
-        [*LikelyCause::DEMANDED.keys.product([demanded_ns]), *LikelyCause::FOLLOWING.keys.product([budget.wall_ns])].filter_map do |part, of_ns|
+        demanded_ns = LikelyCause::DEMANDED.sum { |part| budget.part_ns(part).to_i }
+        [*LikelyCause::DEMANDED.product([demanded_ns]), *LikelyCause::FOLLOWING.product([budget.wall_ns])].filter_map do |part, of_ns|
           number = recorded_ns(budget, part) or next
           figure(part, number.fdiv(count), outcomes.map { |outcome| simulated_ns(outcome, part) }, of: of_ns.fdiv(count), floor_ratio: PART_FLOOR_RATIO) if of_ns.positive?
         end

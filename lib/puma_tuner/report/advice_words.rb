@@ -24,7 +24,7 @@ module PumaTuner
           "No setting is recommended without a measurement: the model misses the throughput it recorded (#{missed.map { |topology, ratio| "at #{topology} by #{Units.change(ratio)}" }.join(", ")})"
         },
         # Evidence.
-        not_reproduced: ->(setting:) { Predict::CheckedSetting.from_document(setting).sentence },
+        not_reproduced: ->(setting:) { SelfCheckWords.setting(Predict::CheckedSetting.from_document(setting)) },
         wider_intervals: "All intervals are wider by that.",
         unsteady: ->(who:, topology:, reason:) { "#{WHO.fetch(who)}, #{topology}: no steady state, as #{reason}." },
         predicted: ->(who:, topology:, per_s:, p50_ns:, p99_ns:, bottleneck:, seeds_count:) {
@@ -112,7 +112,7 @@ module PumaTuner
         # @return [Told]
         def of(advice) = Told.new(evidence: advice.evidence.map { |statement| words(statement) }, **%i[title change cost undo].to_h { |field| [field, words(advice.public_send(field))] })
 
-        # @param statement [Advise::Statement]
+        # @param statement [Statement]
         # @return [String]
         def words(statement)
           words = WORDS.fetch(statement.kind) { return statement.kind.to_s.tr("_", " ") }

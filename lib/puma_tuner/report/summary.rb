@@ -42,7 +42,7 @@ module PumaTuner
 
       # Before all else: whatever follows rests on a model that misses what it was made from.
       def doubts
-        sentences = @contents.sweep&.self_check&.sentences.to_a
+        sentences = SelfCheckWords.sentences(@contents.sweep&.self_check)
         sentences.join(" ") if sentences.any?
       end
 

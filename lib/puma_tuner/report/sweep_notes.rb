@@ -34,7 +34,7 @@ module PumaTuner
       def remarks = [*@sweep.remarks, *limits].map { |remark| remark.end_with?(".") ? remark : "#{remark}." }
 
       # @return [String, nil] that the model reproduces what it was made from; what it does not is told before anything else
-      def reproduced = @sweep.self_check&.reproduced
+      def reproduced = SelfCheckWords.reproduced(@sweep.self_check)
 
       # @return [Array<String>] all that stands below
       def below = [interval, reproduced, past_error, *remarks].compact

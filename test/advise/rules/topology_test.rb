@@ -68,7 +68,7 @@ class TopologyRuleTest < TunerTest
 
   def missing(error_ratio)
     figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + error_ratio)), error_ratio:, beyond_noise: true)
-    Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x8"), figures: [figure], cause: "it is made up")])
+    Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x8"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
   end
 
   def advice_list(error_ratio)
@@ -82,7 +82,7 @@ class TopologyRuleTest < TunerTest
       assert_predicate list.advice.first, :remark?
       assert_match(/\ANo setting is recommended without a measurement.*\(at 1x8 by [+-]\d\d %\)\z/, told(list.advice.first).title)
       assert_match(/`puma_tuner prove --topologies 1x5,2x7,2x3,2x1`.*`puma_tuner tune`/, told(list.advice.first).change)
-      assert_match(/does not reproduce the recording at 1x8.*Likely cause: it is made up\./, told(list.advice.first).evidence.first)
+      assert_match(/does not reproduce the recording at 1x8.*Likely cause: no part of a request/, told(list.advice.first).evidence.first)
     end
   end
 

@@ -13,7 +13,7 @@ module PumaTuner
 
         def lines = sentences.flat_map { |sentence| paragraph(sentence) }
 
-        def sentences = @contents.sweep&.self_check&.sentences.to_a
+        def sentences = SelfCheckWords.sentences(@contents.sweep&.self_check)
       end
     end
   end

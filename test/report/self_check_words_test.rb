@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class SelfCheckWordsTest < TunerTest
+  include Builders
+
+  Words = Report::SelfCheckWords
+
+  def figure(metric) = Predict::CheckedFigure.new(metric:, recorded: 1.0e6, simulated: estimate(3.0e6), error_ratio: 0.2, beyond_noise: true)
+
+  test "there are words for each likely cause, and a likely cause for all words" do
+    parts = Predict::LikelyCause::DEMANDED + Predict::LikelyCause::FOLLOWING
+    assert_equal [*parts.map(&:to_sym), :load_not_ours, :lock_not_watched, :no_part].sort, Words::CAUSES.keys.sort
+    assert_equal Words::CAUSES.size, Words::CAUSES.values.uniq.size
+  end
+
+  test "a cause tells the figure that it is about, with both numbers" do
+    cause = PumaTuner::Statement.of(:sleep, figure: figure("sleep"))
+    assert_equal "the app sleeps for other times at that setting (sleep 3.00 ms simulated, 1.00 ms recorded)", Words.cause(cause)
+    assert_equal cause, PumaTuner::Statement.from_document(JSON.parse(JSON.generate(cause.to_document)))
+    assert_equal "p50 3.00 ms simulated, 1.00 ms recorded (+20 %)", Words.figure(figure("p50"))
+  end
+
+  test "what an older file says in words is told as it is, and what a newer one says by its name" do
+    assert_equal "caches are cold", Words.cause(PumaTuner::Statement.from_document("caches are cold"))
+    assert_equal "cold caches", Words.cause(PumaTuner::Statement.of(:cold_caches))
+  end
+end
