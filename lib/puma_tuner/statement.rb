@@ -20,8 +20,8 @@ module PumaTuner
       private
 
       def plain(fact)
+        return fact.to_fact if fact.respond_to?(:to_fact)
         case fact
-        when Stats::Estimate then [fact.value, fact.low, fact.high]
         when Topology then fact.to_s
         when Document::Writing then JSON.parse(JSON.generate(fact.to_document))
         else fact
