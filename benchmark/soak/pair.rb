@@ -96,6 +96,9 @@ module Soak
       place = File.join(folder, measure ? "probe" : "none")
       Dir.mkdir(place)
       File.write(File.join(place, "config.ru"), RACKUP)
+      Dir.mkdir(File.join(place, "config"))
+      # Else Puma restarts in place when it is told to restart in phases, and a signal that comes meanwhile ends it.
+      File.write(File.join(place, "config/puma.rb"), "preload_app! false\n")
       command = PumaTuner::Host::Command.of_rackup(File.join(place, "config.ru"))
       # When it restarts, Puma takes the environment that Bundler was given, which by these is that of a process above us: nothing of ours would be in it.
       command = command.with(environment: command.environment.reject { |name, _| name.start_with?("BUNDLER_ORIG_") })
