@@ -3,11 +3,11 @@
 module PumaTuner
   module Report
     class Html
-      # Who called whom, from the top down: as wide as what it took, with all that it called below it (Gregg's flame graph,
-      # upside down: "The Flame Graph", Communications of the ACM 59:6, 2016).
+      # Who called whom, from the top down: as wide as what it took, with all that it called below it (Gregg's flame
+      # graph, upside down: "The Flame Graph", Communications of the ACM 59:6, 2016).
       #
-      # It begins at the app's code: frames of gems and of Ruby that follow each other are folded into one box until somebody
-      # asks for them. A box keeps its place from left to right whatever is folded; only its row changes.
+      # It begins at the app's code: frames of gems and of Ruby that follow each other are folded into one box until
+      # somebody asks for them. A box keeps its place from left to right whatever is folded; only its row changes.
       class FlameGraph
         ROW_HEIGHT = 20
 
@@ -21,8 +21,8 @@ module PumaTuner
         DEPTH_MAX = 120
 
         # Gems that are Rails together.
-        RAILS = %w[actioncable actionmailbox actionmailer actionpack actiontext actionview activejob activemodel activerecord activestorage
-          activesupport railties].freeze
+        RAILS = %w[actioncable actionmailbox actionmailer actionpack actiontext actionview activejob activemodel
+          activerecord activestorage activesupport railties].freeze
 
         # After its name: a number and perhaps a platform, or a commit.
         VERSION_OF_GEM = /-(?:\d.*|\h{12})\z/
@@ -31,11 +31,13 @@ module PumaTuner
         FAMILIES_MAX = 2
         LEAST_FOLDED = 2
 
-        # left, width: percent; row: while everything is folded; depth: among all frames, from 0; owner: see CostFigures.owner, or
-        # :small; fold: number of the fold that the box stands for; inside: of the one that hides it; both nil without
+        # left, width: percent; row: while everything is folded; depth: among all frames, from 0; owner: see
+        # CostFigures.owner, or :small; fold: number of the fold that the box stands for; inside: of the one that hides
+        # it; both nil without
         Box = Data.define(:left, :width, :row, :depth, :name, :title, :owner, :fold, :inside)
 
-        # A place in the tree. method: nil of the whole, and of what is too small; app_below: whether it leads to the app's code
+        # A place in the tree. method: nil of the whole, and of what is too small; app_below: whether it leads to the
+        # app's code
         Node = Struct.new(:depth, :method, :owner, :left, :self_amount, :total_amount, :parent, :app_below, :run, :row)
 
         # Nodes that hang together and are none of the app's: either all of them lead to its code, or none does.
@@ -88,7 +90,9 @@ module PumaTuner
         def fold(nodes)
           nodes.reverse_each { |node| node.parent.app_below ||= node.owner == :app || node.app_below if node.parent }
           return unless nodes.first&.app_below
-          runs = nodes.reject { |node| node.owner == :app }.each { |node| node.run = run_of(node).tap { |run| run.nodes << node } }.map(&:run).uniq(&:object_id)
+          others = nodes.reject { |node| node.owner == :app }
+          others.each { |node| node.run = run_of(node).tap { |run| run.nodes << node } }
+          runs = others.map(&:run).uniq(&:object_id)
           short, long = runs.partition { |run| run.nodes.count(&:method) < (run.nodes.first.parent ? LEAST_FOLDED : 1) }
           short.each { |run| run.nodes.each { |node| node.run = nil } }
           long.each_with_index { |run, number| run.number = number }
@@ -109,33 +113,39 @@ module PumaTuner
 
         def boxes_of(node)
           run = node.run
-          [(fold_box(node, run) if run && run.nodes.first.equal?(node)), (frame_box(node, run) unless run && node.parent.nil?)].compact
+          fold = fold_box(node, run) if run && run.nodes.first.equal?(node)
+          frame = frame_box(node, run) if node.parent || !run
+          [fold, frame].compact
         end
 
         def frame_box(node, run)
           name = node.method&.name || (node.parent ? "(smaller)" : "everything")
           place = CostFigures.place(node.method.path, node.method.line) if node.method
-          box(node, name:, title: title(name, place, node, "#{share(node.self_amount)}% by itself"), inside: run&.number)
+          own = "#{share(node.self_amount)}% by itself"
+          box(node, name:, title: title(name, place, node, own), inside: run&.number)
         end
 
         def fold_box(node, run)
           frames = run.nodes.filter_map(&:method)
           counts = families(frames)
-          name = "#{list(counts.keys)}, #{Figures.counted(frames.size, "frame")}"
-          whole = "everything, through #{Figures.counted(frames.size, "frame")} of #{list(counts.keys)}" unless node.parent
+          gems = list(counts.keys)
+          size = Figures.counted(frames.size, "frame")
+          name = node.parent ? "#{gems}, #{size}" : "everything, through #{size} of #{gems}"
           told = "#{counts.map { |family, count| "#{family} #{count}" }.join(", ")}, from #{frames.first.name} on"
-          box(node, name: whole || name, owner: (counts.keys == ["Ruby"]) ? :ruby : :gem, fold: run.number,
-            title: title(whole || name, told, node, "#{share(run.nodes.sum(&:self_amount))}% by themselves"))
+          own = "#{share(run.nodes.sum(&:self_amount))}% by themselves"
+          box(node, name:, title: title(name, told, node, own), owner: (counts.keys == ["Ruby"]) ? :ruby : :gem,
+            fold: run.number)
         end
 
         def box(node, **fields)
-          Box.new(left: node.left.round(3), width: percent(node.total_amount).round(3), row: node.row, depth: node.depth, owner: node.owner, fold: nil,
-            inside: nil, **fields)
+          Box.new(left: node.left.round(3), width: percent(node.total_amount).round(3), row: node.row,
+            depth: node.depth, owner: node.owner, fold: nil, inside: nil, **fields)
         end
 
         # The script finds the name again, as the first line.
         def title(name, place, node, own)
-          [name, place, "#{share(node.total_amount)}% in all, #{own}, #{@figures.amount(node.total_amount)}#{@figures.per}"].compact.join(" · ")
+          amounts = "#{share(node.total_amount)}% in all, #{own}, #{@figures.amount(node.total_amount)}#{@figures.per}"
+          [name, place, amounts].compact.join(" · ")
         end
 
         def share(amount) = Figures.share(@costs.share_ratio(amount))
@@ -144,16 +154,17 @@ module PumaTuner
 
         # @return [Hash{String => Integer}] frames by gem, most first, Ruby last
         def families(frames)
-          gems = frames.map { |method| CostFigures::GEM.match(method.path.to_s)&.[](1)&.sub(VERSION_OF_GEM, "") || "Ruby" }
+          gems = frames.map { |method| method.path.to_s[CostFigures::GEM, 1]&.sub(VERSION_OF_GEM, "") || "Ruby" }
           several = (gems & RAILS).size > 1
-          gems.map { |gem| (several && RAILS.include?(gem)) ? "rails" : gem }.tally.sort_by { |name, count| [(name == "Ruby") ? 1 : 0, -count, name] }.to_h
+          counts = gems.map { |gem| (several && RAILS.include?(gem)) ? "rails" : gem }.tally
+          counts.sort_by { |name, count| [(name == "Ruby") ? 1 : 0, -count, name] }.to_h
         end
 
         # Ruby is between all gems, and told only where nothing else is.
         def list(names)
           gems = (names.size > 1) ? names - ["Ruby"] : names
-          shown = (gems.size > FAMILIES_MAX + 1) ? [*gems.first(FAMILIES_MAX), "#{gems.size - FAMILIES_MAX} more"] : gems
-          Figures.list(shown)
+          return Figures.list(gems) if gems.size <= FAMILIES_MAX + 1
+          Figures.list([*gems.first(FAMILIES_MAX), "#{gems.size - FAMILIES_MAX} more"])
         end
       end
     end
