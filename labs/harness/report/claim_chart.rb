@@ -3,42 +3,32 @@
 module PumaTuner
   module Lab
     module FindingReport
-      # Ratios as they were claimed and as they were measured, on a logarithmic line around 1.
-      class ClaimChart
-        include Report::Html::RatiosOnScale
-
-        LEFT = 336
-        RIGHT = 190
-        TOP = 24
-        ROW_HEIGHT = 34
-
-        # Beside the plot, and where the columns of texts begin.
-        NAME_LENGTH = 48
-        MEASURED = 690
-
-        Row = Data.define(:y, :name, :low, :high, :value, :published, :measured, :style, :title)
-
+      # Ratios as they were claimed and as they were measured.
+      class ClaimChart < Report::Html::IntervalChart
         # @param finding [Lab::Finding]
         def initialize(finding)
           @claims = finding.claims.select { |claim| claim.unit == "ratio" && claim.measured }
-          numbers = @claims.flat_map { |claim| [claim.measured.low, claim.measured.high, claim.published_ratio] }
-          @scale = scale_of_ratios(numbers) if @claims.any?
+          @scale = scale_of(@claims.flat_map { |claim| [claim.measured, claim.published_ratio] })
         end
 
-        # @return [Integer] where the rows end and the axis begins
-        def plot_bottom = TOP + @claims.size * ROW_HEIGHT
+        # @return [String] for those who do not see it
+        def label = "Ratios as claimed, and as measured here with their intervals"
 
-        # @return [Array<Row>]
-        def rows = @claims.each_with_index.map { |claim, index| row(claim, TOP + index * ROW_HEIGHT + ROW_HEIGHT / 2) }
+        # @return [Array<String>]
+        def headings = ["measured here"]
+
+        # @return [Array<String>] below the axis
+        def axis_names = []
+
+        # @return [Array<Report::Html::RowChart::Row>]
+        def rows = @claims.map { |claim| row(claim, ClaimRows.row(claim)) }
 
         private
 
-        def row(claim, y)
-          told = ClaimRows.row(claim)
-          measured = claim.measured
-          Row.new(y:, name: Report::Figures.shortened(claim.text, NAME_LENGTH), low: @scale.place(measured.low), high: @scale.place(measured.high),
-            value: @scale.place(measured.value), published: claim.published_ratio && @scale.place(claim.published_ratio), measured: told.measured,
-            style: told.style, title: "#{claim.text}: claimed #{told.published}, here #{told.measured}, #{told.basis}; #{told.outcome}")
+        def row(claim, told)
+          Row.new(name: claim.text, style: "outcome-#{told.style}", facts: [told.measured],
+            marks: marks(claim.measured, claim.published_ratio),
+            title: "#{claim.text}: claimed #{told.published}, here #{told.measured}, #{told.basis}; #{told.outcome}")
         end
       end
     end

@@ -47,8 +47,8 @@ module PumaTuner
         # @return [ClaimChart]
         def claim_chart = @claim_chart ||= ClaimChart.new(finding)
 
-        # @return [Array<FindingChart>] those that have something to show
-        def finding_charts = @finding_charts ||= finding.charts.map { |chart| FindingChart.new(chart) }.select(&:any?)
+        # @return [Array<Report::Html::LineChart>] those that have something to show
+        def finding_charts = @finding_charts ||= finding.charts.map { |chart| FindingChart.of(chart) }.select(&:any?)
 
         # @return [Hash{String => Hash{String => String}}] how each verdict's rounds went
         def rounds = finding.verdicts.transform_values { |verdict| Report::HowMeasured.new(Report::Contents.of(verdict)).table.except("machine") }

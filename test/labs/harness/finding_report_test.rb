@@ -43,7 +43,7 @@ class FindingReportTest < TunerTest
     assert_includes page, "<title>A lock on every cached nil – PumaTuner</title>"
     assert_includes page, '<tr class="outcome-worse">'
     assert_equal 5, page.scan('<circle class="value"').size - 1, "a row for each ratio that was measured, and one in the legend"
-    assert_equal 4, page[/<svg[^>]*aria-label="Ratios as claimed.*?<\/svg>/m].scan('class="predicted"').size
+    assert_equal 4, page[/<table[^>]*aria-label="Ratios as claimed.*?<\/table>/m].scan('class="predicted"').size
     assert_equal 2, page.scan(/<path class="curve curve-\d" d="M\d/).size
     assert_equal 4, page.scan("whisker\"").size
     assert_includes page, "1.1.7 &lt;b&gt;"
@@ -57,12 +57,12 @@ class FindingReportTest < TunerTest
   end
 
   test "a chart's names stay inside of it, and its axis begins at zero" do
-    chart = Lab::FindingReport::FindingChart.new(FindingFixture.chart)
+    chart = Lab::FindingReport::FindingChart.of(FindingFixture.chart)
     assert_equal "0", chart.y_ticks.first.last
     assert_operator chart.height - chart.plot_bottom, :>, 100
-    places = chart.lines.flat_map(&:points).flat_map { |point| [point.y, point.low, point.high] }.compact
+    places = chart.lines.flat_map(&:signs).flat_map { |point| [point.y, point.low, point.high] }.compact
     assert places.all? { |place| place.between?(0, chart.plot_bottom) }
     assert_equal 3, chart.x_ticks.size
-    refute_predicate Lab::FindingReport::FindingChart.new(FindingFixture.chart.with(series: [])), :any?
+    refute_predicate Lab::FindingReport::FindingChart.of(FindingFixture.chart.with(series: [])), :any?
   end
 end

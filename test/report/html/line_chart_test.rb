@@ -9,7 +9,7 @@ class ReportHtmlLineChartTest < TunerTest
     series = points_of_lines.map { |points| LineChart::Series.new(symbol: 0, title: "a trial", points:) }
     across = LineChart::Axis.new(name: "windows", words: ->(number) { number.round.to_s }, whole: true)
     up = LineChart::Axis.new(name: "ms", words: ->(number) { number.to_s }, whole:)
-    LineChart.new(id: "x", title: "X", reading: "", series:, across:, up:)
+    LineChart.new(id: "x", title: "X", reading: "", legend: [], series:, across:, up:)
   end
 
   def places(line) = line.path.scan(/[ML]([\d.]+) ([\d.]+)/).map { |pair| pair.map(&:to_f) }
@@ -20,7 +20,7 @@ class ReportHtmlLineChartTest < TunerTest
     # The page's y grows downwards.
     assert_equal [1, 2, 0], [0, 1, 2].sort_by { |index| found[index].last }
     found.each do |x, y|
-      assert_includes LineChart::LEFT..(LineChart::WIDTH - LineChart::RIGHT), x
+      assert_includes 0..100, x
       assert_includes LineChart::TOP..(LineChart::TOP + LineChart::PLOT_HEIGHT), y
     end
   end
@@ -28,7 +28,7 @@ class ReportHtmlLineChartTest < TunerTest
   test "a gap stays one, and the sign stands at the last point there is" do
     line = chart([[1, 10.0], [2, 11.0], [3, nil], [4, 12.0], [5, 13.0], [6, nil]]).lines.first
     assert_equal "MLML", line.path.gsub(/[^ML]/, "")
-    assert_equal places(line).last, line.finish
+    assert_equal [places(line).last], line.signs.map { |sign| [sign.x, sign.y] }
   end
 
   test "whole numbers have no ticks between them" do

@@ -11,8 +11,9 @@ module PumaTuner
         # part: of Parts; x, width: in percent; text: printed inside where there is room
         Segment = Data.define(:part, :x, :width, :title, :text)
 
-        # Narrower segments have no room for their number.
+        # Narrower segments have no room for their number, or for a time, which is longer; on a telephone either.
         LEAST_TEXT_RATIO = 0.055
+        LEAST_TIME_RATIO = 0.14
 
         # Longest over shortest.
         ONE_SCALE_MAX = 12
@@ -48,8 +49,9 @@ module PumaTuner
         # @return [Bars] the mean request of each variant that has a budget, drawn to one scale
         def self.of_variants(contents)
           cells = contents.cells.select { |cell| cell.budget&.wall_ns&.positive? }
-          new(["variant", "mean #{contents.noun}"], cells.map { |cell| [Figures.variant(cell), [Units.duration(cell.budget.wall_ns)], cell.budget] },
-            Parts.possible, whole_ns: cells.map { |cell| cell.budget.wall_ns }.max)
+          rows = cells.map { |cell| [Figures.variant(cell), [Units.duration(cell.budget.wall_ns)], cell.budget] }
+          new(["variant", "mean #{contents.noun}"], rows, Parts.possible,
+            whole_ns: cells.map { |cell| cell.budget.wall_ns }.max)
         end
 
         # @param grid [Grid]
@@ -59,16 +61,19 @@ module PumaTuner
         def self.of_forecasts(grid, marks, forecasts)
           rows = forecasts.map do |forecast|
             budget = forecast.budget
-            [[grid.name(forecast), *marks.in_grid(grid, forecast)].join(", "), [Units.duration(budget.wall_ns), forecast.bottleneck], budget]
+            name = [grid.name(forecast), *marks.in_grid(grid, forecast)].join(", ")
+            [name, [Units.duration(budget.wall_ns), forecast.bottleneck], budget]
           end
           shortest, longest = rows.map { |row| row.last.wall_ns }.minmax
-          new(["topology", "mean request", "limited by"], rows, Parts::SIMULATED, meanings: false, whole_ns: (longest if shortest * ONE_SCALE_MAX >= longest))
+          new(["topology", "mean request", "limited by"], rows, Parts::SIMULATED, meanings: false,
+            whole_ns: (longest if shortest * ONE_SCALE_MAX >= longest))
         end
 
         def self.thread_row(threads, several, many)
           budget = threads.map(&:budget).reduce(:+)
           worker = "worker #{threads.first.worker_index}" if several
-          name = many ? "#{worker || "single process"}, #{threads.size} threads" : [worker, threads.first.name].compact.join(", ")
+          name = [worker, threads.first.name].compact.join(", ")
+          name = "#{worker || "single process"}, #{threads.size} threads" if many
           available_ns = budget.idle_ns && budget.wall_ns + budget.idle_ns
           busy_ratio = budget.wall_ns.fdiv(available_ns) if available_ns&.positive?
           [name, [Figures.count(threads.sum(&:requests_count)), Units.percent(busy_ratio)], budget]
@@ -81,7 +86,8 @@ module PumaTuner
         def measure = @whole_ns ? "its time, to one scale" : "share of the time"
 
         # @param headings [Array<String>] of the name and the facts
-        # @param rows [Array(String, Array<String>, Probe::Budget, String)] the last says what io was for; nil where nobody knows
+        # @param rows [Array(String, Array<String>, Probe::Budget, String)] the last says what io was for; nil where
+        #   nobody knows
         # @param parts [Array<Parts::Part>] that there can be
         # @param meanings [Boolean] whether each segment tells its part's meaning, which the legend has, too
         # @param whole_ns [Numeric, nil] the wall time that fills the width; nil: each bar's own
@@ -91,7 +97,9 @@ module PumaTuner
           @whole_ns = whole_ns
           @possible_parts = parts
           @budgets = rows.map { |row| row[2] }
-          @rows = rows.map { |name, facts, budget, io| Row.new(name:, facts:, segments: segments(budget, io), label: label(name, budget, io)) }
+          @rows = rows.map do |name, facts, budget, io|
+            Row.new(name:, facts:, segments: segments(budget, io), label: label(name, budget, io))
+          end
         end
 
         # @return [Array<Parts::Part>] that are drawn, for the legend
@@ -112,27 +120,30 @@ module PumaTuner
           whole = [ratios.values.sum, 1.0].max
           length = @whole_ns ? budget.wall_ns.fdiv(@whole_ns) : 1.0
           x = 0.0
-          ratios.map { |part, ratio| segment(part, budget, ratio, x, length / whole, io).tap { x += ratio * length / whole } }
+          ratios.map do |part, ratio|
+            segment(part, budget, ratio, x, length / whole, io).tap { x += ratio * length / whole }
+          end
         end
 
         # @param scale [Float] by which shares are drawn
         def segment(part, budget, ratio, x, scale, io)
+          time = "#{Units.duration(budget.wall_ns * ratio)}, " if @whole_ns
           Segment.new(part:, x: percent(x), width: percent(ratio * scale), text: text(budget, ratio, ratio * scale),
-            title: "#{part.word} #{Units.duration(budget.wall_ns * ratio) + ", " if @whole_ns}#{share(part, ratio, io)}#{": #{part.meaning}" if @meanings}")
+            title: "#{part.word} #{time}#{share(part, ratio, io)}#{": #{part.meaning}" if @meanings}")
         end
 
         def share(part, ratio, io) = "#{Units.percent(ratio)}#{" (#{io})" if io && part.name == :io}"
 
-        # A time is longer than a number.
         def text(budget, ratio, width)
-          return Units.duration(budget.wall_ns * ratio) if @whole_ns && width >= 2 * LEAST_TEXT_RATIO
+          return Units.duration(budget.wall_ns * ratio) if @whole_ns && width >= LEAST_TIME_RATIO
           (ratio * 100).round.to_s if !@whole_ns && ratio >= LEAST_TEXT_RATIO
         end
 
         def percent(ratio) = (ratio * 100).round(2)
 
         def label(name, budget, io)
-          shares = Parts.largest(budget, 9, @possible_parts).map { |part, ratio| "#{part.word} #{share(part, ratio, io)}" }
+          largest = Parts.largest(budget, 9, @possible_parts)
+          shares = largest.map { |part, ratio| "#{part.word} #{share(part, ratio, io)}" }
           "#{name}: #{shares.empty? ? "no time seen" : shares.join(", ")}"
         end
       end

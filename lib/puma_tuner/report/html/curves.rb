@@ -13,34 +13,41 @@ module PumaTuner
         # @return [Array<LineChart>] those that have something to show
         def of(contents) = [memory(contents), warmup(contents)].select(&:any?)
 
-        # Pages in common are counted once (PSS) where the kernel says so, and otherwise as often as they are mapped (RSS).
+        # Pages in common are counted once (PSS) where the kernel says so, and otherwise as often as they are mapped
+        # (RSS).
         def memory(contents)
           shared = contents.verdict.trials.any? { |trial| trial.memory.any? { |_, pss_bytes, _| pss_bytes } }
           index = shared ? 1 : 2
           series = series(contents) { |trial| memory_points(trial, index) }
           served = (contents.noun == "request") ? "requests served" : "#{contents.noun}s done"
-          LineChart.new(id: "memory", title: "Memory over #{served}", series:,
-            up: LineChart::Axis.new(name: "MiB (#{shared ? "PSS" : "RSS"})", words: ->(mib) { format("%.5g", mib) }, whole: false),
+          LineChart.new(id: "memory", title: "Memory over #{served}", legend: legend(contents), series:,
+            up: LineChart::Axis.new(name: "MiB (#{shared ? "PSS" : "RSS"})", words: ->(mib) { format("%.5g", mib) }),
             across: LineChart::Axis.new(name: served, words: method(:thousands), whole: true),
-            reading: "all processes of a trial together, from boot to the end of the load. Lines that still climb at their end have not shown " \
-              "how much they need. Compared they are where the slower one of a round ended, as who does more also fills more. The axis does not " \
-              "begin at zero.")
+            reading: "all processes of a trial together, from boot to the end of the load. Lines that still climb at " \
+              "their end have not shown how much they need. Compared they are where the slower one of a round ended, " \
+              "as who does more also fills more. The axis does not begin at zero.")
         end
 
         def warmup(contents)
           series = series(contents) { |trial| warmup_points(trial) }
-          LineChart.new(id: "warm-up", title: "Warm-up, window by window", series:,
-            up: LineChart::Axis.new(name: "CPU per #{contents.noun}", words: ->(ns) { Units.duration(ns) }, whole: false),
+          LineChart.new(id: "warm-up", title: "Warm-up, window by window", legend: legend(contents), series:,
+            up: LineChart::Axis.new(name: "CPU per #{contents.noun}", words: ->(ns) { Units.duration(ns) }),
             across: LineChart::Axis.new(name: "window", words: ->(number) { number.round.to_s }, whole: true),
-            reading: "CPU per #{contents.noun} before anything is counted. It falls while code is compiled and caches fill; a line that is " \
-              "not flat at its end was measured too early, and is named below. The axis does not begin at zero.")
+            reading: "CPU per #{contents.noun} before anything is counted. It falls while code is compiled and " \
+              "caches fill; a line that is not flat at its end was measured too early, and is named below. The axis does " \
+              "not begin at zero.")
+        end
+
+        def legend(contents)
+          contents.cells.each_with_index.map { |cell, index| [Symbols.number(index), Figures.variant(cell)] }
         end
 
         def series(contents)
           contents.verdict.valid_trials.filter_map do |trial|
             index = contents.cells.index { |cell| cell.variant == trial.variant }
             points = yield(trial)
-            LineChart::Series.new(symbol: Symbols.number(index), title: title(trial, points), points:) if index && points.any?
+            next unless index && points.any?
+            LineChart::Series.new(symbol: Symbols.number(index), title: title(trial, points), points:)
           end
         end
 
@@ -51,10 +58,13 @@ module PumaTuner
         end
 
         def title(trial, points)
-          "#{trial.variant}, round #{trial.round + 1}, #{points.size} points#{", not steady" if trial.warmup&.steady == false}"
+          unsteady = ", not steady" if trial.warmup&.steady == false
+          "#{trial.variant}, round #{trial.round + 1}, #{points.size} points#{unsteady}"
         end
 
-        def thousands(number) = (number >= 10 * THOUSAND) ? "#{Figures.count((number / THOUSAND).round)}k" : Figures.count(number.round)
+        def thousands(number)
+          (number >= 10 * THOUSAND) ? "#{Figures.count((number / THOUSAND).round)}k" : Figures.count(number.round)
+        end
       end
     end
   end

@@ -32,7 +32,8 @@ module PumaTuner
           @id = id
           @first = first
           @caption, @field, @words = METRICS.fetch(metric)
-          @low, @high = sweep.forecasts.select(&:steady?).map { |forecast| Math.log(forecast.public_send(@field).value) }.minmax
+          values = sweep.forecasts.select(&:steady?).map { |forecast| forecast.public_send(@field).value }
+          @low, @high = values.map { |value| Math.log(value) }.minmax
         end
 
         # @return [Boolean]
@@ -57,14 +58,15 @@ module PumaTuner
           return unsteady(forecast, marks) unless forecast.steady?
           estimate = forecast.public_send(@field)
           measured = @marks.measured(forecast)&.estimates&.fetch(metric.name, nil)
-          Cell.new(text: @words.call(estimate.value), heat: heat(estimate.value), title: title(forecast, estimate, measured),
-            marks:, measured: measured && @words.call(measured.value))
+          Cell.new(text: @words.call(estimate.value), heat: heat(estimate.value), marks:,
+            title: title(forecast, estimate, measured), measured: measured && @words.call(measured.value))
         end
 
         private
 
         def unsteady(forecast, marks)
-          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{forecast.unsteady}", marks: ["unsteady", *marks], measured: nil)
+          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{forecast.unsteady}",
+            marks: ["unsteady", *marks], measured: nil)
         end
 
         # Logarithmic: what doubles looks the same step everywhere.

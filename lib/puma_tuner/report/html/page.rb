@@ -6,8 +6,8 @@ require "erb"
 module PumaTuner
   module Report
     class Html
-      # What every page has, whatever it shows: style, script, the document itself, and `h`, through which all text must go.
-      # A kind of page is a subclass with a title and `content_html`.
+      # What every page has, whatever it shows: style, script, the document itself, and `h`, through which all text must
+      # go. A kind of page is a subclass with a title and `content_html`.
       class Page
         include Templates
 
@@ -25,13 +25,18 @@ module PumaTuner
         def h(text) = ERB::Util.html_escape(Figures.printable(text))
 
         # @return [String] the same for sentences: a range in brackets stays on one line
-        def prose(text) = h(text).gsub(/\([\d.]+–[^()\s]+( [^()\s]+)?\)/) { |range| %(<span class="together">#{range}</span>) }
+        def prose(text)
+          h(text).gsub(/\([\d.]+–[^()\s]+( [^()\s]+)?\)/) { |range| %(<span class="together">#{range}</span>) }
+        end
 
         # @param text [String] the number as it is read
         # @param number [Numeric, nil] and as it is sorted by
+        # @param heading [String, nil] its column's, where it is shown beside it in a narrow window
         # @return [String] a cell of a table
-        def number_cell(text, number = nil)
-          %(<td class="number"#{%( data-number="#{format("%.6g", number)}") if number}>#{h(text)}</td>)
+        def number_cell(text, number = nil, heading: nil)
+          sorted = %( data-number="#{format("%.6g", number)}") if number
+          headed = %( data-heading="#{h(heading)}") if heading
+          %(<td class="number"#{sorted}#{headed}>#{h(text)}</td>)
         end
 
         # @return [String] CSS
@@ -42,7 +47,8 @@ module PumaTuner
 
         # @return [String] allows our own script and nothing else, whatever might slip through an escape
         def content_security_policy
-          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-#{Digest::SHA256.base64digest(script)}'"
+          digest = Digest::SHA256.base64digest(script)
+          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-#{digest}'"
         end
 
         # @return [String] the value as JSON, fit for a script element

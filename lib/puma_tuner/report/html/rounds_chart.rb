@@ -4,16 +4,7 @@ module PumaTuner
   module Report
     class Html
       # Every attempt at a round as a line, every trial on it as a dot: what the proof rests on, nothing averaged.
-      class RoundsChart
-        include RowsOnScale
-
-        LEFT = 140
-        TOP = 8
-        ROW_HEIGHT = 26
-
-        Row = Data.define(:y, :name, :void, :title, :line, :dots)
-        Dot = Data.define(:x, :symbol, :title)
-
+      class RoundsChart < RowChart
         # @param contents [Contents] with a verdict
         def initialize(contents)
           @cells = contents.cells
@@ -23,41 +14,48 @@ module PumaTuner
           @scale = scale_over(@attempts.flatten.filter_map { |trial| value(trial) })
         end
 
-        # @return [String] of the axis: what was declared beforehand
-        def axis_name = @metric.label
+        # @return [String] for those who do not see it
+        def label = "#{@metric.label} of every trial, a line for each round"
 
-        # @return [Integer] where the rows end and the axis begins
-        def plot_bottom = TOP + @attempts.size * ROW_HEIGHT
+        # @return [Array<String>] what was declared beforehand
+        def axis_names = ["", @metric.label]
+
+        # @return [Integer]
+        def row_height = 26
 
         # @return [Array<Array(Integer, String)>] symbol and name of each variant
         def legend = @cells.each_with_index.map { |cell, index| [Symbols.number(index), Figures.variant(cell)] }
 
         # @return [Boolean] whether a round was tried again
-        def void_any? = rows.any?(&:void)
+        def void_any? = @attempts.any? { |trials| void(trials) }
 
         # @return [Array<Row>]
-        def rows = @rows ||= @attempts.each_with_index.map { |trials, index| row(trials, index) }
+        def rows = @attempts.map { |trials| row(trials) }
 
         private
 
         def value(trial) = trial.values[@metric.name]&.then { |number| number if number.positive? }
 
+        def void(trials) = trials.filter_map(&:void).first
+
         def tick_name(number) = Figures.number(@metric, number)
 
-        def row(trials, index)
-          reason = trials.filter_map(&:void).first&.detail
+        def row(trials)
+          reason = void(trials)&.detail
           dots = trials.filter_map { |trial| dot(trial) }
-          round = trials.first.round + 1
-          Row.new(y: TOP + (index + 0.5) * ROW_HEIGHT, name: "round #{round}#{", void" if reason}", void: !reason.nil?,
-            title: reason && "void: #{reason}", line: dots.map(&:x).minmax, dots:)
+          round = "round #{trials.first.round + 1}"
+          low, high = dots.map(&:x).minmax
+          Row.new(name: "#{round}#{", void" if reason}", title: reason ? "void: #{reason}" : round,
+            style: "round#{" void" if reason}", facts: [], marks: [*(Pair.new(low:, high:) if low), *dots])
         end
 
         def dot(trial)
           number = value(trial) or return
           index = @cells.index { |cell| cell.variant == trial.variant } || 0
           Dot.new(x: @scale.place(number), symbol: Symbols.number(index),
-            title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: #{Figures.labelled(@metric, number)}, " \
-              "#{Figures.counted(trial.requests_count || 0, @noun)}#{", void: #{trial.void.detail}" if trial.void}")
+            title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: " \
+              "#{Figures.labelled(@metric, number)}, #{Figures.counted(trial.requests_count || 0, @noun)}" \
+              "#{", void: #{trial.void.detail}" if trial.void}")
         end
 
         def ordinal(position) = %w[first second third][position] || "#{position + 1}th"

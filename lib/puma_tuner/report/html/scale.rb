@@ -9,13 +9,16 @@ module PumaTuner
         STEPS = [1, 2, 2.5, 5, 10].freeze
 
         # Ratios worth naming on a logarithmic line.
-        RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50, 100].freeze
+        RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2,
+          1.5, 2, 3, 5, 7, 10, 20, 50, 100].freeze
 
         # In a decade, from a narrow one to many.
-        DIGITS = [(10..99).map { |number| Rational(number, 10) }, (1..9).to_a, [1, 2, 5], [1, 3], [1]].freeze
+        DIGITS = [(10..99).map { |number| Rational(number, 10) }, (1..9).to_a, [1, 1.5r, 2, 3, 5, 7], [1, 2, 5], [1, 3],
+          [1]].freeze
 
-        # Nearer to each other than this, names would touch.
-        LEAST_GAP = 40
+        # Of the line's length. Nearer to each other than this, names would touch where a telephone shows them: a line
+        # of some 330 pixels, and names of five letters.
+        LEAST_GAP_RATIO = 0.1
 
         # @param numbers [Array<Numeric>] to be covered
         # @param places [Range] where the line begins and ends
@@ -31,7 +34,7 @@ module PumaTuner
 
         # @return [Float]
         def place(number)
-          (@places.begin + (transformed(number) - @low) / (@high - @low) * (@places.end - @places.begin)).round(1)
+          (@places.begin + (transformed(number) - @low) / (@high - @low) * (@places.end - @places.begin)).round(2)
         end
 
         # @return [Array<Numeric>] round numbers, far enough from each other
@@ -43,7 +46,8 @@ module PumaTuner
           apart([*(1 if covered.include?(1)), *below.reverse]).reverse | apart(above)
         end
 
-        # Of a logarithmic line over numbers that are no ratios: the same digits in each decade, as many as there is room for.
+        # Of a logarithmic line over numbers that are no ratios: the same digits in each decade, as many as there is
+        # room for.
         #
         # @return [Array<Numeric>] 1, 2, 5, 10, 20, …
         def decades
@@ -54,8 +58,9 @@ module PumaTuner
         private
 
         def apart(numbers)
+          least = LEAST_GAP_RATIO * (@places.end - @places.begin).abs
           numbers.each_with_object([]) do |number, kept|
-            kept << number if kept.empty? || (place(number) - place(kept.last)).abs >= LEAST_GAP
+            kept << number if kept.empty? || (place(number) - place(kept.last)).abs >= least
           end
         end
 

@@ -22,6 +22,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
+// What is moved sideways can be moved by keys, too.
+for (const box of document.querySelectorAll(".wide")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+
 // Paper has nothing to unfold.
 addEventListener("beforeprint", () => {
   for (const folded of document.querySelectorAll("details")) folded.open = true;

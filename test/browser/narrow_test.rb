@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "report/fleet_fixture"
+require "support/finding_fixture"
+require "support/profiles"
+require "support/tradeoffs"
+require_relative "chromium"
+
+# Every kind of page where there is little room, as on a telephone.
+class NarrowReportInBrowserTest < TunerTest
+  time_limit 240
+
+  WIDTHS = [700, 400].freeze
+
+  # The smallest that can be read, in pixels.
+  LEAST_SIZE = 11
+
+  # small: texts that are too small; spilt: texts of pictures outside of the window; touching: names of an axis that
+  # touch each other; stuck: tables wider than the window that do not move in a box of their own, or whose first column
+  # moves with them; squeezed: how many pictures of tables have less than half of the window's width
+  FACTS = <<~JS
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    const facts = () => {
+      const box = (element) => element.getBoundingClientRect();
+      const texts = (elements) => [...new Set(elements.map((element) => element.textContent.trim().slice(0, 40)))];
+      const said = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      const shown = [...document.querySelectorAll("main *")].filter((element) => box(element).width && said(element));
+      const scale = (matrix) => matrix ? Math.hypot(matrix.c, matrix.d) : 1;
+      const size = (element) => parseFloat(window.getComputedStyle(element).fontSize) * scale(element.getScreenCTM?.());
+      const drawn = [...document.querySelectorAll("main svg text")]
+        .filter((text) => box(text).width && !text.closest(".wide"));
+      const touching = [...document.querySelectorAll(".plots tfoot svg, .plane > svg")].flatMap((svg) => {
+        const names = [...svg.querySelectorAll(".tick")].sort((one, other) => box(one).left - box(other).left);
+        return names.filter((name, index) => index && box(names[index - 1]).right > box(name).left);
+      });
+      const stuck = [...document.querySelectorAll("table")].filter((table) => {
+        if (box(table).width <= window.innerWidth) return false;
+        const wide = table.closest(".wide");
+        const cell = [...table.tBodies[0].rows].map((row) => row.cells[0]).find((first) => first.colSpan === 1);
+        if (!wide) return true;
+        wide.scrollLeft = wide.scrollWidth;
+        return !wide.scrollLeft || cell.tagName === "TH" && box(cell).left < -10;
+      });
+      const root = document.documentElement;
+      return {
+        overflow: root.scrollWidth - window.innerWidth,
+        small: texts(shown.filter((element) => size(element) < #{LEAST_SIZE})),
+        spilt: texts(drawn.filter((text) => box(text).left < 0 || box(text).right > window.innerWidth)),
+        touching: texts(touching), stuck: texts(stuck),
+        squeezed: [...document.querySelectorAll("td > svg")].map((svg) => box(svg).width)
+          .filter((width) => width && width < window.innerWidth * .5).length
+      };
+    };
+    return #{WIDTHS}.map((width) => { window.frameElement.width = width; return facts(); });
+  JS
+
+  NOTHING = {"small" => [], "spilt" => [], "touching" => [], "stuck" => [], "squeezed" => 0}.freeze
+
+  def setup
+    skip "no Chromium here: install chromium to test the report in a browser" unless Chromium.path
+  end
+
+  def pages
+    settings = {"YJIT off" => [1000, 60], "YJIT on" => [740, 84], "YJIT on with 16 MiB" => [790, 71],
+                "YJIT on with 32 MiB" => [750, 78], "YJIT on after 5 calls" => [735, 92],
+                "YJIT on after 200 calls + two arenas" => [760, 80]}
+    stacks = {"App#call > Store#find > Row#new" => 6_000_000, "App#call > View#render" => 3_000_000}
+    {
+      tuning: TuningFixture.tuning_without_trust, sweep: TuningFixture.sweep(workers: 1..4, threads: 1..12),
+      proof: ProofFixture.gems, factorial: ProofFixture.factorial, fleet: FleetFixture.comparison,
+      finding: FindingFixture.finding, profile: Profiles.costs(Profiles.samples(stacks)), diff: Profiles.two_profiles,
+      tradeoff: Tradeoffs.study(settings)
+    }
+  end
+
+  test "no page moves sideways, and what is in it can be read" do
+    pages.each do |name, value|
+      visit = Chromium.visit(PumaTuner::Report.render(value, format: :html), script: FACTS)
+      assert_empty visit.complaints
+      WIDTHS.zip(visit.facts) do |width, facts|
+        assert_operator facts.delete("overflow"), :<=, 0, "#{name} moves sideways at #{width}"
+        assert_equal NOTHING, facts, "#{name} at #{width}"
+      end
+    end
+  end
+end
