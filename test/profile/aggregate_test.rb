@@ -21,6 +21,16 @@ class ProfileAggregateTest < TunerTest
     assert_equal [0, 8], method_of(told, "A#a").then { |method| [method.self_amount, method.total_amount] }
   end
 
+  test "a template is one method in all processes, whatever numbers each has given to it" do
+    names = ["#<Class:0x00007fc160714570>#_app_views_orders_show_html_erb__2526547_4680",
+      "block in #<Class:0x00007fdd70aa4100>#_app_views_orders_show_html_erb___989_5024", "Set#_2__3"]
+    list = names.map do |name|
+      Profile::Stack.new(frames: [frame(name, "/app/views/orders/show.html.erb")], amount: 1, thread: 1, at_ns: nil)
+    end
+    template = "#<Class>#_app_views_orders_show_html_erb"
+    assert_equal [template, "Set#_2__3", "block in #{template}"], aggregate(samples(list:)).methods.map(&:name).sort
+  end
+
   test "the selves sum up to the whole" do
     random = Random.new(7)
     stacks = Array.new(200) { |i| [Array.new(1 + random.rand(6)) { "M#{random.rand(9)}#m" }.join(" > ") + " > L#{i}#l", random.rand(1..50)] }.to_h
