@@ -19,9 +19,9 @@ class ProfilePageInBrowserTest < TunerTest
   end
 
   BOX = <<~JS
-    const boxes = [...document.querySelectorAll("svg.flame svg")];
+    const boxes = () => [...document.querySelectorAll("svg.flame > svg")];
     const named = (one, name) => one.querySelector("title").textContent.split(" · ")[0] === name;
-    const box = (name) => boxes.find((one) => named(one, name));
+    const box = (name) => boxes().find((one) => named(one, name));
     const percent = (name, attribute) => Math.round(parseFloat(box(name).getAttribute(attribute)));
     const click = (name) => box(name).dispatchEvent(new window.MouseEvent("click", {bubbles: true}));
     const press = (key) => {
@@ -30,7 +30,7 @@ class ProfilePageInBrowserTest < TunerTest
       return at();
     };
     const at = () => document.activeElement.querySelector("title").textContent.split(" · ")[0];
-    const seen = () => boxes.filter((one) => one.style.display !== "none")
+    const seen = () => boxes().filter((one) => one.style.display !== "none")
       .map((one) => `${one.getAttribute("y") / 20} ${one.querySelector("title").textContent.split(" · ")[0]}`);
     const button = document.querySelector("figure button");
   JS
@@ -95,8 +95,8 @@ class ProfilePageInBrowserTest < TunerTest
   test "keys go from box to box, unfold and zoom" do
     visit = Chromium.visit(page_of_layers, script: <<~JS)
       #{BOX}
-      const stops = boxes.filter((one) => one.getAttribute("tabindex") === "0").length;
-      boxes[0].focus();
+      const stops = boxes().filter((one) => one.getAttribute("tabindex") === "0").length;
+      boxes()[0].focus();
       const way = ["Down", "Down", "Right", "Left"].map((side) => press("Arrow" + side));
       way.push(press("Enter"), press("ArrowDown"), press("ArrowUp"), press("ArrowRight"));
       press(" ");

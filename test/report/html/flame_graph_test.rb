@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "cgi"
+require "json"
 require "support/profiles"
 
 class ReportHtmlFlameGraphTest < TunerTest
@@ -78,7 +80,17 @@ class ReportHtmlFlameGraphTest < TunerTest
   test "many gems are not all named, and Ruby is where there is nothing else" do
     four = graph("Puma.a > Rack.a > Git.a > ActiveRecord.a > Orders#index" => 1)
     assert_equal "everything, through 4 frames of activerecord, nice_gem and 2 more", four.boxes.first.name
-    assert_includes seen(graph("Orders#index > C.map > C.dig" => 1)).map(&:last), "Ruby, 2 frames"
+    assert_includes seen(graph("Orders#index > C.map > C.dig" => 1)).map(&:last), "C.map, 2 frames"
+  end
+
+  test "what is folded is no element of the page, but numbers for the script" do
+    list = [stack("#{RAILS} > Orders#index", 1_000_000, own: own([RAILS, "Orders#index"]))]
+    page = PumaTuner::Report.render(costs(samples(list:)), format: :html)
+    assert_equal 2, page[%r{<svg class="flame".*?</svg>\s*</svg>}m].scan("<rect").size
+    words, boxes = JSON.parse(CGI.unescapeHTML(page[/data-boxes="([^"]+)"/, 1]))
+    assert_equal ["everything, through 4 frames of rails, puma and rack", "Puma.handle", "Rack.call", "ActionPack.call",
+      "ActiveRecord.migrate", "Orders#index"], boxes.map { |box| words[box[4]].split(" · ").first }
+    assert_equal [-1, 0, 0, 0, 0, -1], boxes.map(&:last)
   end
 
   test "what nobody spent anything on is no graph" do

@@ -34,8 +34,8 @@ module PumaTuner
             up: LineChart::Axis.new(name: "CPU per #{contents.noun}", words: ->(ns) { Units.duration(ns) }),
             across: LineChart::Axis.new(name: "window", words: ->(number) { number.round.to_s }, whole: true),
             reading: "CPU per #{contents.noun} before anything is counted. It falls while code is compiled and " \
-              "caches fill; a line that is not flat at its end was measured too early, and is named below. The axis does " \
-              "not begin at zero.")
+              "caches fill; a line that is not flat at its end was measured too early, and is named below. The axis " \
+              "does not begin at zero.")
         end
 
         def legend(contents)

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module PumaTuner
   module Report
     class Html
@@ -31,10 +33,16 @@ module PumaTuner
         FAMILIES_MAX = 2
         LEAST_FOLDED = 2
 
-        # left, width: percent; row: while everything is folded; depth: among all frames, from 0; owner: see
-        # CostFigures.owner, or :small; fold: number of the fold that the box stands for; inside: of the one that hides
-        # it; both nil without
-        Box = Data.define(:left, :width, :row, :depth, :name, :title, :owner, :fold, :inside)
+        # left, width: percent; row: while everything is folded; depth: among all frames, from 0; place: where the code
+        # is, nil where that is unknown; amounts: a sentence; owner: see CostFigures.owner, or :small
+        # fold: number of the fold that the box stands for; inside: of the one that hides it; both nil without
+        Box = Data.define(:left, :width, :row, :depth, :name, :place, :amounts, :owner, :fold, :inside) do
+          # @return [String]
+          def title = [head, amounts].join(" · ")
+
+          # @return [String] its name and place
+          def head = [name, place].compact.join(" · ")
+        end
 
         # A place in the tree. method: nil of the whole, and of what is too small; app_below: whether it leads to the
         # app's code
@@ -56,6 +64,21 @@ module PumaTuner
 
         # @return [Array<Box>] the whole first, each before what it called, and a fold before its frames
         def boxes = @boxes ||= nodes.select { |node| drawn?(node) }.flat_map { |node| boxes_of(node) }
+
+        # All boxes for the script, which draws those that are unfolded. Most of them never are, and as elements they
+        # would be most of the page.
+        #
+        # @return [String] JSON: words, and of each box its left, width and depth, the places of its owner in LEGEND and
+        #   of its head and amounts among the words, the fold that it stands for and the one that it is inside of, -1
+        #   without
+        def packed
+          words = Hash.new { |known, word| known[word] = known.size }
+          rows = boxes.map do |box|
+            [box.left, box.width, box.depth, LEGEND.keys.index(box.owner), words[box.head], words[box.amounts],
+              box.fold || -1, box.inside || -1]
+          end
+          JSON.generate([words.keys, rows])
+        end
 
         # @return [Boolean] whether there is anything to unfold
         def folds? = boxes.any?(&:fold)
@@ -121,8 +144,7 @@ module PumaTuner
         def frame_box(node, run)
           name = node.method&.name || (node.parent ? "(smaller)" : "everything")
           place = CostFigures.place(node.method.path, node.method.line) if node.method
-          own = "#{share(node.self_amount)}% by itself"
-          box(node, name:, title: title(name, place, node, own), inside: run&.number)
+          box(node, name:, place:, amounts: amounts(node, node.self_amount, "itself"), inside: run&.number)
         end
 
         def fold_box(node, run)
@@ -131,10 +153,10 @@ module PumaTuner
           gems = list(counts.keys)
           size = Figures.counted(frames.size, "frame")
           name = node.parent ? "#{gems}, #{size}" : "everything, through #{size} of #{gems}"
-          told = "#{counts.map { |family, count| "#{family} #{count}" }.join(", ")}, from #{frames.first.name} on"
-          own = "#{share(run.nodes.sum(&:self_amount))}% by themselves"
-          box(node, name:, title: title(name, told, node, own), owner: (counts.keys == ["Ruby"]) ? :ruby : :gem,
-            fold: run.number)
+          name = "#{frames.first.name}, #{size}" if node.parent && gems == "Ruby"
+          place = "#{counts.map { |family, count| "#{family} #{count}" }.join(", ")}, from #{frames.first.name} on"
+          box(node, name:, place:, amounts: amounts(node, run.nodes.sum(&:self_amount), "themselves"),
+            owner: (gems == "Ruby") ? :ruby : :gem, fold: run.number)
         end
 
         def box(node, **fields)
@@ -142,10 +164,9 @@ module PumaTuner
             depth: node.depth, owner: node.owner, fold: nil, inside: nil, **fields)
         end
 
-        # The script finds the name again, as the first line.
-        def title(name, place, node, own)
-          amounts = "#{share(node.total_amount)}% in all, #{own}, #{@figures.amount(node.total_amount)}#{@figures.per}"
-          [name, place, amounts].compact.join(" · ")
+        def amounts(node, own_amount, pronoun)
+          "#{share(node.total_amount)}% in all, #{share(own_amount)}% by #{pronoun}, " \
+            "#{@figures.amount(node.total_amount)}#{@figures.per}"
         end
 
         def share(amount) = Figures.share(@costs.share_ratio(amount))
