@@ -19,8 +19,10 @@ module PumaTuner
     #   a connection of a pool; for Kernel#sleep
     # idle_ns: a pool thread waiting for a request; outside the wall time
     # before_puma_ns: between the proxy's X-Request-Start and Puma, by two clocks; outside the wall time, nil without it
-    Budget = Document.define(*[*Parts::SUMS, :client].map { |part| :"#{part}_ns" },
-      added: %i[pool_ns db_ns redis_ns http_ns file_ns client_ns]) do
+    #
+    # Of a part that an older file does not have nothing is known.
+    parts_ns = ((Parts::SUMS | Parts::WALL) - [:wall]).map { |part| :"#{part}_ns" }
+    Budget = Document.define(:wall_ns, *parts_ns, added: parts_ns) do
       # Nanoseconds, whole ones or means; nil where they are not given.
       def initialize(wall_ns:, **parts_ns)
         super(**self.class.members.to_h { |member| [member, nil] }, wall_ns:, **parts_ns)
@@ -31,9 +33,8 @@ module PumaTuner
       def self.from_document(fields)
         fields = {"pool_ns" => fields["pool_wait_ns"], **fields}
         return super unless fields.key?("client_ns") && !fields.key?("wall_ns")
-        wall_ns = fields.except("gc_ns").values.compact.sum
-        super({"idle_ns" => nil, "gc_waited_ns" => nil, "before_puma_ns" => nil, **fields, "wall_ns" => wall_ns,
-               "cpu_ns" => fields["cpu_ns"] - fields["gc_ns"].to_i})
+        wall_ns, cpu_ns = fields.except("gc_ns").values.compact.sum, fields["cpu_ns"] - fields["gc_ns"].to_i
+        super({**fields, "wall_ns" => wall_ns, "cpu_ns" => cpu_ns})
       end
 
       # @return [Budget] nothing spent yet
