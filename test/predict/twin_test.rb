@@ -16,6 +16,8 @@ class TwinTest < TunerTest
   PARTS = PumaTuner::Probe::Parts::WALL
 
   def setup
+    # The twin takes half the time; this process has these tests alone.
+    RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
     assert_nil Predict::Engine.why_not
   end
 

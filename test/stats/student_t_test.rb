@@ -35,4 +35,11 @@ class StudentTTest < TunerTest
     end
     assert_in_delta(-StudentT.quantile(0.9, 4), StudentT.quantile(0.1, 4), 1e-12)
   end
+
+  test "is the same when it is asked for again, whatever was asked for in between" do
+    ratios = Array.new(1_500) { |index| 0.5 + index / 3_100.0 }
+    once, again = Array.new(2) { ratios.map { |ratio| StudentT.quantile(ratio, Float::INFINITY) } }
+    assert_equal once, again
+    assert_equal once.sort.uniq, once
+  end
 end

@@ -19,7 +19,10 @@ module PumaTuner
       # @param sums [Array<EqualCovariate>]
       # @param weights [Array<Integer>] how often each counts
       def self.weighted(sums, weights)
-        new(**members.to_h { |name| [name, sums.zip(weights).sum { |one, weight| one.public_send(name) * weight }] })
+        pairs = sums.zip(weights)
+        new(count: pairs.sum { |one, weight| one.count * weight }, x: pairs.sum { |one, weight| one.x * weight },
+          y: pairs.sum { |one, weight| one.y * weight }, xx: pairs.sum { |one, weight| one.xx * weight },
+          xy: pairs.sum { |one, weight| one.xy * weight })
       end
 
       # @param baseline [EqualCovariate]

@@ -7,6 +7,10 @@ module PumaTuner
       # Halving brackets so often leaves nothing between two neighbouring floats.
       HALVINGS = 200
 
+      # Quantiles that are kept: of all intervals of a sweep or a proof, a few are asked for again and again.
+      KEPT_MAX = 1_000
+      private_constant :KEPT_MAX
+
       class << self
         # @param t [Float]
         # @param freedom [Numeric] degrees of freedom, 1 or more
@@ -19,9 +23,18 @@ module PumaTuner
 
         # @param probability [Float] between 0 and 1
         # @param freedom [Numeric] degrees of freedom, 1 or more
-        # @return [Float] the value that this share of values does not exceed; by bisection, slow and sure
+        # @return [Float] the value that this share of values does not exceed
         def quantile(probability, freedom)
           return -quantile(1 - probability, freedom) if probability < 0.5
+          known = (@quantiles ||= {})
+          known.clear if known.size >= KEPT_MAX
+          known[[probability, freedom]] ||= bisected(probability, freedom)
+        end
+
+        private
+
+        # Slow and sure.
+        def bisected(probability, freedom)
           low = 0.0
           high = 1.0
           high *= 2 while probability(high, freedom) < probability
