@@ -11,11 +11,15 @@ module PumaTuner
     autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Rule, "puma_tuner/advise/rule"
 
+    # One to a file. Of a new one, its file and its test, its name here, and what it says (Report::AdviceWords).
     module Rules
-      autoload :Gc, "puma_tuner/advise/rules/gc"
-      autoload :LockBound, "puma_tuner/advise/rules/lock_bound"
-      autoload :LongBursts, "puma_tuner/advise/rules/long_bursts"
-      autoload :Topology, "puma_tuner/advise/rules/topology"
+      # In the order in which they are asked: the recommendation comes first, then the remarks.
+      ALL = {Topology: "topology", LockBound: "lock_bound", LongBursts: "long_bursts", Gc: "gc"}.freeze
+
+      ALL.each { |name, file| autoload name, "puma_tuner/advise/rules/#{file}" }
+
+      # @return [Array<Class>]
+      def self.all = ALL.keys.map { |name| const_get(name) }
     end
   end
 end

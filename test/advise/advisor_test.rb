@@ -39,7 +39,7 @@ class AdvisorTest < TunerTest
 
   test "every file of rules/ is asked" do
     files = Dir[File.expand_path("../../lib/puma_tuner/advise/rules/*.rb", __dir__)].map { |path| File.basename(path, ".rb") }
-    assert_equal files.sort, Advise::Advisor::RULES.map { |rule| rule.new(Advise::Constraints.new).send(:rule_name) }.sort
+    assert_equal files.sort, Advise::Rules.all.map { |rule| rule.new(Advise::Constraints.new).send(:rule_name) }.sort
   end
 
   test "a rule must say what it advises" do

@@ -4,8 +4,6 @@ module PumaTuner
   module Advise
     # Asks every rule. The recommendation comes first, then the remarks.
     class Advisor
-      RULES = [Rules::Topology, Rules::LockBound, Rules::LongBursts, Rules::Gc].freeze
-
       # @param constraints [Constraints]
       def initialize(constraints = Constraints.new)
         @constraints = constraints
@@ -15,7 +13,7 @@ module PumaTuner
       # @param sweep [Predict::Sweep]
       # @return [AdviceList]
       def call(workload, sweep)
-        rules = RULES.map { |rule| rule.new(@constraints) }
+        rules = Rules.all.map { |rule| rule.new(@constraints) }
         AdviceList.new(advice: rules.flat_map { |rule| rule.call(workload, sweep) }.freeze, constraints: @constraints)
       end
     end

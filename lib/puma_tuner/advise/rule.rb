@@ -4,7 +4,7 @@ module PumaTuner
   module Advise
     # Base of the rules. One rule to a file in rules/: above the class its evidence,
     # threshold and the threshold's source, predicted effect, cost and undo; beside
-    # it a test of the same name. The advisor has the list, in its order.
+    # it a test of the same name. Rules has the list, in their order.
     class Rule
       # @param constraints [Constraints]
       def initialize(constraints)

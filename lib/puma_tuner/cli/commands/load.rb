@@ -49,13 +49,16 @@ module PumaTuner
 
       # Stopped early, the last requests had no chance to be answered.
       def finish(outcome, duration_s)
-        if !outcome.refused &&
-            (outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || (outcome.unmet_count && !outcome.settling_ns))
-          exit(130)
-        end
+        exit(130) if stopped?(outcome, duration_s)
         return unless outcome.complaint
         err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
         raise Ending.new(3)
+      end
+
+      def stopped?(outcome, duration_s)
+        return false if outcome.refused
+        never_settled = outcome.unmet_count && !outcome.settling_ns
+        outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || never_settled
       end
     end
   end
