@@ -76,7 +76,7 @@ module PumaTuner
         @profiles.flat_map do |engine, (gem, cured)|
           rows = gem.methods.first(METHODS_SHOWN).map do |method|
             after = cured.methods.select { |other| other.name == method.name }.sum(&:self_amount)
-            [method.name, Report::CostFigures.new(gem).share(method.self_amount), Units.duration(gem.per_work(method.self_amount)), Units.duration(cured.per_work(after))]
+            [method.name, Report::Sections::Profile.new(gem).share(method.self_amount), Units.duration(gem.per_work(method.self_amount)), Units.duration(cured.per_work(after))]
           end
           Lab::Table.new(title: "Profile: introspection, #{engine}, YJIT off", headings: ["method", "self %", "the gem", "cured"], rows:,
             notes: ["stackprof's CPU samples per query; in brackets what sampling leaves open."])

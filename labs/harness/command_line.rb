@@ -10,7 +10,7 @@ module PumaTuner
 
         def call(**)
           labs = Lab.all
-          table = Report::Table.new(["lab", "<about", "<needs", "quick", "full", "<its gems"])
+          table = Report::Columns.new(["lab", "<about", "<needs", "quick", "full", "<its gems"])
           labs.each { |lab| table << [lab.name, lab.title, needs(lab), expected(lab, quick: true), expected(lab, quick: false), installed(lab)] }
           out.puts("Labs: published claims, measured on this machine", table.lines, "",
             "  puma_tuner lab setup NAME     installs its gems, the only step that downloads (--quick: those of the quick form only)",
@@ -84,7 +84,7 @@ module PumaTuner
         tells_of_an_app
         argument :name, "of the lab, as `puma_tuner lab list` names it"
         option :quick, :flag, "fewer variants and short rounds: wide intervals, in a minute or a few"
-        options :seed, :html, :markdown, :busy_machine, :resume,
+        options :verbose, :seed, :html, :markdown, :busy_machine, :resume,
           output: {about: "file for the finding, all measured values included; until then, what is measured is kept beside it", usual: "tmp/puma_tuner/finding.json"}
         example ["falsy_cache --quick", "introspection --html introspection.html"]
 
@@ -97,7 +97,7 @@ module PumaTuner
           options = {quick:, seed: seed, busy_machine: quick || busy_machine}
           keeping(kept_of(lab, "#{output}.parts", resume, options)) do |kept|
             finding = progress.stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
-            CLI::Output.keep(finding, output, out:, err:, html:)
+            CLI::Output.keep(finding, output, **telling, html:)
             write_summary(finding, markdown) if markdown
           end
         end

@@ -47,6 +47,6 @@ module PumaTuner
       def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }
     end
 
-    Report.add :finding, {text: FindingReport::Text, html: FindingReport::Html, markdown: FindingReport::Markdown, json: Report::Json}
+    Report.add :finding, FindingReport::Sections, html: FindingReport::Html
   end
 end

@@ -2,15 +2,14 @@
 
 module PumaTuner
   module Lab
-    # A finding in each format of PumaTuner::Report, made of its parts.
+    # A finding as blocks for PumaTuner::Report's writers, and the charts that it brings.
     module FindingReport
+      autoload :ChartPage, "#{__dir__}/report/html"
       autoload :ClaimChart, "#{__dir__}/report/claim_chart"
       autoload :ClaimRows, "#{__dir__}/report/claim_rows"
       autoload :FindingChart, "#{__dir__}/report/finding_chart"
       autoload :Html, "#{__dir__}/report/html"
-      autoload :Markdown, "#{__dir__}/report/markdown"
-      autoload :Page, "#{__dir__}/report/html"
-      autoload :Text, "#{__dir__}/report/text"
+      autoload :Sections, "#{__dir__}/report/sections"
     end
   end
 end

@@ -114,7 +114,7 @@ module PumaTuner
         RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable)
         values = command.parse(rest)
         Host::Masking.begin(Results.app_folder(**values)) if command.tells_of_an_app?
-        command.new(out:, err:, clock:).call(**values)
+        command.new(out:, err:, clock:, verbose: values.delete(:verbose) || false).call(**values)
       end
     end
   end

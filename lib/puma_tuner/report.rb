@@ -3,70 +3,105 @@
 module PumaTuner
   # Any value -> bytes.
   #
-  # One renderer to a file: a class with the kinds of document it can show in KINDS, whose instances turn a value into a
-  # String with `call`. It is named in RENDERERS, and its test stands beside it.
+  # Sections make a tree of blocks of a value (`Blocks`, `Sections`); writers print any such tree (`Writers`). JSON is the value itself, as it
+  # stands in a file: every digit, nothing left out, to be read by programs.
   module Report
     autoload :AdviceWords, "puma_tuner/report/advice_words"
-    autoload :Background, "puma_tuner/report/background"
+    autoload :Blocks, "puma_tuner/report/blocks"
     autoload :Cause, "puma_tuner/report/cause"
+    autoload :Columns, "puma_tuner/report/columns"
     autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"
     autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"
-    autoload :CostDiffFigures, "puma_tuner/report/cost_diff_figures"
-    autoload :CostFigures, "puma_tuner/report/cost_figures"
-    autoload :EndpointGroups, "puma_tuner/report/endpoint_groups"
     autoload :Facts, "puma_tuner/report/facts"
     autoload :Figures, "puma_tuner/report/figures"
     autoload :Findings, "puma_tuner/report/findings"
-    autoload :FleetFigures, "puma_tuner/report/fleet_figures"
     autoload :Formulas, "puma_tuner/report/formulas"
     autoload :Glance, "puma_tuner/report/glance"
     autoload :Grid, "puma_tuner/report/grid"
     autoload :GvlHolders, "puma_tuner/report/gvl_holders"
     autoload :HowMeasured, "puma_tuner/report/how_measured"
+    autoload :Html, "puma_tuner/report/html"
     autoload :Marks, "puma_tuner/report/marks"
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
     autoload :SelfCheckWords, "puma_tuner/report/self_check_words"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
-    autoload :Table, "puma_tuner/report/table"
-    autoload :TradeoffFigures, "puma_tuner/report/tradeoff_figures"
     autoload :Unknowns, "puma_tuner/report/unknowns"
     autoload :WhatRan, "puma_tuner/report/what_ran"
-    autoload :WorkNotes, "puma_tuner/report/work_notes"
+    autoload :Words, "puma_tuner/report/words"
 
-    autoload :Html, "puma_tuner/report/html"
-    autoload :Json, "puma_tuner/report/json"
-    autoload :Markdown, "puma_tuner/report/markdown"
-    autoload :Text, "puma_tuner/report/text"
+    # What makes blocks: one section, or the whole of a kind of document, to a file.
+    module Sections
+      autoload :Advice, "puma_tuner/report/sections/advice"
+      autoload :Background, "puma_tuner/report/sections/background"
+      autoload :Base, "puma_tuner/report/sections/base"
+      autoload :Causes, "puma_tuner/report/sections/causes"
+      autoload :CostDiff, "puma_tuner/report/sections/cost_diff"
+      autoload :Demands, "puma_tuner/report/sections/demands"
+      autoload :Fleet, "puma_tuner/report/sections/fleet"
+      autoload :Forecasts, "puma_tuner/report/sections/forecasts"
+      autoload :Foundations, "puma_tuner/report/sections/foundations"
+      autoload :Holders, "puma_tuner/report/sections/holders"
+      autoload :Machine, "puma_tuner/report/sections/machine"
+      autoload :Profile, "puma_tuner/report/sections/profile"
+      autoload :Proof, "puma_tuner/report/sections/proof"
+      autoload :Ran, "puma_tuner/report/sections/ran"
+      autoload :Rests, "puma_tuner/report/sections/rests"
+      autoload :Threads, "puma_tuner/report/sections/threads"
+      autoload :Tradeoff, "puma_tuner/report/sections/tradeoff"
+      autoload :Tuning, "puma_tuner/report/sections/tuning"
+      autoload :Works, "puma_tuner/report/sections/works"
+    end
+
+    # What prints blocks.
+    module Writers
+      autoload :Html, "puma_tuner/report/writers/html"
+      autoload :Markdown, "puma_tuner/report/writers/markdown"
+      autoload :Text, "puma_tuner/report/writers/text"
+      autoload :Writer, "puma_tuner/report/writers/writer"
+    end
 
     # In the order in which they are named to people.
-    RENDERERS = {text: Text, html: Html, markdown: Markdown, json: Json}.freeze
+    FORMATS = %i[text html markdown json].freeze
+
+    # By kind of document, what makes its blocks. A kind that is not here is shown as JSON alone.
+    PAGES = {
+      observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning, verdict: :Tuning, tuning: :Tuning,
+      profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet
+    }.freeze
 
     @others = {}
 
     class << self
       # @return [Array<Symbol>] what `render` understands
-      def formats = RENDERERS.keys
+      def formats = FORMATS
 
       # For a kind of document that is not the gem's own.
       #
       # @param kind [Symbol]
-      # @param renderers [Hash{Symbol => Class}] by format
-      def add(kind, renderers) = @others[kind] = renderers
+      # @param sections [Class] whose instances make a Blocks::Page of a value
+      # @param html [Class] a writer that knows charts of its own
+      def add(kind, sections, html: Writers::Html) = @others[kind] = [sections, html]
 
       # @param value [Data] any value with a kind
       # @param format [Symbol, String]
-      # @param options [Hash] the renderer's own, such as `color: true` for text
+      # @param options [Hash] the writer's own: `color: true` and `verbose: true` of text
       # @return [String]
       # @raise [UsageError] when there is no such format, or it cannot show such a value
       def render(value, format:, **options)
-        raise UsageError, "#{format.to_s.inspect} is no format of a report; there are #{formats.join(", ")}" unless formats.include?(format.to_sym)
+        raise UsageError, "#{format.to_s.inspect} is no format of a report; there are #{FORMATS.join(", ")}" unless FORMATS.include?(format.to_sym)
         kind = kind_of(value)
-        able = @others.fetch(kind) { RENDERERS.select { |_, renderer| renderer::KINDS.include?(kind) } }
-        renderer = able.fetch(format.to_sym) { raise UsageError, "a document of kind #{kind} cannot be shown as #{format}; ask for #{able.keys.join(" or ")}" }
-        renderer.new(**options).call(value)
+        return Document.dump(value) if format.to_sym == :json
+        sections, html = @others.fetch(kind) { [PAGES.key?(kind) && Sections.const_get(PAGES.fetch(kind)), Writers::Html] }
+        raise UsageError, "a document of kind #{kind} cannot be shown as #{format}; ask for json" unless sections
+        page = sections.new(value).page
+        case format.to_sym
+        when :text then Writers::Text.new(**options).call(page)
+        when :markdown then Writers::Markdown.new.call(page)
+        else html.new(value).call(page)
+        end
       end
 
       private

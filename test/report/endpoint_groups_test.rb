@@ -4,7 +4,7 @@ require "test_helper"
 require "support/tuning_fixture"
 
 class ReportEndpointGroupsTest < TunerTest
-  def groups(rows_max) = PumaTuner::Report::EndpointGroups.of(TuningFixture.observation.endpoints, rows_max)
+  def groups(rows_max) = PumaTuner::Report::Sections::Works.groups(TuningFixture.observation.endpoints, rows_max)
 
   test "the busiest come first, and the rest is one with the quantiles of all its requests" do
     assert_equal ["GET /articles", "GET /articles/:id", "3 others"], groups(3).map(&:name)

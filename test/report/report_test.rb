@@ -19,9 +19,8 @@ class ReportTest < TunerTest
   end
 
   test "a kind that a format cannot show is answered with the formats that can" do
-    mistake = assert_raises(PumaTuner::UsageError) { Report.render(TuningFixture.workload, format: :html) }
-    assert_equal "a document of kind workload cannot be shown as html; ask for text or json", mistake.message
-    assert_raises(PumaTuner::UsageError) { Report.render(TuningFixture.machine, format: :markdown) }
+    mistake = assert_raises(PumaTuner::UsageError) { Report.render(outcome, format: :html) }
+    assert_equal "a document of kind load_outcome cannot be shown as html; ask for json", mistake.message
   end
 
   test "something that is no document is a mistake of ours" do
@@ -38,15 +37,17 @@ class ReportTest < TunerTest
       p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: [])
   end
 
-  test "every format shows every kind that it names" do
+  test "every kind of document that has blocks is shown in every format" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
               fleet: FleetFixture.comparison}
-    {text: Report::Text, html: Report::Html, markdown: Report::Markdown, json: Report::Json}.each do |format, renderer|
-      renderer::KINDS.each { |kind| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
+    Report::PAGES.each_key do |kind|
+      Report.formats.each { |format| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end
+    assert_equal %i[load_outcome], values.keys - Report::PAGES.keys
+    refute_empty Report.render(outcome, format: :json)
   end
 
   test "JSON is the document itself" do
@@ -54,14 +55,17 @@ class ReportTest < TunerTest
     assert_equal TuningFixture.tuning, PumaTuner::Document.parse(json, "report", [:tuning])
   end
 
-  test "a kind from elsewhere brings its renderers, and has no other formats" do
-    note = Data.define(:text)
-    note.const_set(:KIND, :note)
-    shouting = Class.new { def call(value) = value.text.upcase }
-    Report.add(:note, {text: shouting})
-    assert_equal "FIRE", Report.render(note.new("fire"), format: :text)
-    mistake = assert_raises(PumaTuner::UsageError) { Report.render(note.new("fire"), format: :html) }
-    assert_equal "a document of kind note cannot be shown as html; ask for text", mistake.message
+  test "a kind from elsewhere brings what makes its blocks, and is shown in every format" do
+    note = PumaTuner::Document.define(:text, kind: :note)
+    sections = Class.new(Report::Sections::Base) do
+      def initialize(note) = @note = note
+
+      def page = Report::Blocks::Page.new(title: @note.text.upcase, parts: [])
+    end
+    Report.add(:note, sections)
+    assert_equal "FIRE\n", Report.render(note.new("fire"), format: :text)
+    assert_equal "### PumaTuner: FIRE\n", Report.render(note.new("fire"), format: :markdown)
+    assert_includes Report.render(note.new("fire"), format: :html), "<h1>FIRE</h1>"
   ensure
     Report.instance_variable_get(:@others).delete(:note)
   end

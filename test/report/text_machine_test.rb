@@ -6,7 +6,7 @@ require "support/builders"
 class TextMachineTest < TunerTest
   include Builders
 
-  SAMPLES = PumaTuner::Report::Text::Machine::SAMPLES
+  SAMPLES = PumaTuner::Report::Sections::Machine::SAMPLES
   Calibrate = PumaTuner::Calibrate
 
   def calibrated(**others)
@@ -30,6 +30,7 @@ class TextMachineTest < TunerTest
     assert_equal <<~TEXT, text(calibrated)
       Machine: what its cores, Ruby's threads and Puma itself cost
         test, 2 cores, Linux, Ruby 3.4.5, Puma 8.0.2; measured at 2026-01-01T00:00:00Z.
+
                             median  rests on            what it is
         tick               10.1 ms  8 samples           ten of them make a thread's time slice
         GVL                   fifo  0.5 s               first come, first served
@@ -45,10 +46,12 @@ class TextMachineTest < TunerTest
         tail               18.0 µs  1 window            CPU of a pool thread, outside recorded requests
         client             17.0 µs  5 turns             the load generator's CPU for each request
         round trip         31.0 µs  5 turns             of a request to an app that does nothing
+
         each burst touches    16 KiB  256 KiB  4096 KiB
         switch, on one core  5.00 µs  8.00 µs   unknown
         switch, others idle  14.0 µs  21.0 µs   40.0 µs
         switch, others busy  5.20 µs  9.00 µs   60.0 µs
+
         busy processes           1     2     3     4
         cores' worth of work  1.00  1.95  1.94  1.93
         Work: of 7 rounds, by CPU time, one of the best. How each is measured: docs/calibration.md.

@@ -7,7 +7,7 @@ require_relative "proof_fixture"
 class ReportTextTest < TunerTest
   include Golden
 
-  def text(value, **options) = PumaTuner::Report.render(value, format: :text, **options)
+  def text(value, verbose: true, **options) = PumaTuner::Report.render(value, format: :text, verbose:, **options)
 
   def many_endpoints(count)
     (1..count).map { |number| ["GET /api/v2/organizations/:organization_id/reports/#{number}.json", 2_000 - number * 10, *TuningFixture::ENDPOINTS[number % 5].drop(2)] }
@@ -17,6 +17,27 @@ class ReportTextTest < TunerTest
     assert_golden "tuning.txt", text(TuningFixture.tuning)
   end
 
+  test "unasked, a tuning shows the conclusions, the threads, the settings worth a look, the advice and the proof" do
+    output = text(TuningFixture.tuning, verbose: false)
+    assert_golden "tuning_brief.txt", output
+    assert_equal ["In short", "Threads", "Predicted", "Recommended", "Proof", "There is more"],
+      output.lines.grep(/\A[A-Z]/).grep_v(/\ARecommended config/).map { |line| line[/\A[A-Z][a-z ]+/].strip }
+    assert_match(/^  3 of 16 topologies\.$/, output)
+    assert_operator output.lines.size, :<, text(TuningFixture.tuning).lines.size / 2
+  end
+
+  test "unasked, a proof on its own shows what was found and its table, and an observation its threads and endpoints" do
+    assert_golden "verdict_brief.txt", text(TuningFixture.verdict, verbose: false)
+    output = text(TuningFixture.observation, verbose: false)
+    assert_match(/^Threads.*^Endpoints.*^Jobs.*^Small print.*^There is more: --verbose, and in the HTML report\.\n\z/m, output)
+    refute_match(/^GVL|^Background/, output)
+  end
+
+  test "where nothing is left out nothing more is promised" do
+    [TuningFixture.advice_list, TuningFixture.workload].each { |value| refute_includes text(value, verbose: false), "There is more" }
+    refute_includes text(TuningFixture.tuning), "There is more"
+  end
+
   test "a tuning without a proof" do
     assert_golden "tuning_without_verdict.txt", text(TuningFixture.tuning(verdict: nil))
   end
@@ -24,8 +45,9 @@ class ReportTextTest < TunerTest
   test "a tuning whose model misses what it was made from says that first, and recommends nothing" do
     output = text(TuningFixture.tuning_without_trust)
     assert_golden "tuning_without_trust.txt", output
-    assert_match(/\ABeware: the model misses what it was made from\n  The model does not reproduce the recording at 1x8/, output)
-    assert_match(/\A\e?.*Beware/, text(TuningFixture.tuning_without_trust, early: true))
+    [output, text(TuningFixture.tuning_without_trust, verbose: false), text(TuningFixture.sweep.with(self_check: TuningFixture.self_check))].each do |told|
+      assert_match(/\AIn short.*\n  Beware +The model does not reproduce the recording at 1x8/, told)
+    end
   end
 
   test "a model that reproduces its recordings takes one line" do
@@ -40,7 +62,7 @@ class ReportTextTest < TunerTest
       sweep.with(forecasts: sweep.forecasts.map { |one| one.with(quantiles: {"p95" => one.p90_ns, "p99.9" => one.p99_ns}) })
     end
     assert_match(/requests\/s +p95 ms +p99\.9 ms +cores/, text(asked))
-    assert_includes PumaTuner::Report.render(asked, format: :markdown), "| workers x threads | requests/s | p95 | p99.9 |  |"
+    assert_includes PumaTuner::Report.render(asked, format: :markdown), "| workers x threads | requests/s | p95 | p99.9 | cores |"
     page = PumaTuner::Report.render(asked, format: :html)
     %w[p50 p90 p95 p99 p99.9].each { |name| assert_includes page, "#{name} ms</th>" }
   end
@@ -187,11 +209,11 @@ class ReportTextTest < TunerTest
 
   test "of many rows the busiest are shown, and how many are left out" do
     output = text(TuningFixture.observation(endpoint_rows: many_endpoints(20)))
-    assert_includes output, "14 rows more in the JSON."
+    assert_includes output, "all, 14 rows more among them"
     threads = (1..11).map { |number| TuningFixture.background.first.with(name: "thread #{number}") }
     output = text(TuningFixture.observation(background: threads))
     assert_equal 8, output.scan(/^  thread \d+ +2\.9/).size
-    assert_includes output, "3 threads more in the JSON."
+    assert_includes output, "3 threads more in the HTML report and in the JSON."
   end
 
   test "requests whose parts do not sum to their wall time are counted in a note, and nothing is said when there are none" do

@@ -6,10 +6,10 @@ require "support/tuning_fixture"
 class ReportWorkNotesTest < TunerTest
   def endpoint(shares = {cpu: 0.5}, name: "GET /", before_puma_ms: nil) = TuningFixture.endpoint(name, 100, 10.0, 9.0, 20.0, shares, before_puma_ms)
 
-  def notes(*endpoints) = PumaTuner::Report::WorkNotes.new(endpoints)
+  def notes(*endpoints) = PumaTuner::Report::Sections::Works.new(endpoints)
 
   test "the quantiles come with their error" do
-    assert_equal ["p50 and p99 are of all requests, by a histogram: off by 1.6% at most."], notes(endpoint).all
+    assert_equal ["p50 and p99 are of all requests, by a histogram: off by 1.6% at most."], notes(endpoint).notes
   end
 
   test "a wait for a pool and for another's garbage collection is told from half a percent of the time" do

@@ -3,15 +3,13 @@
 module PumaTuner
   module Lab
     module FindingReport
-      # One file for a browser.
-      class Html
-        # @return [String]
-        def call(finding) = Page.new(finding).page
-      end
-
-      # The page of a lab's finding.
-      class Page < Report::Html::Page
-        Report::Html::Templates.each_in(__dir__, without_argument: %w[finding]) { |source, path| module_eval(source, path, 0) } # standard:disable Style/EvalWithLocation
+      # The page with a lab's charts in it.
+      class ChartPage < Report::Html::ChartPage
+        Report::Html::Templates.each_in(__dir__,
+          without_argument: []) { |source, path|
+          module_eval(source, path,
+            0)
+        } # standard:disable Style/EvalWithLocation
 
         # Beside the style of all pages.
         STYLE = <<~CSS
@@ -21,45 +19,25 @@ module PumaTuner
           .findings li { margin: .35rem 0; }
         CSS
 
-        # @return [Lab::Finding]
-        def finding = @value
-
-        # @return [String]
-        def title = finding.title
-
-        # @return [String]
-        def content_html = finding_html
-
         # @return [String] CSS
         def stylesheet = super + STYLE
 
         # @return [String] the finding as JSON, its verdicts as short as those of other pages
         def embedded_document
-          Report::Html::Embedded.json(finding.with(verdicts: finding.verdicts.transform_values { |verdict| Report::Html::Embedded.without_recorded_requests(verdict) }))
+          embedded = Report::Html::Embedded
+          short = @value.verdicts.transform_values { |verdict| embedded.without_recorded_requests(verdict) }
+          embedded.json(@value.with(verdicts: short))
         end
+      end
 
-        # @return [Array<ClaimRows::Row>]
-        def claim_rows = @claim_rows ||= ClaimRows.of(finding)
+      # The writer that knows a lab's charts.
+      class Html < Report::Writers::Html
+        CHART_PAGE = ChartPage
 
-        # @return [String, nil] how often their outcomes are wrong
-        def claims_note = ClaimRows.family(finding)
-
-        # @return [ClaimChart]
-        def claim_chart = @claim_chart ||= ClaimChart.new(finding)
-
-        # @return [Array<Report::Html::LineChart>] those that have something to show
-        def finding_charts = @finding_charts ||= finding.charts.map { |chart| FindingChart.of(chart) }.select(&:any?)
-
-        # @return [Hash{String => Hash{String => String}}] how each verdict's rounds went
-        def rounds = finding.verdicts.transform_values { |verdict| Report::HowMeasured.new(Report::Contents.of(verdict)).table.except("machine") }
-
-        # Columns of numbers stand right.
-        #
-        # @param table [Lab::Table]
-        # @return [Array<Boolean>] by column
-        def numbers_in(table)
-          table.headings.each_index.map { |index| index.positive? && table.rows.all? { |row| Text::Tables::NUMBER.match?(row[index].to_s) } }
-        end
+        CHARTS = {
+          claims: [:claim_chart, ->(finding) { ClaimChart.new(finding) }],
+          finding: [:line_chart, ->(finding) { finding.charts.map { |chart| FindingChart.of(chart) } }]
+        }.freeze
       end
     end
   end

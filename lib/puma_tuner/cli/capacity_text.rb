@@ -13,7 +13,7 @@ module PumaTuner
 
       # @return [String]
       def to_s
-        table = Report::Table.new(["", "holds with", *percentiles.map { |name| "#{name} ms" }, "fails with", "<"])
+        table = Report::Columns.new(["", "holds with", *percentiles.map { |name| "#{name} ms" }, "fails with", "<"])
         @capacities.zip(@settings) { |capacity, setting| table << row(capacity, setting) }
         first = @capacities.first
         found = "  Found by bisection, to #{Units.percent(first.tolerance_ratio)}; " \

@@ -84,10 +84,12 @@ module PumaTuner
       # @param out [IO]
       # @param err [IO] told how far the work is, and what went wrong
       # @param clock [#call] seconds that only grow
-      def initialize(out:, err:, clock: Clock.method(:now_s))
+      # @param verbose [Boolean] whether a value is told in full
+      def initialize(out:, err:, clock: Clock.method(:now_s), verbose: false)
         @out = out
         @err = err
         @clock = clock
+        @verbose = verbose
       end
 
       private
@@ -95,6 +97,9 @@ module PumaTuner
       attr_reader :out, :err, :clock
 
       def progress = Progress.new(err, clock:)
+
+      # How Output tells a value.
+      def telling = {out:, err:, verbose: @verbose}
 
       # Told before long work.
       def say = ->(text) { err.puts("  #{text} …") }

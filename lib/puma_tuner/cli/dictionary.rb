@@ -34,7 +34,8 @@ module PumaTuner
           [:with, :text, "PROFILER", "profiler; --list names them", {usual: "stackprof, and vernier with --odd"}],
           [:output, :file, "FILE", "file for what the command makes; - prints it instead of a text"],
           [:html, :file, "FILE", "file for an HTML report"],
-          [:markdown, :file, "FILE", "file for a summary, as for a pull request"]
+          [:markdown, :file, "FILE", "file for a summary, as for a pull request"],
+          [:verbose, :flag, nil, "print all that there is to tell; without, what fits a screen"]
         ],
         "The app" => [
           [:directory, :folder, "FOLDER", "folder of the app, or in which a command after `--` runs",

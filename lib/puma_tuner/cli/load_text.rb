@@ -20,7 +20,7 @@ module PumaTuner
       # @param result [Load::SelfTest::Result]
       # @return [String]
       def self.self_test(result)
-        table = Report::Table.new(["", "truth", "reported", "<"])
+        table = Report::Columns.new(["", "truth", "reported", "<"])
         result.lines.each do |line|
           table << [line.name, Units.duration(line.true_ns), Units.duration(line.reported_ns),
             line.right? ? "right" : "WRONG"]
@@ -55,7 +55,7 @@ module PumaTuner
       end
 
       def percentiles
-        table = Report::Table.new(["", "p50", "p90", "p99", "p99.9", "max"])
+        table = Report::Columns.new(["", "p50", "p90", "p99", "p99.9", "max"])
         p999_ns = @outcome.p999_ns if enough?
         table << ["latency", *durations(@outcome.p50_ns, @outcome.p90_ns, @outcome.p99_ns, p999_ns, @outcome.max_ns)]
         {"service time" => @outcome.service, "own lateness" => @outcome.lag}

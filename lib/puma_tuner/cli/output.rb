@@ -14,9 +14,10 @@ module PumaTuner
       # @param path [String, nil] for the value, or STANDARD_OUTPUT
       # @param html [String, nil] a path
       # @param text [String, nil] what people read instead of the usual report
-      def write(value, out:, err:, path: nil, html: nil, text: nil)
+      # @param verbose [Boolean] whether the report tells all
+      def write(value, out:, err:, path: nil, html: nil, text: nil, verbose: false)
         out.puts((path == STANDARD_OUTPUT) ? Document.dump(value) : text ||
-          Report.render(value, format: :text, color: color?(out)))
+          Report.render(value, format: :text, color: color?(out), verbose:))
         write_files(value, err:, path:, html:)
       end
 
@@ -35,11 +36,11 @@ module PumaTuner
 
       # What a stage made: into its file, for the next stage, and as text.
       # @param path [String] or STANDARD_OUTPUT
-      def keep(value, path, out:, err:, html: nil)
-        return write(value, out:, err:, path:, html:) if path == STANDARD_OUTPUT
+      def keep(value, path, out:, err:, html: nil, verbose: false)
+        return write(value, out:, err:, path:, html:, verbose:) if path == STANDARD_OUTPUT
         make_folder(path)
         Document.write(value, path)
-        write(value, out:, err:, html:)
+        write(value, out:, err:, html:, verbose:)
         err.puts("#{name_of(value)}: #{File.expand_path(path)}")
       end
 

@@ -37,12 +37,12 @@ class LabCommandTest < TunerTest
       result = lab("run", "tiny", "--quick", "--seed", "7", "--html", "finding.html", "--markdown", "finding.md", folder:)
       assert_equal 0, result.code, result.err
       assert_match(/asking a child/, result.err)
-      assert_match(/twice ten\n +20 expected; here 20: exact/, result.out)
+      assert_match(/twice ten\n +published +20 expected\n +here +20: exact/, result.out)
       finding = PumaTuner::Document.read(File.join(folder, "tmp/puma_tuner/finding.json"), :finding)
       assert_equal ["tiny", true, ["Seed 7."]], [finding.lab, finding.quick, finding.conclusions]
       assert_match(/lab run tiny --quick --seed 7/, finding.command)
       assert_match(/<!DOCTYPE html>/i, File.read(File.join(folder, "finding.html")))
-      assert_match(/\A### Lab tiny/, File.read(File.join(folder, "finding.md")))
+      assert_match(/\A### PumaTuner lab tiny/, File.read(File.join(folder, "finding.md")))
       assert_equal 0, puma_tuner("report", "tmp/puma_tuner/finding.json", folder:).code
     end
   end

@@ -7,7 +7,7 @@ module PumaTuner
       desc "Say what to change, what it will bring, what it costs, and how to undo it"
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
-      options :threads, :workers, :max_p99, :what_if, :station, :seed,
+      options :verbose, :threads, :workers, :max_p99, :what_if, :station, :seed,
         output: {usual: "advice.json in the app's tmp/puma_tuner"},
         max_memory: {usual: "the container's memory limit, where there is one"},
         seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s,
@@ -25,7 +25,7 @@ module PumaTuner
         sweeper = forecast.sweeper(app)
         constraints = Options::Constraints.from(options).constraints.inside(app.facts)
         Output.keep(Advise::Advisor.new(constraints).call(app.workload, progress.sweep(sweeper, scenarios)),
-          output, out:, err:)
+          output, **telling)
       end
     end
   end

@@ -13,7 +13,7 @@ module PumaTuner
       def call(before:, after:, output:, html:)
         Output.check_writable(output, html)
         profiles = [before, after].map { |path| Document.read(path, :profile) }
-        Output.write(Profile::Diff.new(*profiles).call, out:, err:, path: output, html:)
+        Output.write(Profile::Diff.new(*profiles).call, **telling, path: output, html:)
       end
     end
   end

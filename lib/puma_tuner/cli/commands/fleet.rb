@@ -9,7 +9,8 @@ module PumaTuner
       SOURCES = %w[auto rules raw].freeze
 
       desc "Compare two groups of servers, or two periods, by what they exported to Prometheus"
-      options :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed, window: "7d",
+      options :verbose, :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed,
+        window: "7d",
         output: {formerly: [:json]},
         url: {default: "http://127.0.0.1:9090",
               about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: what comes before /api/v1"}
@@ -23,7 +24,7 @@ module PumaTuner
         question = question_of(**options)
         prometheus = Fleet::Prometheus.new(url, timeout_s: timeout, header:)
         command = command(url:, **options.slice(:a, :b, :window, :step, :a_end, :b_end, :source))
-        Output.write(Fleet::Reader.new(prometheus, question).call(command:), out:, err:, path: output, html:)
+        Output.write(Fleet::Reader.new(prometheus, question).call(command:), **telling, path: output, html:)
       end
 
       private

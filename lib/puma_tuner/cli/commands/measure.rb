@@ -10,8 +10,8 @@ module PumaTuner
         hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think, :reuse, :seed,
-        :settings, :single_recording, connections: Options::Traffic::USUAL_CONNECTIONS,
+      options :verbose, :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think,
+        :reuse, :seed, :settings, :single_recording, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {usual: "10 with --load, until Ctrl-C without", limits: ..86_400}, warmup: "2",
         locks: {usual: "with --load, and not around your own traffic"},
         output: {usual: "observation.json in the app's tmp/puma_tuner"}
@@ -36,10 +36,10 @@ module PumaTuner
         else
           measure_own_traffic(command, **options)
         end
-        Output.keep(observation, output, out:, err:, html:)
+        Output.keep(observation, output, **telling, html:)
       rescue Interrupt
         raise unless observation
-        Output.keep(observation, output, out:, err:, html:)
+        Output.keep(observation, output, **telling, html:)
         exit(130)
       end
 

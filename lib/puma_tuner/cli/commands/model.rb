@@ -11,7 +11,7 @@ module PumaTuner
       def call(observation:, output:)
         output = Results.path(output, "workload.json", err:, recorded: observation)
         Output.check_writable(output)
-        Output.keep(Model::WorkloadFit.workload(Document.read(observation, :observation)), output, out:, err:)
+        Output.keep(Model::WorkloadFit.workload(Document.read(observation, :observation)), output, **telling)
       end
     end
   end

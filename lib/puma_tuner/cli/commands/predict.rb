@@ -7,7 +7,7 @@ module PumaTuner
       desc "Say what other settings, loads, or changes to the app would do, from recordings of it"
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
-      options :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,
+      options :verbose, :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,
         :queue_requests, :capacity, :max_p, :percentiles, :seed,
         rate: {type: :rates, takes: "RATE,…", usual: "the recording's load"},
         connections: {type: :counts, takes: "N,…"}, think: {usual: "as recorded"},
@@ -40,7 +40,7 @@ module PumaTuner
         scenarios = Scenarios.new(app.workload, **options.slice(*Scenarios::OPTIONS))
           .of(Options::Grid.from(options).topologies(app.usual_workers), capacity ? [loads.to_search] : loads.to_a)
         sweep = capacity ? capacity_sweep(sweeper, scenarios, goal) : progress.sweep(sweeper, scenarios)
-        Output.keep(sweep, output, out:, err:, html:)
+        Output.keep(sweep, output, **telling, html:)
       end
 
       private

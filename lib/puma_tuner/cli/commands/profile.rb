@@ -8,9 +8,9 @@ module PumaTuner
         "of a block of Ruby", hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :rate, :with, :directory, :boot_limit, :topology, :block, :data, :arrivals, :seed,
-        :mode, :interval, :odd, :request, :times, :token, :name, :iterations, :read, :whole, :list, :install, :html,
-        connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", load: true,
+      options :verbose, :path, :requests, :rate, :with, :directory, :boot_limit, :topology, :block, :data, :arrivals,
+        :seed, :mode, :interval, :odd, :request, :times, :token, :name, :iterations, :read, :whole, :list, :install,
+        :html, connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", load: true,
         warmup: {default: "3", limits: 0..3_600},
         output: {
           usual: "profile.json in the app's tmp/puma_tuner; the profiler's own files go into a folder beside it"
@@ -32,7 +32,7 @@ module PumaTuner
         Output.check_writable(output, html)
         costs, broken = ProfilePlan.new(options, output: Results.beside(output, "profile.json", err:, **options),
           progress:, err:).call
-        Output.keep(costs, output, out:, err:, html:)
+        Output.keep(costs, output, **telling, html:)
         raise MeasurementFailed, "what was taken until then is kept in #{output}. #{broken}" if broken
       end
 

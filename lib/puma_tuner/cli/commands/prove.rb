@@ -10,10 +10,10 @@ module PumaTuner
       tells_of_an_app
       argument :app, "#{Options::App::ABOUT}; several config.ru, or several Puma configurations, are variants",
         required: false, many: true
-      options :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory, :boot_limit, :block,
-        :data, :arrivals, :think, :reuse, :seed, :factor, :variants, :looks, :noise_rounds, :equivalent, :turns,
-        :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine, :resume, :false_alarms,
-        connections: Options::Traffic::USUAL_CONNECTIONS,
+      options :verbose, :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory,
+        :boot_limit, :block, :data, :arrivals, :think, :reuse, :seed, :factor, :variants, :looks, :noise_rounds,
+        :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine,
+        :resume, :false_alarms, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
         primary: {usual: "throughput; p99 with --rate; iterations of a block"},
         core: {usual: "the last of four or more, else none"},
@@ -45,7 +45,7 @@ module PumaTuner
       private
 
       def keep(verdict, output, html:, markdown:)
-        Output.keep(verdict, output, out:, err:, html:)
+        Output.keep(verdict, output, **telling, html:)
         return unless markdown
         Output.write_file(markdown, Report.render(verdict, format: :markdown))
         err.puts("summary: #{File.expand_path(markdown)}")

@@ -6,13 +6,14 @@ module PumaTuner
     class Commands::Report < Command
       desc "Show a document again: as text, HTML, Markdown or JSON"
       argument :document, "file written by any of the other commands"
-      options :format, output: {about: "file for the report; - prints it", default: "-", usual: "it is printed"}
+      options :verbose, :format,
+        output: {about: "file for the report; - prints it", default: "-", usual: "it is printed"}
       example ["tmp/puma_tuner/advice.json", "tmp/puma_tuner/verdict.json --format html --output verdict.html"]
 
       def call(document:, format:, output:)
         Output.check_writable(output)
-        # The color option is the text renderer's.
-        options = (format == "text") ? {color: output == "-" && Output.color?(out)} : {}
+        # These are the options of text.
+        options = (format == "text") ? {color: output == "-" && Output.color?(out), verbose: @verbose} : {}
         bytes = Report.render(Document.read(document), format: format.to_sym, **options)
         (output == "-") ? out.puts(bytes) : Output.write_file(output, bytes)
       end

@@ -16,8 +16,8 @@ module PumaTuner
       argument :subjects, "yjit, malloc or gc; of several, such as yjit,malloc, every combination is tried",
         choices: Tradeoff::Menu::SUBJECTS
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed, :for_workers,
-        :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
+      options :verbose, :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed,
+        :for_workers, :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
         duration: {default: "6", about: "how long each trial measures; memory is told at its end"},
         warmup_limit: {default: "60", about: "after which a trial begins though YJIT is still compiling, " \
         "or CPU per request still falls"}, max_memory: {formerly: [:memory_limit]},
@@ -40,7 +40,7 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           prove(plan(variants, folder, options), name:, output: Results.beside(output, "#{name}.json", err:, **options),
             resume:) do |verdict|
-            Output.keep(Tradeoff::Judge.new(verdict, subject: name, **estimate).call, output, out:, err:, html:)
+            Output.keep(Tradeoff::Judge.new(verdict, subject: name, **estimate).call, output, **telling, html:)
           end
         end
       end

@@ -7,8 +7,8 @@ module PumaTuner
       desc "Measure an app, predict other settings, recommend some, and prove it", hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
-      options :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed, :settings,
-        :single_recording, :check, :max_p99, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
+      options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
+        :settings, :single_recording, :check, :max_p99, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
         "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
@@ -27,7 +27,7 @@ module PumaTuner
         kept = []
         tuner = Tuner.new(plan, progress:, kept: ->(value) { tell_early(kept << value, output, html) })
         tuning = tuner.call
-        Output.write(tuning, out:, err:, path: output, html:)
+        Output.write(tuning, **telling, path: output, html:)
         ensure_proof(tuning, tuner.output)
       rescue Interrupt
         save_unfinished(kept || [], output, html, path: -> { Results.path(nil, "interrupted.json", err:, **options) })
@@ -40,7 +40,7 @@ module PumaTuner
       # error, as the whole report is still to come.
       def tell_early(kept, output, html)
         return unless kept.last.is_a?(Tuning) && kept.one?(Tuning)
-        err.puts("", Report.render(kept.last, format: :text, color: Output.color?(err), early: true), "")
+        err.puts("", Report.render(kept.last, format: :text, color: Output.color?(err)), "")
         Output.write_files(kept.last, err:, path: output, html:)
       end
 

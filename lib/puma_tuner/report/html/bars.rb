@@ -27,7 +27,7 @@ module PumaTuner
         # @param parts [Array<Parts::Part>] that there can be
         # @return [Bars] one bar for each endpoint or kind of job
         def self.of_works(works, headings, parts)
-          rows = EndpointGroups.of(works, WORKS_MAX).map do |group|
+          rows = Sections::Works.groups(works, WORKS_MAX).map do |group|
             facts = [Figures.count(group.requests_count), Units.duration(group.p50_ns), Units.duration(group.p99_ns)]
             [group.name, facts, group.budget, Parts.io(group.budget, group.requests_count)]
           end

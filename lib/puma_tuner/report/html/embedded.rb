@@ -15,6 +15,9 @@ module PumaTuner
           Document.dump(without_recorded_requests(value)).gsub("<", "\\u003c")
         end
 
+        # @return [Boolean] whether recorded requests were left out
+        def shortened?(value) = [Tuning, Probe::Observation, Model::Workload].include?(value.class)
+
         # @return [Data] of the same kind
         def without_recorded_requests(value)
           case value

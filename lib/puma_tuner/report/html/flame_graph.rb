@@ -34,7 +34,7 @@ module PumaTuner
         LEAST_FOLDED = 2
 
         # left, width: percent; row: while everything is folded; depth: among all frames, from 0; place: where the code
-        # is, nil where that is unknown; amounts: a sentence; owner: see CostFigures.owner, or :small
+        # is, nil where that is unknown; amounts: a sentence; owner: see Sections::Profile.owner, or :small
         # fold: number of the fold that the box stands for; inside: of the one that hides it; both nil without
         Box = Data.define(:left, :width, :row, :depth, :name, :place, :amounts, :owner, :fold, :inside) do
           # @return [String]
@@ -56,7 +56,7 @@ module PumaTuner
         # @param costs [Profile::Costs]
         def initialize(costs)
           @costs = costs
-          @figures = CostFigures.new(costs)
+          @figures = Sections::Profile.new(costs)
         end
 
         # @return [Boolean]
@@ -106,7 +106,7 @@ module PumaTuner
 
         def owner(index, method)
           return :small if index&.negative?
-          method ? CostFigures.owner(method.path) : :ruby
+          method ? Sections::Profile.owner(method.path) : :ruby
         end
 
         # Nothing is folded where nothing is the app's: the gems are what somebody looks at then.
@@ -143,7 +143,7 @@ module PumaTuner
 
         def frame_box(node, run)
           name = node.method&.name || (node.parent ? "(smaller)" : "everything")
-          place = CostFigures.place(node.method.path, node.method.line) if node.method
+          place = Sections::Profile.place(node.method.path, node.method.line) if node.method
           box(node, name:, place:, amounts: amounts(node, node.self_amount, "itself"), inside: run&.number)
         end
 
@@ -175,7 +175,7 @@ module PumaTuner
 
         # @return [Hash{String => Integer}] frames by gem, most first, Ruby last
         def families(frames)
-          gems = frames.map { |method| method.path.to_s[CostFigures::GEM, 1]&.sub(VERSION_OF_GEM, "") || "Ruby" }
+          gems = frames.map { |method| method.path.to_s[Sections::Profile::GEM, 1]&.sub(VERSION_OF_GEM, "") || "Ruby" }
           several = (gems & RAILS).size > 1
           counts = gems.map { |gem| (several && RAILS.include?(gem)) ? "rails" : gem }.tally
           counts.sort_by { |name, count| [(name == "Ruby") ? 1 : 0, -count, name] }.to_h

@@ -8,7 +8,7 @@ module PumaTuner
         # @param comparison [Fleet::Comparison]
         def initialize(comparison)
           @rows = comparison.rows.select(&:ratio)
-          @told = FleetFigures.new(comparison).rows.to_h { |row| [row.label, row] }
+          @told = Sections::Fleet.new(comparison).told.to_h { |row| [row.label, row] }
           @scale = scale_of(@rows.flat_map { |row| [row.ratio, row.adjusted] })
         end
 

@@ -9,7 +9,7 @@ module PumaTuner
       # A partial's argument, where it takes one, has the partial's own name.
       module Templates
         # About the whole page: they take nothing.
-        WITHOUT_ARGUMENT = %w[page tuning profile cost_diff tradeoff header time background forecasts advice proof predicted_cells causes what_ran how_measured foundations fleet].freeze
+        WITHOUT_ARGUMENT = %w[page].freeze
 
         # ERB's own def_method would not see the constants of the modules around the one that evaluates it.
         #

@@ -54,7 +54,7 @@ module PumaTuner
         # @param study [Tradeoff::Study]
         def initialize(study)
           @study = study
-          @figures = TradeoffFigures.new(study)
+          @told = Sections::Tradeoff.new(study).told
           @points = study.points
           @x_scale = Scale.new(numbers(:memory_ratio), 0..100)
           @y_scale = Scale.new(numbers(:cpu_ratio), plot_bottom..TOP)
@@ -91,7 +91,7 @@ module PumaTuner
         def y_ticks = @y_scale.ticks.map { |number| [@y_scale.place(number), "#{number.round(2)}x"] }
 
         # @return [Array<Mark>] from the least memory to the most
-        def marks = @marks ||= @figures.rows.map { |row| mark(row) }
+        def marks = @marks ||= @told.map { |row| mark(row) }
 
         # @return [Hash{Mark => Label}] what matters most has the best place
         def labels

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module Sections
+      # What to change, what it rests on, what it takes, how to go back; then the remarks.
+      class Advice < Base
+        # @param contents [Contents] with a list of advice
+        def initialize(contents)
+          @contents = contents
+        end
+
+        # @return [Blocks::Section]
+        def section
+          recommended = @contents.recommendation
+          articles = [*recommended, *@contents.other_advice].map { |advice| article(advice) }
+          nothing = Paragraph.new("Nothing to say: no rule found a reason to change anything.") if articles.empty?
+          Section.new(id: "recommended", title: recommended ? "Recommended" : "Advice", blocks: [*nothing, *articles])
+        end
+
+        private
+
+        def article(advice)
+          told = AdviceWords.of(advice)
+          change, undo = [told.change, told.undo].map { |text| advice.topology ? Code.new(text) : text }
+          rows = {"predicted" => prediction(advice), "change" => change, "cost" => told.cost, "undo" => undo,
+                  "because" => told.evidence}
+          Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list)],
+            style: advice.remark? ? :remark : :advice)
+        end
+
+        def prediction(advice)
+          return "a steady state, which today's settings have not" if advice.topology && advice.throughput_ratio.nil?
+          return if advice.throughput_ratio.nil? || (advice.topology && @contents.stay?)
+          ratios = {"throughput" => advice.throughput_ratio, "p50" => advice.p50_ratio, "p99" => advice.p99_ratio}
+          words = ratios.filter_map { |word, ratio| "#{word} #{Figures.ratio(ratio)}" if ratio }
+          "#{words.join(", ")}: of today's; #{Figures.level(advice.throughput_ratio)} of " \
+            "#{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,187 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module Sections
+      # Two groups of servers: what each did, by how much they differ, whether both were asked for the same, and all
+      # services.
+      class Fleet < Base
+        # a, b: "47.0 ms"; change: "-11 %", of b to a
+        Told = Data.define(:label, :a, :b, :change, :ratio, :adjusted, :outcome)
+
+        # Of the groups' sizes, a whole number tells enough.
+        NUMBERS = {"ns" => :duration, "per_s" => :rate}.freeze
+
+        # Why rows are not shown whatever their figures say.
+        UNDECIDED = {
+          short_blocks: "%s: not shown, whatever the figures are. Parts of a day hang together, and intervals of " \
+            "them are narrower than the truth; " \
+            "a --window of four days or more decides.",
+          few_blocks: "%s: not shown, as there are too few blocks of time for an interval.",
+          traffic_apart: "%s: not shown, as the groups have no traffic per worker in common: the ratio has the " \
+            "traffic's part in it, and what it " \
+            "would be at equal traffic nobody has seen."
+        }.freeze
+
+        BLOCKS = {86_400 => "one day", 21_600 => "six hours", 3_600 => "one hour"}.freeze
+        private_constant :NUMBERS, :UNDECIDED, :BLOCKS
+
+        # @param comparison [Fleet::Comparison]
+        def initialize(comparison)
+          @comparison = comparison
+        end
+
+        # @return [Blocks::Page]
+        def page
+          Page.new(title: "Fleet: #{name(@comparison.a)} against #{name(@comparison.b)}", kicker: "PumaTuner fleet",
+            date: @comparison.started_at,
+            head: [Labelled.new(rows: {"a" => group(@comparison.a), "b" => group(@comparison.b)}, style: :points)],
+            command: @comparison.command,
+            parts: [Part.new(id: "comparison", title: "How they differ", sections: [comparison]),
+              Part.new(id: "mix", title: "Endpoint mix", sections: [mix]),
+              Part.new(id: "services", title: "Services", sections: [services]),
+              Part.new(id: "foundations", title: "What this rests on", sections: [foundations])])
+        end
+
+        # @return [Array<Told>] the comparison's rows in words
+        def told
+          @comparison.rows.map do |row|
+            Told.new(label: row.label, a: number(row, row.a), b: number(row, row.b),
+              change: (Units.change(row.b / row.a) if row.a&.positive? && row.b),
+              ratio: Figures.ratio(row.ratio), adjusted: Figures.ratio(row.adjusted), outcome: row.outcome)
+          end
+        end
+
+        private
+
+        def name(group) = (@comparison.a.selector == @comparison.b.selector) ? "#{group.selector} until " \
+          "#{group.ends_at}" : group.selector
+
+        def group(group) = "#{group.selector}, #{group.begins_at} to #{group.ends_at}: #{counts(group)}"
+
+        def counts(group)
+          parts = [[group.servers_count, "server"],
+            [group.workers_count, "worker"]].filter_map { |count, noun| Figures.counted(count.round, noun) if count }
+          [*parts, Figures.counted(group.requests_count, "request"),
+            "#{group.compared_count} of #{Figures.counted(group.spans_count, "span")} compared"].join(", ")
+        end
+
+        def comparison
+          columns = [Column.new(""), *%w[a b change].map { |name| Column.new(name, :figure) },
+            Column.new("ratio", :ratio), Column.new("at equal traffic", :ratio), Column.new("outcome", :outcome)]
+          rows = @comparison.rows.zip(told).map do |row, told|
+            Row.new([row.label, told.a, told.b, told.change, row.ratio, row.adjusted,
+              row.outcome ? Cell.new(row.outcome, style: row.outcome) : ""])
+          end
+          data = [Subheading.new("The data"), List.new(@comparison.warnings)] if @comparison.warnings.any?
+          Section.new(id: "differences", title: "How they differ",
+            blocks: [Chart.new(:fleet, @comparison), Table.new(columns, rows, style: "fleet"),
+              *notes.map { |text| Note.new(text) }, *data])
+        end
+
+        # How to read the table.
+        def notes
+          errors = @comparison.rows.filter_map { |row|
+            if row.error_ratio
+              "#{row.label} within " \
+                      "#{Units.percent(row.error_ratio)}"
+            end
+          }
+          [
+            "Ratios are of b over a, with #{interval}.",
+            "\"At equal traffic\": had both had the same requests per second and worker; the outcome is of this " \
+              "where there is one, after Holm over all rows.",
+            *undecided,
+            (if errors.any?
+               "By the width of the histograms' buckets, figures are known: #{Figures.list(errors)}. Ratios are not as " \
+                "uncertain, where both lie in like places of theirs."
+             end)
+          ].compact
+        end
+
+        def undecided
+          by_reason = @comparison.rows.select(&:reason).group_by(&:reason)
+          by_reason.map { |reason, rows| format(UNDECIDED.fetch(reason), Figures.list(rows.map(&:label))) }
+        end
+
+        def mix
+          mix = @comparison.mix or return
+          p99 = "With a's mix in both, b's p99 would be #{Figures.ratio(mix.p99_at_a_mix)} a's." if mix.p99_at_a_mix
+          columns = [Column.new("endpoint", length: 60), Column.new("share in a", :percent),
+            Column.new("share in b", :percent)]
+          movers = mix.shifted ? mix.movers.map { |mover| Row.new([mover.endpoint, mover.a_ratio, mover.b_ratio]) } : []
+          Section.new(id: "endpoint-mix", title: "Endpoint mix",
+            blocks: [Paragraph.new(mix_sentence(mix)), *(Paragraph.new(p99) if p99),
+              Table.new(columns, movers, style: "dense")])
+        end
+
+        def mix_sentence(mix)
+          chance = mix.p_value ? format("p = %.3g by swapping blocks",
+            mix.p_value) : "too few days to tell it from chance, six are needed"
+          said = mix.shifted ? "The groups were not asked for the same things" : "No shift of the endpoint mix is shown"
+          "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go elsewhere to make them " \
+            "alike (#{chance})."
+        end
+
+        def services
+          columns = [Column.new("service", length: 24), Column.new("requests/s (peak)", :figure),
+            Column.new("workers", :count), Column.new("threads / by rule", :figure), Column.new("gvlwait", :percent),
+            Column.new("queue", :percent), Column.new("memory", :figure), Column.new("would do", :figure),
+            Column.new("could be saved", :figure)]
+          advised = @comparison.services.reject { |service| service.advice.empty? }
+          advice = advised.flat_map { |service| [Subheading.new(service.name), List.new(service.advice)] }
+          Section.new(id: "all-services", title: "Services", brief: :alone, open: false,
+            blocks: [Table.new(columns, @comparison.services.map { |service| Row.new(service_cells(service)) },
+              style: "dense"), Note.new(service_note), *advice])
+        end
+
+        def service_cells(service)
+          [service.name, "#{Units.rate(service.mean_per_s)} (#{Units.rate(service.peak_per_s)})",
+            service.workers_count&.round,
+            [service.threads_per_worker&.round || "-", service.rule_threads_count || "-"].join(" / "),
+            service.parts["gvl_wait"], service.parts["queue"], bytes(service.memory_bytes),
+            service.needed_workers_count&.to_s, bytes(service.saved_bytes)]
+        end
+
+        def service_note
+          "In all, #{bytes(@comparison.saved_bytes)} could be saved. Estimates from means over the window and its " \
+            "busiest span, by the rule of thumb (100 / CPU %), to know where to look first: " \
+            "`puma_tuner tune` on one service predicts and proves what a change brings."
+        end
+
+        def foundations
+          rows = {
+            "source" => "#{@comparison.url}, " \
+              "#{(@comparison.source == "rules") ? "recorded rules" : "the exporter's own metrics"}",
+            "blocks" => "#{Figures.counted(@comparison.blocks_count, "block")} of #{block}#{hours_note}",
+            **Unknowns.of(@comparison.unknown).transform_keys { |what| "unknown: #{what}" }
+          }
+          Section.new(id: "sources", title: "What this rests on", open: false, blocks: [Labelled.new(rows)])
+        end
+
+        def number(row, number)
+          return "-" unless number
+          return bytes(number) if row.unit == "bytes"
+          NUMBERS.key?(row.unit) ? Units.public_send(NUMBERS[row.unit], number) : Figures.count(number.round)
+        end
+
+        # A worker's code and a fleet's memory are five orders of magnitude apart.
+        def bytes(number)
+          return "-" unless number
+          gib = number.fdiv(1 << 30)
+          (gib >= 10) ? "#{Units.significant(gib)} GiB" : "#{Units.significant(number.fdiv(Units::MIB))} MiB"
+        end
+
+        def interval
+          return "no interval" if @comparison.rows.none?(&:ratio)
+          "95% intervals from #{Figures.counted(@comparison.blocks_count, "block")} of #{block} drawn again and again"
+        end
+
+        def block = BLOCKS.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }
+
+        def hours_note = (@comparison.block_s < 86_400) ? "; with less than four days, how much days differ is in no " \
+          "interval, and nothing is shown" : ""
+      end
+    end
+  end
+end

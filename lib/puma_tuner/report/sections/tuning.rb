@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module Sections
+      # A whole tuning, or one value of it, in the order of the flow: what was measured, where the time went, what other
+      # settings would do, what to change, whether it held, what is not known.
+      class Tuning < Base
+        # @param value [Data] a tuning, or any document that is one of its values
+        def initialize(value)
+          @contents = Contents.of(value)
+        end
+
+        # @return [Blocks::Page]
+        def page
+          Page.new(title: @contents.headline || Findings.title(@contents), lead: ("In short" if summary),
+            date: @contents.recorded_at || observation&.started_at,
+            conditions: ("#{Facts.new(observation).sentence}." if observation), head: [*summary, *glance],
+            command: @contents.command, whole: @contents.whole?,
+            parts: [
+              Part.new(id: "time", title: "Where the time goes", sections: time),
+              Part.new(id: "model", title: "What the model has", sections: model),
+              Part.new(id: "forecasts", title: "What other settings would do",
+                sections: [@contents.sweep && Forecasts.of(@contents)]),
+              Part.new(id: "advice", title: "What to change",
+                sections: [@contents.advice_list && Advice.of(@contents)]),
+              Part.new(id: "proof", title: @contents.whole? ? "Did it hold?" : "What the rounds showed",
+                sections: proof),
+              Part.new(id: "foundations", title: "What this rests on", sections: [Foundations.of(@contents)])
+            ])
+        end
+
+        private
+
+        def observation = @contents.observation
+
+        def summary
+          points = Summary.new(@contents).points
+          return if points.empty?
+          Labelled.new(points.to_h { |point| [point.label, point.text] }, style: :points,
+            beware: points.select { |point| point.kind == :doubts }.map(&:label))
+        end
+
+        # Today beside the recommended settings, in a few rows.
+        def glance
+          glance = Glance.new(@contents)
+          return if glance.rows.empty?
+          measured = "measured in the proof (middle and range of the rounds)" if glance.measured?
+          names = [*glance.headings, "predicted ratio", *(["measured ratio", "outcome"] if measured)]
+          columns = [Column.new(""), *names.map { |name| Column.new(name, :figure) }]
+          Table.new(columns, glance.rows.map { |row| Row.new(row.to_h.values.first(columns.size)) }, style: "glance",
+            caption: "Today beside the recommended settings, #{measured || predicted}")
+        end
+
+        def predicted
+          "predicted (middle and #{SweepNotes.new(@contents.sweep).interval_word} of the simulations)"
+        end
+
+        def time
+          return [] unless observation
+          [Threads.of(@contents), Works.of_endpoints(observation), Works.of_jobs(observation), Holders.of(observation),
+            Background.of(observation)]
+        end
+
+        # Of a workload or a machine on its own, as a tuning shows what follows from them.
+        def model
+          return [] if @contents.sweep
+          [@contents.workload && Demands.of(@contents.workload), @contents.machine && Machine.of(@contents.machine)]
+        end
+
+        def proof = @contents.verdict ? [Proof, Causes, Ran, Rests].map { |section| section.of(@contents) } : []
+      end
+    end
+  end
+end

@@ -1,0 +1,126 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module Writers
+      # A short summary for a pull request or a chat: what was found stands open, the reasons are folded away. Whoever
+      # wants more opens the HTML report.
+      class Markdown < Writer
+        # @param page [Blocks::Page]
+        # @return [String]
+        def call(page)
+          title = escaped([page.kicker.delete_suffix(" report"), page.title].compact.join(": "))
+          ["### #{title}", *written(page.head), *(escaped(page.conditions) if page.conditions), *sections(page),
+            *(to_repeat(page.command) if page.command)].join("\n\n") << "\n"
+        end
+
+        private
+
+        # Of a whole tuning the first sentences are enough.
+        def sections(page)
+          texts = page.sections.map { |section|
+            [section,
+              written(section.blocks)]
+          }.reject { |_, blocks| blocks.empty? }
+          texts.map do |section, blocks|
+            text = blocks.join("\n\n")
+            next fold(section.title, text) if page.whole || !section.open
+            (texts.size > 1) ? "**#{escaped(section.title)}**\n\n#{text}" : text
+          end
+        end
+
+        # @return [Array<String>]
+        def written(blocks) = blocks.flat_map { |block| write(block) }
+
+        def paragraph(block) = [escaped(block.text)]
+
+        alias_method :note, :paragraph
+
+        def subheading(block) = ["**#{escaped([block.text, block.mark].compact.join(", "))}**"]
+
+        def labelled(block)
+          texts = block.rows.flat_map { |label, told|
+            Array(told).map { |text|
+              [label,
+                text.is_a?(Blocks::Code) ? text.text : text]
+            }
+          }
+          case block.style
+          when :points then [texts.map { |label, text| "- **#{escaped(label)}.** #{escaped(text)}" }.join("\n")]
+          when :list then [texts.map { |label, text| "- #{escaped(label)}: #{escaped(text)}" }.join("\n")]
+          else texts.empty? ? [] : [rows(["", ""], texts)]
+          end
+        end
+
+        def list(block) = block.items.empty? ? [] : [block.items.map { |item| "- #{escaped(item)}" }.join("\n")]
+
+        # Only a terminal aligns them.
+        def lines(_) = []
+
+        def article(block) = ["**#{escaped(block.title)}**", *written(block.blocks)]
+
+        def table(block)
+          rows = block.rows_for(:markdown)
+          return [] if rows.empty?
+          picked = block.columns.each_index.reject { |index| block.columns[index].page }
+          marked = rows.any? { |row| row.marks.any? }
+          headings = [*block.columns.values_at(*picked).map { |column| Words.heading(column, narrow: false) },
+            *("" if marked)]
+          [rows(headings, rows.flat_map { |row|
+            [row,
+              row.below].compact
+          }.map { |row| [*cells(row, block.columns, picked), *(row.marks.join(", ") if marked)] }),
+            *hidden(block)]
+        end
+
+        def cells(row, columns, picked)
+          name, *others = row.cells.zip(columns).values_at(*picked).map do |cell, column|
+            (cell.is_a?(Array) ? cell : [cell]).map { |one| words(one, column).strip }.join(", ")
+          end
+          ["#{name}#{" (primary)" if row.style == :primary}", *others]
+        end
+
+        def words(cell, column)
+          note = cell.note if cell.is_a?(Blocks::Cell)
+          "#{Words.cell(cell, column, narrow: false, range: false)}#{" (#{note})" if note}"
+        end
+
+        def hidden(block)
+          count = block.hidden_count(:markdown)
+          return [] if count.zero?
+          shown = block.rows.size - count
+          [escaped(block.rows.any?(&:key) ? "#{shown} of " \
+            "#{Figures.counted(block.rows.size, *block.nouns)}." : "#{Figures.counted(count, *block.nouns)} more in " \
+            "the HTML report and in the JSON.")]
+        end
+
+        def chart(block) = written(block.instead)
+
+        def figure(block) = written(block.blocks)
+
+        alias_method :folded, :figure
+
+        # For who reads further.
+        def aside(_) = []
+
+        def fold(title, text) = "<details><summary>#{without_markup(title)}</summary>\n\n#{text}\n\n</details>"
+
+        # As a block of code, where nothing needs to be escaped, so that it can be copied.
+        def to_repeat(command) = "To repeat it:\n\n    #{Figures.printable(command)}"
+
+        def rows(headings, rows)
+          lines = [headings, *rows].map { |cells| "| #{cells.map { |cell| escaped(cell) }.join(" | ")} |" }
+          lines.insert(1, "|#{" --- |" * headings.size}").join("\n")
+        end
+
+        # Names come from the app: they must neither become markup nor call somebody by an @.
+        def escaped(text) = without_markup(text).gsub(/[\\`*_\[\]|#~]/) { |character| "\\#{character}" }
+
+        # Inside an element, where Markdown's own characters have no meaning.
+        def without_markup(text)
+          Figures.printable(text).gsub(/[&<>]/, "&" => "&amp;", "<" => "&lt;", ">" => "&gt;").gsub("@", "@\u200b")
+        end
+      end
+    end
+  end
+end

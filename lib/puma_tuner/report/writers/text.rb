@@ -1,0 +1,248 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module Writers
+      # For a terminal. Of a whole tuning it shows a screen, unless all is asked for; its end is what stays on the
+      # screen.
+      class Text < Writer
+        WIDTH = 100
+        INDENT = "  "
+
+        # Of labels that stand before their texts.
+        LABEL_WIDTHS = (5..32)
+
+        # Less of a name would tell nothing.
+        LEAST_NAME_LENGTH = 8
+
+        MARKS = Hash.new(:cyan).merge("recommended" => :green).freeze
+        ARTICLES = {advice: :green, remark: :yellow}.freeze
+
+        # What stands close to what is above it.
+        CLOSE = [Blocks::Note].freeze
+
+        # @param color [Boolean] whether to use a terminal's colours
+        # @param verbose [Boolean] whether everything is shown
+        def initialize(color: false, verbose: false)
+          @paint = Paint.new(color)
+          @verbose = verbose
+          @medium = verbose ? :text : :brief
+        end
+
+        # @param page [Blocks::Page]
+        # @return [String]
+        def call(page)
+          @left_out = false
+          texts = [head(page), *page.sections.map { |section| section(section) if shown?(section, page.whole) },
+            repeat(page.command), more].compact
+          texts.join("\n\n") << "\n"
+        end
+
+        private
+
+        def head(page)
+          title = [page.lead, page.title].compact.join(": ")
+          # Its table repeats, for whom a summary is enough, what stands below.
+          lines = [*lines_of(page.head.grep_v(Blocks::Table)),
+            *(note(Blocks::Note.new(page.conditions)) if page.conditions)]
+          [*(heading_lines(title) unless title.empty?), *lines].join("\n") unless title.empty? && lines.empty?
+        end
+
+        def shown?(section, whole)
+          return true if @verbose || section.brief == :always || (section.brief == :alone && !whole)
+          @left_out = true
+          false
+        end
+
+        def section(section)
+          lines = lines_of(section.blocks)
+          [*heading_lines(section.title), *lines].join("\n") if lines.any?
+        end
+
+        def heading_lines(text) = Figures.wrap(Figures.printable(text), WIDTH).map { |line| @paint.call(line, :bold) }
+
+        def repeat(command)
+          labelled(Blocks::Labelled.new({"repeat" => command})).join("\n") if command && @verbose
+        end
+
+        def more = (@paint.call("There is more: --verbose, and in the HTML report.", :dim) if @left_out)
+
+        def lines_of(blocks)
+          above = nil
+          leaves(blocks).each_with_object([]) do |block, lines|
+            own = write(block)
+            next if own.empty?
+            lines << "" if apart?(above, block)
+            lines.concat(own)
+            above = block
+          end
+        end
+
+        def apart?(above, block)
+          case above
+          when nil, Blocks::Subheading then false
+          when Blocks::Paragraph, Blocks::Note then !CLOSE.include?(block.class) && block.class != above.class
+          else !CLOSE.include?(block.class)
+          end
+        end
+
+        # Blocks that hold others are nothing by themselves here.
+        def leaves(blocks)
+          blocks.flat_map do |block|
+            case block
+            when Blocks::Figure, Blocks::Folded then leaves(block.blocks)
+            when Blocks::Chart then leaves(block.instead)
+            when Blocks::Table then block.narrow ? leaves(block.narrow) : [block]
+            when Blocks::Aside
+              @left_out = true unless @verbose
+              @verbose ? leaves(block.blocks) : []
+            else [block]
+            end
+          end
+        end
+
+        def paragraph(block)
+          style = Paint::OUTCOMES[block.style]
+          wrapped(block.text).map { |line| @paint.call(line, *style) }
+        end
+
+        def note(block) = wrapped(block.text).map { |line| @paint.call(line, :dim) }
+
+        def subheading(block)
+          mark = " (#{block.mark})" if block.mark
+          wrapped("#{block.text}#{mark}").map { |line| @paint.call(line, :bold) }
+        end
+
+        def labelled(block)
+          longest = block.rows.keys.map(&:length).max
+          indent = (longest + INDENT.length + 2).clamp(LABEL_WIDTHS)
+          block.rows.flat_map do |label, texts|
+            Array(texts).flat_map.with_index { |text, index|
+              wrapped(text.is_a?(Blocks::Code) ? text.text : text,
+                label: index.zero? ? label : "", indent:)
+            }
+          end
+        end
+
+        def list(block) = block.items.flat_map { |item| wrapped(item, label: "-", indent: 4) }
+
+        def lines(block)
+          count = block.most[@medium]
+          shown = count ? block.entries.first(count) : block.entries
+          left_out = block.entries.size - shown.size
+          [*shown.flatten.map { |line| Figures.printable(line) },
+            *(note(more_of(left_out, block.noun)) if left_out.positive?), *block.last]
+        end
+
+        def article(block)
+          [*wrapped(block.title).map { |line| @paint.call(line, :bold, *ARTICLES[block.style]) },
+            *lines_of(block.blocks)]
+        end
+
+        def table(block)
+          rows = block.rows_for(@medium)
+          return [] if rows.empty?
+          picked = block.columns.each_index.reject { |index| block.columns[index].page }
+          columns = block.columns.values_at(*picked)
+          told = rows.map { |row| told(row, picked, columns) }
+          headings = columns.each_with_index.map { |column, place| heading(column, place) }
+          fit_names(told, headings)
+          layout = Columns.new([*headings, "<"], width: WIDTH, paint: @paint)
+          told.each { |row| row.lines.each { |line| layout << line } }
+          [*with_notes(layout.lines, told), *hidden(block)]
+        end
+
+        # lines: [[text of a cell, …], …], marks last; notes: to stand below them
+        Told = Data.define(:lines, :notes)
+        private_constant :Told
+
+        # Cells of several lines, and marks, go on below.
+        def told(row, picked, columns)
+          cells = row.cells.values_at(*picked)
+          texts = cells.zip(columns).each_with_index.map { |(cell, column), place|
+            cell_lines(cell, column,
+              bold: place.zero? && row.marks.any?)
+          }
+          texts.first[0] += " (primary)" if row.style == :primary
+          texts << row.marks.map { |mark| @paint.call(mark, MARKS[mark]) }
+          height = [texts.map(&:size).max, 1].max
+          notes = cells.zip(columns).filter_map { |cell, column|
+            if cell.is_a?(Blocks::Cell) && cell.note
+              "#{INDENT * 2}#{column.name}: " \
+                      "#{cell.note}"
+            end
+          }
+          Told.new(lines: [*Array.new(height) { |line| texts.map { |own| own[line] } },
+            *(below(row.below, picked, columns) if row.below)], notes:)
+        end
+
+        def below(row, picked, columns)
+          name, *numbers = row.cells.values_at(*picked).zip(columns).map { |cell, column|
+            cell_lines(cell,
+              column).first
+          }
+          [[@paint.call(" #{name}", :cyan), *numbers, row.marks.join(", ")]]
+        end
+
+        def cell_lines(cell, column, bold: false)
+          (cell.is_a?(Array) ? cell : [cell]).map do |one|
+            text = shortened(Figures.printable(Words.cell(one, column, narrow: true, range: false)), column.length)
+            @paint.call(text, *Paint::OUTCOMES[(one.style if one.is_a?(Blocks::Cell))], *(:bold if bold))
+          end
+        end
+
+        def heading(column, place)
+          name = shortened(Words.heading(column, narrow: true, name: column.short || column.name), column.length)
+          (place.positive? && Words::LEFT.include?(column.kind)) ? "<#{name}" : name
+        end
+
+        # Names take what the numbers beside them leave when these stand close.
+        def fit_names(told, headings)
+          lines = told.flat_map(&:lines)
+          taken = [*headings, ""].each_with_index.drop(1).sum do |heading, place|
+            length = [heading.delete_prefix("<").length, *lines.map { |line| Paint.strip(line[place].to_s).length }].max
+            length.positive? ? length + 1 : 0
+          end
+          room = [WIDTH - INDENT.length - taken, LEAST_NAME_LENGTH].max
+          lines.each { |line|
+            if line[0] && Paint.strip(line[0]).length > room
+              line[0] = Figures.shortened(line[0],
+                room)
+            end
+          }
+        end
+
+        # What is to be said of a row besides stands below it.
+        def with_notes(lines, told)
+          heading, *rest = lines
+          [heading, *told.flat_map { |row|
+            [*rest.shift(row.lines.size),
+              *row.notes.map { |text| @paint.call(text, :dim) }]
+          }]
+        end
+
+        def hidden(block)
+          count = block.hidden_count(@medium)
+          return [] if count.zero?
+          @left_out = true unless @verbose
+          return note(more_of(count, *block.nouns)) unless block.rows.any?(&:key)
+          note(Blocks::Note.new("#{block.rows.size - count} of #{Figures.counted(block.rows.size, *block.nouns)}."))
+        end
+
+        def more_of(count, *nouns) = Blocks::Note.new("#{Figures.counted(count, *nouns)} more in the HTML report and " \
+          "in the JSON.")
+
+        # @return [Array<String>] the text under an indent, or beside a label that stands where the indent is
+        def wrapped(text, label: "", indent: INDENT.length)
+          return wrapped("#{label}: #{text}") if label.length >= indent - INDENT.length && !label.empty?
+          head = label.empty? ? "" : "#{INDENT}#{label}"
+          Figures.wrap(Figures.printable(text), WIDTH - indent).each_with_index.map do |line, index|
+            "#{index.zero? ? @paint.call(head.ljust(indent), :dim) : " " * indent}#{line}"
+          end
+        end
+
+        def shortened(text, length) = length ? Figures.shortened(text, length) : text
+      end
+    end
+  end
+end
