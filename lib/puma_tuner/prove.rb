@@ -8,11 +8,13 @@ module PumaTuner
   # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a
   # served app) or a block_runner (of a block of Ruby). What happens in a trial: trial_run; memory_curve, conditions,
   # laws; in a round: disturbance. What ran: what_ran, difference. What may be said of it: judge (paired_values,
-  # equal_memory, cells, outcome), looks, noise_floor, expectations.
+  # equal_memory, cells, outcome), looks, noise_floor, expectations. What follows from a verdict: finding, cause.
   module Prove
     autoload :BlockRunner, "puma_tuner/prove/block_runner"
     autoload :Bundle, "puma_tuner/prove/bundle"
     autoload :Calibration, "puma_tuner/prove/calibration"
+    autoload :Cause, "puma_tuner/prove/cause"
+    autoload :CausePart, "puma_tuner/prove/cause"
     autoload :Cell, "puma_tuner/prove/verdict"
     autoload :Cells, "puma_tuner/prove/cells"
     autoload :Comparison, "puma_tuner/prove/verdict"
@@ -27,6 +29,7 @@ module PumaTuner
     autoload :Expectations, "puma_tuner/prove/expectations"
     autoload :Factors, "puma_tuner/prove/factors"
     autoload :Failure, "puma_tuner/prove/verdict"
+    autoload :Finding, "puma_tuner/prove/finding"
     autoload :Journal, "puma_tuner/prove/journal"
     autoload :Judge, "puma_tuner/prove/judge"
     autoload :Laws, "puma_tuner/prove/laws"
@@ -42,6 +45,7 @@ module PumaTuner
     autoload :Preparation, "puma_tuner/prove/preparation"
     autoload :Proof, "puma_tuner/prove/proof"
     autoload :Rounds, "puma_tuner/prove/rounds"
+    autoload :RoundsNeeded, "puma_tuner/prove/finding"
     autoload :Rubies, "puma_tuner/prove/rubies"
     autoload :Setup, "puma_tuner/prove/setup"
     autoload :TimeLimit, "puma_tuner/prove/time_limit"

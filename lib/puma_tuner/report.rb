@@ -8,9 +8,7 @@ module PumaTuner
   module Report
     autoload :AdviceWords, "puma_tuner/report/advice_words"
     autoload :Blocks, "puma_tuner/report/blocks"
-    autoload :Cause, "puma_tuner/report/cause"
     autoload :Columns, "puma_tuner/report/columns"
-    autoload :ComparisonNotes, "puma_tuner/report/comparison_notes"
     autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"
     autoload :Facts, "puma_tuner/report/facts"

@@ -13,7 +13,7 @@ class ReportComparisonRowsTest < TunerTest
 
   # What is said of all rows, and of these.
   def notes(verdict = ProofFixture.gems)
-    [*Report::ComparisonNotes.new(Report::Contents.of(verdict)).all, *rows(verdict).notes].join(" ")
+    [*Report::Sections::Proof.new(Report::Contents.of(verdict)).notes, *rows(verdict).notes].join(" ")
   end
 
   # @return [PumaTuner::Prove::Verdict] with all comparisons changed alike

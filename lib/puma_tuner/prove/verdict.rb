@@ -153,6 +153,30 @@ module PumaTuner
                expectations: [Expectation], load: TrialLoad, machine: Probe::MachineFacts}) do
       def initialize(failures: [], disturbed: nil, complete: true, remarks: [], **fields) = super
 
+      # What follows from the other fields stands in the document, too, so that a program that reads it need not know
+      # how.
+      def to_document
+        {**super, **Document::Writing.plain({findings:, causes:, rounds_needed:})}
+      end
+
+      # @return [Array<Finding>] what the rounds showed, of each variant but the baseline
+      def findings = Finding.of(self)
+
+      # @return [Array<Cause>] where the differences come from, of the variants of which it is known
+      def causes = Cause.of(self)
+
+      # @return [RoundsNeeded] to show anything at all
+      def rounds_needed = RoundsNeeded.of(self)
+
+      # @return [Cell, nil]
+      def baseline_cell = cells.find { |cell| cell.variant == baseline }
+
+      # @return [Array<Cell>] all but the baseline
+      def other_cells = cells.reject { |cell| cell.variant == baseline }
+
+      # @return [String] what is served or done, and counted: "request", or "iteration" of a block
+      def noun = (metrics.any? { |metric| metric.name == "iterations" }) ? "iteration" : "request"
+
       # @return [Comparison, nil]
       def comparison(variant, metric)
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }

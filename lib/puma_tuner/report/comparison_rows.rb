@@ -17,6 +17,7 @@ module PumaTuner
         @contents = contents
         @verdict = contents.verdict
         @cell = cell
+        @finding = @verdict.findings.find { |finding| finding.variant == cell.variant }
       end
 
       # @return [Array<Row>] what was measured, compared or not
@@ -44,7 +45,7 @@ module PumaTuner
 
       # One in twenty intervals is clear of 1 by chance, and there are many.
       def by_chance
-        clear = compared.select { |comparison| comparison.outcome == :not_shown && comparison.ratio.level_ratio && !comparison.ratio.covers?(1) }
+        clear = compared.select { |comparison| @finding.by_chance.include?(comparison.metric) }
         return if clear.empty?
         p_values = clear.filter_map(&:adjusted_p_value).map { |p_value| format("%.2f", p_value) }
         ["Nothing is shown in #{Figures.list(clear.map { |one| label(one) })} though the interval is clear of 1: of so many metrics one may " \
@@ -53,7 +54,7 @@ module PumaTuner
 
       # Both are told, as one of them may be what people expect.
       def disagreements
-        compared.select { |comparison| comparison.agreed? == false }.map do |comparison|
+        compared.select { |comparison| @finding.disagreeing.include?(comparison.metric) }.map do |comparison|
           "#{label(comparison)}: by Student's t #{Figures.ratio(comparison.t_ratio)}, which #{comparison.t_ratio.covers?(1) ? "covers 1" : "does not cover 1"}."
         end
       end
@@ -63,7 +64,7 @@ module PumaTuner
         outcome = comparison&.outcome
         Row.new(metric:, primary: metric.name == @verdict.primary, comparison:, baseline: Figures.number(metric, baseline&.value),
           variant: Figures.number(metric, @cell.estimates[metric.name]&.value), ratio: Figures.ratio(comparison&.ratio),
-          predicted: [Units.times(comparison&.predicted_ratio), (Figures.prediction_held(comparison) if comparison)].compact.join(", "),
+          predicted: [Units.times(comparison&.predicted_ratio), Prove::Finding.prediction(comparison)].compact.join(", "),
           least: Units.percent(comparison&.smallest_effect_ratio), outcome:,
           words: outcome ? Figures::OUTCOMES.fetch(outcome) : "not compared")
       end

@@ -54,7 +54,7 @@ module PumaTuner
       def forecast_recommended = recommendation && sweep&.at(recommendation.topology)
 
       # @return [Prove::Cell, nil] the proof's baseline
-      def baseline_cell = verdict&.cells&.find { |cell| cell.variant == verdict.baseline }
+      def baseline_cell = verdict&.baseline_cell
 
       # @return [Prove::Cell, nil] what the proof measured of the recommendation
       def recommended_cell
@@ -62,7 +62,7 @@ module PumaTuner
       end
 
       # @return [Array<Prove::Cell>] all but the baseline
-      def other_cells = verdict ? verdict.cells.reject { |cell| cell.variant == verdict.baseline } : []
+      def other_cells = verdict ? verdict.other_cells : []
 
       # @return [Array<Prove::Cell>] the baseline first
       def cells = [baseline_cell, *other_cells].compact
@@ -80,7 +80,7 @@ module PumaTuner
       def metrics = verdict.metrics.partition { |metric| metric.name == verdict.primary }.flatten
 
       # @return [String] what is served or done, and counted: "request", or "iteration" of a block
-      def noun = (verdict.metrics.any? { |metric| metric.name == "iterations" }) ? "iteration" : "request"
+      def noun = verdict.noun
 
       # @return [Hash{String => String}] what is not known, or not whole, with the reason
       def unknown

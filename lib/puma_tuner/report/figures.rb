@@ -89,13 +89,6 @@ module PumaTuner
       # @return [String] what an estimate's range promises: "96% interval", or "range" when it is minimum to maximum
       def level(estimate) = estimate.level_ratio ? "#{(estimate.level_ratio * 100).floor}% interval" : "range"
 
-      # @param comparison [Prove::Comparison]
-      # @return [String, nil] where the forecast lies; nil when there was none
-      def prediction_held(comparison)
-        return unless comparison.predicted_ratio
-        comparison.ratio.covers?(comparison.predicted_ratio) ? "inside" : "outside"
-      end
-
       # @return [String] "a, b and c"
       def list(words)
         (words.size > 1) ? "#{words[..-2].join(", ")} and #{words.last}" : words.join

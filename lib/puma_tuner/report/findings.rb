@@ -18,11 +18,12 @@ module PumaTuner
         @contents = contents
         @verdict = contents.verdict
         @cell = cell
+        @finding = @verdict.findings.find { |finding| finding.variant == cell.variant }
         @primary = @verdict.comparison(cell.variant, @verdict.primary)
       end
 
       # @return [Symbol, nil] :better, :worse, :equivalent or :not_shown, in the primary metric
-      def outcome = @primary&.outcome
+      def outcome = @finding&.outcome
 
       # @return [String] without any number
       def title = claim(@cell.variant, @verdict.baseline)
@@ -32,16 +33,16 @@ module PumaTuner
         claim = claim(*[@cell, @contents.baseline_cell].map { |cell| Figures.variant(cell) })
         return "#{claim}." unless @primary
         ratio = @primary.ratio
-        "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \
-          "#{afterthought}#{" Both have the same settings, which tells the noise." if same?}"
+        "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of " \
+          "#{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \
+          "#{afterthought}#{" Both have the same settings, which tells the noise." if @finding.same_settings}"
       end
 
       # @return [String, nil] on all other metrics
       def others
-        comparisons = @verdict.comparisons.select { |comparison| comparison.variant == @cell.variant } - [@primary]
         groups = Figures::OUTCOMES.filter_map do |outcome, words|
-          alike = comparisons.select { |comparison| comparison.outcome == outcome }
-          "#{words}: #{alike.map { |comparison| in_words(comparison) }.join(", ")}" if alike.any?
+          alike = @finding.others.fetch(outcome, [])
+          "#{words}: #{alike.map { |metric| in_words(metric, outcome) }.join(", ")}" if alike.any?
         end
         "Beside it, #{groups.join("; ")}." if groups.any?
       end
@@ -53,7 +54,9 @@ module PumaTuner
         case outcome
         when nil then failing ? "#{variant} fails: #{failing.reason}" : "#{variant} could not be compared in #{label}"
         when :equivalent then "#{variant} and #{baseline} are equivalent in #{label}"
-        when :not_shown then failing ? "#{variant} fails, and #{baseline} does not" : "No difference shown between #{variant} and #{baseline} in #{label}"
+        when :not_shown
+          return "#{variant} fails, and #{baseline} does not" if failing
+          "No difference shown between #{variant} and #{baseline} in #{label}"
         else "#{variant} is #{outcome} than #{baseline} in #{label}"
         end
       end
@@ -66,24 +69,24 @@ module PumaTuner
       end
 
       def prediction
-        "; predicted was #{Units.times(@primary.predicted_ratio)}, #{Figures.prediction_held(@primary)} of it" if @primary.predicted_ratio
+        return unless @finding.prediction
+        "; predicted was #{Units.times(@primary.predicted_ratio)}, #{@finding.prediction} of it"
       end
 
       # What nothing shown is worth.
       def afterthought
         return unless outcome == :not_shown
         return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: #{failing.reason}." if failing
-        return " #{ComparisonNotes.too_few(@verdict)}" unless @primary.ratio.level_ratio
+        return " #{Sections::Proof.too_few(@verdict)}" unless @primary.ratio.level_ratio
         least = @primary.smallest_effect_ratio or return
         " A change of #{Units.percent(least)} is the smallest that they would have shown 8 times in 10."
       end
 
-      def same? = @contents.baseline_cell.factors == @cell.factors && @contents.baseline_cell.topology == @cell.topology
-
       # How large it is matters of a difference only.
-      def in_words(comparison)
-        label = @contents.metric(comparison.metric).label
-        %i[better worse].include?(comparison.outcome) ? "#{label} #{Figures.ratio(comparison.ratio)}" : label
+      def in_words(metric, outcome)
+        label = @contents.metric(metric).label
+        return label unless %i[better worse].include?(outcome)
+        "#{label} #{Figures.ratio(@verdict.comparison(@cell.variant, metric).ratio)}"
       end
     end
   end

@@ -52,6 +52,10 @@ module PumaTuner
 
       module_function
 
+      # @param name [Symbol] of a recorded request's part, or :residual
+      # @return [Part]
+      def named(name) = [*ALL, RESIDUAL].find { |part| part.name == name }
+
       # Neither threads nor jobs wait in Puma's queue.
       #
       # @return [Array<Part>] with the residual

@@ -119,8 +119,10 @@ module PumaTuner
       def several? = @contents.other_cells.size > 1
 
       def cause
-        causes = @contents.verdict ? Cause.of(@contents).select { |cause| shown_cells.include?(cause.cell) } : []
-        causes.map { |cause| "#{"#{cause.cell.variant}: " if causes.size > 1}#{cause.sentence}" }.join(" ") if causes.any?
+        return unless @contents.verdict
+        causes = @contents.verdict.causes.select { |one| shown_cells.map(&:variant).include?(one.variant) }
+        told = causes.map { |one| "#{"#{one.variant}: " if causes.size > 1}#{Sections::Causes.sentence(one, @contents.noun)}" }
+        told.join(" ") if told.any?
       end
 
       def remarks

@@ -5,6 +5,13 @@ module PumaTuner
     module Sections
       # What the rounds showed, beside what was predicted: a table for each variant, and how to read it.
       class Proof < Base
+        # @param verdict [Prove::Verdict]
+        # @return [String] why there is no interval, nor anything shown
+        def self.too_few(verdict)
+          needed = verdict.rounds_needed
+          "So few rounds show nothing: an interval of #{Units.percent(needed.level_ratio)} takes #{needed.interval_count}."
+        end
+
         # @param contents [Contents] with a verdict
         def initialize(contents)
           @contents = contents
@@ -15,9 +22,16 @@ module PumaTuner
         def section
           Section.new(id: "compared", title: "Proof: measured against #{@verdict.baseline}", blocks: [
             *claims, Chart.new(:ratios, @contents), *@contents.other_cells.flat_map { |cell| comparison(cell) },
-            *(Note.new(notes.join(" ")) if @verdict.comparisons.any?), Chart.new(:rounds, @contents), *predictions,
+            *(Note.new(notes.join(" ")) if notes.any?), Chart.new(:rounds, @contents), *predictions,
             Chart.new(:curves, @contents)
           ])
+        end
+
+        # @return [Array<String>] how to read the rows of all comparisons
+        def notes
+          return [] if @verdict.comparisons.empty?
+          few = "Ratio: variant over #{@verdict.baseline}, with the range of the rounds. #{Proof.too_few(@verdict)}"
+          [@verdict.rounds_needed.intervals ? interval : few, *least, *adjusted, *spikes]
         end
 
         private
@@ -57,7 +71,37 @@ module PumaTuner
             comparison && Cell.new(comparison.outcome, style: comparison.outcome)], style: (:primary if row.primary))
         end
 
-        def notes = ComparisonNotes.new(@contents).all
+        def interval
+          predicted = ", which the prediction is inside or outside of" if @verdict.comparisons.any?(&:predicted_ratio)
+          "Ratio: variant over #{@verdict.baseline}, with #{levels} over paired rounds#{predicted}."
+        end
+
+        # Where it may decide at several looks, the primary metric has a level of its own.
+        def levels
+          primary, others = @verdict.comparisons.partition { |comparison| comparison.metric == @verdict.primary }
+            .map { |some| some.map { |comparison| Figures.level(comparison.ratio) }.uniq }
+          return "the #{Figures.list(primary | others)}" if primary == others || primary.empty? || others.empty?
+          "the #{Figures.list(primary)} (#{@contents.primary.label}) and the #{Figures.list(others)} (all others)"
+        end
+
+        def least
+          return unless @verdict.comparisons.any?(&:smallest_effect_ratio)
+          ["Shows from: the smallest change that so many rounds, as noisy as these, show 8 times in 10."]
+        end
+
+        def adjusted
+          needed = @verdict.rounds_needed
+          return unless needed.others_count
+          few = "Of so many, it takes #{needed.others_count} rounds to show anything." unless needed.others_enough
+          ["The primary metric was declared beforehand; the outcomes of the others are adjusted for being many (Holm).",
+            *few]
+        end
+
+        def spikes
+          return if @verdict.findings.all? { |finding| finding.disagreeing.empty? }
+          ["Where Student's t disagrees, single rounds were far from the others (spikes); ranks, which decide, mind " \
+            "them less."]
+        end
 
         # How far the forecasts missed.
         def predictions
