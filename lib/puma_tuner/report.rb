@@ -18,7 +18,6 @@ module PumaTuner
     autoload :Glance, "puma_tuner/report/glance"
     autoload :Grid, "puma_tuner/report/grid"
     autoload :GvlHolders, "puma_tuner/report/gvl_holders"
-    autoload :HowMeasured, "puma_tuner/report/how_measured"
     autoload :Html, "puma_tuner/report/html"
     autoload :Marks, "puma_tuner/report/marks"
     autoload :Paint, "puma_tuner/report/paint"
@@ -27,7 +26,6 @@ module PumaTuner
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Unknowns, "puma_tuner/report/unknowns"
-    autoload :WhatRan, "puma_tuner/report/what_ran"
     autoload :Words, "puma_tuner/report/words"
 
     # What makes blocks: one section, or the whole of a kind of document, to a file.

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "proof_fixture"
 
 class ReportHowMeasuredTest < TunerTest
-  def how(verdict = ProofFixture.gems) = PumaTuner::Report::HowMeasured.new(PumaTuner::Report::Contents.of(verdict))
+  def how(verdict = ProofFixture.gems) = PumaTuner::Report::Sections::Rests.new(PumaTuner::Report::Contents.of(verdict))
 
   test "order and seed are told, and how often each came first" do
     assert_equal "12 rounds of 2 variants, each in a fresh process, in shuffled order (seed 7); first came json 2.7.2 in 6 and json 2.8.1 in 6.", how.table["rounds"]
@@ -46,8 +46,10 @@ class ReportHowMeasuredTest < TunerTest
   end
 
   test "the noise of equal variants is told in each metric that was looked at" do
-    assert_equal ["requests/s", "1.003x (0.997–1.009)", "0.6%", "0.9%"], how.noise.first.to_h.values
-    assert_empty how(ProofFixture.blocks).noise
+    table = how.section.blocks.grep(PumaTuner::Report::Blocks::Table).first
+    told = table.rows.first.cells.zip(table.columns).map { |cell, column| PumaTuner::Report::Words.cell(cell, column, narrow: true) }
+    assert_equal ["requests/s", "1.003x (0.997–1.009)", "0.6%", "0.9%"], told
+    assert_empty how(ProofFixture.blocks).section.blocks.grep(PumaTuner::Report::Blocks::Table)
   end
 
   test "what is not known is left out" do

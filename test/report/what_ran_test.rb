@@ -10,7 +10,7 @@ class ReportWhatRanTest < TunerTest
   def ran(*fingerprints)
     verdict = ProofFixture.gems
     cells = verdict.cells.zip(fingerprints).map { |cell, fingerprint| fingerprint ? cell.with(fingerprint:) : cell }
-    Report::WhatRan.new(Report::Contents.of(verdict.with(cells:)))
+    Report::Sections::Ran.new(Report::Contents.of(verdict.with(cells:)))
   end
 
   def table(rows) = rows.map { |row| [row.key, *row.values] }
@@ -39,6 +39,6 @@ class ReportWhatRanTest < TunerTest
 
   test "without factors and fingerprints there is nothing to tell" do
     cells = ProofFixture.gems.cells.map { |cell| cell.with(factors: {}, fingerprint: {}) }
-    refute_predicate Report::WhatRan.new(Report::Contents.of(ProofFixture.gems(cells:))), :any?
+    refute_predicate Report::Sections::Ran.new(Report::Contents.of(ProofFixture.gems(cells:))), :any?
   end
 end

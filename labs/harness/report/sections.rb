@@ -82,7 +82,7 @@ module PumaTuner
 
         def foundations
           rounds = @finding.verdicts.map do |name, verdict|
-            facts = Report::HowMeasured.new(Report::Contents.of(verdict)).table.except("machine")
+            facts = Report::Sections::Rests.new(Report::Contents.of(verdict)).table.except("machine")
             Aside.new([Folded.new("How it was measured: #{name}", [Labelled.new(facts)])])
           end
           machine = @finding.machine

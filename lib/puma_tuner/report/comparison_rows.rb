@@ -66,7 +66,7 @@ module PumaTuner
           variant: Figures.number(metric, @cell.estimates[metric.name]&.value), ratio: Figures.ratio(comparison&.ratio),
           predicted: [Units.times(comparison&.predicted_ratio), Prove::Finding.prediction(comparison)].compact.join(", "),
           least: Units.percent(comparison&.smallest_effect_ratio), outcome:,
-          words: outcome ? Figures::OUTCOMES.fetch(outcome) : "not compared")
+          words: outcome ? Figures.outcome(outcome) : "not compared")
       end
     end
   end

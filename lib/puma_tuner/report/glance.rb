@@ -46,7 +46,7 @@ module PumaTuner
         comparison = @contents.verdict.comparison(@contents.recommended_cell.variant, metric.name)
         Row.new(label: metric.label, today: Figures.estimate(metric, today), recommended: Figures.estimate(metric, recommended),
           predicted: Units.times(comparison&.predicted_ratio), measured: Figures.ratio(comparison&.ratio),
-          outcome: comparison ? Figures::OUTCOMES.fetch(comparison.outcome) : "-")
+          outcome: comparison ? Figures.outcome(comparison.outcome) : "-")
       end
 
       def predicted_row(metric)

@@ -23,6 +23,7 @@ module PumaTuner
         percent: ->(ratio, _) { Units.percent(ratio).sub(/\A-(?=0\.0%)/, "") },
         error: ->(ratio, _) { Figures.error(ratio) },
         cores: ->(number, _) { Figures.cores(number) },
+        mebibytes: ->(bytes, _) { Units.mebibytes(bytes) },
         mib: ->(bytes, _) { Figures.mib(bytes) },
         outcome: ->(outcome, _) { Figures.outcome(outcome) }
       }.freeze

@@ -32,10 +32,8 @@ module PumaTuner
 
         def arrivals
           arrivals = @workload.arrivals or return
-          if arrivals.open?
-            return "Arrivals: open loop (#{arrivals.kind}) of #{Units.rate(arrivals.rate_per_s)} requests/s, whatever " \
-              "the server does."
-          end
+          rate = "#{Units.rate(arrivals.rate_per_s)} requests/s" if arrivals.open?
+          return "Arrivals: open loop (#{arrivals.kind}) of #{rate}, whatever the server does." if rate
           "Arrivals: closed loop of #{Figures.counted(arrivals.connections_count, "connection")}, " \
             "#{Units.duration(arrivals.think_ns)} between an answer and the next request."
         end

@@ -23,8 +23,9 @@ module PumaTuner
             "would be at equal traffic nobody has seen."
         }.freeze
 
+        SOURCES = {"rules" => "recorded rules"}.freeze
         BLOCKS = {86_400 => "one day", 21_600 => "six hours", 3_600 => "one hour"}.freeze
-        private_constant :NUMBERS, :UNDECIDED, :BLOCKS
+        private_constant :NUMBERS, :UNDECIDED, :SOURCES, :BLOCKS
 
         # @param comparison [Fleet::Comparison]
         def initialize(comparison)
@@ -54,15 +55,16 @@ module PumaTuner
 
         private
 
-        def name(group) = (@comparison.a.selector == @comparison.b.selector) ? "#{group.selector} until " \
-          "#{group.ends_at}" : group.selector
+        def name(group)
+          return group.selector unless @comparison.a.selector == @comparison.b.selector
+          "#{group.selector} until #{group.ends_at}"
+        end
 
         def group(group) = "#{group.selector}, #{group.begins_at} to #{group.ends_at}: #{counts(group)}"
 
         def counts(group)
-          parts = [[group.servers_count, "server"],
-            [group.workers_count, "worker"]].filter_map { |count, noun| Figures.counted(count.round, noun) if count }
-          [*parts, Figures.counted(group.requests_count, "request"),
+          sizes = {"server" => group.servers_count, "worker" => group.workers_count}.compact
+          [*sizes.map { |noun, count| Figures.counted(count.round, noun) }, Figures.counted(group.requests_count, "request"),
             "#{group.compared_count} of #{Figures.counted(group.spans_count, "span")} compared"].join(", ")
         end
 
@@ -81,22 +83,20 @@ module PumaTuner
 
         # How to read the table.
         def notes
-          errors = @comparison.rows.filter_map { |row|
-            if row.error_ratio
-              "#{row.label} within " \
-                      "#{Units.percent(row.error_ratio)}"
-            end
-          }
           [
             "Ratios are of b over a, with #{interval}.",
             "\"At equal traffic\": had both had the same requests per second and worker; the outcome is of this " \
               "where there is one, after Holm over all rows.",
-            *undecided,
-            (if errors.any?
-               "By the width of the histograms' buckets, figures are known: #{Figures.list(errors)}. Ratios are not as " \
-                "uncertain, where both lie in like places of theirs."
-             end)
-          ].compact
+            *undecided, *errors
+          ]
+        end
+
+        def errors
+          rows = @comparison.rows.select(&:error_ratio)
+          return [] if rows.empty?
+          known = rows.map { |row| "#{row.label} within #{Units.percent(row.error_ratio)}" }
+          ["By the width of the histograms' buckets, figures are known: #{Figures.list(known)}. Ratios are not as " \
+            "uncertain, where both lie in like places of theirs."]
         end
 
         def undecided
@@ -116,8 +116,8 @@ module PumaTuner
         end
 
         def mix_sentence(mix)
-          chance = mix.p_value ? format("p = %.3g by swapping blocks",
-            mix.p_value) : "too few days to tell it from chance, six are needed"
+          chance = "too few days to tell it from chance, six are needed"
+          chance = format("p = %.3g by swapping blocks", mix.p_value) if mix.p_value
           said = mix.shifted ? "The groups were not asked for the same things" : "No shift of the endpoint mix is shown"
           "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go elsewhere to make them " \
             "alike (#{chance})."
@@ -151,8 +151,7 @@ module PumaTuner
 
         def foundations
           rows = {
-            "source" => "#{@comparison.url}, " \
-              "#{(@comparison.source == "rules") ? "recorded rules" : "the exporter's own metrics"}",
+            "source" => "#{@comparison.url}, #{SOURCES.fetch(@comparison.source, "the exporter's own metrics")}",
             "blocks" => "#{Figures.counted(@comparison.blocks_count, "block")} of #{block}#{hours_note}",
             **Unknowns.of(@comparison.unknown).transform_keys { |what| "unknown: #{what}" }
           }
@@ -179,8 +178,10 @@ module PumaTuner
 
         def block = BLOCKS.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }
 
-        def hours_note = (@comparison.block_s < 86_400) ? "; with less than four days, how much days differ is in no " \
-          "interval, and nothing is shown" : ""
+        def hours_note
+          return "" unless @comparison.block_s < 86_400
+          "; with less than four days, how much days differ is in no interval, and nothing is shown"
+        end
       end
     end
   end

@@ -53,10 +53,10 @@ module PumaTuner
         private
 
         def simulated
+          load = ", #{@grids.first.words}" if @grids.one?
           "Simulated with the recorded requests: #{Figures.counted(@sweep.forecasts.size, "scenario")}, " \
             "#{Figures.counted(@sweep.seeds_count, "simulation")} of " \
-            "#{Figures.counted(@sweep.requests_count, "request")} each (seed #{@sweep.seed} and " \
-              "up)#{", #{@grids.first.words}" if @grids.one?}."
+            "#{Figures.counted(@sweep.requests_count, "request")} each (seed #{@sweep.seed} and up)#{load}."
         end
 
         def grid(grid)

@@ -62,15 +62,17 @@ module PumaTuner
               "Puma's CPU for giving the connection back to it"),
             row("tail", @machine.tail_cpu_ns, :tail, "CPU of a pool thread, outside recorded requests"),
             row("client", @machine.client_cpu_ns, :client, "the load generator's CPU for each request"),
-            (if calibrated
-               row("round trip", calibrated.round_trip_ns, :client,
-                 "of a request to an app that does nothing")
-             end)
+            *round_trip
           ]
         end
 
-        def row(name, ns, kind, meaning) = [name, Units.duration(ns), calibrated ? SAMPLES.fetch(kind) : "typical",
-          meaning]
+        def round_trip
+          calibrated ? [row("round trip", calibrated.round_trip_ns, :client, "of a request to an app that does nothing")] : []
+        end
+
+        def row(name, ns, kind, meaning)
+          [name, Units.duration(ns), calibrated ? SAMPLES.fetch(kind) : "typical", meaning]
+        end
 
         def switches
           return [] unless measured_switches?
@@ -85,10 +87,9 @@ module PumaTuner
           costs = calibrated.switch_costs
           columns = [Column.new("each burst touches"),
             *costs.map { |cost| Column.new("#{cost.working_set_bytes / 1_024} KiB", :figure) }]
-          rows = SWITCHES.map { |name, field|
-            Row.new([name,
-              *costs.map { |cost| cost.public_send(field)&.then { |ns| Units.duration(ns) } || "unknown" }])
-          }
+          rows = SWITCHES.map do |name, field|
+            Row.new([name, *costs.map { |cost| cost.public_send(field)&.then { |ns| Units.duration(ns) } || "unknown" }])
+          end
           Table.new(columns, rows)
         end
 
@@ -106,12 +107,10 @@ module PumaTuner
         end
 
         def explanation
-          if @machine.quota_ns
-            limit = "A quota of #{Units.duration(@machine.quota_ns)} in each #{Units.duration(@machine.period_ns)} is " \
-              "over all of it. "
-          end
-          "#{"Work: of #{SAMPLES[:cores]}, by CPU time, one of the best. " if calibrated}#{limit}How each is " \
-            "measured: docs/calibration.md."
+          quota, period = [@machine.quota_ns, @machine.period_ns].map { |ns| Units.duration(ns) }
+          [("Work: of #{SAMPLES[:cores]}, by CPU time, one of the best." if calibrated),
+            ("A quota of #{quota} in each #{period} is over all of it." if @machine.quota_ns),
+            "How each is measured: docs/calibration.md."].compact.join(" ")
         end
       end
     end

@@ -50,10 +50,8 @@ module PumaTuner
 
         def comparison(cell)
           rows = ComparisonRows.new(@contents, cell)
-          if @contents.other_cells.size > 1
-            title = Subheading.new("#{Figures.variant(cell)} over " \
-              "#{Figures.variant(@contents.baseline_cell)}")
-          end
+          names = [cell, @contents.baseline_cell].map { |one| Figures.variant(one) }
+          title = Subheading.new(names.join(" over ")) if @contents.other_cells.size > 1
           columns = [Column.new(""), Column.new(@verdict.baseline, :figure, short: "baseline"),
             Column.new(cell.variant, :figure, short: "variant"), Column.new("ratio", :ratio),
             *(Column.new("predicted", :figure) if rows.predicted?),

@@ -12,8 +12,7 @@ module PumaTuner
                   "gc" => "Garbage collection: CPU against memory"}.freeze
 
         HOW_TO_READ = "ratios are paired, with 95% intervals, memory at equal requests served. front: nothing else " \
-          "is better in both; beaten: something is, by both " \
-          "intervals. code: of the limit at which YJIT stops compiling."
+          "is better in both; beaten: something is, by both intervals. code: of the limit at which YJIT stops compiling."
         private_constant :TITLES, :HOW_TO_READ
 
         # @param study [Tradeoff::Study]
@@ -26,8 +25,7 @@ module PumaTuner
           bytes = @study.estimated_bytes[@study.recommended]
           Page.new(title: TITLES.fetch(@study.subject, "CPU against memory"), date: @study.verdict.started_at,
             command: @study.verdict.command,
-            head: [Labelled.new(rows: {"Recommended" => "#{@study.recommended}. #{@study.reason}", "To set" => settings,
-                                       "Memory" => (estimate(bytes) if bytes)}, style: :points)],
+            head: [Labelled.new(points(bytes), style: :points)],
             parts: [Part.new(id: "variants", title: "By variant", sections: [variants]),
               Part.new(id: "foundations", title: "What it rests on", sections: [foundations])])
         end
@@ -41,6 +39,11 @@ module PumaTuner
         end
 
         private
+
+        def points(bytes)
+          {"Recommended" => "#{@study.recommended}. #{@study.reason}", "To set" => settings,
+           "Memory" => (estimate(bytes) if bytes)}
+        end
 
         def settings
           lines = @study.recommended_point.settings
@@ -57,15 +60,13 @@ module PumaTuner
         end
 
         def variants
-          columns = [Column.new("", length: 44), Column.new("CPU/request", :figure),
-            Column.new("over #{@study.baseline.variant}", :figure, length: 29), Column.new("memory (PSS)", :figure),
-            Column.new("over it", :figure), Column.new("p99", :figure), Column.new("code", :figure)]
+          columns = [Column.new("", length: 44), Column.new("CPU/request", :duration_with_unit),
+            Column.new("over #{@study.baseline.variant}", :figure, length: 29), Column.new("memory (PSS)", :mebibytes),
+            Column.new("over it", :figure), Column.new("p99", :duration_with_unit), Column.new("code", :figure)]
           rows = told.map do |told|
             point = told.point
-            Row.new([told.name, Figures.with_range(point.cpu_per_request_ns) { |ns| Units.duration(ns) },
-              told.cpu_ratio, Figures.with_range(point.pss_bytes) { |bytes| Units.mebibytes(bytes) },
-              told.memory_ratio, Figures.with_range(point.p99_ns) { |ns| Units.duration(ns) }, code(point)],
-              marks: [*told.mark])
+            Row.new([told.name, point.cpu_per_request_ns, told.cpu_ratio, point.pss_bytes, told.memory_ratio, point.p99_ns,
+              code(point)], marks: [*told.mark])
           end
           Section.new(id: "points", title: "By variant",
             blocks: [Chart.new(:tradeoff, @study), Table.new(columns, rows, style: "dense"),
@@ -75,8 +76,11 @@ module PumaTuner
 
         def ratio(point, estimate) = point.equal?(@study.baseline) ? "1" : Figures.ratio(estimate)
 
-        def code(point) = point.code_bytes ? "#{Units.significant(point.code_bytes.fdiv(Units::MIB))} " \
-          "MiB#{" (#{Figures.share(point.code_ratio)}%)" if point.code_ratio}" : "-"
+        def code(point)
+          return unless point.code_bytes
+          share = " (#{Figures.share(point.code_ratio)}%)" if point.code_ratio
+          "#{Units.significant(point.code_bytes.fdiv(Units::MIB))} MiB#{share}"
+        end
 
         def mark(point)
           return "recommended" if point.variant == @study.recommended

@@ -28,7 +28,9 @@ module PumaTuner
             "Jobs in the process that serves requests hold the GVL that those " \
             "wait for: see who held it, below."
         }.freeze
-        private_constant :MOST, :QUANTILES, :LEAST_FOR_P999, :READINGS
+        OF_ALL = ", also in percent of all time"
+        BEFORE_PUMA = "mean from the proxy to Puma, by the proxy's clock; not in the latency"
+        private_constant :OF_ALL, :BEFORE_PUMA, :MOST, :QUANTILES, :LEAST_FOR_P999, :READINGS
 
         class << self
           # @param observation [Probe::Observation]
@@ -112,14 +114,8 @@ module PumaTuner
             Column.new("p90", :duration, page: true), Column.new("p99", :duration),
             *%w[p99.9 max].map { |quantile| Column.new(quantile, :duration, page: true) },
             *parts.seen.map { |part| Column.new(part.word, :share, part.meaning) },
-            *inside.map { |part|
-              Column.new(part.heading, :share, "#{part.meaning}, also in percent of all time",
-                page: true)
-            },
-            *(if stamped.any?
-                Column.new("before Puma", :duration,
-                  "mean from the proxy to Puma, by the proxy's clock; not in the latency", page: true)
-              end)]
+            *inside.map { |part| Column.new(part.heading, :share, "#{part.meaning}#{OF_ALL}", page: true) },
+            *(Column.new("before Puma", :duration, BEFORE_PUMA, page: true) if stamped.any?)]
         end
 
         def row(group)
