@@ -225,6 +225,22 @@ class LedgersTest < TunerTest
     assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
   end
 
+  test "numbers that another version added up in another order are not taken for ours" do
+    (Folding::ENDED_MAX + 1).times { record(1) }
+    @ledgers.fold_ended
+    path = @ledgers.paths.first
+    folded = JSON.parse(File.read(path))
+    swapped = folded["entries"].map { |entry| entry.merge("sums" => entry["sums"].to_a.reverse.to_h) }
+    before = account.endpoints.first.budget
+    File.write(path, JSON.generate(folded.merge("entries" => swapped)))
+    assert_equal before, account.endpoints.first.budget
+    [->(sums) { sums.values }, ->(sums) { sums.except("gc") }].each do |change|
+      File.write(path, JSON.generate(folded.merge("entries" => folded["entries"].map { |entry| entry.merge("sums" => change.call(entry["sums"])) })))
+      assert_raises(PumaTuner::InvalidDocument) { Ledger.read(path) }
+      assert_empty @ledgers.read
+    end
+  end
+
   test "ledgers that were added up already, and were left behind, do not count twice" do
     (Folding::ENDED_MAX + 1).times { record(1) }
     left = @ledgers.paths.first

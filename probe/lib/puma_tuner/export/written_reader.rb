@@ -18,7 +18,7 @@ module PumaTuner
         version = [stat.ino, stat.mtime, stat.size]
         @ledger, @version = Probe::Written.read(@path), version unless @version == version
         self
-      rescue Errno::ENOENT, JSON::ParserError, KeyError
+      rescue Errno::ENOENT, JSON::ParserError, InvalidDocument
         nil # removed meanwhile, or written by another version
       end
 

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Probe
-    # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension.
+    # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension. Numbers have
+    # their names there, as in another version they may stand in another order.
     module Written
       NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count lock_pairs_count
         unplaced_locks_count].freeze
@@ -23,12 +24,14 @@ module PumaTuner
       end
 
       def entry_document(entry)
-        {kind: entry.kind, name: entry.name, counts: entry.counts, sums: entry.sums,
-         histograms: entry.histograms.map { |histogram| histogram&.to_document },
+        {kind: entry.kind, name: entry.name, counts: Parts::COUNTS.zip(entry.counts).to_h,
+         sums: Parts::SUMS.zip(entry.sums).to_h,
+         histograms: Parts::DISTRIBUTIONS.zip(entry.histograms.map { |histogram| histogram&.to_document }).to_h,
          blames: entry.blames.map { |(kind, name), ns| [kind, name, ns] }}
       end
 
       # @return [Ledger, nil]
+      # @raise [InvalidDocument] where another version has other numbers
       def read(path)
         fields = JSON.parse(File.read(path))
         entries = fields.fetch("entries").map { |entry| entry_of(entry) }
@@ -36,13 +39,21 @@ module PumaTuner
           entries: entries.to_h { |entry| [[entry.kind, entry.name], entry] },
           locks: fields["locks"]&.map { |lock| Ledger::Lock.new(**lock.transform_keys(&:to_sym)) },
           **(NUMBERS + COSTS).to_h { |name| [name, fields[name.to_s]] })
+      rescue KeyError
+        raise InvalidDocument.new(path, "another version of puma_tuner writes it")
       end
 
       def entry_of(fields)
-        histograms = fields["histograms"].map { |histogram| histogram && Probe::Histogram.from_document(histogram) }
-        Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"], counts: fields["counts"],
-          sums: fields["sums"], histograms:,
+        histograms = in_order(Parts::DISTRIBUTIONS, fields["histograms"])
+          .map { |histogram| histogram && Probe::Histogram.from_document(histogram) }
+        Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"],
+          counts: in_order(Parts::COUNTS, fields["counts"]), sums: in_order(Parts::SUMS, fields["sums"]), histograms:,
           blames: fields["blames"].to_h { |kind, name, ns| [[kind.to_sym, name], ns] })
+      end
+
+      def in_order(names, numbers)
+        raise KeyError, "they have no names" unless numbers.is_a?(Hash)
+        names.map { |name| numbers.fetch(name.name) }
       end
     end
   end
