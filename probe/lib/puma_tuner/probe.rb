@@ -81,7 +81,7 @@ module PumaTuner
   #
   # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job;
   #   unaided: without the extension), request_start, endpoint (their names), off_gvl (what libraries wait for).
-  # - By what: gvl_clock (the extension's methods), extension (where it is).
+  # - By what: gvl_clock (the extension's methods), extension (where it is), parts (what time is divided into).
   # - Where to: ledger, ledgers (a file per process; folding and written: of those that have ended).
   # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
   # - In a server that the command started: launch (settings for one run),
