@@ -12,7 +12,8 @@
  *
  * SPREAD: of each request's there is a histogram, too; these sums come first.
  * OF_WALL: one of those that make up the wall time of a request; OF_THREAD: the same of a pool thread's time.
- * SIMULATED: known of simulated requests, too. WAIT: a step without the GVL that simulations replay.
+ * DEMANDED: a request takes it when nobody is in its way. SIMULATED: known of simulated requests, too. WAIT: a step
+ * without the GVL that simulations replay.
  *
  * HELD: with the GVL; it is divided into CPU, PREEMPTED and GC. GVL_WAIT: for the GVL, GC_WAITED of it while another
  * thread collected garbage. IO: all of it as a sum, and as a step that of which nothing more is known. LOCK: the same,
@@ -26,13 +27,13 @@
     SUM(WALL, NONE, SPREAD | SIMULATED) \
     SUM(QUEUE, NONE, SPREAD | OF_WALL | SIMULATED) \
     STEP(HELD, NONE, 0) \
-    SUM(CPU, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED) \
+    SUM(CPU, NONE, SPREAD | OF_WALL | OF_THREAD | DEMANDED | SIMULATED) \
     SUM(PREEMPTED, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED) \
     BOTH(GVL_WAIT, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED) \
-    SUM(GC, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED) \
-    BOTH(IO, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED | WAIT) \
-    BOTH(LOCK, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED | WAIT) \
-    BOTH(SLEEP, NONE, SPREAD | OF_WALL | OF_THREAD | SIMULATED | WAIT) \
+    SUM(GC, NONE, SPREAD | OF_WALL | OF_THREAD | DEMANDED | SIMULATED) \
+    BOTH(IO, NONE, SPREAD | OF_WALL | OF_THREAD | DEMANDED | SIMULATED | WAIT) \
+    BOTH(LOCK, NONE, SPREAD | OF_WALL | OF_THREAD | DEMANDED | SIMULATED | WAIT) \
+    BOTH(SLEEP, NONE, SPREAD | OF_WALL | OF_THREAD | DEMANDED | SIMULATED | WAIT) \
     INSIDE(DB, IO, SIMULATED | WAIT) \
     INSIDE(REDIS, IO, SIMULATED | WAIT) \
     INSIDE(HTTP, IO, SIMULATED | WAIT) \
@@ -63,7 +64,7 @@
     MARKER(ACQUIRE, 64) \
     MARKER(RELEASE, 65)
 
-enum { SPREAD = 1, OF_WALL = 2, OF_THREAD = 4, SIMULATED = 8, WAIT = 16 };
+enum { SPREAD = 1, OF_WALL = 2, OF_THREAD = 4, DEMANDED = 8, SIMULATED = 16, WAIT = 32 };
 
 #define PARTS_NOTHING(...)
 #define PARTS_STEP(code, of, is) PART_##code,

@@ -24,6 +24,7 @@ class PartsTest < TunerTest
     assert_equal %i[queue cpu preempted gvl_wait gc io lock sleep], Parts::REQUEST
     assert_equal Parts::REQUEST - [:queue] + [:idle], Parts::THREAD
     assert_equal Parts::REQUEST + [:client], Parts::WALL
+    assert_equal %i[cpu gc io lock sleep], Parts::DEMANDED
     assert_empty Parts::ALL.select { |part| part.of && Parts::WALL.include?(part.name) }
   end
 

@@ -20,7 +20,7 @@ module PumaTuner
       QUEUE_RATIO = 0.1
 
       # The parts that a request would have, had nobody been in its way.
-      UNDISTURBED = %w[cpu gc io lock sleep].freeze
+      UNDISTURBED = Probe::Parts::DEMANDED.map(&:name).freeze
 
       # @param by [String] the label that names services
       def initialize(prometheus, source:, selector:, window:, by:)

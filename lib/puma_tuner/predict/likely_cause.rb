@@ -7,7 +7,7 @@ module PumaTuner
     module LikelyCause
       # What a request demands. When one of these is off, the waits that follow from it are off as well, so they come
       # first.
-      DEMANDED = %w[lock cpu gc io sleep].freeze
+      DEMANDED = Probe::Parts::DEMANDED.map(&:name).freeze
 
       # What comes of how requests meet.
       FOLLOWING = %w[gvl_wait queue].freeze

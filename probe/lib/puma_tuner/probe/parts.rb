@@ -9,7 +9,7 @@ module PumaTuner
       #
       # row: Symbol, what the table calls its row: :step, :sum, :both, :inside or :outside
       # of: Symbol, nil, the part that it is inside of
-      # is: Array<Symbol> among :spread, :of_wall, :of_thread, :simulated, :wait
+      # is: Array<Symbol> among :spread, :of_wall, :of_thread, :demanded, :simulated, :wait
       Part = Data.define(:name, :row, :of, :is) do
         # @return [Boolean] whether a trace has such steps
         def step? = %i[step both inside].include?(row)
@@ -69,6 +69,9 @@ module PumaTuner
 
       # @return [Array<Symbol>] the same of a pool thread's time
       THREAD = ALL.select { |part| part.is?(:of_thread) }.map(&:name).freeze
+
+      # @return [Array<Symbol>] those that a request takes when nobody is in its way
+      DEMANDED = ALL.select { |part| part.is?(:demanded) }.map(&:name).freeze
 
       # @return [Array<Symbol>] those that are known of simulated requests, the whole included
       SIMULATED = ALL.select { |part| part.is?(:simulated) }.map(&:name).freeze
