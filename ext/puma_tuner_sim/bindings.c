@@ -249,6 +249,9 @@ static VALUE codes_hash(void)
     VALUE all = rb_hash_new(), codes;
 #define NUMBER(name) set_constant(codes, #name, INT2FIX(name));
 #define CODES(name, list) codes = rb_hash_new(); list(NUMBER) set(all, name, rb_obj_freeze(codes))
+#define STEP_NUMBER(code, of, is) set_constant(codes, #code, INT2FIX(PART_##code));
+#define STEPS(NUMBER) PARTS_OF_TIME(STEP_NUMBER, PARTS_NOTHING, STEP_NUMBER, STEP_NUMBER, PARTS_NOTHING)
+    CODES("step", STEPS);
     CODES("event", EVENTS);
     CODES("gvl_rule", GVL_RULES);
     CODES("after_answer", AFTER_ANSWER);

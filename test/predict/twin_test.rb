@@ -21,6 +21,11 @@ class TwinTest < TunerTest
     assert_nil Predict::Engine.why_not
   end
 
+  test "the core has the numbers of steps that traces have" do
+    parts = PumaTuner::Probe::Parts
+    assert_equal parts::CODES.slice(*parts::STEPS), Predict::Engine.codes[:step].transform_keys(&:name)
+  end
+
   test "the same steps, the same outcome" do
     ends = 400.times.map do |seed|
       plan = random_plan(seed)

@@ -4,6 +4,9 @@ module PumaTuner
   module Predict
     # Runs a Plan by the core in C (ext/puma_tuner_sim), which lets go of the GVL while it runs.
     module Engine
+      REMEDY = "To build it again: gem pristine puma_tuner; in a checkout, rake clobber compile."
+      private_constant :REMEDY
+
       module_function
 
       # @param plan [Plan]
@@ -39,10 +42,11 @@ module PumaTuner
         rescue LoadError
           require "puma_tuner_sim/puma_tuner_sim"
         end
-        nil
+        return if Core::CODES.fetch(:step).keys.map(&:name) == Probe::Parts::STEPS
+        "nothing can be predicted, as the simulator's extension is of another version than puma_tuner-probe. #{REMEDY}"
       rescue LoadError => error
-        "nothing can be predicted, as the simulator's extension is not there (#{error.message.lines.first.strip}). It needs CRuby on Linux, and a compiler when " \
-          "the gem is installed: gem pristine puma_tuner builds it again; in a checkout, rake compile does"
+        "nothing can be predicted, as the simulator's extension is not there (#{error.message.lines.first.strip}). " \
+          "It needs CRuby on Linux, and a compiler when the gem is installed. #{REMEDY}"
       end
       private_class_method :load_core
     end
