@@ -70,6 +70,7 @@ class DocumentTest < TunerTest
     again = Probe::Observation.from_document(JSON.parse(JSON.generate(older)))
     assert_equal [Unknown.of(:other, :told, whose: "traces", detail: "a sample")], again.unknown
     assert_equal({"traces" => "a sample"}, Report::Unknowns.of(again.unknown))
+    assert_equal "it was interrupted", Report::Unknowns.reason(Unknown.from_document("it was interrupted"))
   end
 
   test "every kind is the kind of the value it names" do

@@ -53,7 +53,7 @@ module PumaTuner
       sweep = predict(workload, machine, observation.topology)
       advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine)).call(workload, sweep)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
-        workload:, sweep:, advice_list:, verdict: nil, unproven: "the proof has not come to its first round"))
+        workload:, sweep:, advice_list:, verdict: nil, unproven: Unknown.of(:proof, :not_begun)))
       prove(tuning)
     end
 
@@ -118,19 +118,19 @@ module PumaTuner
     # @return [Tuning]
     def prove(tuning)
       return tuning.with(unproven: nil) if @plan.rounds_count.zero?
-      return tuning.with(unproven: "no time was left for it") if @clock&.short?(PROOF_LEAST_S)
+      return tuning.with(unproven: Unknown.of(:proof, :no_time)) if @clock&.short?(PROOF_LEAST_S)
       proof = setup(variants_of(tuning.sweep, tuning.advice_list)).proof
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
     rescue UsageError, MeasurementFailed => error
       @output = error.output
-      tuning.with(unproven: error.kept)
+      tuning.with(unproven: Unknown.of(:proof, :failed, detail: error.kept))
     rescue Interrupt
       keep(proven(tuning, proof&.verdict))
       raise
     end
 
     def proven(tuning, verdict)
-      return tuning.with(unproven: "it was interrupted before its first round") unless verdict
+      return tuning.with(unproven: Unknown.of(:proof, :interrupted)) unless verdict
       remember(verdict, tuning.sweep, tuning.machine)
       tuning.with(verdict:, unproven: nil)
     end

@@ -45,7 +45,7 @@ class ReportSummaryTest < TunerTest
   end
 
   test "why nothing is proven is told, and nothing more of what the server said" do
-    unproven = TuningFixture.tuning(verdict: nil).with(unproven: "recommended: it fell.\nIts last lines:\n  | boom")
+    unproven = TuningFixture.tuning(verdict: nil).with(unproven: PumaTuner::Unknown.of(:proof, :failed, detail: "recommended: it fell.\nIts last lines:\n  | boom"))
     assert_equal ["Nothing: recommended: it fell.", "Nothing: the proof was left out."], [unproven, TuningFixture.tuning(verdict: nil)].map { |tuning| points(tuning)["Proven"] }
   end
 

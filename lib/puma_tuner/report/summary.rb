@@ -112,7 +112,10 @@ module PumaTuner
       end
 
       # Its first line; what a server printed besides was told when it happened.
-      def unproven = @contents.unproven&.lines&.first&.chomp&.chomp(".") || "the proof was left out"
+      def unproven
+        return "the proof was left out" unless @contents.unproven
+        Unknowns.reason(@contents.unproven).lines.first.chomp.chomp(".")
+      end
 
       def shown_cells = [@contents.recommended_cell || @contents.other_cells].flatten
 

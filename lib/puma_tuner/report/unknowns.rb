@@ -23,6 +23,9 @@ module PumaTuner
         no_time: "no time was left for it",
         few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came" },
         failed: ->(detail:) { detail },
+        # Of a proof.
+        not_begun: "the proof has not come to its first round",
+        interrupted: "it was interrupted before its first round",
         # Of a model.
         unclosed: ->(ratio:) { "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %: what is made of it is as unsure" },
         no_trace: ->(requests_count:) { "none of its #{requests_count} requests was recorded step by step; it is left out" },

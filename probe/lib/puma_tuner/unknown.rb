@@ -15,9 +15,13 @@ module PumaTuner
         new(field:, whose:, cause:, facts: Ractor.make_shareable(facts.transform_keys(&:to_s)))
       end
 
-      # Older files have a text for the field, and one for the reason.
+      # Older files have a text for the field and one for the reason, or the reason alone.
       def from_document(fields)
-        fields.is_a?(Array) ? of(:other, :told, whose: fields.first, detail: fields.last) : super
+        case fields
+        when Array then of(:other, :told, whose: fields.first, detail: fields.last)
+        when String then of(:other, :told, detail: fields)
+        else super
+        end
       end
     end
 

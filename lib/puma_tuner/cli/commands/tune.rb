@@ -49,8 +49,8 @@ module PumaTuner
       def ensure_proof(tuning, output)
         verdict = tuning.verdict
         return if verdict ? verdict.complete : tuning.unproven.nil?
-        err.puts("puma_tuner: " \
-          "#{verdict ? "the proof ended early: #{verdict.stopped_because}" : "nothing is proven: #{tuning.unproven}"}",
+        why = verdict ? verdict.stopped_because : Report::Unknowns.reason(tuning.unproven)
+        err.puts("puma_tuner: #{verdict ? "the proof ended early" : "nothing is proven"}: #{why}",
           *output.map { |line| "  | #{line}" })
         raise Ending.new(3)
       end
