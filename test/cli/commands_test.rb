@@ -11,6 +11,9 @@ class CommandsTest < TunerTest
   include CommandLine
   include PumaTuner
 
+  # Dozens of commands, one after the other.
+  time_limit 300
+
   def in_folder(&) = Dir.mktmpdir("puma_tuner-test", &)
 
   def commands = CLI::Commands.all
@@ -119,12 +122,29 @@ class CommandsTest < TunerTest
     end
   end
 
-  test "our bugs end with 70, and where they are" do
+  # @param code [String] what a command does, in Ruby
+  def ended_by(code)
     in_folder do |folder|
-      File.write(File.join(folder, "bug.rb"), "require 'puma_tuner'; class PumaTuner::CLI::Commands::Version; def call = raise('wrong on purpose'); end")
-      result = puma_tuner("version", environment: {"RUBYOPT" => "#{ENV["RUBYOPT"]} -r#{folder}/bug.rb"})
+      File.write(File.join(folder, "end.rb"), "require 'puma_tuner'; class PumaTuner::CLI::Commands::Version; def call = #{code}; end")
+      puma_tuner("version", environment: {"RUBYOPT" => "#{ENV["RUBYOPT"]} -r#{folder}/end.rb"})
+    end
+  end
+
+  test "our bugs end with 70, and where they are" do
+    {"raise('wrong on purpose')" => "RuntimeError", "raise(PumaTuner::InvariantError, 'wrong on purpose')" => "PumaTuner::InvariantError"}.each do |code, name|
+      result = ended_by(code)
       assert_equal 70, result.code
-      assert_match(/our bug, please report it: wrong on purpose \(RuntimeError\)\n.*bug\.rb:1/, result.err)
+      assert_match(/our bug, please report it: wrong on purpose \(#{name}\)\n.*end\.rb:1/, result.err)
+    end
+  end
+
+  test "what was asked wrongly ends with 2, what could not be measured with 3, what was not as expected with 1: no backtrace" do
+    {"raise(PumaTuner::UsageError, 'write it otherwise')" => [2, "puma_tuner: write it otherwise\n"],
+     "raise(PumaTuner::ServerFailed.new('It fell', log_tail: %w[boom]))" => [3, /\Apuma_tuner: It fell\. Start it by hand.*\nIts last lines:\n  \| boom\n\z/],
+     "raise(PumaTuner::InvalidMeasurement, 'too few requests')" => [3, "puma_tuner: too few requests\n"], "raise(PumaTuner::CLI::Ending.new(1))" => [1, ""]}.each do |code, (status, said)|
+      result = ended_by(code)
+      assert_equal status, result.code, code
+      assert_operator said, :===, result.err, code
     end
   end
 
