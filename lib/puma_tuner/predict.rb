@@ -3,8 +3,8 @@
 module PumaTuner
   # Workload x Machine x Scenario -> Forecast. Pure: no clock, and all chance from a seed.
   #
-  # sweeper: many scenarios; self_check: how those come out that were recorded; plan: one simulation as plain numbers; engine: runs it, by
-  # the core in C (ext/puma_tuner_sim); outcome: what it showed.
+  # sweeper: many scenarios; self_check: how those come out that were recorded; plan: one simulation as plain numbers;
+  #   engine: runs it, by the core in C (ext/puma_tuner_sim); outcome: what it showed.
   module Predict
     autoload :Capacity, "puma_tuner/predict/capacity"
     autoload :CapacitySearch, "puma_tuner/predict/capacity_search"

@@ -4,31 +4,36 @@ module PumaTuner
   module Model
     # How requests arrive.
     #
-    # kind: "closed": connections_count clients, each sending its next request think_ns after the answer; open, whatever the
-    #   server does: "poisson" and "even" at rate_per_s; "bursty": groups of burst_count requests on average (geometric), the
-    #   groups by chance, rate_per_s requests altogether; "replayed": at times_ns, over and over
+    # kind: "closed": connections_count clients, each sending its next request think_ns after the answer; open, whatever
+    #   the server does: "poisson" and "even" at rate_per_s; "bursty": groups of burst_count requests on average
+    #   (geometric), the groups by chance, rate_per_s requests altogether; "replayed": at times_ns, over and over
     # connections_count: of an open loop: the most that may be open
     # reuse_count: requests over one connection before it is made anew; nil: no end
     # Fields that do not belong to the kind are nil.
-    Arrivals = Document.define(:kind, :connections_count, :think_ns, :rate_per_s, :burst_count, :times_ns, :reuse_count) do
+    Arrivals = Document.define(:kind, :connections_count, :think_ns, :rate_per_s, :burst_count, :times_ns,
+      :reuse_count) do
       const_set(:OPEN_CONNECTIONS_COUNT, 1_000)
 
       # @return [Arrivals] a closed loop
       def self.closed(connections_count, think_ns: 0, reuse_count: nil)
-        new(kind: "closed", connections_count:, think_ns:, rate_per_s: nil, burst_count: nil, times_ns: nil, reuse_count:)
+        new(kind: "closed", connections_count:, think_ns:, rate_per_s: nil, burst_count: nil,
+          times_ns: nil, reuse_count:)
       end
 
       # @param rate_per_s [Numeric]
       # @return [Arrivals] an open loop
-      def self.open(rate_per_s, kind: "poisson", burst_count: nil, connections_count: self::OPEN_CONNECTIONS_COUNT, reuse_count: nil)
-        new(kind:, connections_count:, think_ns: nil, rate_per_s: rate_per_s.to_f, burst_count:, times_ns: nil, reuse_count:)
+      def self.open(rate_per_s, kind: "poisson", burst_count: nil, connections_count: self::OPEN_CONNECTIONS_COUNT,
+        reuse_count: nil)
+        new(kind:, connections_count:, think_ns: nil, rate_per_s: rate_per_s.to_f, burst_count:,
+          times_ns: nil, reuse_count:)
       end
 
-      # @param times_ns [Array<Integer>] ascending, from 0; the gap between the last two stands before the first is repeated
+      # @param times_ns [Array<Integer>] ascending, from 0; the gap between the
+      #   last two stands before the first is repeated
       def self.replayed(times_ns, connections_count: self::OPEN_CONNECTIONS_COUNT, reuse_count: nil)
         round_ns = 2 * times_ns[-1] - times_ns[-2] - times_ns[0]
-        new(kind: "replayed", connections_count:, think_ns: nil, rate_per_s: times_ns.size * Units::NS_PER_S.fdiv(round_ns), burst_count: nil,
-          times_ns:, reuse_count:)
+        new(kind: "replayed", connections_count:, think_ns: nil,
+          rate_per_s: times_ns.size * Units::NS_PER_S.fdiv(round_ns), burst_count: nil, times_ns:, reuse_count:)
       end
 
       def open? = kind != "closed"
@@ -43,7 +48,10 @@ module PumaTuner
       def summary = with(times_ns: nil)
 
       def to_s
-        return "#{Units.counted(connections_count, "connection")}#{", #{Units.duration(think_ns)} of thought" if think_ns.positive?}" unless open?
+        unless open?
+          thought = ", #{Units.duration(think_ns)} of thought" if think_ns.positive?
+          return "#{Units.counted(connections_count, "connection")}#{thought}"
+        end
         "#{Units.rate(rate_per_s)}/s#{", #{kind}" unless kind == "poisson"}"
       end
     end

@@ -10,7 +10,8 @@ module PumaTuner
     # releases_count: how often it let go of the GVL, and so the most switches that there can be
     # switches_count: how often it went on after a wait for the GVL, so that another thread had run in between
     # busy_cores: cores that server and load generator kept busy meanwhile, on average
-    Cost = Document.define(:topology, :cpu_ns, :gc_ns, :long_gc_ratio, :long_gcs_ns, :io_ns, :releases_count, :switches_count, :busy_cores, nested: {topology: Topology}) do
+    Cost = Document.define(:topology, :cpu_ns, :gc_ns, :long_gc_ratio, :long_gcs_ns, :io_ns, :releases_count,
+      :switches_count, :busy_cores, nested: {topology: Topology}) do
       # @return [Boolean] whether its server was a cluster
       def cluster? = topology.workers_count > 1
     end

@@ -4,15 +4,17 @@ module PumaTuner
   module Model
     # How a request's cost follows the settings, from all of them that were recorded. Five things change it:
     #
-    # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is follows from
-    #   recordings of one server at one thread and at several.
-    # - **The process.** A worker is forked from a process that has loaded the app, and has another heap than one that loaded it
-    #   itself: a Rails app was seen to collect garbage for 0.5 ms of a request in two workers and for 3.4 ms in a single process.
-    # - **Requests under way** keep objects alive that each collection has to mark, and leave less of the heap for new ones.
-    # - **What it waits for** outside answers as fast as its own load lets it: a database a millisecond away took 97 ms of a request at one
-    #   thread, and 45 ms at five.
-    # - **Cores that share.** Beside other busy cores the CPU clock runs on while less gets done. The simulation has that by itself
-    #   (effective cores), so it is taken out here.
+    # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is
+    #   follows from recordings of one server at one thread and at several.
+    # - **The process.** A worker is forked from a process that has loaded the app, and
+    #   has another heap than one that loaded it itself: a Rails app was seen to collect
+    #   garbage for 0.5 ms of a request in two workers and for 3.4 ms in a single process.
+    # - **Requests under way** keep objects alive that each collection has to
+    #   mark, and leave less of the heap for new ones.
+    # - **What it waits for** outside answers as fast as its own load lets it: a database a millisecond away took 97 ms
+    #   of a request at one thread, and 45 ms at five.
+    # - **Cores that share.** Beside other busy cores the CPU clock runs on while less gets done. The simulation has
+    #   that by itself (effective cores), so it is taken out here.
     class CostFit
       # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
       # @param machine [Machine]
@@ -22,11 +24,14 @@ module PumaTuner
         @costs = costs.map { |cost| undisturbed(cost) }
       end
 
-      # A calibrated switch costs no more than this share of the burst (without it) that it makes longer, as a short one has little to find in
-      # caches: bursts of 19 µs (an app that reads many files) took 4 µs more each, and what was calibrated with larger ones was 32 µs.
+      # A calibrated switch costs no more than this share of the burst (without
+      # it) that it makes longer, as a short one has little to find in
+      # caches: bursts of 19 µs (an app that reads many files) took 4 µs more
+      #   each, and what was calibrated with larger ones was 32 µs.
       EXPLAINED_RATIO = 0.25
 
-      # @return [Integer] CPU of a switch: by recordings of one server at several numbers of threads, else the machine's as calibrated
+      # @return [Integer] CPU of a switch: by recordings of one server at
+      #   several numbers of threads, else the machine's as calibrated
       def switch_cpu_ns
         @switch_cpu_ns ||= begin
           slopes_ns = @costs.group_by(&:cluster?).values.filter_map { |costs| slope_ns(costs) }
@@ -41,16 +46,17 @@ module PumaTuner
         means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
       end
 
-      # Along the square root of the threads. A Rails app in two workers collected garbage for 0.53, 0.71, 0.87, 1.22 and 1.47 ms of a
-      # request at 1, 2, 3, 5 and 8 threads each: less than in proportion, and more than a logarithm has it. Beyond the
-      # recorded numbers of threads it does not fall: where a recording at more threads has less of it, one of the two servers was lucky with
-      # its heap, and nobody knows which.
+      # Along the square root of the threads. A Rails app in two workers collected garbage for 0.53, 0.71, 0.87, 1.22
+      # and 1.47 ms of a request at 1, 2, 3, 5 and 8 threads each: less than in proportion, and more than a logarithm
+      # has it. Beyond the recorded numbers of threads it does not fall: where a recording at more threads has less of
+      # it, one of the two servers was lucky with its heap, and nobody knows which.
       #
       # @param topology [Topology]
       # @return [Float] by what recorded garbage collection is multiplied there
       def gc_ratio(topology)
         return 1.0 unless gc?
-        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }.transform_values { |costs| costs.sum(&:gc_ns).fdiv(costs.size) }.sort
+        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }
+          .transform_values { |costs| costs.sum(&:gc_ns).fdiv(costs.size) }.sort
         at = Math.sqrt(topology.threads_count)
         along((at > points.last.first) ? rising(points) : points, at) / @own.gc_ns
       end
@@ -61,22 +67,26 @@ module PumaTuner
       # @return [Float] by what recorded waits for IO are multiplied there
       def io_ratio(topology)
         return 1.0 unless @own.io_ns.positive?
-        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }.transform_values { |costs| costs.sum(&:io_ns).fdiv(costs.size) }.sort
+        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }
+          .transform_values { |costs| costs.sum(&:io_ns).fdiv(costs.size) }.sort
         along(points, Math.sqrt(topology.threads_count).clamp(points.first.first, points.last.first)) / @own.io_ns
       end
 
       # How a recorded request is to be changed.
       #
-      # cpu_ratio, io_ratio, gc_ratio: by what they are multiplied; limit_ns: collections from this on are long; mean_short_ns: of the others;
-      # short_ratio: by what those are multiplied; long_gc_ratio: share of garbage collection in long ones; long_gcs_ns: sample of them
-      Change = Data.define(:cpu_ratio, :io_ratio, :gc_ratio, :limit_ns, :mean_short_ns, :short_ratio, :long_gc_ratio, :long_gcs_ns) do
+      # cpu_ratio, io_ratio, gc_ratio: by what they are multiplied; limit_ns: collections from this on are long;
+      #   mean_short_ns: of the others;
+      # short_ratio: by what those are multiplied; long_gc_ratio: share of
+      #   garbage collection in long ones; long_gcs_ns: sample of them
+      Change = Data.define(:cpu_ratio, :io_ratio, :gc_ratio, :limit_ns, :mean_short_ns, :short_ratio, :long_gc_ratio,
+        :long_gcs_ns) do
         # @param gc_ns [Integer, nil] recorded
         # @return [Integer, nil] of it that is the request's own
         def short_gc_ns(gc_ns) = gc_ns && (((gc_ns < limit_ns) ? gc_ns : mean_short_ns) * short_ratio).round
       end
 
-      # A request with so many times the mean has met a long collection, which is no request's own: it marks the whole heap, every so
-      # many requests. A judgement.
+      # A request with so many times the mean has met a long collection, which is no request's own: it marks the whole
+      # heap, every so many requests. A judgement.
       LONG_FACTOR = 4
 
       # @param pairs [Array<Array(Float, Numeric)>] weight and garbage collection of recorded requests; ns
@@ -88,7 +98,11 @@ module PumaTuner
 
       # @param endpoints [Array<EndpointDemand>] as they are replayed
       # @return [Array<Array(Float, Numeric)>] see limit_ns
-      def self.weighted_gcs(endpoints) = endpoints.flat_map { |endpoint| endpoint.demands.map { |demand| [endpoint.weight_ratio / endpoint.demands.size, demand.gc_ns.to_i] } }
+      def self.weighted_gcs(endpoints)
+        endpoints.flat_map do |endpoint|
+          endpoint.demands.map { |demand| [endpoint.weight_ratio / endpoint.demands.size, demand.gc_ns.to_i] }
+        end
+      end
 
       # @param topology [Topology]
       # @param endpoints [Array<EndpointDemand>] as they are replayed
@@ -100,13 +114,19 @@ module PumaTuner
         short, long = pairs.partition { |_, ns| ns < limit_ns }
         mean_short_ns = short.sum { |weight, ns| weight * ns } / short.sum(&:first)
         mean_ns = mean_short_ns * short.sum(&:first) + long.sum { |weight, ns| weight * ns }
-        like = gc? ? alike(topology).min_by { |cost| (Math.sqrt(cost.topology.threads_count) - Math.sqrt(topology.threads_count)).abs } : @own
+        like = gc? ? nearest(topology) : @own
         long_gc_ratio = long.empty? ? 0.0 : like.long_gc_ratio
         short_ratio = mean_short_ns.zero? ? 1.0 : gc_ratio * mean_ns * (1 - long_gc_ratio) / mean_short_ns
-        Change.new(cpu_ratio: cpu_ratio(topology), io_ratio: io_ratio(topology), gc_ratio:, limit_ns:, mean_short_ns:, short_ratio:, long_gc_ratio:, long_gcs_ns: long_gc_ratio.positive? ? like.long_gcs_ns : [].freeze)
+        Change.new(cpu_ratio: cpu_ratio(topology), io_ratio: io_ratio(topology), gc_ratio:, limit_ns:, mean_short_ns:,
+          short_ratio:, long_gc_ratio:, long_gcs_ns: long_gc_ratio.positive? ? like.long_gcs_ns : [].freeze)
       end
 
       private
+
+      def nearest(topology)
+        root = Math.sqrt(topology.threads_count)
+        alike(topology).min_by { |cost| (Math.sqrt(cost.topology.threads_count) - root).abs }
+      end
 
       # Recorded in the same kind of process; else in any.
       def alike(topology)
@@ -116,7 +136,13 @@ module PumaTuner
 
       def gc? = @own.gc_ns.to_i.positive? && @costs.none? { |cost| cost.gc_ns.nil? }
 
-      def calibrated_switch_ns = [@machine.switch_idle_cpu_ns, *@costs.map { |cost| EXPLAINED_RATIO * cost.cpu_ns / (1 + [cost.releases_count, cost.switches_count].max + EXPLAINED_RATIO * cost.switches_count) }].min.round
+      def calibrated_switch_ns
+        most_ns = @costs.map do |cost|
+          waits_count = [cost.releases_count, cost.switches_count].max
+          EXPLAINED_RATIO * cost.cpu_ns / (1 + waits_count + EXPLAINED_RATIO * cost.switches_count)
+        end
+        [@machine.switch_idle_cpu_ns, *most_ns].min.round
+      end
 
       # By the least and the most switches; a cost of less than nothing is noise.
       def slope_ns(costs)

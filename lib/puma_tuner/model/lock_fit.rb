@@ -4,11 +4,12 @@ module PumaTuner
   module Model
     # Which of the locks that were watched are simulated: those that several threads can want at once.
     #
-    # A lock that each connection of a pool has of its own is taken by one thread after the other, and was never waited for. Two recorded
-    # requests that had the same connection would wait for each other in a simulation, although no two threads ever did.
+    # A lock that each connection of a pool has of its own is taken by one thread after the
+    # other, and was never waited for. Two recorded requests that had the same connection
+    # would wait for each other in a simulation, although no two threads ever did.
     class LockFit
-      # So many waits there should have been, had the lock been everybody's, before their absence tells that it is not. A judgement; by
-      # chance none of five comes about once in 150 times (Poisson).
+      # So many waits there should have been, had the lock been everybody's, before their absence tells that it is not.
+      # A judgement; by chance none of five comes about once in 150 times (Poisson).
       EXPECTED_LEAST_COUNT = 5
 
       # Waits for locks that nobody watched are told about when they are this share of a request.
@@ -23,17 +24,23 @@ module PumaTuner
       end
 
       # @return [Array<LockDemand>]
-      def locks = shared.map { |lock| LockDemand.new(name: "#{lock.class_name} at #{lock.place}", kind: kind(lock), servers_count: lock.size || 1) }.freeze
+      def locks
+        demands = shared.map do |lock|
+          LockDemand.new(name: "#{lock.class_name} at #{lock.place}", kind: kind(lock), servers_count: lock.size || 1)
+        end
+        demands.freeze
+      end
 
       # @return [Hash{Integer => Integer}] places in `locks`, by id
       def places = @places ||= shared.each_with_index.to_h { |lock, index| [lock.id, index] }
 
-      # @return [Float, nil] share of a request that is waits for locks nobody watched, which are as recorded, whatever the setting; nil when
-      #   they are simulated, or as good as none
+      # @return [Float, nil] share of a request that is waits for locks nobody watched, which are as recorded, whatever
+      #   the setting; nil when they are simulated, or as good as none
       def unwatched_ratio
         return if @observation.locks
         budgets = @observation.endpoints.map(&:budget)
-        lock_ns, wall_ns = budgets.sum { |budget| budget.lock_ns.to_i }, budgets.sum { |budget| budget.wall_ns.to_i - budget.queue_ns.to_i }
+        lock_ns = budgets.sum { |budget| budget.lock_ns.to_i }
+        wall_ns = budgets.sum { |budget| budget.wall_ns.to_i - budget.queue_ns.to_i }
         lock_ns.fdiv(wall_ns) if wall_ns.positive? && lock_ns > UNWATCHED_RATIO * wall_ns
       end
 
@@ -43,10 +50,18 @@ module PumaTuner
 
       # Of those that recorded requests tried to get; others are between threads that serve none.
       def shared
-        @shared ||= (@observation.locks || []).select { |lock| tried_ids.include?(lock.id) && (lock.kind == "pool" || (wanted_at_once?(lock) && !of_one_connection?(lock))) }
+        @shared ||= (@observation.locks || []).select do |lock|
+          tried_ids.include?(lock.id) && (lock.kind == "pool" || (wanted_at_once?(lock) && !of_one_connection?(lock)))
+        end
       end
 
-      def tried_ids = @tried_ids ||= traces.flat_map { |trace| trace.steps.each_slice(2).filter_map { |kind, id| id if kind == "acquire" } }.uniq
+      def tried_ids
+        @tried_ids ||= traces.flat_map { |trace| tried_in(trace) }.uniq
+      end
+
+      def tried_in(trace)
+        trace.steps.each_slice(2).filter_map { |kind, id| id if kind == "acquire" }
+      end
 
       def traces = @observation.endpoints.flat_map(&:traces)
 
@@ -60,7 +75,9 @@ module PumaTuner
 
       # Of several at one place, the one with the same number, if there is one.
       def same(recording, lock)
-        alike = (recording.locks || []).select { |other| [other.kind, other.class_name, other.place] == [lock.kind, lock.class_name, lock.place] }
+        alike = (recording.locks || []).select do |other|
+          [other.kind, other.class_name, other.place] == [lock.kind, lock.class_name, lock.place]
+        end
         alike.find { |other| other.id == lock.id } || alike.first
       end
 

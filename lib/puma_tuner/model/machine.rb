@@ -2,10 +2,11 @@
 
 module PumaTuner
   module Model
-    # CPU that a burst takes more because another thread of the process had the GVL before it, when each burst touches so much memory.
+    # CPU that a burst takes more because another thread of the process had the
+    # GVL before it, when each burst touches so much memory.
     #
-    # same_core_ns: all threads on one core; nil where a process can't be bound to one. idle_ns: free to move, with the other cores
-    # idle; busy_ns: with all others busy
+    # same_core_ns: all threads on one core; nil where a process can't be bound to one. idle_ns: free to move, with the
+    #   other cores idle; busy_ns: with all others busy
     SwitchCost = Document.define(:working_set_bytes, :same_core_ns, :idle_ns, :busy_ns)
 
     # Where a machine's figures come from: measured by `puma_tuner calibrate`.
@@ -14,44 +15,55 @@ module PumaTuner
     # ruby_description: RUBY_DESCRIPTION; nil in older files
     # round_trip_ns: median latency of an empty app with one connection, which the simulation of it is held against
     # switch_costs: by working set; the machine's own figures are those of the middle one
-    Calibrated = Document.define(:calibrated_at, :machine_key, :ruby_version, :ruby_description, :puma_version, :round_trip_ns, :switch_costs,
+    Calibrated = Document.define(:calibrated_at, :machine_key, :ruby_version, :ruby_description, :puma_version,
+      :round_trip_ns, :switch_costs,
       nested: {switch_costs: [SwitchCost]}, added: %i[ruby_description switch_costs]) do
-      def initialize(ruby_description: nil, switch_costs: nil, **fields) = super(ruby_description:, switch_costs: switch_costs || [].freeze, **fields)
+      def initialize(ruby_description: nil, switch_costs: nil, **fields)
+        super(ruby_description:, switch_costs: switch_costs || [].freeze, **fields)
+      end
 
       # Patched builds of one version differ in more than their version; what follows the revision are flags of one run.
       #
       # @param description [String] RUBY_DESCRIPTION of another
       # @return [Boolean] whether it is the same build, as far as a description tells
-      def same_ruby?(description) = !ruby_description.nil? && [ruby_description, description].map { |text| text[/\A[^)]*\)/] || text }.uniq.one?
+      def same_ruby?(description)
+        !ruby_description.nil? && [ruby_description, description].map { |text| text[/\A[^)]*\)/] || text }.uniq.one?
+      end
     end
 
     # What the simulated requests run on.
     #
     # cores_count: Integer, that the server may use
-    # effective_cores: Array<Float>, entry n - 1: how many cores' worth of work n busy tasks get done together, as long as n is
-    #   within the list; its last entry holds for more tasks
+    # effective_cores: Array<Float>, entry n - 1: how many cores' worth of work n busy tasks get done together, as long
+    #   as n is within the list; its last entry holds for more tasks
     # quota_ns, period_ns: of a control group: CPU time in each period; nil without one
     # tick_ns: the timer that counts a thread's slice
-    # handoff_ns, handoff_busy_ns: from one thread's release of the GVL to the next one's first instruction, with another core idle
-    #   (which the kernel then wakes) and with all others busy
-    # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another thread had the GVL before it, with a core idle and
-    #   with all busy; gvl_rule: "fifo", "barging" or "hot" (see Predict::Rules), as it was seen; nil: by Ruby's version
+    # handoff_ns, handoff_busy_ns: from one thread's release of the GVL to the next one's first instruction, with
+    #   another core idle (which the kernel then wakes) and with all others busy
+    # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another
+    #   thread had the GVL before it, with a core idle and with all busy; gvl_rule: "fifo",
+    #   "barging" or "hot" (see Predict::Rules), as it was seen; nil: by Ruby's version
     # wakeup_idle_ns: Array<Integer>, sample of how late a sleeping thread gets a core on an idle machine
-    # wakeup_loaded_ns: Array<Integer>, sample of how long one that computes, too, waits for a core when it wakes up and all are busy
-    # acceptor_cpu_ns: Puma's CPU for each connection; reactor_wakeup_cpu_ns, reactor_register_cpu_ns: for each request that comes
-    #   through the reactor; tail_cpu_ns: of a pool thread for each request, after the answer has been sent
-    # client_send_cpu_ns, client_receive_cpu_ns: CPU per request that the load generator takes from the same cores; 0 when it
-    #   runs elsewhere
-    # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another thread had the GVL before it, with another
-    #   core idle and with all others busy; 0 where it was not measured
-    # gvl_rule: how this Ruby was seen to hand over the GVL: "fifo", "barging", "hot"; nil: not seen, Ruby's version tells
+    # wakeup_loaded_ns: Array<Integer>, sample of how long one that computes,
+    #   too, waits for a core when it wakes up and all are busy
+    # acceptor_cpu_ns: Puma's CPU for each connection; reactor_wakeup_cpu_ns, reactor_register_cpu_ns: for each request
+    #   that comes through the reactor; tail_cpu_ns: of a pool thread for each request, after the answer has been sent
+    # client_send_cpu_ns, client_receive_cpu_ns: CPU per request that the load
+    #   generator takes from the same cores; 0 when it runs elsewhere
+    # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another thread had the GVL before it,
+    #   with another core idle and with all others busy; 0 where it was not measured
+    # gvl_rule: how this Ruby was seen to hand over the GVL: "fifo", "barging",
+    #   "hot"; nil: not seen, Ruby's version tells
     # calibrated: Calibrated; nil where all are typical figures
-    Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns, :handoff_busy_ns, :wakeup_idle_ns,
-      :wakeup_loaded_ns, :acceptor_cpu_ns, :reactor_wakeup_cpu_ns, :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns,
-      :client_receive_cpu_ns, :switch_idle_cpu_ns, :switch_busy_cpu_ns, :gvl_rule, :calibrated, kind: :machine, nested: {calibrated: Calibrated},
+    Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns,
+      :handoff_busy_ns, :wakeup_idle_ns, :wakeup_loaded_ns, :acceptor_cpu_ns, :reactor_wakeup_cpu_ns,
+      :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns, :client_receive_cpu_ns, :switch_idle_cpu_ns,
+      :switch_busy_cpu_ns, :gvl_rule, :calibrated, kind: :machine,
+      nested: {calibrated: Calibrated},
       added: %i[switch_idle_cpu_ns switch_busy_cpu_ns gvl_rule]) do
       def initialize(switch_idle_cpu_ns: nil, switch_busy_cpu_ns: nil, gvl_rule: nil, **fields)
-        super(switch_idle_cpu_ns: switch_idle_cpu_ns || 0, switch_busy_cpu_ns: switch_busy_cpu_ns || 0, gvl_rule:, **fields)
+        super(switch_idle_cpu_ns: switch_idle_cpu_ns || 0, switch_busy_cpu_ns: switch_busy_cpu_ns || 0,
+              gvl_rule:, **fields)
       end
 
       # @return [Integer] CPU per request of the load generator

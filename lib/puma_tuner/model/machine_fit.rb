@@ -2,18 +2,21 @@
 
 module PumaTuner
   module Model
-    # What an app ran on, for the simulation: as calibrated, or typical figures where nothing was; and what the observation
-    # itself tells of it.
+    # What an app ran on, for the simulation: as calibrated, or typical figures where nothing was; and what the
+    # observation itself tells of it.
     class MachineFit
       US = Units::NS_PER_MS / 1_000
 
-      # Measured by us on two cores of a shared server (AMD EPYC, Linux 6.18), Ruby 3.4.5, Puma 8.0.2, rounded; a calibration on
-      # the machine itself replaces them. Ruby source for the tick: 10 ms in 3.3, 3.4 and 4.0; measured 10.06 to 10.1.
+      # Measured by us on two cores of a shared server (AMD EPYC, Linux 6.18), Ruby
+      # 3.4.5, Puma 8.0.2, rounded; a calibration on the machine itself replaces them.
+      # Ruby source for the tick: 10 ms in 3.3, 3.4 and 4.0; measured 10.06 to 10.1.
       TYPICAL = Machine.new(
-        cores_count: 1, effective_cores: [1.0].freeze, quota_ns: nil, period_ns: nil, tick_ns: 10_080 * US, handoff_ns: 16 * US, handoff_busy_ns: 5 * US,
-        wakeup_idle_ns: [20 * US, 25 * US, 30 * US, 50 * US].freeze, wakeup_loaded_ns: [0, 45 * US, 500 * US, 1_500 * US].freeze,
-        acceptor_cpu_ns: 40 * US, reactor_wakeup_cpu_ns: 20 * US, reactor_register_cpu_ns: 10 * US, tail_cpu_ns: 15 * US,
-        client_send_cpu_ns: 8 * US, client_receive_cpu_ns: 8 * US, calibrated: nil
+        cores_count: 1, effective_cores: [1.0].freeze, quota_ns: nil, period_ns: nil, tick_ns: 10_080 * US,
+        handoff_ns: 16 * US, handoff_busy_ns: 5 * US,
+        wakeup_idle_ns: [20 * US, 25 * US, 30 * US, 50 * US].freeze,
+        wakeup_loaded_ns: [0, 45 * US, 500 * US, 1_500 * US].freeze,
+        acceptor_cpu_ns: 40 * US, reactor_wakeup_cpu_ns: 20 * US, reactor_register_cpu_ns: 10 * US,
+        tail_cpu_ns: 15 * US, client_send_cpu_ns: 8 * US, client_receive_cpu_ns: 8 * US, calibrated: nil
       )
 
       # @param observation [Probe::Observation]

@@ -5,19 +5,24 @@ module PumaTuner
     # A recorded request as it would have gone alone: contention taken out, work and waits kept in their order.
     #
     # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
-    # and the two become one again. So do waits for a lock that was watched: the simulation has them anew. Other waits stay as long as they were, but for the time in which a thread
-    # that could go on had no core: a socket is taken to answer as fast under any topology.
+    # and the two become one again. So do waits for a lock that was watched: the simulation has them anew. Other waits
+    # stay as long as they were, but for the time in which a thread that could go on had no core: a socket is taken to
+    # answer as fast under any topology.
     class Undisturbed
-      # A thread that tries to get a lock is in line for it at once; what it computes between is less than this. A judgement.
+      # A thread that tries to get a lock is in line for it at once; what it
+      # computes between is less than this. A judgement.
       TRYING_NS = 100_000
 
       # @param trace [Probe::Trace]
-      # @param locks [Hash{Integer => Integer}] places in Workload#locks, by the id that the trace's markers have; other markers are dropped
-      # @param late_ns [Numeric] how much longer each wait took because its thread then had to wait for a core, on average
+      # @param locks [Hash{Integer => Integer}] places in Workload#locks, by the
+      #   id that the trace's markers have; other markers are dropped
+      # @param late_ns [Numeric] how much longer each wait took because its
+      #   thread then had to wait for a core, on average
       # @return [Demand]
       def self.demand(trace, late_ns: 0, locks: {}) = new(trace, late_ns, locks).demand
 
-      # Shorter waits for the GVL are the way through the scheduler, with nobody in it (see BLAME_WAIT_NS in gvl_clock.c).
+      # Shorter waits for the GVL are the way through the scheduler, with nobody
+      # in it (see BLAME_WAIT_NS in gvl_clock.c).
       SWITCH_WAIT_NS = 2_000
 
       # @param trace [Probe::Trace]
@@ -26,7 +31,9 @@ module PumaTuner
 
       # @param trace [Probe::Trace]
       # @return [Integer] how often it went on after another thread had had the GVL
-      def self.switches_count(trace) = trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
+      def self.switches_count(trace)
+        trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
+      end
 
       def initialize(trace, late_ns, locks)
         @trace = trace
@@ -85,8 +92,8 @@ module PumaTuner
       end
 
       # Time with the GVL, less the share in which the operating system ran somebody else. Which burst lost how much is
-      # not recorded, so all shrink alike; rounding the running total keeps their sum exact. What native code computed without
-      # the GVL is none of it, and CPU time beyond all that lies in the waits already.
+      # not recorded, so all shrink alike; rounding the running total keeps their sum exact. What native code computed
+      # without the GVL is none of it, and CPU time beyond all that lies in the waits already.
       def on_core
         total_ns = @held_ns.sum
         on_core_ns = @trace.on_core_ns && @trace.on_core_ns - computed_ns

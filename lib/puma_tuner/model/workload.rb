@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Model
-    # What one recorded request demands when nobody is in its way: bursts with the GVL, and between them waits without it.
+    # What one recorded request demands when nobody is in its way: bursts with
+    # the GVL, and between them waits without it.
     #
     # bursts_ns: each time with the GVL, on a core, garbage collection included; one more than waits_ns; 0 for a mere
     #   visit to the GVL
@@ -17,8 +18,8 @@ module PumaTuner
       # Waits for a lock; "lock" is for one that is no pool of connections.
       const_set(:LOCK_KINDS, Probe::Parts.steps_of(:lock).freeze)
 
-      # A wait this long is one to fall asleep in; shorter ones are system calls that came back at once, as fast anywhere. (To fall asleep and
-      # to be woken takes some 40 µs where it was calibrated.)
+      # A wait this long is one to fall asleep in; shorter ones are system calls that came back at once, as fast
+      # anywhere. (To fall asleep and to be woken takes some 40 µs where it was calibrated.)
       const_set(:SLEPT_NS, 50_000)
 
       # @return [Integer] nanoseconds that need the GVL
@@ -61,7 +62,9 @@ module PumaTuner
       def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 
       # @return [Integer] nanoseconds of IO to fall asleep in
-      def self.slept_in_io_ns(kinds_and_ns) = kinds_and_ns.sum { |kind, ns| (self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS) ? ns : 0 }
+      def self.slept_in_io_ns(kinds_and_ns)
+        kinds_and_ns.sum { |kind, ns| (self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS) ? ns : 0 }
+      end
 
       private
 
@@ -75,8 +78,8 @@ module PumaTuner
 
     # A lock, or a pool of connections, that each worker process has one of.
     #
-    # name: its class and place; kind: "mutex", "monitor", "pool" (which serves who waits in order) or "unfair_pool" (whoever is
-    # awake first); servers_count: 1, or the pool's size
+    # name: its class and place; kind: "mutex", "monitor", "pool" (which serves who waits in order) or "unfair_pool"
+    #   (whoever is awake first); servers_count: 1, or the pool's size
     LockDemand = Document.define(:name, :kind, :servers_count)
 
     # A thread of the app's own in each serving process, that is there whatever the load.
@@ -88,7 +91,8 @@ module PumaTuner
     #
     # weight_ratio: share of all requests, 0..1; mean_*_ns: over the demands; mean_gc_ns is part of mean_held_ns, as in
     #   a demand
-    # gc_debt_ns: garbage collection of a mean request that comes in long collections (see Workload#at), and is in no demand
+    # gc_debt_ns: garbage collection of a mean request that comes in long
+    #   collections (see Workload#at), and is in no demand
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_held_ns, :mean_wait_ns, :mean_lock_ns,
       :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: %i[gc_debt_ns]) do
       # In older files the time with the GVL is called CPU.
@@ -104,25 +108,27 @@ module PumaTuner
       def changed(change)
         gc_ns = mean_gc_ns.to_i * change.gc_ratio
         demands = self.demands.map { |demand| demand.changed(change) }
-        with(demands:, mean_wait_ns: demands.sum(&:wait_ns).fdiv(demands.size).round, mean_held_ns: (mean_cpu_ns * change.cpu_ratio + gc_ns).round,
-          mean_gc_ns: mean_gc_ns && gc_ns.round, gc_debt_ns: (gc_ns * change.long_gc_ratio).round)
+        with(demands:, mean_wait_ns: demands.sum(&:wait_ns).fdiv(demands.size).round,
+          mean_held_ns: (mean_cpu_ns * change.cpu_ratio + gc_ns).round, mean_gc_ns: mean_gc_ns && gc_ns.round,
+          gc_debt_ns: (gc_ns * change.long_gc_ratio).round)
       end
     end
 
     # Memory by process, from PSS; together they are what the recorded processes took.
     #
     # shared_bytes: what stays when a worker more is started (the master, pages shared by all)
-    # per_worker_bytes: what each worker adds, its own pages; nil when the observation had one process only (then shared_bytes is nil too
-    #   and single_bytes, the one process, is all that is known)
+    # per_worker_bytes: what each worker adds, its own pages; nil when the observation had one process only (then
+    #   shared_bytes is nil too and single_bytes, the one process, is all that is known)
     MemoryDemand = Document.define(:shared_bytes, :per_worker_bytes, :single_bytes)
 
-    # What a recording itself saw at its setting and under its load, so that a simulation of the same can be held against it.
+    # What a recording itself saw at its setting and under its load, so that a
+    # simulation of the same can be held against it.
     #
     # throughput_per_s, p50_ns, p99_ns: as the client saw them; nil where nobody did
     # requests_count, duration_ns: finished requests of the window, and its length
     # budget: Probe::Budget, the sum over these requests
-    Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns, :budget,
-      nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget})
+    Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns,
+      :budget, nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget})
 
     # What the app demands, independent of the settings it was recorded with.
     #
@@ -130,22 +136,27 @@ module PumaTuner
     # tail_cpu_ns: the pool threads' part of it, after an answer has been sent; nil where unknown
     # timeslice_ms: the recorded server's time slice
     # locks: Array<LockDemand>, that demands acquire and release; background: Array<BackgroundDemand>
-    # switch_cpu_ns: CPU that a burst takes more because another pool thread had the GVL before it, while a core was idle, which the recorded
-    #   bursts hold until `at` takes it out; nil: the machine's
+    # switch_cpu_ns: CPU that a burst takes more because another pool thread had the GVL before it, while a core was
+    #   idle, which the recorded bursts hold until `at` takes it out; nil: the machine's
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
     # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings
     # puma_features: what the recorded Puma was seen to have, see Probe::Puma; nil: its version tells
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
     # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
-    Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory, :observed_topology,
-      :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features, :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
-      kind: :workload,
-      nested: {endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology, locks: [LockDemand], background: [BackgroundDemand], costs: [Cost],
-               recorded: [Recorded], unknown: [Unknown]},
+    Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory,
+      :observed_topology, :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features,
+      :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown, kind: :workload,
+      nested: {
+        endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology,
+        locks: [LockDemand], background: [BackgroundDemand], costs: [Cost], recorded: [Recorded], unknown: [Unknown]
+      },
       added: %i[puma_features locks background costs switch_cpu_ns long_gcs_ns recorded]) do
-      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil, recorded: nil, **fields)
-        super(puma_features:, recorded: recorded || [].freeze, locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
+      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil,
+        recorded: nil, **fields)
+        super(puma_features:, recorded: recorded || [].freeze, locks: locks || [].freeze,
+              background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:,
+              long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]
@@ -155,7 +166,8 @@ module PumaTuner
         return self if costs.empty?
         fit = CostFit.new(costs, machine)
         change = fit.change(topology, endpoints)
-        with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [], switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)
+        with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [],
+          switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)
       end
 
       # @return [Float] nanoseconds that a mean request needs the GVL for, overhead included

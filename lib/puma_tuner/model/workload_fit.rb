@@ -4,15 +4,15 @@ module PumaTuner
   module Model
     # The demands of an app, out of an observation of it.
     class WorkloadFit
-      # A judgement: the simulation replays recorded requests, and fewer than this show neither how an endpoint's requests
-      # differ nor its slow ones.
+      # A judgement: the simulation replays recorded requests, and fewer than this show neither how an endpoint's
+      # requests differ nor its slow ones.
       MINIMUM_TRACES_COUNT = 30
 
       # Measured with an empty app on Puma 8: 33 to 37 µs of CPU per request. Stands in where it could not be measured.
       TYPICAL_OVERHEAD_CPU_NS = 35_000
 
-      # Judgements: of so many requests whose parts miss their wall time (by over 1 %), a model may say something, and should
-      # say nothing.
+      # Judgements: of so many requests whose parts miss their wall time (by
+      # over 1 %), a model may say something, and should say nothing.
       UNCLOSED_REMARK_RATIO = 0.05
       UNCLOSED_REFUSED_RATIO = 0.5
 
@@ -32,9 +32,10 @@ module PumaTuner
       def workload
         refuse_too_few_traces
         refuse_unclosed_budget
-        Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms, arrivals:, memory:, **observed,
-          puma_version: @observation.server.puma_version, puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:, locks: lock_fit.locks, background:,
-          recorded:, unknown: @unknown.freeze)
+        Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms,
+          arrivals:, memory:, **observed, puma_version: @observation.server.puma_version,
+          puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:,
+          locks: lock_fit.locks, background:, recorded:, unknown: @unknown.freeze)
       end
 
       private
@@ -50,10 +51,13 @@ module PumaTuner
         missing_count = MINIMUM_TRACES_COUNT - traces_count
         return unless missing_count.positive?
         why_not = @observation.why_unaided
-        raise InvalidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}" if why_not
+        if why_not
+          raise InvalidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}"
+        end
         requests_per_trace = traces_count.zero? ? 1 : @observation.requests_count.fdiv(traces_count)
-        raise InvalidMeasurement, "only #{traces_count} requests were recorded step by step, and a model needs at least " \
-          "#{MINIMUM_TRACES_COUNT}. Measure longer or under more load: at least #{(missing_count * requests_per_trace).ceil} requests more."
+        raise InvalidMeasurement, "only #{traces_count} requests were recorded step by step, " \
+          "and a model needs at least #{MINIMUM_TRACES_COUNT}. " \
+          "Measure longer or under more load: at least #{(missing_count * requests_per_trace).ceil} requests more."
       end
 
       # Without the extension they are not counted, and there are no traces either.
@@ -62,13 +66,16 @@ module PumaTuner
         ratio = unclosed_count.fdiv(@observation.requests_count)
         return unless ratio > UNCLOSED_REMARK_RATIO
         return unknown(:budget, :unclosed, ratio:) if ratio <= UNCLOSED_REFUSED_RATIO
-        raise InvalidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more than 1 %, so this recording does not tell where their time went, and no model is made of it. Measure again, " \
-          "with nothing else on the machine; if it stays so, please report it with the observation."
+        raise InvalidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more " \
+          "than 1 %, so this recording does not tell where their time went, and no model is made of it. " \
+          "Measure again, with nothing else on the machine; if it stays so, please report it with the observation."
       end
 
       def endpoints
         recorded, missed = @observation.endpoints.partition { |endpoint| endpoint.traces.any? }
-        missed.each { |endpoint| unknown(:endpoint, :no_trace, whose: endpoint.name, requests_count: endpoint.requests_count) }
+        missed.each do |endpoint|
+          unknown(:endpoint, :no_trace, whose: endpoint.name, requests_count: endpoint.requests_count)
+        end
         total_count = recorded.sum(&:requests_count)
         recorded.map { |endpoint| endpoint_demand(endpoint, total_count) }.freeze
       end
@@ -81,8 +88,8 @@ module PumaTuner
           mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: mean_gc_ns(endpoint.name, demands))
       end
 
-      # The kernel counts how long pool threads could have run and had no core. What of it was not with the GVL was at the end of
-      # waits, nearly all of it.
+      # The kernel counts how long pool threads could have run and had no core. What of it was not with the GVL was at
+      # the end of waits, nearly all of it.
       #
       # @return [Float] nanoseconds of a mean wait
       def late_ns
@@ -95,7 +102,8 @@ module PumaTuner
         end
       end
 
-      # Of all requests; an endpoint's traces, of which there are as many of a rare one as of a frequent one, stand for its own.
+      # Of all requests; an endpoint's traces, of which there are as many of a
+      # rare one as of a frequent one, stand for its own.
       def waits_count
         @observation.endpoints.reject { |endpoint| endpoint.traces.empty? }.sum do |endpoint|
           waits = endpoint.traces.sum { |trace| Undisturbed.releases_count(trace) }
@@ -110,7 +118,8 @@ module PumaTuner
 
       def mean(demands, &) = demands.sum(&).fdiv(demands.size).round
 
-      # What the serving processes computed and neither a request nor a thread of the app's own accounts for: accept, reactor, hand-over.
+      # What the serving processes computed and neither a request nor a thread
+      # of the app's own accounts for: accept, reactor, hand-over.
       def overhead_cpu_ns
         requests_count = @observation.requests_count
         used_ns = total(serving_processes.map(&:cpu_ns))
@@ -149,7 +158,9 @@ module PumaTuner
 
       def background_demand(thread, window_ns)
         computed_ns = thread.budget.on_core_ns.to_i
-        return if thread.pumas_own? || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
+        if thread.pumas_own? || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
+          return
+        end
         gap_ns = (window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i) / thread.cycles_count
         BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
       end
@@ -157,7 +168,8 @@ module PumaTuner
       # Of the recording itself, and of those of the same app at other settings.
       def costs = [@observation, *@observation.companions].filter_map { |recording| cost(recording) }.freeze
 
-      # By endpoint, and then by the traffic of the recording that is replayed, so that a companion's other mix of requests changes nothing.
+      # By endpoint, and then by the traffic of the recording that is replayed,
+      # so that a companion's other mix of requests changes nothing.
       #
       # @return [Cost, nil] nil where CPU was not told apart
       def cost(recording)
@@ -167,15 +179,23 @@ module PumaTuner
         end
         return if weighted.empty?
         long_gc_ratio, long_gcs_ns = long_gcs(weighted)
-        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
-          gc_ns: (weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) } if weighted.all? { |_, one| one.budget.gc_ns }),
-          io_ns: weighted_mean(weighted) { |one| one.traces.sum { |trace| Demand.slept_in_io_ns(trace.steps.each_slice(2)) }.fdiv(one.traces.size) },
-          releases_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.releases_count(trace) }.fdiv(one.traces.size) },
-          switches_count: weighted_mean(weighted) { |one| one.traces.sum { |trace| Undisturbed.switches_count(trace) }.fdiv(one.traces.size) },
+        if weighted.all? { |_, one| one.budget.gc_ns }
+          gc_ns = weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) }
+        end
+        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, gc_ns:,
+          cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
+          io_ns: mean_of_traces(weighted) { |trace| Demand.slept_in_io_ns(trace.steps.each_slice(2)) },
+          releases_count: mean_of_traces(weighted) { |trace| Undisturbed.releases_count(trace) },
+          switches_count: mean_of_traces(weighted) { |trace| Undisturbed.switches_count(trace) },
           busy_cores: busy_cores(recording))
       end
 
-      # System calls on the way into a wait and out of it use CPU without the GVL; how much is seen in recorded requests.
+      def mean_of_traces(weighted, &)
+        weighted_mean(weighted) { |one| one.traces.sum(&).fdiv(one.traces.size) }
+      end
+
+      # System calls on the way into a wait and out of it use CPU without the
+      # GVL; how much is seen in recorded requests.
       #
       # @return [Float] nanoseconds of CPU with the GVL in a mean request, less garbage collection
       def with_gvl_ns(endpoint)
@@ -188,15 +208,18 @@ module PumaTuner
 
       LONG_GCS_KEPT_COUNT = 64
 
-      # @return [Array(Float, Array<Integer>)] share of garbage collection that was in long ones, and a sample of those, as evenly drawn from the
-      #   shortest to the longest as there are places
+      # @return [Array(Float, Array<Integer>)] share of garbage collection that was in long ones, and a sample of those,
+      #   as evenly drawn from the shortest to the longest as there are places
       def long_gcs(weighted)
-        pairs = weighted.flat_map { |weight, one| one.traces.map { |trace| [weight.fdiv(one.traces.size), trace.gc_ns.to_i] } }
+        pairs = weighted.flat_map do |weight, one|
+          one.traces.map { |trace| [weight.fdiv(one.traces.size), trace.gc_ns.to_i] }
+        end
         limit_ns = CostFit.limit_ns(pairs)
         long = pairs.select { |_, ns| ns >= limit_ns }.sort_by(&:last)
         return [0.0, [].freeze] if long.empty?
         ratio = long.sum { |weight, ns| weight * ns } / pairs.sum { |weight, ns| weight * ns }
-        [ratio, Array.new([long.size, LONG_GCS_KEPT_COUNT].min) { |index| long[(index + 0.5) * long.size / [long.size, LONG_GCS_KEPT_COUNT].min].last }.freeze]
+        kept_count = [long.size, LONG_GCS_KEPT_COUNT].min
+        [ratio, Array.new(kept_count) { |index| long[(index + 0.5) * long.size / kept_count].last }.freeze]
       end
 
       def weighted_mean(weighted) = weighted.sum { |weight, one| weight * yield(one) }.fdiv(weighted.sum(&:first))
@@ -224,11 +247,12 @@ module PumaTuner
         Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count)
       end
 
-      # RSS counts pages shared by the processes once for each, so it is no substitute. But what a worker has in it beyond its PSS
-      # tells how many such pages there are, which another worker would have, too.
+      # RSS counts pages shared by the processes once for each, so it is no substitute. But what a worker has in it
+      # beyond its PSS tells how many such pages there are, which another worker would have, too.
       def memory
         # A companion's where the recording has none in that role.
-        by_role = [@observation, *@observation.companions].map { |recording| recording.processes.group_by(&:role) }.reverse.inject(:merge)
+        recordings = [@observation, *@observation.companions]
+        by_role = recordings.reverse.map { |recording| recording.processes.group_by(&:role) }.inject(:merge)
         single_bytes = mean_pss_bytes(by_role, "single", :single_bytes)
         per_worker_bytes = mean_pss_bytes(by_role, "worker", :per_worker_bytes)
         shared_bytes = mean_pss_bytes(by_role, "master", :shared_bytes)
@@ -236,7 +260,8 @@ module PumaTuner
         workers = by_role.fetch("worker")
         in_all_bytes = bytes_in_all(workers, per_worker_bytes)
         own_bytes = per_worker_bytes - in_all_bytes / (workers.size + 1)
-        MemoryDemand.new(shared_bytes: shared_bytes + workers.size * (per_worker_bytes - own_bytes), per_worker_bytes: own_bytes, single_bytes:)
+        MemoryDemand.new(shared_bytes: shared_bytes + workers.size * (per_worker_bytes - own_bytes),
+          per_worker_bytes: own_bytes, single_bytes:)
       end
 
       # Pages that each of n workers and the master have are in the RSS of each whole, and in its PSS by an (n + 1)th.
@@ -262,8 +287,10 @@ module PumaTuner
       def recorded
         [@observation, *@observation.companions].select(&:topology).map do |recording|
           load = recording.load
-          Recorded.new(topology: recording.topology, arrivals: arrivals_of(recording), throughput_per_s: throughput_per_s(recording), p50_ns: load&.p50_ns, p99_ns: load&.p99_ns,
-            requests_count: recording.requests_count, duration_ns: recording.duration_ns, budget: budget_with_gvl(recording))
+          Recorded.new(topology: recording.topology, arrivals: arrivals_of(recording),
+            throughput_per_s: throughput_per_s(recording), p50_ns: load&.p50_ns, p99_ns: load&.p99_ns,
+            requests_count: recording.requests_count, duration_ns: recording.duration_ns,
+            budget: budget_with_gvl(recording))
         end.freeze
       end
 
@@ -272,7 +299,8 @@ module PumaTuner
         budget = recording.budget
         return budget unless budget.cpu_ns && budget.io_ns
         told = recording.endpoints.select { |endpoint| endpoint.traces.any? && endpoint.budget.cpu_ns }
-        without_ns = told.sum { |endpoint| endpoint.budget.cpu_ns - with_gvl_ns(endpoint) * endpoint.requests_count }.round.clamp(0, budget.cpu_ns)
+        without_ns = told.sum { |endpoint| endpoint.budget.cpu_ns - with_gvl_ns(endpoint) * endpoint.requests_count }
+          .round.clamp(0, budget.cpu_ns)
         budget.with(cpu_ns: budget.cpu_ns - without_ns, io_ns: budget.io_ns + without_ns)
       end
 

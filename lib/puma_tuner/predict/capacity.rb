@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Predict
-    # What must hold of a forecast: that there is a steady state, and its latencies, as the client sees them, are within.
+    # What must hold of a forecast: that there is a steady state, and its
+    # latencies, as the client sees them, are within.
     #
     # max_ns: Hash, by percentile such as "p95"; empty where anything goes
     Goal = Document.define(:max_ns) do
@@ -15,7 +16,8 @@ module PumaTuner
         max_ns.each do |name, limit_ns|
           estimate = forecast.quantile(name)
           next if estimate.value <= limit_ns
-          return "#{name} would be #{Units.duration(estimate.value)} (#{Units.duration(estimate.low)} to #{Units.duration(estimate.high)})"
+          return "#{name} would be #{Units.duration(estimate.value)} (#{Units.duration(estimate.low)} to " \
+            "#{Units.duration(estimate.high)})"
         end
         nil
       end
@@ -33,13 +35,14 @@ module PumaTuner
       end
     end
 
-    # The most that some settings can take while a goal holds: the rate of an open loop, or the connections of a closed one.
+    # The most that some settings can take while a goal holds: the rate of an
+    # open loop, or the connections of a closed one.
     #
     # scenario, forecast: at the limit; nil when the goal does not hold with any load
-    # failed_scenario: the least load at which it was found not to hold, failed_because: why; nil when it holds with the most load
-    #   that was tried
+    # failed_scenario: the least load at which it was found not to hold,
+    #   failed_because: why; nil when it holds with the most load that was tried
     # tolerance_ratio: the failed load is at most this much more; forecasts_count: made to find it
-    Capacity = Document.define(:goal, :scenario, :forecast, :failed_scenario, :failed_because, :tolerance_ratio, :forecasts_count,
-      nested: {goal: Goal, scenario: Scenario, forecast: Forecast, failed_scenario: Scenario})
+    Capacity = Document.define(:goal, :scenario, :forecast, :failed_scenario, :failed_because, :tolerance_ratio,
+      :forecasts_count, nested: {goal: Goal, scenario: Scenario, forecast: Forecast, failed_scenario: Scenario})
   end
 end

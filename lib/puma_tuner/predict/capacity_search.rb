@@ -2,11 +2,12 @@
 
 module PumaTuner
   module Predict
-    # Finds a Capacity by bisection: the load is doubled (or halved) until the goal holds on one side and fails on the other,
-    # then the gap is halved until it is within the tolerance. Some twelve forecasts, where a grid as fine would take hundreds.
+    # Finds a Capacity by bisection: the load is doubled (or halved) until the goal holds
+    # on one side and fails on the other, then the gap is halved until it is within the
+    # tolerance. Some twelve forecasts, where a grid as fine would take hundreds.
     #
-    # It rests on two things: latency grows with the load, and all forecasts have the same seeds, so that the same search always
-    # ends at the same load.
+    # It rests on two things: latency grows with the load, and all forecasts have the same seeds, so that the same
+    # search always ends at the same load.
     class CapacitySearch
       TOLERANCE_RATIO = 0.02
 
@@ -37,15 +38,17 @@ module PumaTuner
         @told = told
         @forecasts_count = 0
         holds, fails = narrowed(*bracket(attempt(level_of(scenario.arrivals))))
-        Capacity.new(goal: @goal, scenario: holds&.scenario, forecast: holds&.forecast, failed_scenario: fails&.scenario,
-          failed_because: fails&.failure, tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
+        Capacity.new(goal: @goal, scenario: holds&.scenario, forecast: holds&.forecast,
+          failed_scenario: fails&.scenario, failed_because: fails&.failure, tolerance_ratio: @tolerance_ratio,
+          forecasts_count: @forecasts_count)
       end
 
       private
 
       def ensure_latency_limit(arrivals)
         return if arrivals.open? || @goal.latency?
-        raise UsageError, "clients that wait for their answers always find a steady state, however many there are: give a limit to the latency, such as --max-p99 200"
+        raise UsageError, "clients that wait for their answers always find a steady state, " \
+          "however many there are: give a limit to the latency, such as --max-p99 200"
       end
 
       def open? = @scenario.arrivals.open?
@@ -56,7 +59,8 @@ module PumaTuner
 
       def attempt(level)
         arrivals = @scenario.arrivals
-        tried = @scenario.with(arrivals: open? ? arrivals.times(level.fdiv(arrivals.rate_per_s)) : arrivals.with(connections_count: level))
+        raised = open? ? arrivals.times(level.fdiv(arrivals.rate_per_s)) : arrivals.with(connections_count: level)
+        tried = @scenario.with(arrivals: raised)
         forecast = @forecaster.call(tried)
         @forecasts_count += 1
         Attempt.new(level:, scenario: tried, forecast:, failure: @goal.failure(forecast)).tap do |made|

@@ -26,7 +26,8 @@ module PumaTuner
 
       # @return [Check]
       def self.of(scenario, metric, forecast, measured)
-        new(scenario:, metric:, forecast:, measured:, inside: forecast.low <= measured.high && measured.low <= forecast.high,
+        new(scenario:, metric:, forecast:, measured:,
+          inside: forecast.low <= measured.high && measured.low <= forecast.high,
           error_ratio: forecast.value.fdiv(measured.value) - 1)
       end
 

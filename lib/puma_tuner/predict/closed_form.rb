@@ -2,11 +2,11 @@
 
 module PumaTuner
   module Predict
-    # What formulas say without a simulation, in the usual letters: D the CPU of a mean request, I its waits, Z the clients'
-    # think time, t threads in each of W workers, K cores, C connections. Queueing has the formulas' sources.
+    # What formulas say without a simulation, in the usual letters: D the CPU of a mean request, I its waits, Z the
+    # clients' think time, t threads in each of W workers, K cores, C connections. Queueing has the formulas' sources.
     #
-    # They know means only. None sees time slices, requests of different kinds, an uneven split of connections, wake-ups, or
-    # Puma's I/O threads. None claims more than the arrivals bring.
+    # They know means only. None sees time slices, requests of different kinds, an uneven split of connections,
+    # wake-ups, or Puma's I/O threads. None claims more than the arrivals bring.
     class ClosedForm
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]
@@ -24,13 +24,13 @@ module PumaTuner
 
       # @return [ClosedForms]
       def forms
-        ClosedForms.new(bound_per_s: bounds.values.min, amdahl_per_s: offered(amdahl_per_s), mva_per_s: offered(mva_per_s),
-          cpu_share_per_s: offered(cpu_share_per_s), **flow_equivalent)
+        ClosedForms.new(bound_per_s: bounds.values.min, amdahl_per_s: offered(amdahl_per_s),
+          mva_per_s: offered(mva_per_s), cpu_share_per_s: offered(cpu_share_per_s), **flow_equivalent)
       end
 
-      # What alone would keep the throughput from growing, each as the throughput it allows (Lazowska, ch. 5). Listed so that
-      # of equals the first is the one to name: more threads or workers help neither when the cores are busy nor when the
-      # clients are few. "none" is an open loop's rate, which nothing of the server keeps down.
+      # What alone would keep the throughput from growing, each as the throughput it allows (Lazowska, ch. 5). Listed so
+      # that of equals the first is the one to name: more threads or workers help neither when the cores are busy nor
+      # when the clients are few. "none" is an open loop's rate, which nothing of the server keeps down.
       #
       # @return [Hash{String => Float}]
       def bounds
@@ -71,8 +71,8 @@ module PumaTuner
         (below == number) ? at_below : at_below + (number - below) * (yield(below + 1) - at_below)
       end
 
-      # Amdahl's law (1967) with the CPU share as the serial part. Right at both ends and too low between them, because it
-      # lets the waits begin only when all the CPU work is done.
+      # Amdahl's law (1967) with the CPU share as the serial part. Right at both ends and too low between them, because
+      # it lets the waits begin only when all the CPU work is done.
       def amdahl_per_s
         cpu_ratio = @cpu_s / (@cpu_s + @wait_s)
         speedup = 1 / (cpu_ratio + (1 - cpu_ratio) / @topology.threads_count)
@@ -104,12 +104,15 @@ module PumaTuner
       # The mean from the whole circle, by Little's law: it holds for any split of connections.
       def closed_flow
         rates = departures_per_s(@topology.threads_count)
-        per_s = workers_count * between(connections_per_worker) { |count| Queueing.closed_flow(count, think: @think_s, rates:).throughput }
+        of_worker_per_s = between(connections_per_worker) do |count|
+          Queueing.closed_flow(count, think: @think_s, rates:).throughput
+        end
+        per_s = workers_count * of_worker_per_s
         [per_s, @arrivals.connections_count / per_s - @think_s]
       end
 
-      # The mean is known of arrivals by chance. A group's requests each go to any worker: what one worker gets of a geometric
-      # group is geometric again.
+      # The mean is known of arrivals by chance. A group's requests each go to any worker: what one worker gets of a
+      # geometric group is geometric again.
       def open_flow
         rates = departures_per_s(connections_per_worker.floor.clamp(1, @topology.threads_count))
         group_mean = 1 + ((@arrivals.burst_count || 1) - 1).fdiv(workers_count)
@@ -117,7 +120,8 @@ module PumaTuner
         [@arrivals.rate_per_s, (state.latency if %w[poisson bursty].include?(@arrivals.kind))]
       end
 
-      # @return [Array<Float>] of one worker with 1, 2, ... requests inside. Cores are shared, and each worker gets as much.
+      # @return [Array<Float>] of one worker with 1, 2, ... requests inside.
+      #   Cores are shared, and each worker gets as much.
       def departures_per_s(most_count)
         cores_per_s = bounds["cores"] / workers_count
         Queueing.mva(most_count, service: @cpu_s, delay: @wait_s).map { |per_s| [per_s, cores_per_s].min }

@@ -2,18 +2,19 @@
 
 module PumaTuner
   module Predict
-    # What simple formulas say of the same scenario, so that a reader sees where they fail. Requests per second; nil where a
-    # formula has no answer (an open loop that is not saturated has its own rate as throughput).
+    # What simple formulas say of the same scenario, so that a reader sees where they fail. Requests per second; nil
+    # where a formula has no answer (an open loop that is not saturated has its own rate as throughput).
     #
-    # bound_per_s: min(slots over service time, workers over CPU, cores over CPU, connections over service and think time);
-    # amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers;
-    # flow_equivalent_per_s: admission by threads in front of it; cpu_share_per_s: 100 / CPU % threads per worker are all that
-    #   count
+    # bound_per_s: min(slots over service time, workers over CPU, cores over CPU, connections over service and think
+    #   time); amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers;
+    # flow_equivalent_per_s: admission by threads in front of it;
+    #   cpu_share_per_s: 100 / CPU % threads per worker are all that count
     # flow_equivalent_mean_ns: mean latency by the same
-    ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s, :flow_equivalent_per_s, :flow_equivalent_mean_ns, :cpu_share_per_s)
+    ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s, :flow_equivalent_per_s,
+      :flow_equivalent_mean_ns, :cpu_share_per_s)
 
-    # What a mean simulated request waits for one lock of its worker, or for a connection of a pool: how often, and how long until it
-    # could go on but for the GVL; in the budget it is part of lock_ns.
+    # What a mean simulated request waits for one lock of its worker, or for a connection of a pool: how often, and how
+    # long until it could go on but for the GVL; in the budget it is part of lock_ns.
     LockWait = Document.define(:name, :kind, :waits_per_request, :wait_ns)
 
     # What would happen in one scenario.
@@ -22,26 +23,34 @@ module PumaTuner
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # quantiles: Hash, Estimates of the percentiles that were asked for, by name such as "p99.9", in that order
     # budget: of a mean request, as the client sees it
-    # gvl_wait_ns: Estimate, mean per request; queue_ns: mean per request; cores_used: mean number of cores kept busy by the server
+    # gvl_wait_ns: Estimate, mean per request; queue_ns: mean per request;
+    #   cores_used: mean number of cores kept busy by the server
     # slices_per_request: time slices that ended in a mean request
     # lock_waits: Array<LockWait>, of the workload's locks, in their order; nil where there is no steady state
-    # samples: Hash, by name of an Estimate: what each seed gave, the same seeds in all forecasts of a sweep; nil where there is
-    #   no steady state
+    # samples: Hash, by name of an Estimate: what each seed gave, the same seeds
+    #   in all forecasts of a sweep; nil where there is no steady state
     # memory_bytes: PSS of all processes, nil where it can't be told from the recording
-    # bottleneck: "threads", "gvl", "cores", "clients" or "none" (an open loop with room), whichever sets the lowest bound
-    Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget, :gvl_wait_ns, :queue_ns,
-      :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck, :closed_forms, :quantiles, added: %i[quantiles lock_waits],
+    # bottleneck: "threads", "gvl", "cores", "clients" or "none" (an open loop
+    #   with room), whichever sets the lowest bound
+    Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget,
+      :gvl_wait_ns, :queue_ns, :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck,
+      :closed_forms, :quantiles,
+      added: %i[quantiles lock_waits],
       nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
-               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget, lock_waits: [LockWait], closed_forms: ClosedForms,
+               p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget,
+               lock_waits: [LockWait], closed_forms: ClosedForms,
                quantiles: {String => Stats::Estimate}}) do
       # In older files the wait for the GVL is a mere number.
       def self.from_document(fields)
         wait_ns = fields["gvl_wait_ns"]
         return super unless wait_ns.is_a?(Numeric)
-        super({**fields, "gvl_wait_ns" => {"value" => wait_ns, "low" => wait_ns, "high" => wait_ns, "level_ratio" => nil, "samples_count" => 1}})
+        wait = {"value" => wait_ns, "low" => wait_ns, "high" => wait_ns, "level_ratio" => nil, "samples_count" => 1}
+        super({**fields, "gvl_wait_ns" => wait})
       end
 
-      def initialize(samples: nil, lock_waits: nil, quantiles: nil, **fields) = super(samples:, lock_waits:, quantiles: quantiles || {}.freeze, **fields)
+      def initialize(samples: nil, lock_waits: nil, quantiles: nil, **fields)
+        super(samples:, lock_waits:, quantiles: quantiles || {}.freeze, **fields)
+      end
 
       def topology = scenario.topology
 
@@ -49,7 +58,9 @@ module PumaTuner
 
       # @param percentile [String] "p95"
       # @return [Stats::Estimate, nil] nil of one that nobody asked for
-      def quantile(percentile) = quantiles[percentile] || {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
+      def quantile(percentile)
+        quantiles[percentile] || {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
+      end
 
       # Sharper than two intervals side by side: both met the same requests, seed by seed.
       #
@@ -59,7 +70,10 @@ module PumaTuner
       # @return [Stats::Estimate] of this over the other
       def ratio_to(other, name, uncertainty = Uncertainty.new(nil))
         mine, theirs = public_send(name), other.public_send(name)
-        return mine.with(value: mine.value.fdiv(theirs.value), low: mine.low.fdiv(theirs.high), high: mine.high.fdiv(theirs.low)) unless samples && other.samples
+        unless samples && other.samples
+          return mine.with(value: mine.value.fdiv(theirs.value), low: mine.low.fdiv(theirs.high),
+            high: mine.high.fdiv(theirs.low))
+        end
         ratios = samples.fetch(name.to_s).zip(other.samples.fetch(name.to_s)).map { |one, another| one.fdiv(another) }
         Stats::Estimate.of_prediction(ratios, error_ratio: uncertainty.error_ratio(uncertainty.metric_of(name)))
       end
@@ -68,7 +82,8 @@ module PumaTuner
     # Forecasts over a grid of scenarios, all for the same workload and machine.
     #
     # today: the topology the recording was made with; rule_of_thumb_threads_count: 100 / CPU %
-    # arrivals: those of the recording; what_if: Array<String>, changes to the app that are assumed, as they were written
+    # arrivals: those of the recording; what_if: Array<String>, changes to the
+    #   app that are assumed, as they were written
     # seed: of the first simulation; seeds_count: simulations per scenario; requests_count: counted in each
     # past_error: Hash, by metric: typical ratio by which earlier forecasts of this app missed (see TrackRecord), and
     #   "checks_count"; nil without any
@@ -76,7 +91,8 @@ module PumaTuner
     # remarks: Array<String>, what else is to be told of how they came about; limits: what limits them, an Unknown each
     Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
       :requests_count, :past_error, :remarks, :limits, :self_check, kind: :sweep, added: %i[limits self_check],
-      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, limits: [Unknown], self_check: SelfCheck}) do
+      nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, limits: [Unknown],
+               self_check: SelfCheck}) do
       def initialize(limits: nil, self_check: nil, **fields) = super(limits: limits || [].freeze, self_check:, **fields)
 
       # @param one [Forecast] of these

@@ -4,20 +4,27 @@ module PumaTuner
   module Predict
     # What limits the forecasts of a workload on a machine.
     module Limits
-      # Of what a model does not know, that which a forecast is made of; memory and the recording's own latencies are not.
+      # Of what a model does not know, that which a forecast is made of; memory
+      # and the recording's own latencies are not.
       FIELDS = %i[arrivals budget overhead_cpu_ns tail_cpu_ns endpoint mean_gc_ns].freeze
 
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]
       # @return [Array<Unknown>]
       def self.of(workload, machine)
-        calibration = machine.calibrated ? other_versions(workload, machine.calibrated) : Unknown.of(:machine, :not_calibrated)
-        [calibration, other_rule(workload, machine), *workload.unknown.select { |unknown| FIELDS.include?(unknown.field) }].compact.freeze
+        calibration = if machine.calibrated
+          other_versions(workload, machine.calibrated)
+        else
+          Unknown.of(:machine, :not_calibrated)
+        end
+        [calibration, other_rule(workload, machine),
+          *workload.unknown.select { |unknown| FIELDS.include?(unknown.field) }].compact.freeze
       end
 
       # Patch releases of one version cost alike.
       def self.other_versions(workload, calibrated)
-        differing = {ruby: [calibrated.ruby_version, workload.ruby_version], puma: [calibrated.puma_version, workload.puma_version]}
+        differing = {ruby: [calibrated.ruby_version, workload.ruby_version],
+                     puma: [calibrated.puma_version, workload.puma_version]}
           .select { |_, versions| versions.compact.map { |version| version[/\A\d+\.\d+/] }.uniq.size > 1 }
         Unknown.of(:machine, :other_versions, **differing) if differing.any?
       end

@@ -17,21 +17,23 @@ module PumaTuner
     #
     # latencies_ns: of every request counted, ascending
     # means: Hash, mean per request of each of Parts::SIMULATED, of "slices" and of "server_cpu"
-    # lock_waits: Array<Array(Float, Float)>, by lock of the plan, mean per request: how often it waited for it, and for how many ns (until
-    #   it could go on but for the GVL); they are in "lock", too
+    # lock_waits: Array<Array(Float, Float)>, by lock of the plan, mean per request: how often it waited for it, and for
+    #   how many ns (until it could go on but for the GVL); they are in "lock", too
     # worker_ratios: each worker's share of the requests counted
     # growth_ratio: by how many requests more were under way at the end than at the beginning, over those counted
     # events_count, hash: steps taken, and a check number of them
-    Outcome = Data.define(:duration_ns, :latencies_ns, :means, :lock_waits, :worker_ratios, :growth_ratio, :events_count, :hash_number) do
+    Outcome = Data.define(:duration_ns, :latencies_ns, :means, :lock_waits, :worker_ratios, :growth_ratio,
+      :events_count, :hash_number) do
       # @param result [Hash] of Core.run
       # @raise [Deadlock]
       def self.of(result)
         raise Deadlock.new(result.fetch(:deadlock)) if result.fetch(:deadlock).any?
         count = result.fetch(:count)
+        means = ->(name) { result.fetch(name).unpack("q*").map { |total| total.fdiv(count) } }
         new(duration_ns: result.fetch(:duration_ns), latencies_ns: result.fetch(:latencies).unpack("q*").sort!.freeze,
           means: result.fetch(:totals).transform_values { |total| total.fdiv(count) },
-          lock_waits: result.fetch(:lock_waits).unpack("q*").map { |total| total.fdiv(count) }.each_slice(2).map(&:freeze).freeze,
-          worker_ratios: result.fetch(:worker_counts).unpack("q*").map { |served| served.fdiv(count) }.freeze,
+          lock_waits: means.call(:lock_waits).each_slice(2).map(&:freeze).freeze,
+          worker_ratios: means.call(:worker_counts).freeze,
           growth_ratio: (result.fetch(:in_flight) - result.fetch(:began_in_flight)).fdiv(count),
           events_count: result.fetch(:events_count), hash_number: result.fetch(:hash))
       end

@@ -27,8 +27,8 @@ module PumaTuner
         sorted.find { |other| ratio(other) >= ratio(name) } || sorted.last
       end
 
-      # How slow the slowest of so many are is known only of requests that were seen: one of those that were recorded step by step must be
-      # expected beyond it.
+      # How slow the slowest of so many are is known only of requests that were seen: one of those that were recorded
+      # step by step must be expected beyond it.
       #
       # @param name [String]
       # @param workload [Model::Workload]
@@ -40,12 +40,14 @@ module PumaTuner
         recorded_count = workload.endpoints.sum { |endpoint| endpoint.demands.size }
         one_of = (1 / (1 - ratio(name))).ceil
         if recorded_count < one_of
-          raise UsageError, "#{name}: one request in #{one_of} takes longer than that, and #{recorded_count} were recorded step by step; " \
-            "nobody can tell. Record #{one_of} at least, or ask for a lower percentile"
+          raise UsageError, "#{name}: one request in #{one_of} takes longer than that, " \
+            "and #{recorded_count} were recorded step by step; nobody can tell. " \
+            "Record #{one_of} at least, or ask for a lower percentile"
         end
         return if simulated_count >= SIMULATED_BEYOND_COUNT * one_of
-        raise UsageError, "#{name}: one request in #{one_of} takes longer than that, and each simulation counts #{simulated_count}; " \
-          "give --simulated-requests #{SIMULATED_BEYOND_COUNT * one_of} or more"
+        raise UsageError, "#{name}: one request in #{one_of} takes longer than that, " \
+          "and each simulation counts #{simulated_count}; give --simulated-requests " \
+          "#{SIMULATED_BEYOND_COUNT * one_of} or more"
       end
     end
   end

@@ -4,22 +4,24 @@ module PumaTuner
   module Predict
     # One simulation to run, as plain numbers: what the core in C takes.
     class Plan
-      # Requests answered first and not counted, as a share of those counted, and for each connection of a closed loop: the queues
-      # start empty, which is nothing like the state they settle in.
+      # Requests answered first and not counted, as a share of those counted, and for each connection of a closed loop:
+      # the queues start empty, which is nothing like the state they settle in.
       WARM_UP_RATIO = 0.25
       WARM_UP_PER_CONNECTION_COUNT = 3
 
       # By kind of lock, who has it next (ext/puma_tuner_sim/locks.c).
       HANDOVERS = {
-        "mutex" => :first_is_woken, "monitor" => :first_is_woken, "pool" => :first_is_given, "unfair_pool" => :all_are_woken
+        "mutex" => :first_is_woken, "monitor" => :first_is_woken, "pool" => :first_is_given,
+        "unfair_pool" => :all_are_woken
       }.freeze
 
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
 
-      # An answer leaves some time before the end of what is recorded as its request, and the thread does more before it looks
-      # whether the connection's next request is there. Both race: the client's wake-up and work against Puma's. Who wins decides
-      # whether the reactor is needed, and depends on whose caches are cold. It is set here so that the middle wake-up ends in a tie.
+      # An answer leaves some time before the end of what is recorded as its request, and the thread does more before it
+      # looks whether the connection's next request is there. Both race: the client's wake-up and work against Puma's.
+      # Who wins decides whether the reactor is needed, and depends on whose caches are cold. It is set here so that the
+      # middle wake-up ends in a tie.
       #
       # @param machine [Model::Machine]
       # @param tail_cpu_ns [Integer]
@@ -41,10 +43,12 @@ module PumaTuner
       # @param seed [Integer] of all that is left to chance; the same seed gives other scenarios the same requests
       # @param requests_count [Integer] to be counted
       # @param stations [Array<Station>]
-      # @param resample [Boolean] whether the recorded requests are drawn from as they are, or from a resample of them with
-      #   replacement, different for each seed: then the spread over seeds holds the recording's sampling error, too (bootstrap)
+      # @param resample [Boolean] whether the recorded requests are drawn from as they
+      #   are, or from a resample of them with replacement, different for each seed: then
+      #   the spread over seeds holds the recording's sampling error, too (bootstrap)
       # @param requests [RecordedRequests] of the workload; a sweep packs them once
-      def initialize(workload:, machine:, scenario:, seed:, requests_count:, stations: [], resample: true, requests: Plan.recorded_requests(workload, machine))
+      def initialize(workload:, machine:, scenario:, seed:, requests_count:, stations: [], resample: true,
+        requests: Plan.recorded_requests(workload, machine))
         @requests = requests
         @workload = workload
         @machine = machine
@@ -57,8 +61,9 @@ module PumaTuner
 
       # @return [Hash{Symbol => Object}] see struct plan in ext/puma_tuner_sim/sim.h; lists are packed as 64-bit numbers
       def to_h
-        {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **switches, **arrivals, **requests, stations:,
-         locks: packed(locks), background: packed(background), long_gcs_ns: packed(@workload.long_gcs_ns)}
+        {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **switches,
+         **arrivals, **requests, stations:, locks: packed(locks), background: packed(background),
+         long_gcs_ns: packed(@workload.long_gcs_ns)}
       end
 
       private
@@ -71,8 +76,8 @@ module PumaTuner
       def server
         topology = @scenario.topology
         {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
-         threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count, tail_cpu_ns: tail_cpu_ns + @requests.early_ns,
-         queue_requests: @scenario.queue_requests ? 1 : 0, **rules,
+         threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count,
+         tail_cpu_ns: tail_cpu_ns + @requests.early_ns, queue_requests: @scenario.queue_requests ? 1 : 0, **rules,
          after_answer: code(:after_answer, rules[:after_answer])}
       end
 
@@ -87,31 +92,40 @@ module PumaTuner
 
       def ruby
         gvl_rule = code(:gvl_rule, Rules.gvl(@workload.ruby_version, measured: @machine.gvl_rule))
-        {gvl_rule:, tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns, handoff_busy_ns: @machine.handoff_busy_ns,
-         ticks_per_slice: Rules.ticks_per_slice(@scenario.timeslice_ms || @workload.timeslice_ms, @workload.ruby_version)}
+        timeslice_ms = @scenario.timeslice_ms || @workload.timeslice_ms
+        {gvl_rule:, tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns,
+         handoff_busy_ns: @machine.handoff_busy_ns,
+         ticks_per_slice: Rules.ticks_per_slice(timeslice_ms, @workload.ruby_version)}
       end
 
       def machine
-        {cores_count: @machine.cores_count, quota_ns: @machine.quota_ns || 0, period_ns: @machine.period_ns || 0, rates: packed(rates),
-         wakeup_idle_ns: packed(@machine.wakeup_idle_ns.sort), wakeup_loaded_ns: packed(@machine.wakeup_loaded_ns.sort),
-         acceptor_cpu_ns: @machine.acceptor_cpu_ns, reactor_wakeup_cpu_ns: @machine.reactor_wakeup_cpu_ns,
-         reactor_register_cpu_ns: @machine.reactor_register_cpu_ns, send_cpu_ns: @machine.client_send_cpu_ns, receive_cpu_ns: @machine.client_receive_cpu_ns}
+        {cores_count: @machine.cores_count, quota_ns: @machine.quota_ns || 0, period_ns: @machine.period_ns || 0,
+         rates: packed(rates), wakeup_idle_ns: packed(@machine.wakeup_idle_ns.sort),
+         wakeup_loaded_ns: packed(@machine.wakeup_loaded_ns.sort), acceptor_cpu_ns: @machine.acceptor_cpu_ns,
+         reactor_wakeup_cpu_ns: @machine.reactor_wakeup_cpu_ns,
+         reactor_register_cpu_ns: @machine.reactor_register_cpu_ns, send_cpu_ns: @machine.client_send_cpu_ns,
+         receive_cpu_ns: @machine.client_receive_cpu_ns}
       end
 
-      # What the app was measured to pay goes before what the machine's calibration did: another app has more in its caches.
+      # What the app was measured to pay goes before what the machine's
+      # calibration did: another app has more in its caches.
       def switches
-        {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round, switch_busy_cpu_ns: @machine.switch_busy_cpu_ns.round, affinity: @scenario.affinity ? 1 : 0}
+        {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round,
+         switch_busy_cpu_ns: @machine.switch_busy_cpu_ns.round, affinity: @scenario.affinity ? 1 : 0}
       end
 
       # Of each task when so many are busy.
       def rates
-        @machine.effective_cores.each.with_index(1).map { |cores, tasks_count| [(WHOLE_RATE * cores / tasks_count).floor, WHOLE_RATE].min }
+        @machine.effective_cores.each.with_index(1).map do |cores, tasks_count|
+          [(WHOLE_RATE * cores / tasks_count).floor, WHOLE_RATE].min
+        end
       end
 
       def arrivals
         arrivals = @scenario.arrivals
         {arrivals: code(:arrivals, arrivals.kind.to_sym), connections_count: arrivals.connections_count,
-         think_ns: arrivals.think_ns || 0, reuse_count: arrivals.reuse_count || 0, gap_ns: arrivals.open? ? Units::NS_PER_S / arrivals.rate_per_s : 0.0,
+         think_ns: arrivals.think_ns || 0, reuse_count: arrivals.reuse_count || 0,
+         gap_ns: arrivals.open? ? Units::NS_PER_S / arrivals.rate_per_s : 0.0,
          group_count: (arrivals.burst_count || 1).to_f, times_ns: packed(arrivals.times_ns || [])}
       end
 

@@ -4,8 +4,8 @@ module PumaTuner
   module Predict
     # Queues that textbooks solve. Times are in any one unit, rates in its inverse; nil where there is no steady state.
     #
-    # Sources: L. Kleinrock, Queueing Systems I (1975) and II (1976); E. Lazowska et al., Quantitative System Performance
-    # (1984). "Wait" is theirs here: from joining a queue to the beginning of service.
+    # Sources: L. Kleinrock, Queueing Systems I (1975) and II (1976); E. Lazowska et al., Quantitative System
+    # Performance (1984). "Wait" is theirs here: from joining a queue to the beginning of service.
     module Queueing
       # A station, or a network of them, in its steady state.
       #
@@ -31,14 +31,16 @@ module PumaTuner
         end
       end
 
-      # Balance of the flows between neighbouring states (Kleinrock I, ch. 3). In logarithms, as the states of a thousand
-      # connections without thought differ by more powers of ten than a Float has.
+      # Balance of the flows between neighbouring states (Kleinrock I, ch. 3). In logarithms, as the states of a
+      # thousand connections without thought differ by more powers of ten than a Float has.
       #
       # @param births [Array<Numeric>] rate from state 0 to 1, 1 to 2, ...
       # @param deaths [Array<Numeric>] rate from state 1 to 0, 2 to 1, ...
       # @return [Array<Float>] probability of each state
       def self.birth_death(births, deaths)
-        logs = births.zip(deaths).each_with_object([0.0]) { |(birth, death), list| list << list.last + Math.log(birth.fdiv(death)) }
+        logs = births.zip(deaths).each_with_object([0.0]) do |(birth, death), list|
+          list << list.last + Math.log(birth.fdiv(death))
+        end
         highest = logs.max
         weights = logs.map { |log| Math.exp(log - highest) }
         total = weights.sum
@@ -52,8 +54,11 @@ module PumaTuner
       # @return [State] of the station
       def self.closed_flow(customers_count, think:, rates:)
         deaths = (1..customers_count).map { |count| rates[[count, rates.size].min - 1] }
-        return State.new(throughput: deaths.last.to_f, present: customers_count.to_f) if think.zero? || customers_count.zero?
-        probabilities = birth_death((0...customers_count).map { |inside| (customers_count - inside).fdiv(think) }, deaths)
+        if think.zero? || customers_count.zero?
+          return State.new(throughput: deaths.last.to_f, present: customers_count.to_f)
+        end
+        births = (0...customers_count).map { |inside| (customers_count - inside).fdiv(think) }
+        probabilities = birth_death(births, deaths)
         State.new(throughput: probabilities.drop(1).zip(deaths).sum { |probability, rate| probability * rate },
           present: probabilities.each_with_index.sum { |probability, inside| probability * inside })
       end

@@ -4,8 +4,8 @@ module PumaTuner
   module Predict
     # A workload's recorded requests as a Plan's numbers: what is the same in all simulations of it.
     class RecordedRequests
-      # What marks a request as I/O-bound is in the app's code, which is not seen; taken to be marked are those whose CPU is under
-      # this share of their time. A judgement.
+      # What marks a request as I/O-bound is in the app's code, which is not seen; taken to be marked are those whose
+      # CPU is under this share of their time. A judgement.
       IO_BOUND_CPU_RATIO = 0.1
 
       # @param workload [Model::Workload]
@@ -15,7 +15,8 @@ module PumaTuner
         @endpoints = workload.endpoints
         @counts = @endpoints.map { |endpoint| endpoint.demands.size }
         pieces = @endpoints.flat_map(&:demands).map { |demand| pieces_of(demand) }
-        @numbers = {pieces: pieces.flatten.pack("q*"), demands: beginnings(pieces).pack("q*"), endpoints: endpoints.freeze}.freeze
+        @numbers = {pieces: pieces.flatten.pack("q*"), demands: beginnings(pieces).pack("q*"),
+                    endpoints: endpoints.freeze}.freeze
       end
 
       # @return [Integer]
@@ -29,7 +30,9 @@ module PumaTuner
       def picks(random)
         first = 0
         @counts.flat_map do |count|
-          (random ? Array.new(count) { first + random.rand(count) } : (first...first + count).to_a).tap { first += count }
+          (random ? Array.new(count) { first + random.rand(count) } : (first...first + count).to_a).tap do
+            first += count
+          end
         end
       end
 
@@ -41,7 +44,8 @@ module PumaTuner
         pieces.map { |list| first.tap { first += list.size / 4 } }
       end
 
-      # Burst, the part of it that is garbage collection, wait, kind of wait; at a lock, its index in the place of the wait.
+      # Burst, the part of it that is garbage collection, wait, kind of wait; at
+      # a lock, its index in the place of the wait.
       def pieces_of(demand)
         bursts_ns = until_answer(demand)
         gc_ns = gc_by_burst(bursts_ns, demand.gc_ns || 0)
@@ -51,8 +55,8 @@ module PumaTuner
         end
       end
 
-      # The last time that the thread had the GVL is early_ns shorter. Locks that it acquired and released meanwhile make several
-      # bursts of it.
+      # The last time that the thread had the GVL is early_ns shorter. Locks
+      # that it acquired and released meanwhile make several bursts of it.
       def until_answer(demand)
         bursts_ns = demand.bursts_ns.dup
         left_ns = @early_ns
@@ -65,8 +69,9 @@ module PumaTuner
         bursts_ns
       end
 
-      # Where the garbage was collected is not recorded by burst; it is put at the end of the longest, as that is where most is
-      # allocated, and what has no room there in the next longest. It is a nanosecond at least, as a long collection comes where some was.
+      # Where the garbage was collected is not recorded by burst; it is put at the end of the longest, as that is where
+      # most is allocated, and what has no room there in the next longest. It is a nanosecond at least, as a long
+      # collection comes where some was.
       def gc_by_burst(bursts_ns, gc_ns)
         parts_ns = Array.new(bursts_ns.size, 0)
         gc_ns = [gc_ns, 1].max
@@ -78,7 +83,8 @@ module PumaTuner
         parts_ns
       end
 
-      # Upper end of its share, first pick, number of picks, whether it is marked as I/O-bound, what it adds to long collections.
+      # Upper end of its share, first pick, number of picks, whether it is
+      # marked as I/O-bound, what it adds to long collections.
       def endpoints
         total = @endpoints.sum(&:weight_ratio)
         upper = 0.0

@@ -7,21 +7,26 @@ module PumaTuner
     # min_threads_count: Puma's minimum; the maximum is the topology's
     # io_threads_count: Puma's max_io_threads (8.0 and newer)
     # timeslice_ms: RUBY_THREAD_TIMESLICE; nil: as it was recorded
-    # affinity: whether each worker is bound to a core of its own; queue_requests: Puma's option, on unless it is switched off
-    Scenario = Document.define(:topology, :min_threads_count, :io_threads_count, :timeslice_ms, :affinity, :queue_requests, :arrivals,
-      nested: {topology: Topology, arrivals: Model::Arrivals}, added: %i[affinity queue_requests]) do
-      def initialize(affinity: nil, queue_requests: nil, **fields) = super(affinity: affinity || false, queue_requests: queue_requests != false, **fields)
+    # affinity: whether each worker is bound to a core of its own;
+    #   queue_requests: Puma's option, on unless it is switched off
+    Scenario = Document.define(:topology, :min_threads_count, :io_threads_count, :timeslice_ms, :affinity,
+      :queue_requests, :arrivals, nested: {topology: Topology, arrivals: Model::Arrivals},
+      added: %i[affinity queue_requests]) do
+      def initialize(affinity: nil, queue_requests: nil, **fields)
+        super(affinity: affinity || false, queue_requests: queue_requests != false, **fields)
+      end
 
       # @param topology [Topology]
       # @param arrivals [Model::Arrivals]
-      def self.of(topology, arrivals, min_threads_count: topology.threads_count, io_threads_count: 0, timeslice_ms: nil, affinity: false,
-        queue_requests: true)
+      def self.of(topology, arrivals, min_threads_count: topology.threads_count, io_threads_count: 0, timeslice_ms: nil,
+        affinity: false, queue_requests: true)
         new(topology:, min_threads_count:, io_threads_count:, timeslice_ms:, affinity:, queue_requests:, arrivals:)
       end
 
       def to_s
-        [topology.to_s, ("+#{io_threads_count} I/O threads" if io_threads_count.positive?), ("slice #{timeslice_ms} ms" if timeslice_ms),
-          ("bound to cores" if affinity), ("queue_requests off" unless queue_requests), arrivals.to_s].compact.join(", ")
+        [topology.to_s, ("+#{io_threads_count} I/O threads" if io_threads_count.positive?),
+          ("slice #{timeslice_ms} ms" if timeslice_ms), ("bound to cores" if affinity),
+          ("queue_requests off" unless queue_requests), arrivals.to_s].compact.join(", ")
       end
     end
   end

@@ -6,10 +6,13 @@ module PumaTuner
     #
     # metric: "throughput", "p50", "p99", or a part of the budget, such as "gvl_wait"
     # recorded: requests/s; nanoseconds of a latency, or of a part in a mean request
-    # simulated: Estimate in the same unit; another recording of as many requests would lie in its interval, were the model right
-    # error_ratio: simulated over recorded, less 1; of a part, their difference as a share of the recorded request, see SelfChecker
+    # simulated: Estimate in the same unit; another recording of as many
+    #   requests would lie in its interval, were the model right
+    # error_ratio: simulated over recorded, less 1; of a part, their difference
+    #   as a share of the recorded request, see SelfChecker
     # beyond_noise: whether it is more than chance and repeated recordings explain
-    CheckedFigure = Document.define(:metric, :recorded, :simulated, :error_ratio, :beyond_noise, nested: {simulated: Stats::Estimate}) do
+    CheckedFigure = Document.define(:metric, :recorded, :simulated, :error_ratio, :beyond_noise,
+      nested: {simulated: Stats::Estimate}) do
       const_set(:WHOLES, %w[throughput p50 p99].freeze)
 
       # @return [Boolean] whether it is a part of the budget
@@ -33,14 +36,14 @@ module PumaTuner
       def name = "#{scenario.topology} with #{scenario.arrivals}"
     end
 
-    # Whether the model reproduces what it was made from: every recorded setting and load is simulated and held against what the recording
-    # saw. What is off there is off elsewhere, too: where one setting was recorded it tells of the model, and where several were, of how far
-    # it carries from one number of threads and workers to another.
+    # Whether the model reproduces what it was made from: every recorded setting and load is simulated and held against
+    # what the recording saw. What is off there is off elsewhere, too: where one setting was recorded it tells of the
+    # model, and where several were, of how far it carries from one number of threads and workers to another.
     #
     # settings: Array<CheckedSetting>, the recording that the model was fitted to first
     SelfCheck = Document.define(:settings, nested: {settings: [CheckedSetting]}) do
-      # With a throughput so far off no setting is recommended that was not measured. A judgement: it is more than most changes of a
-      # setting bring, and several times the model's usual error.
+      # With a throughput so far off no setting is recommended that was not measured. A judgement: it is more than most
+      # changes of a setting bring, and several times the model's usual error.
       const_set(:TRUSTED_RATIO, 0.15)
 
       # @return [Array<CheckedSetting>] those with a figure beyond noise
@@ -51,7 +54,11 @@ module PumaTuner
 
       # @return [Array<CheckedSetting>] where the throughput is too far off for any advice
       def far_off
-        off.select { |setting| setting.figure("throughput")&.then { |figure| figure.beyond_noise && figure.error_ratio.abs > self.class::TRUSTED_RATIO } }
+        off.select do |setting|
+          setting.figure("throughput")&.then do |figure|
+            figure.beyond_noise && figure.error_ratio.abs > self.class::TRUSTED_RATIO
+          end
+        end
       end
 
       # The settings that are reproduced say nothing against the others, so they do not make it smaller.
@@ -59,7 +66,8 @@ module PumaTuner
       # @param metric [String] of a CheckedFigure
       # @return [Float] root mean square of ln(simulated / recorded), where it is beyond noise; 0 where it is nowhere
       def error_ratio(metric)
-        logs = off.flat_map(&:off).select { |figure| figure.metric == metric && figure.recorded.positive? && figure.simulated.value.positive? }
+        logs = off.flat_map(&:off)
+          .select { |figure| figure.metric == metric && figure.recorded.positive? && figure.simulated.value.positive? }
           .map { |figure| Math.log(figure.simulated.value / figure.recorded) }
         logs.empty? ? 0.0 : Math.sqrt(logs.sum { |log| log**2 } / logs.size)
       end

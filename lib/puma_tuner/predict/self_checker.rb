@@ -4,15 +4,16 @@ module PumaTuner
   module Predict
     # Makes a SelfCheck: simulates each recorded setting under its load, as often as any scenario.
     #
-    # What chance explains: each simulation counts as many requests as were recorded and draws from another resample of them, so that
-    # its figures scatter as those of recordings would, and the interval of one more of them is the noise (a parametric bootstrap: Efron and
-    # Tibshirani, "An Introduction to the Bootstrap", 1993, 6.5). What it does not know is that the machine is not the same from one minute to
-    # the next; therefore the floors.
+    # What chance explains: each simulation counts as many requests as were recorded and draws from another resample of
+    # them, so that its figures scatter as those of recordings would, and the interval of one more of them is the noise
+    # (a parametric bootstrap: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, 6.5). What it does not
+    # know is that the machine is not the same from one minute to the next; therefore the floors.
     class SelfChecker
       # So many figures are looked at that at 95 % some would be beyond by chance alone.
       LEVEL_RATIO = 0.99
 
-      # What the model is taken to get wrong anyway is in all intervals already, and repeated recordings of one setting differ by nearly as much.
+      # What the model is taken to get wrong anyway is in all intervals already,
+      # and repeated recordings of one setting differ by nearly as much.
       FLOOR_RATIOS = Uncertainty::MODEL_ERROR_RATIOS.slice("throughput", "p50", "p99").freeze
 
       # The same of a part of the budget, of what it is a share of. A judgement.
@@ -22,7 +23,8 @@ module PumaTuner
       REQUESTS_COUNTS = 100..10_000
 
       WHOLES = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.freeze
-      SIMULATED = {"throughput" => :throughput_per_s.to_proc, "p50" => ->(outcome) { outcome.quantile_ns(0.5) }, "p99" => ->(outcome) { outcome.quantile_ns(0.99) }}.freeze
+      SIMULATED = {"throughput" => :throughput_per_s.to_proc, "p50" => ->(outcome) { outcome.quantile_ns(0.5) },
+                   "p99" => ->(outcome) { outcome.quantile_ns(0.99) }}.freeze
       private_constant :WHOLES, :SIMULATED
 
       # @param workload [Model::Workload] as it was recorded
@@ -38,7 +40,8 @@ module PumaTuner
         scenario = Scenario.of(recorded.topology, recorded.arrivals)
         outcomes = @simulate.call(scenario, recorded.requests_count.clamp(REQUESTS_COUNTS))
         figures = [*wholes(recorded, outcomes), *parts(recorded, outcomes)].freeze
-        CheckedSetting.new(scenario:, figures:, cause: LikelyCause.of(figures.select(&:beyond_noise), recorded:, locks_watched: locks_watched?))
+        CheckedSetting.new(scenario:, figures:,
+          cause: LikelyCause.of(figures.select(&:beyond_noise), recorded:, locks_watched: locks_watched?))
       end
 
       private
@@ -46,25 +49,32 @@ module PumaTuner
       def wholes(recorded, outcomes)
         WHOLES.filter_map do |metric, field|
           number = recorded.public_send(field)
-          figure(metric, number, outcomes.map(&SIMULATED.fetch(metric)), of: number, floor_ratio: FLOOR_RATIOS.fetch(metric)) if number&.positive?
+          if number&.positive?
+            figure(metric, number, outcomes.map(&SIMULATED.fetch(metric)), of: number,
+              floor_ratio: FLOOR_RATIOS.fetch(metric))
+          end
         end
       end
 
-      # A part that is demanded is held against all that is: in a long queue the request itself would be lost. The waits of requests for each
-      # other are held against all of their time.
+      # A part that is demanded is held against all that is: in a long queue the request itself would be lost. The waits
+      # of requests for each other are held against all of their time.
       def parts(recorded, outcomes)
         budget, count = recorded.budget, recorded.requests_count
         return [] unless budget&.wall_ns.to_i.positive? && count.positive?
         demanded_ns = LikelyCause::DEMANDED.sum { |part| budget.part_ns(part).to_i }
-        [*LikelyCause::DEMANDED.product([demanded_ns]), *LikelyCause::FOLLOWING.product([budget.wall_ns])].filter_map do |part, of_ns|
+        [*LikelyCause::DEMANDED.product([demanded_ns]), *LikelyCause::FOLLOWING.product([budget.wall_ns])]
+          .filter_map do |part, of_ns|
           number = recorded_ns(budget, part) or next
-          figure(part, number.fdiv(count), outcomes.map { |outcome| simulated_ns(outcome, part) }, of: of_ns.fdiv(count), floor_ratio: PART_FLOOR_RATIO) if of_ns.positive?
+          if of_ns.positive?
+            figure(part, number.fdiv(count), outcomes.map { |outcome| simulated_ns(outcome, part) },
+              of: of_ns.fdiv(count), floor_ratio: PART_FLOOR_RATIO)
+          end
         end
       end
 
-      # Beside other busy cores a request holds the GVL for longer. The CPU clock has that as CPU time where two threads of a core share it,
-      # and as none where the kernel takes turns; the simulation, which knows no more than how much gets done, has all of it as preempted.
-      # So both count together.
+      # Beside other busy cores a request holds the GVL for longer. The CPU clock has that as CPU time where two threads
+      # of a core share it, and as none where the kernel takes turns; the simulation, which knows no more than how much
+      # gets done, has all of it as preempted. So both count together.
       def recorded_ns(budget, part)
         (part == "cpu") ? budget.cpu_ns && budget.cpu_ns + budget.preempted_ns.to_i : budget.part_ns(part)
       end
@@ -77,7 +87,8 @@ module PumaTuner
       def figure(metric, recorded, samples, of:, floor_ratio:)
         simulated = Stats::Estimate.of_prediction(samples, level_ratio: LEVEL_RATIO)
         error_ratio = (simulated.value - recorded).fdiv(of)
-        CheckedFigure.new(metric:, recorded:, simulated:, error_ratio:, beyond_noise: !simulated.covers?(recorded) && error_ratio.abs > floor_ratio)
+        CheckedFigure.new(metric:, recorded:, simulated:, error_ratio:,
+          beyond_noise: !simulated.covers?(recorded) && error_ratio.abs > floor_ratio)
       end
 
       # Only of locks that are watched it is known when a thread begins to want them.

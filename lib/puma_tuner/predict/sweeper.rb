@@ -4,8 +4,8 @@ require "etc"
 
 module PumaTuner
   module Predict
-    # Simulates a workload in one scenario after the other, each with the same seeds, so that they meet the same requests and
-    # their differences are their own. As many simulations run at a time as there are cores.
+    # Simulates a workload in one scenario after the other, each with the same seeds, so that they meet the same
+    # requests and their differences are their own. As many simulations run at a time as there are cores.
     class Sweeper
       DEFAULT_SEEDS_COUNT = 10
       DEFAULT_REQUESTS_COUNT = 5_000
@@ -26,8 +26,9 @@ module PumaTuner
       # @param percentiles [Array<String>] to tell besides p50, p90 and p99, such as "p99.9"
       # @param as_recorded [Array(Model::Workload, Model::Machine), nil] before anything was assumed; nil: nothing was
       # @raise [UsageError] when too few requests stand behind a percentile
-      def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT, requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [],
-        remarks: [], limits: [], stations: [], percentiles: [], as_recorded: nil)
+      def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT,
+        requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [], remarks: [], limits: [], stations: [],
+        percentiles: [], as_recorded: nil)
         @workload = workload
         @machine = machine
         @seed = seed
@@ -38,7 +39,9 @@ module PumaTuner
         @remarks = remarks
         @limits = limits
         @stations = stations
-        @percentiles = percentiles.each { |percentile| Percentile.ensure_enough_requests(percentile, workload, requests_count) }
+        @percentiles = percentiles.each do |percentile|
+          Percentile.ensure_enough_requests(percentile, workload, requests_count)
+        end
         @as_recorded = as_recorded || [workload, machine]
         @lock = Mutex.new
         @there = {}
@@ -50,8 +53,9 @@ module PumaTuner
       def call(scenarios, &progress)
         forecasts = forecasts(with_today(scenarios), &progress).freeze
         Sweep.new(forecasts:, today: @workload.observed_topology, arrivals: @workload.arrivals,
-          rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.held_ratio), what_if: @what_if, seed: @seed, seeds_count: @seeds_count,
-          requests_count: @requests_count, past_error: @past_error, remarks: @remarks, limits: @limits, self_check:)
+          rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.held_ratio), what_if: @what_if, seed: @seed,
+          seeds_count: @seeds_count, requests_count: @requests_count, past_error: @past_error, remarks: @remarks,
+          limits: @limits, self_check:)
       end
 
       # @param scenario [Scenario]
@@ -64,7 +68,8 @@ module PumaTuner
       def self_check
         return @self_check if defined?(@self_check)
         workload, machine = @as_recorded
-        checker = SelfChecker.new(workload, ->(scenario, requests_count) { simulate(scenario, workload, machine, requests_count) })
+        checker = SelfChecker.new(workload,
+          ->(scenario, requests_count) { simulate(scenario, workload, machine, requests_count) })
         settings = in_parallel(workload.recorded) { |recorded| checker.call(recorded) }
         @self_check = (SelfCheck.new(settings: settings.freeze) if settings.any?)
       end
@@ -75,9 +80,14 @@ module PumaTuner
 
       def with_today(scenarios)
         today = @workload.observed_topology
-        scenarios += [Scenario.of(today, @workload.arrivals)] if scenarios.none? { |scenario| scenario.topology == today }
+        if scenarios.none? { |scenario| scenario.topology == today }
+          scenarios += [Scenario.of(today, @workload.arrivals)]
+        end
         loads = scenarios.map(&:arrivals).uniq
-        scenarios.uniq.sort_by { |scenario| [loads.index(scenario.arrivals), scenario.timeslice_ms || 0, scenario.affinity ? 1 : 0, scenario.io_threads_count, scenario.topology.workers_count, scenario.topology.threads_count] }
+        scenarios.uniq.sort_by do |scenario|
+          [loads.index(scenario.arrivals), scenario.timeslice_ms || 0, scenario.affinity ? 1 : 0,
+            scenario.io_threads_count, scenario.topology.workers_count, scenario.topology.threads_count]
+        end
       end
 
       def forecasts(scenarios)
@@ -110,11 +120,16 @@ module PumaTuner
 
       def forecast_of(scenario)
         closed_form = ClosedForm.new(there(scenario.topology, @workload, @machine).first, @machine, scenario)
-        fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck, closed_forms: closed_form.forms}
-        return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s))) if beyond?(scenario, closed_form.capacity_per_s)
+        fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck,
+                  closed_forms: closed_form.forms}
+        if beyond?(scenario, closed_form.capacity_per_s)
+          return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s)))
+        end
         outcomes = simulate(scenario, @workload, @machine, @requests_count)
         reason = growing(scenario, outcomes)
-        Forecast.new(**fields, **(reason ? unsteady(reason) : {unsteady: nil, **uncertainty.estimates(outcomes, open: scenario.arrivals.open?, percentiles: @percentiles), **means(outcomes)}))
+        return Forecast.new(**fields, **unsteady(reason)) if reason
+        estimates = uncertainty.estimates(outcomes, open: scenario.arrivals.open?, percentiles: @percentiles)
+        Forecast.new(**fields, unsteady: nil, **estimates, **means(outcomes))
       rescue Deadlock => deadlock
         Forecast.new(**fields, **unsteady(deadlocked(deadlock)))
       end
@@ -127,32 +142,38 @@ module PumaTuner
       def simulate(scenario, workload, machine, requests_count)
         changed, requests = there(scenario.topology, workload, machine)
         (@seed...@seed + @seeds_count).map do |seed|
-          Engine.call(Plan.new(workload: changed, machine:, scenario:, seed:, requests_count:, stations: @stations, requests:))
+          Engine.call(Plan.new(workload: changed, machine:, scenario:, seed:, requests_count:,
+            stations: @stations, requests:))
         end
       end
 
-      # What the recordings tell of the app at a topology, and its requests packed, which takes longer than many a simulation.
+      # What the recordings tell of the app at a topology, and its requests
+      # packed, which takes longer than many a simulation.
       #
       # @return [Array(Model::Workload, RecordedRequests)]
       def there(topology, workload, machine)
         @lock.synchronize do
-          @there[[topology, workload.equal?(@workload), machine.equal?(@machine)]] ||= workload.at(topology, machine).then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
+          @there[[topology, workload.equal?(@workload), machine.equal?(@machine)]] ||= workload.at(topology, machine)
+            .then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
         end
       end
 
       def unsteady(reason)
-        {unsteady: reason, **%i[throughput_per_s mean_ns p50_ns p90_ns p99_ns budget gvl_wait_ns queue_ns slices_per_request cores_used].to_h { |name| [name, nil] }}
+        figures = %i[throughput_per_s mean_ns p50_ns p90_ns p99_ns budget gvl_wait_ns queue_ns slices_per_request
+          cores_used]
+        {unsteady: reason, **figures.to_h { |name| [name, nil] }}
       end
 
       # The formulas' bound is an upper one: what is beyond it can't be served whatever the rest.
       def beyond?(scenario, capacity_per_s) = scenario.arrivals.open? && scenario.arrivals.rate_per_s >= capacity_per_s
 
       def hopeless(scenario, capacity_per_s)
-        "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive and at most #{Units.rate(capacity_per_s)}/s can be served: the queue grows for ever"
+        "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive and at most #{Units.rate(capacity_per_s)}/s " \
+          "can be served: the queue grows for ever"
       end
 
-      # More are under way at the end than at the beginning, in run after run: by over three standard errors, and at least one for
-      # each hundred served. (A judgement; a queue near its limit grows for long before it is steady.)
+      # More are under way at the end than at the beginning, in run after run: by over three standard errors, and at
+      # least one for each hundred served. (A judgement; a queue near its limit grows for long before it is steady.)
       def growing(scenario, outcomes)
         return unless scenario.arrivals.open?
         growth = outcomes.map(&:growth_ratio)
@@ -160,7 +181,8 @@ module PumaTuner
         error = Math.sqrt(growth.sum { |ratio| (ratio - mean)**2 } / (growth.size - 1) / growth.size)
         return if mean < 0.01 || mean < 3 * error
         # So many more under way for each that was served.
-        "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, #{(100 * mean / (1 + mean)).round} % find no room in time: the queue grows for ever"
+        "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, " \
+          "#{(100 * mean / (1 + mean)).round} % find no room in time: the queue grows for ever"
       end
 
       def means(outcomes)
@@ -173,12 +195,13 @@ module PumaTuner
       def lock_waits(outcomes)
         @workload.locks.each_with_index.map do |lock, index|
           counts, waits_ns = outcomes.map { |outcome| outcome.lock_waits.fetch(index) }.transpose
-          LockWait.new(name: lock.name, kind: lock.kind, waits_per_request: counts.sum / outcomes.size, wait_ns: waits_ns.sum / outcomes.size)
+          LockWait.new(name: lock.name, kind: lock.kind, waits_per_request: counts.sum / outcomes.size,
+            wait_ns: waits_ns.sum / outcomes.size)
         end.freeze
       end
 
-      # A single process cannot be told from a recorded cluster, nor a cluster from a single process: what a master and its
-      # workers share is known only from having seen it.
+      # A single process cannot be told from a recorded cluster, nor a cluster from a single process: what a master and
+      # its workers share is known only from having seen it.
       def memory_bytes(topology)
         memory = @workload.memory
         return memory.single_bytes if topology.workers_count == 1

@@ -6,11 +6,11 @@ require "json"
 
 module PumaTuner
   module Predict
-    # How far forecasts missed what was then measured, per app, kept from run to run: the next forecasts of the app are as
-    # uncertain as the earlier ones turned out to be.
+    # How far forecasts missed what was then measured, per app, kept from run to run: the next forecasts of the app are
+    # as uncertain as the earlier ones turned out to be.
     #
-    # A file of the user's own state. Whatever is wrong with it costs a warning, never the run: one that can't be read is put
-    # aside and begun anew.
+    # A file of the user's own state. Whatever is wrong with it costs a warning, never the run: one that can't be read
+    # is put aside and begun anew.
     class TrackRecord
       SCHEMA_VERSION = 1
 
@@ -27,11 +27,14 @@ module PumaTuner
       # @param command [String] that serves the app
       # @param endpoint_names [Array<String>]
       # @return [String] tells apps apart
-      def self.app_key(command, endpoint_names) = Digest::SHA256.hexdigest(JSON.generate([command, endpoint_names.sort]))[0, 16]
+      def self.app_key(command, endpoint_names)
+        Digest::SHA256.hexdigest(JSON.generate([command, endpoint_names.sort]))[0, 16]
+      end
 
       # @param say [#call] told what is wrong with the file
       # @param clock [#call] gives the time of a check
-      def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") }, clock: -> { Time.now.utc })
+      def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
+        clock: -> { Time.now.utc })
         @path = path
         @say = say
         @clock = clock
@@ -54,12 +57,14 @@ module PumaTuner
       end
 
       # @param app_key [String]
-      # @return [Hash{String => Numeric}, nil] by metric: root mean square of ln(measured / forecast), and of the fewest of them
-      #   "checks_count"; nil without any
+      # @return [Hash{String => Numeric}, nil] by metric: root mean square of ln(measured / forecast), and of the fewest
+      #   of them "checks_count"; nil without any
       def past_error(app_key)
         by_metric = read.fetch(app_key, []).group_by { |entry| entry.fetch("metric") }
         return if by_metric.empty?
-        errors = by_metric.transform_values { |entries| Math.sqrt(entries.sum { |entry| entry.fetch("log_ratio")**2 } / entries.size) }
+        errors = by_metric.transform_values do |entries|
+          Math.sqrt(entries.sum { |entry| entry.fetch("log_ratio")**2 } / entries.size)
+        end
         {**errors, "checks_count" => by_metric.values.map(&:size).min}.freeze
       rescue SystemCallError => error
         @say.call("how earlier forecasts did can't be read: #{error.message}")
@@ -69,7 +74,8 @@ module PumaTuner
       private
 
       def entry(check, machine_key)
-        {"metric" => check.metric, "log_ratio" => check.log_ratio, "scenario" => check.scenario.to_s, "machine" => machine_key, "date" => @clock.call.strftime("%FT%TZ")}
+        {"metric" => check.metric, "log_ratio" => check.log_ratio, "scenario" => check.scenario.to_s,
+         "machine" => machine_key, "date" => @clock.call.strftime("%FT%TZ")}
       end
 
       # Runs that end at the same time add to it one after the other.

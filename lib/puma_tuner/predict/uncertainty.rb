@@ -2,15 +2,19 @@
 
 module PumaTuner
   module Predict
-    # How sure forecasts are: the scatter over seeds, which holds chance and the recording's sampling error; and what the model
-    # itself gets wrong, by what it got wrong before and by what it gets wrong of the recordings it was made from.
+    # How sure forecasts are: the scatter over seeds, which holds chance and the
+    # recording's sampling error; and what the model itself gets wrong, by what it
+    # got wrong before and by what it gets wrong of the recordings it was made from.
     class Uncertainty
-      # By how much forecasts miss (standard deviation of the logarithm): the median error of the medium form of `rake validate` over 0.6745, which
-      # makes it that of a normal distribution without letting the few cells that miss far decide. Over all its classes of work, uncorrected, so
-      # that the machine's drift is in it, which a user meets, too: 4.7, 4.6 and 7.4 % of made apps, locks and hand-overs, and 8.0, 7.2 and 14.5 % of
-      # real ones, of throughput, p50 and p99 (docs/validation.md); the mean and p90, of which that page tells nothing, lie between their neighbours.
-      # The wait for the GVL: the median error of 91 cells of the lab myth_busters, 36.7 % (docs/prediction.md), over the same.
-      MODEL_ERROR_RATIOS = {"throughput" => 0.07, "mean" => 0.08, "p50" => 0.1, "p90" => 0.13, "p99" => 0.18, "gvl_wait" => 0.54}.freeze
+      # By how much forecasts miss (standard deviation of the logarithm): the median error of the medium form of `rake
+      # validate` over 0.6745, which makes it that of a normal distribution without letting the few cells that miss far
+      # decide. Over all its classes of work, uncorrected, so that the machine's drift is in it, which a user meets,
+      # too: 4.7, 4.6 and 7.4 % of made apps, locks and hand-overs, and 8.0, 7.2 and 14.5 % of real ones, of throughput,
+      # p50 and p99 (docs/validation.md); the mean and p90, of which that page tells nothing, lie between their
+      # neighbours. The wait for the GVL: the median error of 91 cells of the lab myth_busters, 36.7 %
+      # (docs/prediction.md), over the same.
+      MODEL_ERROR_RATIOS = {"throughput" => 0.07, "mean" => 0.08, "p50" => 0.1, "p90" => 0.13, "p99" => 0.18,
+                            "gvl_wait" => 0.54}.freeze
 
       # How many checks of an app's own forecasts weigh as much as that. A judgement.
       PRIOR_CHECKS_COUNT = 5
@@ -28,16 +32,21 @@ module PumaTuner
       # @return [Hash{Symbol => Object}] estimates by name, and the samples behind them
       def estimates(outcomes, open:, percentiles: [])
         samples = {
-          throughput_per_s: outcomes.map(&:throughput_per_s), mean_ns: outcomes.map(&:mean_ns), p50_ns: quantiles(outcomes, "p50"),
-          p90_ns: quantiles(outcomes, "p90"), p99_ns: quantiles(outcomes, "p99"), gvl_wait_ns: outcomes.map { |outcome| outcome.means.fetch(:gvl_wait) }
+          throughput_per_s: outcomes.map(&:throughput_per_s), mean_ns: outcomes.map(&:mean_ns),
+          p50_ns: quantiles(outcomes, "p50"),
+          p90_ns: quantiles(outcomes, "p90"), p99_ns: quantiles(outcomes, "p99"),
+          gvl_wait_ns: outcomes.map { |outcome| outcome.means.fetch(:gvl_wait) }
         }
-        told = samples.to_h { |name, values| [name, estimate(metric_of(name), values, sure: open && name == :throughput_per_s)] }
-        {**told, samples: samples.transform_keys(&:to_s), quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze}
+        told = samples.to_h do |name, values|
+          [name, estimate(metric_of(name), values, sure: open && name == :throughput_per_s)]
+        end
+        {**told, samples: samples.transform_keys(&:to_s),
+                 quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze}
       end
 
-      # What the model missed elsewhere tells how far it misses in general, and each of an app's own forecasts that was checked counts among
-      # them. What it misses of a recording that it was made from is no draw from the same: such an app is of a kind that it does not know. So
-      # that is added, as a variance of its own.
+      # What the model missed elsewhere tells how far it misses in general, and each of an app's own forecasts that was
+      # checked counts among them. What it misses of a recording that it was made from is no draw from the same: such an
+      # app is of a kind that it does not know. So that is added, as a variance of its own.
       #
       # @param metric [String] "throughput", "mean", "gvl_wait" or a percentile such as "p95"
       # @return [Float] standard deviation of the logarithm
@@ -50,7 +59,8 @@ module PumaTuner
       private
 
       def of_checks(metric)
-        typical = MODEL_ERROR_RATIOS[metric] || MODEL_ERROR_RATIOS.fetch(Percentile.among(MODEL_ERROR_RATIOS.keys, metric))
+        typical = MODEL_ERROR_RATIOS[metric] ||
+          MODEL_ERROR_RATIOS.fetch(Percentile.among(MODEL_ERROR_RATIOS.keys, metric))
         own = @past_error[metric] || @past_error[kept_as(metric)]
         return typical unless own
         count = @past_error.fetch("checks_count")
@@ -65,7 +75,9 @@ module PumaTuner
 
       def quantiles(outcomes, name) = outcomes.map { |outcome| outcome.quantile_ns(Percentile.ratio(name).to_f) }
 
-      def estimate(metric, values, sure: false) = Stats::Estimate.of_prediction(values, error_ratio: sure ? 0.0 : error_ratio(metric))
+      def estimate(metric, values, sure: false)
+        Stats::Estimate.of_prediction(values, error_ratio: sure ? 0.0 : error_ratio(metric))
+      end
     end
   end
 end

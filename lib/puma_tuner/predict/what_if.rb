@@ -2,11 +2,12 @@
 
 module PumaTuner
   module Predict
-    # Changes to the app, its load or its machine that are only assumed, as expressions such as `cpu(/articles)*0.7`:
-    # docs/what_if.md lists them, each with what it assumes. Pure: a workload and a machine go in, changed ones come out.
+    # Changes to the app, its load or its machine that are only assumed, as
+    # expressions such as `cpu(/articles)*0.7`: docs/what_if.md lists them, each with
+    # what it assumes. Pure: a workload and a machine go in, changed ones come out.
     #
-    # Expressions are applied in the order they are written in, but all `mix` together, in the place of the first: each of
-    # them says what share there is to be in the end.
+    # Expressions are applied in the order they are written in, but all `mix` together, in the place of the first: each
+    # of them says what share there is to be in the end.
     class WhatIf
       autoload :Change, "puma_tuner/predict/what_if/change"
       autoload :Cores, "puma_tuner/predict/what_if/surroundings"
@@ -30,7 +31,8 @@ module PumaTuner
       # What can be changed, and by what.
       CHANGES = {
         "cpu" => :Cpu, "io" => :Io, **(Probe::Parts::WAITS - Model::Demand::IO_KINDS).to_h { |kind| [kind, :Waits] },
-        "gc" => :Gc, "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic, "connections" => :Traffic,
+        "gc" => :Gc, "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic,
+        "connections" => :Traffic,
         "mix" => :Mix, "weight" => :Weight, "cores" => :Cores, "puma" => :Version, "ruby" => :Version,
         "without" => :WithoutThread
       }.freeze

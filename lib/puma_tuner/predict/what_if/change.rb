@@ -38,8 +38,13 @@ module PumaTuner
 
         def check
           examples = self.class::EXAMPLES
-          @expression.refuse("#{target} is changed by #{examples.keys.join(" or ")}, such as #{target}#{examples.values.join(" or #{target}")}") unless examples.key?(operator)
-          @expression.refuse("#{target} is no endpoint's own; leave out (#{@expression.selector})") if @expression.selector && !self.class::SELECTS
+          unless examples.key?(operator)
+            @expression.refuse("#{target} is changed by #{examples.keys.join(" or ")}, " \
+              "such as #{target}#{examples.values.join(" or #{target}")}")
+          end
+          if @expression.selector && !self.class::SELECTS
+            @expression.refuse("#{target} is no endpoint's own; leave out (#{@expression.selector})")
+          end
         end
 
         # Reads the operand, so that a mistake is told before anything is done.

@@ -42,7 +42,9 @@ module PumaTuner
 
         private
 
-        def prepare = (operator == "*") ? @factor = @expression.factor(least: LEAST_FACTOR) : @shift_ns = @expression.shift_ns
+        def prepare
+          (operator == "*") ? @factor = @expression.factor(least: LEAST_FACTOR) : @shift_ns = @expression.shift_ns
+        end
 
         def change(demand) = @factor ? Demands.scale_cpu(demand, @factor) : Demands.shift_cpu(demand, @shift_ns)
       end
@@ -56,20 +58,24 @@ module PumaTuner
         def prepare
           return @shift_ns = @expression.shift_ns if %w[+ -].include?(operator)
           @factor = @expression.factor
-          @expression.refuse("write =0, or the change: #{target}*0.5 or #{target}-20ms") if operator == "=" && @factor.positive?
+          if operator == "=" && @factor.positive?
+            @expression.refuse("write =0, or the change: #{target}*0.5 or #{target}-20ms")
+          end
         end
 
         def ensure_known(endpoints)
           there = endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
           return if there.intersect?(kinds)
-          @expression.refuse("no recorded request#{" of #{@expression.selector}" if @expression.selector} has a wait of the kind #{kinds.first}; " \
-            "there is #{there.empty? ? "no wait at all" : there.sort.join(", ")}")
+          @expression.refuse("no recorded request#{" of #{@expression.selector}" if @expression.selector} has a wait " \
+            "of the kind #{kinds.first}; there is #{there.empty? ? "no wait at all" : there.sort.join(", ")}")
         end
 
         # @return [Array<String>] the waits that it is about
         def kinds = [target]
 
-        def change(demand) = @factor ? Demands.scale_waits(demand, kinds, @factor) : Demands.shift_waits(demand, kinds, @shift_ns)
+        def change(demand)
+          @factor ? Demands.scale_waits(demand, kinds, @factor) : Demands.shift_waits(demand, kinds, @shift_ns)
+        end
       end
 
       # `io-20ms`: all IO; `io(db)*0.5`, `io(http, /articles)+20ms`: what it was for, of all endpoints or of some.
@@ -104,12 +110,16 @@ module PumaTuner
           return @shift_ns = @expression.shift_ns if operator == "-"
           @factor = @expression.factor
           @expression.refuse("write gc=0, or the change: gc*0.5 or gc-5ms") if operator == "=" && @factor.positive?
-          @expression.refuse("write a factor of at most 1: where more garbage collection would fall is not known") if @factor > 1
+          if @factor > 1
+            @expression.refuse("write a factor of at most 1: where more garbage collection would fall is not known")
+          end
         end
 
         def ensure_known(endpoints)
           untimed = endpoints.reject { |endpoint| endpoint.demands.all?(&:gc_ns) }
-          @expression.refuse("the garbage collector was not timed in #{Selection.list(untimed.map(&:name))}") if untimed.any?
+          if untimed.any?
+            @expression.refuse("the garbage collector was not timed in #{Selection.list(untimed.map(&:name))}")
+          end
         end
 
         def change(demand)
@@ -128,7 +138,8 @@ module PumaTuner
         end
 
         def remark
-          "#{@expression.text}: all endpoints are taken to gain alike, garbage collection and native code without the GVL nothing; " \
+          "#{@expression.text}: all endpoints are taken to gain alike, " \
+            "garbage collection and native code without the GVL nothing; " \
             "measure the factor with `puma_tuner prove --factor yjit=off,on --primary cpu_per_request`"
         end
 

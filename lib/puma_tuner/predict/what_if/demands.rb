@@ -3,8 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # Changes to one recorded request. The order of its bursts and waits stays, and so does their number: a wait of no time
-      # still lets go of the GVL.
+      # Changes to one recorded request. The order of its bursts and waits stays, and so does their number: a wait of no
+      # time still lets go of the GVL.
       module Demands
         module_function
 
@@ -22,7 +22,8 @@ module PumaTuner
 
         # @param kinds [Array<String>] of the waits
         def scale_waits(demand, kinds, factor)
-          demand.with(waits_ns: demand.waits_ns.zip(demand.wait_kinds).map { |ns, kind| kinds.include?(kind) ? (ns * factor).round : ns }.freeze)
+          demand.with(waits_ns: demand.waits_ns.zip(demand.wait_kinds)
+            .map { |ns, kind| kinds.include?(kind) ? (ns * factor).round : ns }.freeze)
         end
 
         # @param shift_ns [Integer] below 0 to take away, from the longest wait of those kinds first
@@ -40,7 +41,8 @@ module PumaTuner
         def speed_up(demand, factor)
           # Where garbage collection is not known, all is code.
           code_ns = shifted(demand.bursts_ns, -demand.gc_ns.to_i)
-          demand.with(bursts_ns: demand.bursts_ns.zip(code_ns).map { |all_ns, ns| all_ns - ns + (ns / factor).round }.freeze)
+          demand.with(bursts_ns: demand.bursts_ns.zip(code_ns)
+            .map { |all_ns, ns| all_ns - ns + (ns / factor).round }.freeze)
         end
 
         def scaled(list_ns, factor) = list_ns.map { |ns| (ns * factor).round }.freeze

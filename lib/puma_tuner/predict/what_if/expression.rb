@@ -3,7 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # An expression, taken apart: `io(/articles)-20ms` is target "io", selector "/articles", operator "-", operand "20ms".
+      # An expression, taken apart: `io(/articles)-20ms` is target "io",
+      # selector "/articles", operator "-", operand "20ms".
       #
       # selector: nil when it is about everything
       # Of `without thread puma reactor` the operator is "thread", the operand its name.
@@ -15,15 +16,20 @@ module PumaTuner
 
         WITHOUT = /\A(?<target>without)\s+(?<operator>thread)\s+(?<operand>\S.*)\z/
 
-        NS = {"ns" => 1, "us" => Units::NS_PER_US, "µs" => Units::NS_PER_US, "μs" => Units::NS_PER_US, "ms" => Units::NS_PER_MS, "s" => Units::NS_PER_S}.freeze
+        NS = {"ns" => 1, "us" => Units::NS_PER_US, "µs" => Units::NS_PER_US, "μs" => Units::NS_PER_US,
+              "ms" => Units::NS_PER_MS, "s" => Units::NS_PER_S}.freeze
         DURATION = /\A(?<number>\d+(\.\d+)?)(?<unit>#{Regexp.union(NS.keys)})\z/
 
         # @return [Expression]
         def self.parse(text)
-          match = WITHOUT.match(text) || SHAPE.match(text) or raise UsageError, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; docs/what_if.md lists them all"
+          match = WITHOUT.match(text) || SHAPE.match(text) or
+            raise UsageError, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; " \
+            "docs/what_if.md lists them all"
           expression = new(text:, selector: nil, **match.named_captures(symbolize_names: true))
           return expression if CHANGES.key?(expression.target)
-          expression.refuse("write io(#{expression.target}), as it is a kind of io") if Io::KINDS.key?(expression.target)
+          if Io::KINDS.key?(expression.target)
+            expression.refuse("write io(#{expression.target}), as it is a kind of io")
+          end
           expression.refuse("there is no #{expression.target} to change; there is #{CHANGES.keys.join(", ")}")
         end
 
@@ -42,7 +48,8 @@ module PumaTuner
 
         # @return [Integer] nanoseconds; below 0 to take away
         def shift_ns
-          match = DURATION.match(operand) or refuse("write a time after #{operator} with its unit, such as 20ms, 350us or 1.5s")
+          match = DURATION.match(operand) or
+            refuse("write a time after #{operator} with its unit, such as 20ms, 350us or 1.5s")
           ns = (match[:number].to_f * NS.fetch(match[:unit])).round
           (operator == "-") ? -ns : ns
         end

@@ -3,8 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # What Puma computes for each request: as the app's recording has it, for the closed forms, and as the machine's calibration
-      # has it, which is simulated.
+      # What Puma computes for each request: as the app's recording has it, for the closed forms, and as the machine's
+      # calibration has it, which is simulated.
       module PumasOwn
         OF_MACHINE = %i[acceptor_cpu_ns reactor_wakeup_cpu_ns reactor_register_cpu_ns tail_cpu_ns].freeze
 
@@ -13,7 +13,8 @@ module PumaTuner
         # @param machine [Model::Machine]
         # @return [Array(Model::Workload, Model::Machine)]
         def self.times(factor, workload, machine)
-          [workload.with(overhead_cpu_ns: (workload.overhead_cpu_ns * factor).round, tail_cpu_ns: workload.tail_cpu_ns && (workload.tail_cpu_ns * factor).round),
+          [workload.with(overhead_cpu_ns: (workload.overhead_cpu_ns * factor).round,
+            tail_cpu_ns: workload.tail_cpu_ns && (workload.tail_cpu_ns * factor).round),
             machine.with(**OF_MACHINE.to_h { |name| [name, (machine.public_send(name) * factor).round] })]
         end
       end

@@ -20,7 +20,9 @@ module PumaTuner
           selector = expression.selector or return endpoints
           found = exactly(selector, endpoints)
           # A route may hold a * of its own, so a name that is there counts before a pattern.
-          found = endpoints.select { |endpoint| names(endpoint).any? { |name| File.fnmatch?(selector, name) } } if found.empty?
+          if found.empty?
+            found = endpoints.select { |endpoint| names(endpoint).any? { |name| File.fnmatch?(selector, name) } }
+          end
           return found unless found.empty?
           expression.refuse("there is no endpoint #{selector}; there is #{list(endpoints.map(&:name))}#{hint}")
         end
@@ -31,7 +33,11 @@ module PumaTuner
         def names(endpoint) = [endpoint.name, endpoint.name.sub(/\A[A-Z]+ /, "")]
 
         def list(names)
-          (names.size > NAMES_MAX) ? "#{names.first(NAMES_MAX).join(", ")} and #{names.size - NAMES_MAX} more" : names.join(", ")
+          if names.size > NAMES_MAX
+            "#{names.first(NAMES_MAX).join(", ")} and #{names.size - NAMES_MAX} more"
+          else
+            names.join(", ")
+          end
         end
       end
     end

@@ -19,19 +19,21 @@ module PumaTuner
         EXAMPLES = {"=" => "=4"}.freeze
         COUNTS = 1..256
 
-        def call(workload, machine) = [workload, machine.with(cores_count: @count, effective_cores: effective_cores(machine))]
+        def call(workload, machine)
+          [workload, machine.with(cores_count: @count, effective_cores: effective_cores(machine))]
+        end
 
         def remark
-          "#{@expression.text}: each core beyond those of the recorded machine is taken to add as much as each of them does on average; " \
-            "a control group's quota stays as it was"
+          "#{@expression.text}: each core beyond those of the recorded machine is taken to add as much as each of " \
+            "them does on average; a control group's quota stays as it was"
         end
 
         private
 
         def prepare = @count = @expression.count(COUNTS)
 
-        # Beyond what was measured, in proportion to what all measured ones do together: hyper-threads already count as the
-        # parts of a core that they are.
+        # Beyond what was measured, in proportion to what all measured ones do together: hyper-threads already count as
+        # the parts of a core that they are.
         def effective_cores(machine)
           measured = machine.effective_cores.first(machine.cores_count)
           per_core = measured.last.fdiv(measured.size)
@@ -39,13 +41,17 @@ module PumaTuner
         end
       end
 
-      # `without thread solid_queue`: background threads by name, by how their names begin, or by a pattern such as `*queue*`.
+      # `without thread solid_queue`: background threads by name, by how their
+      # names begin, or by a pattern such as `*queue*`.
       class WithoutThread < Change
         EXAMPLES = {"thread" => " thread solid_queue"}.freeze
 
         def call(workload, machine)
           gone = named(workload.background)
-          @expression.refuse("there is no thread #{name} among those that serve no requests; #{known(workload.background)}") if gone.empty?
+          if gone.empty?
+            @expression.refuse("there is no thread #{name} among those that serve no requests; " \
+              "#{known(workload.background)}")
+          end
           [workload.with(background: (workload.background - gone).freeze), machine]
         end
 
@@ -63,7 +69,11 @@ module PumaTuner
         end
 
         def known(threads)
-          threads.empty? ? "the recording has none that take the GVL" : "there is #{Selection.list(threads.map(&:name))}"
+          if threads.empty?
+            "the recording has none that take the GVL"
+          else
+            "there is #{Selection.list(threads.map(&:name))}"
+          end
         end
       end
 
@@ -82,7 +92,8 @@ module PumaTuner
         end
 
         def remark
-          "#{@expression.text}: only the rules for handing over requests and the GVL change; every request keeps the CPU time it was recorded with"
+          "#{@expression.text}: only the rules for handing over requests and the GVL change; " \
+            "every request keeps the CPU time it was recorded with"
         end
 
         private

@@ -3,8 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # `traffic*2`: so many times the rate of an open loop, or the connections of a closed one. `rate=300`: an open loop of
-      # that rate. `connections=50`: a closed loop of so many.
+      # `traffic*2`: so many times the rate of an open loop, or the connections of a closed one. `rate=300`: an open
+      # loop of that rate. `connections=50`: a closed loop of so many.
       class Traffic < Change
         OPERATORS = {"traffic" => "*", "rate" => "=", "connections" => "="}.freeze
 
@@ -24,7 +24,9 @@ module PumaTuner
         def changed(arrivals)
           case target
           when "traffic" then arrivals.times(@value)
-          when "rate" then arrivals.open? ? arrivals.times(@value / arrivals.rate_per_s) : Model::Arrivals.open(@value, reuse_count: arrivals.reuse_count)
+          when "rate"
+            return arrivals.times(@value / arrivals.rate_per_s) if arrivals.open?
+            Model::Arrivals.open(@value, reuse_count: arrivals.reuse_count)
           else Model::Arrivals.closed(@value, think_ns: arrivals.think_ns || 0, reuse_count: arrivals.reuse_count)
           end
         end
