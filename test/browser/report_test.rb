@@ -77,7 +77,7 @@ class ReportInBrowserTest < TunerTest
     assert_empty visit.complaints
     assert_empty hosts_asked_by(visit)
     assert_equal "tuning", facts["kind"]
-    assert_equal %w[endpoint-budgets latencies job-budgets gvl-holders thread-budgets background heat-map-throughput heat-map-p99 simulated-budgets ratios rounds],
+    assert_equal %w[thread-budgets endpoint-budgets latencies job-budgets gvl-holders background heat-map-throughput heat-map-p99 simulated-budgets ratios rounds],
       facts["figures"].keys
     facts["figures"].each { |id, (width, height)| assert_operator [width, height].min, :>, 100, id }
     assert_equal 0, facts["overflow"], "the page is wider than the window"
@@ -140,7 +140,7 @@ class ReportInBrowserTest < TunerTest
     assert_empty visit.complaints
     assert_empty hosts_asked_by(visit)
     assert_equal "verdict", facts["kind"]
-    assert_equal %w[ratios rounds cause memory warm-up], facts["figures"].keys
+    assert_equal %w[ratios rounds memory warm-up cause], facts["figures"].keys
     facts["figures"].each { |id, (width, height)| assert_operator [width, height].min, :>, 100, id }
     assert_equal 4, facts["charts"].size
     facts["charts"].each { |label, *size| assert_equal [true, true], [label.length > 20, size.min > 100] }

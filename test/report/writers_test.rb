@@ -45,7 +45,7 @@ class ReportWritersTest < TunerTest
   test "a table's units stand above its columns, or beside its numbers where lines may be long" do
     assert_match(/^  name +took ms +share$\n^  row 1 +1\.00 +50\.0$/, text(page(table(1))))
     assert_includes markdown(page(table(1))), "| name | took | share |\n| --- | --- | --- |\n| row 1 | 1.00 ms | 50.0% |"
-    assert_match(%r{<th scope="col" class="number">max ms</th>.*<td class="number" data-number="1e\+06">1\.00</td><td class="number" data-number="0\.5">50\.0</td>}m, html(page(table(1))))
+    assert_match(%r{<th scope="col" class="number">max ms</th>.*<td class="number" data-number="1e\+06">1\.00</td><td class="number" data-number="0\.5">50\.0</td>}m, html(page(table(1, sortable: true))))
   end
 
   test "a table has as many rows as there is room for: the rest are left out, or added up, or those worth a look are shown" do

@@ -141,7 +141,7 @@ module PumaTuner
           return [] if rows.empty?
           hidden_count = block.hidden_count(:html)
           [tag(:div, tag(:table, *(tag(:caption, sentence(block.caption)) if block.caption), heading(block.columns),
-            tag(:tbody, *rows.map { |row| row(row, block.columns) }),
+            tag(:tbody, *rows.map { |row| row(row, block) }),
             class: [*("sortable" if block.sortable), *block.style].join(" ")), class: "wide"),
             *(if hidden_count.positive?
                 note(Blocks::Note.new("#{Figures.counted(hidden_count, *block.nouns)} more in the " \
@@ -156,17 +156,17 @@ module PumaTuner
           }))
         end
 
-        def row(row, columns)
-          name, *cells = row.cells.zip(columns)
+        def row(row, block)
+          name, *cells = row.cells.zip(block.columns)
           words = [*row.marks, *("primary" if row.style == :primary)]
           names = [*words.map { |word| word.tr(" ", "-") }, *("all" if row.style == :total)]
           tag(:tr, tag(:th, inside(*name), *words.map { |word| mark(word) }, scope: "row"),
-            *cells.map { |cell, column| cell(cell, column) }, class: (names.join(" ") if names.any?))
+            *cells.map { |cell, column| cell(cell, column, sortable: block.sortable) }, class: (names.join(" ") if names.any?))
         end
 
-        def cell(cell, column)
+        def cell(cell, column, sortable:)
           style, title, kind = cell.is_a?(Blocks::Cell) ? [cell.style, cell.title, cell.kind] : []
-          number = Words.sort_number(cell)
+          number = Words.sort_number(cell) if sortable
           tag(:td, inside(cell, column), class: cell_class(style, kind || column.kind),
             data_number: (format("%.6g", number) if number), title:)
         end
