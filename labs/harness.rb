@@ -3,8 +3,8 @@
 module PumaTuner
   # Experiments that anybody can repeat: a published claim, and what this machine measures of it.
   #
-  # A lab is a folder `labs/NN-name/` with a README (question, claim, finding), the files that it measures, and a `lab.rb`:
-  # one class, registered on its last line. It answers
+  # A lab is a folder `labs/NN-name/` with a README (question, claim, finding), the files that it measures, and a
+  # `lab.rb`: one class, registered on its last line. It answers
   #   name, title, question, story    what it is about; story: number of the published story
   #   gems(quick:)                    Array<Gems::Pin> that its children run with
   #   expected_s(quick:)              about how long it takes
@@ -14,9 +14,9 @@ module PumaTuner
   #   set_up(say:)                    makes ready what is no gem, or says what to install
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
-  # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run, with
-  # proofs and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where two
-  # variants of a verdict stand to each other: ratios.
+  # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run,
+  # with proofs and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where
+  # two variants of a verdict stand to each other: ratios.
   module Lab
     autoload :Axis, "#{__dir__}/harness/finding"
     autoload :Bundle, "#{__dir__}/harness/bundle"
@@ -66,7 +66,10 @@ module PumaTuner
       # @raise [UsageError] for one that nobody knows
       def find(name)
         load_all
-        @registered.fetch(name) { raise UsageError, "there is no lab #{name}; there is #{@registered.keys.join(", ")}" }.first
+        found = @registered.fetch(name) do
+          raise UsageError, "there is no lab #{name}; there is #{@registered.keys.join(", ")}"
+        end
+        found.first
       end
 
       # @param lab [Object]

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Lab
-    # The gems of a served variant, by Bundler, in exact versions. A Gemfile of the lab's is installed as `prove` does it, in a
-    # folder for each; an application elsewhere keeps the gems that its own set-up has installed.
+    # The gems of a served variant, by Bundler, in exact versions. A Gemfile of the lab's is installed as `prove` does
+    # it, in a folder for each; an application elsewhere keeps the gems that its own set-up has installed.
     class Bundle
       class << self
         # @param factors [Hash{String => String}] of a variant, `gemfile` among them
@@ -22,7 +22,8 @@ module PumaTuner
         def ensure_installed(lab, quick:)
           missing = needed(lab, quick:).reject(&:installed?)
           return if missing.empty?
-          raise UsageError, "the lab #{lab.name} needs what is not installed: #{missing.join("; ")}. Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
+          raise UsageError, "the lab #{lab.name} needs what is not installed: #{missing.join("; ")}. " \
+            "Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
         end
       end
 

@@ -9,19 +9,22 @@ module PumaTuner
     #
     # text: what is claimed; published: as it was published, with its units; nil when it is our own
     # published_ratio: the claimed ratio, nil where none was claimed; margin: what counts as that, nil likewise
-    # measured: of the same ratio (unit "ratio"), or a number that is only told (unit "ns", "per_s", "count"); nil of counts
+    # measured: of the same ratio (unit "ratio"), or a number that is only told
+    #   (unit "ns", "per_s", "count"); nil of counts
     # round_ratios: what the interval is made of; nil of numbers, and of files of before they were kept
     # exact: nil, or the counts
     # outcome, detail: by Outcome, always computed anew; nil of a number that is only told
     # note: a sentence, nil without one
-    Claim = Document.define(:text, :published, :published_ratio, :margin, :measured, :round_ratios, :unit, :exact, :outcome, :detail, :note,
+    Claim = Document.define(:text, :published, :published_ratio, :margin, :measured, :round_ratios, :unit, :exact,
+      :outcome, :detail, :note,
       nested: {margin: Margin, measured: Stats::Estimate, exact: Count}, added: %i[margin round_ratios detail]) do
       # How often the intervals of a finding's claims, all together, may leave out the truth.
       const_set(:FAMILY_ERROR_RATIO, 0.05)
 
       # @param measured [Ratios::OfRounds, Stats::Estimate, nil]
       # @param published [String, nil]
-      # @param published_ratio [Numeric, Range, nil] a range where a span was published, or a direction alone (HIGHER, LOWER)
+      # @param published_ratio [Numeric, Range, nil] a range where a span was
+      #   published, or a direction alone (HIGHER, LOWER)
       # @param margin_ratio [Numeric, nil] see Margin; nil: 10 % of an effect, 5 % where equality is claimed
       # @return [Claim]
       def self.of_ratio(text, measured, published: nil, published_ratio: nil, margin_ratio: nil, note: nil)
@@ -36,7 +39,8 @@ module PumaTuner
       # @param counted [Integer, nil]
       # @return [Claim]
       def self.of_count(text, expected:, counted:, published: nil, note: nil)
-        new(text:, published:, published_ratio: nil, measured: nil, unit: "count", exact: Count.new(expected:, counted:), note:)
+        new(text:, published:, published_ratio: nil, measured: nil, unit: "count",
+          exact: Count.new(expected:, counted:), note:)
       end
 
       # @param measured [Stats::Estimate, nil] a number in that unit, to stand beside the published one
@@ -59,7 +63,11 @@ module PumaTuner
       def initialize(margin: nil, round_ratios: nil, **fields)
         published_ratio, measured, unit, exact = fields.values_at(:published_ratio, :measured, :unit, :exact)
         margin ||= published_ratio && Margin.of(published_ratio, declared: false)
-        outcome = exact ? Outcome.of_count(exact.expected, exact.counted) : (Outcome.of_ratio(margin, measured) if unit == "ratio")
+        outcome = if exact
+          Outcome.of_count(exact.expected, exact.counted)
+        elsif unit == "ratio"
+          Outcome.of_ratio(margin, measured)
+        end
         detail = (Outcome.detail(published_ratio, measured) if outcome == Outcome::CONTRADICTED)
         super(**fields, margin:, round_ratios: round_ratios&.dup&.freeze, outcome:, detail:)
       end
@@ -69,10 +77,15 @@ module PumaTuner
 
       # @param level_ratio [Float]
       # @return [Claim] with its interval at that level; itself where the rounds are not known
-      def at(level_ratio) = (by_interval? && round_ratios) ? with(measured: Ratios::OfRounds.new(round_ratios).at(level_ratio)) : self
+      def at(level_ratio)
+        (by_interval? && round_ratios) ? with(measured: Ratios::OfRounds.new(round_ratios).at(level_ratio)) : self
+      end
 
       # @return [Boolean] whether its interval is Student's, as the rounds are too few for an exact one at that level
-      def student? = by_interval? && !round_ratios.nil? && !measured.level_ratio.nil? && Stats::PairedRatio.rank_and_level(round_ratios.size, measured.level_ratio).last.nil?
+      def student?
+        by_interval? && !round_ratios.nil? && !measured.level_ratio.nil? &&
+          Stats::PairedRatio.rank_and_level(round_ratios.size, measured.level_ratio).last.nil?
+      end
     end
 
     # Ratios, where only their direction was published.

@@ -11,9 +11,13 @@ module PumaTuner
         def call(**)
           labs = Lab.all
           table = Report::Columns.new(["lab", "<about", "<needs", "quick", "full", "<its gems"])
-          labs.each { |lab| table << [lab.name, lab.title, needs(lab), expected(lab, quick: true), expected(lab, quick: false), installed(lab)] }
+          labs.each do |lab|
+            table << [lab.name, lab.title, needs(lab), expected(lab, quick: true), expected(lab, quick: false),
+              installed(lab)]
+          end
           out.puts("Labs: published claims, measured on this machine", table.lines, "",
-            "  puma_tuner lab setup NAME     installs its gems, the only step that downloads (--quick: those of the quick form only)",
+            "  puma_tuner lab setup NAME     installs its gems, the only step that downloads " \
+              "(--quick: those of the quick form only)",
             "  puma_tuner lab run NAME       runs it (--quick: fewer variants, wide intervals)")
         end
 
@@ -37,7 +41,9 @@ module PumaTuner
           installed?(lab, quick: true) ? "for quick" : "not yet"
         end
 
-        def installed?(lab, quick:) = Lab::Gems.missing(lab.gems(quick:)).empty? && Lab::Bundle.needed(lab, quick:).all?(&:installed?)
+        def installed?(lab, quick:)
+          Lab::Gems.missing(lab.gems(quick:)).empty? && Lab::Bundle.needed(lab, quick:).all?(&:installed?)
+        end
       end
 
       # puma_tuner lab setup: the gems that labs run with.
@@ -49,7 +55,9 @@ module PumaTuner
         example ["falsy_cache", "--all --quick"]
 
         def call(names: [], all: false, quick: false, **)
-          raise UsageError, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them" unless all || names.any?
+          unless all || names.any?
+            raise UsageError, "name the labs whose gems to install, or say --all; `puma_tuner lab list` lists them"
+          end
           labs = all ? Lab.all : names.map { |name| Lab.find(name) }
           # First, as gems may be compiled against what this makes sure of.
           problems = labs.to_h { |lab| [lab, problem_with(lab, say)] }.compact
@@ -73,7 +81,8 @@ module PumaTuner
           Lab::Gems.install(pins, say:)
           bundles = labs.flat_map { |lab| Lab::Bundle.needed(lab, quick:) }.uniq(&:to_s)
           bundles.each { |bundle| bundle.install(say) }
-          out.puts("#{Units.counted(pins.size, "gem")}#{" and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?} of #{labs.map(&:name).join(", ")}: " \
+          of_bundles = " and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?
+          out.puts("#{Units.counted(pins.size, "gem")}#{of_bundles} of #{labs.map(&:name).join(", ")}: " \
             "installed in #{Lab::Gems.cache}")
         end
       end
@@ -85,10 +94,12 @@ module PumaTuner
         argument :name, "of the lab, as `puma_tuner lab list` names it"
         option :quick, :flag, "fewer variants and short rounds: wide intervals, in a minute or a few"
         options :verbose, :seed, :html, :markdown, :busy_machine, :resume,
-          output: {about: "file for the finding, all measured values included; until then, what is measured is kept beside it", usual: "tmp/puma_tuner/finding.json"}
+          output: {usual: "tmp/puma_tuner/finding.json", about: "file for the finding, all measured values included; " \
+            "until then, what is measured is kept beside it"}
         example ["falsy_cache --quick", "introspection --html introspection.html"]
 
-        def call(name:, seed:, output: nil, quick: false, busy_machine: false, resume: false, html: nil, markdown: nil, **)
+        def call(name:, seed:, output: nil, quick: false, busy_machine: false, resume: false, html: nil,
+          markdown: nil, **)
           lab = Lab.find(name)
           output = CLI::Results.path(output, "finding.json", err:)
           CLI::Output.check_writable(output, html, markdown)
@@ -110,11 +121,16 @@ module PumaTuner
 
         # @return [Lab::Kept, Module] Nothing of the quick form
         def kept_of(lab, folder, resume, options)
-          raise UsageError, "--resume: the quick form keeps nothing to go on with; leave it out" if resume && options.fetch(:quick)
+          if resume && options.fetch(:quick)
+            raise UsageError, "--resume: the quick form keeps nothing to go on with; leave it out"
+          end
           return Lab::Kept::Nothing if options.fetch(:quick)
           there = Dir.exist?(folder)
           raise UsageError, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
-          raise UsageError, "#{folder} is what an interrupted run has measured: go on with --resume, remove it, or give another --output" if there && !resume
+          if there && !resume
+            raise UsageError, "#{folder} is what an interrupted run has measured: go on with --resume, " \
+              "remove it, or give another --output"
+          end
           Lab::Kept.of(lab, folder, **options)
         end
 
@@ -124,7 +140,9 @@ module PumaTuner
           kept.remove
           finished = true
         ensure
-          err.puts("\npuma_tuner: what was measured is kept; go on with: #{CLI::Repetition.resumed}") if kept.any? && !finished
+          if kept.any? && !finished
+            err.puts("\npuma_tuner: what was measured is kept; go on with: #{CLI::Repetition.resumed}")
+          end
         end
 
         def write_summary(finding, path)

@@ -5,8 +5,8 @@ module PumaTuner
     # How a lab's child is started: a Ruby with exactly the gems that its variant declares (`gem.NAME=version`), none of
     # ours, none of the user's. Other factors are made ready as `prove` does.
     #
-    # Not `gem.` as prove has it, through Bundler: that installs while it prepares, and in a lab only set-up may; and old gems
-    # are to run beside dependencies that they do not know to allow.
+    # Not `gem.` as prove has it, through Bundler: that installs while it prepares, and in a lab only set-up may; and
+    # old gems are to run beside dependencies that they do not know to allow.
     class Commands
       # Of whoever runs us: Bundler, RubyGems, flags.
       FOREIGN = /\A(BUNDLE|GEM_|RUBYOPT\z|RUBYLIB\z|RUBY_YJIT_ENABLE\z)/
@@ -16,8 +16,8 @@ module PumaTuner
 
       # @param folder [String] of the lab
       # @param variants [Array<Prove::Variant>]
-      # @param pins [Array<Gems::Pin>] the lab's: dependencies are taken from these and no others, whatever other labs have
-      #   installed; none: from all that is installed
+      # @param pins [Array<Gems::Pin>] the lab's: dependencies are taken from these and no others, whatever other labs
+      #   have installed; none: from all that is installed
       def initialize(folder:, variants:, pins: [])
         @pins = pins.map { |pin| "#{pin.name}=#{pin.version}" }.uniq
         command = Host::Command.new(words: [Gem.ruby], directory: folder, environment: Commands.clean_environment)
@@ -33,11 +33,13 @@ module PumaTuner
 
       private
 
-      # RubyGems itself is led to a place that has nothing: else it would find the newest version of what a variant leaves out.
+      # RubyGems itself is led to a place that has nothing: else it would find
+      # the newest version of what a variant leaves out.
       def gem_variables(factors)
         gems = Prove::Factors.gems(factors).map { |gem| gem.join("=") }
         nowhere = File.join(Gems.root, "none")
-        {"PUMA_TUNER_LAB_GEMS" => gems.join(" "), "PUMA_TUNER_LAB_PINS" => @pins.join(" "), "PUMA_TUNER_CACHE" => Gems.cache, "GEM_HOME" => nowhere, "GEM_PATH" => nowhere}
+        {"PUMA_TUNER_LAB_GEMS" => gems.join(" "), "PUMA_TUNER_LAB_PINS" => @pins.join(" "),
+         "PUMA_TUNER_CACHE" => Gems.cache, "GEM_HOME" => nowhere, "GEM_PATH" => nowhere}
       end
     end
   end

@@ -7,9 +7,12 @@ module PumaTuner
       def initialize(notes: [], **fields) = super(**Ractor.make_shareable({notes:, **fields}, copy: true))
     end
 
-    # unit: as people read it, nil of a plain number; ticks: [[place, name], …] where places have names, as versions do; else nil
+    # unit: as people read it, nil of a plain number; ticks: [[place, name], …]
+    #   where places have names, as versions do; else nil
     Axis = Document.define(:name, :unit, :ticks) do
-      def initialize(unit: nil, ticks: nil, **fields) = super(**Ractor.make_shareable({unit:, ticks:, **fields}, copy: true))
+      def initialize(unit: nil, ticks: nil, **fields)
+        super(**Ractor.make_shareable({unit:, ticks:, **fields}, copy: true))
+      end
     end
 
     # points: [[x, y, low, high], …] ascending in x; low and high: of y's interval, nil without one
@@ -18,7 +21,8 @@ module PumaTuner
     end
 
     # id: of the figure in a page; reading: how to read it; up: its numbers begin at zero
-    Chart = Document.define(:id, :title, :reading, :across, :up, :series, nested: {across: Axis, up: Axis, series: [Series]})
+    Chart = Document.define(:id, :title, :reading, :across, :up, :series,
+      nested: {across: Axis, up: Axis, series: [Series]})
 
     # What a lab found.
     #
@@ -27,17 +31,19 @@ module PumaTuner
     # verdicts: {name => Prove::Verdict}, whole
     # machine: when it began; command: to repeat it; started_at: ISO 8601
     # unknown: {what => why}
-    # family_error_ratio: of all claims that intervals decide, together; nil without any, and of a file of before the rounds were kept, whose claims
-    #   have their intervals at 95 % each
-    Finding = Document.define(:lab, :title, :question, :quick, :claims, :family_error_ratio, :tables, :charts, :conclusions, :verdicts, :machine, :command,
+    # family_error_ratio: of all claims that intervals decide, together; nil without any, and of a file of before the
+    #   rounds were kept, whose claims have their intervals at 95 % each
+    Finding = Document.define(:lab, :title, :question, :quick, :claims, :family_error_ratio, :tables, :charts,
+      :conclusions, :verdicts, :machine, :command,
       :started_at, :unknown, kind: :finding, added: %i[family_error_ratio],
-      nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict}, machine: Probe::MachineFacts}) do
+      nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict},
+               machine: Probe::MachineFacts}) do
       def initialize(claims:, tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, **fields)
         claims = Claim.family(claims).freeze
         decided = claims.select(&:by_interval?)
         family_error_ratio = (Claim::FAMILY_ERROR_RATIO if decided.any? && decided.all?(&:round_ratios))
-        super(**fields, claims:, family_error_ratio:, tables: tables.dup.freeze, charts: charts.dup.freeze, conclusions: conclusions.dup.freeze,
-                        verdicts: verdicts.dup.freeze, unknown: unknown.dup.freeze)
+        super(**fields, claims:, family_error_ratio:, tables: tables.dup.freeze, charts: charts.dup.freeze,
+                        conclusions: conclusions.dup.freeze, verdicts: verdicts.dup.freeze, unknown: unknown.dup.freeze)
       end
 
       # @return [Array<Claim>] those that have intervals

@@ -5,11 +5,11 @@ require "open3"
 
 module PumaTuner
   module Lab
-    # The gems that labs run with: exact versions, several of one gem side by side, in a folder for each Ruby, outside of any
-    # bundle. `install` is the only thing here that downloads; labs/support/gems.rb activates them in a child.
+    # The gems that labs run with: exact versions, several of one gem side by side, in a folder for each Ruby, outside
+    # of any bundle. `install` is the only thing here that downloads; labs/support/gems.rb activates them in a child.
     #
-    # Each gem is pinned by the lab, dependencies too, and RubyGems is told to install no other: what is measured today is
-    # what is measured in a year.
+    # Each gem is pinned by the lab, dependencies too, and RubyGems is told to install no other: what is measured today
+    # is what is measured in a year.
     module Gems
       # ruby: the version it is for, such as "3.4.5"
       Pin = Data.define(:name, :version, :ruby) do
@@ -25,7 +25,9 @@ module PumaTuner
       # @param rubies [Array<String>] versions
       # @return [Array<Pin>]
       def pins(versions, rubies: [RUBY_VERSION])
-        rubies.flat_map { |ruby| versions.flat_map { |name, list| Array(list).map { |version| Pin.new(name:, version:, ruby:) } } }
+        rubies.flat_map do |ruby|
+          versions.flat_map { |name, list| Array(list).map { |version| Pin.new(name:, version:, ruby:) } }
+        end
       end
 
       # @return [String] where everything is that can be had again
@@ -37,7 +39,8 @@ module PumaTuner
       # @return [String] for one of them
       def folder(ruby) = File.join(root, ruby)
 
-      # RubyGems writes a gem's specification last: where there is one, all of it is there. Its name may end in a platform.
+      # RubyGems writes a gem's specification last: where there is one, all of
+      # it is there. Its name may end in a platform.
       def installed?(pin)
         Dir[File.join(folder(pin.ruby), "specifications", "#{pin.name}-#{pin.version}{,-*}.gemspec")].any?
       end
@@ -52,7 +55,8 @@ module PumaTuner
         return Gem.ruby if version == RUBY_VERSION
         Prove::Rubies.find(version)
       rescue UsageError => error
-        raise UsageError, "Ruby #{version} is needed. #{error.message} In a checkout, `bin/setup --ruby #{version}` provides it."
+        raise UsageError, "Ruby #{version} is needed. #{error.message} " \
+          "In a checkout, `bin/setup --ruby #{version}` provides it."
       end
 
       # @param lab [Object]
@@ -63,7 +67,8 @@ module PumaTuner
         pins.map(&:ruby).uniq.each { |version| ruby(version) }
         missing = missing(pins)
         return if missing.empty?
-        raise UsageError, "the lab #{lab.name} needs gems that are not installed: #{missing.group_by(&:ruby).map { |version, all| "#{all.join(", ")} (for Ruby #{version})" }.join("; ")}. " \
+        raise UsageError, "the lab #{lab.name} needs gems that are not installed: " \
+          "#{missing.group_by(&:ruby).map { |version, all| "#{all.join(", ")} (for Ruby #{version})" }.join("; ")}. " \
           "Run: puma_tuner lab setup #{lab.name}#{" --quick" if quick}"
       end
 
@@ -88,12 +93,13 @@ module PumaTuner
       end
 
       def run_install(program, version, pins)
-        words = [program, "-S", "gem", "install", "--no-document", "--ignore-dependencies", "--install-dir", folder(version),
-          *pins.map { |pin| "#{pin.name}:#{pin.version}" }]
+        words = [program, "-S", "gem", "install", "--no-document", "--ignore-dependencies", "--install-dir",
+          folder(version), *pins.map { |pin| "#{pin.name}:#{pin.version}" }]
         output, status = Open3.capture2e(Commands.clean_environment, *words, unsetenv_others: true)
         return if status.success? && missing(pins).empty?
         told = output.lines.grep_v(BACKTRACE).last(10)
-        raise UsageError, "the gems #{pins.join(", ")} can't be installed for Ruby #{version}:\n#{told.map { |line| "  | #{line}" }.join}"
+        lines = told.map { |line| "  | #{line}" }
+        raise UsageError, "the gems #{pins.join(", ")} can't be installed for Ruby #{version}:\n#{lines.join}"
       end
     end
   end

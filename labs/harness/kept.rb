@@ -6,9 +6,9 @@ require "json"
 
 module PumaTuner
   module Lab
-    # What a long run has measured so far, in a folder beside its finding: an interruption then costs no more than the round,
-    # or the part, at hand. A run that goes on takes up what was planned the same, in the same version of the lab and on a
-    # machine of the same kind; everything else is measured anew.
+    # What a long run has measured so far, in a folder beside its finding: an interruption then costs no more than the
+    # round, or the part, at hand. A run that goes on takes up what was planned the same, in the same version of the lab
+    # and on a machine of the same kind; everything else is measured anew.
     class Kept
       # Of short runs nothing is kept.
       module Nothing
@@ -27,8 +27,10 @@ module PumaTuner
       # @return [Kept]
       def self.of(lab, folder, **options)
         machine = Probe::MachineFacts.read
-        files = Dir[File.join(Lab.folder_of(lab), "**/*")].select { |path| File.file?(path) && !path.end_with?(".md") }.sort
-        new(folder, same: {"lab" => lab.name, "options" => options.to_a, "version" => [VERSION, RUBY_VERSION], "machine" => [machine.cpu_model, machine.cores_count],
+        files = Dir[File.join(Lab.folder_of(lab), "**/*")]
+          .select { |path| File.file?(path) && !path.end_with?(".md") }.sort
+        new(folder, same: {"lab" => lab.name, "options" => options.to_a, "version" => [VERSION, RUBY_VERSION],
+                           "machine" => [machine.cpu_model, machine.cores_count],
                            "files" => Digest::SHA256.hexdigest(files.map { |path| File.binread(path) }.join)})
       end
 

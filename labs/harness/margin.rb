@@ -2,15 +2,16 @@
 
 module PumaTuner
   module Lab
-    # From where to where a measured ratio counts as the published one. It is declared in code, beside the claim, before anything is
+    # From where to where a measured ratio counts as the published one. It is
+    # declared in code, beside the claim, before anything is
     # measured: without a margin, the wider an interval is the surer it covers what was published.
     #
     # ratio: how far it reaches beyond what was published, by factor: 0.1 of 2.0 is from 2.0 / 1.1 to 2.0 * 1.1
     # low, high: its ends; nil where there is none, as of a direction
     # declared: false of a claim that was read from a file of before there were margins, which has the default
     Margin = Document.define(:ratio, :low, :high, :declared) do
-      # Of an effect, and of none. A tenth is what two machines of different years may well differ by; that two things are
-      # equal is a stronger claim, and has half of it.
+      # Of an effect, and of none. A tenth is what two machines of different years may well differ by; that two things
+      # are equal is a stronger claim, and has half of it.
       const_set(:EFFECT_RATIO, 0.10)
       const_set(:EQUAL_RATIO, 0.05)
 
@@ -22,11 +23,14 @@ module PumaTuner
         low, high = ends(published)
         ratio ||= default_ratio(low, high)
         margin = new(ratio:, low: low && low / (1 + ratio), high: high && high * (1 + ratio), declared:)
-        raise ArgumentError, "a margin of #{ratio} around #{published} covers 1, that there is no effect" if margin.covers?(1) && !covers_one?(low, high)
+        if margin.covers?(1) && !covers_one?(low, high)
+          raise ArgumentError, "a margin of #{ratio} around #{published} covers 1, that there is no effect"
+        end
         margin
       end
 
-      # No effect must lie outside of it: so a published effect has half of itself at most, on the logarithmic scale. A direction has no amount.
+      # No effect must lie outside of it: so a published effect has half of
+      # itself at most, on the logarithmic scale. A direction has no amount.
       def self.default_ratio(low, high)
         return 0.0 unless low && high
         return self::EQUAL_RATIO if covers_one?(low, high)

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Lab
-    # What may be said of a claim: decided by the numbers alone, so that nobody writes what he hoped for. The words for it are
-    # FindingReport::ClaimRows'.
+    # What may be said of a claim: decided by the numbers alone, so that nobody writes what he hoped for. The words for
+    # it are FindingReport::ClaimRows'.
     module Outcome
       REPRODUCED = :reproduced
       COMPATIBLE = :compatible
@@ -22,10 +22,11 @@ module PumaTuner
 
       module_function
 
-      # An equivalence test by the interval (Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", 1987): a
-      # wide interval reproduces nothing, and contradicts nothing.
+      # An equivalence test by the interval (Schuirmann, "A comparison of the two one-sided tests procedure and the
+      # power approach", 1987): a wide interval reproduces nothing, and contradicts nothing.
       #
-      # @param margin [Margin, nil] nil: a finding of our own, which nobody claimed before; it is clear of 1, or not shown
+      # @param margin [Margin, nil] nil: a finding of our own, which nobody
+      #   claimed before; it is clear of 1, or not shown
       # @param measured [Stats::Estimate, nil] of the same ratio
       # @return [Symbol]
       def of_ratio(margin, measured)

@@ -16,7 +16,8 @@ module PumaTuner
 
       class << self
         # @param file [String] path of the block file
-        # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; see Prove::Factors
+        # @param variants [Hash{String => Hash{String => String}}] factors by
+        #   name, the baseline first; see Prove::Factors
         # @param pins [Array<Gems::Pin>] of the lab, see Commands
         # @param rounds_count [Integer] six are the fewest whose interval reaches 95 %
         # @param duration_s [Numeric] counted in each trial

@@ -5,12 +5,13 @@ require "forwardable"
 module PumaTuner
   module Lab
     # What the rounds of a verdict say of any two of its variants, in one metric. A verdict itself holds all against its
-    # baseline, and shares its level among them; a lab's claims name their two variants beforehand, and share theirs among
-    # the claims (Claim.family).
+    # baseline, and shares its level among them; a lab's claims name their two variants beforehand, and share theirs
+    # among the claims (Claim.family).
     module Ratios
       LEVEL_RATIO = 0.95
 
-      # The ratio in each round, of which an interval can be made at any level. By itself it answers as the estimate at 95 % does.
+      # The ratio in each round, of which an interval can be made at any level.
+      # By itself it answers as the estimate at 95 % does.
       OfRounds = Data.define(:ratios) do
         extend Forwardable
 
@@ -19,9 +20,9 @@ module PumaTuner
         # @return [Stats::Estimate]
         def estimate = at(LEVEL_RATIO)
 
-        # Exact where there are rounds enough: six reach 95 %, eleven 99.9 %. Where they reach 95 % and not the level, Student's t takes
-        # over, which has to believe that log-ratios scatter normally; as single rounds that lie far off may move it to one side, it takes in
-        # the widest exact interval, too. The point stays the same.
+        # Exact where there are rounds enough: six reach 95 %, eleven 99.9 %. Where they reach 95 % and not the level,
+        # Student's t takes over, which has to believe that log-ratios scatter normally; as single rounds that lie far
+        # off may move it to one side, it takes in the widest exact interval, too. The point stays the same.
         #
         # @param level_ratio [Float]
         # @return [Stats::Estimate] its level_ratio is nil of fewer than six rounds
@@ -49,7 +50,9 @@ module PumaTuner
       # @param baseline_values [Array<Numeric>] above zero, by round
       # @param values [Array<Numeric>] as many
       # @return [OfRounds]
-      def of_pairs(baseline_values, values) = OfRounds.new(ratios: values.zip(baseline_values).map { |value, baseline| value.fdiv(baseline) }.freeze)
+      def of_pairs(baseline_values, values)
+        OfRounds.new(ratios: values.zip(baseline_values).map { |value, baseline| value.fdiv(baseline) }.freeze)
+      end
 
       # How many times as fast by CPU time, which a busy machine disturbs least.
       #
@@ -57,7 +60,9 @@ module PumaTuner
       def speed(verdict, of:, over:) = self.of(verdict, "cpu_per_iteration", of: over, over: of)
 
       # @return [Stats::Estimate, nil] middle and range of the rounds
-      def estimate(verdict, variant, metric) = verdict.cells.find { |cell| cell.variant == variant }&.estimates&.fetch(metric, nil)
+      def estimate(verdict, variant, metric)
+        verdict.cells.find { |cell| cell.variant == variant }&.estimates&.fetch(metric, nil)
+      end
     end
   end
 end

@@ -20,7 +20,8 @@ module PumaTuner
       # @param busy_machine [Boolean] whether rounds count that others on the machine have disturbed
       # @param folder [String] of the lab
       # @param kept [Kept] what an interrupted run has left, and where this one keeps what it measures
-      def initialize(lab, quick: false, seed: 1, say: ->(_) {}, command: nil, busy_machine: quick, folder: Lab.folder_of(lab), kept: Kept::Nothing)
+      def initialize(lab, quick: false, seed: 1, say: ->(_) {}, command: nil, busy_machine: quick,
+        folder: Lab.folder_of(lab), kept: Kept::Nothing)
         @lab = lab
         @quick = quick
         @seed = seed
@@ -65,7 +66,8 @@ module PumaTuner
 
       # Measures served applications against each other, in rounds.
       #
-      # @param variants [Hash{String => Hash{String => String}}] factors by name, the baseline first; each names its `gemfile`
+      # @param variants [Hash{String => Hash{String => String}}] factors by
+      #   name, the baseline first; each names its `gemfile`
       # @param traffic [Load::Traffic] what is sent
       # @param out [#call] variant's name -> file for its standard output
       # @param title [String] said before what is at hand
@@ -100,8 +102,8 @@ module PumaTuner
       # @param fields [Hash] those of Finding that are not the lab's or the run's
       # @return [Finding]
       def finding(**fields)
-        Finding.new(lab: @lab.name, title: @lab.title, question: @lab.question, quick: @quick, machine: @machine, command: @command,
-          started_at: @started_at, **fields)
+        Finding.new(lab: @lab.name, title: @lab.title, question: @lab.question, quick: @quick, machine: @machine,
+          command: @command, started_at: @started_at, **fields)
       end
 
       private

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Lab
-    # How a lab's served variants are started: each with the gems of its Gemfile (`gemfile=`, `gem.NAME=version` over it) and
-    # no others, and what it prints on standard output in a file of its own, as that may be its work. Other factors are made
-    # ready as `prove` does.
+    # How a lab's served variants are started: each with the gems of its Gemfile (`gemfile=`, `gem.NAME=version` over
+    # it) and no others, and what it prints on standard output in a file of its own, as that may be its work. Other
+    # factors are made ready as `prove` does.
     #
     # Installing is for `puma_tuner lab setup`: what is not installed is refused here.
     class ServedCommands

@@ -9,11 +9,13 @@ module PumaTuner
     Frame = Data.define(:name, :path, :line)
 
     class Frame
-      # What each process makes up anew: the address of a class without a name, and the numbers behind a template's name in
-      # the method that Rails compiles it to. With them the same code would be another method in each worker.
+      # What each process makes up anew: the address of a class without a name, and the numbers behind a template's name
+      # in the method that Rails compiles it to. With them the same code would be another method in each worker.
       MADE_UP = /:0x\h+(?=>)|_{2,3}\d+_\d+\z/
 
-      def initialize(name:, path:, line:) = super(name: MADE_UP.match?(name) ? name.gsub(MADE_UP, "") : name, path:, line:)
+      def initialize(name:, path:, line:)
+        super(name: MADE_UP.match?(name) ? name.gsub(MADE_UP, "") : name, path:, line:)
+      end
 
       # The last frame of a stack whose thread could run and waited for the GVL, of profilers that can tell.
       GVL_WAIT = new(name: "(waiting for the GVL)", path: nil, line: nil)
