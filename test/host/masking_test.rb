@@ -36,8 +36,10 @@ class MaskingTest < TunerTest
     "JSON" => ["{\"password\":\"abc\"}"]
   }.each do |what, words|
     test "#{what}: hidden in a command" do
-      refute_match(/abc(?!=)/, masked(*words))
-      assert_match(HIDDEN, masked(*words))
+      told = masked(*words)
+      # A hash may hold these letters, too.
+      refute_match(/abc(?!=)/, told.gsub(HIDDEN, "()"))
+      assert_match(HIDDEN, told)
     end
   end
 
