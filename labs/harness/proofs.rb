@@ -8,7 +8,7 @@ module PumaTuner
       OF_BLOCKS = {primary: "cpu_per_iteration"}.freeze
 
       # warmup_window_s, turns_count, probe_s: see Prove::TrialRunner::Times
-      # allowed: what may differ besides, see Prove::Difference
+      # allowed: what may differ besides, see Prove::DeclarationCheck
       SERVED = {primary: "cpu_per_request", warmup_window_s: 0.7, turns_count: 8, probe_s: 1.0, allowed: []}.freeze
 
       # In a fingerprint: what versions of gems, and of what they need, bring with them. Nobody has to declare that.
@@ -35,7 +35,7 @@ module PumaTuner
         # @param traffic [Load::Traffic, #send_to] the same for all
         # @param folder [String] of the lab
         # @param out [#call] see ServedCommands
-        # @param allowed [Array<Array(Symbol, String)>] what may differ besides, see Prove::Difference
+        # @param allowed [Array<Array(Symbol, String)>] what may differ besides, see Prove::DeclarationCheck
         # @return [Prove::Setup]
         def served(variants, traffic:, folder:, out:, rounds_count:, duration_s:, warmup_limit_s:, warmup_window_s:,
           turns_count:, probe_s:, allowed:, **rules)

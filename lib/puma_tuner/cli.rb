@@ -35,7 +35,7 @@ module PumaTuner
       "`bin/exec puma_tuner lab list` names them (docs/labs.md)"
 
     # Ends a command that did its work with another code than 0.
-    class Ending < SystemExit; end
+    class Exit < SystemExit; end
 
     # Whoever read what the command prints has gone.
     class NobodyReads < StandardError; end
@@ -82,8 +82,8 @@ module PumaTuner
       def ended(err)
         yield
         0
-      rescue Ending => ending
-        ending.status
+      rescue Exit => exit
+        exit.status
       rescue SystemExit => exit
         tell_interrupted(err) if exit.status == 130
         exit.status

@@ -3,11 +3,12 @@
 module PumaTuner
   # Variants -> Verdict: real processes, the same load, interleaved rounds, an honest interval.
   #
-  # What is compared: variant, what it may differ in: factors, how people write it: declared; made ready by preparation.
+  # What is compared: variant, what it may differ in: factors, how people write it: variant_parser; made
+  # ready by preparation.
   # How a proof comes about: setup.
   # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a
   # served app) or a block_runner (of a block of Ruby). What happens in a trial: trial_run; memory_curve, conditions,
-  # laws; in a round: disturbance. What ran: what_ran, difference. What may be said of it: judge (paired_values,
+  # laws; in a round: disturbance. What ran: what_ran, declaration_check. What may be said of it: judge (paired_values,
   # equal_memory, cells, outcome), looks, noise_floor, expectations. What follows from a verdict: finding, cause.
   module Prove
     autoload :BlockRunner, "puma_tuner/prove/block_runner"
@@ -19,8 +20,7 @@ module PumaTuner
     autoload :Cells, "puma_tuner/prove/cells"
     autoload :Comparison, "puma_tuner/prove/verdict"
     autoload :Conditions, "puma_tuner/prove/conditions"
-    autoload :Declared, "puma_tuner/prove/declared"
-    autoload :Difference, "puma_tuner/prove/difference"
+    autoload :DeclarationCheck, "puma_tuner/prove/declaration_check"
     autoload :Disturbance, "puma_tuner/prove/disturbance"
     autoload :Disturbed, "puma_tuner/prove/verdict"
     autoload :EqualMemory, "puma_tuner/prove/equal_memory"
@@ -55,6 +55,7 @@ module PumaTuner
     autoload :TrialRunner, "puma_tuner/prove/trial_runner"
     autoload :Variant, "puma_tuner/prove/variant"
     autoload :VariantFailed, "puma_tuner/prove/named"
+    autoload :VariantParser, "puma_tuner/prove/variant_parser"
     autoload :Verdict, "puma_tuner/prove/verdict"
     autoload :Void, "puma_tuner/prove/verdict"
     autoload :WhatRan, "puma_tuner/prove/what_ran"

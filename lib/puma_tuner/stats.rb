@@ -3,13 +3,13 @@
 module PumaTuner
   # Statistics: pure functions and values, knowing nothing of requests, Puma or time.
   module Stats
+    autoload :Ancova, "puma_tuner/stats/ancova"
     autoload :BlockBootstrap, "puma_tuner/stats/block_bootstrap"
-    autoload :EqualCovariate, "puma_tuner/stats/equal_covariate"
     autoload :Estimate, "puma_tuner/stats/estimate"
     autoload :Holm, "puma_tuner/stats/holm"
     autoload :IncompleteBeta, "puma_tuner/stats/incomplete_beta"
-    autoload :LabelSwaps, "puma_tuner/stats/label_swaps"
     autoload :PairedRatio, "puma_tuner/stats/paired_ratio"
+    autoload :PermutationTest, "puma_tuner/stats/permutation_test"
     autoload :Quantile, "puma_tuner/stats/quantile"
     autoload :RateRatio, "puma_tuner/stats/rate_ratio"
     autoload :SignedRank, "puma_tuner/stats/signed_rank"

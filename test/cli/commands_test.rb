@@ -141,7 +141,7 @@ class CommandsTest < TunerTest
   test "what was asked wrongly ends with 2, what could not be measured with 3, what was not as expected with 1: no backtrace" do
     {"raise(PumaTuner::UsageError, 'write it otherwise')" => [2, "puma_tuner: write it otherwise\n"],
      "raise(PumaTuner::ServerFailed.new('It fell', log_tail: %w[boom]))" => [3, /\Apuma_tuner: It fell\. Start it by hand.*\nIts last lines:\n  \| boom\n\z/],
-     "raise(PumaTuner::InvalidMeasurement, 'too few requests')" => [3, "puma_tuner: too few requests\n"], "raise(PumaTuner::CLI::Ending.new(1))" => [1, ""]}.each do |code, (status, said)|
+     "raise(PumaTuner::InvalidMeasurement, 'too few requests')" => [3, "puma_tuner: too few requests\n"], "raise(PumaTuner::CLI::Exit.new(1))" => [1, ""]}.each do |code, (status, said)|
       result = ended_by(code)
       assert_equal status, result.code, code
       assert_operator said, :===, result.err, code

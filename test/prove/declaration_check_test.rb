@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-class DifferenceTest < TunerTest
+class DeclarationCheckTest < TunerTest
   include PumaTuner::Prove
 
   SAME = {[:ruby, nil] => "ruby 3.4.5", [:yjit, nil] => "off", [:gem, "json"] => "2.7.2", [:puma, "max_threads"] => "5", [:env, "A"] => "1"}.freeze
@@ -12,7 +12,7 @@ class DifferenceTest < TunerTest
   def difference(factors, changed, baseline: {}, allowed: [])
     one = Variant.new(name: "one", factors: baseline)
     other = Variant.new(name: "other", factors:)
-    Difference.new(one, {one => SAME, other => SAME.merge(changed).compact}, allowed:)
+    DeclarationCheck.new(one, {one => SAME, other => SAME.merge(changed).compact}, allowed:)
   end
 
   def refused(...) = assert_raises(PumaTuner::UsageError) { difference(...).ensure_declared }.message
@@ -69,7 +69,7 @@ class DifferenceTest < TunerTest
     assert_match(/preload=libx.so of other had no effect/, refused({"preload" => "libx.so"}, {[:env, "LD_PRELOAD"] => "/lib/libx.so"}))
     assert_nil difference({"preload" => "libx.so"}, {[:env, "LD_PRELOAD"] => "/lib/libx.so", [:preloaded, nil] => "libx.so"}).ensure_declared
     one, other = Variant.new(name: "one", factors: {"yjit" => "on", "env.A" => "1"}), Variant.new(name: "other", factors: {"yjit" => "on", "env.A" => "2"})
-    message = assert_raises(PumaTuner::UsageError) { Difference.new(one, {one => SAME, other => SAME.merge([:env, "A"] => "2")}).ensure_declared }.message
+    message = assert_raises(PumaTuner::UsageError) { DeclarationCheck.new(one, {one => SAME, other => SAME.merge([:env, "A"] => "2")}).ensure_declared }.message
     assert_match(/yjit=on of one did not come true: it runs with YJIT off/, message)
   end
 
@@ -87,6 +87,6 @@ class DifferenceTest < TunerTest
   test "a server that tells nothing of Ruby is compared in what both tell" do
     one = Variant.new(name: "one")
     other = Variant.new(name: "other", factors: {"command" => "server {port}"})
-    assert_nil Difference.new(one, {one => SAME.merge([:program, nil] => "ruby"), other => {[:program, nil] => "server"}}).ensure_declared
+    assert_nil DeclarationCheck.new(one, {one => SAME.merge([:program, nil] => "ruby"), other => {[:program, nil] => "server"}}).ensure_declared
   end
 end

@@ -3,39 +3,39 @@
 require "test_helper"
 require "tmpdir"
 
-class DeclaredTest < TunerTest
-  Declared = PumaTuner::Prove::Declared
+class VariantParserTest < TunerTest
+  VariantParser = PumaTuner::Prove::VariantParser
 
   def shown(variants) = variants.to_h { |variant| [variant.name, variant.factors] }
 
   test "a variant is a name and what it differs in" do
     assert_equal({"old" => {"gem.json" => "2.7.2"}, "new" => {"gem.json" => "2.8.1", "env.A" => "1"}},
-      shown(Declared.parse(["old:gem.json=2.7.2", "new:gem.json=2.8.1,env.A=1"])))
+      shown(VariantParser.parse(["old:gem.json=2.7.2", "new:gem.json=2.8.1,env.A=1"])))
   end
 
   test "one that differs in nothing is the app as it is" do
-    assert_equal({"today" => {}}, shown(Declared.parse(["today:"])))
+    assert_equal({"today" => {}}, shown(VariantParser.parse(["today:"])))
   end
 
   test "a comma or an equals sign may be part of a value" do
-    assert_equal({"a" => {"env.LIST" => "1,2=3", "rubyopt" => "--yjit-mem-size=64"}}, shown(Declared.parse(["a:env.LIST=1,2=3,rubyopt=--yjit-mem-size=64"])))
+    assert_equal({"a" => {"env.LIST" => "1,2=3", "rubyopt" => "--yjit-mem-size=64"}}, shown(VariantParser.parse(["a:env.LIST=1,2=3,rubyopt=--yjit-mem-size=64"])))
   end
 
   test "several values make a variant of each" do
-    assert_equal ["a threads=3", "a threads=5"], Declared.parse(["a:threads=3|5,yjit=on"]).map(&:name)
+    assert_equal ["a threads=3", "a threads=5"], VariantParser.parse(["a:threads=3|5,yjit=on"]).map(&:name)
   end
 
   test "a factorial design has every combination, the first values first" do
-    variants = Declared.factorial(["yjit=off,on", "threads=3,5"])
+    variants = VariantParser.factorial(["yjit=off,on", "threads=3,5"])
     assert_equal ["yjit=off threads=3", "yjit=off threads=5", "yjit=on threads=3", "yjit=on threads=5"], variants.map(&:name)
     assert_equal({"yjit" => "off", "threads" => "3"}, variants.first.factors)
   end
 
   test "values that may be secret are in no variant's name: it is called by their place" do
-    variants = Declared.factorial(["env.DATABASE_URL=postgres://u:one@h/a,postgres://u:two@h/a", "env.SLEEP_MS=1,2"])
+    variants = VariantParser.factorial(["env.DATABASE_URL=postgres://u:one@h/a,postgres://u:two@h/a", "env.SLEEP_MS=1,2"])
     assert_equal ["env.DATABASE_URL=value 1 env.SLEEP_MS=1", "env.DATABASE_URL=value 2 env.SLEEP_MS=2"], variants.map(&:name).values_at(0, -1)
     assert_equal "postgres://u:two@h/a", variants.last.factors.fetch("env.DATABASE_URL")
-    assert_equal ["a env.API_KEY=value 1", "a env.API_KEY=value 2"], Declared.parse(["a:env.API_KEY=one|two,yjit=on"]).map(&:name)
+    assert_equal ["a env.API_KEY=value 1", "a env.API_KEY=value 2"], VariantParser.parse(["a:env.API_KEY=one|two,yjit=on"]).map(&:name)
   end
 
   test "a Ruby file declares the same" do
@@ -46,7 +46,7 @@ class DeclaredTest < TunerTest
         variant "new", gem: {json: "2.8.1"}, env: {A: 1}
         factorial yjit: %w[on off], puma: {queue_requests: [true, false]}
       RUBY
-      variants = shown(Declared.read(path))
+      variants = shown(VariantParser.read(path))
       assert_equal({"gem.json" => "2.7.2", "threads" => "3"}, variants.fetch("old"))
       assert_equal({"gem.json" => "2.8.1", "env.A" => "1"}, variants.fetch("new"))
       assert_equal({"yjit" => "off", "puma.queue_requests" => "true"}, variants.fetch("yjit=off puma.queue_requests=true"))
@@ -67,7 +67,7 @@ class DeclaredTest < TunerTest
 
   MISTAKES.each do |texts, message|
     test "#{texts.join(" and ")} is a mistake" do
-      assert_match message, assert_raises(PumaTuner::UsageError) { Declared.parse(texts) }.message
+      assert_match message, assert_raises(PumaTuner::UsageError) { VariantParser.parse(texts) }.message
     end
   end
 
@@ -75,10 +75,10 @@ class DeclaredTest < TunerTest
     Dir.mktmpdir do |folder|
       path = File.join(folder, "variants.rb")
       File.write(path, "variant 'a', yjit: 'on'\nvarian 'b'\n")
-      assert_match(/varian/, assert_raises(PumaTuner::UsageError) { Declared.read(path) }.message)
+      assert_match(/varian/, assert_raises(PumaTuner::UsageError) { VariantParser.read(path) }.message)
       File.write(path, "# nothing")
-      assert_match(/declares no variant/, assert_raises(PumaTuner::UsageError) { Declared.read(path) }.message)
-      assert_match(/cannot read/, assert_raises(PumaTuner::UsageError) { Declared.read("#{path}x") }.message)
+      assert_match(/declares no variant/, assert_raises(PumaTuner::UsageError) { VariantParser.read(path) }.message)
+      assert_match(/cannot read/, assert_raises(PumaTuner::UsageError) { VariantParser.read("#{path}x") }.message)
     end
   end
 end

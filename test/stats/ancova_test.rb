@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-class EqualCovariateTest < TunerTest
-  Covariate = PumaTuner::Stats::EqualCovariate
+class AncovaTest < TunerTest
+  Covariate = PumaTuner::Stats::Ancova
 
   test "what the covariate explains is taken out" do
     a = Covariate.of((1..10).map { |x| [x.to_f, 2.0 * x + 1] })

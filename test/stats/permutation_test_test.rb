@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-class LabelSwapsTest < TunerTest
-  Swaps = PumaTuner::Stats::LabelSwaps
+class PermutationTestTest < TunerTest
+  Swaps = PumaTuner::Stats::PermutationTest
 
   def p_value(differences, random: Random.new(1))
     Swaps.p_value(differences.size, random:) { |swapped| differences.zip(swapped).sum { |one, swap| swap ? -one : one }.abs }

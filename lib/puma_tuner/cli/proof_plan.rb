@@ -54,9 +54,9 @@ module PumaTuner
 
       def declared
         return @given if @given
-        return Prove::Declared.parse(option(:variant)) if given?(:variant)
-        return Prove::Declared.factorial(option(:factor)) if given?(:factor)
-        return Prove::Declared.read(option(:variants)) if option(:variants)
+        return Prove::VariantParser.parse(option(:variant)) if given?(:variant)
+        return Prove::VariantParser.factorial(option(:factor)) if given?(:factor)
+        return Prove::VariantParser.read(option(:variants)) if option(:variants)
         return of_topologies if option(:topologies)
         return of_blocks if option(:block)
         (@apps.size > 1) ? of_files : []

@@ -73,14 +73,14 @@ module PumaTuner
       def adjusted(weights)
         METRICS.map do |metric|
           a, b = (points(metric) if metric.adjusted && !traffic_apart?)
-          a && Stats::EqualCovariate.weighted(b, weights).difference(Stats::EqualCovariate.weighted(a, weights))
+          a && Stats::Ancova.weighted(b, weights).difference(Stats::Ancova.weighted(a, weights))
         end
       end
 
       # By side and block.
       def points(metric)
         (@points ||= {})[metric] ||= [0, 1].map do |side|
-          @pairs.map { |block| Stats::EqualCovariate.of(block.filter_map { |pair| point(metric, pair, side) }) }
+          @pairs.map { |block| Stats::Ancova.of(block.filter_map { |pair| point(metric, pair, side) }) }
         end
       end
 

@@ -31,7 +31,7 @@ module PumaTuner
         return if names.empty? || @blocks.any? { |block| block.any? { |side| total(side).zero? } }
         distance_ratio = distance(Array.new(@blocks.size, false))
         if @days && @blocks.size >= DAYS_MIN
-          p_value = Stats::LabelSwaps.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) }
+          p_value = Stats::PermutationTest.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) }
         end
         shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= P_VALUE_MAX
         MixShift.new(distance_ratio:, p_value:, shifted:, movers: movers.freeze,

@@ -17,7 +17,7 @@ module PumaTuner
       # What nobody keeps secret under a name that says nothing of a secret.
       PLAIN = /\A(\d{1,5}(\.\d+)?|true|false|on|off|yes|no)\z/
 
-      # A value ends where another key follows, see Prove::Declared: it may hold commas.
+      # A value ends where another key follows, see Prove::VariantParser: it may hold commas.
       ASSIGNMENT = /(?<![\w.?&-])((?:env|gem|puma)\.)?([A-Za-z_][\w-]*)=((?:(?!,[a-z][\w.]*=)[^\n])*)/
       SEPARATOR = /([,|])/
 

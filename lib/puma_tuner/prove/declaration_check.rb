@@ -4,7 +4,7 @@ module PumaTuner
   module Prove
     # Holds what ran against what was declared. Variants that differ in something that nobody declared prove nothing
     # about what was; nor do those whose declared difference did not take effect.
-    class Difference
+    class DeclarationCheck
       # What was loaded only later, or not yet, is no change.
       # @param before [Hash] a fingerprint
       # @param now [Hash] of the same variant, later

@@ -37,7 +37,7 @@ module PumaTuner
       def ensure_same(fingerprints)
         @trials.each do |trial|
           now = fingerprints.fetch(trial.variant)
-          key = Difference.changed_since(trial.fingerprint, now) or next
+          key = DeclarationCheck.changed_since(trial.fingerprint, now) or next
           raise UsageError, "--resume: #{trial.variant} is not what it was in the rounds that are kept: " \
             "#{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
             "Make it what it was, or begin anew without --resume."

@@ -10,7 +10,7 @@ module PumaTuner
       #
       # variants: the first is the baseline; primary: name of the metric that decides; looks: Looks
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
-      # allowed: what may differ though undeclared, see Difference;
+      # allowed: what may differ though undeclared, see DeclarationCheck;
       #   bodies_may_differ: answers need not be of equal length
       # busy_machine: whether rounds count though others hit one variant clearly
       #   more; time_limit_s: seconds for all of it, or nil
@@ -132,7 +132,7 @@ module PumaTuner
           [variant, looked_at(variant)]
         end
         @fingerprints = looked.transform_values(&:first)
-        Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
+        DeclarationCheck.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
         @kept.ensure_same(@fingerprints.transform_keys(&:name))
         ensure_equal_bodies(looked.to_h { |variant, (_, outcome)| [variant.name, outcome] })
       end
@@ -167,7 +167,7 @@ module PumaTuner
       def changed(attempt)
         attempt.each do |trial|
           looked = @fingerprints.find { |variant, _| variant.name == trial.variant }.last
-          key = Difference.changed_since(looked, trial.fingerprint)
+          key = DeclarationCheck.changed_since(looked, trial.fingerprint)
           if key
             return "#{Probe::Fingerprint.text(key)} was #{looked[key]} when #{trial.variant} was looked at, " \
               "and is #{trial.fingerprint[key]} now"
@@ -180,7 +180,7 @@ module PumaTuner
         @fingerprints = @plan.variants.to_h do |variant|
           [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint]
         end
-        Difference.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
+        DeclarationCheck.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
         @kept.ensure_same(@fingerprints.transform_keys(&:name))
       end
 

@@ -18,7 +18,7 @@ module PumaTuner
         # @raise [UsageError] when two variants have one name, or one has a factor that nobody knows
         def served(variants, preparation:, traffic:, times:, placement: Host::Placement.none, **rules)
           load = TrialLoad.of_traffic(traffic, duration_s: times.duration_s)
-          new(Proof::Plan.new(variants: Declared.checked(variants), load:, **rules)) do
+          new(Proof::Plan.new(variants: VariantParser.checked(variants), load:, **rules)) do
             TrialRunner.new(preparation:, traffic:, times:, placement:)
           end
         end
@@ -35,7 +35,7 @@ module PumaTuner
         # @raise [UsageError] as above
         def block(variants, file:, commands:, limits:, **rules)
           load = TrialLoad.of_block(duration_s: limits.fetch(:duration_s))
-          new(Proof::Plan.new(variants: Declared.checked(variants), metrics: Metric::BLOCK, load:, **rules)) do
+          new(Proof::Plan.new(variants: VariantParser.checked(variants), metrics: Metric::BLOCK, load:, **rules)) do
             BlockRunner.new(file:, commands:, **limits)
           end
         end

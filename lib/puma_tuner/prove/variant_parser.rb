@@ -3,7 +3,7 @@
 module PumaTuner
   module Prove
     # Variants as people declare them: on the command line, or in a Ruby file.
-    module Declared
+    module VariantParser
       # "name:key=value,key=value"; a value of several, "3|5", makes a variant of each.
       WORD = /\A([^:=,]+):(.*)\z/m
 
@@ -61,7 +61,8 @@ module PumaTuner
         # Every combination: factorial yjit: ["on", "off"], threads: [3, 5]
         def factorial(**levels)
           names = flat(levels, &:itself)
-          @variants.concat(Declared.every_combination(names.transform_values { |values| Array(values).map(&:to_s) }))
+          levels = names.transform_values { |values| Array(values).map(&:to_s) }
+          @variants.concat(VariantParser.every_combination(levels))
         end
 
         private

@@ -9,14 +9,14 @@ module PumaTuner
     # Sums add up, so that those of a resample are made of its blocks'.
     #
     # count: of points; x, y, xx, xy: sums
-    EqualCovariate = Data.define(:count, :x, :y, :xx, :xy) do
+    Ancova = Data.define(:count, :x, :y, :xx, :xy) do
       # @param points [Array<Array(Float, Float)>] covariate and value
       def self.of(points)
         new(count: points.size, x: points.sum(0.0, &:first), y: points.sum(0.0, &:last),
           xx: points.sum(0.0) { |x, _| x * x }, xy: points.sum(0.0) { |x, y| x * y })
       end
 
-      # @param sums [Array<EqualCovariate>]
+      # @param sums [Array<Ancova>]
       # @param weights [Array<Integer>] how often each counts
       def self.weighted(sums, weights)
         pairs = sums.zip(weights)
@@ -25,7 +25,7 @@ module PumaTuner
           xy: pairs.sum { |one, weight| one.xy * weight })
       end
 
-      # @param baseline [EqualCovariate]
+      # @param baseline [Ancova]
       # @return [Float, nil] the difference of this group from the baseline; nil when one has fewer than two points
       def difference(baseline)
         return if [self, baseline].any? { |group| group.count < 2 }

@@ -26,7 +26,7 @@ module PumaTuner
       def tell_truth
         result = progress.stage("self-test", Load::SelfTest::DURATION_S) { Load::SelfTest.new.call }
         out.puts(LoadText.self_test(result))
-        raise Ending.new(1) unless result.right?
+        raise Exit.new(1) unless result.right?
       end
 
       def send_load(url, duration:, raw:, output:, core:, anywhere:, **options)
@@ -52,7 +52,7 @@ module PumaTuner
         exit(130) if stopped?(outcome, duration_s)
         return unless outcome.complaint
         err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
-        raise Ending.new(3)
+        raise Exit.new(3)
       end
 
       def stopped?(outcome, duration_s)

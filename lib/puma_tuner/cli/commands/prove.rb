@@ -37,8 +37,8 @@ module PumaTuner
             resume:) do |proven|
             keep(proven, output, html:, markdown:)
           end
-          raise Ending.new(3) unless verdict.complete
-          raise Ending.new(1) unless verdict.as_expected?
+          raise Exit.new(3) unless verdict.complete
+          raise Exit.new(1) unless verdict.as_expected?
         end
       end
 

@@ -52,7 +52,7 @@ module PumaTuner
         why = verdict ? verdict.stopped_because : Report::Unknowns.reason(tuning.unproven)
         err.puts("puma_tuner: #{verdict ? "the proof ended early" : "nothing is proven"}: #{why}",
           *output.map { |line| "  | #{line}" })
-        raise Ending.new(3)
+        raise Exit.new(3)
       end
 
       def plan_of(duration:, warmup:, rounds:, trial_duration:, today:, check:, time:, boot_limit:, seed:, calibrate:,
