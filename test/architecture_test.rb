@@ -36,9 +36,11 @@ class ArchitectureTest < TunerTest
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
     "report" => %w[ground probe stats model predict advise prove tuner],
+    # Which know blocks, and no stage that these tell of; and no section knows who prints it
+    "report/writers" => %w[ground report],
     "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff fleet access_log
       tuner report],
-    "labs/harness" => %w[ground probe stats host prove report cli]
+    "labs/harness" => %w[ground probe stats host prove report report/writers cli]
   }.freeze
 
   # Files that stand in no folder of their own.
@@ -48,7 +50,7 @@ class ArchitectureTest < TunerTest
 
   # These name what is loaded when somebody asks for it, so they know all.
   MAPS = %w[lib/puma_tuner.rb probe/lib/puma_tuner/probe.rb probe/lib/puma_tuner-probe.rb
-    lib/puma_tuner/cli/commands.rb].freeze
+    lib/puma_tuner/cli/commands.rb lib/puma_tuner/report.rb].freeze
 
   # @return [Hash{String => String}] folder by path of each Ruby file
   def files
@@ -59,8 +61,10 @@ class ArchitectureTest < TunerTest
   def folder_of(path)
     return "labs/harness" if path.start_with?("labs/")
     return "ways in" if path.include?("/puma/plugin/")
-    first = path[%r{lib/puma_tuner/(\w+)}, 1]
-    {"ground" => GROUND, "ways in" => WAYS_IN, "tuner" => TUNER}.find { |_, names| names.include?(first) }&.first || first
+    within = path[%r{lib/puma_tuner/(.*)\.rb}, 1]
+    first = within[/\w+/]
+    {"ground" => GROUND, "ways in" => WAYS_IN, "tuner" => TUNER}.find { |_, names| names.include?(first) }&.first ||
+      TABLE.keys.find { |folder| folder.include?("/") && within.start_with?("#{folder}/") } || first
   end
 
   def uses = @uses ||= Dir.chdir(ROOT) { Architecture.new(files).uses }

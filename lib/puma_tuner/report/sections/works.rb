@@ -153,7 +153,7 @@ module PumaTuner
           "Before Puma: mean #{Units.duration(mean_ns)} per #{@noun} (by the proxy's clock)."
         end
 
-        # Theirs are a fault of the probe's. That there are none shows little: see docs/design.md.
+        # Theirs are a fault of the probe's. That there are none shows little: see docs/internals/probe.md.
         def unclosed
           unclosed_count = @works.filter_map(&:unclosed_count).sum
           return if unclosed_count.zero?
