@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension. Numbers have
-    # their names there, as in another version they may stand in another order.
+    # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension. Numbers
+    # have their names there, as in another version they may stand in another order.
     module Written
       NUMBERS = %i[cycles_count process_cpu_ns gc_count unobserved_threads_count unnamed_count lock_pairs_count
         unplaced_locks_count].freeze
