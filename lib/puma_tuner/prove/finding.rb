@@ -66,7 +66,8 @@ module PumaTuner
           others = verdict.comparisons.select(&:adjusted_p_value)
           others_count = others_count(others.size * [verdict.looks.to_a.size, 1].max) if others.any?
           interval_count = (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio).last }
-          new(level_ratio:, interval_count:, others_count:, intervals: verdict.comparisons.any? { |comparison| comparison.ratio.level_ratio },
+          intervals = verdict.comparisons.any? { |comparison| comparison.ratio.level_ratio }
+          new(level_ratio:, interval_count:, others_count:, intervals:,
             others_enough: others.any? { |comparison| comparison.ratio.samples_count >= others_count })
         end
 
