@@ -4,6 +4,7 @@ require "test_helper"
 require "open3"
 require "shellwords"
 require "support/command_line"
+require "support/tuning_fixture"
 require "tmpdir"
 
 # What holds for every command: its help, its options' names, how it ends.
@@ -26,6 +27,17 @@ class CommandsTest < TunerTest
       groups = help.scan(/^(\S.*):$/).flatten - ["Examples"]
       assert_equal CLI::Dictionary::TABLE.keys & groups, groups, name
       assert_operator help.lines.map(&:chomp).grep_v(/^  puma_tuner /).map(&:length).max, :<=, 120, name
+    end
+  end
+
+  test "what is printed fits a screen, unless all is asked for" do
+    in_folder do |folder|
+      Document.write(TuningFixture.tuning, File.join(folder, "tuning.json"))
+      brief, verbose = [[], ["--verbose"]].map { |words| puma_tuner("report", "tuning.json", *words, folder:) }
+      assert_equal [0, 0], [brief.code, verbose.code], brief.err + verbose.err
+      assert_match(/^There is more: --verbose/, brief.out)
+      assert_match(/^Small print$/, verbose.out)
+      assert_equal 2, puma_tuner("model", "x.json", "--verbose", folder:).code
     end
   end
 

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Report
-    # Aligned columns for a terminal. The first column is text and stands left, numbers stand right; a heading that begins
-    # with "<" makes its column stand left, too.
+    # Aligned columns for a terminal. The first column is text and stands left, numbers stand right; a heading that
+    # begins with "<" makes its column stand left, too.
     class Columns
       INDENT = "  "
 

@@ -4,9 +4,11 @@ module PumaTuner
   module Report
     # One variant against the baseline, a row for each metric, the primary one first: the same in every format.
     class ComparisonRows
-      # baseline, variant: the middle of the rounds; predicted: "1.68x, inside", a dash without a forecast; least: the smallest
-      #   change that would have shown; outcome: as in the verdict, nil where nothing was compared; words: the same in words
-      Row = Data.define(:metric, :primary, :comparison, :baseline, :variant, :ratio, :predicted, :least, :outcome, :words) do
+      # baseline, variant: the middle of the rounds; predicted: "1.68x, inside", a dash without a forecast; least: the
+      # smallest change that would have shown; outcome: as in the verdict, nil where nothing was compared; words: the
+      # same in words
+      Row = Data.define(:metric, :primary, :comparison, :baseline, :variant, :ratio, :predicted, :least, :outcome,
+        :words) do
         # @return [String]
         def label = primary ? "#{metric.label} (primary)" : metric.label
       end
@@ -48,23 +50,27 @@ module PumaTuner
         clear = compared.select { |comparison| @finding.by_chance.include?(comparison.metric) }
         return if clear.empty?
         p_values = clear.filter_map(&:adjusted_p_value).map { |p_value| format("%.2f", p_value) }
-        ["Nothing is shown in #{Figures.list(clear.map { |one| label(one) })} though the interval is clear of 1: of so many metrics one may " \
+        ["Nothing is shown in #{Figures.list(clear.map { |one| label(one) })} though the interval is clear of 1: of " \
+          "so many metrics one may " \
           "be that by chance#{" (adjusted p #{p_values.minmax.uniq.join("–")})" if p_values.any?}."]
       end
 
       # Both are told, as one of them may be what people expect.
       def disagreements
         compared.select { |comparison| @finding.disagreeing.include?(comparison.metric) }.map do |comparison|
-          "#{label(comparison)}: by Student's t #{Figures.ratio(comparison.t_ratio)}, which #{comparison.t_ratio.covers?(1) ? "covers 1" : "does not cover 1"}."
+          "#{label(comparison)}: by Student's t #{Figures.ratio(comparison.t_ratio)}, which " \
+            "#{comparison.t_ratio.covers?(1) ? "covers 1" : "does not cover 1"}."
         end
       end
 
       def row(metric, comparison)
         baseline = @contents.baseline_cell&.estimates&.fetch(metric.name, nil)
         outcome = comparison&.outcome
-        Row.new(metric:, primary: metric.name == @verdict.primary, comparison:, baseline: Figures.number(metric, baseline&.value),
+        Row.new(metric:, primary: metric.name == @verdict.primary, comparison:,
+          baseline: Figures.number(metric, baseline&.value),
           variant: Figures.number(metric, @cell.estimates[metric.name]&.value), ratio: Figures.ratio(comparison&.ratio),
-          predicted: [Units.times(comparison&.predicted_ratio), Prove::Finding.prediction(comparison)].compact.join(", "),
+          predicted: [Units.times(comparison&.predicted_ratio),
+            Prove::Finding.prediction(comparison)].compact.join(", "),
           least: Units.percent(comparison&.smallest_effect_ratio), outcome:,
           words: outcome ? Figures.outcome(outcome) : "not compared")
       end

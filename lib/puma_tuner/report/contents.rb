@@ -4,7 +4,8 @@ module PumaTuner
   module Report
     # What there is to show: a whole tuning, or one value of it on its own. Fields without a value are nil, and the
     # sections about them are left out.
-    Contents = Data.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict, :unproven) do
+    Contents = Data.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict,
+      :unproven) do
       # @param value [Data] any document
       # @return [Contents]
       def self.of(value)
@@ -17,8 +18,8 @@ module PumaTuner
       # @return [Boolean] whether it is more than one value on its own
       def whole? = !!(observation && sweep && advice_list)
 
-      # @return [String, nil] what is recommended, and whether it was measured: the title of a report; nil without a recommendation, but
-      #   for one that waits for a measurement
+      # @return [String, nil] what is recommended, and whether it was measured: the title of a report; nil without a
+      # recommendation, but for one that waits for a measurement
       def headline
         return ("No setting is recommended without a measurement" if untrusted? && verdict.nil?) unless recommendation
         title = AdviceWords.words(recommendation.title)
@@ -26,7 +27,8 @@ module PumaTuner
         comparison = recommended_cell && verdict.comparison(recommended_cell.variant, verdict.primary)
         case comparison&.outcome
         when nil then "Predicted: #{title}"
-        when :better then "Go from #{today} to #{recommendation.topology}: #{Figures.ratio(comparison.ratio)} #{primary.label}, measured"
+        when :better then "Go from #{today} to #{recommendation.topology}: #{Figures.ratio(comparison.ratio)} " \
+          "#{primary.label}, measured"
         when :worse then "Predicted, and measured to be worse: #{title}"
         else "Predicted, and not shown: #{title}"
         end
@@ -84,7 +86,8 @@ module PumaTuner
 
       # @return [Hash{String => String}] what is not known, or not whole, with the reason
       def unknown
-        {**Unknowns.of(observation&.unknown), **Unknowns.of(workload&.unknown).transform_keys { |name| "#{name} (of the model)" }}
+        {**Unknowns.of(observation&.unknown),
+          **Unknowns.of(workload&.unknown).transform_keys { |name| "#{name} (of the model)" }}
       end
 
       # Attempts at a round, in the order they were made; a round that was void was tried again.

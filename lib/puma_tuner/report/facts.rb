@@ -29,6 +29,7 @@ module PumaTuner
 
       # @return [Hash{String => String}] the same at more length, by what it is
       def table
+        limit_bytes = @observation.machine.memory_limit_bytes
         {
           "window" => "#{window}, from #{@observation.started_at}", "recorded" => recorded,
           "command" => @observation.command, "way in" => WAYS_IN.fetch(@observation.way_in, @observation.way_in),
@@ -38,7 +39,8 @@ module PumaTuner
           "environment" => @observation.server.rack_environment,
           "machine" => machine, "kernel" => @observation.machine.kernel,
           "memory of the machine" => Units.mebibytes(@observation.machine.memory_bytes),
-          "memory limit of the container" => (limit = @observation.machine.memory_limit_bytes) && Units.mebibytes(limit), "load" => load_in_full,
+          "memory limit of the container" => (Units.mebibytes(limit_bytes) if limit_bytes),
+          "load" => load_in_full,
           "processes" => processes
         }.compact
       end
@@ -52,14 +54,19 @@ module PumaTuner
       # @return [String, nil] at which settings, where at several
       def recorded
         companions = @observation.companions
-        "Recorded at #{@observation.topology}, and briefly at #{Figures.list(companions.map { |companion| companion.topology.to_s })}" if companions.any?
+        return if companions.empty?
+        others = companions.map { |companion| companion.topology.to_s }
+        "Recorded at #{@observation.topology}, and briefly at #{Figures.list(others)}"
       end
 
       # @return [String] "7,502 requests and 310 jobs"; a process of jobs only has no requests to speak of
       def counted = Figures.list(counts.map { |noun, count| Figures.counted(count, noun) })
 
       # @return [Array<String>] "250 requests/s"
-      def rates = counts.map { |noun, count| "#{Units.rate(count * Units::NS_PER_S / @observation.duration_ns.to_f)} #{noun}s/s" }
+      def rates
+        per_s = Units::NS_PER_S / @observation.duration_ns.to_f
+        counts.map { |noun, count| "#{Units.rate(count * per_s)} #{noun}s/s" }
+      end
 
       # @return [String]
       def server
@@ -91,12 +98,15 @@ module PumaTuner
 
       def locks_watched(probe)
         return unless probe.lock_pairs_count
-        ", #{Units.duration(probe.cost_per_lock_pair_ns)} for each of #{Figures.count(probe.lock_pairs_count)} watched locks and unlocks"
+        ", #{Units.duration(probe.cost_per_lock_pair_ns)} for each of #{Figures.count(probe.lock_pairs_count)} " \
+          "watched locks and unlocks"
       end
 
       # Of whose answers something is doubtful, that must be read first.
       def remarks
-        of_companions = @observation.companions.flat_map { |companion| companion.load.to_h.fetch(:remarks, []).map { |remark| "At #{companion.topology}: #{remark}" } }
+        of_companions = @observation.companions.flat_map do |companion|
+          companion.load.to_h.fetch(:remarks, []).map { |remark| "At #{companion.topology}: #{remark}" }
+        end
         [*@observation.load&.remarks, *of_companions]
       end
 
@@ -104,7 +114,8 @@ module PumaTuner
 
       def counts
         jobs_count = @observation.jobs.sum(&:requests_count)
-        {**(jobs_only? ? {} : {"request" => @observation.requests_count}), **(jobs_count.positive? ? {"job" => jobs_count} : {})}
+        {**(jobs_only? ? {} : {"request" => @observation.requests_count}),
+          **(jobs_count.positive? ? {"job" => jobs_count} : {})}
       end
 
       def topology
@@ -114,12 +125,14 @@ module PumaTuner
 
       def minimum
         minimum = @observation.min_threads_count
-        ", at least #{Figures.counted(minimum, "thread")} kept" if minimum && minimum < @observation.topology.threads_count
+        return unless minimum && minimum < @observation.topology.threads_count
+        ", at least #{Figures.counted(minimum, "thread")} kept"
       end
 
       def load_in_full
         summary = @observation.load or return load
-        "#{load}, #{Figures.counted(summary.requests_count, "request")} at #{Units.rate(summary.throughput_per_s)}/s, " \
+        "#{load}, #{Figures.counted(summary.requests_count, "request")} at " \
+          "#{Units.rate(summary.throughput_per_s)}/s, " \
           "p50 #{Units.duration(summary.p50_ns)}, p99 #{Units.duration(summary.p99_ns)} as the client saw them; " \
           "#{Figures.counted(summary.unexpected_count, "unexpected answer")}"
       end

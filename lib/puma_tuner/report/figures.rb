@@ -65,7 +65,8 @@ module PumaTuner
 
       # @return [String] "251 requests/s", "p50 74.9 ms"
       def labelled(metric, number)
-        (metric.unit == "per_s") ? "#{number(metric, number)} #{metric.label}" : "#{metric.label} #{number(metric, number)}"
+        (metric.unit == "per_s") ? "#{number(metric, number)} #{metric.label}" : "#{metric.label} " \
+          "#{number(metric, number)}"
       end
 
       # @return [String] "+1.20 µs"
@@ -137,8 +138,8 @@ module PumaTuner
       FACTORS_LENGTH = 60
 
       # @param cell [Prove::Cell]
-      # @return [String] "recommended (2x3)", "new json (gem.json=2.8.1)"; a variant that is called after what it is says it
-      #   once
+      # @return [String] "recommended (2x3)", "new json (gem.json=2.8.1)"; a variant that is called after what it is
+      # says it once
       def variant(cell)
         factors = factors(cell)
         return cell.variant if factors.empty? || factors.delete(", ") == cell.variant.delete(", ")

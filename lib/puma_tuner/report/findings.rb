@@ -9,7 +9,8 @@ module PumaTuner
       def self.title(contents)
         others = contents.other_cells
         return if others.empty?
-        others.one? ? new(contents, others.first).title : "#{others.size} variants measured against #{contents.verdict.baseline}"
+        others.one? ? new(contents,
+          others.first).title : "#{others.size} variants measured against #{contents.verdict.baseline}"
       end
 
       # @param contents [Contents] with a verdict
@@ -65,7 +66,8 @@ module PumaTuner
       def failing = @verdict.failing(@cell.variant)
 
       def because
-        ", inside 1 ± #{Units.percent(@verdict.equivalent_ratio)}" if outcome == :equivalent && @verdict.equivalent_ratio
+        return unless outcome == :equivalent && @verdict.equivalent_ratio
+        ", inside 1 ± #{Units.percent(@verdict.equivalent_ratio)}"
       end
 
       def prediction
@@ -76,7 +78,10 @@ module PumaTuner
       # What nothing shown is worth.
       def afterthought
         return unless outcome == :not_shown
-        return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: #{failing.reason}." if failing
+        if failing
+          return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: " \
+            "#{failing.reason}."
+        end
         return " #{Sections::Proof.too_few(@verdict)}" unless @primary.ratio.level_ratio
         least = @primary.smallest_effect_ratio or return
         " A change of #{Units.percent(least)} is the smallest that they would have shown 8 times in 10."

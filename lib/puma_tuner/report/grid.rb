@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Report
-    # The forecasts of a sweep that differ in their topology only: one table, and one map, for each load, time slice and number
-    # of I/O threads. Where each of these has a single forecast, as one topology under many loads has, they are one grid.
+    # The forecasts of a sweep that differ in their topology only: one table, and one map, for each load, time slice and
+    # number of I/O threads. Where each of these has a single forecast, as one topology under many loads has, they are
+    # one grid.
     class Grid
       # @param sweep [Predict::Sweep]
       # @return [Array<Grid>] in the order in which they were asked for
@@ -38,7 +39,8 @@ module PumaTuner
       # @return [Predict::Forecast, nil]
       def at(topology) = @forecasts.find { |forecast| forecast.topology == topology }
 
-      # The throughput of an open loop with room is its own rate, whatever the topology: there, latency tells them apart.
+      # The throughput of an open loop with room is its own rate, whatever the topology: there, latency tells them
+      # apart.
       #
       # @return [Predict::Forecast, nil] nil without any steady state, and where loads differ
       def best
@@ -62,24 +64,30 @@ module PumaTuner
       # @return [Array<Integer>]
       def threads_counts = @forecasts.map { |forecast| forecast.topology.threads_count }.uniq.sort
 
-      # @return [String] "1x5"; "1x5 min 1" where the same topology stands there with another minimum; "1x5 180/s" where loads differ
+      # @return [String] "1x5"; "1x5 min 1" where the same topology stands there with another minimum; "1x5 180/s" where
+      # loads differ
       def name(forecast)
         return own_name(forecast.scenario) unless @scenario
-        (map? || @forecasts.one?) ? forecast.topology.to_s : "#{forecast.topology} min #{forecast.scenario.min_threads_count}"
+        return forecast.topology.to_s if map? || @forecasts.one?
+        "#{forecast.topology} min #{forecast.scenario.min_threads_count}"
       end
 
-      # @return [String] "20 connections", "200 requests/s (bursty), time slice 10 ms"; what all scenarios have in common is left
-      #   out, but for the load
+      # @return [String] "20 connections", "200 requests/s (bursty), time slice 10 ms"; what all scenarios have in
+      # common is left out, but for the load
       def words = @scenario ? [load, time_slice, io_threads].compact.join(", ") : "a load of its own each"
 
       # @return [String, nil] for a heading: whether this is what the recording saw
-      def recorded = ("as recorded" if @scenario && @scenario.arrivals == @sweep.arrivals && @scenario.timeslice_ms.nil? && @scenario.io_threads_count.zero?)
+      def recorded
+        return unless @scenario && @scenario.arrivals == @sweep.arrivals
+        "as recorded" if @scenario.timeslice_ms.nil? && @scenario.io_threads_count.zero?
+      end
 
       # @return [Array<String>] why some have no figures
       def unsteady_reasons
         reasons = (@forecasts - steady).group_by(&:unsteady)
         told = reasons.first(REASONS_MAX).map { |reason, forecasts| "#{named(forecasts)}: #{reason}." }
-        told << "#{Figures.counted(reasons.size - REASONS_MAX, "reason")} more in the JSON." if reasons.size > REASONS_MAX
+        more = reasons.size - REASONS_MAX
+        told << "#{Figures.counted(more, "reason")} more in the JSON." if more.positive?
         told
       end
 
@@ -92,7 +100,9 @@ module PumaTuner
         "#{Figures.counted(arrivals.connections_count, "connection")}#{thought}"
       end
 
-      def kind(arrivals) = [arrivals.kind, ("#{plain(arrivals.burst_count)} at a time" if arrivals.burst_count)].compact.join(", ")
+      def kind(arrivals)
+        [arrivals.kind, ("#{plain(arrivals.burst_count)} at a time" if arrivals.burst_count)].compact.join(", ")
+      end
 
       def time_slice
         return "time slice #{plain(@scenario.timeslice_ms)} ms" if @scenario.timeslice_ms
@@ -113,13 +123,17 @@ module PumaTuner
       def own_name(scenario)
         arrivals = scenario.arrivals
         [
-          scenario.topology, arrivals.open? ? "#{Units.rate(arrivals.rate_per_s)}/s" : "#{arrivals.connections_count} conn.",
-          (arrivals.kind if arrivals.open? && kinds_differ?), ("slice #{scenario.timeslice_ms || "-"}" if others_differ?(:timeslice_ms)),
+          scenario.topology,
+          arrivals.open? ? "#{Units.rate(arrivals.rate_per_s)}/s" : "#{arrivals.connections_count} conn.",
+          (arrivals.kind if arrivals.open? && kinds_differ?),
+          ("slice #{scenario.timeslice_ms || "-"}" if others_differ?(:timeslice_ms)),
           ("I/O #{scenario.io_threads_count}" if others_differ?(:io_threads_count))
         ].compact.join(" ")
       end
 
-      def kinds_differ? = @forecasts.map { |forecast| forecast.scenario.arrivals }.select(&:open?).map(&:kind).uniq.size > 1
+      def kinds_differ?
+        @forecasts.map { |forecast| forecast.scenario.arrivals }.select(&:open?).map(&:kind).uniq.size > 1
+      end
 
       def named(forecasts)
         names = forecasts.map { |forecast| name(forecast) }

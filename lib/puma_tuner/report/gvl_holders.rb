@@ -4,13 +4,17 @@ module PumaTuner
   module Report
     # Who held the GVL while requests and jobs waited for it.
     class GvlHolders
-      # wait_ns: all of it; per_request_ns: its mean; slices, long_holds: those that happened in a hundred of the row's own
-      # requests, as text: they tell whether the row, where it is itself a holder, holds long or often; shares: holder to ratio
+      # wait_ns: all of it; per_request_ns: its mean; slices, long_holds: those that happened in a hundred of the row's
+      # own requests, as text: they tell whether the row, where it is itself a holder, holds long or often; shares:
+      # holder to ratio
       Row = Data.define(:name, :wait_ns, :per_request_ns, :slices, :long_holds, :shares) do
         # @param count [Integer] of lines at most
         # @return [Array<Array(String, Float)>] the largest first, the rest as one
         def largest(count)
-          seen = shares.select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }.sort_by { |name, ratio| [-ratio, name] }
+          seen = shares.select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }.sort_by { |name, ratio|
+            [-ratio,
+              name]
+          }
           return seen if seen.size <= count
           shown = seen.first(count - 1)
           shown << ["rest", seen.drop(count - 1).sum(&:last)]

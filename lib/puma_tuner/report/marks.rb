@@ -29,7 +29,8 @@ module PumaTuner
       # @param forecast [Predict::Forecast]
       # @return [Prove::Cell, nil] what the proof measured of it
       def measured(forecast)
-        @cells.find { |cell| cell.topology == forecast.topology } if @cells.any? && @sweep.at(forecast.topology).equal?(forecast)
+        return unless @cells.any? && @sweep.at(forecast.topology).equal?(forecast)
+        @cells.find { |cell| cell.topology == forecast.topology }
       end
 
       # The rule knows threads only; it is marked at the workers that are recommended, or else today's.
@@ -49,7 +50,10 @@ module PumaTuner
       # @param grid [Grid]
       # @return [Array<Predict::Forecast>] whose time is worth a look: today's, the recommended and the best
       def explained(grid)
-        grid.steady.select { |forecast| [@today, @recommended].include?(forecast.topology) || forecast.equal?(grid.best) }
+        grid.steady.select { |forecast|
+          [@today,
+            @recommended].include?(forecast.topology) || forecast.equal?(grid.best)
+        }
       end
     end
   end

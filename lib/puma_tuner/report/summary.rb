@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Report
-    # What was found, recommended, predicted and proven, in sentences: the same in the terminal, in HTML and in Markdown.
+    # What was found, recommended, predicted and proven, in sentences: the same in the terminal, in HTML and in
+    # Markdown.
     class Summary
       # kind: of LABELS
       Point = Data.define(:kind, :text) do
@@ -10,7 +11,8 @@ module PumaTuner
       end
 
       LABELS = {
-        doubts: "Beware", found: "Found", recommended: "Recommended", predicted: "Predicted", proven: "Proven", expected: "Asked for", cause: "Cause", remarks: "Remarks"
+        doubts: "Beware", found: "Found", recommended: "Recommended", predicted: "Predicted", proven: "Proven",
+        expected: "Asked for", cause: "Cause", remarks: "Remarks"
       }.freeze
 
       # A forecast's bottleneck in a sentence.
@@ -24,7 +26,8 @@ module PumaTuner
 
       # @return [Array<Point>] one for each stage that was reached
       def points
-        {doubts:, found:, recommended:, predicted:, proven:, expected:, cause:, remarks:}.filter_map { |kind, text| Point.new(kind:, text:) if text }
+        texts = {doubts:, found:, recommended:, predicted:, proven:, expected:, cause:, remarks:}
+        texts.filter_map { |kind, text| Point.new(kind:, text:) if text }
       end
 
       # @return [String, nil] what the proof was asked to show, and whether it did
@@ -32,7 +35,8 @@ module PumaTuner
         expectations = @contents.verdict&.expectations.to_a
         return if expectations.empty?
         told = expectations.map do |expectation|
-          "#{expectation.text}#{" of #{expectation.variant}" if several? && !expectation.text.include?(expectation.variant)} is #{expectation.shown ? "shown" : "not shown"}" \
+          named = !several? || expectation.text.include?(expectation.variant)
+          "#{expectation.text}#{" of #{expectation.variant}" unless named} is #{"not " unless expectation.shown}shown" \
             "#{" (#{expectation.reason})" if expectation.reason}"
         end
         "#{told.join("; ")}."
@@ -48,10 +52,12 @@ module PumaTuner
 
       def found
         observation = @contents.observation or return
-        parts = Parts.largest(observation.budget, 3).map { |part, ratio| "#{Units.percent(ratio)} #{part.word} (#{part.meaning})" }
+        parts = Parts.largest(observation.budget, 3)
+          .map { |part, ratio| "#{Units.percent(ratio)} #{part.word} (#{part.meaning})" }
+        topology = " at #{observation.topology}" if observation.topology
         facts = Facts.new(observation)
         [
-          "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{" at #{observation.topology}" if observation.topology}: " \
+          "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{topology}: " \
             "#{Figures.list(facts.rates)}.",
           ("#{facts.recorded}." if facts.recorded),
           ("Of their time, #{Figures.list(parts)}." if parts.any?),
@@ -64,7 +70,8 @@ module PumaTuner
         model = "By the model#{assumption}"
         return "#{model}, there is no steady state: #{forecast.unsteady}." unless forecast.steady?
         "#{model}, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
-          "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} it#{" at this rate" if forecast.bottleneck == "none"}."
+          "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} " \
+          "it#{" at this rate" if forecast.bottleneck == "none"}."
       end
 
       def assumption
@@ -90,7 +97,8 @@ module PumaTuner
         return if @contents.stay? || advice.remark?
         return "A steady state, which #{@contents.today} has not." unless advice.throughput_ratio
         "#{Figures.ratio(advice.throughput_ratio)} today's throughput, p50 #{Figures.ratio(advice.p50_ratio)}, " \
-          "p99 #{Figures.ratio(advice.p99_ratio)}; #{Figures.level(advice.throughput_ratio)}s over #{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}."
+          "p99 #{Figures.ratio(advice.p99_ratio)}; #{Figures.level(advice.throughput_ratio)}s over " \
+          "#{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}."
       end
 
       def proven
@@ -124,13 +132,16 @@ module PumaTuner
       def cause
         return unless @contents.verdict
         causes = @contents.verdict.causes.select { |one| shown_cells.map(&:variant).include?(one.variant) }
-        told = causes.map { |one| "#{"#{one.variant}: " if causes.size > 1}#{Sections::Causes.sentence(one, @contents.noun)}" }
+        told = causes.map do |one|
+          "#{"#{one.variant}: " if causes.size > 1}#{Sections::Causes.sentence(one, @contents.noun)}"
+        end
         told.join(" ") if told.any?
       end
 
       def remarks
         # That nothing is recommended stands above.
-        titles = @contents.other_advice.reject { |advice| advice.rule == "topology" && @contents.untrusted? }.map { |advice| AdviceWords.words(advice.title) }
+        others = @contents.other_advice.reject { |advice| advice.rule == "topology" && @contents.untrusted? }
+        titles = others.map { |advice| AdviceWords.words(advice.title) }
         "#{titles.join(". ")}." if titles.any?
       end
     end

@@ -18,7 +18,8 @@ module PumaTuner
 
       # @return [String] where the numbers come from
       def made
-        "Middle and #{interval_word} of #{Figures.counted(@sweep.seeds_count, "simulation")} of #{Figures.counted(@sweep.requests_count, "request")} each"
+        "Middle and #{interval_word} of #{Figures.counted(@sweep.seeds_count, "simulation")} of " \
+          "#{Figures.counted(@sweep.requests_count, "request")} each"
       end
 
       # @return [String, nil] how far forecasts of this app were off
@@ -33,7 +34,8 @@ module PumaTuner
       # @return [Array<String>] what limits these forecasts
       def remarks = [*@sweep.remarks, *limits].map { |remark| remark.end_with?(".") ? remark : "#{remark}." }
 
-      # @return [String, nil] that the model reproduces what it was made from; what it does not is told before anything else
+      # @return [String, nil] that the model reproduces what it was made from; what it does not is told before anything
+      # else
       def reproduced = SelfCheckWords.reproduced(@sweep.self_check)
 
       # @return [Array<String>] all that stands below
@@ -42,7 +44,8 @@ module PumaTuner
       # @return [String] on 100 over the CPU percentage
       def rule_of_thumb
         count = @sweep.rule_of_thumb_threads_count
-        "The rule of thumb, 100 over the CPU percentage, gives #{count ? Figures.counted(count, "thread") : "nothing here"}."
+        "The rule of thumb, 100 over the CPU percentage, gives " \
+          "#{count ? Figures.counted(count, "thread") : "nothing here"}."
       end
 
       # @return [String] "95% interval", or "range" when it is minimum to maximum
@@ -54,8 +57,10 @@ module PumaTuner
 
       def interval
         return unless estimate&.level_ratio
-        reaches = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.map { |word, field| "#{reach(field)} in #{word}" }
-        "An interval holds chance, the recording's sampling error, and what the model was seen to get wrong; it reaches #{Figures.list(reaches)} " \
+        fields = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}
+        reaches = fields.map { |word, field| "#{reach(field)} in #{word}" }
+        "An interval holds chance, the recording's sampling error, and what the model was seen to get wrong; it " \
+          "reaches #{Figures.list(reaches)} " \
           "to either side (the median of #{Figures.counted(steady.size, "forecast")})."
       end
 

@@ -3,8 +3,9 @@
 module PumaTuner
   module Report
     class Html
-      # The document as it stands in the page, for programs. The recorded requests and how each part was spread are left out:
-      # they are nine tenths of it, and nobody reads them in a page. So is each trial's fingerprint, which its variant has.
+      # The document as it stands in the page, for programs. The recorded requests and how each part was spread are left
+      # out: they are nine tenths of it, and nobody reads them in a page. So is each trial's fingerprint, which its
+      # variant has.
       module Embedded
         module_function
 
@@ -22,10 +23,12 @@ module PumaTuner
         def without_recorded_requests(value)
           case value
           when Tuning
-            value.with(observation: without_recorded_requests(value.observation), workload: without_recorded_requests(value.workload),
+            value.with(observation: without_recorded_requests(value.observation),
+              workload: without_recorded_requests(value.workload),
               verdict: without_recorded_requests(value.verdict))
           when Probe::Observation
-            value.with(endpoints: short(value.endpoints), jobs: short(value.jobs), companions: value.companions.map { |companion| without_recorded_requests(companion) })
+            value.with(endpoints: short(value.endpoints), jobs: short(value.jobs),
+              companions: value.companions.map { |companion| without_recorded_requests(companion) })
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
           when Prove::Verdict

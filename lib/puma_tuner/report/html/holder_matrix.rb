@@ -3,8 +3,8 @@
 module PumaTuner
   module Report
     class Html
-      # Who waited for the GVL (down) and who held it meanwhile (across): the stronger the colour, the larger the share, up to
-      # the largest that there is.
+      # Who waited for the GVL (down) and who held it meanwhile (across): the stronger the colour, the larger the share,
+      # up to the largest that there is.
       class HolderMatrix
         # heat: 0..1
         Cell = Data.define(:text, :heat, :title)
@@ -38,7 +38,10 @@ module PumaTuner
         # @param row [GvlHolders::Row]
         # @return [Array<Cell>] one for each column; the rest is nobody, and has no colour
         def cells(row)
-          cells = named.map { |name| row.shares.fetch(name, 0.0).then { |ratio| cell(row, name, ratio, ratio / largest) } }
+          cells = named.map { |name|
+            row.shares.fetch(name,
+              0.0).then { |ratio| cell(row, name, ratio, ratio / largest) }
+          }
           cells << cell(row, REST, 1 - named.sum { |name| row.shares.fetch(name, 0.0) }, 0) if rest?
           cells
         end
@@ -60,7 +63,8 @@ module PumaTuner
         def cell(row, name, ratio, heat)
           seen = ratio >= ThreadLine::LEAST_PRINTED_RATIO
           Cell.new(text: seen ? Figures.share(ratio) : "", heat: heat.round(2),
-            title: "#{name} held it for #{Units.duration(row.per_request_ns * ratio)} (#{Units.percent(ratio)}) of the " \
+            title: "#{name} held it for #{Units.duration(row.per_request_ns * ratio)} (#{Units.percent(ratio)}) of " \
+              "the " \
               "#{Units.duration(row.per_request_ns)} that #{row.name} waited")
         end
       end

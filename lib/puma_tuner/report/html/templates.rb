@@ -5,8 +5,8 @@ require "erb"
 module PumaTuner
   module Report
     class Html
-      # The page and its parts as methods: `page.html.erb` becomes `page_html`, `_bars.html.erb` becomes `bars_html(bars)`.
-      # A partial's argument, where it takes one, has the partial's own name.
+      # The page and its parts as methods: `page.html.erb` becomes `page_html`, `_bars.html.erb` becomes
+      # `bars_html(bars)`. A partial's argument, where it takes one, has the partial's own name.
       module Templates
         # About the whole page: they take nothing.
         WITHOUT_ARGUMENT = %w[page].freeze
@@ -28,7 +28,10 @@ module PumaTuner
           end
         end
 
-        each_in(__dir__, without_argument: WITHOUT_ARGUMENT) { |source, path| module_eval(source, path, 0) } # standard:disable Style/EvalWithLocation
+        each_in(__dir__, without_argument: WITHOUT_ARGUMENT) { |source, path|
+          module_eval(source, path,
+            0)
+        } # standard:disable Style/EvalWithLocation
       end
     end
   end

@@ -64,7 +64,8 @@ module PumaTuner
 
         def counts(group)
           sizes = {"server" => group.servers_count, "worker" => group.workers_count}.compact
-          [*sizes.map { |noun, count| Figures.counted(count.round, noun) }, Figures.counted(group.requests_count, "request"),
+          [*sizes.map { |noun, count| Figures.counted(count.round, noun) },
+            Figures.counted(group.requests_count, "request"),
             "#{group.compared_count} of #{Figures.counted(group.spans_count, "span")} compared"].join(", ")
         end
 

@@ -25,7 +25,7 @@ module PumaTuner
         EXPLANATION = "Parts: ms of a mean simulated request as its client sees it, gc not in cpu, gvlwait with its " \
           "interval; slices: time slices that ended in it. bound to 100/CPU: " \
           "requests/s that formulas give without a simulation, and their error against it; flow: MVA behind an " \
-            "admission by threads; flow ms: its mean latency."
+          "admission by threads; flow ms: its mean latency."
         BUDGETS_READING = "each bar is the mean request of one topology as its client sees it, from the moment it " \
           "should be sent, split into what the simulation had it wait for or do. " \
           "What shrinks from one bar to the next is what those settings cure; what stays is the app's own work."
@@ -45,7 +45,8 @@ module PumaTuner
         def section
           Section.new(id: "predicted",
             title: "Predicted: workers x threads#{", with #{@grids.first.words}" if @grids.one?}", blocks: [
-              *(Paragraph.new(@notes.assumed, style: :assumed) if @notes.assumed), Aside.new([Paragraph.new(simulated)]),
+              *(Paragraph.new(@notes.assumed, style: :assumed) if @notes.assumed),
+              Aside.new([Paragraph.new(simulated)]),
               *@grids.flat_map { |grid| grid(grid) }, *small_print
             ])
         end

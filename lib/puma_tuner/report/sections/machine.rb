@@ -67,7 +67,8 @@ module PumaTuner
         end
 
         def round_trip
-          calibrated ? [row("round trip", calibrated.round_trip_ns, :client, "of a request to an app that does nothing")] : []
+          calibrated ? [row("round trip", calibrated.round_trip_ns, :client,
+            "of a request to an app that does nothing")] : []
         end
 
         def row(name, ns, kind, meaning)
@@ -86,9 +87,9 @@ module PumaTuner
         def switch_costs
           costs = calibrated.switch_costs
           columns = [Column.new("each burst touches"),
-            *costs.map { |cost| Column.new("#{cost.working_set_bytes / 1_024} KiB", :figure) }]
+            *costs.map { |cost| Column.new("#{cost.working_set_bytes / 1_024} KiB", :duration_with_unit) }]
           rows = SWITCHES.map do |name, field|
-            Row.new([name, *costs.map { |cost| cost.public_send(field)&.then { |ns| Units.duration(ns) } || "unknown" }])
+            Row.new([name, *costs.map { |cost| cost.public_send(field) || "unknown" }])
           end
           Table.new(columns, rows)
         end

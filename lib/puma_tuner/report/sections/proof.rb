@@ -9,7 +9,8 @@ module PumaTuner
         # @return [String] why there is no interval, nor anything shown
         def self.too_few(verdict)
           needed = verdict.rounds_needed
-          "So few rounds show nothing: an interval of #{Units.percent(needed.level_ratio)} takes #{needed.interval_count}."
+          "So few rounds show nothing: an interval of #{Units.percent(needed.level_ratio)} takes " \
+            "#{needed.interval_count}."
         end
 
         # @param contents [Contents] with a verdict

@@ -3,7 +3,8 @@
 module PumaTuner
   module Report
     module Sections
-      # What was declared of each variant, and what ran, as read from inside it: where they differ, and where they do not.
+      # What was declared of each variant, and what ran, as read from inside it: where they differ, and where they do
+      # not.
       class Ran < Base
         # Side by side no more variants than these; of more it is told who has what.
         COLUMNS_MAX = 4
@@ -28,7 +29,8 @@ module PumaTuner
           tables = {"declared" => factors, "what ran" => differing}.reject { |_, rows| rows.empty? }
             .flat_map { |title, rows| differences(title, rows) }
           Section.new(id: "what-ran", title: "What ran", brief: :never, open: false,
-            blocks: [*tables, *silent.map { |name| Note.new("Nothing can be read from inside #{name}.") }, *same_in_all])
+            blocks: [*tables, *silent.map { |name| Note.new("Nothing can be read from inside #{name}.") },
+              *same_in_all])
         end
 
         # @return [Boolean] whether there is anything to tell; a topology is in the variants' names
@@ -41,7 +43,8 @@ module PumaTuner
         def factors = rows(@cells.flat_map { |cell| cell.factors.keys }.uniq, @cells.map(&:factors))
 
         # @return [Array<Told>] what ran, where not all of it is the same
-        def differing = rows(keys.reject { |key| alike?(key) }, @cells.map(&:fingerprint)).map { |row| row.with(key: text(row.key)) }
+        def differing = rows(keys.reject { |key| alike?(key) },
+          @cells.map(&:fingerprint)).map { |row| row.with(key: text(row.key)) }
 
         # @return [Hash{String => String}] what ran in all of them
         def same = keys.select { |key| alike?(key) }.to_h { |key| [text(key), known.first.fingerprint[key]] }

@@ -34,7 +34,8 @@ module PumaTuner
         # @return [Hash{String => String}] in the order of what happened
         def table
           {
-            "rounds" => "#{rounds}.", "load" => load, "warm-up" => warmup, "void" => void, "failures" => failures, "decided" => decided, "stopped" => @verdict.stopped_because,
+            "rounds" => "#{rounds}.", "load" => load, "warm-up" => warmup, "void" => void, "failures" => failures,
+            "decided" => decided, "stopped" => @verdict.stopped_because,
             "machine" => machine, "others" => others, "meanwhile" => meanwhile, "begun" => @verdict.started_at
           }.compact
         end
@@ -104,13 +105,15 @@ module PumaTuner
 
         def warmup
           return if warmed.empty?
+          how_many = "#{Figures.counted(unsteady.size, "trial")} of #{warmed.size} not steady then"
+          how_many = "all #{warmed.size} trials were steady then" if unsteady.empty?
           median = ->(field) {
             Stats::Quantile.of(warmed.map { |trial| trial.warmup.public_send(field) || 0 }.sort,
               0.5)
           }
           "Median #{Figures.count(median.call(:requests_count).round)} #{@contents.noun}s in " \
             "#{Units.duration(median.call(:duration_ns))}; " \
-            "#{unsteady.empty? ? "all #{warmed.size} trials were steady then" : "#{Figures.counted(unsteady.size, "trial")} of #{warmed.size} not steady then"}."
+            "#{how_many}."
         end
 
         def void

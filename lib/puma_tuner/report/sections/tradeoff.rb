@@ -12,7 +12,8 @@ module PumaTuner
                   "gc" => "Garbage collection: CPU against memory"}.freeze
 
         HOW_TO_READ = "ratios are paired, with 95% intervals, memory at equal requests served. front: nothing else " \
-          "is better in both; beaten: something is, by both intervals. code: of the limit at which YJIT stops compiling."
+          "is better in both; beaten: something is, by both intervals. code: of the limit at which YJIT stops " \
+          "compiling."
         private_constant :TITLES, :HOW_TO_READ
 
         # @param study [Tradeoff::Study]
@@ -65,7 +66,8 @@ module PumaTuner
             Column.new("over it", :figure), Column.new("p99", :duration_with_unit), Column.new("code", :figure)]
           rows = told.map do |told|
             point = told.point
-            Row.new([told.name, point.cpu_per_request_ns, told.cpu_ratio, point.pss_bytes, told.memory_ratio, point.p99_ns,
+            Row.new([told.name, point.cpu_per_request_ns, told.cpu_ratio, point.pss_bytes, told.memory_ratio,
+              point.p99_ns,
               code(point)], marks: [*told.mark])
           end
           Section.new(id: "points", title: "By variant",

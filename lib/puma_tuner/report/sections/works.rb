@@ -127,7 +127,8 @@ module PumaTuner
         end
 
         def quantile(group, name)
-          group.latency.quantile_ns(QUANTILES.fetch(name)) unless name == "p99.9" && group.requests_count < LEAST_FOR_P999
+          return if name == "p99.9" && group.requests_count < LEAST_FOR_P999
+          group.latency.quantile_ns(QUANTILES.fetch(name))
         end
 
         # Of io also what it was for, in a mean one of the group.

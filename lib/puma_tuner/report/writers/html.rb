@@ -75,14 +75,15 @@ module PumaTuner
 
         def closing(page)
           if Report::Html::Embedded.shortened?(@document)
-            left_out = "; the recorded requests and the spread of each part are left out of it to keep the file small " \
+            left_out = "; the recorded requests and the spread of each part are left out of it to keep the file " \
+              "small " \
               "(--output writes them)"
           end
           again = [tag(:h2, text("To do it again")), tag(:pre, text(page.command), class: "command")] if page.command
           tag(:section, *again, tag(:p,
             text("All values of this report are inside this file, as JSON in the element " \
               "#puma_tuner-document#{left_out}. Made by puma_tuner #{VERSION}; " \
-            "nothing on this page is fetched from anywhere."), class: "note"), id: "again")
+              "nothing on this page is fetched from anywhere."), class: "note"), id: "again")
         end
 
         def written(blocks) = blocks.map { |block| write(block) }.flatten.reject(&:empty?)
@@ -145,7 +146,7 @@ module PumaTuner
             class: [*("sortable" if block.sortable), *block.style].join(" ")), class: "wide"),
             *(if hidden_count.positive?
                 note(Blocks::Note.new("#{Figures.counted(hidden_count, *block.nouns)} more in the " \
-                "JSON."))
+                  "JSON."))
               end)]
         end
 
@@ -161,7 +162,8 @@ module PumaTuner
           words = [*row.marks, *("primary" if row.style == :primary)]
           names = [*words.map { |word| word.tr(" ", "-") }, *("all" if row.style == :total)]
           tag(:tr, tag(:th, inside(*name), *words.map { |word| mark(word) }, scope: "row"),
-            *cells.map { |cell, column| cell(cell, column, sortable: block.sortable) }, class: (names.join(" ") if names.any?))
+            *cells.map { |cell, column| cell(cell, column, sortable: block.sortable) },
+            class: (names.join(" ") if names.any?))
         end
 
         def cell(cell, column, sortable:)
