@@ -3,8 +3,8 @@
 module PumaTuner
   # Any value -> bytes.
   #
-  # Sections make a tree of blocks of a value (`Blocks`, `Sections`); writers print any such tree (`Writers`). JSON is the value itself, as it
-  # stands in a file: every digit, nothing left out, to be read by programs.
+  # Sections make a tree of blocks of a value (`Blocks`, `Sections`); writers print any such tree (`Writers`). JSON is
+  # the value itself, as it stands in a file: every digit, nothing left out, to be read by programs.
   module Report
     autoload :AdviceWords, "puma_tuner/report/advice_words"
     autoload :Blocks, "puma_tuner/report/blocks"
@@ -64,7 +64,8 @@ module PumaTuner
 
     # By kind of document, what makes its blocks. A kind that is not here is shown as JSON alone.
     PAGES = {
-      observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning, verdict: :Tuning, tuning: :Tuning,
+      observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning,
+      verdict: :Tuning, tuning: :Tuning,
       profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet
     }.freeze
 
@@ -87,10 +88,10 @@ module PumaTuner
       # @return [String]
       # @raise [UsageError] when there is no such format, or it cannot show such a value
       def render(value, format:, **options)
-        raise UsageError, "#{format.to_s.inspect} is no format of a report; there are #{FORMATS.join(", ")}" unless FORMATS.include?(format.to_sym)
+        check(format)
         kind = kind_of(value)
         return Document.dump(value) if format.to_sym == :json
-        sections, html = @others.fetch(kind) { [PAGES.key?(kind) && Sections.const_get(PAGES.fetch(kind)), Writers::Html] }
+        sections, html = @others.fetch(kind) { own(kind) }
         raise UsageError, "a document of kind #{kind} cannot be shown as #{format}; ask for json" unless sections
         page = sections.new(value).page
         case format.to_sym
@@ -101,6 +102,13 @@ module PumaTuner
       end
 
       private
+
+      def check(format)
+        return if FORMATS.include?(format.to_sym)
+        raise UsageError, "#{format.to_s.inspect} is no format of a report; there are #{FORMATS.join(", ")}"
+      end
+
+      def own(kind) = [PAGES.key?(kind) && Sections.const_get(PAGES.fetch(kind)), Writers::Html]
 
       def kind_of(value)
         kind = value.class::KIND if value.class.const_defined?(:KIND)
