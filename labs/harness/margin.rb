@@ -2,9 +2,8 @@
 
 module PumaTuner
   module Lab
-    # From where to where a measured ratio counts as the published one. It is
-    # declared in code, beside the claim, before anything is
-    # measured: without a margin, the wider an interval is the surer it covers what was published.
+    # From where to where a measured ratio counts as the published one. It is declared in code, beside the claim,
+    # before anything is measured: without a margin, the wider an interval is the surer it covers what was published.
     #
     # ratio: how far it reaches beyond what was published, by factor: 0.1 of 2.0 is from 2.0 / 1.1 to 2.0 * 1.1
     # low, high: its ends; nil where there is none, as of a direction

@@ -3,13 +3,15 @@
 module PumaTuner
   # Variants -> Verdict: real processes, the same load, interleaved rounds, an honest interval.
   #
-  # What is compared: variant, what it may differ in: factors, how people write it: variant_parser; made
-  # ready by preparation.
-  # How a proof comes about: setup.
-  # What a proof does: proof, calibration; time_limit; rounds (kept by journal) of trials, each by a trial_runner (of a
-  # served app) or a block_runner (of a block of Ruby). What happens in a trial: trial_run; memory_curve, conditions,
-  # laws; in a round: disturbance. What ran: what_ran, declaration_check. What may be said of it: judge (paired_values,
-  # equal_memory, cells, outcome), looks, noise_floor, expectations. What follows from a verdict: finding, cause.
+  # - What is compared: variant; what it may differ in: factors; how people write it: variant_parser; what makes it
+  #   ready: preparation.
+  # - How a proof comes about: setup.
+  # - What a proof does: proof, calibration, time_limit; rounds (kept by journal) of trials, each by a trial_runner (of
+  #   a served app) or a block_runner (of a block of Ruby).
+  # - What happens in a trial: trial_run, memory_curve, conditions, laws; in a round: disturbance.
+  # - What ran: what_ran, declaration_check.
+  # - What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks, noise_floor, expectations.
+  # - What follows from a verdict: finding, cause.
   module Prove
     autoload :BlockRunner, "puma_tuner/prove/block_runner"
     autoload :Bundle, "puma_tuner/prove/bundle"
