@@ -9,7 +9,8 @@ class CostFitTest < TunerTest
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
   def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, busy_cores: 1.0)
-    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:)
+    Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0,
+      long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:)
   end
 
   def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
@@ -58,7 +59,8 @@ class CostFitTest < TunerTest
     assert_in_delta 1 - 0.5 * (Math.sqrt(2) - 1), two.io_ratio(topology("1x2"))
     assert_in_delta 1.0, fit(cost("1x1", 10), cost("1x4", 10, io_ms: 45)).io_ratio(topology("1x4"))
     endpoint = endpoint_demand(demand([1, 1, 1, 1], [40, 0.01, 8], wait_kinds: %w[db file lock]))
-    there = workload(endpoints: [endpoint]).with(costs: [cost("1x1", 4, io_ms: 90), cost("1x4", 4, io_ms: 45)]).at(topology("1x4"), machine(effective_cores: ALONE)).endpoints.first
+    app = workload(endpoints: [endpoint]).with(costs: [cost("1x1", 4, io_ms: 90), cost("1x4", 4, io_ms: 45)])
+    there = app.at(topology("1x4"), machine(effective_cores: ALONE)).endpoints.first
     assert_equal [[20 * MS, 10_000, 8 * MS], 28_010_000], [there.demands.first.waits_ns, there.mean_wait_ns]
   end
 
@@ -84,9 +86,12 @@ class CostFitTest < TunerTest
     own = cost("1x1", 9.0, gc_ms: 5).with(long_gc_ratio: 0.81, long_gcs_ns: [80 * MS])
     there = workload(endpoints: [endpoint]).with(costs: [own]).at(topology("1x1"), machine(effective_cores: ALONE))
     assert_equal [80 * MS], there.long_gcs_ns
-    assert_in_delta 0.81 * 5 * MS, there.endpoints.first.gc_debt_ns, 1
+    endpoint_there = there.endpoints.first
+    assert_in_delta 0.81 * 5 * MS, endpoint_there.gc_debt_ns, 1
     short_ns = (0.19 * 5 * MS).round # of a mean request, as before
-    assert_equal [[short_ns], [9 * MS + short_ns], [19 * MS + short_ns]], [[there.endpoints.first.demands.last.gc_ns], *there.endpoints.first.demands.values_at(0, -1).map(&:bursts_ns)]
+    first, last = endpoint_there.demands.values_at(0, -1)
+    assert_equal short_ns, last.gc_ns
+    assert_equal [[9 * MS + short_ns], [19 * MS + short_ns]], [first, last].map(&:bursts_ns)
   end
 
   test "an app that is not seen to have long collections gets none" do

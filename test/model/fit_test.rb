@@ -68,12 +68,17 @@ class FitTest < TunerTest
   end
 
   test "companions tell the memory of what the recording was not" do
-    cluster = [process_observation(role: "master", pss_bytes: 50), *Array.new(2) { |index| process_observation(role: "worker", worker_index: index, pss_bytes: 100) }]
+    workers = Array.new(2) { |index| process_observation(role: "worker", worker_index: index, pss_bytes: 100) }
+    cluster = [process_observation(role: "master", pss_bytes: 50), *workers]
       .map { |process| process.with(rss_bytes: process.pss_bytes) }
-    companions = [observation(topology: topology("1x1"), processes: [process_observation(pss_bytes: 8)]), observation(topology: topology("2x5"), processes: cluster),
-      observation(topology: topology("2x1"), processes: cluster.map { |process| process.with(pss_bytes: 999) })]
+    companions = [
+      observation(topology: topology("1x1"), processes: [process_observation(pss_bytes: 8)]),
+      observation(topology: topology("2x5"), processes: cluster),
+      observation(topology: topology("2x1"), processes: cluster.map { |process| process.with(pss_bytes: 999) })
+    ]
     fit = ->(recording) { Model::WorkloadFit.workload(recording).memory }
-    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 7), fit.call(observation(processes: [process_observation(pss_bytes: 7)]).with(companions:))
+    assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 7),
+      fit.call(observation(processes: [process_observation(pss_bytes: 7)]).with(companions:))
     assert_equal Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: 8),
       fit.call(observation(topology: topology("2x5"), processes: cluster).with(companions: companions.first(1)))
   end
@@ -102,18 +107,24 @@ class FitTest < TunerTest
   end
 
   test "threads of the app's own are no overhead of its requests" do
-    thread = ->(name, cpu_ms) { Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: 0)) }
+    thread = lambda do |name, cpu_ms|
+      Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil,
+        budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gc_ns: 0))
+    end
     processes = [process_observation(cpu_ns: 5_000 * MS)]
     alone = fitted(processes:).overhead_cpu_ns
     assert_operator alone, :>, 0
-    beside = Model::WorkloadFit.workload(observation(processes:).with(background: [thread.call("puma reactor", 300), thread.call("monitoring", 200)]))
+    background = [thread.call("puma reactor", 300), thread.call("monitoring", 200)]
+    beside = Model::WorkloadFit.workload(observation(processes:).with(background:))
     assert_equal alone - 200 * MS / observation.requests_count, beside.overhead_cpu_ns
   end
 
   test "waits without a core are shared out by how often requests wait, whichever of them were recorded" do
     once, twice = trace("held", 2, "io", 8), trace("held", 1, "io", 8, "held", 1, "io", 8)
-    endpoints = [endpoint_observation(name: "GET /often", traces: [twice] * 40, requests_count: 900), endpoint_observation(name: "GET /seldom", traces: [once] * 40, requests_count: 100)]
-    thread = Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000, run_queue_wait_ns: 1_900 * MS, budget: Probe::Budget.zero)
+    endpoints = [endpoint_observation(name: "GET /often", traces: [twice] * 40, requests_count: 900),
+      endpoint_observation(name: "GET /seldom", traces: [once] * 40, requests_count: 100)]
+    thread = Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 1_000,
+      run_queue_wait_ns: 1_900 * MS, budget: Probe::Budget.zero)
     workload = Model::WorkloadFit.workload(observation(endpoints:).with(threads: [thread]))
     assert_equal [14 * MS, 7 * MS], workload.endpoints.map(&:mean_wait_ns)
   end
@@ -136,7 +147,8 @@ class FitTest < TunerTest
   end
 
   test "without a load of ours, as many requests as were served come by chance, and the reasons are given" do
-    workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints: [endpoint_observation(requests_count: 40), endpoint_observation(name: "GET /b", requests_count: 10)])
+    endpoints = [endpoint_observation(requests_count: 40), endpoint_observation(name: "GET /b", requests_count: 10)]
+    workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints:)
     assert_equal Model::Arrivals.open(50.0), workload.arrivals
     assert_equal :load_not_ours, unknown(workload, :arrivals).cause
     assert_equal [50.0, nil], [workload.observed_throughput_per_s, workload.observed_p99_ns]

@@ -7,10 +7,16 @@ class LockFitTest < TunerTest
   include Builders
 
   def lock(id, kind: "mutex", place: "app.rb:#{id} in Shop#buy", waits: 3, holds: 100, hold_ms: 800, threads: 5, size: 1)
-    Probe::LockObservation.new(id:, kind:, class_name: "Thread::Mutex", place:, size:, threads_count: threads, holds_count: holds, hold_ns: hold_ms * MS, waits_count: waits, wait_ns: waits * MS)
+    Probe::LockObservation.new(id:, kind:, class_name: "Thread::Mutex", place:, size:, threads_count: threads,
+      holds_count: holds, hold_ns: hold_ms * MS, waits_count: waits, wait_ns: waits * MS)
   end
 
-  def recorded(*locks, text: "1x5", traces: [trace(*locks.flat_map { |one| ["acquire", one.id * 1e-6, "io", 8, "release", one.id * 1e-6] }, "held", 1)] * 40, companions: [])
+  def requests_holding(locks)
+    steps = locks.flat_map { |one| ["acquire", one.id * 1e-6, "io", 8, "release", one.id * 1e-6] }
+    [trace(*steps, "held", 1)] * 40
+  end
+
+  def recorded(*locks, text: "1x5", traces: requests_holding(locks), companions: [])
     observation(topology: topology(text), endpoints: [endpoint_observation(traces:)]).with(locks:, companions:)
   end
 
@@ -55,7 +61,8 @@ class LockFitTest < TunerTest
   end
 
   test "a wait for a lock that is simulated is contention, and none of the request's own" do
-    steps = ["held", 2, "acquire", 7e-6, "held", 0.01, "lock", 30, "gvl_wait", 5, "held", 1, "file", 0.1, "gvl_wait", 20, "held", 1, "release", 7e-6, "held", 1, "lock", 4, "held", 1]
+    steps = ["held", 2, "acquire", 7e-6, "held", 0.01, "lock", 30, "gvl_wait", 5, "held", 1, "file", 0.1,
+      "gvl_wait", 20, "held", 1, "release", 7e-6, "held", 1, "lock", 4, "held", 1]
     demand = Model::Undisturbed.demand(trace(*steps), locks: {7 => 0})
     assert_equal [%w[acquire file release lock], [0, 100_000, 0, 4 * MS]], [demand.wait_kinds, demand.waits_ns]
     assert_equal [2 * MS, 1_010_000, 1 * MS, 1 * MS, 1 * MS], demand.bursts_ns
@@ -65,9 +72,12 @@ class LockFitTest < TunerTest
 
   test "threads of the app's own are simulated by how often they took the GVL" do
     thread = ->(name, cpu_ms, cycles_count) do
-      Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, cycles_count:, budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gvl_wait_ns: 500 * MS))
+      Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil, cycles_count:,
+        budget: Probe::Budget.zero.with(cpu_ns: cpu_ms * MS, gvl_wait_ns: 500 * MS))
     end
-    threads = [thread.call("metrics", 1_000, 50), thread.call("puma reactor", 900, 9), thread.call("hardly", 9, 9), thread.call("uncounted", 900, nil)]
-    assert_equal [Model::BackgroundDemand.new(name: "metrics", burst_ns: 20 * MS, gap_ns: 170 * MS)], Model::WorkloadFit.workload(observation.with(background: threads)).background
+    threads = [thread.call("metrics", 1_000, 50), thread.call("puma reactor", 900, 9), thread.call("hardly", 9, 9),
+      thread.call("uncounted", 900, nil)]
+    assert_equal [Model::BackgroundDemand.new(name: "metrics", burst_ns: 20 * MS, gap_ns: 170 * MS)],
+      Model::WorkloadFit.workload(observation.with(background: threads)).background
   end
 end
