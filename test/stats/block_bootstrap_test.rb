@@ -25,7 +25,11 @@ class BlockBootstrapTest < TunerTest
     random = Random.new(5)
     carried = 0.0
     covered_count = 400.times.count do
-      days = Array.new(7) { day = normal(random) * 0.03; Array.new(24) { day + (carried = carried * 0.7 + normal(random) * 0.03) }.sum / 24 } # standard:disable Style/Semicolon
+      days = Array.new(7) do
+        day = normal(random) * 0.03
+        hours = Array.new(24) { day + (carried = carried * 0.7 + normal(random) * 0.03) }
+        hours.sum / 24
+      end
       of_means(days, random:, resamples_count: 150).estimate.covers?(1)
     end
     assert_in_delta 0.95, covered_count / 400.0, 0.04

@@ -26,7 +26,9 @@ class EstimateTest < TunerTest
   end
 
   test "with few runs it holds that much at least" do
-    [2, 3].product([0.0, 0.01, 0.03, 0.3]).each { |runs_count, error_ratio| assert_includes 0.93..0.995, coverage_ratio(runs_count, error_ratio), "#{runs_count} runs" }
+    [2, 3].product([0.0, 0.01, 0.03, 0.3]).each do |runs_count, error_ratio|
+      assert_includes 0.93..0.995, coverage_ratio(runs_count, error_ratio), "#{runs_count} runs"
+    end
   end
 
   test "an interval around next to nothing ends at zero, and is finite" do

@@ -8,7 +8,11 @@ class RateRatioTest < TunerTest
   # The tails of the binomial distribution, term by term.
   def exact_p_value(counts, exposures)
     total, share = counts.sum, exposures.last.fdiv(exposures.sum)
-    terms = (0..total).map { |count| Math.exp(Math.lgamma(total + 1).first - Math.lgamma(count + 1).first - Math.lgamma(total - count + 1).first + count * Math.log(share) + (total - count) * Math.log(1 - share)) }
+    log_factorial = ->(count) { Math.lgamma(count + 1).first }
+    terms = (0..total).map do |count|
+      log_ways = log_factorial.call(total) - log_factorial.call(count) - log_factorial.call(total - count)
+      Math.exp(log_ways + count * Math.log(share) + (total - count) * Math.log(1 - share))
+    end
     [2 * [terms[0..counts.last].sum, terms[counts.last..].sum].min, 1.0].min
   end
 

@@ -5,11 +5,15 @@ require "test_helper"
 class SignedRankTest < TunerTest
   SignedRank = PumaTuner::Stats::SignedRank
 
-  # Hollander and Wolfe, "Nonparametric Statistical Methods", table A.4: the chance that the smaller sum is at most this, one
-  # side, by number of differences.
-  TABLE = {5 => {0 => 0.031, 2 => 0.094}, 8 => {3 => 0.020, 5 => 0.039}, 9 => {5 => 0.020}, 10 => {8 => 0.024, 10 => 0.042}, 15 => {25 => 0.024, 30 => 0.047}}.freeze
+  # Hollander and Wolfe, "Nonparametric Statistical Methods", table A.4: the chance that the smaller sum is at most
+  # this, one side, by number of differences.
+  TABLE = {
+    5 => {0 => 0.031, 2 => 0.094}, 8 => {3 => 0.020, 5 => 0.039}, 9 => {5 => 0.020},
+    10 => {8 => 0.024, 10 => 0.042}, 15 => {25 => 0.024, 30 => 0.047}
+  }.freeze
 
-  # Hollander and Wolfe, example 3.1: a depression scale before and after a tranquilizer. Rank sum 40, p = 0.0195 on one side.
+  # Hollander and Wolfe, example 3.1: a depression scale before and after a tranquilizer. Rank sum 40, p = 0.0195 on one
+  # side.
   BEFORE = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30].freeze
   AFTER = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29].freeze
 
