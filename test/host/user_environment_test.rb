@@ -39,9 +39,10 @@ class UserEnvironmentTest < TunerTest
 
   test "what bin/exec has changed is as the caller had it" do
     path = "#{fake_ruby("printf 'ruby\\n3.4.1\\n/theirs/ruby\\n'")}:/bin"
-    found, told = ask(callers(PATH: path, GEM_HOME: "/theirs", BUNDLE_WITHOUT: "development", BUNDLE_GEMFILE: "gemfiles/a.gemfile", RUBYOPT: "-W0").merge("LANG" => "C"))
-    assert_equal({"PATH" => path, "GEM_HOME" => "/theirs", "BUNDLE_WITHOUT" => "development", "BUNDLE_GEMFILE" => "gemfiles/a.gemfile", "RUBYOPT" => "-W0",
-                  "LANG" => "C", "HOME" => Dir.home}, found)
+    bundle = {BUNDLE_WITHOUT: "development", BUNDLE_GEMFILE: "gemfiles/a.gemfile"}
+    found, told = ask(callers(PATH: path, GEM_HOME: "/theirs", RUBYOPT: "-W0", **bundle).merge("LANG" => "C"))
+    assert_equal({"PATH" => path, "GEM_HOME" => "/theirs", "RUBYOPT" => "-W0", "LANG" => "C", "HOME" => Dir.home,
+                  **bundle.transform_keys(&:to_s)}, found)
     assert_empty told
   end
 
@@ -67,8 +68,10 @@ class UserEnvironmentTest < TunerTest
 
   test "what Bundler has changed is taken back, and the user's own settings of it stay" do
     theirs = {"PATH" => ENV.fetch("PATH"), "GEM_HOME" => @folder, "BUNDLE_WITHOUT" => "development"}
-    bundlers = {"BUNDLE_GEMFILE" => "/a/Gemfile", "RUBYOPT" => "-W0 -rset", "RUBYLIB" => "/a", "BUNDLER_ORIG_BUNDLE_GEMFILE" => "BUNDLER_ENVIRONMENT_PRESERVER_INTENTIONALLY_NIL",
-                "BUNDLER_ORIG_RUBYOPT" => "-W0", "BUNDLER_ORIG_RUBYLIB" => "BUNDLER_ENVIRONMENT_PRESERVER_INTENTIONALLY_NIL"}
+    nothing = "BUNDLER_ENVIRONMENT_PRESERVER_INTENTIONALLY_NIL"
+    bundlers = {"BUNDLE_GEMFILE" => "/a/Gemfile", "RUBYOPT" => "-W0 -rset", "RUBYLIB" => "/a",
+                "BUNDLER_ORIG_BUNDLE_GEMFILE" => nothing, "BUNDLER_ORIG_RUBYOPT" => "-W0",
+                "BUNDLER_ORIG_RUBYLIB" => nothing}
     found, = ask(theirs.merge(bundlers), "-rbundler")
     assert_equal theirs.merge("RUBYOPT" => "-W0", "HOME" => Dir.home), found
   end

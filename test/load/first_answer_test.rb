@@ -18,8 +18,10 @@ class FirstAnswerTest < TunerTest
     def send_to(_url, duration_s:)
       raise "a load needs time" unless duration_s.positive?
       @sent_count += 1
-      PumaTuner::Load::Outcome.new(generator: "fake", connections_count: 1, duration_ns: 1, requests_count: (@sent_count > @cold_count) ? 5 : 0, throughput_per_s: 0.0, mean_ns: nil,
-        p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: @socket_errors_count, unknown: [])
+      PumaTuner::Load::Outcome.new(generator: "fake", connections_count: 1, duration_ns: 1,
+        requests_count: (@sent_count > @cold_count) ? 5 : 0, throughput_per_s: 0.0, mean_ns: nil, p50_ns: nil,
+        p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: @socket_errors_count,
+        unknown: [])
     end
   end
 

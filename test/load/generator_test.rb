@@ -61,7 +61,9 @@ class GeneratorTest < TunerTest
     generator = Recording.new
     traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator:, connections_count: 3, seed: 9)
     traffic.ensure_generator.send_to("http://127.0.0.1:80", duration_s: 2)
-    assert_equal({mix: traffic.mix, url_base: "http://127.0.0.1:80", connections_count: 3, duration_s: 2, seed: 9, arrivals: Load::Arrivals.closed}, generator.sent)
+    sent = {mix: traffic.mix, url_base: "http://127.0.0.1:80", connections_count: 3, duration_s: 2, seed: 9,
+            arrivals: Load::Arrivals.closed}
+    assert_equal sent, generator.sent
     assert_equal "recording 1", traffic.generator_name
   end
 end

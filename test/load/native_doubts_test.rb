@@ -22,8 +22,11 @@ class NativeDoubtsTest < TunerTest
 
   test "a load of redirects is refused, with where they lead and what helps" do
     [Load::Arrivals.closed, Load::Arrivals.open(100)].each do |arrivals|
-      message = refused(*gets("/issues", "/projects", "/"), arrivals:) { |path| (path == "/") ? reply(200, "home") : reply(302, Location: "/login?back=#{path}") }
-      assert_match(%r{\Amost answers are redirects to /login \(302\): this would measure the redirect, not the app\. Behind a login, send a session cookie}, message)
+      message = refused(*gets("/issues", "/projects", "/"), arrivals:) do |path|
+        (path == "/") ? reply(200, "home") : reply(302, Location: "/login?back=#{path}")
+      end
+      assert_match(%r{\Amost answers are redirects to /login \(302\): this would measure the redirect}, message)
+      assert_match(/, not the app\. Behind a login, send a session cookie/, message)
       assert_match(/list the status with expect:302 if it is meant/, message)
       refute_match(/elsewhere|back=/, message)
     end
@@ -31,7 +34,11 @@ class NativeDoubtsTest < TunerTest
 
   test "a redirect to the server's own address is told by its path, others as they are, the weightiest first" do
     home = nil
-    ScriptedServer.serve(->(received, _) { (received.path == "/a") ? reply(301, Location: "#{home}/login") : reply(303, location: "/two\tand\xFFmore".b) }) do |server|
+    redirect = lambda do |received, _|
+      next reply(301, Location: "#{home}/login") if received.path == "/a"
+      reply(303, location: "/two\tand\xFFmore".b)
+    end
+    ScriptedServer.serve(redirect) do |server|
       home = server.url
       requests = [Request.new(path: "/b"), Request.new(path: "/a", weight: 2)]
       error = assert_raises(PumaTuner::InvalidMeasurement) do
@@ -71,7 +78,8 @@ class NativeDoubtsTest < TunerTest
   end
 
   test "three paths with the same few bytes are remarked" do
-    assert_match(/\A3 different paths are all answered with status 200 and 6 bytes: is that the app/, send_load(*gets("/a", "/b?x=1", "/c")) { reply(200, "Sorry!") }.remarks.first)
+    remarks = send_load(*gets("/a", "/b?x=1", "/c")) { reply(200, "Sorry!") }.remarks
+    assert_match(/\A3 different paths are all answered with status 200 and 6 bytes: is that the app/, remarks.first)
   end
 
   test "what may well be alike is not remarked" do

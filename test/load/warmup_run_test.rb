@@ -6,7 +6,8 @@ class WarmupRunTest < TunerTest
   WarmupRun = PumaTuner::Load::WarmupRun
 
   def window(cpu: 100, gc: 10, compiled: 1_000, pages: 500, live: 9_000, collections: nil)
-    WarmupRun::Window.new(requests_count: 10, cpu_per_request_ns: cpu, gc_per_request_ns: gc, compiled_count: compiled, heap_pages_count: pages, live_count: live,
+    WarmupRun::Window.new(requests_count: 10, cpu_per_request_ns: cpu, gc_per_request_ns: gc, compiled_count: compiled,
+      heap_pages_count: pages, live_count: live,
       gc_count: collections || (@collections_count = @collections_count.to_i + 1))
   end
 
