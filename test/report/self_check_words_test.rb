@@ -16,6 +16,17 @@ class SelfCheckWordsTest < TunerTest
     assert_equal Words::CAUSES.size, Words::CAUSES.values.uniq.size
   end
 
+  test "one recording that is missed is told whole at the beginning, of several how far each is off" do
+    settings = [[figure("p50"), figure("io")], [figure("io")], [figure("p50")]].zip(%w[1x5 2x5 2x1]).map do |figures, topology|
+      Predict::CheckedSetting.new(scenario: scenario(topology), figures:, cause: PumaTuner::Statement.of(:no_part))
+    end
+    check = Predict::SelfCheck.new(settings: settings.first(1))
+    assert_equal Words.sentences(check).join(" "), Words.in_short(check)
+    check = Predict::SelfCheck.new(settings:)
+    assert_match(/\AThe model does not reproduce 3 of 3 recordings: 1x5 with 10 connections \(p50 \+20 %\); 2x5 with 10 connections \(where/, Words.in_short(check))
+    assert_nil Words.in_short(nil)
+  end
+
   test "a cause tells the figure that it is about, with both numbers" do
     cause = PumaTuner::Statement.of(:sleep, figure: figure("sleep"))
     assert_equal "the app sleeps for other times at that setting (sleep 3.00 ms simulated, 1.00 ms recorded)", Words.cause(cause)

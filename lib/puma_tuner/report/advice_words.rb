@@ -35,7 +35,7 @@ module PumaTuner
             "(#{missed.map { |topology, ratio| "at #{topology} by #{Units.change(ratio)}" }.join(", ")})"
         },
         # Evidence.
-        not_reproduced: ->(setting:) { SelfCheckWords.setting(Predict::CheckedSetting.from_document(setting)) },
+        not_reproduced: ->(setting:) { SelfCheckWords.brief(Predict::CheckedSetting.from_document(setting)) },
         wider_intervals: "All intervals are wider by that.",
         unsteady: ->(who:, topology:, reason:) { "#{WHO.fetch(who)}, #{topology}: no steady state, as #{reason}." },
         predicted: ->(who:, topology:, per_s:, p50_ns:, p99_ns:, bottleneck:, seeds_count:) {

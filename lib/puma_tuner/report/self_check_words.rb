@@ -31,6 +31,20 @@ module PumaTuner
           [*check.off.map { |setting| setting(setting) }, *("All intervals are wider by that." if check.widened?)]
         end
 
+        # One recording that is missed is told whole; of several, how far the worst figure of each is off, as whole
+        # sentences for each would hide all that follows.
+        #
+        # @param check [Predict::SelfCheck, nil]
+        # @return [String, nil] what is beyond noise; nil where nothing is
+        def in_short(check)
+          told = sentences(check)
+          return (told.join(" ") if told.any?) unless check && check.off.size > 1
+          off = check.off.map { |setting| "#{setting.name} (#{worst(setting)})" }
+          "The model does not reproduce #{off.size} of #{check.settings.size} recordings: #{off.join("; ")}. " \
+            "What it misses, and likely causes, are told below the forecasts" \
+            "#{", whose intervals are wider by that" if check.widened?}."
+        end
+
         # @param check [Predict::SelfCheck, nil]
         # @return [String, nil] that all is well; nil where it is not
         def reproduced(check)
@@ -47,6 +61,13 @@ module PumaTuner
           wholes, parts = setting.off.partition { |figure| !figure.part? }
           figures = (wholes.any? ? wholes : parts).map { |figure| figure(figure) }
           "#{missed(setting, wholes)}: #{figures.join("; ")}. Likely cause: #{cause(setting.cause)}."
+        end
+
+        # @param setting [Predict::CheckedSetting] with figures beyond noise
+        # @return [String] what is missed, without what it may come from
+        def brief(setting)
+          wholes = setting.off.reject(&:part?)
+          "#{missed(setting, wholes)}#{": #{wholes.join(", ")}" if wholes.any?}."
         end
 
         # @param figure [Predict::CheckedFigure]
@@ -69,6 +90,11 @@ module PumaTuner
         end
 
         private
+
+        def worst(setting)
+          setting.off.reject(&:part?).max_by { |figure| figure.error_ratio.abs } ||
+            "where the time of a request goes"
+        end
 
         def missed(setting, wholes)
           return "The model does not reproduce the recording at #{setting.name}" if wholes.any?

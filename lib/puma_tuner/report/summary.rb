@@ -45,10 +45,7 @@ module PumaTuner
       private
 
       # Before all else: whatever follows rests on a model that misses what it was made from.
-      def doubts
-        sentences = SelfCheckWords.sentences(@contents.sweep&.self_check)
-        sentences.join(" ") if sentences.any?
-      end
+      def doubts = SelfCheckWords.in_short(@contents.sweep&.self_check)
 
       def found
         observation = @contents.observation or return

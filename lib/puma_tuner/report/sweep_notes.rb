@@ -38,8 +38,14 @@ module PumaTuner
       # else
       def reproduced = SelfCheckWords.reproduced(@sweep.self_check)
 
+      # @return [Array<String>] what it does not reproduce, where that is too much to be told before anything else
+      def missed
+        check = @sweep.self_check
+        (check && check.off.size > 1) ? SelfCheckWords.sentences(check) : []
+      end
+
       # @return [Array<String>] all that stands below
-      def below = [interval, reproduced, past_error, *remarks].compact
+      def below = [*missed, interval, reproduced, past_error, *remarks].compact
 
       # @return [String] on 100 over the CPU percentage
       def rule_of_thumb
