@@ -86,8 +86,10 @@ class ReportSummaryTest < TunerTest
     told = points(overloaded)
     assert_operator told["Found"], :end_with?, "By the model, there is no steady state: 300 requests/s arrive, and 247 can be served."
     assert_equal "A steady state, which 1x5 has not.", told["Predicted"]
-    rows = PumaTuner::Report::Glance.new(PumaTuner::Report::Contents.of(overloaded)).rows
-    assert_equal ["no steady state", "300 (296–304)", "-"], [rows.first.today, rows.first.recommended, rows.first.predicted]
+    rows = PumaTuner::Report::Sections::Glance.new(PumaTuner::Report::Contents.of(overloaded)).table.then do |table|
+      table.rows.map { |row| row.cells.zip(table.columns).map { |cell, column| PumaTuner::Report::Words.cell(cell, column, narrow: true) } }
+    end
+    assert_equal ["requests/s", "no steady state", "300 (296–304)", "-"], rows.first
     text = PumaTuner::Report.render(overloaded, format: :text)
     refute_match(/Remark: Go/, text)
   end

@@ -4,11 +4,9 @@ module PumaTuner
   module Report
     # One variant against the baseline, a row for each metric, the primary one first: the same in every format.
     class ComparisonRows
-      # baseline, variant: the middle of the rounds; predicted: "1.68x, inside", a dash without a forecast; least: the
-      # smallest change that would have shown; outcome: as in the verdict, nil where nothing was compared; words: the
-      # same in words
-      Row = Data.define(:metric, :primary, :comparison, :baseline, :variant, :ratio, :predicted, :least, :outcome,
-        :words) do
+      # predicted: "1.68x, inside", a dash without a forecast
+      # outcome: as in the verdict, nil where nothing was compared; words: the same in words
+      Row = Data.define(:metric, :primary, :comparison, :ratio, :predicted, :outcome, :words) do
         # @return [String]
         def label = primary ? "#{metric.label} (primary)" : metric.label
       end
@@ -64,15 +62,10 @@ module PumaTuner
       end
 
       def row(metric, comparison)
-        baseline = @contents.baseline_cell&.estimates&.fetch(metric.name, nil)
         outcome = comparison&.outcome
-        Row.new(metric:, primary: metric.name == @verdict.primary, comparison:,
-          baseline: Figures.number(metric, baseline&.value),
-          variant: Figures.number(metric, @cell.estimates[metric.name]&.value), ratio: Figures.ratio(comparison&.ratio),
-          predicted: [Units.times(comparison&.predicted_ratio),
-            Prove::Finding.prediction(comparison)].compact.join(", "),
-          least: Units.percent(comparison&.smallest_effect_ratio), outcome:,
-          words: outcome ? Figures.outcome(outcome) : "not compared")
+        predicted = [Units.times(comparison&.predicted_ratio), *Prove::Finding.prediction(comparison)].join(", ")
+        Row.new(metric:, primary: metric.name == @verdict.primary, comparison:, ratio: Figures.ratio(comparison&.ratio),
+          predicted:, outcome:, words: outcome ? Figures.outcome(outcome) : "not compared")
       end
     end
   end

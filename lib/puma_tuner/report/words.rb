@@ -45,14 +45,14 @@ module PumaTuner
       # @param cell [Object] a value, or a Blocks::Cell
       # @param column [Blocks::Column]
       # @param narrow [Boolean] whether units stand above the columns where they can
-      # @param range [Boolean] whether a metric's estimate is told with its range
+      # @param range [Boolean] whether estimates are told with their range also where the column asks for the middle
       # @return [String]
       def cell(cell, column, narrow:, range: true)
         value, kind = cell.is_a?(Blocks::Cell) ? [cell.value, cell.kind || column.kind] : [cell, column.kind]
         case value
         when nil then "-"
         when String then value
-        when Stats::Estimate then estimate(value, kind, narrow, range)
+        when Stats::Estimate then estimate(value, kind, narrow, range || !column.middle)
         else number(value, kind, narrow)
         end
       end
@@ -69,7 +69,7 @@ module PumaTuner
 
       def estimate(estimate, kind, narrow, range)
         return Figures.ratio(estimate) if kind == :ratio
-        return number(estimate.value, kind, narrow) unless range || !kind.is_a?(Prove::Metric)
+        return number(estimate.value, kind, narrow) unless range
         Figures.with_range(estimate) { |one| number(one, kind, narrow) }
       end
 

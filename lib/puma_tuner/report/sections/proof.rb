@@ -53,8 +53,8 @@ module PumaTuner
           rows = ComparisonRows.new(@contents, cell)
           names = [cell, @contents.baseline_cell].map { |one| Figures.variant(one) }
           title = Subheading.new(names.join(" over ")) if @contents.other_cells.size > 1
-          columns = [Column.new(""), Column.new(@verdict.baseline, :figure, short: "baseline"),
-            Column.new(cell.variant, :figure, short: "variant"), Column.new("ratio", :ratio),
+          columns = [Column.new(""), Column.new(@verdict.baseline, :figure, short: "baseline", middle: true),
+            Column.new(cell.variant, :figure, short: "variant", middle: true), Column.new("ratio", :ratio),
             *(Column.new("predicted", :figure) if rows.predicted?),
             Column.new("shows from", :percent, "the smallest change that such rounds show 8 times in 10"),
             Column.new("outcome", :outcome)]

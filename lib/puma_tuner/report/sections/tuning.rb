@@ -15,7 +15,8 @@ module PumaTuner
         def page
           Page.new(title: @contents.headline || Findings.title(@contents), lead: ("In short" if summary),
             date: @contents.recorded_at || observation&.started_at,
-            conditions: ("#{Facts.new(observation).sentence}." if observation), head: [*summary, *glance],
+            conditions: ("#{Facts.new(observation).sentence}." if observation),
+            head: [*summary, *Glance.new(@contents).table],
             command: @contents.command, whole: @contents.whole?,
             parts: [
               Part.new(id: "time", title: "Where the time goes", sections: time),
@@ -39,21 +40,6 @@ module PumaTuner
           return if points.empty?
           Labelled.new(points.to_h { |point| [point.label, point.text] }, style: :points,
             beware: points.select { |point| point.kind == :doubts }.map(&:label))
-        end
-
-        # Today beside the recommended settings, in a few rows.
-        def glance
-          glance = Glance.new(@contents)
-          return if glance.rows.empty?
-          measured = "measured in the proof (middle and range of the rounds)" if glance.measured?
-          names = [*glance.headings, "predicted ratio", *(["measured ratio", "outcome"] if measured)]
-          columns = [Column.new(""), *names.map { |name| Column.new(name, :figure) }]
-          Table.new(columns, glance.rows.map { |row| Row.new(row.to_h.values.first(columns.size)) }, style: "glance",
-            caption: "Today beside the recommended settings, #{measured || predicted}")
-        end
-
-        def predicted
-          "predicted (middle and #{SweepNotes.new(@contents.sweep).interval_word} of the simulations)"
         end
 
         def time
