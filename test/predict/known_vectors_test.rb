@@ -13,7 +13,8 @@ class KnownVectorsTest < TunerTest
 
   # A machine like those the figures come from: Puma's own CPU, wake-ups and hand-offs as measured here.
   def real(cores_count: 2, **others)
-    machine(cores_count:, **others, handoff_ns: 8 * US, client_cpu_ns: 16 * US, wakeup_idle_ns: [40 * US, 50 * US, 60 * US, 80 * US], wakeup_loaded_ns: [60 * US, 100 * US],
+    machine(cores_count:, **others, handoff_ns: 8 * US, client_cpu_ns: 16 * US,
+      wakeup_idle_ns: [40 * US, 50 * US, 60 * US, 80 * US], wakeup_loaded_ns: [60 * US, 100 * US],
       acceptor_cpu_ns: 40 * US, reactor_wakeup_cpu_ns: 20 * US, reactor_register_cpu_ns: 10 * US)
   end
 
@@ -167,13 +168,17 @@ class KnownVectorsTest < TunerTest
   end
 
   # Puma issue 2311 (2020-07-15): with its queue on (queue_requests), one thread in each worker, p99 is 150 to 180 ms higher than without,
-  # and hardly so with two threads. Up to 6.x a thread stays 0.2 s with a connection that is kept open; without the queue Puma closes each
-  # (request.rb: keep_alive &&= @queue_requests). Simulated, one worker, 0.2 and 0.4 requests/s: 200 ms higher with one thread, 0 to 2 with two.
+  # and hardly so with two threads. Up to 6.x a thread stays 0.2 s with a connection that is kept open; without the
+  # queue Puma closes each (request.rb: keep_alive &&= @queue_requests). Simulated, one worker, 0.2 and 0.4 requests/s:
+  # 200 ms higher with one thread, 0 to 2 with two.
   test "a single thread that stays with its connection keeps others waiting; of two, one is free" do
     app = endpoint_demand(demand([10, 10, 10], [10, 10]))
     [0.2, 0.4].each do |rate_per_s|
       one, two = %w[1x1 1x2].map do |text|
-        on, off = [true, false].map { |queue_requests| in_production([app], queued(scenario(text, poisson(rate_per_s, connections_count: 20)), queue_requests), puma: "5.0.0") }
+        on, off = [true, false].map do |queue_requests|
+          load = scenario(text, poisson(rate_per_s, connections_count: 20))
+          in_production([app], queued(load, queue_requests), puma: "5.0.0")
+        end
         ms(on, 0.99) - ms(off, 0.99)
       end
       assert_includes 150 / 1.5..180 * 1.5, one
@@ -227,13 +232,17 @@ class KnownVectorsTest < TunerTest
     assert_equal 3, worth.each_with_index.max.last, "at four clients"
   end
 
-  # GitLab's canary, October 2019 (gl-infra/infrastructure#8334): Puma 14x4 against Unicorn's 30 processes: p50 84.6 and 77.9 ms (+8.6 %), p95 979
-  # and 914 (+7.1 %), p99 2,439 and 2,333 (+4.5 %), queue 7.1 and 6.9 ms. Requests here have Unicorn's latencies less its queue, 40 % of it CPU;
-  # 15/s, neither of which is published. Simulated: +10, +8 and +3 %, and no longer queue. (With twice the load +20, +17 and +3 %.)
+  # GitLab's canary, October 2019 (gl-infra/infrastructure#8334): Puma 14x4 against Unicorn's 30 processes: p50 84.6 and
+  # 77.9 ms (+8.6 %), p95 979 and 914 (+7.1 %), p99 2,439 and 2,333 (+4.5 %), queue 7.1 and 6.9 ms. Requests here have
+  # Unicorn's latencies less its queue, 40 % of it CPU; 15/s, neither of which is published. Simulated: +10, +8 and
+  # +3 %, and no longer queue. (With twice the load +20, +17 and +3 %.)
   test "four threads a process cost GitLab some percent against processes of one" do
     points = [[0, 15], [0.5, 71], [0.95, 907], [0.99, 2_326], [1, 6_000]]
     app = asking_app(times_ms(points, 1_000), cpu_ratio: 0.4, queries_per_ms: 0.25)
-    threads, processes = %w[14x4 30x1].map { |text| in_production([app], scenario(text, poisson(15, reuse_count: 1)), puma: "5.0.0", ruby: "3.2.8", cores_count: 16, requests_count: 40_000) }
+    threads, processes = %w[14x4 30x1].map do |text|
+      in_production([app], scenario(text, poisson(15, reuse_count: 1)), puma: "5.0.0", ruby: "3.2.8", cores_count: 16,
+        requests_count: 40_000)
+    end
     {0.5 => 0.086, 0.95 => 0.071}.each do |ratio, measured|
       assert_includes measured / 1.5..measured * 1.5, threads.quantile_ns(ratio).fdiv(processes.quantile_ns(ratio)) - 1, ratio
     end

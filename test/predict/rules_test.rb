@@ -10,7 +10,9 @@ class RulesTest < TunerTest
 
   test "Puma's versions fall into three families" do
     park, poll_todo, poll_inline = %i[park poll_todo poll_inline]
-    {"5.6.9" => park, "6.6.1" => park, "7.0.4" => poll_todo, "7.1.0" => poll_inline, "7.2.1" => poll_inline, "8.0.2" => poll_inline, nil => poll_inline}.each do |version, after_answer|
+    families = {"5.6.9" => park, "6.6.1" => park, "7.0.4" => poll_todo, "7.1.0" => poll_inline, "7.2.1" => poll_inline,
+                "8.0.2" => poll_inline, nil => poll_inline}
+    families.each do |version, after_answer|
       assert_equal after_answer, Rules.puma(version)[:after_answer], version.to_s
     end
     assert_equal [1, 0], [Rules.puma("6.0.0")[:gate], Rules.puma("7.0.0")[:gate]]
@@ -34,7 +36,9 @@ class RulesTest < TunerTest
 
   test "without its queue a Puma after 8.0.2 waits for a free thread, and the others do as they do with it" do
     rules = ->(version, features: nil) { Rules.puma(version, features:, queue_requests: false).values_at(:gate, :overload_delay_ns) }
-    assert_equal [[0, 5_000_000], [1, 0], [1, 0]], [rules.call("8.0.2"), rules.call("8.0.2", features: %w[queueless_gate overload_delay io_threads]), rules.call("8.1.0")]
+    assert_equal [0, 5_000_000], rules.call("8.0.2")
+    assert_equal [1, 0], rules.call("8.0.2", features: %w[queueless_gate overload_delay io_threads])
+    assert_equal [1, 0], rules.call("8.1.0")
     assert_equal Rules.puma("6.6.1"), Rules.puma("6.6.1", queue_requests: false)
   end
 
@@ -51,12 +55,17 @@ class RulesTest < TunerTest
   end
 
   test "a plan goes by what the recorded Puma was seen to have" do
-    gate = ->(features) { Predict::Plan.new(workload: workload.with(puma_features: features), machine:, scenario: scenario("2x2"), seed: 1, requests_count: 1).to_h[:gate] }
+    gate = lambda do |features|
+      Predict::Plan.new(workload: workload.with(puma_features: features), machine:, scenario: scenario("2x2"), seed: 1,
+        requests_count: 1).to_h[:gate]
+    end
     assert_equal [0, 0, 1], [nil, %w[overload_delay io_threads], %w[accept_gate busy_delay park]].map(&gate)
   end
 
   test "the GVL is thrown, handed over, or taken back" do
-    {"3.1.2" => :barging, "3.2.8" => :barging, "3.3.0" => :fifo, "3.4.5" => :fifo, "4.0.5" => :fifo, "4.1.0" => :hot, "4.1.0dev" => :hot}.each do |version, rule|
+    rules = {"3.1.2" => :barging, "3.2.8" => :barging, "3.3.0" => :fifo, "3.4.5" => :fifo, "4.0.5" => :fifo,
+             "4.1.0" => :hot, "4.1.0dev" => :hot}
+    rules.each do |version, rule|
       assert_equal rule, Rules.gvl(version), version
       assert_equal :hot, Rules.gvl(version, measured: "hot"), "a patched build"
     end

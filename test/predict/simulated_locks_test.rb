@@ -31,7 +31,8 @@ class SimulatedLocksTest < TunerTest
   end
 
   test "arrivals by chance, a Mutex always held as long: M/D/1" do
-    outcome = simulate(app(steps(["acquire", 0], ["db", 2], ["release", 0]), kinds_of_locks: ["mutex"]), "1x80", arrivals: Model::Arrivals.open(350), requests_count: 200_000)
+    locked = app(steps(["acquire", 0], ["db", 2], ["release", 0]), kinds_of_locks: ["mutex"])
+    outcome = simulate(locked, "1x80", arrivals: Model::Arrivals.open(350), requests_count: 200_000)
     wait_s = Oracles.mg1_wait(350.0, services: [0.002])
     assert_in_epsilon wait_s * Units::NS_PER_S, outcome.means[:lock], 0.05
     assert_in_delta 0, outcome.means[:queue], 1_000
@@ -97,7 +98,8 @@ class SimulatedLocksTest < TunerTest
   end
 
   test "two nested locks: who has the outer one never waits for the inner" do
-    nested = app(steps(["acquire", 0], ["db", 4], ["acquire", 1], ["db", 6], ["release", 1], ["release", 0]), kinds_of_locks: %w[mutex mutex], connections_count: 5)
+    request = steps(["acquire", 0], ["db", 4], ["acquire", 1], ["db", 6], ["release", 1], ["release", 0])
+    nested = app(request, kinds_of_locks: %w[mutex mutex], connections_count: 5)
     outcome = simulate(nested, "1x5")
     assert_in_epsilon 100, outcome.throughput_per_s, 0.01
     assert_in_delta 1, outcome.lock_waits.dig(0, 0), 0.01
@@ -107,7 +109,8 @@ class SimulatedLocksTest < TunerTest
   end
 
   test "two locks hand over hand: one request may be in each" do
-    chain = app(steps(["acquire", 0], ["db", 5], ["acquire", 1], ["release", 0], ["db", 5], ["release", 1]), kinds_of_locks: %w[mutex mutex], connections_count: 6)
+    request = steps(["acquire", 0], ["db", 5], ["acquire", 1], ["release", 0], ["db", 5], ["release", 1])
+    chain = app(request, kinds_of_locks: %w[mutex mutex], connections_count: 6)
     assert_in_epsilon 200, simulate(chain, "1x6").throughput_per_s, 0.02
   end
 
@@ -129,9 +132,11 @@ class SimulatedLocksTest < TunerTest
   #   302.5   B's answer
   test "a lock held over a short write, beside one that computes: waits for the lock are waits for the GVL in disguise" do
     log = steps(1, ["acquire", 0], 0.5, ["file", 1.5], 0.5, ["release", 0], 1)
-    work = workload(endpoints: [endpoint_demand(log, name: "GET /log", weight_ratio: 0.5), endpoint_demand(steps(5_000), name: "GET /compute", weight_ratio: 0.5)],
-      connections_count: 3, kinds_of_locks: ["mutex"])
-    outcome = simulate_from_start(work, "1x3", seed: seed_of([true, true, false, true], first_ratio: 0.5), requests_count: 2, queue_requests: false)
+    endpoints = [endpoint_demand(log, name: "GET /log", weight_ratio: 0.5),
+      endpoint_demand(steps(5_000), name: "GET /compute", weight_ratio: 0.5)]
+    work = workload(endpoints:, connections_count: 3, kinds_of_locks: ["mutex"])
+    seed = seed_of([true, true, false, true], first_ratio: 0.5)
+    outcome = simulate_from_start(work, "1x3", seed:, requests_count: 2, queue_requests: false)
     assert_equal [101.5, 302.5], outcome.latencies_ns.map { |ns| ns.fdiv(MS) }
     assert_equal [[0.5, 98.0 * MS / 2]], outcome.lock_waits
     gvl_wait_ms = 97 + 99.5 + 99
@@ -173,12 +178,16 @@ class SimulatedLocksTest < TunerTest
   end
 
   test "a background thread that goes on for ever does not hide a deadlock" do
-    ring = app(in_order(0, 1), in_order(1, 0), kinds_of_locks: %w[mutex mutex], connections_count: 4, background: [Model::BackgroundDemand.new(name: "metrics", burst_ns: MS, gap_ns: 10 * MS)])
+    background = [Model::BackgroundDemand.new(name: "metrics", burst_ns: MS, gap_ns: 10 * MS)]
+    ring = app(in_order(0, 1), in_order(1, 0), kinds_of_locks: %w[mutex mutex], connections_count: 4, background:)
     assert_raises(Predict::Deadlock) { simulate(ring, "1x4", arrivals: Model::Arrivals.open(200)) }
   end
 
   test "a forecast says which locks wait for each other, and how long requests wait for which" do
-    forecast = ->(*demands) { Predict::Sweeper.new(workload: app(*demands, kinds_of_locks: ["mutex", 2], connections_count: 6), machine:, seed: 1, seeds_count: 2, requests_count: 500).forecast(scenario("1x6")) }
+    forecast = lambda do |*demands|
+      workload = app(*demands, kinds_of_locks: ["mutex", 2], connections_count: 6)
+      Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: 2, requests_count: 500).forecast(scenario("1x6"))
+    end
     stuck = forecast.call(in_order(0, 1), in_order(1, 0))
     assert_match(/deadlock.*lock 0 and lock 1/, stuck.unsteady)
     fine = forecast.call(in_order(0, 1))

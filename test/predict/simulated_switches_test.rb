@@ -110,14 +110,18 @@ class SimulatedSwitchesTest < TunerTest
     assert_operator without.means[:queue], :>=, MS
   end
 
-  # Puma's own test of PR 3969: a slow request has one worker, and then eight fast ones come at once. The other worker has time for all.
+  # Puma's own test of PR 3969: a slow request has one worker, and then eight fast ones come at once. The other worker
+  # has time for all.
   test "without a reactor, Puma 7 to 8.0.2 accepts what it has no thread for, and others do not" do
-    endpoints = [endpoint_demand(steps(["sleep", 2_000]), name: "GET /slow", weight_ratio: 0.05), endpoint_demand(steps(["sleep", 1]), name: "GET /fast", weight_ratio: 0.95)]
+    endpoints = [endpoint_demand(steps(["sleep", 2_000]), name: "GET /slow", weight_ratio: 0.05),
+      endpoint_demand(steps(["sleep", 1]), name: "GET /fast", weight_ratio: 0.95)]
+    seed = seed_of([true, *[false] * 8], first_ratio: 0.05)
     on = machine(wakeup_idle_ns: [20 * US, 40 * US, 60 * US], acceptor_cpu_ns: 40 * US)
     arrivals = Model::Arrivals.replayed([0, MS, *(1..8).map { |index| 100 * MS + index * US }, 10_000 * MS])
     durations_ms = %w[6.6.1 8.0.2 8.0.3].map do |version|
       app = workload(endpoints:).with(puma_version: version)
-      simulate_from_start(app, "2x1", arrivals:, on:, seed: seed_of([true, *[false] * 8], first_ratio: 0.05), requests_count: 8, queue_requests: false).duration_ns / MS
+      outcome = simulate_from_start(app, "2x1", arrivals:, on:, seed:, requests_count: 8, queue_requests: false)
+      outcome.duration_ns / MS
     end
     assert_operator durations_ms[1], :>, 1_900
     [durations_ms.first, durations_ms.last].each { |ms| assert_operator ms, :<, 500 }

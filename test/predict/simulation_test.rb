@@ -128,12 +128,14 @@ class SimulationTest < TunerTest
     assert_equal [10 * MS, 10.0 * MS], [outcome.latencies_ns.uniq, outcome.means[:io]].flatten
     kinds.each do |kind|
       waits = workload(endpoints: [endpoint_demand(steps(["db", 1], [kind, 10]))], connections_count: 6)
-      assert_in_epsilon 200, simulate(waits, "1x6", stations: [Predict::Station.new(kind:, servers_count: 2)]).throughput_per_s, (kind == "db") ? 0.2 : 0.01, kind
+      outcome = simulate(waits, "1x6", stations: [Predict::Station.new(kind:, servers_count: 2)])
+      assert_in_epsilon 200, outcome.throughput_per_s, (kind == "db") ? 0.2 : 0.01, kind
     end
   end
 
   test "a request's time is the sum of its parts, whatever it meets" do
-    busy = machine(cores_count: 2, client_cpu_ns: 100_000, handoff_ns: 9_000, wakeup_idle_ns: [40_000], wakeup_loaded_ns: [900_000], reactor_wakeup_cpu_ns: 20_000)
+    busy = machine(cores_count: 2, client_cpu_ns: 100_000, handoff_ns: 9_000, wakeup_idle_ns: [40_000],
+      wakeup_loaded_ns: [900_000], reactor_wakeup_cpu_ns: 20_000)
     parts = Probe::Parts::WALL
     [Model::Arrivals.closed(12), Model::Arrivals.open(150), Model::Arrivals.open(150, kind: "bursty", burst_count: 5)].each do |arrivals|
       outcome = simulate(workload(endpoints: [exponential_endpoint(2, 6, 1)]), "3x3", arrivals:, on: busy)
@@ -199,7 +201,8 @@ class SimulationTest < TunerTest
 
   test "groups of arrivals queue longer than single ones of the same rate" do
     work = workload(endpoints: [endpoint_demand(demand([2]))])
-    single, grouped = [Model::Arrivals.open(200), Model::Arrivals.open(200, kind: "bursty", burst_count: 8)].map { |arrivals| simulate(work, "1x5", arrivals:, requests_count: 20_000) }
+    arrivals = [Model::Arrivals.open(200), Model::Arrivals.open(200, kind: "bursty", burst_count: 8)]
+    single, grouped = arrivals.map { |arrivals| simulate(work, "1x5", arrivals:, requests_count: 20_000) }
     assert_in_epsilon 200, grouped.throughput_per_s, 0.05
     assert_operator grouped.mean_ns, :>, 2 * single.mean_ns
   end

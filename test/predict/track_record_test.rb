@@ -39,7 +39,9 @@ class TrackRecordTest < TunerTest
   test "a check is kept with what it was made of" do
     record.add("shop", [check(110.0)], machine_key: "2 cores")
     kept = JSON.parse(File.read(@path)).fetch("apps").fetch("shop")
-    assert_equal [{"metric" => "throughput", "log_ratio" => Math.log(1.1), "scenario" => scenario("1x5").to_s, "machine" => "2 cores", "date" => "2026-01-02T03:04:05Z"}], kept
+    expected = {"metric" => "throughput", "log_ratio" => Math.log(1.1), "scenario" => scenario("1x5").to_s,
+                "machine" => "2 cores", "date" => "2026-01-02T03:04:05Z"}
+    assert_equal [expected], kept
     assert_equal %w[forecasts.json forecasts.json.lock], Dir.children(File.dirname(@path)).sort
   end
 
@@ -84,7 +86,8 @@ class TrackRecordTest < TunerTest
 
   test "checks are of the metrics that both sides know, and of steady forecasts" do
     made = forecast("1x5", 100.0)
-    assert_equal %w[throughput p99], Predict::Check.all(made, {"throughput" => estimate(90.0), "p99" => estimate(90.0 * MS), "boot" => estimate(1.0)}).map(&:metric)
+    seen = {"throughput" => estimate(90.0), "p99" => estimate(90.0 * MS), "boot" => estimate(1.0)}
+    assert_equal %w[throughput p99], Predict::Check.all(made, seen).map(&:metric)
     assert_empty Predict::Check.all(made.with(unsteady: "too much"), {"throughput" => estimate(90.0)})
     assert_empty Predict::Check.all(made, {"throughput" => estimate(0.0)})
   end
