@@ -63,11 +63,11 @@ module PumaTuner
         # @return [RoundsNeeded]
         def of(verdict)
           level_ratio = verdict.level_ratio || Judge::LEVEL_RATIO
+          interval_count = (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio).last }
           others = verdict.comparisons.select(&:adjusted_p_value)
           others_count = others_count(others.size * [verdict.looks.to_a.size, 1].max) if others.any?
-          interval_count = (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio).last }
-          intervals = verdict.comparisons.any? { |comparison| comparison.ratio.level_ratio }
-          new(level_ratio:, interval_count:, others_count:, intervals:,
+          new(level_ratio:, interval_count:, others_count:,
+            intervals: verdict.comparisons.any? { |comparison| comparison.ratio.level_ratio },
             others_enough: others.any? { |comparison| comparison.ratio.samples_count >= others_count })
         end
 

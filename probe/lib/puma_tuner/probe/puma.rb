@@ -2,18 +2,16 @@
 
 module PumaTuner
   module Probe
-    # All that knows Puma (6, 7 and 8) from inside, and everything that is prepended to
-    # it: who is told when one of its classes appears, when a server starts, when a master
-    # begins to look after its workers, when a client is queued, and around each request.
+    # All that knows Puma (6, 7 and 8) from inside, and everything that is prepended to it: who is told when one of its
+    # classes appears, when a server starts, when a master begins to look after its workers, when a client is queued,
+    # and around each request.
     #
-    # | differs                              | Puma 6              | 7                  | 8                     | told
-    # by            |
-    # |--------------------------------------|---------------------|--------------------|-----------------------|--------------------|
-    # | Server#handle_request                | (client, requests)  | the same           | (processor, client, …)| the
-    # version        | | the event once a launcher serves     | on_booted           | after_booted       | the same
-    # | both are registered| | a before_worker_boot hook in options | a block             | {block:}           | the
-    # same              | the version        | | the user's options                   | options             | options,
-    # _options  | _options              | respond_to?        |
+    # | differs                 | Puma 6             | 7                 | 8                      | told by         |
+    # |-------------------------|--------------------|-------------------|------------------------|-----------------|
+    # | Server#handle_request   | (client, requests) | the same          | (processor, client, …) | the version     |
+    # | event once it serves    | on_booted          | after_booted      | the same               | both registered |
+    # | before_worker_boot hook | a block            | {block:}          | the same               | the version     |
+    # | the user's options      | options            | options, _options | _options               | respond_to?     |
     module Puma
       # Puma's outermost middleware sets this in a request's environment. Where it is missing the client had gone before
       # its turn, as clients do who give up while they are queued: no work for the app, so no request.
