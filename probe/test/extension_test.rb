@@ -4,8 +4,8 @@ require "test_helper"
 require "open3"
 require "tmpdir"
 
-# The extension for an app whose Ruby is another than the one that this was compiled for. Here it is the same one, and a copy of the
-# library without what was compiled.
+# The extension for an app whose Ruby is another than the one that this was compiled for. Here it is the same one, and a
+# copy of the library without what was compiled.
 class ExtensionTest < TunerTest
   time_limit 120
 

@@ -6,9 +6,10 @@ require "support/served_app"
 require "open3"
 require "socket"
 
-# Real servers under load to which something happens. After each, three counts of requests are held against each other: what the
-# clients had answered, what the app itself has counted (a byte in a file for each request, by the kernel), and what the probe has recorded.
-# They agree to the unit; where a process is killed, but for those requests that were under way in it.
+# Real servers under load to which something happens. After each, three counts of requests are held against
+# each other: what the clients had answered, what the app itself has counted (a byte in a file for each
+# request, by the kernel), and what the probe has recorded. They agree to the unit; where a process is killed,
+# but for those requests that were under way in it.
 class FaultsTest < TunerTest
   include PumaTuner
   include Namespace
@@ -286,8 +287,8 @@ class FaultsTest < TunerTest
     end
   end
 
-  # A server on its own, with `PumaTuner.run` in its puma.rb. What it has recorded can't be read from outside of its namespace: its own
-  # lines tell that it serves and what it says.
+  # A server on its own, with `PumaTuner.run` in its puma.rb. What it has recorded can't be read from outside of its
+  # namespace: its own lines tell that it serves and what it says.
   def in_hostile_place(before, environment: {})
     words = in_namespace(before)
     ServedApp.open(rackup: RACKUP, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 0.3)\n") do |app|

@@ -52,7 +52,8 @@ class HarmlessTest < TunerTest
     assert_equal "true\ntrue\nfalse\ntrue\n", out
   end
 
-  # The clock of whoever waits: the limit is the issue's, and far below a time slice, of which each release of the GVL would cost one.
+  # The clock of whoever waits: the limit is the issue's, and far below a time slice, of
+  # which each release of the GVL would cost one.
   test "the clock starts beside a thread that computes without giving it a turn" do
     out, = run_script(<<~RUBY)
       turns = 0
@@ -134,7 +135,8 @@ class HarmlessTest < TunerTest
   CONTROLS_ENDED = 5
 
   # @param words [Array<String>] Ruby's
-  # @return [Array<String>] what some processes printed, and how each ended; those that hang are killed, and others tried
+  # @return [Array<String>] what some processes printed, and how each ended;
+  #   those that hang are killed, and others tried
   def ends_of(*words, tries: TRIES_MAX, wanted: ENDS_WANTED)
     ends = []
     tries.times do

@@ -29,7 +29,8 @@ class LedgersTest < TunerTest
 
   def counts(account) = account.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] }
 
-  # A process that watches locks: each of two is held once, in the order that is given, in a request of its own; and ends.
+  # A process that watches locks: each of two is held once, in the order that is
+  # given, in a request of its own; and ends.
   def record_locks(order, rounds: 1)
     pid = fork do
       GvlClock.start

@@ -154,7 +154,8 @@ class NativeTest < TunerTest
     assert_equal [1, 0], [outcome.unexpected_count, outcome.counted_count]
   end
 
-  # As it is under one GVL: what is under way when the load ends is worked for, too, and CPU per request is of all that the server worked for.
+  # As it is under one GVL: what is under way when the load ends is worked for, too, and CPU per
+  # request is of all that the server worked for.
   test "a closed loop counts as many requests as the server has worked for, one after the other" do
     lock, served_count = Mutex.new, 0
     one_at_a_time = ->(*) { lock.synchronize { sleep(0.02) && (served_count += 1) } && 200 }

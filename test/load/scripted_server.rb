@@ -2,8 +2,8 @@
 
 require "socket"
 
-# A little HTTP server in this process: a thread per connection, so that a slow answer keeps nobody else waiting, and what
-# it notes of each is what the client must have seen.
+# A little HTTP server in this process: a thread per connection, so that a slow answer keeps nobody else waiting, and
+# what it notes of each is what the client must have seen.
 class ScriptedServer
   Received = Struct.new(:http_method, :path, :headers, :body)
   Reply = Struct.new(:status, :headers, :body)

@@ -51,7 +51,8 @@ class WarmupRunTest < TunerTest
     assert_empty WarmupRun.moving([5_000, 6_500, 8_000].map { |live| window(live:, collections: 3) })
   end
 
-  # A heap that fills and is collected in turns, a collection that takes its share of some windows, CPU with its scatter.
+  # A heap that fills and is collected in turns, a collection that takes its
+  # share of some windows, CPU with its scatter.
   test "noise around a level is waited for a few windows at most, nearly always" do
     random = Random.new(7)
     counts = Array.new(200) do

@@ -6,7 +6,8 @@ require "support/builders"
 class CapacityTest < TunerTest
   include Builders
 
-  # A server of 10 ms of work per request as a formula: M/M/1, whose p99 is a hundred times likely to be below ln(100) / (µ - λ).
+  # A server of 10 ms of work per request as a formula: M/M/1, whose p99 is a
+  # hundred times likely to be below ln(100) / (µ - λ).
   SERVICE_PER_S = 100.0
 
   def p99_ms(rate_per_s) = Math.log(100) / (SERVICE_PER_S - rate_per_s) * 1_000

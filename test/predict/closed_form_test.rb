@@ -30,7 +30,8 @@ class ClosedFormTest < TunerTest
       end
   end
 
-  # Puma 8.0.2, Ruby 4.0.5, one process, CPU and waits in turn: 2, 5, 3, 10, 1 ms; wrk with 10 connections, 16 for 8 threads.
+  # Puma 8.0.2, Ruby 4.0.5, one process, CPU and waits in turn: 2, 5, 3, 10,
+  # 1 ms; wrk with 10 connections, 16 for 8 threads.
   test "they miss what was measured by as much as is written down" do
     {1 => [46.7, 0, 0, 0], 2 => [88.7, 6, -18, -2], 3 => [125.1, 12, -29, -6], 5 => [160.3, 2, -32, -5], 8 => [162.1, 1, -23, 1]}
       .each do |threads_count, (measured, *missed_percent)|

@@ -26,8 +26,8 @@ class KnownVectorsTest < TunerTest
 
   def ms(outcome, ratio) = outcome.quantile_ns(ratio) / MS
 
-  # Puma issue 3487: 6.4.2, -t5, sleep 0.2, 10 clients. Without keep-alive p50 420 and p99 428 ms; with it p50 205, p90 1852,
-  # p99 2450 ms: some connections are served over and over, while others wait.
+  # Puma issue 3487: 6.4.2, -t5, sleep 0.2, 10 clients. Without keep-alive p50 420 and p99 428 ms; with it p50 205, p90
+  # 1852, p99 2450 ms: some connections are served over and over, while others wait.
   test "Puma 6 serves some keep-alive connections while others starve" do
     sleeping = [demand([0.2, 0.1], [200], wait_kinds: ["sleep"])]
     fresh = simulate(sleeping, "1x5", 10, puma: "6.4.2", reuse_count: 1)
@@ -52,14 +52,16 @@ class KnownVectorsTest < TunerTest
     assert_in_epsilon 98, ms(new, 0.99), 0.2
   end
 
-  # Attachment of Ruby bug 21685: Puma 7.2.0, -w2 -t5, 5 ms of sleep, 60 clients: 1,954 requests/s, p50 30.6, p99 31.7 ms.
+  # Attachment of Ruby bug 21685: Puma 7.2.0, -w2 -t5, 5 ms of sleep, 60 clients:
+  # 1,954 requests/s, p50 30.6, p99 31.7 ms.
   test "two workers of five threads that sleep" do
     outcome = simulate([demand([0.05, 0.05], [5.06], wait_kinds: ["sleep"])], "2x5", 60, puma: "7.2.0", cores_count: 8, requests_count: 20_000)
     assert_in_epsilon 1_954, outcome.throughput_per_s, 0.05
     assert_in_epsilon 30.6, ms(outcome, 0.5), 0.08
   end
 
-  # Measured on Puma 8.0.2 and Ruby 4.0.5: one process, CPU 2, wait 5, CPU 3, wait 10, CPU 1 ms, 10 connections, 16 for eight threads.
+  # Measured on Puma 8.0.2 and Ruby 4.0.5: one process, CPU 2, wait 5, CPU 3, wait 10,
+  # CPU 1 ms, 10 connections, 16 for eight threads.
   MEASURED_PER_S = {1 => 46.7, 2 => 88.7, 3 => 125.1, 5 => 160.3, 8 => 162.1}.freeze
 
   MEASURED_PER_S.each do |threads_count, measured_per_s|
@@ -72,8 +74,8 @@ class KnownVectorsTest < TunerTest
     end
   end
 
-  # --- from production: what is not published of an app is set here, and said. Order and direction hold; sizes within a factor of 1.5, or
-  # the reason is told.
+  # --- from production: what is not published of an app is set here, and said. Order and direction hold; sizes
+  # within a factor of 1.5, or the reason is told.
 
   # @param endpoints [Array<Model::EndpointDemand>]
   # @param scenario [Predict::Scenario]
@@ -107,14 +109,15 @@ class KnownVectorsTest < TunerTest
 
   def poisson(rate_per_s, **) = Model::Arrivals.open(rate_per_s, **)
 
-  # Puma issue 3961 (2026-08-14): many workers of one thread behind nginx, a connection for each request, more than 1,000/s. From 6.4.2 to
-  # 7.2.1 the mean wait in the queue went from 1.88 to 6.50 ms, its p95 from 2.21 to 37.6 ms, as a busy worker takes connections that idle
-  # ones could have had. The harness there: 16x1, three clients that ask for 300 ms over and over, 640 other requests a second.
+  # Puma issue 3961 (2026-08-14): many workers of one thread behind nginx, a connection for each request, more than
+  # 1,000/s. From 6.4.2 to 7.2.1 the mean wait in the queue went from 1.88 to 6.50 ms, its p95 from 2.21 to 37.6 ms, as
+  # a busy worker takes connections that idle ones could have had. The harness there: 16x1, three clients that ask for
+  # 300 ms over and over, 640 other requests a second.
   #
-  # How long those take is not told: 13 ms here, with which 6.4.2 has a queue of half a millisecond. (The 1.8 ms that it has at least in
-  # production are the way through nginx.) Simulated (three seeds): mean 0.4 to 0.8 -> 6.1 to 7.4 ms, 1.3 times the growth that was
-  # measured. p95 grows by 9 to 21 ms, where 35 were: it lies where those requests begin that are behind a slow one, and how many they are,
-  # and how slow, hangs on the app.
+  # How long those take is not told: 13 ms here, with which 6.4.2 has a queue of half a millisecond. (The 1.8 ms that it
+  # has at least in production are the way through nginx.) Simulated (three seeds): mean 0.4 to 0.8 -> 6.1 to 7.4 ms,
+  # 1.3 times the growth that was measured. p95 grows by 9 to 21 ms, where 35 were: it lies where those requests begin
+  # that are behind a slow one, and how many they are, and how slow, hangs on the app.
   test "without a gate, workers of one thread take requests that idle ones could have had" do
     fast, slow = {13 => 640, 300 => 10}.map { |ms, per_s| endpoint_demand(demand([0.5, 0.5], [ms - 1]), name: "GET /#{ms}", weight_ratio: per_s / 650.0) }
     before, after = %w[6.4.2 7.2.1].map do |puma|
@@ -127,16 +130,17 @@ class KnownVectorsTest < TunerTest
     assert_in_delta ms(before, 0.5), ms(after, 0.5), 1, "most requests notice nothing"
   end
 
-  # Rails issue 50450 (2024-01-08), HEY on 32 vCPU, requests at even intervals. At 50/s 32x1 had p50 200, p90 422, p95 467, p99 634 ms, 12 ms
-  # of wait for the GVL (threads of its own), 16x2 had p50 319, p99 926 ms, 64 ms of wait for the GVL. At 100/s 16x2 answered 62 % within 5 s,
-  # with 128 ms of wait for the GVL.
+  # Rails issue 50450 (2024-01-08), HEY on 32 vCPU, requests at even intervals. At 50/s 32x1 had p50 200, p90 422, p95
+  # 467, p99 634 ms, 12 ms of wait for the GVL (threads of its own), 16x2 had p50 319, p99 926 ms, 64 ms of wait for the
+  # GVL. At 100/s 16x2 answered 62 % within 5 s, with 128 ms of wait for the GVL.
   #
-  # Requests here have 32x1's latencies less 3 %, with straight lines between the quantiles, as their mean of 227 ms without the GVL asks for;
-  # 77 % of it CPU (the database had 53 ms), twelve waits; two vCPU are taken to do 1.3 cores' work. Simulated, 16x2 against 32x1: p50
-  # 1.11 times (measured: 1.59), p99 1.16 (1.46), 28 ms more of wait for the GVL (52); at 100/s no end, with 109 ms of it (128). Why it is
-  # less at 50/s, by more than a factor of 1.5 in the wait: which workers get the requests depends on how many connections somebody keeps
-  # open to them, which is not told; the more evenly they fall, the less two threads meet. And X-Runtime grew by 68 ms, of which waiting for the
-  # GVL was 52: something else got slower, too.
+  # Requests here have 32x1's latencies less 3 %, with straight lines between the quantiles, as their mean of 227 ms
+  # without the GVL asks for; 77 % of it CPU (the database had 53 ms), twelve waits; two vCPU are taken to do 1.3
+  # cores' work. Simulated, 16x2 against 32x1: p50 1.11 times (measured: 1.59), p99 1.16 (1.46), 28 ms more of wait
+  # for the GVL (52); at 100/s no end, with 109 ms of it (128). Why it is less at 50/s, by more than a factor of 1.5
+  # in the wait: which workers get the requests depends on how many connections somebody keeps open to them, which is
+  # not told; the more evenly they fall, the less two threads meet. And X-Runtime grew by 68 ms, of which waiting for
+  # the GVL was 52: something else got slower, too.
   HEY_MS = [[0, 33], [0.1, 65], [0.25, 114], [0.5, 194], [0.6, 248], [0.7, 302], [0.8, 355], [0.9, 409], [0.95, 453], [0.99, 615], [1, 776]].freeze
 
   # @return [Hash{Symbol => Float}] means of three simulations
@@ -167,10 +171,10 @@ class KnownVectorsTest < TunerTest
     assert_includes 128 / 1.5..128 * 1.5, two[:gvl]
   end
 
-  # Puma issue 2311 (2020-07-15): with its queue on (queue_requests), one thread in each worker, p99 is 150 to 180 ms higher than without,
-  # and hardly so with two threads. Up to 6.x a thread stays 0.2 s with a connection that is kept open; without the
-  # queue Puma closes each (request.rb: keep_alive &&= @queue_requests). Simulated, one worker, 0.2 and 0.4 requests/s:
-  # 200 ms higher with one thread, 0 to 2 with two.
+  # Puma issue 2311 (2020-07-15): with its queue on (queue_requests), one thread in each worker, p99 is 150 to 180 ms
+  # higher than without, and hardly so with two threads. Up to 6.x a thread stays 0.2 s with a connection that is kept
+  # open; without the queue Puma closes each (request.rb: keep_alive &&= @queue_requests). Simulated, one worker, 0.2
+  # and 0.4 requests/s: 200 ms higher with one thread, 0 to 2 with two.
   test "a single thread that stays with its connection keeps others waiting; of two, one is free" do
     app = endpoint_demand(demand([10, 10, 10], [10, 10]))
     [0.2, 0.4].each do |rate_per_s|
@@ -193,11 +197,11 @@ class KnownVectorsTest < TunerTest
     scenario.with(arrivals: scenario.arrivals.with(reuse_count: 1))
   end
 
-  # Puma pull request 2079 (2019-11-21): at GitLab, connections that busy workers took cost 20 to 30 % at p60; the delay of
-  # wait_for_less_busy_worker (5 ms) was the cure. The app is not described: 16x4 here, as GitLab's servers were, 80 ms at the median, 80 % of
-  # it CPU, a query for each 4 ms, workers busy 40 to 60 % of the time. Simulated: 13 %. So the direction, and half of the size: a worker
-  # whose GVL is held loses the race for a connection in the simulation; the less it computes, the more it wins and the less it costs. With few
-  # workers it is less still (8x4: 8 %).
+  # Puma pull request 2079 (2019-11-21): at GitLab, connections that busy workers took cost 20 to 30 % at p60; the delay
+  # of wait_for_less_busy_worker (5 ms) was the cure. The app is not described: 16x4 here, as GitLab's servers were,
+  # 80 ms at the median, 80 % of it CPU, a query for each 4 ms, workers busy 40 to 60 % of the time. Simulated: 13 %. So
+  # the direction, and half of the size: a worker whose GVL is held loses the race for a connection in the simulation;
+  # the less it computes, the more it wins and the less it costs. With few workers it is less still (8x4: 8 %).
   test "busy workers that leave connections to others for 5 ms are worth more than a tenth at p60" do
     app = asking_app(times_ms([[0, 40], [0.5, 80], [1, 160]], 300), cpu_ratio: 0.8, queries_per_ms: 0.25)
     [0.4, 0.6].each do |busy_ratio|
@@ -209,10 +213,11 @@ class KnownVectorsTest < TunerTest
     end
   end
 
-  # The same pull request (2019-12-12): GitLab's projects page, 100 requests of each of 1 to 8 clients (`ab`, a new connection for each), in
-  # seconds: the median of three runs without the delay, the mean of two with it. What hangs on the delay peaks at four clients, so there
-  # were four workers; 80 % of a request's 88 ms is taken to be Ruby's, the rest to be computed by databases beside it. How much the
-  # machine gets done at once is from the runs with the delay, of one to four clients and of eight. What is simulated of it: all else.
+  # The same pull request (2019-12-12): GitLab's projects page, 100 requests of each of 1 to 8 clients (`ab`, a new
+  # connection for each), in seconds: the median of three runs without the delay, the mean of two with it. What hangs on
+  # the delay peaks at four clients, so there were four workers; 80 % of a request's 88 ms is taken to be Ruby's, the
+  # rest to be computed by databases beside it. How much the machine gets done at once is from the runs with the delay,
+  # of one to four clients and of eight. What is simulated of it: all else.
   SECONDS_WITHOUT = [8.891, 9.489, 10.471, 11.720, 13.355, 15.488, 18.122, 20.236].freeze
   SECONDS_WITH = [9.219, 9.301, 10.015, 10.564, 13.159, 15.644, 18.086, 20.632].freeze
 
@@ -251,9 +256,9 @@ class KnownVectorsTest < TunerTest
     assert_in_delta threads.means[:queue] / MS, processes.means[:queue] / MS, 0.2
   end
 
-  # puma-plus 0.1.0, a comment in decide.go: eight threads of 50 ms of CPU took 125.3 ms for a request, 75.3 of them waiting for the GVL; by
-  # 1 - CPU / time the app seems to do 60 % IO. As arithmetic: one server, service always the same, three quarters busy (M/D/1:
-  # 50 ms x 3/4 / (2 x 1/4) = 75 ms).
+  # puma-plus 0.1.0, a comment in decide.go: eight threads of 50 ms of CPU took 125.3 ms for a request, 75.3 of them
+  # waiting for the GVL; by 1 - CPU / time the app seems to do 60 % IO. As arithmetic: one server, service always the
+  # same, three quarters busy (M/D/1: 50 ms x 3/4 / (2 x 1/4) = 75 ms).
   test "waiting for the GVL is no IO, and threads that only compute wait as M/D/1 says" do
     recorded = trace("gvl_wait", 75.3, "held", 50)
     assert_in_delta 0.6, 1 - recorded.cpu_ns.fdiv(recorded.wall_ns), 0.002

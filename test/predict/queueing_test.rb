@@ -14,7 +14,8 @@ class QueueingTest < TunerTest
   # --- closed
 
   test "mean value analysis gives the figures worked out by hand" do
-    # One: 1 / (2 + 4). Two: it finds 1/3 queued, stays 2 x 4/3 there, 2 / (8/3 + 4). Three: it finds 0.8, 3 / (3.6 + 4).
+    # One: 1 / (2 + 4). Two: it finds 1/3 queued, stays 2 x 4/3 there,
+    # 2 / (8/3 + 4). Three: it finds 0.8, 3 / (3.6 + 4).
     [1 / 6.0, 0.3, 3 / 7.6].zip(Queueing.mva(3, service: 2, delay: 4)) { |by_hand, rate| assert_in_epsilon by_hand, rate, 1e-12 }
   end
 

@@ -4,8 +4,8 @@ require "test_helper"
 require "support/builders"
 require "support/simulating"
 
-# Locks and pools in the simulation, against theory and against schedules made by hand. By the core; its twin takes the same
-# steps (twin_test.rb).
+# Locks and pools in the simulation, against theory and against schedules made by hand. By the core;
+# its twin takes the same steps (twin_test.rb).
 class SimulatedLocksTest < TunerTest
   include Builders
   include Simulating
@@ -58,8 +58,8 @@ class SimulatedLocksTest < TunerTest
     assert_in_epsilon outcome.mean_ns - 10 * MS, outcome.means[:lock], 0.03
   end
 
-  # Measured, Ruby 3.4.5: two threads that each lock a Mutex, sleep 1 ms, unlock it and begin again had it 459 times and once; with
-  # Thread.pass in between, 227 times each.
+  # Measured, Ruby 3.4.5: two threads that each lock a Mutex, sleep 1 ms, unlock it and begin again had it 459 times and
+  # once; with Thread.pass in between, 227 times each.
   test "who locks a Mutex again before it lets go of the GVL keeps the others out" do
     turn = [["acquire", 0], ["sleep", 1], ["release", 0]]
     ends_ms = [turn * 100, (turn + [["io", 0]]) * 100].map do |turns|
@@ -77,8 +77,9 @@ class SimulatedLocksTest < TunerTest
     assert_operator mutex, :<, 2
   end
 
-  # All who wait are woken, and who is awake first has it: of seven one, by chance. So the number of turns until a thread has it is
-  # geometric, 29.9 of them at the 99th percentile. Who returns it is away for a millisecond, and lines up again.
+  # All who wait are woken, and who is awake first has it: of seven one, by chance. So the number
+  # of turns until a thread has it is geometric, 29.9 of them at the 99th percentile. Who returns
+  # it is away for a millisecond, and lines up again.
   test "an unfair pool serves as many as a fair one, in no order" do
     work = ->(kind) { app(steps(["acquire", 0], ["db", 10], ["release", 0], ["db", 1]), kinds_of_locks: [[kind, 1]], connections_count: 8) }
     by_chance = machine(wakeup_idle_ns: (0...1_000).map { |number| number * 500 })
@@ -114,8 +115,8 @@ class SimulatedLocksTest < TunerTest
     assert_in_epsilon 200, simulate(chain, "1x6").throughput_per_s, 0.02
   end
 
-  # Two that log (1 ms, and 1 ms with the lock, in whose middle a write takes 1.5 ms) and one that computes, all there at 0; each
-  # answer closes its connection (queue_requests off), so that no look at it is in the way.
+  # Two that log (1 ms, and 1 ms with the lock, in whose middle a write takes 1.5 ms) and one that computes, all there
+  # at 0; each answer closes its connection (queue_requests off), so that no look at it is in the way.
   #
   #     0     the acceptor hands out log A, which begins, and lines up for the GVL
   #     1     A has the lock

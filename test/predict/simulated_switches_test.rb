@@ -4,8 +4,8 @@ require "test_helper"
 require "support/builders"
 require "support/simulating"
 
-# What it costs that threads take turns, threads that are there whatever the load, and Puma without a reactor. By the core; its
-# twin takes the same steps (twin_test.rb).
+# What it costs that threads take turns, threads that are there whatever the load, and Puma without a reactor. By the
+# core; its twin takes the same steps (twin_test.rb).
 class SimulatedSwitchesTest < TunerTest
   include Builders
   include Simulating

@@ -4,8 +4,8 @@ require "test_helper"
 require "support/random_plans"
 require "oracles/simulation"
 
-# The core in C and its twin in Ruby take the same steps at the same times, whatever they are given; and each request's time is the sum
-# of its parts, to the nanosecond.
+# The core in C and its twin in Ruby take the same steps at the same times, whatever they are given; and each request's
+# time is the sum of its parts, to the nanosecond.
 class TwinTest < TunerTest
   include RandomPlans
 

@@ -3,8 +3,9 @@
 require "test_helper"
 require "tmpdir"
 
-# Who held the GVL while a request waited for it. Holders compute and release nothing, so whose the wait is, is known; but for
-# the way from one thread to the next, which is long where others want the cores, and counts for whoever was last.
+# Who held the GVL while a request waited for it. Holders compute and release nothing, so whose
+# the wait is, is known; but for the way from one thread to the next, which is long where others
+# want the cores, and counts for whoever was last.
 class BlameTest < TunerTest
   include PumaTuner::Probe
 
@@ -41,7 +42,8 @@ class BlameTest < TunerTest
   # Requests that wait beside a thread that does the block over and over.
   #
   # @yieldparam times [Integer] how often it was done before
-  # @return [Hash{Array(Symbol, String) => Float}] who held the GVL, by kind and name, to the share of all that they waited
+  # @return [Hash{Array(Symbol, String) => Float}] who held the GVL, by kind and
+  #   name, to the share of all that they waited
   def shares_beside(requests_count:, sleeps_count: 1, sleep_s: 0.002)
     running = true
     holder = Thread.new {

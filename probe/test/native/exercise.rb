@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Goes through every function of the extension, on many threads: what Sanitizer runs it under sees each access of theirs. With STRESS=1
-# garbage is collected, and what is left is moved, wherever anything is allocated.
+# Goes through every function of the extension, on many threads: what Sanitizer runs it under sees each access of
+# theirs. With STRESS=1 garbage is collected, and what is left is moved, wherever anything is allocated.
 
 $LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))
 require "fileutils"
@@ -50,7 +50,8 @@ Clock.request_begin
 600.times { sleep 0.00001 }
 Clock.request_end(entries.first, nil, nil)
 3_000.times { Clock.job_begin && Clock.request_end(entries.sample, nil, nil) } # more traces than are kept
-# More requests at once than one that waits for them tells apart, most of which end before it does; each computes up to its end.
+# More requests at once than one that waits for them tells apart, most of which end
+# before it does; each computes up to its end.
 compute = ->(ns) { (end_ns = Clock.now_ns + ns) && (nil while Clock.now_ns < end_ns) }
 waiting = Thread.new { Clock.request_begin && 200.times { sleep 0.0001 } && Clock.request_end(entries.first, nil, nil) }
 Array.new(40) { |i|

@@ -4,8 +4,8 @@ require "test_helper"
 require "socket"
 require "tmpdir"
 
-# The clock against workloads whose truth is known. What is asserted is where time goes, never how fast this machine is: a wait takes
-# at least as long as it was asked to, and at most as long as the app's own clock says.
+# The clock against workloads whose truth is known. What is asserted is where time goes, never how fast this machine is:
+# a wait takes at least as long as it was asked to, and at most as long as the app's own clock says.
 class GvlClockTest < TunerTest
   Clock = PumaTuner::Probe::GvlClock
 
@@ -45,7 +45,8 @@ class GvlClockTest < TunerTest
   # @return [Hash{Symbol => Integer}] the numbers of this thread's request, which ends
   def take = PumaTuner::Probe::Parts::TAKEN.zip(Clock.request_take(false).first).to_h
 
-  # @return [Array<Array(String, Integer)>] steps of a request that does the block, on a thread of its own; and its numbers
+  # @return [Array<Array(String, Integer)>] steps of a request that does the
+  #   block, on a thread of its own; and its numbers
   def steps_of
     Thread.new {
       Clock.request_begin
@@ -229,7 +230,8 @@ class GvlClockTest < TunerTest
       assert_operator each[:gvl_wait], :>, 150_000_000
       assert_operator each[:io] + each[:lock] + each[:sleep], :<, each[:gvl_wait] / 2
     end
-    # Six in theory; where the machine takes cores away between a release and the wait after it, some are not known as such.
+    # Six in theory; where the machine takes cores away between a release and the
+    # wait after it, some are not known as such.
     assert_operator numbers.sum { |each| each[:slices_count] }, :>=, 1
   end
 

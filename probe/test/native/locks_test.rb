@@ -56,7 +56,8 @@ class LocksTest < TunerTest
     nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
   end
 
-  # @return [Array] markers of a request with so many steps before that short holds are marked only where somebody waits for the lock
+  # @return [Array] markers of a request with so many steps before that short holds are
+  #   marked only where somebody waits for the lock
   def late_markers
     markers(steps_of do
       150.times { sleep 0 }

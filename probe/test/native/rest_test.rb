@@ -4,8 +4,9 @@ require "test_helper"
 require "open3"
 require "tmpdir"
 
-# A pool's thread that rests waits for a condition variable. Up to Ruby 3.4 the running method is then Mutex#sleep, from 4.0 on
-# ConditionVariable#wait itself; both are tried here, whatever Ruby this is: the second by a method in C that does what 4.0's does.
+# A pool's thread that rests waits for a condition variable. Up to Ruby 3.4 the running method is then
+# Mutex#sleep, from 4.0 on ConditionVariable#wait itself; both are tried here, whatever Ruby this is: the
+# second by a method in C that does what 4.0's does.
 class RestTest < TunerTest
   time_limit 120
 
