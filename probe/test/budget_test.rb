@@ -25,7 +25,8 @@ class BudgetTest < TunerTest
   end
 
   test "of older files, a simulated budget has its garbage collection apart from its CPU time, and a sum" do
-    older = {"client_ns" => 1.0, "queue_ns" => 2.0, "gvl_wait_ns" => 0.0, "cpu_ns" => 5.0, "gc_ns" => 1.0, "preempted_ns" => 0.0, "io_ns" => 2.0, "lock_ns" => 0.0, "sleep_ns" => 0.0}
+    older = {"client_ns" => 1.0, "queue_ns" => 2.0, "gvl_wait_ns" => 0.0, "cpu_ns" => 5.0, "gc_ns" => 1.0,
+             "preempted_ns" => 0.0, "io_ns" => 2.0, "lock_ns" => 0.0, "sleep_ns" => 0.0}
     budget = Budget.from_document(older)
     assert_equal [10.0, 4.0, 1.0, 0.0, nil], [budget.wall_ns, budget.cpu_ns, budget.gc_ns, budget.residual_ns, budget.idle_ns]
     untimed = Budget.from_document(older.merge("gc_ns" => nil))

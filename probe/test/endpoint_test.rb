@@ -82,8 +82,10 @@ class EndpointTest < TunerTest
   end
 
   test "long words stay" do
-    %w[FindOrCreateByNameExtension getCustomerSubscriptionDetails administrative_accounts openxmlformats-officedocument internationalization HTTPServerException
-      resource-requirements-v1-core MySQLDatabaseTasks test_redirect_https_relative AtLeastOneOfValidator].each { |word| assert_equal "/#{word}", Endpoint::Path.name("/#{word}") }
+    words = %w[FindOrCreateByNameExtension getCustomerSubscriptionDetails administrative_accounts
+      openxmlformats-officedocument internationalization HTTPServerException resource-requirements-v1-core
+      MySQLDatabaseTasks test_redirect_https_relative AtLeastOneOfValidator]
+    words.each { |word| assert_equal "/#{word}", Endpoint::Path.name("/#{word}") }
   end
 
   test "file extensions stay" do
@@ -149,7 +151,10 @@ class EndpointTest < TunerTest
 
   test "formats leave room for routes, and come under the route's name where there is none" do
     endpoint = new_endpoint
-    names = Array.new(60) { |index| rails("/r#{index}(.:format)").then { |route| Endpoint::Format::WORDS.map { |word| name_of("/r#{index}.#{word}", endpoint:, **route) } } }.flatten
+    names = Array.new(60) do |index|
+      route = rails("/r#{index}(.:format)")
+      Endpoint::Format::WORDS.map { |word| name_of("/r#{index}.#{word}", endpoint:, **route) }
+    end.flatten
     assert_includes names, "GET /r0.csv"
     assert_equal "GET /r59", names.last
     assert_operator names.uniq.size, :<=, Endpoint::NAMES_MAX

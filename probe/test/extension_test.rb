@@ -27,9 +27,12 @@ class ExtensionTest < TunerTest
   # As in a server that a command starts.
   # @return [Array(String, String)] what it prints, and its standard error
   def start(script = "puts PumaTuner::Probe::GvlClock.why_not || PumaTuner::Probe::GvlClock.start", **environment)
-    out, err, status = Open3.capture3({"PATH" => ENV.fetch("PATH"), "PUMA_TUNER_DIRECTORY" => File.join(@folder, "run"), "PUMA_TUNER_METER" => "1",
-      "PUMA_TUNER_EXTENSIONS" => File.join(@folder, "cache"), "RUBYLIB" => File.join(@folder, "lib"), "RUBYOPT" => "-rpuma_tuner/autorun", **environment.transform_keys(&:to_s)},
-      RbConfig.ruby, "-e", script, unsetenv_others: true)
+    environment = {
+      "PATH" => ENV.fetch("PATH"), "RUBYOPT" => "-rpuma_tuner/autorun", "RUBYLIB" => File.join(@folder, "lib"),
+      "PUMA_TUNER_DIRECTORY" => File.join(@folder, "run"), "PUMA_TUNER_METER" => "1",
+      "PUMA_TUNER_EXTENSIONS" => File.join(@folder, "cache"), **environment.transform_keys(&:to_s)
+    }
+    out, err, status = Open3.capture3(environment, RbConfig.ruby, "-e", script, unsetenv_others: true)
     assert status.success?, err
     [out.chomp, err]
   end

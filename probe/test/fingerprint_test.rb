@@ -8,7 +8,9 @@ class FingerprintTest < TunerTest
   # @return [Hash] of a Ruby of its own
   def of_ruby(*words, environment: {}, script: "")
     code = "#{script}; $stdout.write(Marshal.dump(PumaTuner::Probe::Fingerprint.read))"
-    Marshal.load(IO.popen([{"RUBYOPT" => nil, "PUMA_TUNER_KEY" => "0123456789abcdef" * 2, **environment}, RbConfig.ruby, *words, "-I", PumaTuner::Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", code, err: File::NULL], "rb", &:read))
+    environment = {"RUBYOPT" => nil, "PUMA_TUNER_KEY" => "0123456789abcdef" * 2, **environment}
+    probe = ["-I", PumaTuner::Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe"]
+    Marshal.load(IO.popen([environment, RbConfig.ruby, *words, *probe, "-e", code, err: File::NULL], "rb", &:read))
   end
 
   test "Ruby, YJIT and flags" do
@@ -41,11 +43,13 @@ class FingerprintTest < TunerTest
     assert_match(/\A\(\h{16}\)\z/, one.fetch([:env, "API_KEY"]))
     assert_equal "2", one.fetch([:env, "MALLOC_ARENA_MAX"])
     refute_includes Marshal.dump(one), "secret"
-    refute_equal one.fetch([:env, "API_KEY"]), of_ruby(environment: {"API_KEY" => "secret-1", "PUMA_TUNER_KEY" => "f" * 32}).fetch([:env, "API_KEY"]), "without the key nobody can try it out"
+    other = of_ruby(environment: {"API_KEY" => "secret-1", "PUMA_TUNER_KEY" => "f" * 32})
+    refute_equal one.fetch([:env, "API_KEY"]), other.fetch([:env, "API_KEY"]), "without the key nobody can try it out"
   end
 
   test "of variables that are usually told, those whose name or value is a secret's are not" do
-    told = of_ruby(environment: {"RAILS_ENV" => "test", "RAILS_MASTER_KEY" => "secret-1", "RUBYGEMS_API_KEY" => "secret-2", "RAILS_CACHE_URL" => "redis://u:secret-3@db"})
+    told = of_ruby(environment: {"RAILS_ENV" => "test", "RAILS_MASTER_KEY" => "secret-1",
+                                 "RUBYGEMS_API_KEY" => "secret-2", "RAILS_CACHE_URL" => "redis://u:secret-3@db"})
     assert_equal "test", told.fetch([:env, "RAILS_ENV"])
     %w[RAILS_MASTER_KEY RUBYGEMS_API_KEY RAILS_CACHE_URL].each { |name| assert_match(/\A\(\h{16}\)\z/, told.fetch([:env, name]), name) }
   end

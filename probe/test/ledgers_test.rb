@@ -55,7 +55,10 @@ class LedgersTest < TunerTest
 
   # @return [Hash{String => Array<Integer>}] by endpoint, the locks in its traces
   def traced_locks(account)
-    account.endpoints.to_h { |endpoint| [endpoint.name, endpoint.traces.flat_map { |trace| trace.steps.each_slice(2).filter_map { |kind, id| id if kind == "acquire" } }.uniq] }
+    account.endpoints.to_h do |endpoint|
+      steps = endpoint.traces.flat_map { |trace| trace.steps.each_slice(2).to_a }
+      [endpoint.name, steps.filter_map { |kind, id| id if kind == "acquire" }.uniq]
+    end
   end
 
   test "processes add up" do

@@ -6,7 +6,8 @@ require "test_helper"
 class ProfileSettingsTest < TunerTest
   include PumaTuner
 
-  SETTINGS = Probe::Profiling::Settings.new(profiler: "stackprof", mode: "cpu", interval_us: 1_000, folder: "/nowhere", scope: "window", token: nil, paths: %w[/a/lib /b/lib])
+  SETTINGS = Probe::Profiling::Settings.new(profiler: "stackprof", mode: "cpu", interval_us: 1_000, folder: "/nowhere",
+    scope: "window", token: nil, paths: %w[/a/lib /b/lib])
 
   test "it comes through the environment" do
     assert_equal SETTINGS, Probe::Profiling::Settings.from_environment(SETTINGS.to_environment)

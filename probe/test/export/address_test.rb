@@ -7,7 +7,8 @@ class ExportAddressTest < TunerTest
   Address = PumaTuner::Export::Address
 
   test "ports and paths are understood, and written as they were" do
-    ["tcp://127.0.0.1:9394", "tcp://[::1]:9394", "tcp://localhost:1", "unix:///run/my app/exporter.sock"].each { |text| assert_equal text, Address.parse(text).to_s }
+    texts = ["tcp://127.0.0.1:9394", "tcp://[::1]:9394", "tcp://localhost:1", "unix:///run/my app/exporter.sock"]
+    assert_equal texts, texts.map { |text| Address.parse(text).to_s }
     assert_equal ["::1", 9394], Address.parse("tcp://[::1]:9394").then { |address| [address.host_or_path, address.port] }
   end
 

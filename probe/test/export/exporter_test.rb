@@ -31,7 +31,8 @@ class ExportExporterTest < TunerTest
   # @param more [String] Ruby, for the leader
   def start(more = "sleep", before: "", environment: {})
     command = [RbConfig.ruby, "-I", PumaTuner::Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", before + SCRIPT + more]
-    @leader = IO.popen([{"RUBYOPT" => nil, "RUBYLIB" => nil, "FOLDER" => @folder, "ADDRESS" => @address.to_s, **environment}, *command, err: %i[child out], pgroup: true])
+    environment = {"RUBYOPT" => nil, "RUBYLIB" => nil, "FOLDER" => @folder, "ADDRESS" => @address.to_s, **environment}
+    @leader = IO.popen([environment, *command, err: %i[child out], pgroup: true])
   end
 
   def stop
@@ -125,7 +126,9 @@ class ExportExporterTest < TunerTest
 
   test "where it can't be started, one line says so, and the app goes on" do
     start("sleep 4\nputs 'goes on'", before: "RbConfig.define_singleton_method(:ruby) { '/nowhere/ruby' }\n")
-    assert_equal ["puma_tuner: the exporter's process can't be started (Errno::ENOENT: No such file or directory - /nowhere/ruby); it is tried again\n", "goes on\n"], @leader.readlines
+    told = "puma_tuner: the exporter's process can't be started " \
+      "(Errno::ENOENT: No such file or directory - /nowhere/ruby); it is tried again\n"
+    assert_equal [told, "goes on\n"], @leader.readlines
   end
 
   test "it loads nothing that the app's environment asks for" do
@@ -134,7 +137,11 @@ class ExportExporterTest < TunerTest
   end
 
   test "what Ruby says when it ends is told" do
-    start("sleep", before: "PumaTuner::Export::Supervisor.prepend(Module.new { def command = [RbConfig.ruby, '--disable=gems', '-e', 'def broken = raise(%q(no such thing)); broken'] })\n")
+    start("sleep", before: <<~RUBY)
+      PumaTuner::Export::Supervisor.prepend(Module.new do
+        def command = [RbConfig.ruby, "--disable=gems", "-e", "def broken = raise(%q(no such thing)); broken"]
+      end)
+    RUBY
     assert_match(/\Apuma_tuner: the exporter.s process has ended \(.*no such thing.*\); it is tried again\n\z/, @leader.gets)
   end
 end

@@ -11,7 +11,11 @@ class ExportTextTest < TunerTest
   def family(name = "puma_tuner_things_total", type = "counter", samples = {{} => 1}, help: "Things.") = Family.new(name:, type:, help:, samples:)
 
   test "a metric is its help, its type and its samples" do
-    assert_equal "# HELP puma_tuner_things_total Things.\n# TYPE puma_tuner_things_total counter\npuma_tuner_things_total 3\n", Text.of([family.with(samples: {{} => 3})])
+    assert_equal <<~TEXT, Text.of([family.with(samples: {{} => 3})])
+      # HELP puma_tuner_things_total Things.
+      # TYPE puma_tuner_things_total counter
+      puma_tuner_things_total 3
+    TEXT
     assert_includes Text.of([family.with(samples: {{worker: "0"} => 1.5})], {service: "shop"}), "\npuma_tuner_things_total{service=\"shop\",worker=\"0\"} 1.5\n"
   end
 
@@ -29,7 +33,11 @@ class ExportTextTest < TunerTest
     text = Text.of([family("puma_tuner_x_seconds", "histogram").with(samples: {{job: "a"} => histogram})])
     assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"0.000262144\"} 0\n"
     assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"0.000393216\"} 1\n"
-    assert_includes text, "puma_tuner_x_seconds_bucket{job=\"a\",le=\"+Inf\"} 2\npuma_tuner_x_seconds_sum{job=\"a\"} 0.0103\npuma_tuner_x_seconds_count{job=\"a\"} 2\n"
+    assert_includes text, <<~TEXT
+      puma_tuner_x_seconds_bucket{job="a",le="+Inf"} 2
+      puma_tuner_x_seconds_sum{job="a"} 0.0103
+      puma_tuner_x_seconds_count{job="a"} 2
+    TEXT
   end
 
   test "names and help are what Prometheus' own linter wants" do
