@@ -164,7 +164,11 @@ class FaultsTest < TunerTest
 
   test "a reader is killed in the middle of reading, and a worker begins after it" do
     serve(topology: "2x2") do |served|
-      script = "ledgers = PumaTuner::Probe::Ledgers.of_run(#{served.server.directory.inspect}); $stdout.sync = true; loop { ledgers.read; ledgers.fold_ended; print 1 }"
+      script = <<~RUBY
+        ledgers = PumaTuner::Probe::Ledgers.of_run(#{served.server.directory.inspect})
+        $stdout.sync = true
+        loop { ledgers.read; ledgers.fold_ended; print 1 }
+      RUBY
       before = served.server.serving_pids
       served.under_load("/") do
         IO.popen([RbConfig.ruby, "-I", Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", script, {err: File::NULL}]) do |reader|
@@ -245,7 +249,8 @@ class FaultsTest < TunerTest
 
   test "ten thousand paths" do
     serve do |served|
-      Array.new(4) { |i| Thread.new { served.get(*Array.new(2_500) { |n| "/p#{i}x#{n.to_s(26).tr("0-9", "a-j")}/#{"q" * (n % 7)}?secret=#{n}" }) } }.each(&:join)
+      path = ->(i, n) { "/p#{i}x#{n.to_s(26).tr("0-9", "a-j")}/#{"q" * (n % 7)}?secret=#{n}" }
+      Array.new(4) { |i| Thread.new { served.get(*Array.new(2_500) { |n| path.call(i, n) }) } }.each(&:join)
       assert_agree(served)
       assert_operator served.recorded.size, :<=, 200
       assert_empty served.recorded.map(&:name).grep(/secret/)
@@ -277,7 +282,8 @@ class FaultsTest < TunerTest
       Array.new(3) {
         Thread.new do
           TCPSocket.open("127.0.0.1", served.port) do |socket|
-            "POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\nConnection: close\r\n\r\n#{"b" * 20}".each_char { |char| socket.write(char) && sleep(0.001) }
+            head = "POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\nConnection: close\r\n\r\n"
+            "#{head}#{"b" * 20}".each_char { |char| socket.write(char) && sleep(0.001) }
             served.answered(socket.read.scan("HTTP/1.1 200").size)
           end
         end
@@ -327,17 +333,40 @@ class FaultsTest < TunerTest
   OTHER_TOOLS = "#{ServedApp::PROJECT}/gemfiles/other_tools.gemfile"
   EXPORTERS = "#{ServedApp::PROJECT}/gemfiles/exporters.gemfile"
 
+  # By name: Ruby for the rackup file, and the Gemfile that has it.
   OTHERS = {
-    "gvltools" => ["require 'gvltools'; GVLTools::LocalTimer.enable; GVLTools::GlobalTimer.enable; GVLTools::WaitingThreads.enable", OTHER_TOOLS],
-    "gvl_timing" => ["require 'gvl_timing'; use(Class.new { def initialize(app) = @app = app; def call(env) = (answer = nil) || GVLTiming.measure { answer = @app.call(env) } && answer })", OTHER_TOOLS],
-    "vernier" => ["require 'vernier'; Vernier.start_profile(out: 'v.json'); Thread.new { sleep 0.4; Vernier.stop_profile }", OTHER_TOOLS],
-    "rperf" => ["require 'rperf'; Rperf.start(output: 'r.json'); Thread.new { sleep 0.4; Rperf.stop }", OTHER_TOOLS],
+    "gvltools" => [<<~RUBY, OTHER_TOOLS],
+      require "gvltools"
+      [GVLTools::LocalTimer, GVLTools::GlobalTimer, GVLTools::WaitingThreads].each(&:enable)
+    RUBY
+    "gvl_timing" => [<<~RUBY, OTHER_TOOLS],
+      require "gvl_timing"
+      use(Class.new do
+        def initialize(app) = @app = app
+
+        def call(env)
+          answer = nil
+          GVLTiming.measure { answer = @app.call(env) } && answer
+        end
+      end)
+    RUBY
+    "vernier" => [<<~RUBY, OTHER_TOOLS],
+      require "vernier"
+      Vernier.start_profile(out: "v.json")
+      Thread.new { sleep 0.4; Vernier.stop_profile }
+    RUBY
+    "rperf" => [<<~RUBY, OTHER_TOOLS],
+      require "rperf"
+      Rperf.start(output: "r.json")
+      Thread.new { sleep 0.4; Rperf.stop }
+    RUBY
     "OpenTelemetry" => ["require 'opentelemetry/sdk'; OpenTelemetry::SDK.configure", EXPORTERS]
   }.freeze
 
   OTHERS.each do |name, (code, gemfile)|
     test "beside #{name}" do
-      _, status = Open3.capture2e(Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => gemfile).compact, "bundle", "check", unsetenv_others: true)
+      environment = Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => gemfile).compact
+      _, status = Open3.capture2e(environment, "bundle", "check", unsetenv_others: true)
       skip "its gems are not installed; bin/setup --test installs them" unless status.success?
       serve(gemfile:, rackup: "#{code}\n#{RACKUP}") { |served| served.under_load(*ODD_PATHS.first(4), "/") { sleep 1 } && assert_agree(served) }
     end

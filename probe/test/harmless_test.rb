@@ -124,7 +124,10 @@ class HarmlessTest < TunerTest
     assert_equal "[:done]\ntrue\n200\n", out
   end
 
-  TWO_RACTORS = "ractors = Array.new(2) { Ractor.new { 200.times { Thread.new { 1 }.join }; :ok } }; p ractors.map { |one| one.respond_to?(:value) ? one.value : one.take }"
+  TWO_RACTORS = <<~RUBY
+    ractors = Array.new(2) { Ractor.new { 200.times { Thread.new { 1 }.join }; :ok } }
+    p ractors.map { |one| one.respond_to?(:value) ? one.value : one.take }
+  RUBY
 
   HANGS_S = 1.5
   ENDS_WANTED = 3
@@ -151,7 +154,11 @@ class HarmlessTest < TunerTest
 
   # In processes of their own: without us, too, they hang in Ruby 3.4.5 more often than not.
   test "two Ractors that start threads come to their end where they do so without it, and their threads count as not observed" do
-    ends = ends_of("-I", LIBRARY, "-rpuma_tuner/probe", "-e", "p PumaTuner::Probe::GvlClock.start; #{TWO_RACTORS}; p PumaTuner::Probe::GvlClock.unobserved_threads_count >= 400")
+    ends = ends_of("-I", LIBRARY, "-rpuma_tuner/probe", "-e", <<~RUBY)
+      p PumaTuner::Probe::GvlClock.start
+      #{TWO_RACTORS}
+      p PumaTuner::Probe::GvlClock.unobserved_threads_count >= 400
+    RUBY
     return assert_operator(ends_of("-e", TWO_RACTORS, tries: CONTROLS_COUNT, wanted: CONTROLS_ENDED).size, :<, CONTROLS_ENDED) if ends.empty?
     assert_equal ["true\n[:ok, :ok]\ntrue\n0"], ends.uniq
   end

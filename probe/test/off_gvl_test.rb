@@ -120,7 +120,10 @@ class OffGvlTest < TunerTest
     assert_operator budget.io_ns - budget.http_ns, :<, budget.http_ns / 10
   end
 
-  {"excon" => "Excon.get(URL).body", "http" => "HTTP.get(URL).to_s", "httpclient" => "HTTPClient.new.get_content(URL)", "httpx" => "HTTPX.get(URL).to_s"}.each do |library, answer|
+  {
+    "excon" => "Excon.get(URL).body", "http" => "HTTP.get(URL).to_s",
+    "httpclient" => "HTTPClient.new.get_content(URL)", "httpx" => "HTTPX.get(URL).to_s"
+  }.each do |library, answer|
     test "the gem #{library}, with its connection and the body" do
       budget = job_budget(<<~RUBY, gemfile: WatchedScript::CLIENTS)
         #{HTTP}#{WITH_SERVER}

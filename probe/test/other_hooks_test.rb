@@ -60,14 +60,20 @@ class OtherHooksTest < TunerTest
       end
     end
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
-    states = pids.map { |pid| sleep 0.01 until (done = Process.wait2(pid, Process::WNOHANG)) || Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline; done&.last&.exitstatus }
+    states = pids.map do |pid|
+      sleep 0.01 until (done = Process.wait2(pid, Process::WNOHANG)) ||
+        Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      done&.last&.exitstatus
+    end
     pids.zip(states) { |pid, state| Process.kill(:KILL, pid) unless state }
     p states.tally
   RUBY
 
   test "forked under another tool's hook, children start their clocks and none hangs" do
-    environment = Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => "#{ServedApp::PROJECT}/gemfiles/other_tools.gemfile").compact
-    out, status = Open3.capture2e(environment, RbConfig.ruby, "-rbundler/setup", "-I", PumaTuner::Probe::LIBRARY_FOLDER, "-rpuma_tuner/probe", "-e", SCRIPT, unsetenv_others: true)
+    gemfile = "#{ServedApp::PROJECT}/gemfiles/other_tools.gemfile"
+    environment = Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => gemfile).compact
+    out, status = Open3.capture2e(environment, RbConfig.ruby, "-rbundler/setup", "-I", PumaTuner::Probe::LIBRARY_FOLDER,
+      "-rpuma_tuner/probe", "-e", SCRIPT, unsetenv_others: true)
     assert status.success?, out
     assert_equal "{0 => 60}\n", out.lines.last
   end
