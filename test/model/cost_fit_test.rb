@@ -22,7 +22,8 @@ class CostFitTest < TunerTest
   end
 
   test "one recording's switches cost what the machine's do, as long as that is a small part of its CPU" do
-    assert_equal [50_000, 0.9], fit(cost("1x5", 10, switches: 20), switch_idle_cpu_ns: 50_000).then { |one| [one.switch_cpu_ns, one.cpu_ratio(topology("1x1"))] }
+    calibrated = fit(cost("1x5", 10, switches: 20), switch_idle_cpu_ns: 50_000)
+    assert_equal [50_000, 0.9], [calibrated.switch_cpu_ns, calibrated.cpu_ratio(topology("1x1"))]
     assert_in_delta 2.5 * MS / (201 + 50), fit(cost("1x5", 10, switches: 200), switch_idle_cpu_ns: 50_000).switch_cpu_ns, 1
     assert_in_delta 2.5 * MS / 201.25, fit(cost("1x1", 10, switches: 1, releases: 200), switch_idle_cpu_ns: 50_000).switch_cpu_ns, 1
   end
