@@ -403,7 +403,8 @@ class GvlClockTest < TunerTest
     assert_operator garbage.size, :>, 0
     assert_operator numbers[:gc_waited], :>, 0
     assert_operator numbers[:gc_waited], :<=, numbers[:gvl_wait]
-    assert_equal 0, numbers[:gc]
+    # It may have to sweep a page of what the other left.
+    assert_operator numbers[:gc], :<, numbers[:gc_waited]
   end
 
   test "a request's parts never miss its wall time by a percent" do
