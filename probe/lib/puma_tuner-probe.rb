@@ -1,4 +1,4 @@
 # frozen_string_literal: true
 
-# What Bundler requires for `gem "puma_tuner-probe"`.
+# Bundler requires this file for `gem "puma_tuner-probe"`.
 require_relative "puma_tuner/probe"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Loaded by RUBYOPT into every Ruby process that a measured command starts. Most of them are no server, so until Puma
-# appears this only listens; and it loads no gem, for the app's own versions are not chosen yet.
+# RUBYOPT loads this file into every Ruby process that a measured command starts. Most of them are no server, so until
+# Puma appears it only listens; and it loads no gem, as the app's own versions are not chosen yet.
 
 # This line and the next few must be understood by any Ruby.
 if RUBY_ENGINE == "ruby" && RUBY_VERSION < "3.3"
@@ -15,7 +15,7 @@ PumaTuner::Probe::Extension.provide if ENV["PUMA_TUNER_MEASURE"] || ENV["PUMA_TU
 PumaTuner::Probe::YjitOff.install if ENV[PumaTuner::Probe::YjitOff::VARIABLE]
 PumaTuner::Probe::Launch.install
 if ENV["PUMA_TUNER_METER"]
-  # Named here, and so loaded now: a process that is asked must not load anything.
+  # These methods are named here, and so loaded now: a process that is asked must not load anything.
   PumaTuner::Probe::SignalQueries.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),
     "gauges" => PumaTuner::Probe::Gauges.method(:read), "fingerprint" => PumaTuner::Probe::Fingerprint.method(:read),
     "probe" => -> { PumaTuner::Probe.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) },

@@ -17,7 +17,7 @@ module PumaTuner
       "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
     }
 
-    # For values that are not the gems' own.
+    # Adds a kind for values that are not the gems' own.
     #
     # @param kind [String]
     # @param name [String] of the value's class, below PumaTuner
@@ -92,7 +92,7 @@ module PumaTuner
       raise InvalidDocument.new(path, error.message)
     end
 
-    # How a value becomes JSON.
+    # Turns a value into JSON.
     module Writing
       # @return [Hash{Symbol => Object}] plain hashes, arrays, strings and numbers
       def to_document = to_h.transform_values { |field| Writing.plain(field) }
@@ -107,7 +107,7 @@ module PumaTuner
       end
     end
 
-    # How JSON becomes a value.
+    # Turns JSON into a value.
     module Reading
       # @param fields [Hash{String => Object}]
       # @raise [KeyError] when a field is missing
@@ -121,7 +121,7 @@ module PumaTuner
       private
 
       def nested_value(member, field)
-        # In older files some were words.
+        # Older files have words for some symbols.
         return field&.tr(" ", "_")&.to_sym if self::SYMBOLS.include?(member)
         case value_class = self::NESTED[member]
         when nil then Ractor.make_shareable(field)

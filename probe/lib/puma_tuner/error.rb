@@ -38,7 +38,7 @@ module PumaTuner
     end
   end
 
-  # What was asked for was right, and could not be measured. The command ends with no backtrace and exit code 3.
+  # The request was right, and the measurement failed. The command ends with no backtrace and exit code 3.
   class MeasurementFailed < Error; end
 
   # The application's server did not come up, or went away while it was needed.

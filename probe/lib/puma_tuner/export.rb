@@ -1,21 +1,21 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # What a running server's ledgers hold, for Prometheus and OpenTelemetry.
+  # Exports what a running server's ledgers hold to Prometheus and OpenTelemetry.
   #
-  # Beside the stages: it reads what measure's probe has left behind, and what
-  # each process says of its own heap and compiler. It needs no gem.
+  # It stands beside the stages: it reads the ledgers that the probe writes, and what each process says of its own heap
+  # and compiler. It needs no gem.
   #
-  # Who does what: each worker writes a file of gauges now and then (ProcessGauges). The process that leads the server
-  # has a process of its own started for the rest (Supervisor, Exporter), which reads all ledgers and gauges when it is
-  # asked (Server, Reading, LedgerReader), makes families of them (Families) and answers (Text, HttpServer): none of it
-  # takes the GVL of an app. PrometheusClient puts the same text among an app's own; OpenTelemetry hands what one
+  # These are its parts. Each worker writes a file of gauges now and then (ProcessGauges). The process that leads the
+  # server has a process of its own started for the rest (Supervisor, Exporter), which reads all ledgers and gauges when
+  # it is asked (Server, Reading, LedgerReader), makes families of them (Families) and answers (Text, HttpServer): none
+  # of it takes the GVL of an app. PrometheusClient puts the same text among an app's own; OpenTelemetry hands what one
   # process knows of itself to the app's SDK.
   module Export
-    # Of the metrics' names, labels and meanings; `puma_tuner fleet` reads no other.
+    # The version of the metrics' names, labels and meanings; `puma_tuner fleet` reads no other.
     SCHEMA = "1"
 
-    # What tells our samples apart, and what Prometheus puts on every sample; nobody else may use them.
+    # These labels tell our samples apart, or are put on every sample by Prometheus; nobody else may use them.
     OWN_LABELS = %w[endpoint kind part state worker le schema version ruby puma complete].freeze
     TAKEN_LABELS = [*OWN_LABELS, "job", "instance"].freeze
 
@@ -61,7 +61,7 @@ module PumaTuner
         # A cluster's master leads it from the first look after its workers on, a single process from the start of its
         # server on. To read a configuration, as `pumactl` does, is neither.
         Probe::Puma.on_master_check { supervisor&.start }
-        # Where the master is the first process of a container, what is nobody's child is its own, and it waits for all.
+        # Where the master is the first process of a container, it adopts every orphan, and waits for all of them.
         Probe::Puma.on_master_stop { @supervisor&.stop }
         Probe::Puma.on_server_start { supervise unless Probe::Puma.worker }
       end
@@ -88,12 +88,12 @@ module PumaTuner
         Thread.new { loop { leading.start&.join || sleep(1) } }.name = "puma_tuner exporter's supervisor"
       end
 
-      # What goes wrong here must not reach the app, which then serves without us.
+      # A fault in here must not reach the app, which then serves without us.
       # @return [Supervisor, nil] of the server that this process leads
       def supervisor
         return @supervisor if @leader_pid == Process.pid
         @leader_pid = Process.pid
-        # Held by this process, as long as it lives.
+        # This process holds them as long as it lives.
         @ledgers = Probe::Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid: @leader_pid)
         @supervisor = Supervisor.new({
           leader_pid: @leader_pid, leader: Probe::Processes.identity(@leader_pid),

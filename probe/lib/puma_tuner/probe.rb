@@ -2,7 +2,7 @@
 
 require_relative "version"
 
-# What runs in your server, and nothing else does: see probe/README.md.
+# All that runs in your server is in here, and nothing else is: see probe/README.md.
 module PumaTuner
   autoload :Document, "puma_tuner/document" # values to and from JSON
   autoload :Export, "puma_tuner/export"     # a running server's figures, for Prometheus and OpenTelemetry
@@ -39,7 +39,7 @@ module PumaTuner
     Probe.recorder.job(name, &)
   end
 
-  # Where the time of this server's requests and jobs went, in all its processes, since they started.
+  # Returns where the time of this server's requests and jobs went, in all its processes, since they started.
   #
   # @return [Probe::Observation]
   # @raise [InvalidMeasurement] when none has ended yet, or nothing can be recorded here
@@ -76,7 +76,7 @@ module PumaTuner
     Probe.grouping = grouping
   end
 
-  # What records requests inside the process that serves them. No promise but one: it never reaches the app. Where
+  # Records requests inside the process that serves them. It gives one promise: it never reaches the app. Where
   # something goes wrong, the app serves unwatched, and one line says so.
   #
   # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job;
@@ -87,7 +87,7 @@ module PumaTuner
   # - In a server that the command started: launch (settings for one run),
   #   signal_queries (what it asks), yjit_off, profiling.
   module Probe
-    # For RUBYLIB of a server that is to be watched.
+    # RUBYLIB of a server that is to be watched begins with this folder.
     LIBRARY_FOLDER = File.expand_path("..", __dir__)
 
     autoload :Account, "puma_tuner/probe/account"
@@ -137,7 +137,7 @@ module PumaTuner
     autoload :YjitLimit, "puma_tuner/probe/yjit_limit"
     autoload :YjitOff, "puma_tuner/probe/yjit_off"
 
-    # After so many faults of ours in one process it is not watched any more.
+    # After so many faults of ours a process is not watched any more.
     FAULTS_MAX = 10
 
     FIRST = Thread::Mutex.new
@@ -176,7 +176,7 @@ module PumaTuner
         Puma.on_server_start { |server| server_starts(server) }
       end
 
-      # What else is to be done in each process that serves, once it is recorded.
+      # Adds a task for each process that serves, to be done once it is recorded.
       #
       # @yieldparam server [::Puma::Server, nil] nil when it had started before
       # @return [void]
@@ -255,7 +255,7 @@ module PumaTuner
 
       private
 
-      # Once per process: Puma restarts its server within one, too.
+      # Runs once per process: Puma restarts its server within one, too.
       def server_starts(server = nil)
         return if @served_pid == Process.pid
         @served_pid = Process.pid

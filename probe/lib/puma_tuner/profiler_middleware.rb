@@ -45,7 +45,7 @@ module PumaTuner
       FileUtils.mkdir_p(@settings.folder)
       status, headers, body = Probe::Profiling::OneRequest.around(@settings, env) { @app.call(env) }
       path = env[Probe::Profiling::OneRequest::MADE]
-      # Where files are is nobody's business but the token's owner's.
+      # Only the token's owner is told where files are.
       headers = {**headers, Probe::Profiling::OneRequest::HEADER.downcase => path} if tell && path
       [status, headers, body]
     end

@@ -9,13 +9,13 @@ module PumaTuner
     # The form's words and the budget's parts.
     PARTS = {"cpu" => :cpu, "io" => :io, "gc" => :gc, "gvlwait" => :gvl_wait}.freeze
 
-    # What the form has no word for.
+    # The one-line form has no word for these parts.
     OTHER_PARTS = {"lock" => :lock, "sleep" => :sleep, "preempted" => :preempted}.freeze
 
-    # Below this share of the time, the other parts are not worth a second line.
+    # When the other parts take less than this share of the time, they are not worth a second line.
     LEAST_OTHER_RATIO = 0.01
 
-    # Below this they would be printed as zero.
+    # A smaller share would be printed as zero.
     LEAST_PRINTED_RATIO = 0.0005
 
     module_function

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # How many workers, and how many threads in each. One worker means a single process without a master (`-w 0`):
-  # a cluster of one costs a process and gains nothing, as Puma itself warns.
+  # The number of workers, and of threads in each. One worker means a single process without a master (`-w 0`): a
+  # cluster of one costs a process and gains nothing, as Puma itself warns.
   #
   # workers_count: 1 or more
   # threads_count: pool threads in each worker, Puma's maximum

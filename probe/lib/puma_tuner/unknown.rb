@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # What could not be known, or not as a whole, and why. Code goes by field and
-  # cause; a report has the words for them (Report::Unknowns).
+  # A value that could not be known, or not as a whole, and why. Code goes by field and cause; a report has the words
+  # for them (Report::Unknowns).
   #
   # field: its name; whose: whose it is, where that is one of several, such as an endpoint's name; else nil
   # cause: why

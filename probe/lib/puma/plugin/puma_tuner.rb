@@ -6,7 +6,7 @@ require "puma/plugin"
 require "puma_tuner/probe"
 
 Puma::Plugin.create do
-  # Called at the `plugin` line, in the process that forks the workers.
+  # Puma calls it at the `plugin` line, in the process that forks the workers.
   def config(_dsl)
     PumaTuner::Probe.start(way_in: "plugin", directory: ENV["PUMA_TUNER_DIRECTORY"],
       console: {interval_s: PumaTuner::Probe::Console.interval_s, out: $stdout},

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # Where the exporter listens: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which only its owner
-    # can open. A host that is no loopback is up to who writes it.
+    # The address at which the exporter listens: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which
+    # only its owner can open. A host that is not the loopback is the choice of whoever writes it.
     #
     # kind: "tcp" or "unix"; port: nil of a path
     Address = Data.define(:kind, :host_or_path, :port) do
@@ -43,7 +43,7 @@ module PumaTuner
         socket = (kind == "tcp") ? TCPSocket.new(host_or_path, port) : UNIXSocket.new(host_or_path)
         socket.timeout = self.class::GET_LIMIT_S
         socket.write("GET /metrics HTTP/1.1\r\n\r\n")
-        # At once, as pieces of it would each be copied, with the GVL.
+        # The whole response is split at once, as pieces of it would each be copied, with the GVL.
         head, text = socket.read.split("\r\n\r\n", 2)
         raise IOError, "it answered #{head.inspect}" unless head&.start_with?("HTTP/1.1 200 ")
         text.force_encoding(Encoding::UTF_8)

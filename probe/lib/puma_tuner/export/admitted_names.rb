@@ -4,9 +4,9 @@ require "json"
 
 module PumaTuner
   module Export
-    # Which names are kept apart, and which count together: the first so many of each
-    # kind, whichever process of the server was asked first. A choice of each process's
-    # own would make counters fall between two scrapes that reach different ones.
+    # Decides which names are kept apart, and which are counted together: the first so many of each kind are kept apart,
+    # whichever process of the server was asked first. If each process chose for itself, counters would fall between two
+    # scrapes that reach different ones.
     #
     # They stand in a file beside the ledgers, a line each, that only grows; it is looked at when a name is new.
     class AdmittedNames
@@ -39,7 +39,7 @@ module PumaTuner
         @names[kind][name] ||= full?(kind) ? Probe::Endpoint::OTHER : name
       end
 
-      # What others have admitted meanwhile.
+      # Reads the names that other processes have admitted meanwhile.
       def catch_up(file)
         file.seek(@read_bytes)
         file.each_line do |line|

@@ -5,9 +5,9 @@ module PumaTuner
     # The upper bounds of exported buckets: edges of the ledgers' own, so that counts move over whole and nothing is
     # guessed, and the same everywhere and for ever, so that histograms of many pods add up.
     #
-    # From a power of two nanoseconds to another, so many equal steps to each doubling (a
-    # divisor of 32). A percentile is known to the bucket it lies in: with eight steps,
-    # to 12.5 % of itself at worst, half of that from the middle; with two, to 50 %.
+    # The buckets lead from one power of two nanoseconds to another, with so many equal steps to each doubling (a
+    # divisor of 32). A percentile is known to the bucket it lies in: with eight steps, to 12.5% of itself at worst,
+    # half of that from the middle; with two, to 50%.
     #
     # (Prometheus has `le` inclusive where the ledgers' buckets end exclusive: a duration of exactly a bound, to the
     # nanosecond, counts one bucket further up.)
@@ -31,7 +31,7 @@ module PumaTuner
     class Bounds
       # 0.26 ms to 34 s. Of all requests of a server together, where p99 is to be compared to a few percent.
       FINE = over(18..35, 8)
-      # Of each endpoint, and of each kind of job.
+      # These buckets are for each endpoint, and for each kind of job.
       COARSE = over(18..35, 2)
       # 16 µs to 8.6 s: of waits in Puma and for the GVL, most of which are short.
       WAITS = over(14..33, 2)

@@ -5,23 +5,23 @@ require "socket"
 
 module PumaTuner
   module Export
-    # What the exporter's own process does, which a Supervisor starts: it reads what
-    # the server's processes leave behind, and answers whoever scrapes. Neither takes
-    # anything of the server's GVL, and where cores are short, the server comes first.
+    # The exporter's own process, which a Supervisor starts: it reads what the server's processes leave behind, and
+    # answers whoever scrapes. Neither takes anything of the server's GVL, and where cores are short, the server comes
+    # first.
     #
     # It is nobody's child, as an app may wait for all of its own. It ends with its server: when the pipe that is its
     # standard input ends, or, where a child of the app's keeps that open, when the leader is seen to be gone.
     class Exporter
-      # How often it looks whether the leader is there.
+      # It looks this often whether the leader is there.
       LOOK_S = 1
 
-      # After a restart, the exporter of before gives up the address within
-      # moments. From then on it is told that it is taken.
+      # After a restart, the previous exporter gives up the address within moments. If it is still taken after this
+      # time, one line says so.
       HANDOVER_S = 2
 
       NICER = 5
 
-      # Before all of the server's, when memory gets short.
+      # The kernel ends this process before all of the server's when memory gets short.
       OOM_SCORE = 500
 
       # Orders to the server, which reach all of its group.
@@ -57,7 +57,7 @@ module PumaTuner
 
       private
 
-      # Where it may.
+      # Lowers its own priority, where it may.
       def give_way
         Process.setpriority(Process::PRIO_PROCESS, 0, [Process.getpriority(Process::PRIO_PROCESS, 0) + NICER, 19].min)
         score = File.read("/proc/self/oom_score_adj").to_i

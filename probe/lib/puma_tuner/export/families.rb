@@ -7,7 +7,7 @@ module PumaTuner
     class Families
       PARTS = Probe::Parts::REQUEST
 
-      # What a reading of nothing holds: families are made of nothing as of everything.
+      # A reading of a server that has recorded nothing: families are made of it as of any other.
       Nothing = Data.define(:works, :processes, :why_not).new(works: [], processes: [], why_not: [])
       private_constant :Nothing
 
@@ -76,7 +76,7 @@ module PumaTuner
       end
 
       def times(works, label)
-        # Of jobs nobody knows when they were queued.
+        # Nobody knows when jobs were queued.
         parts = (label == :kind) ? PARTS - [:queue] : PARTS
         samples = works.flat_map do |work|
           parts.map { |part| [{label => work.name, :part => part.to_s}, work.sums_ns[part]&.fdiv(Units::NS_PER_S)] }

@@ -8,7 +8,7 @@ module PumaTuner
       HEAD_BYTES_MAX = 8_192
       LIMIT_S = 2
 
-      # After an accept that failed, as with too many open files: a loop without it would take a core.
+      # It pauses after an accept that failed, as with too many open files: a loop without a pause would take a core.
       PAUSE_S = 1
 
       # @param listener [TCPServer, UNIXServer]

@@ -6,7 +6,7 @@ module PumaTuner
     # written: who looks again reads those that were written since. Rows of many ledgers are added up as they stand
     # there, packed, and told apart by buckets afterwards, once. What a scrape costs: docs/scrape.md.
     class LedgerReader < Probe::Ledger::Reader
-      # Of which parts there are distributions, and in which buckets.
+      # These parts have distributions, in these buckets.
       BOUNDS = {wall: Bounds::FINE, queue: Bounds::WAITS, gvl_wait: Bounds::WAITS}.freeze
 
       LAYOUT = Probe::Ledger::LAYOUT

@@ -11,7 +11,8 @@ module PumaTuner
     # observable histogram in OpenTelemetry, and its Ruby callbacks give one number without attributes, so percentiles
     # and endpoints are to be had by Prometheus' text only, which the Collector's Prometheus receiver reads.
     module OpenTelemetry
-      # From all requests of this process: name, unit, description, part of the budget; nil: the whole duration.
+      # The times are sums over all requests of this process: name, unit, description, part of the budget; nil is the
+      # whole duration.
       TIMES = {nil => "duration", **Probe::Parts::REQUEST.to_h { |part| [part, "time.#{part}"] }}.freeze
 
       # name => [:counter or :gauge, unit, description, key of ProcessGauges, factor]
@@ -26,11 +27,11 @@ module PumaTuner
           :invalidated_count, 1]
       }.freeze
 
-      # All instruments are asked at once: for as long, one reading does for them.
+      # All instruments are asked at once, so one reading serves them all for as long.
       FRESH_S = 1
 
-      # What is told of a process. gauges: of ProcessGauges; memory: of
-      # Processes; counts and sums: of all requests, nil: unknown
+      # The figures of one process. gauges: of ProcessGauges; memory: of Processes; counts and sums: of all requests,
+      # nil: unknown
       Told = Data.define(:taken_s, :gauges, :memory, :numbers)
       private_constant :Told
 
@@ -48,7 +49,7 @@ module PumaTuner
           end
         end
 
-        # By the specification a callback tells the whole count; some versions of the SDK (0.22 of the gem) add up what
+        # By the specification a callback tells the whole count. Some versions of the SDK (0.22 of the gem) add up what
         # callbacks tell, and would show a count that grows by itself. So it is tried out.
         #
         # @return [Boolean]
@@ -71,7 +72,7 @@ module PumaTuner
             "add it to the Gemfile, or leave it and use PumaTuner.export with an address"
         end
 
-        # Where counters would lie, a gauge tells the same number; backends take rates of it, too.
+        # Where such counters would be wrong, a gauge tells the same number; backends take rates of it, too.
         def create(meter, kind, name, unit, description, number)
           creator = (kind == :counter && @absolute) ? :create_observable_counter : :create_observable_gauge
           meter.public_send(creator, name, callback: number.to_proc, unit:, description:)

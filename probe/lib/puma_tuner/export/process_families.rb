@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Export
-    # What is told of each process: counters begin anew with the process, as those of processes do; `worker` is its
-    # index in the cluster, or "master", so that a restart makes no new series.
+    # The metrics of each process: counters begin anew with the process, as those of processes do; `worker` is its index
+    # in the cluster, or "master", so that a restart makes no new series.
     class ProcessFamilies
       SECONDS = ->(ns) { ns.fdiv(Units::NS_PER_S) }
 
@@ -27,7 +27,7 @@ module PumaTuner
         "yjit_compile_seconds_total" => ["counter", "Time in YJIT's compiler.", "compile_ns", SECONDS]
       }.freeze
 
-      # What a pool thread's time is made of.
+      # A pool thread's time consists of these parts.
       STATES = Probe::Parts::THREAD
 
       # @param processes [Array<Reading::ServerProcess>]
@@ -54,10 +54,11 @@ module PumaTuner
         Family.new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
       end
 
-      # Of two of one index, the younger one's: counters must not add up those that are about to end.
+      # Where two processes have one index, the younger one counts: counters must not add up those that are about to
+      # end.
       def each = @processes.to_h { |process| [{worker: process.worker}, yield(process)] }
 
-      # Both take memory.
+      # Both processes take memory, so theirs is added up.
       def memory(kind)
         @processes.group_by { |process| {worker: process.worker} }.transform_values do |all|
           bytes = all.filter_map { |process| process.memory[kind] }

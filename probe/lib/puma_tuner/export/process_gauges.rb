@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Export
-    # What only a process itself knows of its heap and its compiler: written into a small file beside its ledger at an
+    # Writes what only a process itself knows of its heap and its compiler into a small file beside its ledger, at an
     # interval, by a thread that sleeps all the time in between. Asking the processes when somebody scrapes would take a
     # signal, which the app may use, or a socket in each of them.
     class ProcessGauges
@@ -47,7 +47,7 @@ module PumaTuner
 
       private
 
-      # What stands on the command line of `ruby` itself is not seen, as Puma writes over it.
+      # Options on the command line of `ruby` itself are not seen, as Puma writes over it.
       def yjit(gauges)
         return {} unless defined?(RubyVM::YJIT)
         return {yjit_enabled: 0} unless RubyVM::YJIT.enabled?

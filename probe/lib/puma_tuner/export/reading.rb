@@ -5,7 +5,7 @@ module PumaTuner
     # One look at all ledgers and gauges of a server: everything since it started, processes that have ended included,
     # so that what is made of it never falls when a worker is replaced.
     class Reading
-      # Of all processes: reading the smaps of a large one takes milliseconds.
+      # The memory of all processes is read this seldom: reading the smaps of a large one takes milliseconds.
       MEMORY_FRESH_S = 10
 
       # Living processes; began_at_ns: 0 where unknown. worker: "0", "1", … or
@@ -50,7 +50,8 @@ module PumaTuner
         looked.values
       end
 
-      # What nobody asked for since the last time is kept: of the many endpoints of an app, few are between two scrapes.
+      # Entries that nobody has asked for since the last reading are kept as they are: an app has many endpoints, and
+      # few are used between two scrapes.
       def find_works(readers)
         rows = Hash.new { |all, key| all[key] = [] }
         readers.each do |ledger|

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Export
-    # All processes of one server, as whoever scrapes sees them: looked at once a second at most, so that many who
+    # All processes of one server, as whoever scrapes sees them. They are read once a second at most, so that many who
     # scrape cost no more than one.
     class Server
       FRESH_S = 1.0
@@ -28,7 +28,7 @@ module PumaTuner
 
       private
 
-      # What the exporter's process takes itself.
+      # Returns what the exporter's own process takes.
       def own(read_s)
         [
           family("read_seconds", "gauge", "How long reading all ledgers took, this time.", read_s),

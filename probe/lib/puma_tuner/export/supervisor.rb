@@ -4,20 +4,21 @@ require "json"
 
 module PumaTuner
   module Export
-    # In the process that leads the server: starts the exporter's process, says what that has to say, and starts it
-    # again when it has ended. Its thread sleeps all the time in between.
+    # Runs in the process that leads the server: it starts the exporter's process, prints what that has to say, and
+    # starts it again when it has ended. Its thread sleeps all the time in between.
     class Supervisor
-      # Between an end and the next start, each pause twice the one before; after one that has lasted it begins anew.
+      # The pauses between an end and the next start: each is twice the one before, and after a process that has lasted
+      # they begin anew.
       PAUSES_S = (1..60)
       LASTED_S = 60
 
-      # What is started forks within so long, or nobody waits for it any more.
+      # The started program forks within so long, or nobody waits for it any more.
       FORK_S = 5
 
-      # What makes a Ruby another one than the app's: it shall load nothing of the app's.
+      # These variables make a Ruby another one than the app's: it shall load nothing of the app's.
       OF_RUBY = /\A(RUBY|BUNDLE_|GEM_)/
 
-      # What Probe.say begins with.
+      # Each line of Probe.say begins with this.
       SAYS = "puma_tuner: "
 
       # @param settings [Hash{Symbol => Object}] of the Exporter

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Export
-    # What one kind of work added up to, in all processes.
+    # The sums of one kind of work, over all processes.
     #
     # kind: :request or :job; sums_ns: by part; histograms: Buckets by part, as
     #   in LedgerReader::BOUNDS; nil where a part is unknown

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Probe
-    # What a server's ledgers gained between two readings, as the values of an Observation.
+    # Makes an Observation of what a server's ledgers gained between two readings.
     class Account
-      # Of what a process has so many places; traces are of each endpoint.
+      # A process has so many places for each of these; traces have theirs in each endpoint.
       PLACES_COUNT = {traces: Ledger::LAYOUT[:traces_per_entry_max], threads: Ledger::LAYOUT[:threads_max],
                       locks: Ledger::LAYOUT[:locks_max]}.freeze
 
@@ -145,7 +145,7 @@ module PumaTuner
           traces: traces_of(entry))
       end
 
-      # Of jobs there is no queue that we know of, and without a proxy's stamp no time before Puma.
+      # No queue of jobs is known to us, and without a proxy's stamp no time before Puma is.
       def budget_of(entry, counts)
         budget = Budget.of(Parts::SUMS.zip(entry.sums).to_h).with(idle_ns: nil)
         budget = budget.with(queue_ns: nil) if entry.kind == :job

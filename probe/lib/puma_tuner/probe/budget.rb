@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # Where wall time went, recorded or simulated, in the parts that Parts lists. Each moment is in one of them, so that
-    # they sum to the wall time by construction; the residual is what is in none that is known. A part that could not be
+    # The wall time, recorded or simulated, in the parts that Parts lists. Each moment is in one of them, so that they
+    # sum to the wall time by construction; the residual is the time that is in no known one. A part that could not be
     # told apart is nil: in recordings the observation says why.
     #
     # wall_ns: of requests: from the moment Puma had the request to the end of the response; of simulated requests: as
@@ -20,7 +20,7 @@ module PumaTuner
     # idle_ns: a pool thread waiting for a request; outside the wall time
     # before_puma_ns: between the proxy's X-Request-Start and Puma, by two clocks; outside the wall time, nil without it
     #
-    # Of a part that an older file does not have nothing is known.
+    # Nothing is known of a part that an older file does not have.
     parts_ns = ((Parts::SUMS | Parts::WALL) - [:wall]).map { |part| :"#{part}_ns" }
     Budget = Document.define(:wall_ns, *parts_ns, added: parts_ns) do
       # Nanoseconds, whole ones or means; nil where they are not given.
@@ -28,8 +28,8 @@ module PumaTuner
         super(**self.class.members.to_h { |member| [member, nil] }, wall_ns:, **parts_ns)
       end
 
-      # In older files a pool's wait has another name. A simulated budget has no sum there, and garbage collection in
-      # its CPU time.
+      # Older files have another name for a pool's wait. Their simulated budgets have no sum there, and garbage
+      # collection in their CPU time.
       def self.from_document(fields)
         fields = {"pool_ns" => fields["pool_wait_ns"], **fields}
         return super unless fields.key?("client_ns") && !fields.key?("wall_ns")

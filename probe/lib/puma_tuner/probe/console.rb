@@ -47,7 +47,7 @@ module PumaTuner
           ThreadLine.recommendation(RuleOfThumb.threads_count(cpu_ratio(total)))]
       end
 
-      # Of an undisturbed request: without waiting for the GVL, for a core, or for locks.
+      # Returns the share of CPU in an undisturbed request: without waiting for the GVL, for a core, or for locks.
       def cpu_ratio(total)
         total.on_core_ns.fdiv(total.on_core_ns + total.io_ns + total.sleep_ns)
       end

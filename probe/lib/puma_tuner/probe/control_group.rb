@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # What the control groups of Linux let a process have, in version 2 and in version 1: its own group's limits, and
-    # those of all groups above it, of which the lowest holds.
+    # The limits that the control groups of Linux set a process, in version 2 and in version 1: those of its own group
+    # and of all groups above it, of which the lowest holds.
     class ControlGroup
       SYSTEM = "/sys/fs/cgroup"
 
@@ -63,8 +63,8 @@ module PumaTuner
           .reject(&:empty?)
       end
 
-      # In a container the path may be the host's, and the mount begins with its
-      # own group: what is not there is left out.
+      # In a container the path may be the host's, and the mount begins with its own group: folders that are not there
+      # are left out.
       def folders(path) = path.split("/").reject(&:empty?).inject([""]) { |all, name| [*all, "#{all.last}/#{name}"] }
     end
   end

@@ -20,14 +20,15 @@ module PumaTuner
     # the GVL a plain Hash can be read and written by all of them, and a lost race
     # only costs that a name is built twice, or that one more than the limit is kept.
     class Endpoint
-      # Beyond so many names, a request counts for OTHER: a path scheme we can't see through must not fill the memory.
-      # Names made from paths leave some free, for routes that are first asked for after a scanner has been there.
+      # Once there are so many names, a request of another counts for OTHER: a path scheme that we can't see through
+      # must not fill the memory. Names made from paths leave some free, for routes that are first asked for after a
+      # scanner has been there.
       NAMES_MAX = 200
       GUESSED_NAMES_MAX = 150
       OTHER = "(other)"
 
-      # Where there are so many, a name made from a path comes in when it is asked for once more: a scanner asks for
-      # each path once. It is remembered as one of the last so many.
+      # Once there are so many, a name made from a path comes in when it is asked for a second time: a scanner asks for
+      # each path once. Only the last so many of these names are remembered.
       SURE_NAMES_MAX = 100
       CANDIDATES_MAX = 1_000
 
@@ -91,7 +92,7 @@ module PumaTuner
         memo.store(env, key, false)
       end
 
-      # Whether it has to be asked for once more.
+      # Tells whether a name has to be asked for once more.
       def candidate?(name)
         return false if @names.size < SURE_NAMES_MAX || @names.size >= GUESSED_NAMES_MAX
         return false if @names.key?(Path.printable(name)) || @candidates.delete(name)

@@ -4,15 +4,15 @@ require "rbconfig"
 
 module PumaTuner
   module Probe
-    # Where the probe's C extension is, for the Ruby of this process. The gem and a checkout have it for one Ruby; an
-    # app may run on another. For that it is compiled as the app's server starts, once, and kept in the cache.
+    # Finds the probe's C extension for the Ruby of this process. The gem and a checkout have it for one Ruby; an app
+    # may run on another. For such an app it is compiled once, as its server starts, and kept in the cache.
     module Extension
       # One folder per version, as what is compiled for another may load, and then crash.
       SHIPPED = "puma_tuner/probe/native/#{RUBY_VERSION[/\A\d+\.\d+/]}/puma_tuner_probe"
 
       SOURCES = File.expand_path("../../../ext/puma_tuner_probe", __dir__)
 
-      # In a server's environment: the cache's folder for these sources.
+      # This variable tells a server the cache's folder for these sources.
       FOLDER = "PUMA_TUNER_EXTENSIONS"
 
       class << self
@@ -52,7 +52,8 @@ module PumaTuner
             "puma_tuner_probe.#{RbConfig::CONFIG["DLEXT"]}")
         end
 
-        # What was said when it could not be compiled. Of this run: the next one tries again.
+        # Returns the path of the file that says why it could not be compiled. It belongs to this run: the next one
+        # tries again.
         def failure = File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), "extension-failure-#{RUBY_VERSION}")
 
         def why_not_compiled

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Probe
-    # What runs in this process, read from inside it, so that two processes can be held against each other: short texts
-    # by kind and name, {[:gem, "json"] => "2.7.2"}; the name is nil where a kind has but one, or tells of the whole.
-    # Needs no gem. Environment variables that may hold secrets are told apart by a keyed hash only.
+    # Tells what runs in this process, read from inside it, so that two processes can be compared: short texts by kind
+    # and name, {[:gem, "json"] => "2.7.2"}; the name is nil where a kind has but one, or tells of the whole. It needs
+    # no gem. Environment variables that may hold secrets are told apart by a keyed hash only.
     module Fingerprint
       # Names of what is nobody's business: of variables, options, parameters and headers.
       SECRET = /token|secret|passw|pwd|passphrase|api[-_]?key|auth|cookie|credential|session|signature|
@@ -18,7 +18,8 @@ module PumaTuner
       OPEN_VARIABLES =
         /\A(RUBY|MALLOC|LD_PRELOAD|RACK_ENV|RAILS_|WEB_CONCURRENCY|(MIN|MAX)_THREADS|JEMALLOC|MIMALLOC|TZ\z|LANG\z|LC_)/
 
-      # Where programs and gems are looked for, who started us, and our own: no property of the app.
+      # These variables say where programs and gems are looked for and who started us, or are our own: none is a
+      # property of the app.
       OTHER_VARIABLES =
         /\A(PUMA_TUNER_|BUNDLE|GEM_|LISTEN_|
           (RUBYLIB|RUBYOPT|PATH|HOME|PWD|OLDPWD|SHLVL|_|TMPDIR|PORT|TERM|COLUMNS|LINES)\z)/x
@@ -63,7 +64,8 @@ module PumaTuner
         RubyVM::YJIT.enabled? ? "on" : "off"
       end
 
-      # By the libraries in this process: whoever defines malloc first, which LD_PRELOAD decides, or Ruby's own linking.
+      # Finds the allocator by the libraries in this process: it is the one that defines malloc first, which LD_PRELOAD
+      # decides, or Ruby's own linking.
       def allocator
         libraries = mapped
         ALLOCATORS.each do |name, pattern|
@@ -75,7 +77,7 @@ module PumaTuner
         "unknown"
       end
 
-      # What LD_PRELOAD names and is here: what the loader can't load, it leaves out.
+      # Returns the libraries that LD_PRELOAD names and that exist: the loader leaves out those that it can't load.
       def preloaded
         named = ENV["LD_PRELOAD"].to_s.split(/[\s:]+/).map do |path|
           File.basename(File.exist?(path) ? File.realpath(path) : path)
@@ -118,7 +120,7 @@ module PumaTuner
         {**default_gems, **::Gem.loaded_specs.to_h { |name, spec| [[:gem, name], spec.version.to_s] }}
       end
 
-      # What is not loaded must stay so. Some keep their version private.
+      # A gem that is not loaded must stay so. Some keep their version private.
       def default_gems
         loaded = DEFAULT_GEMS.reject { |_, constant| Object.autoload?(constant) || !Object.const_defined?(constant) }
         versions = loaded.filter_map do |name, constant|
@@ -128,8 +130,8 @@ module PumaTuner
         versions.to_h
       end
 
-      # Of gems, each by the folder it comes from, which has the version in its name: install folders differ, and mean
-      # nothing. Ruby's own follow from its version.
+      # The features of gems are named by the folder they come from, which has the version in its name: install folders
+      # differ, and mean nothing. Ruby's own follow from its version.
       OF_GEM = %r{\A.*/(?:extensions/[^/]+/[^/]+|gems)/([^/]+)/(?:lib/|ext/)?(.+)\z}
       OURS = %r{/puma_tuner(_load)?\.so\z}
 

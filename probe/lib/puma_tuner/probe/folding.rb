@@ -4,7 +4,7 @@ module PumaTuner
   module Probe
     # Adds the ledgers of processes that have ended up into one file, and removes them.
     class Folding
-      # So many stay as they are, with their traces.
+      # So many ledgers stay as they are, with their traces.
       ENDED_MAX = 16
 
       # @param ledgers [Ledgers]

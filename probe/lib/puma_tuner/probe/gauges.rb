@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Probe
-    # What a Ruby process tells of its own heap and compiler, since it began. Needs no gem; read inside it.
+    # Reads what a Ruby process tells of its own heap and compiler, since it began. It runs inside the process, and
+    # needs no gem.
     module Gauges
       module_function
 

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # How long each thread has the GVL, wants it, and does without. The extension replaces the methods below where it
-    # can be had; elsewhere they answer that they know nothing, and `why_not` says why.
+    # Measures how long each thread has the GVL, wants it, and does without. Where the extension is available, it
+    # replaces the methods below; elsewhere they answer that they know nothing, and `why_not` says why.
     module GvlClock
       class << self
         # @return [String, nil] the table of the parts of time, as Parts reads it; nil without the extension

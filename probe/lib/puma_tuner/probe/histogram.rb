@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Probe
-    # How often which duration occurred, in buckets that grow with the duration (log-linear, like HdrHistogram): 32 to
-    # each doubling from 1 µs to 73 min, 32 ns wide below that. Histograms of many processes add up, and an earlier
-    # reading subtracts from a later one, without loss.
+    # Counts how often which duration occurred, in buckets that grow with the duration (log-linear, like HdrHistogram):
+    # 32 to each doubling from 1 µs to 73 min, 32 ns wide below that. Histograms of many processes add up, and an
+    # earlier reading subtracts from a later one, without loss.
     #
     # zero_count: durations of exactly 0; counts: pairs of bucket and count, ascending, without empty buckets
     Histogram = Document.define(:zero_count, :counts) do

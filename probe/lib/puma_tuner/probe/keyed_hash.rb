@@ -6,8 +6,8 @@ module PumaTuner
     # key can neither compute a text back, nor find out by trying whether it is the one that he thinks. In Ruby, as a
     # serving process loads no library for us.
     module KeyedHash
-      # In a server's environment: 32 hexadecimal digits, the same for all
-      # processes whose texts are held against each other.
+      # This variable tells a server the key: 32 hexadecimal digits, the same for all processes whose texts are
+      # compared.
       VARIABLE = "PUMA_TUNER_KEY"
 
       MASK = (1 << 64) - 1

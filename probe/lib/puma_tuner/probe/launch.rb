@@ -19,7 +19,8 @@ module PumaTuner
       # what a worker forks has its title.
       WORKER = "worker-"
 
-      # Set only when we choose the address: files and sockets that belong to a server the user may be running now.
+      # These options are set only when we choose the address: they name files and sockets of a server that the user may
+      # be running now.
       OTHER_SERVERS_OPTIONS = %i[pidfile state control_url].freeze
 
       AFFINITY = "PUMA_TUNER_AFFINITY"
@@ -43,7 +44,7 @@ module PumaTuner
             options[:binds] = [bind]
             OTHER_SERVERS_OPTIONS.each { |name| options[name] = nil }
           end
-          # Asked now, as under `fork_worker` workers are forked from one that is bound.
+          # The cores are asked for now, as under `fork_worker` workers are forked from one that is bound.
           @cores = Processes.allowed_cores if ENV[AFFINITY]
           (options[:before_worker_boot] ||= []) << Puma.worker_hook(method(:worker_boots))
         end
@@ -53,7 +54,7 @@ module PumaTuner
         def bind_to_core(index)
           program = ENV[AFFINITY] or return
           core = @cores[index % @cores.size]
-          # Also the threads that it has already; those to come inherit it.
+          # It also binds the threads that the process has already; those to come inherit it.
           system(program, "--all-tasks", "--cpu-list", "--pid", core.to_s, Process.pid.to_s, out: File::NULL) or
             Probe.say("this process could not be bound to core #{core}")
         end
@@ -66,7 +67,7 @@ module PumaTuner
 
         # @api private
         def announce(launcher)
-          # Not as JSON: to load that would choose its version before the app does.
+          # It is not written as JSON: loading json would choose its version before the app does.
           AtomicFile.write(File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), ANNOUNCEMENT), Marshal.dump(facts(launcher)))
         end
 
@@ -117,7 +118,7 @@ module PumaTuner
           end
         end
 
-        # Of one run only, or no setting.
+        # These options belong to one run only, or are no setting.
         PLACES = %i[binds config_files pidfile state control_url control_auth_token tag directory rackup log_writer
           logger].freeze
         private_constant :PLACES

@@ -36,7 +36,7 @@ module PumaTuner
       # An entry being written is looked at again, so often: a process may have been killed in the middle of one.
       TRIES_MAX = 100
 
-      # What one kind of work added up to.
+      # The sums of one kind of work.
       #
       # counts: Parts::COUNTS; sums: Parts::SUMS, nanoseconds; histograms: of Parts::DISTRIBUTIONS
       # blames: [kind, name] of who held the GVL, to nanoseconds
@@ -173,7 +173,7 @@ module PumaTuner
 
         def entry_offset(index) = LAYOUT[:entries_offset] + index * LAYOUT[:entry_bytes]
 
-        # Of the entry that begins there.
+        # Returns the key of the entry that begins there.
         def key_in(bytes, place)
           kind = KINDS.fetch(bytes.unpack1("Q", offset: place + LAYOUT[:kind_offset]))
           [kind, text(bytes, place + LAYOUT[:name_offset], LAYOUT[:name_bytes])]

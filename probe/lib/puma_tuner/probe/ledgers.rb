@@ -11,17 +11,17 @@ module PumaTuner
     # is not used. As containers may share the place, nothing is judged by a process id: who uses a folder holds a
     # shared lock on it, who writes a ledger locks that.
     class Ledgers
-      # For files that live as long as a server. A mapped file on a disk would be written out again and again, and
-      # whoever touches a page that is being written waits.
+      # This folder is for files that live as long as a server. A mapped file on a disk would be written out again and
+      # again, and whoever touches a page that is being written waits.
       IN_MEMORY = "/dev/shm"
 
-      # Of a server, as Processes.identity names it. Nothing else is ever removed.
+      # The name of a server's folder, as Processes.identity makes it. No other folder is ever removed.
       NAME = /\A\d+-\d+-\d+\z/
 
       # A folder that has just been made is not locked yet.
       ABANDONED_AFTER_S = 60
 
-      # Nothing can be kept anywhere.
+      # No folder was found in which ledgers can be kept.
       class NoPlace < Error; end
 
       # @return [String]
@@ -38,7 +38,7 @@ module PumaTuner
           new(File.join(server_directory, "ledgers")).tap { |ledgers| make(ledgers.directory) }
         end
 
-        # Where the ledgers go when no command has given a folder.
+        # Returns the folder of the ledgers when no command has given one.
         # @param leader_pid [Integer]
         # @raise [NoPlace] with what is wrong with each place
         def of_server(leader_pid)
@@ -89,7 +89,7 @@ module PumaTuner
           end
         end
 
-        # Nothing but files is ever in it.
+        # Removes the folder's files; it never holds anything else.
         def empty(path)
           Dir.each_child(path) { |name| File.unlink(File.join(path, name)) }
           Dir.rmdir(path)

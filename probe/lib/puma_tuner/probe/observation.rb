@@ -13,7 +13,7 @@ module PumaTuner
     # cpu_ns, gc_ns: as in a budget; what of both together exceeds the "held" steps was computed without the GVL. gc_ns
     #   is nil where it was not timed, and then in cpu_ns.
     Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns) do
-      # In older files time with the GVL is called "cpu", and cpu_ns holds gc_ns.
+      # Older files call the time with the GVL "cpu", and their cpu_ns holds gc_ns.
       def self.from_document(fields)
         return super unless fields["steps"].include?("cpu")
         steps = fields["steps"].map { |step| (step == "cpu") ? "held" : step }
@@ -24,10 +24,10 @@ module PumaTuner
       def on_core_ns = cpu_ns && cpu_ns + gc_ns.to_i
     end
 
-    # How one part of the budget was spread over the requests. part: a name in Parts::DISTRIBUTIONS
+    # Shows how one part of the budget was spread over the requests. part: a name in Parts::DISTRIBUTIONS
     Distribution = Document.define(:part, :histogram, nested: {histogram: Probe::Histogram})
 
-    # Who held the GVL while requests of an endpoint waited for it, and how long.
+    # Tells who held the GVL while requests of an endpoint waited for it, and how long.
     #
     # kind: "request" or "job" (holder is the endpoint's or job's name), "thread" (of one that serves no requests), or
     #   "special": "(gc)" garbage collection, "(puma)" pool threads between requests, "(other)" nobody that is known
@@ -88,7 +88,7 @@ module PumaTuner
     LockObservation = Document.define(:id, :kind, :class_name, :place, :size, :threads_count, :holds_count, :hold_ns,
       :waits_count, :wait_ns)
 
-    # What measuring cost, by our own count.
+    # The cost of measuring, by our own count.
     #
     # cycles_count: releases and re-acquisitions of the GVL in the window, by threads that were looked at
     # cost_per_cycle_ns: added to each of them; cost_per_request_ns: added to each request; both timed in the process
@@ -101,7 +101,7 @@ module PumaTuner
       def initialize(lock_pairs_count: nil, cost_per_lock_pair_ns: nil, **fields) = super
     end
 
-    # What the window was filled with, when it was us who filled it; nil when the traffic was the user's own.
+    # The load that filled the window, when it was ours; nil when the traffic was the user's own.
     #
     # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them; requests_count: what they are of
     # unexpected_count: answers with a status outside the expected ones

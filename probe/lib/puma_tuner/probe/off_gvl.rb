@@ -20,8 +20,8 @@ module PumaTuner
           connections: :max_size)
       }.freeze
 
-      # By kind of step: classes whose methods, in C, release the GVL for
-      # nothing else. A name that ends in a dot is the class or module itself.
+      # For each kind of step, these are classes whose methods, in C, release the GVL for nothing else. A name that ends
+      # in a dot is the class or module itself.
       RECEIVERS = {
         "compute" => %w[Zlib::Deflate Zlib::Inflate Zlib::GzipWriter Zlib::GzipReader Zlib. BCrypt::Engine.],
         "db" => %w[Trilogy Mysql2::Client Mysql2::Result Mysql2::Statement PG::Connection PG::Result
@@ -31,9 +31,9 @@ module PumaTuner
         "http" => %w[Curl::Easy Curl::Multi Ethon::Curl. Patron::Session GRPC::Core::Call]
       }.freeze
 
-      # By kind of step: methods that make the round trip in libraries written in Ruby, where a plain socket waits.
-      # Memcached counts as Redis: as another server's memory, with the same cures. These methods are not public ones
-      # where there is a choice, as those are what other tools like to wrap.
+      # For each kind of step, these methods make the round trip in libraries written in Ruby, where a plain socket
+      # waits. Memcached counts as Redis: it is another server's memory, with the same cures. Where there is a choice,
+      # they are not public ones, as those are what other tools like to wrap.
       SCOPES = {
         "db" => {"Mongo::Server::ConnectionBase" => %i[dispatch], "PG::Connection." => %i[new]},
         "redis" => {
@@ -51,7 +51,7 @@ module PumaTuner
 
       module_function
 
-      # Done once the app is loaded, and again whenever an endpoint or job has occurred for the first time: libraries
+      # Runs once the app is loaded, and again whenever an endpoint or job has occurred for the first time: libraries
       # that it loaded are seen then.
       def look_for_libraries
         @seen ||= {}

@@ -9,11 +9,11 @@ module PumaTuner
       # Versions in which the child begins with a new lock.
       MENDED = {"3.3" => "3.3.11", "3.4" => "3.4.10", "4.0" => "4.0.4"}.freeze
 
-      # What puts hooks in, by the names of their extensions.
+      # These tools install hooks; they are known by the names of their extensions.
       TOOLS = %r{/(gvltools|gvl_timing|gvl_tracing|vernier|rperf|pf2|duel_gvl|
         datadog_profiling_native_extension\S*|appsignal_extension)[^/]*\.(so|bundle)\z}x
 
-      # In which this was loaded.
+      # The process in which this file was loaded.
       FIRST_PID = Process.pid
 
       module_function

@@ -21,7 +21,7 @@ module PumaTuner
         def is?(what) = is.include?(what)
       end
 
-      # By the extension; where there is none, by the file that it is compiled from.
+      # The extension tells it; without one, the file that it is compiled from does.
       text = GvlClock.parts || File.read(File.join(Extension::SOURCES, "parts.h"))
 
       # @return [Array<Part>]

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Probe
-    # What Linux tells of other processes.
+    # Reads what Linux tells of other processes.
     module Processes
       module_function
 
@@ -30,7 +30,7 @@ module PumaTuner
         end
       end
 
-      # How long threads have waited for a core so far, by the kernel's count.
+      # Returns how long threads have waited for a core so far, by the kernel's count.
       # @return [Hash{String => Integer}] thread name (its first 15 bytes) to nanoseconds; those of one name added up
       def run_queue_wait_ns(pid)
         Dir["/proc/#{pid}/task/*"].each_with_object(Hash.new(0)) do |task, waits|

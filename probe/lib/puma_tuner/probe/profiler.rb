@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Probe
-    # What all profilers are: a subclass says in constants what it is and can, starts and stops its gem inside of the
+    # The base of all profilers: a subclass says in constants what it is and can, starts and stops its gem inside of the
     # server. The command reads the file that this leaves (Profile::Readers). This file and a subclass's are loaded in
     # the server, so they load nothing but the gem.
     #
@@ -15,7 +15,7 @@ module PumaTuner
       STAMPED = false
       TRACING = nil
 
-      # Whether it watches processes from outside, and needs nothing in them.
+      # Tells whether it watches processes from outside, and needs nothing in them.
       OUTSIDE = false
 
       class << self
@@ -65,7 +65,7 @@ module PumaTuner
           "Update it in the app's Gemfile, or take it out."
       end
 
-      # What our reader wants to know and the profiler does not write itself. Plain values only.
+      # Returns the facts that our reader wants and the profiler does not write itself. They are plain values only.
       def facts = {"profiler_version" => @version, "mode" => @mode, "interval_us" => @interval_us, "pid" => Process.pid}
 
       # The kernel's numbers of the threads that are there now, by the object's
@@ -75,7 +75,7 @@ module PumaTuner
         Thread.list.each { |thread| @native_ids[thread.object_id] ||= thread.native_thread_id }
       end
 
-      # Of the whole process, for profilers whose own timers can't be summed up.
+      # Returns the CPU time of the whole process, for profilers whose own timers can't be summed up.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       # Plain values, which the command reads without running anything. The library is loaded when the profile is over.

@@ -5,7 +5,7 @@ module PumaTuner
     # The profilers that work inside of a process: one file each, profilers/NAME.rb. Those that watch processes from
     # outside are the command's (Profile.profilers).
     module Profilers
-      # By name, in the order in which they are told to people.
+      # The profilers by name, in the order in which people are told of them.
       ALL = {"vernier" => :Vernier, "rperf" => :Rperf, "pf2" => :Pf2, "stackprof" => :Stackprof,
              "ruby-prof" => :RubyProf, "memory_profiler" => :MemoryProfiler}.freeze
 

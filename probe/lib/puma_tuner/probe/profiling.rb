@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # In the target process: takes profiles when it is told to. Nothing is loaded for it before the first order but
-    # these few files; the profiler itself comes last on $LOAD_PATH, so that a version of the app's own goes first.
+    # Takes profiles in the target process when it is told to. Nothing is loaded for it before the first order but these
+    # few files; the profiler itself comes last on $LOAD_PATH, so that a version of the app's own goes first.
     module Profiling
       autoload :OneRequest, "puma_tuner/probe/profiling/one_request"
       autoload :RequestLog, "puma_tuner/probe/profiling/request_log"
@@ -26,7 +26,7 @@ module PumaTuner
 
         private
 
-        # Named here, and so loaded now: what is measured must not load anything.
+        # These constants are named here, and so loaded now: a process that is measured must not load anything.
         def prepare(settings)
           const_get(:Session)
           case settings.scope

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Probe
-    # All that knows Puma (6, 7 and 8) from inside, and everything that is prepended to it: who is told when one of its
-    # classes appears, when a server starts, when a master begins to look after its workers, when a client is queued,
-    # and around each request.
+    # This module alone knows Puma (6, 7 and 8) from inside, and has everything that is prepended to it: it decides who
+    # is told when one of its classes appears, when a server starts, when a master begins to look after its workers,
+    # when a client is queued, and around each request.
     #
     # | differs                 | Puma 6             | 7                 | 8                      | told by         |
     # |-------------------------|--------------------|-------------------|------------------------|-----------------|
@@ -81,7 +81,7 @@ module PumaTuner
           on(:Launcher) { |launcher| launcher.prepend(Launching) }
         end
 
-        # Of servers of ours, which we stop again and again.
+        # Prepares servers of ours, which we stop again and again.
         # @return [void]
         def stop_without_hanging = on(:Server) { |server| server.prepend(Stopping) }
 
@@ -91,8 +91,8 @@ module PumaTuner
         # @return [Object] for the option :before_worker_boot
         def worker_hook(hook) = (::Puma::Const::PUMA_VERSION.to_i >= 7) ? {block: hook} : hook
 
-        # What of the loaded Puma's code decides how it hands over requests, as far as classes, methods and constants
-        # show it. Predict::Rules says what each means.
+        # Returns what in the loaded Puma's code decides how it hands over requests, as far as classes, methods and
+        # constants show it. Predict::Rules says what each means.
         #
         # @return [Array<String>, nil] nil where Puma's server is not loaded
         def features
@@ -178,7 +178,7 @@ module PumaTuner
       end
 
       module Master
-        # In its loop, between forks.
+        # Puma calls it in the master's loop, between forks.
         def check_workers(...)
           Puma.master_does(:check)
           super
@@ -234,8 +234,8 @@ module PumaTuner
         end
       end
 
-      # What is known of a client's request before it begins. A client has these from the start: where an object gets a
-      # variable late, Ruby looks up all its others by the slow path from then on.
+      # Keeps what is known of a client's request before it begins. A client has these variables from the start: where
+      # an object gets one late, Ruby looks up all its others by the slow path from then on.
       module Stamps
         attr_accessor :puma_tuner_queued_ns, :puma_tuner_before_puma_ns
 

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # What is recorded in this process: the clock, the ledger, and what names
-    # the entries. Where no ledger can be made, nothing is.
+    # The recording of this process: the clock, the ledger, and what names the entries. Where no ledger can be made,
+    # nothing is recorded.
     class Recording
       CALIBRATIONS_COUNT = 300
 
@@ -94,8 +94,8 @@ module PumaTuner
         {way_in: @way_in, worker_index:, why_not: why_not, server: Launch.server_facts}
       end
 
-      # What recording costs, the fastest of some: the first ones warm it up.
-      # Beside threads that compute, each may take a while.
+      # Measures what recording costs. It takes the fastest of some runs: the first ones warm it up, and beside threads
+      # that compute each may take a while.
       def calibrate(recorder)
         entry = GvlClock.entry(Ledger::KIND_NUMBERS[:special], "(scratch)")
         deadline_ns = GvlClock.now_ns + CALIBRATION_LIMIT_NS

@@ -2,16 +2,17 @@
 
 module PumaTuner
   module Probe
-    # How long a request was under way before Puma had it, by the proxy's stamp: X-Request-Start, in seconds (nginx:
-    # "t=1700000000.123"), milliseconds (Heroku) or microseconds (Apache). Two machines' clocks are compared here, so
-    # that the answer is as good as their agreement.
+    # Tells how long a request was under way before Puma had it, by the proxy's stamp: X-Request-Start, in seconds
+    # (nginx: "t=1700000000.123"), milliseconds (Heroku) or microseconds (Apache). It compares two machines' clocks, so
+    # that the result is as good as their agreement.
     module RequestStart
       HEADER = "HTTP_X_REQUEST_START"
 
       # Longer than any client waits: the stamp, or a clock, is wrong.
       LIMIT_NS = 3_600 * 1_000_000_000
 
-      # What to multiply a number of so many digits before the point with. Seconds have ten, from 2001 to 2286.
+      # A number is multiplied by the factor for its count of digits before the point. Seconds have ten, from 2001 to
+      # 2286.
       FACTORS = {10 => 1_000_000_000, 13 => 1_000_000, 16 => 1_000, 19 => 1}.freeze
 
       # Puma tells how long the body took to arrive, in milliseconds: the client's time, not the proxy's.

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Probe
-    # What actually runs, read from inside the server.
+    # Tells what actually runs, read from inside the server.
     #
     # yjit_enabled: true, false, or nil where Ruby has no YJIT
     # thread_timeslice_ms: RUBY_THREAD_TIMESLICE, 100 unless set (Ruby 3.4 and newer read it)

@@ -6,8 +6,8 @@ module PumaTuner
     # serve, without a thread in them or a hook on their requests: a signal makes the
     # process write its answer into the run's folder. Host::Asking is the other side.
     module SignalQueries
-      # Of asynchronous files, which no Ruby server uses (Puma has taken PWR, URG and more). It ends a process that does
-      # not expect it, so it is sent only to those that do.
+      # The signal is that of asynchronous files, which no Ruby server uses (Puma has taken PWR, URG and more). It ends
+      # a process that does not expect it, so it is sent only to those that do.
       SIGNAL = "IO"
 
       FOLDER = "meter"

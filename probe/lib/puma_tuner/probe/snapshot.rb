@@ -38,7 +38,7 @@ module PumaTuner
           locks: account.locks)
       end
 
-      # As many threads as have served; nil where none has (a process of jobs).
+      # It counts as many threads as have served; it returns nil where none has (a process of jobs).
       def topology(workers_count, threads)
         most = threads.group_by(&:worker_index).values.map(&:size).max
         Topology.from(workers_count, most) if most

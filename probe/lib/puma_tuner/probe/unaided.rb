@@ -79,8 +79,8 @@ module PumaTuner
         end
       end
 
-      # Not every platform has a CPU clock for threads, and with M:N threads it is of whichever native thread they are
-      # on: then the part stays unknown.
+      # Not every platform has a CPU clock for threads, and with M:N threads the clock is that of whichever native
+      # thread they are on. In both cases the part stays unknown.
       CPU_CLOCK = if defined?(Process::CLOCK_THREAD_CPUTIME_ID) && ENV["RUBY_MN_THREADS"] != "1"
         Process::CLOCK_THREAD_CPUTIME_ID
       end
@@ -102,7 +102,7 @@ module PumaTuner
         write if now.first - @written_ns > INTERVAL_NS
       end
 
-      # By one thread at a time; who comes meanwhile leaves it to that one.
+      # One thread writes at a time; another that comes meanwhile leaves it to that one.
       def write
         return unless @writing.try_lock
         begin

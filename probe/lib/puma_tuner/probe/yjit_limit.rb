@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Probe
-    # How much memory YJIT may take before it stops compiling. Ruby does not tell, so it is read from where it can be
-    # set, and from the defaults of the versions (yjit/src/options.rs of each): machine code alone in 3.3, with what
+    # Tells how much memory YJIT may take before it stops compiling. Ruby does not tell, so it is read from where it can
+    # be set, and from the defaults of the versions (yjit/src/options.rs of each): machine code alone in 3.3, with what
     # YJIT keeps beside it from 3.4 on.
     module YjitLimit
       DEFAULT_3_3_MIB = 48
@@ -12,7 +12,7 @@ module PumaTuner
       # --yjit-exec-mem-size is over machine code alone, --yjit-mem-size over all.
       OPTION = /--yjit-(exec-)?mem-size=(\d+)/
 
-      # So full, it is time to say so.
+      # A limit that is used to this share is worth a warning.
       ALARM_RATIO = 0.85
 
       module_function

@@ -5,13 +5,13 @@ module PumaTuner
     # Inside a server that is to run without YJIT: frameworks turn it on while they start (Rails 7.2 and newer do),
     # whatever the environment says. Nothing of the user's is edited.
     module YjitOff
-      # In the environment of such a server.
+      # This variable marks the environment of such a server.
       VARIABLE = "PUMA_TUNER_YJIT_OFF"
 
       # @return [void]
       def self.install = (RubyVM::YJIT.singleton_class.prepend(self) if defined?(RubyVM::YJIT))
 
-      # In the place of Ruby's.
+      # It stands in the place of Ruby's method.
       # @return [false] as Ruby's own when there is nothing that it did
       def enable(*, **) = false
     end

@@ -8,7 +8,8 @@ module PumaTuner
       # paths: they are bounded. When there are too many, those leave that
       #   nobody has asked for of late: a scanner's paths keep no room.
       class Memo
-        # Of those asked for lately, and as many from before. Where they fill up, they become the latter.
+        # It keeps so many keys that were asked for lately, and as many older ones. When the first are full, they become
+        # the second.
         KEYS_MAX = 1_000
         KEY_BYTES_MAX = 256
         PLACES_MAX = 50
@@ -46,7 +47,7 @@ module PumaTuner
           by_key[key]
         end
 
-        # What was known before, and is from now on asked for lately.
+        # Moves a key from the older ones to those asked for lately.
         def again(env, key)
           found = find(@before, env, key)
           found = place_in(found, env["PATH_INFO"]) if found.is_a?(Array)

@@ -3,8 +3,8 @@
 module PumaTuner
   module Probe
     class Endpoint
-      # What a router found in the path, where it leaves that in env. Hanami's
-      # router (2 and 3) leaves nothing else: no route.
+      # Reads the values that a router found in the path, where it leaves them in env. Hanami's router (2 and 3) leaves
+      # nothing else: no route.
       module Parameters
         RAILS = "action_dispatch.request.path_parameters"
         NOT_IN_PATHS = %i[controller action format].freeze

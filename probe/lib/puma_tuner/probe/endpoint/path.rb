@@ -10,7 +10,7 @@ module PumaTuner
         PATH_BYTES_MAX = 1_000
         SEGMENT_MAX = 40
 
-        # Whatever else a segment holds (%, @, =, +, bytes beyond ASCII), it was not written by a router's author.
+        # A segment with any other character (%, @, =, +, bytes beyond ASCII) was not written by a router's author.
         WORD = /\A[\w.~*-]+\z/n
         EXTENSION = /(?<=.)(?:\.[a-z][a-z0-9]{0,4}){1,2}\z/n
         # Numbers, dates, "12-a-title", UUIDs, long hexadecimal words.
@@ -71,8 +71,8 @@ module PumaTuner
 
           private
 
-          # Where the path holds this value as a whole segment, or several; from
-          # the right, as values come in path order.
+          # Returns where the path holds this value as a whole segment, or several. It searches from the right, as
+          # values come in path order.
           def position(path, value)
             return unless value.is_a?(String) && !value.empty?
             found = path.rindex("/#{value}".b) or return

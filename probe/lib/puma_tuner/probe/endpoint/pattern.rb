@@ -8,12 +8,12 @@ module PumaTuner
       # before we look: it is what the path has in front of what the route matches.
       class Pattern
         TOKEN = /\\.|:\w+|\{[^}]*\}|\*\w*|./m
-        # Written so that a "?" may follow without Ruby's warning of a repeated repetition.
+        # It is written so that a "?" may follow without Ruby's warning of a repeated repetition.
         SEGMENT = "(?:[^/][^/]*)"
         ANYTHING = "(?:.*|)"
         ENDING = "(?:\\.[^/.]+)?/?\\z"
 
-        # Where the path is no text, or our reading of the pattern is not the framework's.
+        # It stands in where the path is no text, or our reading of the pattern is not the framework's.
         ANY = //
 
         # @param text [String] with backslashes: a Regexp's source

@@ -67,7 +67,7 @@ module PumaTuner
           segments.map { |segment| "/#{segment}" }.join
         end
 
-        # From the right, as captures come in path order: a whole segment, else a part of one.
+        # Replaces a whole segment, else a part of one. It searches from the right, as captures come in path order.
         def self.replace(segments, capture)
           text = /\A0*#{capture}\z/ if capture.is_a?(Integer)
           text = capture if capture.is_a?(String) && !capture.empty?

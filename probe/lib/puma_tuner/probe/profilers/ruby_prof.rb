@@ -34,8 +34,8 @@ module PumaTuner
 
         FORMAT = 1
 
-        # Of the call stack, in percent of the whole: without a bound the page
-        # of a server's calls is of hundreds of megabytes.
+        # Parts of the call stack below this percentage of the whole are not shown: without a bound the page of a
+        # server's calls has hundreds of megabytes.
         LEAST_SHOWN_PERCENT = 0.1
 
         def start
@@ -73,7 +73,7 @@ module PumaTuner
           {"methods" => @methods.keys, "threads" => threads}
         end
 
-        # Without recursion: a tree is as deep as the app's stack.
+        # It uses no recursion: a tree is as deep as the app's stack.
         def calls(root)
           rows = []
           waiting = [[root, nil]]
@@ -89,7 +89,7 @@ module PumaTuner
           @methods[[text(name_of(method)), text(method.source_file), method.line]] ||= @methods.size
         end
 
-        # Of a singleton of a class or a module, which ruby-prof marks by these flags.
+        # ruby-prof marks a singleton of a class or a module by these flags.
         CLASS_OR_MODULE = 0x2 | 0x4
 
         def name_of(method)

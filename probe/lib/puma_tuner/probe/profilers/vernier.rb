@@ -33,7 +33,7 @@ module PumaTuner
           "or print it: vernier view FILE."
         STAMPED = true
 
-        # In the other modes time is not asked for, and the collector can't do without.
+        # The other modes don't ask for time, and the collector can't do without an interval.
         SELDOM_US = 100_000
 
         def start

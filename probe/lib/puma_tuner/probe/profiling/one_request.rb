@@ -5,17 +5,18 @@ module PumaTuner
     module Profiling
       # Profiles of single requests: one at a time, those that carry the token. All others are served as ever.
       module OneRequest
-        # As a client sends it, and as Rack spells it.
+        # The header's name, as a client sends it and as Rack spells it.
         HEADER = "X-Puma-Tuner-Profile"
         KEY = "HTTP_X_PUMA_TUNER_PROFILE"
 
-        # In the request's environment: the profile that was made of it.
+        # The request's environment has the profile that was made of it under this key.
         MADE = "puma_tuner.profile"
 
         LOCK = Mutex.new
 
         class << self
-          # In a server that we started: around all that Puma does for a request, not only what a middleware sees of it.
+          # Installs it in a server that we started: around all that Puma does for a request, not only around what a
+          # middleware sees of it.
           def install(settings)
             @settings = settings
             Probe.recorder = self

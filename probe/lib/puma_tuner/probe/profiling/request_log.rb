@@ -3,13 +3,13 @@
 module PumaTuner
   module Probe
     module Profiling
-      # When each request was served, by which thread, and what its budget was: so that samples can be told apart by the
-      # request that they fell into. Runs instead of the probe, by the same clock.
+      # Logs when each request was served, by which thread, and what its budget was, so that samples can be told apart
+      # by the request that they fell into. It runs instead of the probe, by the same clock.
       module RequestLog
-        # Beyond these, requests are counted only.
+        # Requests beyond these are only counted.
         REQUESTS_MAX = 100_000
 
-        # Where a request's numbers stand.
+        # The places of a request's numbers.
         WALL, QUEUE, CPU, GVL_WAIT, GC = %i[wall queue cpu gvl_wait gc].map { |name| Parts::TAKEN.index(name) }
 
         class << self

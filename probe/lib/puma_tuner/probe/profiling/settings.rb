@@ -3,7 +3,7 @@
 module PumaTuner
   module Probe
     module Profiling
-      # What the target process is told, by its environment.
+      # The settings that the target process is told, by its environment.
       #
       # profiler: its name; mode: one of its own; interval_us: between samples, nil: the profiler's own
       # folder: where its files go, absolute; scope: "window" (all that happens between two orders), "odd" (the same,
@@ -17,7 +17,7 @@ module PumaTuner
         # Libraries are compiled for one.
         RUBY = RUBY_VERSION[/\A\d+\.\d+/]
 
-        # What separates paths can be in none.
+        # No path can hold what separates paths.
         SEPARATOR = File::PATH_SEPARATOR
 
         # Lines, as to load JSON in the target would choose its version before the app does.
