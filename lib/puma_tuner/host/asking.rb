@@ -34,7 +34,7 @@ module PumaTuner
         caught && caught.hex[Signal.list.fetch(Probe::SignalQueries::SIGNAL) - 1] == 1
       end
 
-      # In an array, as nil is an answer, too.
+      # Returns the answer in an array, as nil is an answer, too.
       def answer_of(pid, limit_s)
         path = File.join(@folder, "#{@number}-#{pid}")
         deadline_s = Clock.now_s + limit_s
@@ -42,7 +42,7 @@ module PumaTuner
           return if Clock.now_s > deadline_s || !Probe::Processes.alive?(pid)
           sleep 0.002
         end
-        # Written by a server of ours.
+        # The file was written by a server of ours.
         kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
         raise InvalidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
         [answer]

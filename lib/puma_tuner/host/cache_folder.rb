@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Host
-    # Where what can be had again is kept: gems of variants, labs and profilers,
-    # calibrated machines. bin/support/environment.sh says the same to scripts,
-    # labs/support/gems.rb to a lab's children, which don't load this library.
+    # The folder for what can be had again: gems of variants, labs and profilers, calibrated machines.
+    # bin/support/environment.sh says the same to scripts, labs/support/gems.rb to a lab's children, which don't load
+    # this library.
     module CacheFolder
       # @return [String] PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder, by the XDG base directory
       #   specification, where a path that is not absolute does not count

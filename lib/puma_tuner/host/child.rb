@@ -5,7 +5,7 @@ module PumaTuner
     # A process that we start, in a group of its own: no interruption loses it,
     # and neither it nor what it started outlives `stop`.
     class Child
-      # How long a child that was asked to stop may take to say what it has.
+      # A child that was asked to stop may take so long to say what it has.
       ANSWER_LIMIT_S = 10
 
       # A killed process takes its moment to end.

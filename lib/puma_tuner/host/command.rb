@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Host
-    # What starts the user's server: words, folder, environment.
+    # The command that starts the user's server: words, folder, environment.
     Command = Data.define(:words, :directory, :environment) do
       # A command of the user's, as it would run in their shell: with their Ruby
       # and gems, and not those that this program runs with.

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Host
-    # How busy the machine has been so far, by the kernel's counts. Differences tell of a window.
+    # Reads how busy the machine has been so far, by the kernel's counts. The difference of two readings tells of a
+    # window.
     module MachineLoad
       # The kernel counts in these (USER_HZ, 100 on every Linux that Ruby runs on).
       NS_PER_TICK = 10_000_000

@@ -14,7 +14,7 @@ module PumaTuner
     module Masking
       SECRET = Probe::Fingerprint::SECRET
 
-      # What nobody keeps secret under a name that says nothing of a secret.
+      # Nobody keeps such a value secret under a name that says nothing of a secret.
       PLAIN = /\A(\d{1,5}(\.\d+)?|true|false|on|off|yes|no)\z/
 
       # A value ends where another key follows, see Prove::VariantParser: it may hold commas.
@@ -26,7 +26,7 @@ module PumaTuner
       HEADER = /\A([\w-]+):\s*(.+)\z/m
       OPTION = /\A--?([\w-]+)=(.*)\z/m
 
-      # In a line for a shell that is one word, such as `sh -c "app --token abc"`: options, and names with a colon.
+      # A line for a shell that is one word, such as `sh -c "app --token abc"`, holds options and names with a colon.
       OPTION_INSIDE = /(?<=[\s"'])(--?[\w-]+)(=|\s+)("[^"]*"|'[^']*'|[^\s"']+)/
       NAME_INSIDE = /([\w-]+["']?\s*:\s*)("[^"]*"|'[^']*'|[^"'\n]+)/
 
@@ -107,7 +107,7 @@ module PumaTuner
           .gsub(QUERY) { ($1) ? "?#{parameters($1)}" : parameters($&) }
       end
 
-      # What has no name is a value.
+      # Masks the parameters of a query. Text that has no name counts as a value.
       def parameters(query)
         query.split("&", -1).map { |pair|
           name, value = pair.include?("=") ? pair.split("=", 2) : [nil, pair]
@@ -120,7 +120,7 @@ module PumaTuner
           .gsub(NAME_INSIDE) { $1.match?(SECRET) ? "#{$1}#{hide($2)}" : $& }
       end
 
-      # Of several values each by itself, as variants are told apart by them.
+      # Masks each of several values by itself, as variants are told apart by them.
       def assigned(prefix, name, value)
         return value unless hidden_variable?(prefix, name, value)
         parts = value.split(SEPARATOR, -1).map do |part|
@@ -139,7 +139,7 @@ module PumaTuner
         name.match?(Probe::Fingerprint::OPEN_VARIABLES) ? value.match?(Probe::Fingerprint::USER) : !value.match?(PLAIN)
       end
 
-      # Made by whichever of several runs comes first.
+      # Returns the user's key, which is made by whichever of several runs comes first.
       def users_key
         state = ENV["XDG_STATE_HOME"]
         path = File.join(state&.start_with?("/") ? state : File.join(Dir.home, ".local/state"), "puma_tuner/key")

@@ -2,12 +2,12 @@
 
 module PumaTuner
   module Host
-    # Which core the load generator has to itself, and which are left for the servers.
+    # Decides which core the load generator has to itself, and which are left for the servers.
     #
     # generator_core: Integer, nil when nothing is bound; server_cores: numbers of all that servers may use
     Placement = Data.define(:generator_core, :server_cores) do
-      # With fewer, a core taken from the server changes what is measured more than a generator that moves about.
-      # (A judgement: of four a server keeps three quarters.)
+      # On a machine with fewer cores, one taken from the server changes what is measured more than a generator that
+      # moves about. (This is a judgement: of four cores a server keeps three quarters.)
       def self.cores_wanted = 4
 
       # @return [Placement] that binds nothing

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Host
-    # What server and machine have spent up to a moment; two of them make a window.
+    # The counts of what server and machine have spent up to a moment; two of them make a window.
     #
     # at_ns; cpu_ns: of all processes of the server, nil when one went away;
     # run_queue_wait_ns: for which their threads could
@@ -26,7 +26,7 @@ module PumaTuner
       def -(other)
         Spent.new(duration_ns: at_ns - other.at_ns, gc_ns: grown(other, :gc_ns),
           allocated_count: grown(other, :allocated_count),
-          # What a process that has ended had used is no longer told.
+          # The kernel no longer tells what a process that has ended had used.
           cpu_ns: (difference(cpu_ns, other.cpu_ns) if pids == other.pids),
           **%i[run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count]
             .to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
@@ -42,14 +42,14 @@ module PumaTuner
 
       def difference(now, before) = now && before && now - before
 
-      # What a gauge has grown by, all processes together.
+      # Returns how much a gauge has grown, over all processes together.
       def grown(earlier, name)
         pairs = gauges.map { |pid, now| [now[name], earlier.gauges.dig(pid, name)] }
         pairs.sum { |now, before| now - before } unless pairs.empty? || pairs.flatten.include?(nil)
       end
     end
 
-    # What was spent between two readings; or in several such windows together. nil: unknown.
+    # The difference between two readings, or the sum over several such windows. nil: unknown.
     Spent = Data.define(:duration_ns, :cpu_ns, :run_queue_wait_ns, :gc_ns, :allocated_count, :busy_ns, :stolen_ns,
       :pressure_ns, :throttled_count) do
       # @param other [Spent]

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Host
-    # What a server prints: kept in a file, passed on where wished for, and searched for the lines that tell most.
+    # The output of a server: it is kept in a file, passed on where wished for, and searched for the lines that tell
+    # most.
     class ServerLog
       TAIL_LINES = 12
 
@@ -13,7 +14,8 @@ module PumaTuner
       # The line in which Puma says why it can't serve; the lines after it say where.
       COMPLAINT = /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file/
 
-      # Nothing, or a backtrace's line inside a gem, Ruby or a program that starts others.
+      # Such a line tells nothing: it is empty, or a backtrace's line inside a gem, Ruby or a program that starts
+      # others.
       UNTELLING = %r{\A\s*\z|\A\s+from (?:.*/gems/|<internal:|.*/lib/ruby/|.*/bin/)}
 
       # @return [IO] for the server to write to
@@ -64,7 +66,7 @@ module PumaTuner
         file&.close
       end
 
-      # Without an end, a server that says too much before it serves would fill our memory.
+      # Holds back a line. Without a bound, a server that says too much before it serves would fill our memory.
       def hold_back(line)
         @held_back << line
         @held_back.shift if @held_back.size > HELD_BACK_LINES_MAX

@@ -160,7 +160,7 @@ module PumaTuner
       def serves?
         path = File.join(@directory, Probe::Launch::ANNOUNCEMENT)
         return false unless File.exist?(path)
-        # Written by our own code, in our own folder.
+        # The file was written by our own code, in our own folder.
         @announcement = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
         true
       end

@@ -2,9 +2,10 @@
 
 module PumaTuner
   module Load
-    # When requests are meant to leave, as a generator is told; it is also told over how many connections, and what it
-    # can be told is what generators know. How requests arrive that are simulated is Model::Arrivals, which knows
-    # clients, groups and recorded instants, and no range to draw from. What both have, they have in the same units.
+    # The instants at which requests are meant to leave, as a generator is told; it is also told over how many
+    # connections, and what it can be told is what generators know. Model::Arrivals says how simulated requests arrive:
+    # it knows clients, groups and recorded instants, and no range to draw from. What both have, they have in the same
+    # units.
     #
     # kind: "closed": a connection sends its next request think_ns after the answer; "even" or "poisson": open, at
     #   rate_per_s whatever the server does, evenly spaced or by chance

@@ -5,7 +5,7 @@ require "uri"
 
 module PumaTuner
   module Load
-    # What every load generator is: a subclass that says whether it can work here (`why_not`), what it is (`name`, with
+    # The base of every load generator: a subclass says whether it can work here (`why_not`), what it is (`name`, with
     # its version) and sends a load (`send_load`), or refuses one that it can't send. Native is the gem's own;
     # benchmarks hold others beside it.
     #

@@ -14,14 +14,14 @@ module PumaTuner
       # as the load itself, within these. Thought comes on top.
       SETTLING_LIMITS_S = 10..60
 
-      # Beyond what the load and its drain take, for a busy machine.
+      # A busy machine gets so much more time than the load and its drain take.
       ENDING_LIMIT_S = 30
 
       # The child: reads the plan, runs it, writes what came of it.
       CHILD = 'require "puma_tuner/load/native"; PumaTuner::Load::Native.serve($stdin, $stdout)'
 
       class << self
-        # In the child. Ctrl-C ends the load early, and what there is by then counts.
+        # Runs in the child. Ctrl-C ends the load early, and what there is by then counts.
         def serve(input, output)
           stopped = false
           trap("INT") { stopped = true } # it interrupts the loop, too
@@ -90,7 +90,7 @@ module PumaTuner
         NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
       end
 
-      # Beside the connections: standard streams, epoll, timer, the raw file, Ruby's own.
+      # Files are needed beside the connections, too: standard streams, epoll, timer, the raw file, Ruby's own.
       def ensure_open_files(connections_count)
         most = self.class.open_files_max - 32
         return if connections_count <= most

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Load
-    # Whether the answers are those that were meant: a login page, or an error
-    # page that says 200, is quick and tells nothing of the app.
+    # Decides whether the answers are those that were meant: a login page, or an error page that says 200, is quick and
+    # tells nothing of the app.
     class NativeDoubts
       # Every page of an app is longer; a heartbeat's answer is not, but an app has no three of them.
       ALIKE_BYTES_MAX = 512
@@ -52,7 +52,7 @@ module PumaTuner
         (others.any? || redirected.any? { |_, figures| figures[:other_locations] }) ? "#{first} and elsewhere" : first
       end
 
-      # What is told goes into documents: no query, and no variable part of a path.
+      # Returns a place that may go into documents: it has no query, and no variable part of a path.
       def location(figures) = figures[:location]&.delete_prefix(@url_base)&.then { |text| place(text) } || "nowhere"
 
       def place(address)
@@ -75,7 +75,7 @@ module PumaTuner
           "redirected to #{locations}. That is quick, and part of all figures"
       end
 
-      # Where a text is looked for, it is known what was answered.
+      # Where a text is looked for, the app is known to have answered as it should.
       def alike
         told = @requests.select { |request, _| request.http_method == "GET" && request.expected_text.nil? }
         paths = told.map { |request, _| request.path[/\A[^?]*/] }.uniq

@@ -5,12 +5,13 @@ require "uri"
 
 module PumaTuner
   module Load
-    # What the native generator's loop is told: requests as bytes, their order, an address, and when they leave
+    # The plan that the native generator's loop follows: requests as bytes, their order, an address, and when they leave
     # (ext/puma_tuner_load/bindings.c reads it). All that takes time is done here, before the load.
     class NativePlan
       MODES = {"closed" => 0, "even" => 1, "poisson" => 2}.freeze
 
-      # Of requests that are filled in from a data file: one for each line of the request file and each row.
+      # Requests that are filled in from a data file may take so much: there is one for each line of the request file
+      # and each row.
       PREPARED_BYTES_MAX = 256 * Units::MIB
 
       CONNECT_LIMIT_S = 2

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Load
-    # What came of one load, as the client saw it.
+    # The outcome of one load, as the client saw it.
     #
     # generator: name and version; arrivals: closed or open loop, in words
     # duration_ns: of what was measured; neither settling nor waiting for the last answers is part of it
@@ -42,7 +42,7 @@ module PumaTuner
       :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :refused, :remarks, :unknown, kind: :load_outcome,
       nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown]}) do
-      # What only our own generator tells; other tools leave it out.
+      # Only our own generator tells these; other tools leave them out.
       const_set(:SUMMED,
         %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count
           connections_made_count generator_cpu_ns unexpected_count wrong_body_count socket_errors_count].freeze)
@@ -90,8 +90,8 @@ module PumaTuner
           "Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
       end
 
-      # Both together, as one load in two parts, each of which settled by
-      # itself: percentiles of all answers that counted.
+      # Joins both, as one load in two parts, each of which settled by itself: percentiles are of all answers that
+      # counted.
       # @param other [Outcome] of the same generator, which tells histograms
       def +(other)
         both = latency + other.latency

@@ -12,11 +12,11 @@ module PumaTuner
     # expected_statuses: the statuses that are right, or nil for any 2xx or 3xx
     # expected_text: must occur in the answer's body (its first MiB); nil: anything may
     Request = Data.define(:weight, :http_method, :path, :headers, :body, :expected_statuses, :expected_text) do
-      # What may stand in a request line, so that a path cannot smuggle in a
-      # line of its own; "#" never leaves a browser.
+      # A request line may hold these characters only, so that a path cannot smuggle in a line of its own; "#" never
+      # leaves a browser.
       const_set(:PATH, %r{\A/[!-"$-~]*\z})
       const_set(:USUALLY_EXPECTED, 200..399)
-      # Those that lead elsewhere: RFC 9110, section 15.4.
+      # These statuses lead elsewhere: RFC 9110, section 15.4.
       const_set(:REDIRECTS, [301, 302, 303, 307, 308].freeze)
 
       def initialize(path:, weight: 1, http_method: "GET", headers: {}, body: nil, expected_statuses: nil,

@@ -14,8 +14,8 @@ module PumaTuner
       # Said by whoever sends the body; a second opinion would desynchronize client and server.
       OUR_HEADERS = %w[content-length transfer-encoding].freeze
 
-      # What is wrong with a line, before its number is known. It may hold what is nobody's business, and the message
-      # ends in the logs of whatever ran the command: words are told by their number.
+      # A fault in a line, before its number is known. The line may hold what is nobody's business, and the message ends
+      # in the logs of whatever ran the command, so words are told by their number.
       class Problem < StandardError; end
 
       # @param path [String]

@@ -4,8 +4,8 @@ require "tmpdir"
 
 module PumaTuner
   module Load
-    # Whether a generator tells the truth about a server that stands still: 200 requests/s for 6 s, of which the server
-    # answers nothing for one.
+    # Tests whether a generator tells the truth about a server that stands still: it sends 200 requests/s for 6 s, of
+    # which the server answers nothing for one.
     #
     # The truth: a request that is due x seconds before the server goes on waits for x. So of all requests 1/6 have a
     # latency spread evenly over 0..1 s, the others 2.5 ms: the quantile q above 5/6 is (q - 5/6) x 6 s.

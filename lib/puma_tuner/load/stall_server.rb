@@ -11,10 +11,10 @@ module PumaTuner
       SERVICE_S = 0.0025
       STALL_S = 1.0
 
-      # When it stands still, after its first request.
+      # The server stands still so long after its first request.
       STALL_AFTER_S = 2.0
 
-      # To end, when asked.
+      # It may take so long to end when it is asked to.
       ENDING_LIMIT_S = 5
 
       # Runs the block beside such a server, in a process of its own.

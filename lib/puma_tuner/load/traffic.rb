@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Load
-    # What is sent to a server: which requests, by what, from how many clients.
+    # The traffic that is sent to a server: which requests, by which generator, from how many clients.
     Traffic = Data.define(:mix, :generator, :connections_count, :seed, :arrivals) do
       def initialize(arrivals: Arrivals.closed, **fields) = super
 

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Load
-    # How a server's processes were warmed up, window by window.
+    # The record of how a server's processes were warmed up, window by window.
     #
     # steady: whether CPU and garbage collection per request were flat, and
     #   neither compiled code nor heap grew, over the last windows
@@ -32,8 +32,8 @@ module PumaTuner
       COMPILED_GROWTH_RATIO = 0.01
       HEAP_GROWTH_RATIO = 0.03
 
-      # What one window showed; nil: unknown. compiled_count and what follows:
-      # Probe::Gauges at its end, of all processes together.
+      # The figures of one window; nil: unknown. compiled_count and what follows: Probe::Gauges at its end, of all
+      # processes together.
       Window = Data.define(:requests_count, :cpu_per_request_ns, :gc_per_request_ns, :compiled_count, :heap_pages_count,
         :live_count, :gc_count) do
         # @param before [Host::Readings]
@@ -98,8 +98,9 @@ module PumaTuner
         (steps.one? && (values.last - values.first).abs > ratio * windows.last.public_send(of)) ? steps.first : 0
       end
 
-      # Between two collections every heap fills, with garbage. (`old_objects` would tell the two apart, but is nearly
-      # zero while a major collection marks: a Rails app had 276,000, and 35,000 when it was asked at such a moment.)
+      # Tells whether heaps still fill. Between two collections every heap fills, with garbage. (`old_objects` would
+      # tell the two apart, but is nearly zero while a major collection marks: a Rails app had 276,000, and 35,000 when
+      # it was asked at such a moment.)
       def self.fills?(windows)
         collected = windows.map(&:gc_count).each_cons(2).all? { |one, next_one| one && next_one && next_one > one }
         collected && trend(windows, :live_count, HEAP_GROWTH_RATIO) == 1
