@@ -3,8 +3,8 @@
 module PumaTuner
   # A running app -> Probe::Observation. Numbers, no opinions.
   #
-  # What runs inside the server is the probe (probe/, a gem of its own); it leaves a ledger per process. Here is what
-  # starts the server with it, sends the load, and reads the ledgers.
+  # The probe runs inside the server (probe/, a gem of its own), and leaves a ledger per process. This stage starts the
+  # server with it, sends the load, and reads the ledgers.
   module Measure
     autoload :Collector, "puma_tuner/measure/collector"
     autoload :Companions, "puma_tuner/measure/companions"

@@ -4,7 +4,8 @@ require "time"
 
 module PumaTuner
   module Measure
-    # In the command: reads the ledgers of a server's processes before and after one window, and makes the Observation.
+    # Runs in the command: it reads the ledgers of a server's processes before and after one window, and makes the
+    # Observation.
     class Collector
       # @param server [Host::ServerProcess] started with the probe
       # @param command [String] for the record
@@ -79,7 +80,7 @@ module PumaTuner
 
       def cpu_ns_by_pid(ledgers) = ledgers.values.to_h { |ledger| [ledger.pid, cpu_ns(ledger)] }
 
-      # Of a process that has ended: as of its last full second with requests.
+      # For a process that has ended, the time is that of its last full second with requests.
       def cpu_ns(ledger) = Probe::Processes.cpu_ns(ledger.pid) || ledger.process_cpu_ns
 
       def run_queue_waits(ledgers)

@@ -25,7 +25,7 @@ module PumaTuner
             .min + duration_s
         end
 
-        # What is cut first is how long a warm-up may take; then all of it, in equal shares.
+        # Cuts the times to so many seconds: first how long a warm-up may take, then all of them, in equal shares.
         # @param seconds [Numeric, nil] that there are; nil: as many as wanted
         # @return [Times]
         def within(seconds)
@@ -87,7 +87,7 @@ module PumaTuner
         }.call
       end
 
-      # At the rate of the warm-up.
+      # Returns how long to measure, at the rate of the warm-up.
       def duration_s(warmup)
         least_s = @times.least_requests_count * warmup.duration_ns.fdiv(warmup.requests_count * Units::NS_PER_S)
         least_s.clamp(@times.duration_s, @times.duration_limit_s)

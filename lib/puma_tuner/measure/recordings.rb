@@ -6,17 +6,17 @@ module PumaTuner
     # one recording can't tell what changes with threads and workers. On a new Rails 8.1 app CPU per request was 10.5 ms
     # at 1x1, 13.3 ms at 1x5 and 7.5 ms at 2x1.
     class Recordings
-      # Of the time for today's settings.
+      # The share of the time for today's settings that the others get.
       BRIEF_RATIO = 0.6
 
-      # As few as this of each request of the mix tell something; for fewer it
-      # is recorded longer, up to the time for today's settings.
+      # This is the least count of each request of the mix that tells something; where there are fewer, recording goes
+      # on for longer, up to the time for today's settings.
       LEAST_COUNT_PER_REQUEST = 3
 
-      # What is expected of an app before its own settings are known.
+      # An app is expected to have these settings before its own are known.
       USUAL_TOPOLOGY = Topology.new(workers_count: 1, threads_count: 5)
 
-      # What to record.
+      # The plan of what to record.
       #
       # today: Topology, nil for the command's own; settings: Topologies to record besides, nil: those that tell most
       # workers: numbers of workers that are to be predicted

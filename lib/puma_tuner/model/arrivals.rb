@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Model
-    # How requests arrive.
+    # The way in which requests arrive.
     #
     # kind: "closed": connections_count clients, each sending its next request think_ns after the answer; open, whatever
     #   the server does: "poisson" and "even" at rate_per_s; "bursty": groups of burst_count requests on average

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Model
-    # What a mean request took of the cores at one setting that was recorded.
+    # The cost of a mean request, in time on the cores, at one setting that was recorded.
     #
     # cpu_ns: with the GVL, less garbage collection; gc_ns: garbage collection, nil where it was not timed
     # long_gc_ratio: share of gc_ns in requests with a long collection; long_gcs_ns: sample of those

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Model
-    # How a request's cost follows the settings, from all of them that were recorded. Five things change it:
+    # Fits how a request's cost follows the settings, from all of them that were recorded. Five things change it:
     #
     # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is
     #   follows from recordings of one server at one thread and at several.
@@ -61,7 +61,7 @@ module PumaTuner
         along((at > points.last.first) ? rising(points) : points, at) / @own.gc_ns
       end
 
-      # Between the recorded numbers of threads, and nowhere beyond them.
+      # Interpolates between the recorded numbers of threads, and never goes beyond them.
       #
       # @param topology [Topology]
       # @return [Float] by what recorded waits for IO are multiplied there
@@ -72,7 +72,7 @@ module PumaTuner
         along(points, Math.sqrt(topology.threads_count).clamp(points.first.first, points.last.first)) / @own.io_ns
       end
 
-      # How a recorded request is to be changed.
+      # The way in which a recorded request is to be changed.
       #
       # cpu_ratio, io_ratio, gc_ratio: by what they are multiplied; limit_ns: collections from this on are long;
       #   mean_short_ns: of the others;
@@ -144,7 +144,7 @@ module PumaTuner
         [@machine.switch_idle_cpu_ns, *most_ns].min.round
       end
 
-      # By the least and the most switches; a cost of less than nothing is noise.
+      # Takes the slope from the least switches to the most; a cost of less than nothing is noise.
       def slope_ns(costs)
         few, many = costs.minmax_by(&:switches_count)
         return if many.switches_count - few.switches_count < 1

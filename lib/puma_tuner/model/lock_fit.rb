@@ -2,14 +2,14 @@
 
 module PumaTuner
   module Model
-    # Which of the locks that were watched are simulated: those that several threads can want at once.
+    # Decides which of the watched locks are simulated: those that several threads can want at once.
     #
     # A lock that each connection of a pool has of its own is taken by one thread after the
     # other, and was never waited for. Two recorded requests that had the same connection
     # would wait for each other in a simulation, although no two threads ever did.
     class LockFit
-      # So many waits there should have been, had the lock been everybody's, before their absence tells that it is not.
-      # A judgement; by chance none of five comes about once in 150 times (Poisson).
+      # If the lock were everybody's, there would have to be so many waits before their absence tells that it is not.
+      # This is a judgement; by chance none of five comes about once in 150 times (Poisson).
       EXPECTED_LEAST_COUNT = 5
 
       # Waits for locks that nobody watched are told about when they are this share of a request.
@@ -48,7 +48,7 @@ module PumaTuner
 
       def kind(lock) = UNFAIR_POOL_CLASSES.include?(lock.class_name) ? "unfair_pool" : lock.kind
 
-      # Of those that recorded requests tried to get; others are between threads that serve none.
+      # Returns the locks that recorded requests tried to get; others are between threads that serve none.
       def shared
         @shared ||= (@observation.locks || []).select do |lock|
           tried_ids.include?(lock.id) && (lock.kind == "pool" || (wanted_at_once?(lock) && !of_one_connection?(lock)))
@@ -65,7 +65,7 @@ module PumaTuner
 
       def traces = @observation.endpoints.flat_map(&:traces)
 
-      # In any of the recordings; in those with one thread nobody can tell.
+      # Looks at all recordings, as nobody can tell from those with one thread.
       def wanted_at_once?(lock)
         evidence = [@observation, *@observation.companions].select { |recording| recording.topology.threads_count > 1 }
           .filter_map { |recording| same(recording, lock)&.then { |there| [recording, there] } }
@@ -73,7 +73,7 @@ module PumaTuner
         evidence.sum { |recording, there| expected_waits_count(recording, there) } < EXPECTED_LEAST_COUNT
       end
 
-      # Of several at one place, the one with the same number, if there is one.
+      # Returns the lock with the same number where there are several at one place, if there is one.
       def same(recording, lock)
         alike = (recording.locks || []).select do |other|
           [other.kind, other.class_name, other.place] == [lock.kind, lock.class_name, lock.place]
@@ -81,7 +81,7 @@ module PumaTuner
         alike.find { |other| other.id == lock.id } || alike.first
       end
 
-      # Whoever tries meets one of the others with the lock as often as these have it.
+      # A thread that tries meets one of the others with the lock as often as these have it.
       def expected_waits_count(recording, lock)
         threads_count = recording.topology.threads_count
         busy_ratio = lock.hold_ns.fdiv(recording.duration_ns * recording.topology.workers_count)

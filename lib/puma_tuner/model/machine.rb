@@ -9,7 +9,7 @@ module PumaTuner
     #   other cores idle; busy_ns: with all others busy
     SwitchCost = Document.define(:working_set_bytes, :same_core_ns, :idle_ns, :busy_ns)
 
-    # Where a machine's figures come from: measured by `puma_tuner calibrate`.
+    # The origin of a machine's figures: `puma_tuner calibrate` measured them.
     #
     # machine_key: tells machines apart (cores, CPU model, kernel, quota, Ruby and Puma versions)
     # ruby_description: RUBY_DESCRIPTION; nil in older files
@@ -31,7 +31,7 @@ module PumaTuner
       end
     end
 
-    # What the simulated requests run on.
+    # The machine that the simulated requests run on.
     #
     # cores_count: Integer, that the server may use
     # effective_cores: Array<Float>, entry n - 1: how many cores' worth of work n busy tasks get done together, as long

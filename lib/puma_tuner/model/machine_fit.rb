@@ -2,14 +2,14 @@
 
 module PumaTuner
   module Model
-    # What an app ran on, for the simulation: as calibrated, or typical figures where nothing was; and what the
-    # observation itself tells of it.
+    # Describes, for the simulation, what an app ran on: as calibrated, or by typical figures where nothing was; and by
+    # what the observation itself tells of it.
     class MachineFit
       US = Units::NS_PER_MS / 1_000
 
-      # Measured by us on two cores of a shared server (AMD EPYC, Linux 6.18), Ruby
-      # 3.4.5, Puma 8.0.2, rounded; a calibration on the machine itself replaces them.
-      # Ruby source for the tick: 10 ms in 3.3, 3.4 and 4.0; measured 10.06 to 10.1.
+      # We measured these on two cores of a shared server (AMD EPYC, Linux 6.18), Ruby 3.4.5, Puma 8.0.2, rounded; a
+      # calibration on the machine itself replaces them. Ruby source for the tick: 10 ms in 3.3, 3.4 and 4.0; measured
+      # 10.06 to 10.1.
       TYPICAL = Machine.new(
         cores_count: 1, effective_cores: [1.0].freeze, quota_ns: nil, period_ns: nil, tick_ns: 10_080 * US,
         handoff_ns: 16 * US, handoff_busy_ns: 5 * US,
@@ -44,7 +44,8 @@ module PumaTuner
         (1..cores_count).map(&:to_f).freeze
       end
 
-      # Seen of the very build of Ruby that was observed: builds of one version differ in it.
+      # The rule counts when it was seen of the very build of Ruby that was observed: builds of one version differ in
+      # it.
       def gvl_rule = (@base.gvl_rule if @base.calibrated&.same_ruby?(@observation.server.ruby_description))
 
       # Load of our own came from this machine; the user's traffic is taken to come from elsewhere.

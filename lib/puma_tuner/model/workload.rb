@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Model
-    # What one recorded request demands when nobody is in its way: bursts with
-    # the GVL, and between them waits without it.
+    # The service demand of one recorded request when nobody is in its way: bursts with the GVL, and between them waits
+    # without it.
     #
     # bursts_ns: each time with the GVL, on a core, garbage collection included; one more than waits_ns; 0 for a mere
     #   visit to the GVL
@@ -95,7 +95,7 @@ module PumaTuner
     #   collections (see Workload#at), and is in no demand
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_held_ns, :mean_wait_ns, :mean_lock_ns,
       :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: %i[gc_debt_ns]) do
-      # In older files the time with the GVL is called CPU.
+      # Older files call the time with the GVL CPU.
       def self.from_document(fields) = super(fields.transform_keys("mean_cpu_ns" => "mean_held_ns"))
 
       def initialize(gc_debt_ns: nil, **fields) = super(gc_debt_ns: gc_debt_ns || 0, **fields)
@@ -121,8 +121,8 @@ module PumaTuner
     #   shared_bytes is nil too and single_bytes, the one process, is all that is known)
     MemoryDemand = Document.define(:shared_bytes, :per_worker_bytes, :single_bytes)
 
-    # What a recording itself saw at its setting and under its load, so that a
-    # simulation of the same can be held against it.
+    # The figures that a recording itself saw at its setting and under its load, so that a simulation of the same can be
+    # compared with them.
     #
     # throughput_per_s, p50_ns, p99_ns: as the client saw them; nil where nobody did
     # requests_count, duration_ns: finished requests of the window, and its length
@@ -130,7 +130,7 @@ module PumaTuner
     Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns,
       :budget, nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget})
 
-    # What the app demands, independent of the settings it was recorded with.
+    # The demands of the app, independent of the settings it was recorded with.
     #
     # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over)
     # tail_cpu_ns: the pool threads' part of it, after an answer has been sent; nil where unknown

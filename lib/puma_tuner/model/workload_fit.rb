@@ -8,7 +8,8 @@ module PumaTuner
       # requests differ nor its slow ones.
       MINIMUM_TRACES_COUNT = 30
 
-      # Measured with an empty app on Puma 8: 33 to 37 µs of CPU per request. Stands in where it could not be measured.
+      # We measured 33 to 37 µs of CPU per request with an empty app on Puma 8. This figure stands in where it could not
+      # be measured.
       TYPICAL_OVERHEAD_CPU_NS = 35_000
 
       # Judgements: of so many requests whose parts miss their wall time (by
@@ -102,8 +103,8 @@ module PumaTuner
         end
       end
 
-      # Of all requests; an endpoint's traces, of which there are as many of a
-      # rare one as of a frequent one, stand for its own.
+      # Counts over all requests; an endpoint's traces stand for its own, as a rare endpoint has as many of them as a
+      # frequent one.
       def waits_count
         @observation.endpoints.reject { |endpoint| endpoint.traces.empty? }.sum do |endpoint|
           waits = endpoint.traces.sum { |trace| Undisturbed.releases_count(trace) }
@@ -118,8 +119,8 @@ module PumaTuner
 
       def mean(demands, &) = demands.sum(&).fdiv(demands.size).round
 
-      # What the serving processes computed and neither a request nor a thread
-      # of the app's own accounts for: accept, reactor, hand-over.
+      # Returns what the serving processes computed that neither a request nor a thread of the app's own accounts for:
+      # accept, reactor, hand-over.
       def overhead_cpu_ns
         requests_count = @observation.requests_count
         used_ns = total(serving_processes.map(&:cpu_ns))
@@ -129,12 +130,13 @@ module PumaTuner
         TYPICAL_OVERHEAD_CPU_NS
       end
 
-      # Of threads that Puma has not made, and of the jobs on them: it grows with time, and not with requests.
+      # Returns the CPU time of threads that Puma has not made, and of the jobs on them: it grows with time, and not
+      # with requests.
       def others_cpu_ns
         @observation.background.reject(&:pumas_own?).sum { |thread| thread.budget.on_core_ns.to_i }
       end
 
-      # What pool threads computed outside of requests.
+      # Returns what pool threads computed outside of requests.
       def tail_cpu_ns
         @observation.tail_cpu_ns || unknown(:tail_cpu_ns, :no_thread_cpu_time)
       end
@@ -146,7 +148,7 @@ module PumaTuner
         end
       end
 
-      # Less than this of a core is nobody's concern.
+      # A thread that takes less than this share of a core is left out.
       BACKGROUND_LEAST_RATIO = 0.001
 
       # Threads of the app's own: as often as each took the GVL, and as long as it computed then.
@@ -165,11 +167,11 @@ module PumaTuner
         BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
       end
 
-      # Of the recording itself, and of those of the same app at other settings.
+      # Returns the costs in the recording itself, and in those of the same app at other settings.
       def costs = [@observation, *@observation.companions].filter_map { |recording| cost(recording) }.freeze
 
-      # By endpoint, and then by the traffic of the recording that is replayed,
-      # so that a companion's other mix of requests changes nothing.
+      # Weighs by endpoint, and then by the traffic of the recording that is replayed, so that a companion's other mix
+      # of requests changes nothing.
       #
       # @return [Cost, nil] nil where CPU was not told apart
       def cost(recording)
@@ -283,7 +285,7 @@ module PumaTuner
         unknown(field, readings.empty? ? :no_process : :no_pss, role:)
       end
 
-      # For the self-check: the recording itself, and those at other settings.
+      # Returns, for the self-check, the figures of the recording itself, and of those at other settings.
       def recorded
         [@observation, *@observation.companions].select(&:topology).map do |recording|
           load = recording.load
