@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Predict
-    # What must hold of a forecast: that there is a steady state, and its
-    # latencies, as the client sees them, are within.
+    # The goal that a forecast must meet: there is a steady state, and its latencies, as the client sees them, are
+    # within these.
     #
     # max_ns: Hash, by percentile such as "p95"; empty where anything goes
     Goal = Document.define(:max_ns) do

@@ -10,7 +10,7 @@ module PumaTuner
       nested: {scenario: Scenario, forecast: Stats::Estimate, measured: Stats::Estimate})
 
     class Check
-      # Where a forecast tells the metric.
+      # The forecast's field for each metric.
       FIELDS = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.freeze
 
       # @param forecast [Forecast]

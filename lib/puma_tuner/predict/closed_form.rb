@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Predict
-    # What formulas say without a simulation, in the usual letters: D the CPU of a mean request, I its waits, Z the
-    # clients' think time, t threads in each of W workers, K cores, C connections. Queueing has the formulas' sources.
+    # Computes by formulas, without a simulation. Their letters are the usual ones: D the CPU of a mean request, I its
+    # waits, Z the clients' think time, t threads in each of W workers, K cores, C connections. Queueing has the
+    # formulas' sources.
     #
     # They know means only. None sees time slices, requests of different kinds, an uneven split of connections,
     # wake-ups, or Puma's I/O threads. None claims more than the arrivals bring.
@@ -28,9 +29,10 @@ module PumaTuner
           mva_per_s: offered(mva_per_s), cpu_share_per_s: offered(cpu_share_per_s), **flow_equivalent)
       end
 
-      # What alone would keep the throughput from growing, each as the throughput it allows (Lazowska, ch. 5). Listed so
-      # that of equals the first is the one to name: more threads or workers help neither when the cores are busy nor
-      # when the clients are few. "none" is an open loop's rate, which nothing of the server keeps down.
+      # Returns each limit that alone would keep the throughput from growing, as the throughput it allows (Lazowska, ch.
+      # 5). Of equal limits the first is the one to name, so they stand in this order: more threads or workers help
+      # neither when the cores are busy nor when the clients are few. "none" is an open loop's rate, which nothing of
+      # the server keeps down.
       #
       # @return [Hash{String => Float}]
       def bounds

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Predict
-    # What simple formulas say of the same scenario, so that a reader sees where they fail. Requests per second; nil
-    # where a formula has no answer (an open loop that is not saturated has its own rate as throughput).
+    # The results of simple formulas for the same scenario, so that a reader sees where they fail. Requests per second;
+    # nil where a formula has no answer (an open loop that is not saturated has its own rate as throughput).
     #
     # bound_per_s: min(slots over service time, workers over CPU, cores over CPU, connections over service and think
     #   time); amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers;
@@ -13,11 +13,11 @@ module PumaTuner
     ClosedForms = Document.define(:bound_per_s, :amdahl_per_s, :mva_per_s, :flow_equivalent_per_s,
       :flow_equivalent_mean_ns, :cpu_share_per_s)
 
-    # What a mean simulated request waits for one lock of its worker, or for a connection of a pool: how often, and how
+    # The wait of a mean simulated request for one lock of its worker, or for a connection of a pool: how often, and how
     # long until it could go on but for the GVL; in the budget it is part of lock_ns.
     LockWait = Document.define(:name, :kind, :waits_per_request, :wait_ns)
 
-    # What would happen in one scenario.
+    # The forecast of one scenario.
     #
     # unsteady: why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
@@ -40,7 +40,7 @@ module PumaTuner
                p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget,
                lock_waits: [LockWait], closed_forms: ClosedForms,
                quantiles: {String => Stats::Estimate}}) do
-      # In older files the wait for the GVL is a mere number.
+      # Older files have a mere number for the wait for the GVL.
       def self.from_document(fields)
         wait_ns = fields["gvl_wait_ns"]
         return super unless wait_ns.is_a?(Numeric)

@@ -2,14 +2,14 @@
 
 module PumaTuner
   module Predict
-    # What most likely makes a simulation miss its recording, by which part of the budget is off: no more than a hint.
-    # Report::SelfCheckWords says what that may be.
+    # Finds what most likely makes a simulation miss its recording, by which part of the budget is off: no more than a
+    # hint. Report::SelfCheckWords says what that may be.
     module LikelyCause
-      # What a request demands. When one of these is off, the waits that follow from it are off as well, so they come
-      # first.
+      # These parts are a request's own demands. When one of them is off, the waits that follow from it are off as well,
+      # so they come first.
       DEMANDED = Probe::Parts::DEMANDED.map(&:name).freeze
 
-      # What comes of how requests meet.
+      # These parts follow from how requests meet.
       FOLLOWING = %w[gvl_wait queue].freeze
 
       # @param off [Array<CheckedFigure>] beyond noise

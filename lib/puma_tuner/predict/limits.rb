@@ -2,10 +2,10 @@
 
 module PumaTuner
   module Predict
-    # What limits the forecasts of a workload on a machine.
+    # Lists what limits the forecasts of a workload on a machine.
     module Limits
-      # Of what a model does not know, that which a forecast is made of; memory
-      # and the recording's own latencies are not.
+      # A forecast is made of these; what a model does not know of memory and of the recording's own latencies does not
+      # limit it.
       FIELDS = %i[arrivals budget overhead_cpu_ns tail_cpu_ns endpoint mean_gc_ns].freeze
 
       # @param workload [Model::Workload]

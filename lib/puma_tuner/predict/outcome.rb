@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Predict
-    # In a simulation, threads of a worker came to wait for each other's locks for ever.
+    # Threads of a worker came to wait for each other's locks for ever in a simulation.
     class Deadlock < Error
       # @return [Array<Integer>] indexes of the locks, in the plan
       attr_reader :locks
@@ -13,7 +13,7 @@ module PumaTuner
       end
     end
 
-    # What one simulation showed, after its warm-up.
+    # The outcome of one simulation, after its warm-up.
     #
     # latencies_ns: of every request counted, ascending
     # means: Hash, mean per request of each of Parts::SIMULATED, of "slices" and of "server_cpu"

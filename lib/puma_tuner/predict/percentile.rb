@@ -4,10 +4,11 @@ module PumaTuner
   module Predict
     # Percentiles by their names, such as "p95" and "p99.9".
     module Percentile
-      # Those that every forecast tells, with an interval that shows how little may stand behind them.
+      # Every forecast tells these percentiles, with an interval that shows how little may stand behind them.
       ALWAYS = %w[p50 p90 p99].freeze
 
-      # So many requests of each simulation must lie beyond one, or the last of them alone decides. A judgement.
+      # So many requests of each simulation must lie beyond a percentile, or the last of them alone decides. This is a
+      # judgement.
       SIMULATED_BEYOND_COUNT = 5
 
       NAME = /\Ap(?<number>\d{1,2}(?:\.\d{1,4})?)\z/
@@ -27,8 +28,8 @@ module PumaTuner
         sorted.find { |other| ratio(other) >= ratio(name) } || sorted.last
       end
 
-      # How slow the slowest of so many are is known only of requests that were seen: one of those that were recorded
-      # step by step must be expected beyond it.
+      # Seen requests alone tell how slow the slowest of so many are: one of those that were recorded step by step must
+      # be expected beyond the percentile.
       #
       # @param name [String]
       # @param workload [Model::Workload]

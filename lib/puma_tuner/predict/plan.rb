@@ -9,7 +9,7 @@ module PumaTuner
       WARM_UP_RATIO = 0.25
       WARM_UP_PER_CONNECTION_COUNT = 3
 
-      # By kind of lock, who has it next (ext/puma_tuner_sim/locks.c).
+      # The kind of lock decides who has it next (ext/puma_tuner_sim/locks.c).
       HANDOVERS = {
         "mutex" => :first_is_woken, "monitor" => :first_is_woken, "pool" => :first_is_given,
         "unfair_pool" => :all_are_woken
@@ -85,7 +85,7 @@ module PumaTuner
         Rules.puma(@workload.puma_version, features: @workload.puma_features, queue_requests: @scenario.queue_requests)
       end
 
-      # What the core calls it.
+      # Returns the core's number for a kind.
       def code(kind, name) = Engine.codes.fetch(kind).fetch(name)
 
       def tail_cpu_ns = @workload.tail_cpu_ns || @machine.tail_cpu_ns
@@ -107,14 +107,14 @@ module PumaTuner
          receive_cpu_ns: @machine.client_receive_cpu_ns}
       end
 
-      # What the app was measured to pay goes before what the machine's
-      # calibration did: another app has more in its caches.
+      # The cost that was measured in the app goes before that of the machine's calibration: another app has more in its
+      # caches.
       def switches
         {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round,
          switch_busy_cpu_ns: @machine.switch_busy_cpu_ns.round, affinity: @scenario.affinity ? 1 : 0}
       end
 
-      # Of each task when so many are busy.
+      # Returns the rate of each task when so many are busy.
       def rates
         @machine.effective_cores.each.with_index(1).map do |cores, tasks_count|
           [(WHOLE_RATE * cores / tasks_count).floor, WHOLE_RATE].min
@@ -131,7 +131,7 @@ module PumaTuner
 
       def requests = {**@requests.to_h, picks: packed(@requests.picks(@resample ? Random.new(@seed) : nil))}
 
-      # Of what takes time; locks are each worker's own.
+      # Returns the stations of what takes time; locks are each worker's own.
       def stations
         Probe::Parts::STEPS.map { |kind| @stations.find { |station| station.kind == kind }&.servers_count || 0 }
       end

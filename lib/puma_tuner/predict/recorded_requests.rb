@@ -4,8 +4,8 @@ module PumaTuner
   module Predict
     # A workload's recorded requests as a Plan's numbers: what is the same in all simulations of it.
     class RecordedRequests
-      # What marks a request as I/O-bound is in the app's code, which is not seen; taken to be marked are those whose
-      # CPU is under this share of their time. A judgement.
+      # The app's code marks requests as I/O-bound, and we can't see it. Those whose CPU is under this share of their
+      # time are taken to be marked. This is a judgement.
       IO_BOUND_CPU_RATIO = 0.1
 
       # @param workload [Model::Workload]
@@ -38,7 +38,7 @@ module PumaTuner
 
       private
 
-      # Where each demand begins.
+      # Returns where each demand begins.
       def beginnings(pieces)
         first = 0
         pieces.map { |list| first.tap { first += list.size / 4 } }
@@ -69,9 +69,9 @@ module PumaTuner
         bursts_ns
       end
 
-      # Where the garbage was collected is not recorded by burst; it is put at the end of the longest, as that is where
-      # most is allocated, and what has no room there in the next longest. It is a nanosecond at least, as a long
-      # collection comes where some was.
+      # The recording does not say in which burst the garbage was collected. It is put at the end of the longest, as
+      # that is where most is allocated, and what has no room there goes to the next longest. It is a nanosecond at
+      # least, as a long collection comes where some was.
       def gc_by_burst(bursts_ns, gc_ns)
         parts_ns = Array.new(bursts_ns.size, 0)
         gc_ns = [gc_ns, 1].max

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Predict
-    # What differs between versions of Puma and Ruby, as figures of a Plan.
+    # The differences between versions of Puma and Ruby, as figures of a Plan.
     module Rules
       # Puma source, server.rb, thread_pool.rb, client.rb and configuration.rb at the tags named;
       # test/integration/puma_rules_test.rb holds entries against real servers. From each version on:
@@ -47,8 +47,8 @@ module PumaTuner
 
       module_function
 
-      # What the observed Puma was seen to have comes before its version: a checkout has the number of the release
-      # before it, and patches have none.
+      # The features of the observed Puma come before its version: a checkout has the number of the release before it,
+      # and patches have none.
       #
       # @param version [String, nil] of Puma; nil: the newest release
       # @param features [Array<String>, nil] see Probe::Puma; nil: not seen

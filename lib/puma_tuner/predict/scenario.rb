@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Predict
-    # What is to be predicted: settings of the server, and the load on it.
+    # A scenario to predict: settings of the server, and the load on it.
     #
     # min_threads_count: Puma's minimum; the maximum is the topology's
     # io_threads_count: Puma's max_io_threads (8.0 and newer)

@@ -22,7 +22,7 @@ module PumaTuner
       def to_s = "#{metric} #{Units.change(1 + error_ratio)}"
     end
 
-    # How the model does at one recorded setting. cause: a Statement, the likely one of what is beyond noise; nil where
+    # The model's result for one recorded setting. cause: a Statement, the likely one of what is beyond noise; nil where
     # nothing is
     CheckedSetting = Document.define(:scenario, :figures, :cause,
       nested: {scenario: Scenario, figures: [CheckedFigure], cause: Statement}) do
@@ -36,14 +36,15 @@ module PumaTuner
       def name = "#{scenario.topology} with #{scenario.arrivals}"
     end
 
-    # Whether the model reproduces what it was made from: every recorded setting and load is simulated and held against
-    # what the recording saw. What is off there is off elsewhere, too: where one setting was recorded it tells of the
-    # model, and where several were, of how far it carries from one number of threads and workers to another.
+    # Tells whether the model reproduces what it was made from: every recorded setting and load is simulated and
+    # compared with what the recording saw. What is off there is off elsewhere, too: where one setting was recorded it
+    # tells of the model, and where several were, of how far it carries from one number of threads and workers to
+    # another.
     #
     # settings: Array<CheckedSetting>, the recording that the model was fitted to first
     SelfCheck = Document.define(:settings, nested: {settings: [CheckedSetting]}) do
-      # With a throughput so far off no setting is recommended that was not measured. A judgement: it is more than most
-      # changes of a setting bring, and several times the model's usual error.
+      # When the throughput is so far off, no setting is recommended that was not measured. This is a judgement: it is
+      # more than most changes of a setting bring, and several times the model's usual error.
       const_set(:TRUSTED_RATIO, 0.15)
 
       # @return [Array<CheckedSetting>] those with a figure beyond noise

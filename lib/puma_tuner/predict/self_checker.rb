@@ -4,16 +4,16 @@ module PumaTuner
   module Predict
     # Makes a SelfCheck: simulates each recorded setting under its load, as often as any scenario.
     #
-    # What chance explains: each simulation counts as many requests as were recorded and draws from another resample of
-    # them, so that its figures scatter as those of recordings would, and the interval of one more of them is the noise
-    # (a parametric bootstrap: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, 6.5). What it does not
-    # know is that the machine is not the same from one minute to the next; therefore the floors.
+    # Chance explains some differences: each simulation counts as many requests as were recorded and draws from another
+    # resample of them, so that its figures scatter as those of recordings would, and the interval of one more of them
+    # is the noise (a parametric bootstrap: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, 6.5). It
+    # does not know that the machine changes from one minute to the next, hence the floors.
     class SelfChecker
-      # So many figures are looked at that at 95 % some would be beyond by chance alone.
+      # So many figures are looked at that at 95% some would be beyond by chance alone.
       LEVEL_RATIO = 0.99
 
-      # What the model is taken to get wrong anyway is in all intervals already,
-      # and repeated recordings of one setting differ by nearly as much.
+      # All intervals already hold the errors that the model is taken to make anyway, and repeated recordings of one
+      # setting differ by nearly as much.
       FLOOR_RATIOS = Uncertainty::MODEL_ERROR_RATIOS.slice("throughput", "p50", "p99").freeze
 
       # The same of a part of the budget, of what it is a share of. A judgement.
@@ -72,9 +72,9 @@ module PumaTuner
         end
       end
 
-      # Beside other busy cores a request holds the GVL for longer. The CPU clock has that as CPU time where two threads
-      # of a core share it, and as none where the kernel takes turns; the simulation, which knows no more than how much
-      # gets done, has all of it as preempted. So both count together.
+      # Beside other busy cores a request holds the GVL for longer. The CPU clock counts that as CPU time where two
+      # threads of a core share it, and not where the kernel takes turns; the simulation, which knows no more than how
+      # much gets done, counts all of it as preempted. So both count together.
       def recorded_ns(budget, part)
         (part == "cpu") ? budget.cpu_ns && budget.cpu_ns + budget.preempted_ns.to_i : budget.part_ns(part)
       end
@@ -91,7 +91,7 @@ module PumaTuner
           beyond_noise: !simulated.covers?(recorded) && error_ratio.abs > floor_ratio)
       end
 
-      # Only of locks that are watched it is known when a thread begins to want them.
+      # Only watched locks tell when a thread begins to want them.
       def locks_watched?
         @workload.endpoints.any? { |endpoint| endpoint.demands.any? { |demand| demand.wait_kinds.include?("acquire") } }
       end

@@ -62,7 +62,7 @@ module PumaTuner
       # @return [Forecast]
       def forecast(scenario) = forecasts([scenario]).first
 
-      # What was recorded is simulated once, before anything else; with the stations, as these say how the app is.
+      # The recorded settings are simulated once, before anything else; with the stations, as these say how the app is.
       #
       # @return [SelfCheck, nil] nil where the recording does not tell what it saw
       def self_check
@@ -147,8 +147,8 @@ module PumaTuner
         end
       end
 
-      # What the recordings tell of the app at a topology, and its requests
-      # packed, which takes longer than many a simulation.
+      # Returns what the recordings tell of the app at a topology, and its requests packed, which takes longer than many
+      # a simulation.
       #
       # @return [Array(Model::Workload, RecordedRequests)]
       def there(topology, workload, machine)
@@ -172,15 +172,16 @@ module PumaTuner
           "can be served: the queue grows for ever"
       end
 
-      # More are under way at the end than at the beginning, in run after run: by over three standard errors, and at
-      # least one for each hundred served. (A judgement; a queue near its limit grows for long before it is steady.)
+      # The queue grows when more requests are under way at the end than at the beginning, in run after run: by over
+      # three standard errors, and at least one for each hundred served. (This is a judgement; a queue near its limit
+      # grows for long before it is steady.)
       def growing(scenario, outcomes)
         return unless scenario.arrivals.open?
         growth = outcomes.map(&:growth_ratio)
         mean = growth.sum / growth.size
         error = Math.sqrt(growth.sum { |ratio| (ratio - mean)**2 } / (growth.size - 1) / growth.size)
         return if mean < 0.01 || mean < 3 * error
-        # So many more under way for each that was served.
+        # The share counts the requests by which the queue has grown for each that was served.
         "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, " \
           "#{(100 * mean / (1 + mean)).round} % find no room in time: the queue grows for ever"
       end

@@ -6,15 +6,15 @@ require "json"
 
 module PumaTuner
   module Predict
-    # How far forecasts missed what was then measured, per app, kept from run to run: the next forecasts of the app are
-    # as uncertain as the earlier ones turned out to be.
+    # Keeps, per app and from run to run, how far forecasts missed what was then measured: the next forecasts of the app
+    # are as uncertain as the earlier ones turned out to be.
     #
     # A file of the user's own state. Whatever is wrong with it costs a warning, never the run: one that can't be read
     # is put aside and begun anew.
     class TrackRecord
       SCHEMA_VERSION = 1
 
-      # Of each app; older checks give way. An app changes, and so do we.
+      # Each app keeps so many checks; older ones give way. An app changes, and so do we.
       KEPT_COUNT = 200
 
       # @return [String]

@@ -2,21 +2,21 @@
 
 module PumaTuner
   module Predict
-    # How sure forecasts are: the scatter over seeds, which holds chance and the
-    # recording's sampling error; and what the model itself gets wrong, by what it
-    # got wrong before and by what it gets wrong of the recordings it was made from.
+    # Computes how sure forecasts are. It adds the scatter over seeds, which holds chance and the recording's sampling
+    # error, to what the model itself gets wrong, by what it got wrong before and by what it gets wrong of the
+    # recordings it was made from.
     class Uncertainty
-      # By how much forecasts miss (standard deviation of the logarithm): the median error of the medium form of `rake
+      # Forecasts miss by so much (standard deviation of the logarithm): the median error of the medium form of `rake
       # validate` over 0.6745, which makes it that of a normal distribution without letting the few cells that miss far
-      # decide. Over all its classes of work, uncorrected, so that the machine's drift is in it, which a user meets,
-      # too: 4.7, 4.6 and 7.4 % of made apps, locks and hand-overs, and 8.0, 7.2 and 14.5 % of real ones, of throughput,
+      # decide. It covers all classes of work, uncorrected, so that the machine's drift is in it, which a user meets,
+      # too: 4.7, 4.6 and 7.4% of made apps, locks and hand-overs, and 8.0, 7.2 and 14.5% of real ones, of throughput,
       # p50 and p99 (docs/validation.md); the mean and p90, of which that page tells nothing, lie between their
-      # neighbours. The wait for the GVL: the median error of 91 cells of the lab myth_busters, 36.7 %
+      # neighbours. The wait for the GVL has the median error of 91 cells of the lab myth_busters, 36.7%
       # (docs/prediction.md), over the same.
       MODEL_ERROR_RATIOS = {"throughput" => 0.07, "mean" => 0.08, "p50" => 0.1, "p90" => 0.13, "p99" => 0.18,
                             "gvl_wait" => 0.54}.freeze
 
-      # How many checks of an app's own forecasts weigh as much as that. A judgement.
+      # So many checks of an app's own forecasts weigh as much as that. This is a judgement.
       PRIOR_CHECKS_COUNT = 5
 
       # @param past_error [Hash, nil] see TrackRecord
@@ -44,9 +44,9 @@ module PumaTuner
                  quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze}
       end
 
-      # What the model missed elsewhere tells how far it misses in general, and each of an app's own forecasts that was
-      # checked counts among them. What it misses of a recording that it was made from is no draw from the same: such an
-      # app is of a kind that it does not know. So that is added, as a variance of its own.
+      # The model's errors elsewhere tell how far it misses in general, and each of an app's own forecasts that was
+      # checked counts among them. Its error for a recording that it was made from is no draw from the same: such an app
+      # is of a kind that it does not know. So that is added, as a variance of its own.
       #
       # @param metric [String] "throughput", "mean", "gvl_wait" or a percentile such as "p95"
       # @return [Float] standard deviation of the logarithm
@@ -67,7 +67,7 @@ module PumaTuner
         Math.sqrt((PRIOR_CHECKS_COUNT * typical**2 + count * own**2) / (PRIOR_CHECKS_COUNT + count))
       end
 
-      # Of latencies only p50 and p99 are checked; the others go by them.
+      # Among latencies only p50 and p99 are checked; the others go by them.
       def kept_as(metric)
         return "p50" if metric == "mean"
         Percentile.name?(metric) ? Percentile.among(%w[p50 p99], metric) : metric

@@ -28,7 +28,7 @@ module PumaTuner
       autoload :WithoutThread, "puma_tuner/predict/what_if/surroundings"
       autoload :Yjit, "puma_tuner/predict/what_if/demand_changes"
 
-      # What can be changed, and by what.
+      # The quantities that can be changed, and the classes that change them.
       CHANGES = {
         "cpu" => :Cpu, "io" => :Io, **(Probe::Parts::WAITS - Model::Demand::IO_KINDS).to_h { |kind| [kind, :Waits] },
         "gc" => :Gc, "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic,

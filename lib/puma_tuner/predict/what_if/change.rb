@@ -8,7 +8,7 @@ module PumaTuner
         # Operators that it understands, and one expression as an example of each.
         EXAMPLES = {}.freeze
 
-        # Whether it can be about some endpoints only.
+        # Tells whether it can be about some endpoints only.
         SELECTS = false
 
         # The least that a factor may be; nothing is ever infinitely fast.

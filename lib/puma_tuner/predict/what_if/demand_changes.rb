@@ -80,7 +80,7 @@ module PumaTuner
 
       # `io-20ms`: all IO; `io(db)*0.5`, `io(http, /articles)+20ms`: what it was for, of all endpoints or of some.
       class Io < Waits
-        # As a person names them, to kinds of waits.
+        # The kinds of waits by the names that people give them.
         KINDS = {**(Model::Demand::IO_KINDS - ["io"]).to_h { |kind| [kind, kind] }, "other" => "io"}.freeze
 
         # A kind, and an endpoint after it.

@@ -39,7 +39,7 @@ module PumaTuner
 
         # @param factor [Float] by which all CPU time but garbage collection is divided
         def speed_up(demand, factor)
-          # Where garbage collection is not known, all is code.
+          # Where garbage collection is not known, all time counts as the code's.
           code_ns = shifted(demand.bursts_ns, -demand.gc_ns.to_i)
           demand.with(bursts_ns: demand.bursts_ns.zip(code_ns)
             .map { |all_ns, ns| all_ns - ns + (ns / factor).round }.freeze)
@@ -47,7 +47,7 @@ module PumaTuner
 
         def scaled(list_ns, factor) = list_ns.map { |ns| (ns * factor).round }.freeze
 
-        # Which burst held the garbage collection is not recorded; the longest is the likeliest.
+        # The recording does not say which burst held the garbage collection; the longest is the likeliest.
         #
         # @param places [Enumerable<Integer>] indexes of those that may change
         # @return [Array<Integer>] none below 0

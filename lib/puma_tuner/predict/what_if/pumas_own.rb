@@ -3,8 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # What Puma computes for each request: as the app's recording has it, for the closed forms, and as the machine's
-      # calibration has it, which is simulated.
+      # Changes what Puma computes for each request: as the app's recording has it, for the closed forms, and as the
+      # machine's calibration has it, which is simulated.
       module PumasOwn
         OF_MACHINE = %i[acceptor_cpu_ns reactor_wakeup_cpu_ns reactor_register_cpu_ns tail_cpu_ns].freeze
 

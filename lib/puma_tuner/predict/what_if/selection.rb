@@ -3,8 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # Which endpoints an expression is about: "GET /articles" is that one; "/articles" the same with any verb;
-      # "/articles*" all that begin so.
+      # Selects the endpoints that an expression is about: "GET /articles" is that one; "/articles" the same with any
+      # verb; "/articles*" all that begin so.
       module Selection
         # More names in a message help nobody.
         NAMES_MAX = 20

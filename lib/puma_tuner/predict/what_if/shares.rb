@@ -43,7 +43,7 @@ module PumaTuner
           @expressions.last.refuse("#{twice} has a share by two expressions; give it one") if twice
         end
 
-        # In their proportions; of endpoints that had no weight left, alike.
+        # Spreads it in the endpoints' proportions; if they had no weight left, each gets the same.
         # @return [Hash{String => Float}] by name
         def spread(endpoints, share)
           if endpoints.empty? && share > 1e-9

@@ -32,8 +32,8 @@ module PumaTuner
 
         def prepare = @count = @expression.count(COUNTS)
 
-        # Beyond what was measured, in proportion to what all measured ones do together: hyper-threads already count as
-        # the parts of a core that they are.
+        # Cores beyond those that were measured count in proportion to what all measured ones do together: hyper-threads
+        # already count as the parts of a core that they are.
         def effective_cores(machine)
           measured = machine.effective_cores.first(machine.cores_count)
           per_core = measured.last.fdiv(measured.size)
@@ -82,10 +82,10 @@ module PumaTuner
         EXAMPLES = {"=" => "=VERSION"}.freeze
         FORMAT = /\A\d+(\.\d+){1,3}\z/
 
-        # Those whose rules the simulation knows.
+        # The simulation knows the rules of these versions.
         KNOWN = {"puma" => [6, 8], "ruby" => [3, 4]}.freeze
 
-        # What was seen of the recorded one tells nothing of another.
+        # The features of the recorded version tell nothing of another.
         def call(workload, machine)
           return [workload.with(puma_version: @expression.operand, puma_features: nil), machine] if target == "puma"
           [workload.with(ruby_version: @expression.operand), machine.with(gvl_rule: nil)]
