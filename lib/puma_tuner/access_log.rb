@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # What was asked of a server, by its own log -> a file of requests, and the instants at which they came.
+  # Turns what was asked of a server, by its own log, into a file of requests, and the instants at which they came.
   #
   # formats/* read a line each: combined (Apache, nginx), rails, alb (Amazon's load balancer); reader knows which it is
   # and counts what it leaves out; summary puts entries of one kind together, request_writer writes them down.
@@ -19,7 +19,7 @@ module PumaTuner
     # over the wire; status: nil where the line does not tell it
     Entry = Data.define(:at_ns, :http_method, :target, :status)
 
-    # By the name that people give; the first that understands most of a log's first lines is taken.
+    # The formats by the name that people give; the first that understands most of a log's first lines is taken.
     FORMATS = %w[alb combined rails].freeze
 
     # @param name [String]

@@ -37,10 +37,10 @@ module PumaTuner
     # Ends a command that did its work with another code than 0.
     class Exit < SystemExit; end
 
-    # Whoever read what the command prints has gone.
+    # The reader of what the command prints has gone.
     class NobodyReads < StandardError; end
 
-    # What is printed to. A broken pipe is nobody's bug here, and may be one elsewhere.
+    # The commands print to it. A broken pipe is nobody's bug here, and may be one elsewhere.
     class Printer < SimpleDelegator
       def puts(...)
         super

@@ -4,8 +4,8 @@ module PumaTuner
   # Many servers at once, by what the exporter told a Prometheus-compatible server over days: two groups of them, or two
   # periods, held against each other; and which services could do with less.
   #
-  # Beside the stages. Prometheus (HTTP) and Queries (PromQL) bring Spans, the hours of a group; Comparer makes a
-  # Comparison of two lists of them, with what stats/ has; Reader joins all.
+  # It stands beside the stages. Prometheus (HTTP) and Queries (PromQL) bring Spans, the hours of a group; Comparer
+  # makes a Comparison of two lists of them, with what stats/ has; Reader joins all.
   module Fleet
     autoload :Comparer, "puma_tuner/fleet/comparer"
     autoload :Comparison, "puma_tuner/fleet/comparison"

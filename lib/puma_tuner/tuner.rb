@@ -3,28 +3,28 @@
 module PumaTuner
   # The whole arrow on one app: measure -> model -> predict -> advise -> prove.
   class Tuner
-    # What to do. Durations in seconds; topologies: the grid to predict; settings: topologies to record besides today's,
-    # nil: those that tell most; checked_topologies: cells to measure besides today's and the recommended one;
-    # rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not been;
-    # track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it takes;
-    # locks: whether they are watched while it is recorded.
+    # The plan of a tuning. Durations in seconds; topologies: the grid to predict; settings: topologies to record
+    # besides today's, nil: those that tell most; checked_topologies: cells to measure besides today's and the
+    # recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not
+    # been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it
+    # takes; locks: whether they are watched while it is recorded.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
       :time_limit_s, :locks) do
       def initialize(locks: true, **fields) = super
     end
 
-    # Of the time that is given, what recording may take at most, at all settings.
+    # Recording, at all settings, may take this share of the time that is given.
     MEASURED_RATIO = 0.35
 
     # Calibrating must leave this many times as much for all the rest.
     CALIBRATED_SHARE = 4
 
-    # In a trial, the warm-up may take so many times as long as the one before
-    # the measurement: until YJIT has compiled most of a Rails app.
+    # The warm-up of a trial may take so many times as long as the one before the measurement: until YJIT has compiled
+    # most of a Rails app.
     WARMUP_LIMIT_FACTOR = 5
 
-    # Less than this is too short for any proof.
+    # A shorter time is too short for any proof.
     PROOF_LEAST_S = 10
 
     # @param plan [Plan]
@@ -105,8 +105,8 @@ module PumaTuner
       @progress.stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
     end
 
-    # What was forecast and has now been measured tells how good this app's next forecasts are. The same topology twice,
-    # for the noise floor, is one check.
+    # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for
+    # the noise floor, is one check.
     def remember(verdict, sweep, machine)
       checks = verdict.cells.select(&:topology).uniq(&:topology).flat_map do |cell|
         forecast = sweep.at(cell.topology)
@@ -169,8 +169,8 @@ module PumaTuner
       end
     end
 
-    # Where the model does not reproduce its recordings nothing is recommended,
-    # and the likeliest settings are measured instead of one.
+    # Where the model does not reproduce its recordings nothing is recommended, and the likeliest settings are measured
+    # instead of one.
     #
     # @return [Array<Array(String, Topology)>] by the variant's name
     def proposed(sweep, advice_list)
