@@ -372,9 +372,9 @@ module Accuracy
     TEXT
 
     TARGETS = <<~TEXT
-      Of puma_tuner, on an idle machine: every part within 1 % of wall time; their sum within 0.5 % of the wall time that the work
+      Of puma_tuner, on an idle machine: every part within 1% of wall time; their sum within 0.5% of the wall time that the work
       took of itself (that they sum to the probe's own wall time is so by construction, and shows nothing); and each share of who
-      held the GVL within 3 percentage points. On any machine: cpu and gc together within 1 % of the CPU clock as the work read it.
+      held the GVL within 3 percentage points. On any machine: cpu and gc together within 1% of the CPU clock as the work read it.
 
       A target is **met** when every single round is within it, even with the doubt about the truth held against the probe. It is
       **missed** when the middle round is beyond it with the doubt in the probe's favour, or when any run fails. All else is **not

@@ -39,7 +39,7 @@ module FalseAlarms
         ["#{simulation.condition.name}, looks", simulation.plan(Plans::Ours)]]
     end
     tallies += tails.map { |tail| ["#{tail.condition.name}, p99", tail.tally(:by_round)] }
-    tallies.select { |_, tally| tally.broken? }.map { |what, tally| "#{what}: #{format("%.1f", tally[:false_alarm] * 100)} % false alarms" }
+    tallies.select { |_, tally| tally.broken? }.map { |what, tally| "#{what}: #{format("%.1f", tally[:false_alarm] * 100)}% false alarms" }
   end
 
   # Tallies as tables; per cent, unless said otherwise.
@@ -49,7 +49,7 @@ module FalseAlarms
       # @return [String]
       def fixed(simulation)
         counts = Simulation::ROUNDS_COUNTS
-        groups = {false_alarm: "false alarms", shown: "shows 3 %", covered: "holds it"}
+        groups = {false_alarm: "false alarms", shown: "shows 3%", covered: "holds it"}
         headings = groups.values.flat_map { |title| ["#{title}, #{counts.first} rounds", *counts.drop(1).map(&:to_s)] }
         rows = Methods::ALL.map do |method|
           [method::TITLE, *groups.keys.product(counts).map { |name, count| percent(simulation.fixed(method, count)[name]) }]
@@ -65,14 +65,14 @@ module FalseAlarms
           [plan::TITLE, *%i[false_alarm shown covered].map { |name| percent(tally[name]) },
             *%i[rounds_of_equals rounds_of_others].map { |name| format("%.1f", tally[name]) }]
         end
-        Bench::Markdown.table(["", "false alarms", "shows 3 %", "holds it", "rounds, of equals", "rounds, of 3 %"], rows)
+        Bench::Markdown.table(["", "false alarms", "shows 3%", "holds it", "rounds, of equals", "rounds, of 3%"], rows)
       end
 
       # @param tail [Tail]
       # @return [String]
       def tail(tail)
         rows = Tail::TITLES.map { |name, title| [title, percent(tail.tally(name)[:false_alarm]), percent(tail.tally(name)[:shown])] }
-        Bench::Markdown.table(["", "false alarms", "shows 10 %"], rows)
+        Bench::Markdown.table(["", "false alarms", "shows 10%"], rows)
       end
 
       # @param simulations [Array<Neighbour::Simulation>]
@@ -82,7 +82,7 @@ module FalseAlarms
           tally = simulation.tally
           [simulation.neighbour.name, *%i[false_alarm shown covered].map { |name| percent(tally[name]) }, format("%.2f", tally[:again])]
         end
-        Bench::Markdown.table(["", "false alarms", "shows 10 %", "holds it", "rounds run again"], rows)
+        Bench::Markdown.table(["", "false alarms", "shows 10%", "holds it", "rounds run again"], rows)
       end
 
       private
@@ -124,8 +124,8 @@ module FalseAlarms
 
       All of it is simulated, as only there the truth is known: trials follow each other on a machine whose speed wanders, and
       each fresh process is off by something of its own. Two equal variants are compared, over and over; whatever is then called
-      a difference is a false alarm, of which 5 in 100 are promised. Then one is made 3 % faster: *shows 3 %* is how often
-      that is seen, *holds it* how often the interval has the true 3 % in it, which should be 95 in 100. To see much is no
+      a difference is a false alarm, of which 5 in 100 are promised. Then one is made 3% faster: *shows 3%* is how often
+      that is seen, *holds it* how often the interval has the true 3% in it, which should be 95 in 100. To see much is no
       merit in who sees as much where there is nothing. How much a real machine wanders is its own affair:
       `puma_tuner prove --false-alarms` measures it.
     TEXT
@@ -135,10 +135,10 @@ module FalseAlarms
       reverse. Ours takes the log of the ratio within each round, the middle of the mean of any two of them (Hodges-Lehmann), and
       the interval of the exact signed-rank test. The other methods get the same trials. Blocks give the first half of them to one
       variant, the second half to the other. One run each takes two trials, and of each as many samples as the rounds would have
-      given, which scatter by 2 % within their process: it mistakes what a process is off by for a difference.
+      given, which scatter by 2% within their process: it mistakes what a process is off by for a difference.
 
-      Looks: a proof may end when the interval excludes "no difference", or lies within 1 ± 2 %. Ours looks three times, each time
-      with an interval of 98.3 % (a third of the 5 % each).
+      Looks: a proof may end when the interval excludes "no difference", or lies within 1 ± 2%. Ours looks three times, each time
+      with an interval of 98.3% (a third of the 5% each).
 
       p99: ten rounds of 3,000 requests for each variant, whose latencies are exponential about what the process is good for.
     TEXT
@@ -146,8 +146,8 @@ module FalseAlarms
     BESIDE = <<~TEXT
       Whole proofs of 12 rounds, with PumaTuner's own rules for rounds that others disturb (`lib/puma_tuner/prove/disturbance.rb`): a round is
       run again when it is an outlier in how much more they took from one variant than from the other, at most a third of the planned ones. A
-      server's speed is what others leave of the machine, and each process scatters by 1.5 % besides. The two variants take eight turns each in a
-      round, unless said otherwise. Promised: at most 5 % false alarms, and an interval that holds the truth in 94 to 96 of 100.
+      server's speed is what others leave of the machine, and each process scatters by 1.5% besides. The two variants take eight turns each in a
+      round, unless said otherwise. Promised: at most 5% false alarms, and an interval that holds the truth in 94 to 96 of 100.
     TEXT
     private_constant :INTRO, :METHODS, :BESIDE
 
@@ -155,8 +155,8 @@ module FalseAlarms
 
     def facts
       count = @options.repeats_count
-      "#{super}\n#{count} repeats of each (p99: #{count / Tail::REPEATS_SHARE}), seed #{@options.seed}; a figure near 5 % is known to about " \
-        "#{format("%.1f", 200 * Math.sqrt(0.05 * 0.95 / count))} %."
+      "#{super}\n#{count} repeats of each (p99: #{count / Tail::REPEATS_SHARE}), seed #{@options.seed}; a figure near 5% is known to about " \
+        "#{format("%.1f", 200 * Math.sqrt(0.05 * 0.95 / count))}%."
     end
 
     def tables

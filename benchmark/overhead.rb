@@ -48,8 +48,8 @@ module Overhead
     end
 
     # What a switch between threads costs depends on the cores they happen to be on. With all on one, client included, two
-    # equal servers differ by some 2 % of the CPU per request where they did by 20 %, and 32 threads in one process by 2 %
-    # where they did by 30 %.
+    # equal servers differ by some 2% of the CPU per request where they did by 20%, and 32 threads in one process by 2%
+    # where they did by 30%.
     def stay_on_one_core
       require File.join(Cycle.helper, "overhead_cycle")
       OverheadCycle.stay or warn "this process can't be kept on one core; expect more noise"
@@ -139,8 +139,8 @@ module Overhead
       def level(all_series)
         estimates = all_series.flat_map { |series| series.variants.filter_map { |variant| series.difference(variant) } }
         levels = estimates.map(&:level_ratio).uniq
-        return "Intervals are ranges: with so few rounds, 95 % can't be had." if levels.include?(nil) || levels.empty?
-        format("Intervals cover %.1f %% or more.", levels.min * 100)
+        return "Intervals are ranges: with so few rounds, 95% can't be had." if levels.include?(nil) || levels.empty?
+        format("Intervals cover %.1f%% or more.", levels.min * 100)
       end
 
       # Tenths where they can be told apart from noise.

@@ -108,7 +108,7 @@ module StallBenchmark
       The server (`ext/puma_tuner_load/stall.c`) answers each request #{PumaTuner::Load::StallServer::SERVICE_S * 1_000} ms after it came; but for one second of the six it
       answers nothing, and then all that has gathered. #{SelfTest::RATE_PER_S} requests/s are meant to be sent. The truth follows: one request in six
       is due while nothing is answered, and waits for up to a second, evenly spread; the quantile q above 5/6 is
-      (q - 5/6) x 6 s. *Right* is within 2 %, or 1 ms.
+      (q - 5/6) x 6 s. *Right* is within 2%, or 1 ms.
     TEXT
 
     READING = <<~TEXT

@@ -58,7 +58,7 @@ module FalseAlarms
     end
     private_class_method :moments
 
-    # Whether the interval of 95 % does.
+    # Whether the interval of 95% does.
     def excludes?(log) = PumaTuner::Stats::StudentT.probability((difference - log).abs / standard_error, freedom) > 0.975
   end
 
@@ -94,7 +94,7 @@ module FalseAlarms
   end
 
   module Methods
-    # The pairs' log-ratios drawn again and again with replacement, and the middle 95 % of the means (Efron's percentile
+    # The pairs' log-ratios drawn again and again with replacement, and the middle 95% of the means (Efron's percentile
     # interval, 1979).
     module Bootstrap
       TITLE = "pairs, percentile bootstrap"
@@ -192,11 +192,11 @@ module FalseAlarms
       end
     end
 
-    # Looks after every round, and stops when the interval of 95 % says something.
+    # Looks after every round, and stops when the interval of 95% says something.
     module Peeking
       ROUNDS_MIN = 6
       ROUNDS_MAX = Ours::ROUNDS_MAX
-      TITLE = "peeking: after each of #{ROUNDS_MIN} to #{ROUNDS_MAX} rounds, at 95 %"
+      TITLE = "peeking: after each of #{ROUNDS_MIN} to #{ROUNDS_MAX} rounds, at 95%"
 
       def self.end_of(layout)
         (ROUNDS_MIN..ROUNDS_MAX).each do |count|

@@ -32,11 +32,11 @@ module FalseAlarms
     end
 
     ALL = [
-      new(name: "steady", description: "10 % of the machine is taken all the time, scattering by 4 % from turn to turn", shares: STEADY),
-      new(name: "bursts", description: "in 15 % of the turns 20 to 60 % is taken, else up to 3 %", shares: BURSTS),
+      new(name: "steady", description: "10% of the machine is taken all the time, scattering by 4% from turn to turn", shares: STEADY),
+      new(name: "bursts", description: "in 15% of the turns 20 to 60% is taken, else up to 3%", shares: BURSTS),
       new(name: "bursts, no turns", description: "the same with an app too slow to take turns", turns_count: 1, shares: BURSTS),
-      new(name: "comes and goes", description: "a neighbour takes 35 % for some 40 turns, then nothing for as many", shares: COMES_AND_GOES),
-      new(name: "bursts, and a database", description: "bursts, while the database of one variant takes 8 % of the machine more", shares: BURSTS, own: 0.08),
+      new(name: "comes and goes", description: "a neighbour takes 35% for some 40 turns, then nothing for as many", shares: COMES_AND_GOES),
+      new(name: "bursts, and a database", description: "bursts, while the database of one variant takes 8% of the machine more", shares: BURSTS, own: 0.08),
       new(name: "comes and goes, no turns", description: "the same with an app too slow to take turns; a turn is as long as a trial then", turns_count: 1,
         shares: COMES_AND_GOES)
     ].freeze
@@ -46,7 +46,7 @@ module FalseAlarms
       ROUNDS_COUNT = 12
       EFFECT = Math.log(1.1)
 
-      # How often an effect of 10 % must be seen.
+      # How often an effect of 10% must be seen.
       SHOWN_RATIO = 0.8
 
       # What a fresh process is off by, for itself.
@@ -80,9 +80,9 @@ module FalseAlarms
       def broken
         chance, shown_chance = [0.05, SHOWN_RATIO].map { |ratio| Tally::DEVIATIONS * Math.sqrt(ratio * (1 - ratio) / tally.count) }
         [
-          ("#{@neighbour.name}: #{format("%.1f", tally[:false_alarm] * 100)} % false alarms" if tally.broken?),
-          ("#{@neighbour.name}: the interval holds the truth in #{format("%.1f", tally[:covered] * 100)} %" unless tally[:covered].between?(0.94 - chance, 0.96 + chance)),
-          ("#{@neighbour.name}: 10 % is seen in #{format("%.1f", tally[:shown] * 100)} % only" if tally[:shown] < SHOWN_RATIO - shown_chance)
+          ("#{@neighbour.name}: #{format("%.1f", tally[:false_alarm] * 100)}% false alarms" if tally.broken?),
+          ("#{@neighbour.name}: the interval holds the truth in #{format("%.1f", tally[:covered] * 100)}%" unless tally[:covered].between?(0.94 - chance, 0.96 + chance)),
+          ("#{@neighbour.name}: 10% is seen in #{format("%.1f", tally[:shown] * 100)}% only" if tally[:shown] < SHOWN_RATIO - shown_chance)
         ].compact
       end
 

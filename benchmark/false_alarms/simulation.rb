@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module FalseAlarms
-  # How the speed of a machine wanders while trials follow each other. All as logs: 0.01 is about 1 %.
+  # How the speed of a machine wanders while trials follow each other. All as logs: 0.01 is about 1%.
   #
   # trend: over 40 trials, at most, up or down; walk_sd: of the step from each trial to the next
   # process_sd: what each fresh process is off by, for itself
@@ -20,9 +20,9 @@ module FalseAlarms
 
     # @return [String]
     def description
-      drift = format("a trend of up to %g %% over 40 trials, random steps of %g %%", trend * 100, walk_sd * 100)
-      spikes = format(", and %g %% of trials slowed by up to %g %%", spike_ratio * 100, spike_depth * 100) if spike_ratio.positive?
-      "#{drift}, processes that scatter by #{format("%g", process_sd * 100)} %#{spikes}"
+      drift = format("a trend of up to %g%% over 40 trials, random steps of %g%%", trend * 100, walk_sd * 100)
+      spikes = format(", and %g%% of trials slowed by up to %g%%", spike_ratio * 100, spike_depth * 100) if spike_ratio.positive?
+      "#{drift}, processes that scatter by #{format("%g", process_sd * 100)}%#{spikes}"
     end
 
     private

@@ -8,7 +8,7 @@ module Bench
   module Difference
     # @param differences [Array<Numeric, nil>] variant less baseline, one a round; nil where one of them failed
     # @param level_ratio [Float] the coverage wanted
-    # @return [PumaTuner::Stats::Estimate, nil] its level_ratio is nil when there are too few pairs for the wanted one (95 %
+    # @return [PumaTuner::Stats::Estimate, nil] its level_ratio is nil when there are too few pairs for the wanted one (95%
     #   needs six), and the interval is the range of the averages; nil without any pair
     def self.of(differences, level_ratio: 0.95)
       pairs = differences.compact

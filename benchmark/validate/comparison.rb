@@ -254,7 +254,7 @@ module Validation
     # @return [String, nil]
     def list
       rows = @pairs.map { |pair| [pair.subject.workload_name, pair.topology.to_s, *METRICS.keys.map { |name| change(pair.ratios[name]) }] }
-      Bench::Markdown.table(["workload", "setting", *METRICS.keys.map { |name| "#{name} %" }], rows, left_count: 2) if rows.any?
+      Bench::Markdown.table(["workload", "setting", *METRICS.keys.map { |name| "#{name}%" }], rows, left_count: 2) if rows.any?
     end
 
     private

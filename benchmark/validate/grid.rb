@@ -198,7 +198,7 @@ module Validation
     SWEPT_WORKLOADS = %w[empty cpu a many_waits coarse long bimodal garbage].freeze
 
     # What to pick the best workers x threads from, under the same clients: with enough settings, and on workloads with which
-    # formulas pick differently (test/benchmark/validate_test.rb simulates that they do). Shares of IO from 30 to 95 %, requests that
+    # formulas pick differently (test/benchmark/validate_test.rb simulates that they do). Shares of IO from 30 to 95%, requests that
     # differ, garbage, and a limit outside of Puma.
     PICK_SETTINGS = %w[1x1 1x2 1x3 1x5 1x8 2x1 2x2 2x3 2x5 2x8].map { |text| PumaTuner::Topology.parse(text) }.freeze
     PICK_LEVEL = Level.clients(24)

@@ -178,7 +178,7 @@ module Validation
     REGRET_RATIO = 0.03
     COVERED_RATIOS = (0.93..0.97)
 
-    # Shown of every class, and what 95 % intervals are judged by.
+    # Shown of every class, and what 95% intervals are judged by.
     METRICS = %i[throughput p50 p99 gvl_wait].freeze
     COVERED = %i[throughput p50 p99].freeze
 
@@ -244,7 +244,7 @@ module Validation
         COVERED.map do |metric|
           covered = errors(fresh, metric).map(&:covered?).compact
           share = PumaTuner::Stats::Wilson.interval(covered.count(true), covered.size) if covered.any?
-          Verdict.within(COVERED_RATIOS, share, kind: nil, metric:, claim: "all but made: measured #{metric} in the 95 % interval", cells_count: covered.size)
+          Verdict.within(COVERED_RATIOS, share, kind: nil, metric:, claim: "all but made: measured #{metric} in the 95% interval", cells_count: covered.size)
         end
       end
 

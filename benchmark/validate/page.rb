@@ -44,7 +44,7 @@ module Validation
     private
 
     def headings
-      [@heading, "metric", "errors %", "mean, signed %", *@formulas, "in the 95 % interval", "its width ± %", *(["targets", "outcome"] if @verdicts.any?), "cells"]
+      [@heading, "metric", "errors %", "mean, signed %", *@formulas, "in the 95% interval", "its width ± %", *(["targets", "outcome"] if @verdicts.any?), "cells"]
     end
 
     def row(name, comparisons, metric)
@@ -115,7 +115,7 @@ module Validation
     # @return [String, nil] which cells miss
     def self.missing(verdicts)
       lines = verdicts.select { |verdict| verdict.missed? && verdict.missing.any? }.flat_map do |verdict|
-        shown = verdict.missing.first(MISSING_SHOWN).map { |key, ratio| "  - #{key}#{" (#{Bench::Markdown.signed(ratio * 100)} %)" unless key.include?(": ")}" }
+        shown = verdict.missing.first(MISSING_SHOWN).map { |key, ratio| "  - #{key}#{" (#{Bench::Markdown.signed(ratio * 100)}%)" unless key.include?(": ")}" }
         rest = verdict.missing.size - shown.size
         ["- #{verdict.claim}:", *shown, *("  - and #{rest} more" if rest.positive?)]
       end
@@ -194,7 +194,7 @@ module Validation
       error = comparison.errors[metric] or return comparison.measured.public_send(metric) ? "not predicted" : "-"
       scale = (metric == :throughput) ? 1 : PumaTuner::Units::NS_PER_MS
       predicted = error.predicted.is_a?(Numeric) ? number(error.predicted, scale) : range(error.predicted, scale)
-      "#{range(error.measured, scale)} -> #{predicted}, #{Bench::Markdown.signed(error.ratio * 100)} %"
+      "#{range(error.measured, scale)} -> #{predicted}, #{Bench::Markdown.signed(error.ratio * 100)}%"
     end
 
     def range(estimate, scale) = "#{number(estimate.value, scale)} (#{number(estimate.low, scale)} to #{number(estimate.high, scale)})"
@@ -310,13 +310,13 @@ module Validation
       An error is predicted over measured, less 1: median / 90th percentile / worst, in per cent. Beside ours what closed forms say of the same throughput. These are of the
       forecasts that a user gets: nothing was corrected afterwards, and every cell that was measured counts, those too that others on the machine disturbed. *Made* is the
       grid that the model was made with, and how wrong it is taken to be was set by it; nothing else was fitted to the other classes. The width is the median of half the
-      95 % intervals, of the predicted value. A wait for the GVL that is off by less than 0.2 ms counts as right.
+      95% intervals, of the predicted value. A wait for the GVL that is off by less than 0.2 ms counts as right.
     TEXT
 
     TARGETS = <<~TEXT
       A target is missed when the errors as they are exceed it, whatever the noise. *Noise leaves
       open* what it would have come to were each truth at the near or the far end of what the cell's repeats and the number of its requests leave open
-      (of the lost throughput: its 95 % interval; of a share of intervals: Wilson's). Where the far end lies beyond the errors by more than the target itself, the
+      (of the lost throughput: its 95% interval; of a share of intervals: Wilson's). Where the far end lies beyond the errors by more than the target itself, the
       measurement was too noisy to say that the target is met; so it is where a share's interval reaches into the target and the share does not.
     TEXT
 
@@ -328,7 +328,7 @@ module Validation
     PICKS = <<~TEXT
       Of each workload in the table as many clients were sent to so many settings, the same to each. *Recommended* is what `puma_tuner` recommends of these settings; a formula
       picks the fewest slots whose throughput comes within #{PumaTuner::Units.percent(Picks::EQUAL_RATIO)} of the best one predicted. Beside each pick: how much of the best measured throughput it
-      loses, in per cent; for the recommended one with a 95 % interval (the repeats' common scatter; the best setting is looked for anew in each of #{Regret::DRAWS_COUNT} draws).
+      loses, in per cent; for the recommended one with a 95% interval (the repeats' common scatter; the best setting is looked for anew in each of #{Regret::DRAWS_COUNT} draws).
       *Measured* is the fewest slots by what was measured; a pick is *right* when it loses no more than #{PumaTuner::Units.percent(Picks::EQUAL_RATIO)} and has no more slots than that. In simulation the made grids
       tell the formulas apart (`test/benchmark/validate_test.rb`). Cells that are held out are among the settings.
     TEXT
@@ -336,7 +336,7 @@ module Validation
     SELF_CHECKS = <<~TEXT
       Before it predicts, the tool simulates what was recorded and says where that is off. It should be loud where the errors elsewhere are beyond noise, and else silent.
       Beyond noise is what exceeds, in the median of the cells and with the measurement's interval taken off, what the model is usually wrong by
-      (#{SelfChecks::USUAL_RATIOS.map { |metric, ratio| "#{ErrorTable::TITLES.fetch(metric)} #{format("%g", ratio * 100)} %" }.join(", ")}).
+      (#{SelfChecks::USUAL_RATIOS.map { |metric, ratio| "#{ErrorTable::TITLES.fetch(metric)} #{format("%g", ratio * 100)}%" }.join(", ")}).
     TEXT
 
     BY_WRK = <<~TEXT
@@ -355,7 +355,7 @@ module Validation
     TEXT
 
     CORRECTED = <<~TEXT
-      **Not what a user gets.** The made cells less those that were disturbed, each predicted for the machine as fast as it was meanwhile, as neighbours make it 20 %
+      **Not what a user gets.** The made cells less those that were disturbed, each predicted for the machine as fast as it was meanwhile, as neighbours make it 20%
       slower and faster from minute to minute: where an app's work is a fixed number of turns of the loop, all CPU is scaled by what the cell's own requests took of
       it; for the others by the loop beside it. So this shows what the model gets wrong apart from the machine's drift; of a closed loop that keeps the GVL or the cores busy
       it leaves little to be wrong in the throughput, and nothing in the CPU per request, which is left out.
@@ -367,7 +367,7 @@ module Validation
         Made workloads are recorded with as many connections as threads, the others with #{Grid::USUAL_CLIENTS_COUNT}, as their cells are loaded.
         (How wake-ups, hand-overs and answers are simulated was settled after earlier runs of the made grid; other machines have seen none of it.)
       - **A cell's name** is workload/Ruby/Puma/time slice in ms/workers x threads/load. *closed-2*: two connections for each thread, which
-        send again as soon as they are answered; *clients-20*: 20 connections, whatever the settings; *wrk-20*: the same by wrk; *open-0.7*: Poisson arrivals at 70 % of the throughput
+        send again as soon as they are answered; *clients-20*: 20 connections, whatever the settings; *wrk-20*: the same by wrk; *open-0.7*: Poisson arrivals at 70% of the throughput
         predicted for a server that is never short of work. What is predicted of an open loop is the rate that chance then made of it; its throughput
         is what was sent to it, so throughput is judged in closed loops alone.
       - **Held out** are #{Grid::HELD_OUT_SETTINGS.join(" and ")} of each real application. They are measured with the others, and their errors are told only by `--held-out`,

@@ -15,7 +15,7 @@ module Validation
     # Percentiles of fewer requests are not shown.
     P99_LEAST_COUNT = 200
 
-    # 95 %, of a normal distribution.
+    # 95%, of a normal distribution.
     Z = 1.96
 
     Stats = PumaTuner::Stats

@@ -24,7 +24,7 @@ module Validation
 
     # Between a recording and a cell, and between a recording and the machine's best. A cell is predicted for the machine as fast
     # as it was then; beyond this, memory and caches will not have slowed down as much as the loop has. (On the machine that this was
-    # written on, neighbours take 20 to 40 % for minutes; with less tolerance two thirds of the cells would not count.)
+    # written on, neighbours take 20 to 40% for minutes; with less tolerance two thirds of the cells would not count.)
     TOLERANCE_RATIO = 0.35
 
     # Of the samples for the machine's best. The rest may have met somebody.

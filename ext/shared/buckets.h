@@ -1,5 +1,5 @@
 /* Log-linear buckets of durations (like HdrHistogram): 32 to each doubling, from 1 µs to 73 min, below that 32 ns wide.
- * The middle of a bucket is at most 1/64 = 1.6 % away from any value in it. Oracle: Probe::Histogram.bucket_of. */
+ * The middle of a bucket is at most 1/64 = 1.6% away from any value in it. Oracle: Probe::Histogram.bucket_of. */
 #ifndef PUMA_TUNER_BUCKETS_H
 #define PUMA_TUNER_BUCKETS_H
 

@@ -23,7 +23,7 @@ module PumaTuner
           [cell.variant, *metrics.map { |metric| Report::Figures.estimate(metric, cell.estimates[metric.name]) }, speed ? Report::Figures.ratio(speed) : "1"]
         end
         Lab::Table.new(title: title.capitalize, headings: ["rung", *metrics.map(&:label), "by CPU, over the first"], rows:,
-          notes: ["Middle and range of #{verdict.rounds_count} rounds. Over the first: how many times as fast by CPU time, with its 95 % interval.", *unsteady(verdict)])
+          notes: ["Middle and range of #{verdict.rounds_count} rounds. Over the first: how many times as fast by CPU time, with its 95% interval.", *unsteady(verdict)])
       end
 
       def unsteady(verdict)

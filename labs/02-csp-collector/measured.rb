@@ -48,7 +48,7 @@ module PumaTuner
         [
           Lab::Chart.new(id: "ladder", title: "The ladder: times as fast as the first rung", across: Lab::Axis.new(name: "rung", ticks:), up: Lab::Axis.new(name: "times as fast"),
             series: [published, series("measured, requests/s", "throughput"), series("measured, CPU time", "cpu_per_request")],
-            reading: "published figures end with bare Rack. Points are middles with their intervals of 95 %; lines only lead the eye from one rung to the next."),
+            reading: "published figures end with bare Rack. Points are middles with their intervals of 95%; lines only lead the eye from one rung to the next."),
           Lab::Chart.new(id: "cpu", title: "CPU time of a request", across: Lab::Axis.new(name: "rung", ticks: ticks.drop(1).map { |place, name| [place - 1, name] }),
             up: Lab::Axis.new(name: "CPU per request", unit: "µs"), series: [cpu_series],
             reading: "without the first rung, beside which the others would not be seen. Points are middles of the rounds, with their range.")
@@ -106,7 +106,7 @@ module PumaTuner
       end
 
       # That a ratio is clear of 1 does not say that it is what was aimed at.
-      def wanted(least, ratio) = "wanted: #{least}x at least, which #{(ratio.low >= least) ? "the whole interval is" : "is not shown"}, by its own 95 %: #{Report::Figures.ratio(ratio)}"
+      def wanted(least, ratio) = "wanted: #{least}x at least, which #{(ratio.low >= least) ? "the whole interval is" : "is not shown"}, by its own 95%: #{Report::Figures.ratio(ratio)}"
 
       def nothing_lost
         @overloads.map do |result|

@@ -24,7 +24,7 @@ module PumaTuner
           Lab::Series.new(title:, points: points(cells) { |cell| @measured.ratio(cell, metric) })
         end
         [Lab::Chart.new(id: "variety", title: "What YJIT costs and brings, by the variety of the load", across: kinds(cells), up: Lab::Axis.new(name: "YJIT on over off"), series: ratios,
-          reading: "above 1 it costs, below 1 it saves; each point with its 95 % interval. Staging's few kinds of requests stand on the left, production's on the right."),
+          reading: "above 1 it costs, below 1 it saves; each point with its 95% interval. Staging's few kinds of requests stand on the left, production's on the right."),
           Lab::Chart.new(id: "code", title: "Machine code, by the variety of the load", across: kinds(cells), up: Lab::Axis.new(name: "code_region_size", unit: "MiB"),
             series: [Lab::Series.new(title: "in the worker that has most", points: points(cells, Units::MIB) { |cell| @measured.condition(cell, "yjit_code_bytes") })],
             reading: "middle and range of the rounds: what was not asked for often enough is not compiled, and takes no memory.")]

@@ -18,7 +18,7 @@ module PumaTuner
       STAGING_KINDS = 3
       CURVE_KINDS = [1, 10, 30].freeze
 
-      # Six rounds: the fewest of which an exact 95 % interval is made. Two connections for each worker, so that it always has
+      # Six rounds: the fewest of which an exact 95% interval is made. Two connections for each worker, so that it always has
       # something to do. One worker in the short form: two would share
       # the calls after which YJIT compiles.
       QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, turns_count: 2, probe_s: 0}.freeze

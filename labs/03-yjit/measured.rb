@@ -150,7 +150,7 @@ module PumaTuner
           production = cell(staging.service, PRODUCTION, staging.ruby)
           shop = staging.service == SHOP
           [
-            Lab::Claim.of_ratio("#{title(staging)}: YJIT raises memory, staging's mix", ratio(staging, "pss"), published: ("+13 %, 1.13x" if shop),
+            Lab::Claim.of_ratio("#{title(staging)}: YJIT raises memory, staging's mix", ratio(staging, "pss"), published: ("+13%, 1.13x" if shop),
               published_ratio: (STAGING_MEMORY_RATIO if shop), note: note(staging)),
             (staging_effect(staging, production, shop) if production)
           ].compact

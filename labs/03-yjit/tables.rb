@@ -24,7 +24,7 @@ module PumaTuner
       def story
         Lab::Table.new(title: "YJIT off → on", headings: ["service and load", "p50", "p99", "CPU per request", "memory", "memory on / off"],
           rows: cells.map { |cell| [cell.to_s, *SPENT.map { |metric, unit| off_and_on(cell, metric, unit) }, Figures.ratio(@measured.ratio(cell, "pss"))] },
-          notes: ["Middles of the rounds. Memory: sum of PSS over all processes of the server, after as many requests with YJIT as without; its ratio with the 95 % interval."])
+          notes: ["Middles of the rounds. Memory: sum of PSS over all processes of the server, after as many requests with YJIT as without; its ratio with the 95% interval."])
       end
 
       def off_and_on(cell, metric, unit)

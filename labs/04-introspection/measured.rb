@@ -13,7 +13,7 @@ module PumaTuner
       PUBLISHED_SPEED = "22.5 → 38 iterations/s, 1.69x"
       PUBLISHED_SPEED_RATIO = 38 / 22.5
 
-      PUBLISHED_OBJECTS = "-58 %, 0.42x"
+      PUBLISHED_OBJECTS = "-58%, 0.42x"
       PUBLISHED_OBJECTS_RATIO = 0.42
 
       # In 1.3.0, per field of the answer; the story's profile has 1,748 fields.
@@ -100,7 +100,7 @@ module PumaTuner
         gone = GONE.map { |method| Lab::Claim.of_count("#{method} in #{NEW}", expected: 0, counted: count(NEW, method)) }
         left = IntrospectionAnswers.objects_count(@answers.fetch(NEW).fetch("data"))
         [*gone, Lab::Claim.of_count("FieldResult#initialize in #{NEW}, for fields that hold an object", expected: left, counted: count(NEW, "FieldResult#initialize"),
-          note: "plain values and lists no longer have one"), Lab::Claim.of_count("ensure_defined in #{NEW}", expected: ENSURE_DEFINED_LEFT, counted: count(NEW, "ensure_defined"), published: "8,715, then \"100 % fewer\"",
+          note: "plain values and lists no longer have one"), Lab::Claim.of_count("ensure_defined in #{NEW}", expected: ENSURE_DEFINED_LEFT, counted: count(NEW, "ensure_defined"), published: "8,715, then \"100% fewer\"",
             note: "#{Report::Figures.count(count(OLD, "ensure_defined"))} in #{OLD}")]
       end
 

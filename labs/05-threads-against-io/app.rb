@@ -43,7 +43,7 @@ module Demo
 
     def answer(result) = [200, TEXT, ["#{result}\n"]]
 
-    # About 30 % CPU, as the talk's model of a Rails API has it.
+    # About 30% CPU, as the talk's model of a Rails API has it.
     def realistic
       Work.burn(4)
       Waits.wait(15)

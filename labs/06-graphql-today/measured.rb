@@ -61,7 +61,7 @@ module PumaTuner
             *counts.map { |count| Report::Figures.count(count&.value&.round) }]
         end
         Lab::Table.new(title: "CPU per query", headings: ["engine, query", "the gem", "cured", "times as fast", "objects", "cured"], rows:,
-          notes: ["Middle and range of the rounds; the ratio is paired, with its 95 % interval."])
+          notes: ["Middle and range of the rounds; the ratio is paired, with its 95% interval."])
       end
 
       def compared

@@ -34,7 +34,7 @@ module PumaTuner
           Lab::Chart.new(id: "io-share", title: "What your app's share of IO means: how much of the best throughput each piece of advice has",
             across: axis("share of IO", "%"), up: axis("of the best throughput that was measured", "%"),
             series: Advised::NAMES.map { |name| series(name, @advised.filter_map { |one| [percent(one.io_ratio), percent(one.kept.fetch(name))] if one.kept.fetch(name) }) },
-            reading: "find your app's share of IO along the bottom (puma_tuner measure tells it). 100 % is the best number of threads that was measured; what a line lacks of it is what that advice costs. " \
+            reading: "find your app's share of IO along the bottom (puma_tuner measure tells it). 100% is the best number of threads that was measured; what a line lacks of it is what that advice costs. " \
               "One process; too many threads cost latency and memory, which the tables show.")
         end
 
@@ -43,7 +43,7 @@ module PumaTuner
           lines = names.map { |name| series(name, @advised.filter_map { |one| [percent(one.io_ratio), one.threads.fetch(name)] if one.threads.fetch(name) }) }
           Lab::Chart.new(id: "io-threads", title: "Threads for each share of IO", across: axis("share of IO", "%"), up: axis("threads"),
             series: [series("best, measured", @advised.map { |one| [percent(one.io_ratio), one.best] }), *lines],
-            reading: "Rails' defaults lie at 3 and, until 7.1, at 5, whatever the share. Best: the fewest threads whose repeats reach into those of the highest throughput, or come within 3 % of it; where the curve is flat, several are as good.")
+            reading: "Rails' defaults lie at 3 and, until 7.1, at 5, whatever the share. Best: the fewest threads whose repeats reach into those of the highest throughput, or come within 3% of it; where the curve is flat, several are as good.")
         end
 
         # As many shares as can be told apart, spread evenly, each relative to its best.
@@ -52,7 +52,7 @@ module PumaTuner
           ticks = thread_ticks
           places = ticks.to_h { |place, name| [name.to_i, place] }
           Lab::Chart.new(id: "threads-throughput", title: "Throughput by threads, relative to the best", across: axis("threads", nil, ticks:), up: axis("of the best", "%"),
-            series: chosen.map { |io_ratio| series("#{percent(io_ratio).round} % IO", relative(@shares.fetch(io_ratio)).map { |threads, ratio| [places.fetch(threads), percent(ratio)] }) },
+            series: chosen.map { |io_ratio| series("#{percent(io_ratio).round}% IO", relative(@shares.fetch(io_ratio)).map { |threads, ratio| [places.fetch(threads), percent(ratio)] }) },
             reading: "where a line has become flat, more threads bring nothing. The places of Rails' defaults are named.")
         end
 
@@ -72,7 +72,7 @@ module PumaTuner
           io_ratio, cells = @shares.min_by { |ratio, _| (ratio - ThreadsDuel::IO_RATIO).abs }
           measured = cells.map { |cell| [cell.threads, *[cell.throughput_per_s].flat_map { |one| [one.value, one.low, one.high] }] }
           predicted = cells.filter_map { |cell| cell.forecast&.throughput_per_s&.then { |one| [cell.threads, one.value, one.low, one.high] } }
-          Lab::Chart.new(id: "predicted", title: "Measured and predicted, #{percent(io_ratio).round} % IO", across: axis("threads"), up: axis("throughput", "requests/s"),
+          Lab::Chart.new(id: "predicted", title: "Measured and predicted, #{percent(io_ratio).round}% IO", across: axis("threads"), up: axis("throughput", "requests/s"),
             series: [series("measured", measured), series("predicted", predicted), series("Amdahl", formula(cells, :amdahl_per_s))].reject { |one| one.points.empty? },
             reading: "measured: the range of the repeats; predicted: the interval of the forecast, from a recording with 5 threads.")
         end

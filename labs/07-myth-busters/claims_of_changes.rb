@@ -29,10 +29,10 @@ module PumaTuner
 
         def threads
           rule, rails, many = [ThreadsDuel::RULE, ThreadsDuel::RAILS, ThreadsDuel::MANY].map(&:name)
-          told = "70 % IO, #{@measured.sizes.clients_count} clients"
+          told = "70% IO, #{@measured.sizes.clients_count} clients"
           [
             Lab::Claim.of_ratio("threads = 100 / CPU %: 3 are enough, #{rule} over #{many} (#{told})", ratio(@measured.threads, "throughput", rule, many),
-              published: "30 % → 3", published_ratio: 1, note: "Below 1: what the rule leaves on the table."),
+              published: "30% → 3", published_ratio: 1, note: "Below 1: what the rule leaves on the table."),
             Lab::Claim.of_ratio("Rails went from 5 to 3: #{rule} over #{rails} (#{told})", ratio(@measured.threads, "throughput", rule, rails), published: "5 → 3 (rails/rails#50450)"),
             Lab::Claim.of_ratio("Rails went from 5 to 3: p99 of #{rule} over #{rails} (#{told})", ratio(@measured.threads, "p99", rule, rails), published: "5 → 3 (rails/rails#50450)",
               note: "As the client sees it, Puma's queue included.")
@@ -44,7 +44,7 @@ module PumaTuner
           [
             speed(json, "JSON.parse → Oj, by the json of then", Blocks::OJ, Blocks::JSON_THEN, published: "surprisingly faster"),
             speed(json, "JSON.parse → Oj, by today's json", Blocks::OJ, Blocks::JSON_NOW, published: "surprisingly faster", note: "json has been made faster since."),
-            speed(clients, "mysql2 → Trilogy, a page of 50 rows", Blocks::TRILOGY, Blocks::MYSQL2, published: "about 10 %", published_ratio: 1.10,
+            speed(clients, "mysql2 → Trilogy, a page of 50 rows", Blocks::TRILOGY, Blocks::MYSQL2, published: "about 10%", published_ratio: 1.10,
               note: "By CPU time of the client alone; of a whole request it is less.")
           ]
         end
@@ -57,7 +57,7 @@ module PumaTuner
         def sessions
           [
             Lab::Claim.of_ratio("Rack::Session: CPU of a realistic request with it, over without", ratio(@measured.variants.realistic, "cpu", "with a session", Variants::BASE.name),
-              published: "about 5 % of all time", published_ratio: SESSION_RATIO, note: "A cookie that is read, changed and written. What it takes is the same for any request: the share is the app's."),
+              published: "about 5% of all time", published_ratio: SESSION_RATIO, note: "A cookie that is read, changed and written. What it takes is the same for any request: the share is the app's."),
             Lab::Claim.of_ratio("Rack::Session: CPU of an io-only request with it, over without", ratio(@measured.variants.waiting, "cpu", "with a session", Variants::MANY.name),
               note: "Ours: the same cost beside next to no other work.")
           ]

@@ -49,9 +49,9 @@ module PumaTuner
         def realistic
           one, most = @measured.one("/realistic"), @measured.most("/realistic")
           [
-            Lab::Claim.of_ratio("realistic: Puma has so much of Go's throughput, #{clients(one)}", @grid.ratio("throughput", one, of: PUMA, over: GO), published: "about 70 %", published_ratio: 0.7,
-              note: "30 % of the request is CPU in Ruby, and next to nothing in Go: what is left is the 70 % of IO."),
-            Lab::Claim.of_ratio("realistic: the same, #{clients(most)}", @grid.ratio("throughput", most, of: PUMA, over: GO), published: "about 70 %", published_ratio: 0.7),
+            Lab::Claim.of_ratio("realistic: Puma has so much of Go's throughput, #{clients(one)}", @grid.ratio("throughput", one, of: PUMA, over: GO), published: "about 70%", published_ratio: 0.7,
+              note: "30% of the request is CPU in Ruby, and next to nothing in Go: what is left is the 70% of IO."),
+            Lab::Claim.of_ratio("realistic: the same, #{clients(most)}", @grid.ratio("throughput", most, of: PUMA, over: GO), published: "about 70%", published_ratio: 0.7),
             Lab::Claim.of_ratio("realistic, but as much CPU time in Go: the same, #{clients(@measured.most("/level"))}", @grid.ratio("throughput", @measured.most("/level"), of: PUMA, over: GO),
               note: "Ours: what is left when the language is no faster, which is the GVL's part.")
           ]

@@ -26,7 +26,7 @@ module PumaTuner
           io, work, level = %w[/io-only /realistic /level].map { |path| @measured.grid.ratio("throughput", @measured.most(path), of: puma, over: go) }
           return unless io && work && level
           "By #{Units.counted(@measured.sizes.connections.last, "client")}, one process of Puma has #{Report::Figures.ratio(io)} of Go's throughput where requests only wait for the database, " \
-            "#{Report::Figures.ratio(work)} where 30 % of them is work in Ruby, and #{Report::Figures.ratio(level)} where Go needs as much CPU time for it: between the last two lies the language; what the last one lacks is the GVL's."
+            "#{Report::Figures.ratio(work)} where 30% of them is work in Ruby, and #{Report::Figures.ratio(level)} where Go needs as much CPU time for it: between the last two lies the language; what the last one lacks is the GVL's."
         end
 
         def advised = @advised ||= Accuracy.new(@measured.cells).advised
@@ -53,10 +53,10 @@ module PumaTuner
           with, without = ["with a session", Variants::MANY.name].map { |name| rounds.estimate("cpu", name, rounds.loads.first) }
           cost_ns = with && without && with.value - without.value
           return unless cost_ns&.positive?
-          "A session in a cookie takes about #{Units.duration(cost_ns)} of CPU (the medians' difference), which is 5 % of a request that takes #{Units.duration(cost_ns * 19)} without it."
+          "A session in a cookie takes about #{Units.duration(cost_ns)} of CPU (the medians' difference), which is 5% of a request that takes #{Units.duration(cost_ns * 19)} without it."
         end
 
-        def percent(ratio) = format("%.0f %%", ratio * 100)
+        def percent(ratio) = format("%.0f%%", ratio * 100)
       end
     end
   end

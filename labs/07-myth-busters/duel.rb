@@ -17,7 +17,7 @@ module PumaTuner
         TRIES_COUNT = 3
         EXTRA_RATIO = 0.5
 
-        # That have an interval of 95 %.
+        # That have an interval of 95%.
         LEAST_COUNT = 6
 
         # What the rounds gave: for each entrant's name and load, a Turn for each round.

@@ -11,7 +11,7 @@ module PumaTuner
     class MythBusters
       # Where all servers of a run meet: the same database, the same amounts.
       class Field
-        # The story's: `SELECT sleep(0.05)`, which is 70 % of a request.
+        # The story's: `SELECT sleep(0.05)`, which is 70% of a request.
         SLEEP_S = 0.05
         IO_RATIO = 0.7
 

@@ -88,7 +88,7 @@ module PumaTuner
 
         def range(turns, metric) = Stats::Estimate.of_range(turns.map { |turn| turn.value(metric) })
 
-        def percent(ratio) = "#{(ratio * 100).round} %"
+        def percent(ratio) = "#{(ratio * 100).round}%"
       end
     end
   end

@@ -22,7 +22,7 @@ module PumaTuner
 
         def time(estimate) = Units.duration(estimate&.value)
 
-        def percent(ratio) = ratio ? format("%.0f %%", ratio * 100) : "-"
+        def percent(ratio) = ratio ? format("%.0f%%", ratio * 100) : "-"
 
         def amounts
           pace, amounts = @measured.pace, @measured.amounts
@@ -31,7 +31,7 @@ module PumaTuner
             ["units at /realistic and /cpu-only", Report::Figures.count(amounts.units), Report::Figures.count(amounts.units)],
             ["units at /level", Report::Figures.count(amounts.units), Report::Figures.count(amounts.level_units)],
             ["its query sleeps for", *[Units.duration(amounts.sleep_s * Units::NS_PER_S)] * 2]
-          ], notes: ["Work is calibrated so that CPU is 30 % of an undisturbed request in Ruby without YJIT. Server in Go: #{@measured.go}."])
+          ], notes: ["Work is calibrated so that CPU is 30% of an undisturbed request in Ruby without YJIT. Server in Go: #{@measured.go}."])
         end
 
         def grid
@@ -42,7 +42,7 @@ module PumaTuner
               *[puma, go].flat_map { |_, p50, p99| [time(p50), time(p99)] }]
           end
           Lab::Table.new(title: "The story's grid", headings: ["load", "Puma, requests/s", "Go, requests/s", "Puma over Go", "Puma p50", "p99", "Go p50", "p99"], rows:,
-            notes: ["Puma: one process, 50 threads, no YJIT. A new connection for each request, as with `ab`. Median and range of the rounds; the ratio with its 95 % interval."])
+            notes: ["Puma: one process, 50 threads, no YJIT. A new connection for each request, as with `ab`. Median and range of the rounds; the ratio with its 95% interval."])
         end
 
         def capacity
@@ -106,7 +106,7 @@ module PumaTuner
           rows = Accuracy.new(@measured.cells).rows.map do |row|
             [row.metric, row.count.to_s, Units.percent(row.median_ratio), Units.percent(row.p90_ratio), Report::Figures.error(row.worst_ratio), percent(row.inside_ratio)]
           end
-          Lab::Table.new(title: "The predictor's error on this grid", headings: ["metric", "cells", "median", "90th percentile", "worst", "within the 95 % interval"], rows:,
+          Lab::Table.new(title: "The predictor's error on this grid", headings: ["metric", "cells", "median", "90th percentile", "worst", "within the 95% interval"], rows:,
             notes: ["Predicted over measured, less 1; absolute but for the worst. Nothing is corrected: a cell is predicted from its share's recording alone, whatever the machine's speed or the " \
               "CPU per request was while the cell was measured. GVL wait: of cells that have #{Units.duration(Accuracy::LEAST_GVL_WAIT_NS)} or more of it. " \
               "#{@measured.cells.count(&:disturbed)} of #{@measured.cells.size} cells were disturbed by others on the machine, and count."])

@@ -5,7 +5,7 @@ require_relative "duel"
 module PumaTuner
   module Labs
     class MythBusters
-      # The story's own case in rounds: at 70 % IO the rule gives three threads. What do fewer and more bring?
+      # The story's own case in rounds: at 70% IO the rule gives three threads. What do fewer and more bring?
       class ThreadsDuel
         IO_RATIO = 0.7
         RULE, RAILS, MANY = %w[1x3 1x5 1x10].map { |topology| Entrant.puma(topology) }

@@ -25,7 +25,7 @@ module PumaTuner
       # @param published [String, nil]
       # @param published_ratio [Numeric, Range, nil] a range where a span was
       #   published, or a direction alone (HIGHER, LOWER)
-      # @param margin_ratio [Numeric, nil] see Margin; nil: 10 % of an effect, 5 % where equality is claimed
+      # @param margin_ratio [Numeric, nil] see Margin; nil: 10% of an effect, 5% where equality is claimed
       # @return [Claim]
       def self.of_ratio(text, measured, published: nil, published_ratio: nil, margin_ratio: nil, note: nil)
         margin = published_ratio && Margin.of(published_ratio, margin_ratio)

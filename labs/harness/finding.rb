@@ -32,7 +32,7 @@ module PumaTuner
     # machine: when it began; command: to repeat it; started_at: ISO 8601
     # unknown: {what => why}
     # family_error_ratio: of all claims that intervals decide, together; nil without any, and of a file of before the
-    #   rounds were kept, whose claims have their intervals at 95 % each
+    #   rounds were kept, whose claims have their intervals at 95% each
     Finding = Document.define(:lab, :title, :question, :quick, :claims, :family_error_ratio, :tables, :charts,
       :conclusions, :verdicts, :machine, :command,
       :started_at, :unknown, kind: :finding, added: %i[family_error_ratio],

@@ -19,7 +19,7 @@ module PumaTuner
         # @param variants [Hash{String => Hash{String => String}}] factors by
         #   name, the baseline first; see Prove::Factors
         # @param pins [Array<Gems::Pin>] of the lab, see Commands
-        # @param rounds_count [Integer] six are the fewest whose interval reaches 95 %
+        # @param rounds_count [Integer] six are the fewest whose interval reaches 95%
         # @param duration_s [Numeric] counted in each trial
         # @param warmup_limit_s [Numeric] what is not steady then is measured all the same
         # @param rules [Hash{Symbol => Object}] further fields of Prove::Proof::Plan

@@ -11,7 +11,7 @@ module PumaTuner
       LEVEL_RATIO = 0.95
 
       # The ratio in each round, of which an interval can be made at any level.
-      # By itself it answers as the estimate at 95 % does.
+      # By itself it answers as the estimate at 95% does.
       OfRounds = Data.define(:ratios) do
         extend Forwardable
 
@@ -20,7 +20,7 @@ module PumaTuner
         # @return [Stats::Estimate]
         def estimate = at(LEVEL_RATIO)
 
-        # Exact where there are rounds enough: six reach 95 %, eleven 99.9 %. Where they reach 95 % and not the level,
+        # Exact where there are rounds enough: six reach 95%, eleven 99.9%. Where they reach 95% and not the level,
         # Student's t takes over, which has to believe that log-ratios scatter normally; as single rounds that lie far
         # off may move it to one side, it takes in the widest exact interval, too. The point stays the same.
         #

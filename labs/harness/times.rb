@@ -16,7 +16,7 @@ module PumaTuner
           headings: [heading, "CPU per iteration", "iterations/s", "objects", "over #{verdict.baseline}"],
           rows: verdict.cells.map { |cell| row(verdict, cell) },
           notes: ["Middle and range of #{verdict.rounds_count} rounds. " \
-            "Over #{verdict.baseline}: how many times as fast, with its 95 % interval, by CPU time."])
+            "Over #{verdict.baseline}: how many times as fast, with its 95% interval, by CPU time."])
       end
 
       def row(verdict, cell)

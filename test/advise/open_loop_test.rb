@@ -53,17 +53,17 @@ class OpenLoopAdviceTest < TunerTest
 
   test "of as many requests/s the lowest p99 is chosen, and its change promised, even when it takes more slots" do
     advice = advice(steady("1x2", p99_ms: 200), steady("1x5", p99_ms: 100), steady("2x8", p99_ms: 300))
-    assert_equal "Go from 1x2 to 1x5: as many requests/s, -50 % p99", advice.title
+    assert_equal "Go from 1x2 to 1x5: as many requests/s, -50% p99", advice.title
     assert_includes advice.evidence, "No other topology predicted has a lower p99."
   end
 
   test "a tail that a constraint makes longer is told" do
     today, small = steady("1x5", p99_ms: 100).with(memory_bytes: 600 << 20), steady("1x2", p99_ms: 900).with(memory_bytes: 200 << 20)
-    assert_equal "Go from 1x5 to 1x2, to meet memory of at most 512 MiB: as many requests/s, +800 % p99", advice(today, small, constraints: {max_memory_bytes: 512 << 20}).title
+    assert_equal "Go from 1x5 to 1x2, to meet memory of at most 512 MiB: as many requests/s, +800% p99", advice(today, small, constraints: {max_memory_bytes: 512 << 20}).title
   end
 
   test "a shorter tail counts more than slots" do
-    assert_equal "Go from 2x8 to 1x5: as many requests/s, -67 % p99", advice(steady("2x8", p99_ms: 300), steady("1x5", p99_ms: 100)).title
+    assert_equal "Go from 2x8 to 1x5: as many requests/s, -67% p99", advice(steady("2x8", p99_ms: 300), steady("1x5", p99_ms: 100)).title
   end
 
   test "p99s within a tenth of the lowest are equal, and the fewest slots are chosen" do

@@ -17,7 +17,7 @@ class FalseAlarmsTest < TunerTest
     speeds = ->(condition) { Array.new(400) { |seed| condition.log_speeds(2, Random.new(seed)) } }
     assert_equal [[0.0, 0.0]], speeds[STILL].uniq
     steps = speeds[QUIET].map { |one, two| two - one }
-    # Two processes of 1.2 %, a step of 0.2 %.
+    # Two processes of 1.2%, a step of 0.2%.
     assert_in_delta 0.0171, Math.sqrt(steps.sum { |step| step**2 } / steps.size), 0.002
     assert_in_delta 0.08, speeds[NOISY.with(trend: 0.0, walk_sd: 0.0, process_sd: 0.0)].flatten.count(&:negative?) / 800.0, 0.03
     assert_operator speeds[NOISY.with(trend: 0.0, walk_sd: 0.0, process_sd: 0.0)].flatten.min, :>=, Math.log(0.75)
@@ -81,7 +81,7 @@ class FalseAlarmsTest < TunerTest
     simulation = Simulation.new(QUIET, repeats_count: 100, seed: 1)
     100.times { simulation.plan(Plans::Ours).add(false_alarm: true) }
     Simulation::ROUNDS_COUNTS.each { |count| simulation.fixed(Methods::Ours, count).add(false_alarm: false) }
-    assert_equal ["quiet, looks: 100.0 % false alarms"], FalseAlarms.broken([simulation], [])
+    assert_equal ["quiet, looks: 100.0% false alarms"], FalseAlarms.broken([simulation], [])
   end
 
   test "the same seed gives the same page, which names its command" do
@@ -100,7 +100,7 @@ class FalseAlarmsTest < TunerTest
   end
 
   test "a broken promise is told" do
-    page = Page.new(options: Options.parse([]), simulations: [], tails: [], beside: [], machine: PumaTuner::Probe::MachineFacts.read, broken: ["quiet, looks: 9.0 % false alarms"])
+    page = Page.new(options: Options.parse([]), simulations: [], tails: [], beside: [], machine: PumaTuner::Probe::MachineFacts.read, broken: ["quiet, looks: 9.0% false alarms"])
     assert_match(/\*\*Ours does not keep its promise:\*\*\n- quiet, looks/, page.results)
   end
 

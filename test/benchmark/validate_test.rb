@@ -135,7 +135,7 @@ class ValidateTest < TunerTest
     assert_equal noisy.size, verdict("made: throughput, median", noisy).cells_count
   end
 
-  # A forecast that is right by luck: whoever measures within +-30 % has not seen that errors are below 5 %.
+  # A forecast that is right by luck: whoever measures within +-30% has not seen that errors are below 5%.
   test "noise alone does not make a target met" do
     assert_equal :noisy, verdict("made: throughput, 90th", [comparison(spread: 0.3)]).outcome
     assert_equal :met, verdict("made: throughput, 90th", [comparison(spread: 0.03)]).outcome
@@ -463,7 +463,7 @@ class ValidateTest < TunerTest
     headings.zip(row).to_h
   end
 
-  test "a predictor known to be 10 % high is reported as 10 % high, and misses" do
+  test "a predictor known to be 10% high is reported as 10% high, and misses" do
     row = throughput_row(known(0.1))
     assert_in_delta 10, row["errors %"].to_f, 1
     assert_in_delta 10, row["mean, signed %"].to_f, 0.5
@@ -479,7 +479,7 @@ class ValidateTest < TunerTest
   end
 
   test "how often intervals hold is told with that share's own interval, of all cells" do
-    held = ->(comparisons) { throughput_row(comparisons)["in the 95 % interval"] }
+    held = ->(comparisons) { throughput_row(comparisons)["in the 95% interval"] }
     assert_equal "60 of 60: 100.0 (94.0 to 100.0)", held.call(known(0.0, reach_ratio: 0.2))
     count, share = held.call(known(0.0, noise_ratio: 0.1)).split(": ")
     assert_match(/\A[2-5]\d of 60\z/, count)
@@ -507,7 +507,7 @@ class ValidateTest < TunerTest
     assert_match(/^\| made: p50, median error +\| +at most 3.0% \| +0\.4 \| +0\.0 to [\d.]+ \| +10 \| +met \|$/, text)
     assert_match(/^\*\*\d of 9 targets are missed\*\*\.$/, text)
     assert_match(/^\*\*1 subject or cell could not be measured\*\*/, text)
-    assert_match(/\| 90\.0 \(90\.0 to 90\.0\) -> 100 \(99\.0 to 101\), \+11 % \|/, text)
+    assert_match(/\| 90\.0 \(90\.0 to 90\.0\) -> 100 \(99\.0 to 101\), \+11% \|/, text)
     assert_match(/^- gollum.*it is not installed$/, text)
     assert_match(/not calibrated/, text)
     assert_match(/calibrated on this machine at 2026-11-21T09:00Z\.$/, page([comparison], calibrated_at: ["2026-11-21T09:00Z"]))
@@ -565,7 +565,7 @@ class ValidateTest < TunerTest
   end
 
   test "what the self-check said is held against the errors that there were" do
-    said = [["lock_wait", 1.0], ["lock_cpu", 0.5], ["lock_log", 0.5, "throughput +90 %"], ["lock_pool", 1.0, "throughput +20 %"]]
+    said = [["lock_wait", 1.0], ["lock_cpu", 0.5], ["lock_log", 0.5, "throughput +90%"], ["lock_pool", 1.0, "throughput +20%"]]
       .map { |name, factor, *off| checked("#{name}/3.4/8.0/100/1x2/clients-20", factor, *off) }
     text = section(page([*said, comparison]), "What the self-check said")
     rows = text.lines.grep(/^\| lock/).map { |line| line.split("|").map(&:strip).drop(1) }

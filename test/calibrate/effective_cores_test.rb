@@ -6,7 +6,7 @@ class EffectiveCoresTest < TunerTest
   Calibrate = PumaTuner::Calibrate
   EffectiveCores = Calibrate::EffectiveCores
 
-  # Burners by arithmetic: four execution units, each shared by two cores that slow down to 60 % of their pace together. And
+  # Burners by arithmetic: four execution units, each shared by two cores that slow down to 60% of their pace together. And
   # somebody else has half of the time.
   class TwinCores
     UNITS_COUNT = 4

@@ -132,7 +132,7 @@ class FleetReaderTest < TunerTest
 
   test "spans with gaps are left out" do
     thin = with_values(/count_over_time.*"on"/) { |series| series.merge(values: series[:values].each_with_index.map { |(time, _), index| [time, (index < 5) ? "2" : "4"] }) }
-    assert_includes compare(thin).warnings, "b: 5 of 96 spans with gaps (samples of less than 90 % of the time), left out."
+    assert_includes compare(thin).warnings, "b: 5 of 96 spans with gaps (samples of less than 90% of the time), left out."
   end
 
   test "servers that were lost for a while are told" do

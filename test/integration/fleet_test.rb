@@ -135,7 +135,7 @@ class FleetTest < TunerTest
         assert_operator document["services"].first["code_limit_ratio"], :>, 0.85
       end
       result = puma_tuner("fleet", "--url", url, *words)
-      assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d % +0\.\d+x/, result.out)
+      assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d% +0\.\d+x/, result.out)
       assert_match(/9\.5% of the requests would have to go elsewhere to make them alike \(too few days/, result.out.gsub(/\s+/, " "))
     end
   end

@@ -128,7 +128,7 @@ class WaysInTest < TunerTest
     end
   end
 
-  test "the shares of a thread sum to 100 %, up to what the line has no word for" do
+  test "the shares of a thread sum to 100%, up to what the line has no word for" do
     output = output_of(rackup: "run ->(env) { 50_000.times { |i| i.to_s }; [200, {}, ['x']] }", puma_rb: RUN_AT_THE_END)
     output.grep(/\Apuma srv tp/).each do |line|
       assert_in_delta 100, line.scan(/[\d.]+(?=%)/).sum(&:to_f), 25, line

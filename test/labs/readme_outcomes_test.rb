@@ -5,13 +5,13 @@ require "test_helper"
 # The tables of claims in the labs' README pages: each outcome there is what the numbers beside it give, and no other word.
 #
 # A column "outcome" is of the column before it, whose cells begin or end with a ratio and its interval, "0.68x (0.67–0.69)", or say
-# "withdrawn". The column "taken as" has what was published, as a ratio with its margin: "0.7x ±10 %", "5–15x ±10 %", "above 1x", "–".
+# "withdrawn". The column "taken as" has what was published, as a ratio with its margin: "0.7x ±10%", "5–15x ±10%", "above 1x", "–".
 class ReadmeOutcomesTest < TunerTest
   include PumaTuner
 
   NUMBER = /\d+(?:\.\d+)?/
   MEASURED = /(#{NUMBER})x \((#{NUMBER})–(#{NUMBER})\)/
-  TAKEN_AS = /\A(?:(#{NUMBER})–)?(#{NUMBER})x ±(#{NUMBER}) %\z/
+  TAKEN_AS = /\A(?:(#{NUMBER})–)?(#{NUMBER})x ±(#{NUMBER})%\z/
   DIRECTIONS = {"above 1x" => Lab::Claim::HIGHER, "below 1x" => Lab::Claim::LOWER, "–" => nil}.freeze
   WITHDRAWN = "withdrawn"
 

@@ -22,7 +22,7 @@ class SelfTestTest < TunerTest
     assert_in_delta 400_000_000, SelfTest.true_quantile_ns(0.9), 1
   end
 
-  test "is right within 2 % or a millisecond, and only when every request is accounted for" do
+  test "is right within 2% or a millisecond, and only when every request is accounted for" do
     assert_predicate result, :right?
     assert_predicate result(p50: 3_400_000, p90: 407_900_000, p99: 922_000_000), :right?
     [{p50: 3_600_000}, {p50: 1_400_000}, {p90: 409_000_000}, {p99: 920_000_000}, {p99: nil}, {answered_count: 1_199}].each do |changes|

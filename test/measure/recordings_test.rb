@@ -46,7 +46,7 @@ class RecordingsTest < TunerTest
 
   def names(observation) = observation.companions.map { |companion| companion.topology.to_s }
 
-  test "today's settings come first, then the others, each for 60 % of the time" do
+  test "today's settings come first, then the others, each for 60% of the time" do
     observation, window = recorded
     assert_equal [topology("1x5"), %w[1x1 2x5 2x1]], [observation.topology, names(observation)]
     assert_equal [["1x5", 10], ["1x1", 6.0], ["2x5", 6.0], ["2x1", 6.0]], window.asked.map { |text, times| [text, times.duration_s] }

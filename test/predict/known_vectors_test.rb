@@ -65,7 +65,7 @@ class KnownVectorsTest < TunerTest
   MEASURED_PER_S = {1 => 46.7, 2 => 88.7, 3 => 125.1, 5 => 160.3, 8 => 162.1}.freeze
 
   MEASURED_PER_S.each do |threads_count, measured_per_s|
-    test "#{threads_count} threads: the throughput is within 5 % of a real server's" do
+    test "#{threads_count} threads: the throughput is within 5% of a real server's" do
       random = Random.new(23)
       shaken = ->(steps_ms) { steps_ms.map { |step_ms| step_ms * random.rand(0.85..1.15) } }
       demands = Array.new(400) { demand(shaken.call([2, 3, 1]), shaken.call([5.08, 10.08])) }
@@ -132,10 +132,10 @@ class KnownVectorsTest < TunerTest
 
   # Rails issue 50450 (2024-01-08), HEY on 32 vCPU, requests at even intervals. At 50/s 32x1 had p50 200, p90 422, p95
   # 467, p99 634 ms, 12 ms of wait for the GVL (threads of its own), 16x2 had p50 319, p99 926 ms, 64 ms of wait for the
-  # GVL. At 100/s 16x2 answered 62 % within 5 s, with 128 ms of wait for the GVL.
+  # GVL. At 100/s 16x2 answered 62% within 5 s, with 128 ms of wait for the GVL.
   #
-  # Requests here have 32x1's latencies less 3 %, with straight lines between the quantiles, as their mean of 227 ms
-  # without the GVL asks for; 77 % of it CPU (the database had 53 ms), twelve waits; two vCPU are taken to do 1.3
+  # Requests here have 32x1's latencies less 3%, with straight lines between the quantiles, as their mean of 227 ms
+  # without the GVL asks for; 77% of it CPU (the database had 53 ms), twelve waits; two vCPU are taken to do 1.3
   # cores' work. Simulated, 16x2 against 32x1: p50 1.11 times (measured: 1.59), p99 1.16 (1.46), 28 ms more of wait
   # for the GVL (52); at 100/s no end, with 109 ms of it (128). Why it is less at 50/s, by more than a factor of 1.5
   # in the wait: which workers get the requests depends on how many connections somebody keeps open to them, which is
@@ -197,11 +197,11 @@ class KnownVectorsTest < TunerTest
     scenario.with(arrivals: scenario.arrivals.with(reuse_count: 1))
   end
 
-  # Puma pull request 2079 (2019-11-21): at GitLab, connections that busy workers took cost 20 to 30 % at p60; the delay
+  # Puma pull request 2079 (2019-11-21): at GitLab, connections that busy workers took cost 20 to 30% at p60; the delay
   # of wait_for_less_busy_worker (5 ms) was the cure. The app is not described: 16x4 here, as GitLab's servers were,
-  # 80 ms at the median, 80 % of it CPU, a query for each 4 ms, workers busy 40 to 60 % of the time. Simulated: 13 %. So
+  # 80 ms at the median, 80% of it CPU, a query for each 4 ms, workers busy 40 to 60% of the time. Simulated: 13%. So
   # the direction, and half of the size: a worker whose GVL is held loses the race for a connection in the simulation;
-  # the less it computes, the more it wins and the less it costs. With few workers it is less still (8x4: 8 %).
+  # the less it computes, the more it wins and the less it costs. With few workers it is less still (8x4: 8%).
   test "busy workers that leave connections to others for 5 ms are worth more than a tenth at p60" do
     app = asking_app(times_ms([[0, 40], [0.5, 80], [1, 160]], 300), cpu_ratio: 0.8, queries_per_ms: 0.25)
     [0.4, 0.6].each do |busy_ratio|
@@ -215,7 +215,7 @@ class KnownVectorsTest < TunerTest
 
   # The same pull request (2019-12-12): GitLab's projects page, 100 requests of each of 1 to 8 clients (`ab`, a new
   # connection for each), in seconds: the median of three runs without the delay, the mean of two with it. What hangs on
-  # the delay peaks at four clients, so there were four workers; 80 % of a request's 88 ms is taken to be Ruby's, the
+  # the delay peaks at four clients, so there were four workers; 80% of a request's 88 ms is taken to be Ruby's, the
   # rest to be computed by databases beside it. How much the machine gets done at once is from the runs with the delay,
   # of one to four clients and of eight. What is simulated of it: all else.
   SECONDS_WITHOUT = [8.891, 9.489, 10.471, 11.720, 13.355, 15.488, 18.122, 20.236].freeze
@@ -238,9 +238,9 @@ class KnownVectorsTest < TunerTest
   end
 
   # GitLab's canary, October 2019 (gl-infra/infrastructure#8334): Puma 14x4 against Unicorn's 30 processes: p50 84.6 and
-  # 77.9 ms (+8.6 %), p95 979 and 914 (+7.1 %), p99 2,439 and 2,333 (+4.5 %), queue 7.1 and 6.9 ms. Requests here have
-  # Unicorn's latencies less its queue, 40 % of it CPU; 15/s, neither of which is published. Simulated: +10, +8 and
-  # +3 %, and no longer queue. (With twice the load +20, +17 and +3 %.)
+  # 77.9 ms (+8.6%), p95 979 and 914 (+7.1%), p99 2,439 and 2,333 (+4.5%), queue 7.1 and 6.9 ms. Requests here have
+  # Unicorn's latencies less its queue, 40% of it CPU; 15/s, neither of which is published. Simulated: +10, +8 and
+  # +3%, and no longer queue. (With twice the load +20, +17 and +3%.)
   test "four threads a process cost GitLab some percent against processes of one" do
     points = [[0, 15], [0.5, 71], [0.95, 907], [0.99, 2_326], [1, 6_000]]
     app = asking_app(times_ms(points, 1_000), cpu_ratio: 0.4, queries_per_ms: 0.25)
@@ -257,7 +257,7 @@ class KnownVectorsTest < TunerTest
   end
 
   # puma-plus 0.1.0, a comment in decide.go: eight threads of 50 ms of CPU took 125.3 ms for a request, 75.3 of them
-  # waiting for the GVL; by 1 - CPU / time the app seems to do 60 % IO. As arithmetic: one server, service always the
+  # waiting for the GVL; by 1 - CPU / time the app seems to do 60% IO. As arithmetic: one server, service always the
   # same, three quarters busy (M/D/1: 50 ms x 3/4 / (2 x 1/4) = 75 ms).
   test "waiting for the GVL is no IO, and threads that only compute wait as M/D/1 says" do
     recorded = trace("gvl_wait", 75.3, "held", 50)

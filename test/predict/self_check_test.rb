@@ -27,7 +27,7 @@ class SelfCheckTest < TunerTest
     assert_predicate sweep, :trusted?
     told = reproduced(sweep.self_check)
     assert_match(/\AThe model reproduces its recordings within noise \(1x5 with 10 connections: throughput /, told)
-    assert_match(/: throughput [+-]\d %, p50 [+-]\d %, p99 [+-]\d+ %; 1x1 /, told)
+    assert_match(/: throughput [+-]\d%, p50 [+-]\d%, p99 [+-]\d+%; 1x1 /, told)
     assert_equal sweep_of(varied_workload).forecasts, sweep.forecasts
   end
 
@@ -57,7 +57,7 @@ class SelfCheckTest < TunerTest
     assert_equal %w[1x8], check.off.map { |setting| setting.scenario.topology.to_s }
     told = sentences(check).first
     assert_match(/does not reproduce the recording at 1x8 with 10 connections: /, told)
-    assert_match(/: \d+ requests\/s simulated, \d+ recorded \(\+\d+ %\)/, told)
+    assert_match(/: \d+ requests\/s simulated, \d+ recorded \(\+\d+%\)/, told)
     assert_match(/Likely cause: waits for locks were replayed, not simulated; record with --locks /, told)
     assert_match(/--locks \(lock 6\.\d+ ms simulated, \d+\.\d ms recorded\)/, told)
     refute_predicate check, :trusted?

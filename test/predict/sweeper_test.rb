@@ -67,7 +67,7 @@ class SweeperTest < TunerTest
     widths = [plain, wide.call(1), wide.call(50)].map { |estimate| estimate.high / estimate.low }
     assert_equal widths.sort, widths
     assert_operator widths[1], :>, widths[0] * 1.1
-    # 30 % wrong, at two standard deviations to both sides.
+    # 30% wrong, at two standard deviations to both sides.
     assert_in_delta 2 * 1.96 * 0.3, Math.log(widths[2]), 0.12
   end
 
@@ -100,7 +100,7 @@ class SweeperTest < TunerTest
   test "nor has one whose queue grows at the client, for want of connections, or at a station" do
     # 21 ms each: two connections take 95 of the 150 a second that arrive, so a third of them find no room.
     few = sweeper(requests_count: 2_000).forecast(scenario("1x5", Model::Arrivals.open(150, connections_count: 2)))
-    assert_in_delta 100 * (1 - 2 / 0.021 / 150), few.unsteady.to_s[/(\d+) % find no room/, 1].to_i, 4
+    assert_in_delta 100 * (1 - 2 / 0.021 / 150), few.unsteady.to_s[/(\d+)% find no room/, 1].to_i, 4
     # 15 ms of io each, one at a time: 66 a second.
     station = sweeper(requests_count: 2_000, stations: [Predict::Station.new(kind: "io", servers_count: 1)])
     assert_match(/find no room/, station.forecast(scenario("1x8", Model::Arrivals.open(100, connections_count: 20))).unsteady)

@@ -41,7 +41,7 @@ class ProfileHintsTest < TunerTest
   test "a look-up that locks at each call is a falsy cache, one that locks seldom is none" do
     locks = {"Mutex#synchronize" => {"Concurrent::Map#compute_if_absent" => 44_528}}
     found = hint("falsy_cache", traced({"Concurrent::Map#compute_if_absent" => 44_528, "Mutex#synchronize" => 44_528}, callers: locks))
-    assert_match(/takes a lock in 100 % of its calls/, found.title)
+    assert_match(/takes a lock in 100% of its calls/, found.title)
     seldom = {"Mutex#synchronize" => {"Concurrent::Map#compute_if_absent" => 40}}
     assert_nil hint("falsy_cache", traced({"Concurrent::Map#compute_if_absent" => 44_528, "Mutex#synchronize" => 40}, callers: seldom))
   end

@@ -56,7 +56,7 @@ class ProofDisturbanceTest < TunerTest
   test "it is judged anew as rounds are added" do
     first = disturbance.mark(trials([[0.0, 0.0], [0.0, 0.0], [0.0, 0.3], [0.0, 0.0], [0.0, 0.0]]))
     assert_equal [2], first.select(&:void).map(&:round)
-    # A difference of 30 % turns out to be nothing out of the ordinary.
+    # A difference of 30% turns out to be nothing out of the ordinary.
     rest = trials([[0.0, 0.0]] * 5 + [[0.0, 0.3], [0.0, 0.25], [0.0, 0.2]] * 2).drop(10)
     assert_empty disturbance.mark(first + rest).select(&:void)
   end

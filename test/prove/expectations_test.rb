@@ -32,7 +32,7 @@ class ExpectationsTest < TunerTest
     assert_nil judged("p99 <= 0.9").first.reason
   end
 
-  test "of several looks, each has its part of the 5 %, whichever metric is asked of" do
+  test "of several looks, each has its part of the 5%, whichever metric is asked of" do
     looks = PumaTuner::Prove::Looks.stepwise([8, 16, 32])
     trials = PumaTuner::Prove::Rounds.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(8), trial_runner: FakeRunner.new(factor: 1.5), random: Random.new(1)).call
     found = PumaTuner::Prove::Judge.new(variants: VARIANTS, trials:, primary: "throughput", looks:).call(**FACTS)

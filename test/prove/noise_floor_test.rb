@@ -15,7 +15,7 @@ class NoiseFloorTest < TunerTest
   test "equal variants are found equal, as far as noise allows" do
     throughput = noise.find { |one| one.metric == "throughput" }
     assert throughput.ratio.covers?(1)
-    # Two values within 0.5 % either way: the log of their ratio has a standard deviation of 0.5 % x sqrt(2/3).
+    # Two values within 0.5% either way: the log of their ratio has a standard deviation of 0.5% x sqrt(2/3).
     assert_in_delta 0.0041, throughput.sd_ratio, 0.002
     assert_in_delta throughput.sd_ratio * 0.915, throughput.smallest_effect_ratio, 0.0002
   end

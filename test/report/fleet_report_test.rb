@@ -19,7 +19,7 @@ class FleetReportTest < TunerTest
 
   test "without intervals, mix and warnings there are figures all the same" do
     text = render(:text, mix: nil, warnings: [], blocks_count: 1, block_s: 15, rows: FleetFixture.rows.map { |row| row.with(ratio: nil, adjusted: nil, outcome: nil) })
-    assert_match(/^  p99 +549 ms +445 ms +-19 % +- +-$/, text)
+    assert_match(/^  p99 +549 ms +445 ms +-19% +- +-$/, text)
     assert_match(/with no interval/, text)
     refute_match(/Endpoint mix|The data/, text)
     assert_match(/1 block of 15\.0 s/, text)

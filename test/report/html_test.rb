@@ -159,7 +159,7 @@ class ReportHtmlTest < TunerTest
 
   test "what is assumed stands above the forecasts, and how far earlier ones missed below" do
     page = markup(html(TuningFixture.wide_sweep))
-    assert_match(%r{<p class="assumed">Assumed, and not measured: cpu\(GET /articles\)\*0.7.</p>.*heat-map-throughput.*missed by about 3 % in throughput and 6 % in p99 \(12 checks\)}m, page)
+    assert_match(%r{<p class="assumed">Assumed, and not measured: cpu\(GET /articles\)\*0.7.</p>.*heat-map-throughput.*missed by about 3% in throughput and 6% in p99 \(12 checks\)}m, page)
   end
 
   test "the machine as modelled tells its cores, the recorded time slice, and whether its figures are its own" do

@@ -23,7 +23,7 @@ class SelfCheckWordsTest < TunerTest
     check = Predict::SelfCheck.new(settings: settings.first(1))
     assert_equal Words.sentences(check).join(" "), Words.in_short(check)
     check = Predict::SelfCheck.new(settings:)
-    assert_match(/\AThe model does not reproduce 3 of 3 recordings: 1x5 with 10 connections \(p50 \+20 %\); 2x5 with 10 connections \(where/, Words.in_short(check))
+    assert_match(/\AThe model does not reproduce 3 of 3 recordings: 1x5 with 10 connections \(p50 \+20%\); 2x5 with 10 connections \(where/, Words.in_short(check))
     assert_nil Words.in_short(nil)
   end
 
@@ -31,7 +31,7 @@ class SelfCheckWordsTest < TunerTest
     cause = PumaTuner::Statement.of(:sleep, figure: figure("sleep"))
     assert_equal "the app sleeps for other times at that setting (sleep 3.00 ms simulated, 1.00 ms recorded)", Words.cause(cause)
     assert_equal cause, PumaTuner::Statement.from_document(JSON.parse(JSON.generate(cause.to_document)))
-    assert_equal "p50 3.00 ms simulated, 1.00 ms recorded (+20 %)", Words.figure(figure("p50"))
+    assert_equal "p50 3.00 ms simulated, 1.00 ms recorded (+20%)", Words.figure(figure("p50"))
   end
 
   test "what an older file says in words is told as it is, and what a newer one says by its name" do

@@ -15,7 +15,7 @@ class ReportSweepNotesTest < TunerTest
 
   test "how far earlier forecasts missed is said by metric, with how many checks it rests on" do
     past_error = {"throughput" => 0.0312, "p50" => 0.004, "p99" => 0.061, "checks_count" => 1}
-    assert_equal "Forecasts of this app have missed by about 3 % in throughput, 0.4 % in p50 and 6 % in p99 (1 check); the intervals contain that.",
+    assert_equal "Forecasts of this app have missed by about 3% in throughput, 0.4% in p50 and 6% in p99 (1 check); the intervals contain that.",
       notes(past_error:).past_error
     assert_nil notes.past_error
     assert_nil notes(past_error: {"checks_count" => 0}).past_error
@@ -30,7 +30,7 @@ class ReportSweepNotesTest < TunerTest
     one = forecast("1x5", 100)
     sure = one.with(throughput_per_s: one.throughput_per_s.with(level_ratio: 0.95))
     assert_equal "Middle and 95% interval of 5 simulations of 2,000 requests each", notes(forecasts: [sure]).made
-    assert_match(/\AAn interval holds chance.*; it reaches 1 % in throughput, 1 % in p50 and 1 % in p99 to either side \(the median of 1 forecast\)\.\z/, notes(forecasts: [sure]).below.first)
+    assert_match(/\AAn interval holds chance.*; it reaches 1% in throughput, 1% in p50 and 1% in p99 to either side \(the median of 1 forecast\)\.\z/, notes(forecasts: [sure]).below.first)
     wide = sure.with(p99_ns: Stats::Estimate.new(value: 100.0, low: 25.0, high: 400.0, level_ratio: 0.95, samples_count: 5))
     assert_match(/and 4\.00 times in p99 to either side/, notes(forecasts: [wide]).below.first)
   end

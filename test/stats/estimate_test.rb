@@ -7,7 +7,7 @@ class EstimateTest < TunerTest
 
   def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
 
-  # Simulations scatter by 3 %, the model is wrong by so many times that, and one more run of
+  # Simulations scatter by 3%, the model is wrong by so many times that, and one more run of
   # what it stands for is what was to be predicted.
   #
   # @return [Float] how often its interval holds that

@@ -5,7 +5,7 @@ require "test_helper"
 class PairedRatioTest < TunerTest
   PairedRatio = PumaTuner::Stats::PairedRatio
 
-  # Sums of ranks up to which the two-sided signed-rank test rejects at 5 %, as printed in textbooks' tables.
+  # Sums of ranks up to which the two-sided signed-rank test rejects at 5%, as printed in textbooks' tables.
   CRITICAL_SUMS = {6 => 0, 7 => 2, 8 => 3, 9 => 5, 10 => 8, 11 => 10, 12 => 13, 15 => 25, 20 => 52, 25 => 89, 30 => 137}.freeze
 
   # Every pair tripled, but for some disturbance.

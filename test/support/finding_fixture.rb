@@ -15,7 +15,7 @@ module FindingFixture
     [
       Lab::Claim.of_ratio("the cure makes the query faster", ratio(1.25, 0.05), published: "6.782 → 8.633 iterations/s", published_ratio: 1.27),
       Lab::Claim.of_ratio("a hit is faster", ratio(2.5, 0.1), published: "nearly 3x", published_ratio: 3.0, note: "on a stored nil"),
-      Lab::Claim.of_ratio("fewer objects", ratio(1.1, 0.02), published: "-58 %", published_ratio: 0.42),
+      Lab::Claim.of_ratio("fewer objects", ratio(1.1, 0.02), published: "-58%", published_ratio: 0.42),
       Lab::Claim.of_ratio("faster with YJIT", ratio(1.11, 0.13), published_ratio: 1.3),
       Lab::Claim.of_ratio("Execution::Next beside MiddlewareChain#initialize, Ruby 3.4.5, YJIT MMMMM", ratio(0.7, 0.05)),
       Lab::Claim.of_ratio("the longer query", nil, published: "66 → 54 ms", published_ratio: 1.22),

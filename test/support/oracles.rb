@@ -36,7 +36,7 @@ module Oracles
 
   # The latency of M/M/1, first come first served, is exponential.
   #
-  # @param ratio [Float] 0.99: what 99 % stay below
+  # @param ratio [Float] 0.99: what 99% stay below
   # @return [Float, nil]
   def self.mm1_latency_quantile(ratio, arrival_rate, service:)
     mean = mm1_latency(arrival_rate, service:)

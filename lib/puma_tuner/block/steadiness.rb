@@ -28,7 +28,7 @@ module PumaTuner
       # CPU per iteration may drift by so much over them, whatever the noise.
       DRIFT_RATIO = 0.02
 
-      # Else it may drift by so many standard errors of its slope. Fewer than for a test at 95 % (3.2 with five
+      # Else it may drift by so many standard errors of its slope. Fewer than for a test at 95% (3.2 with five
       # windows): to wait needlessly costs a window, to stop too early costs the trial.
       STANDARD_ERRORS_COUNT = 2
 

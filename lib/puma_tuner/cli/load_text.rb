@@ -29,7 +29,7 @@ module PumaTuner
           result.complete? ? "right" : "WRONG"]
         again = " (#{result.disturbance}: run it again)" if result.disturbance
         verdict = result.right? ? "The generator tells the truth." : "The generator is wrong#{again}."
-        "#{[*table.lines, "", "Right is within 2 %, or 1 ms. #{verdict}"].join("\n")}\n"
+        "#{[*table.lines, "", "Right is within 2%, or 1 ms. #{verdict}"].join("\n")}\n"
       end
 
       # @param outcome [Load::Outcome]

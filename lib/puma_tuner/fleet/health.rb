@@ -111,7 +111,7 @@ module PumaTuner
           ("#{name}: #{of_spans(empty_count, spans)} without any sample, left out." if empty_count.positive?),
           (if short_count.positive?
              "#{name}: #{of_spans(short_count, spans)} with gaps (samples of less than " \
-              "#{(Span::COVERAGE_MIN_RATIO * 100).round} % of the time), left out."
+              "#{(Span::COVERAGE_MIN_RATIO * 100).round}% of the time), left out."
            end),
           ("#{name}: #{of_spans(idle_count, spans)} without a request, left out." if idle_count.positive?)
         ].compact

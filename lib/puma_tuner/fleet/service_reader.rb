@@ -7,7 +7,7 @@ module PumaTuner
     # An estimate from means by the rule of thumb, to know where to look first; what a change really brings is for
     # `tune` and `prove` on that service.
     class ServiceReader
-      # Of the cores that a service's workers can use, one each for the GVL, in the busiest span. At 60 % a request in
+      # Of the cores that a service's workers can use, one each for the GVL, in the busiest span. At 60% a request in
       # an M/M/c queue of some ten servers waits for less than a tenth of its own time (Erlang's C formula); the rest is
       # for what an hour's mean hides.
       UTILISATION_RATIO = 0.6
@@ -109,7 +109,7 @@ module PumaTuner
             threads_per_worker && gvl_wait >= GVL_WAIT_RATIO),
           (if saved_bytes&.positive?
              "#{needed_workers_count} of #{workers_count.round} workers would do for the busiest span at " \
-              "#{(UTILISATION_RATIO * 100).round} %: #{Units.mebibytes(saved_bytes)} less."
+              "#{(UTILISATION_RATIO * 100).round}%: #{Units.mebibytes(saved_bytes)} less."
            end),
           (if queue >= QUEUE_RATIO
              "Requests spend #{Units.percent(queue)} of their time in Puma's queue: " \

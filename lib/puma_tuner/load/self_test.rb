@@ -15,7 +15,7 @@ module PumaTuner
       REQUESTS_COUNT = RATE_PER_S * DURATION_S
       RATIOS = {p50: 0.5, p90: 0.9, p99: 0.99}.freeze
 
-      # Within 2 %, or 1 ms where that is more.
+      # Within 2%, or 1 ms where that is more.
       TOLERANCE_RATIO = 0.02
       TOLERANCE_NS = Units::NS_PER_MS
 

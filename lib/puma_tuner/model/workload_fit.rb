@@ -13,7 +13,7 @@ module PumaTuner
       TYPICAL_OVERHEAD_CPU_NS = 35_000
 
       # Judgements: of so many requests whose parts miss their wall time (by
-      # over 1 %), a model may say something, and should say nothing.
+      # over 1%), a model may say something, and should say nothing.
       UNCLOSED_REMARK_RATIO = 0.05
       UNCLOSED_REFUSED_RATIO = 0.5
 
@@ -68,7 +68,7 @@ module PumaTuner
         return unless ratio > UNCLOSED_REMARK_RATIO
         return unknown(:budget, :unclosed, ratio:) if ratio <= UNCLOSED_REFUSED_RATIO
         raise InvalidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more " \
-          "than 1 %, so this recording does not tell where their time went, and no model is made of it. " \
+          "than 1%, so this recording does not tell where their time went, and no model is made of it. " \
           "Measure again, with nothing else on the machine; if it stays so, please report it with the observation."
       end
 

@@ -18,7 +18,7 @@ module PumaTuner
       # @return [Boolean] whether it is a part of the budget
       def part? = !self.class::WHOLES.include?(metric)
 
-      # @return [String] "throughput +12 %"
+      # @return [String] "throughput +12%"
       def to_s = "#{metric} #{Units.change(1 + error_ratio)}"
     end
 

@@ -183,7 +183,7 @@ module PumaTuner
         return if mean < 0.01 || mean < 3 * error
         # The share counts the requests by which the queue has grown for each that was served.
         "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, " \
-          "#{(100 * mean / (1 + mean)).round} % find no room in time: the queue grows for ever"
+          "#{(100 * mean / (1 + mean)).round}% find no room in time: the queue grows for ever"
       end
 
       def means(outcomes)

@@ -5,7 +5,7 @@ module PumaTuner
     # How often this machine, with this app and load, makes a proof call a difference where there is none: proofs of the
     # baseline against itself, each by the whole method, and short.
     class Calibration
-      # The fewest that can reach 95 %.
+      # The fewest that can reach 95%.
       ROUNDS_COUNT = 6
 
       # outcomes: of the primary metric, one for each proof; level_ratio: what the method promises

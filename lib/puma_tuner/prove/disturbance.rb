@@ -15,7 +15,7 @@ module PumaTuner
       CLEARLY_MORE_RATIO = 0.10
 
       # And how many standard deviations: an outlier, and not the tail of what happens in every round. Without that,
-      # leaving out tails makes intervals too narrow: 14 % false alarms for 5 % (benchmark/false_alarms/neighbour.rb).
+      # leaving out tails makes intervals too narrow: 14% false alarms for 5% (benchmark/false_alarms/neighbour.rb).
       OUTLIER_SDS = 4
 
       # Of a normal distribution: standard deviation over median absolute deviation (Rousseeuw and Croux, 1993).

@@ -5,7 +5,7 @@ module PumaTuner
     # Trials -> Verdict: paired ratios with intervals, and what may be said of them.
     #
     # The primary metric was declared beforehand: its interval alone decides, at a level corrected for looks and
-    # variants. All others are many, and were not: their intervals are shown at 95 %, or where there are several looks
+    # variants. All others are many, and were not: their intervals are shown at 95%, or where there are several looks
     # at what each of them has of it, and a difference in one of them is said to be shown only when its p-value holds
     # out against their number, after Holm. What fails clearly more than the baseline is neither better nor equivalent.
     class Judge

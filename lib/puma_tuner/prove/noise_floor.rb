@@ -8,7 +8,7 @@ module PumaTuner
       # @param variant [Variant] the baseline
       # @param trial_runner [#call]
       # @param metrics [Array<Metric>]
-      # @param rounds_count [Integer] of two trials each; the fewer, the rougher: by 4, a spread is known to about 40 %
+      # @param rounds_count [Integer] of two trials each; the fewer, the rougher: by 4, a spread is known to about 40%
       # @param planned_rounds_count [Integer] what is to be told of
       # @param level_ratio [Float] of the intervals that are planned
       def initialize(variant, trial_runner:, metrics:, rounds_count:, planned_rounds_count:, seed:, level_ratio: 0.95)

@@ -7,7 +7,7 @@ module PumaTuner
       # A round in which nobody collected garbage, or waited, is no mistake; it has no ratio, and is left out of these.
       MAY_BE_ZERO = %w[gc_per_request gvl_wait_per_request gc_per_iteration].freeze
 
-      # The fewest that show anything at 95 %.
+      # The fewest that show anything at 95%.
       PAIRS_MIN = 6
 
       # @param trials [Array<Trial>] the rounds' attempts after each other. One

@@ -79,7 +79,7 @@ module PumaTuner
 
       def estimate = @sweep.forecasts.find(&:steady?)&.throughput_per_s
 
-      def percent(ratio) = (ratio < 0.01) ? format("%.1f %%", ratio * 100) : format("%.0f %%", ratio * 100)
+      def percent(ratio) = (ratio < 0.01) ? format("%.1f%%", ratio * 100) : format("%.0f%%", ratio * 100)
     end
   end
 end

@@ -31,7 +31,7 @@ module PumaTuner
         # Of a model.
         unclosed: ->(ratio:) {
           "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more " \
-            "than 1 %: what is made of it is as unsure"
+            "than 1%: what is made of it is as unsure"
         },
         no_trace: ->(requests_count:) {
           "none of its #{requests_count} requests was recorded step by step; it is " \

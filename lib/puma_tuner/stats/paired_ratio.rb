@@ -19,7 +19,7 @@ module PumaTuner
       # @param variant_values [Array<Numeric>] above zero, same unit, same order
       # @param level_ratio [Float] the coverage wanted, 0..1
       # @return [Estimate] of variant over baseline. Its level_ratio is what was reached, which is at least what was
-      #   wanted; or nil when so few pairs cannot reach it (95 % needs six), and the interval is the range of the
+      #   wanted; or nil when so few pairs cannot reach it (95% needs six), and the interval is the range of the
       #   averages
       def self.of(baseline_values, variant_values, level_ratio: 0.95)
         averages = walsh_averages(log_ratios(baseline_values, variant_values))
@@ -29,7 +29,7 @@ module PumaTuner
       end
 
       # Of the test that the interval inverts: without ties, it is at most 0.05
-      # exactly when the interval of 95 % excludes 1.
+      # exactly when the interval of 95% excludes 1.
       #
       # @return [Float] two-sided, of the pairs being equal but for chance
       def self.p_value(baseline_values, variant_values)

@@ -6,7 +6,7 @@ module PumaTuner
     #
     # The change that is shown 8 times in 10 is as far from 1, in standard errors, as the interval reaches and once more
     # by the t value of 0.8 (Bloom, "Minimum detectable effects", 1995). The level put in is the one that the
-    # signed-rank interval reaches with so many pairs. Where that takes all pairs on one side, as with six at 95 %, the
+    # signed-rank interval reaches with so many pairs. Where that takes all pairs on one side, as with six at 95%, the
     # effect must be so large that they are, 8 times in 10.
     #
     # Held against the interval itself, on simulated normal differences, it is
@@ -23,7 +23,7 @@ module PumaTuner
         # @param sd [Float, nil] of one pair's log-ratio, see PairedRatio.sd
         # @param pairs_count [Integer]
         # @param level_ratio [Float] of the interval that is to exclude 1
-        # @return [Float, nil] the change, 0.03 for 3 % more; nil when so few pairs can't show any
+        # @return [Float, nil] the change, 0.03 for 3% more; nil when so few pairs can't show any
         def of(sd:, pairs_count:, level_ratio:)
           distance = sd && distance(pairs_count, level_ratio) or return
           Math.exp(distance * sd) - 1
@@ -31,7 +31,7 @@ module PumaTuner
 
         # The other way round.
         #
-        # @param change_ratio [Float] above zero, 0.03 for 3 % more
+        # @param change_ratio [Float] above zero, 0.03 for 3% more
         # @return [Integer, nil] the pairs needed; nil when they are more than PAIRS_MAX
         def pairs_count(sd:, change_ratio:, level_ratio:)
           wanted = Math.log(1 + change_ratio)

@@ -6,7 +6,7 @@ module PumaTuner
     #
     # What to take: of the variants that are shown, for all of them together, to take less CPU than the baseline (or the
     # baseline, where none is) and keep to the memory there is, the one with least memory among those that the cheapest
-    # is not shown to beat by more than 2 %.
+    # is not shown to beat by more than 2%.
     class Judge
       EQUIVALENT_RATIO = 0.02
 

@@ -5,7 +5,7 @@ module PumaTuner
     # One variant's place between CPU and memory.
     #
     # settings: as they would be set for good, a line each; empty for the baseline
-    # cpu_ratio, memory_ratio: over the baseline, 95 % each, of CPU per request and of the sum of PSS at equal requests
+    # cpu_ratio, memory_ratio: over the baseline, 95% each, of CPU per request and of the sum of PSS at equal requests
     #   served; nil of the baseline, and where no round could tell
     # cpu_per_request_ns, pss_bytes, p99_ns: middle and range of the rounds; nil where unknown
     # code_bytes: of machine code, in the largest process; code_ratio: of the limit at which YJIT stops compiling

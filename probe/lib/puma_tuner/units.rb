@@ -27,8 +27,8 @@ module PumaTuner
     # @return [String] "12.3%"
     def percent(ratio) = ratio ? format("%.1f%%", ratio * 100) : "-"
 
-    # @return [String] a change: 1.25 becomes "+25 %"
-    def change(ratio) = ratio ? format("%+.0f %%", (ratio - 1) * 100) : "-"
+    # @return [String] a change: 1.25 becomes "+25%"
+    def change(ratio) = ratio ? format("%+.0f%%", (ratio - 1) * 100) : "-"
 
     # @return [String] "1.25x"
     def times(ratio) = ratio ? format("%.2fx", ratio) : "-"

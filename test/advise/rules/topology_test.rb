@@ -15,7 +15,7 @@ class TopologyRuleTest < TunerTest
 
   test "a better topology comes with its effect, its cost and the way back" do
     advice = advice(forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 150, p99_ms: 80, memory_bytes: 250 << 20))
-    assert_equal "Go from 1x5 to 2x3: +50 % requests/s", advice.title
+    assert_equal "Go from 1x5 to 2x3: +50% requests/s", advice.title
     assert_equal "puma -w 2 -t 3:3", advice.change
     assert_equal "puma -w 0 -t 5:5", advice.undo
     assert_equal "250 MiB of memory, today 100 MiB; room for 6 database connections, today 5", advice.cost
@@ -38,7 +38,7 @@ class TopologyRuleTest < TunerTest
       "Advised, 2x3: 150 requests/s (149 to 152) predicted in 5 simulations, p50 50.0 ms (49.5 ms to 50.5 ms), " \
       "p99 100 ms (99.0 ms to 101 ms); limited by the cores.",
       "2x4 is predicted at 151 requests/s (149 to 153) and a p99 of 100 ms (99.0 ms to 101 ms), with 8 slots instead of 6: " \
-      "the difference of +1 % (-1 % to +3 %) may be none, and of such settings the one with the fewest slots is taken.",
+      "the difference of +1% (-1% to +3%) may be none, and of such settings the one with the fewest slots is taken.",
       "The rule of thumb, 100 over the CPU percentage (28.6%), gives 4 threads: 2x4 is predicted at 151 requests/s (149 to 153)."
     ], evidence
   end
@@ -63,7 +63,7 @@ class TopologyRuleTest < TunerTest
   end
 
   test "as many slots with a shorter tail promise the tail" do
-    assert_equal "Go from 1x4 to 2x2: as many requests/s, -30 % p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
+    assert_equal "Go from 1x4 to 2x2: as many requests/s, -30% p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
   end
 
   def missing(error_ratio)
@@ -80,9 +80,9 @@ class TopologyRuleTest < TunerTest
       list = advice_list(error_ratio)
       assert_nil list.recommendation
       assert_predicate list.advice.first, :remark?
-      assert_match(/\ANo setting is recommended without a measurement.*\(at 1x8 by [+-]\d\d %\)\z/, told(list.advice.first).title)
+      assert_match(/\ANo setting is recommended without a measurement.*\(at 1x8 by [+-]\d\d%\)\z/, told(list.advice.first).title)
       assert_match(/`puma_tuner prove --topologies 1x5,2x7,2x3,2x1`.*`puma_tuner tune`/, told(list.advice.first).change)
-      assert_match(/does not reproduce the recording at 1x8 with 10 connections: throughput [+-]\d+ %/, told(list.advice.first).evidence.first)
+      assert_match(/does not reproduce the recording at 1x8 with 10 connections: throughput [+-]\d+%/, told(list.advice.first).evidence.first)
     end
   end
 
@@ -112,7 +112,7 @@ class TopologyRuleTest < TunerTest
 
   test "leaving a topology that breaks a constraint may cost throughput, and the title says what for" do
     cells = [forecast("1x8", 100), forecast("1x2", 80, p99_ms: 50)]
-    assert_equal "Go from 1x8 to 1x2, to meet a p99 of at most 60.0 ms: -20 % requests/s",
+    assert_equal "Go from 1x8 to 1x2, to meet a p99 of at most 60.0 ms: -20% requests/s",
       advice(*cells, constraints: {max_p99_ns: 60 * MS}).title
   end
 
@@ -130,7 +130,7 @@ class TopologyRuleTest < TunerTest
 
   test "where today's itself goes beyond the container's limit, the title says what it is left for" do
     cells = [forecast("2x5", 100, memory_bytes: 600 << 20), forecast("1x5", 80, memory_bytes: 300 << 20)]
-    assert_equal "Go from 2x5 to 1x5, to meet the container's memory limit of 512 MiB: -20 % requests/s", advice(*cells, constraints: LIMITED).title
+    assert_equal "Go from 2x5 to 1x5, to meet the container's memory limit of 512 MiB: -20% requests/s", advice(*cells, constraints: LIMITED).title
     assert_equal "Stay with 2x5: nothing predicted meets the container's memory limit of 512 MiB", advice(cells.first, constraints: LIMITED).title
   end
 

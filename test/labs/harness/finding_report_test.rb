@@ -25,10 +25,10 @@ class FindingReportTest < TunerTest
   end
 
   test "a count that follows from a published rule stands beside it" do
-    claims = [["1,748 of 1,748 fields", 2_416], ["100 % fewer", 0]].map { |published, expected| Lab::Claim.of_count("calls", expected:, counted: expected, published:) }
+    claims = [["1,748 of 1,748 fields", 2_416], ["100% fewer", 0]].map { |published, expected| Lab::Claim.of_count("calls", expected:, counted: expected, published:) }
     text = render(:text, claims:)
     assert_includes text, "published  1,748 of 1,748 fields; 2,416 expected\n  here       2,416: exact"
-    assert_includes text, "published  100 % fewer; 0 expected\n  here       0: exact"
+    assert_includes text, "published  100% fewer; 0 expected\n  here       0: exact"
   end
 
   test "markdown lets nothing become markup" do

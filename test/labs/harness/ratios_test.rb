@@ -61,6 +61,6 @@ class LabRatiosTest < TunerTest
     wrong = findings.count { |ratios| finding(ratios).claims.any? { |claim| claim.outcome == :shown } }
     uncorrected = findings.count { |ratios| ratios.any? { |ratio| !ratio.covers?(1) } }
     assert_operator wrong, :<=, 100 * 0.1
-    assert_operator uncorrected, :>, 100 * 0.5, "by their own 95 %, most do"
+    assert_operator uncorrected, :>, 100 * 0.5, "by their own 95%, most do"
   end
 end

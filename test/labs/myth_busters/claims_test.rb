@@ -20,7 +20,7 @@ class MythBustersClaimsTest < TunerTest
   end
 
   test "calls reproduced what came out as it was published" do
-    {/\Aio-only: Puma is/ => "equal", /\Arealistic: Puma has/ => "about 70 %", /\Atarai.+without YJIT/ => "5 to 15 times", /\Amemory/ => "51 MB against 17 MB"}.each do |pattern, published|
+    {/\Aio-only: Puma is/ => "equal", /\Arealistic: Puma has/ => "about 70%", /\Atarai.+without YJIT/ => "5 to 15 times", /\Amemory/ => "51 MB against 17 MB"}.each do |pattern, published|
       assert_equal [published, :reproduced], claim(pattern).then { |one| [one.published, one.outcome] }
     end
   end
@@ -35,7 +35,7 @@ class MythBustersClaimsTest < TunerTest
   test "says contradicted of what came out the other way" do
     assert_equal :contradicted, claim(/\Aio-only: Puma is/, grid: grid("/io-only" => 60)).outcome
     assert_equal :reproduced, claim(/\Aio-only: Puma is/, grid: grid("/io-only" => 98)).outcome, "within the margin that was declared"
-    assert_equal :contradicted, claim(/100 \/ CPU %/).outcome, "three threads had 80 % of ten"
+    assert_equal :contradicted, claim(/100 \/ CPU %/).outcome, "three threads had 80% of ten"
   end
 
   test "holds a claim without a number to its direction" do

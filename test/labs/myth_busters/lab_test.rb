@@ -15,7 +15,7 @@ class MythBustersLabTest < TunerTest
       seeds_count: 2, requests_count: 200, block: {rounds_count: 1, duration_s: 0.05, warmup_limit_s: 0.05})
   end
 
-  PARTS = [/Puma and Go/, /tarai/, /\Aab/, /capacity/, /threads/, /70 % IO/, /variants/, /json/, /database clients/, /side by side/].freeze
+  PARTS = [/Puma and Go/, /tarai/, /\Aab/, /capacity/, /threads/, /70% IO/, /variants/, /json/, /database clients/, /side by side/].freeze
 
   # @return [Array(PumaTuner::Lab::Finding, Array<String>)] and what was said to be at hand
   def run_keeping(folder, lab)
@@ -37,7 +37,7 @@ class MythBustersLabTest < TunerTest
     end
     PARTS.each { |part| assert notes.any?(part), part }
     assert_operator finding.claims.size, :>, 35
-    assert_equal ["a typical Rails API spends 65–70 % of its time in IO"], finding.claims.select { |claim| claim.outcome == :not_measured }.map(&:text)
+    assert_equal ["a typical Rails API spends 65–70% of its time in IO"], finding.claims.select { |claim| claim.outcome == :not_measured }.map(&:text)
     assert finding.charts.any? { |chart| chart.id == "io-share" }
     assert finding.tables.find { |table| table.title.start_with?("The predictor's error") }.rows.any?
     %i[text html markdown json].each { |format| refute_empty PumaTuner::Report.render(finding, format:) }

@@ -8,7 +8,7 @@ class MythBustersPicksTest < TunerTest
   Picks = MythBustersFixture::Lab::Picks
   Accuracy = MythBustersFixture::Lab::Accuracy
 
-  test "gives the rule's threads: three at 70 % IO, twenty at 95 %" do
+  test "gives the rule's threads: three at 70% IO, twenty at 95%" do
     assert_equal [1, 2, 3, 5, 10, 20], [0.2, 0.5, 0.7, 0.8, 0.9, 0.95].map { |ratio| Picks.rule(ratio) }
   end
 
@@ -31,7 +31,7 @@ class MythBustersPicksTest < TunerTest
     scattered = {1 => range.call(50, 51, 52), 3 => range.call(119, 120, 126), 24 => range.call(125, 131, 140)}
     assert_equal 3, Picks.best_measured(scattered), "its best repeat is above the other's worst"
     assert_equal 24, Picks.best_measured(scattered.merge(3 => range.call(119, 120, 121)))
-    assert_equal 5, Picks.best_measured({3 => range.call(110), 5 => range.call(129), 16 => range.call(131)}), "without repeats, 3 % are alike"
+    assert_equal 5, Picks.best_measured({3 => range.call(110), 5 => range.call(129), 16 => range.call(131)}), "without repeats, 3% are alike"
   end
 
   test "finds the nearest number that was measured, by ratio" do
@@ -50,7 +50,7 @@ class MythBustersPicksTest < TunerTest
     def steady? = true
   end
 
-  test "tells forecasts that are 10 % high as 10 % high, of disturbed cells, too" do
+  test "tells forecasts that are 10% high as 10% high, of disturbed cells, too" do
     estimate = ->(value) { PumaTuner::Stats::Estimate.of_range([value]) }
     sweep = cells(0.7, (1..20).to_h { |threads| [threads, 40.0 + threads] }).map do |cell|
       cell.with(disturbed: ("others" if cell.threads.even?),

@@ -27,7 +27,7 @@ class MythBustersTablesAndChartsTest < TunerTest
     end
   end
 
-  test "marks Rails' defaults among the threads, and 100 % as the best" do
+  test "marks Rails' defaults among the threads, and 100% as the best" do
     chart = MythBustersFixture::Lab::Charts.new(measured(cells: share_cells)).all.find { |one| one.id == "threads-throughput" }
     assert_equal ["1", "3, Rails", "5, Rails until 7.1", "20"], chart.across.ticks.map(&:last)
     assert_equal [100.0] * 5, chart.series.map { |series| series.points.map { |_, y| y }.max }
@@ -35,7 +35,7 @@ class MythBustersTablesAndChartsTest < TunerTest
 
   test "concludes from the numbers what the language takes and where the rule costs" do
     sentences = MythBustersFixture::Lab::Conclusions.new(measured).all.join(" ")
-    assert_match(/0\.70+x .+where 30 % of them is work in Ruby/, sentences)
-    assert_match(/costs 16 % at 70 %/, sentences)
+    assert_match(/0\.70+x .+where 30% of them is work in Ruby/, sentences)
+    assert_match(/costs 16% at 70%/, sentences)
   end
 end

@@ -6,8 +6,8 @@ module PumaTuner
       # Recommends workers and threads; also when the recommendation is to leave them as they are.
       #
       # Evidence: a sweep that holds today's topology; only what has a steady state is recommended, and nothing while
-      # the model is more than 15 % off the throughput of a recorded setting (Predict::SelfCheck). Threshold: the
-      # interval of what is gained must not hold none, and cells within 3 % of each other are equal, see Choice. Effect:
+      # the model is more than 15% off the throughput of a recorded setting (Predict::SelfCheck). Threshold: the
+      # interval of what is gained must not hold none, and cells within 3% of each other are equal, see Choice. Effect:
       # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
       # database connections. Undo: today's options.
       class Topology < Rule

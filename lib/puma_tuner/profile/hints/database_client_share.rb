@@ -4,9 +4,9 @@ module PumaTuner
   module Profile
     module Hints
       # What the database's client library takes of the CPU: casting values, building rows. Another client brought about
-      # 10 % in one app (mysql2 to Trilogy: osyoyu, Kaigi on Rails 2024).
+      # 10% in one app (mysql2 to Trilogy: osyoyu, Kaigi on Rails 2024).
       #
-      # Evidence: 3 % of the CPU or more below the client's methods. Of wall
+      # Evidence: 3% of the CPU or more below the client's methods. Of wall
       # time nothing can be said, as it is the database that takes it.
       class DatabaseClientShare
         FAMILY = /\A(?:Mysql2|Trilogy|PG|SQLite3)(?:::|[#.])/

@@ -22,7 +22,7 @@ module PumaTuner
           return unless look_up&.calls_count && costs.per_work(look_up.calls_count).to_f >= Counts::LEAST_PER_WORK
           return if locked < look_up.calls_count * LOCKED_RATIO
           Hint.new(rule: "falsy_cache",
-            title: "#{name} takes a lock in #{(100.0 * locked / look_up.calls_count).round} % of its calls, " \
+            title: "#{name} takes a lock in #{(100.0 * locked / look_up.calls_count).round}% of its calls, " \
               "though it should only look up",
             share_ratio: costs.share_ratio(look_up.self_amount + lock.self_amount),
             evidence: "#{locked} of its #{look_up.calls_count} calls took #{lock.name}. " \

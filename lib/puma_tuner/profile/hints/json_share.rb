@@ -6,7 +6,7 @@ module PumaTuner
       # JSON, written or read, as a share of the whole. What it can be replaced by was "surprisingly faster" for one who
       # tried (osyoyu, Kaigi on Rails 2024), before json 2.10; whether it still is, is for a proof.
       #
-      # Evidence: 3 % of the time or more below JSON, Oj, MultiJson or Active Support's encoder.
+      # Evidence: 3% of the time or more below JSON, Oj, MultiJson or Active Support's encoder.
       class JsonShare
         FAMILY = Regexp.union(/\A(?:JSON(?:::|[#.])|Oj(?:::|[#.])|MultiJson)/,
           /\A(?:ActiveSupport::JSON|ActiveSupport::ToJsonWithActiveSupportEncoder)/, /[#.](?:to_json|as_json)\z/)

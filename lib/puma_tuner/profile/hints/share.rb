@@ -42,7 +42,7 @@ module PumaTuner
           return if share_ratio < LEAST_RATIO
           of_cpu = costs.mode == "cpu"
           Hint.new(rule:, share_ratio:, cure:, proof:,
-            title: "#{what} takes #{(share_ratio * 100).round(1)} % of the #{of_cpu ? "CPU" : "time"}",
+            title: "#{what} takes #{(share_ratio * 100).round(1)}% of the #{of_cpu ? "CPU" : "time"}",
             evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for answers included)" unless of_cpu}.")
         end
       end

@@ -6,7 +6,7 @@ module PumaTuner
       # Two groups of servers: what each did, by how much they differ, whether both were asked for the same, and all
       # services.
       class Fleet < Base
-        # a, b: "47.0 ms"; change: "-11 %", of b to a
+        # a, b: "47.0 ms"; change: "-11%", of b to a
         Told = Data.define(:label, :a, :b, :change, :ratio, :adjusted, :outcome)
 
         # Of the groups' sizes, a whole number tells enough.

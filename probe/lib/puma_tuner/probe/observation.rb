@@ -36,7 +36,7 @@ module PumaTuner
     # One endpoint: a route, never a raw path. Or one kind of job.
     #
     # requests_count: all in the window, of which `traces` holds a sample
-    # unclosed_count: those whose CPU clock was ahead of their wall time by more than 1 %, so that the parts are too
+    # unclosed_count: those whose CPU clock was ahead of their wall time by more than 1%, so that the parts are too
     #   many: never, while the probe is sound
     # budget: the sum over all of them
     # latency: of the time from being queued in Puma to the end of the response; p50_ns, p99_ns: of it
