@@ -82,7 +82,7 @@ void load_forget_latencies(struct loop *loop);
 void load_count_redirect(struct request_tally *tally, const struct response *response);
 /* doubts.c: whether it makes no sense to go on. */
 bool load_pointless(struct loop *loop, uint64_t now);
-/* doubts.c: at the end, what is to be thought of the answers. */
+/* doubts.c: at the end, what is doubtful about the responses. */
 void load_conclude(struct loop *loop);
 
 #endif

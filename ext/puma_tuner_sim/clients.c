@@ -2,7 +2,7 @@
  * connection at a time; asleep, it has to be woken. Or clients elsewhere, who take nothing.
  *
  * Latency counts from the intended instant: in a closed loop the moment at which the connection's last answer had been
- * read (and thought over); in an open one the arrival, whether or not the generator or a connection was free. */
+ * read, and the think time over; in an open one the arrival, whether or not the generator or a connection was free. */
 #include "sim.h"
 #include <math.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static void free_again(struct sim *sim, uint32_t index)
     int64_t intended_ns = sim->now_ns;
 
     if (plan->arrivals == CLOSED && plan->think_ns) {
-        queue_add(sim, plan->think_ns, THOUGHT, index, 0);
+        queue_add(sim, plan->think_ns, THINK_ENDED, index, 0);
     } else if (plan->arrivals == CLOSED || take_held_back(sim, &intended_ns)) {
         draw_request(sim, &sim->connections[index], intended_ns);
         /* Without another turn of its loop. */
@@ -145,7 +145,7 @@ static void received(struct sim *sim, uint32_t index)
     free_again(sim, index);
 }
 
-void clients_thought(struct sim *sim, uint32_t index)
+void clients_think_ended(struct sim *sim, uint32_t index)
 {
     draw_request(sim, &sim->connections[index], sim->now_ns);
     send_request(sim, index);
@@ -224,5 +224,5 @@ void clients_begin(struct sim *sim)
         queue_add(sim, next_gap_ns(sim), ARRIVAL, 0, 0);
         return;
     }
-    for (int64_t i = 0; i < plan->connections_count; i++) queue_add(sim, plan->think_ns / plan->connections_count * i, THOUGHT, (uint32_t)i, 0);
+    for (int64_t i = 0; i < plan->connections_count; i++) queue_add(sim, plan->think_ns / plan->connections_count * i, THINK_ENDED, (uint32_t)i, 0);
 }

@@ -92,7 +92,7 @@ static void happen(struct sim *sim, const struct event *event)
     case HANDED_OVER: gvl_handed_over(sim, event->subject, event->generation); break;
     case WAIT_ENDED: wait_ended(sim, thread_of(sim, event->subject)); break;
     case ARRIVAL: clients_arrival(sim); break;
-    case THOUGHT: clients_thought(sim, event->subject); break;
+    case THINK_ENDED: clients_think_ended(sim, event->subject); break;
     case CLIENT_WOKE: clients_woke(sim); break;
     case ACCEPTOR_WOKE: acceptor_woke(sim, &sim->workers[event->subject]); break;
     case ACCEPTOR_DELAYED: acceptor_delayed(sim, &sim->workers[event->subject], event->generation); break;

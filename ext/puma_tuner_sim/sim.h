@@ -27,7 +27,7 @@
 
 /* What happens. */
 #define EVENTS(CODE) \
-    CODE(BURST_ENDED) CODE(TICK) CODE(HANDED_OVER) CODE(WAIT_ENDED) CODE(ARRIVAL) CODE(THOUGHT) CODE(CLIENT_WOKE) \
+    CODE(BURST_ENDED) CODE(TICK) CODE(HANDED_OVER) CODE(WAIT_ENDED) CODE(ARRIVAL) CODE(THINK_ENDED) CODE(CLIENT_WOKE) \
     CODE(ACCEPTOR_WOKE) CODE(ACCEPTOR_DELAYED) CODE(REACTOR_WOKE) CODE(PARK_ENDED) CODE(UNPARKED) CODE(QUOTA_RENEWED) \
     CODE(QUOTA_SPENT) CODE(LOCK_WOKE) CODE(BACKGROUND_WOKE)
 enum event_kind { EVENTS(SIM_CODE) };
@@ -286,7 +286,7 @@ void reactor_burst_ended(struct sim *sim, struct thread *thread);
 /* clients.c */
 void clients_begin(struct sim *sim);
 void clients_arrival(struct sim *sim);
-void clients_thought(struct sim *sim, uint32_t connection);
+void clients_think_ended(struct sim *sim, uint32_t connection);
 void clients_woke(struct sim *sim);
 void clients_burst_ended(struct sim *sim);
 void clients_answered(struct sim *sim, uint32_t connection);

@@ -41,7 +41,7 @@ class LoadsTest < TunerTest
     assert_equal [Model::Arrivals.open(60, kind: "even", reuse_count: 9)], loads(of: recorded_open, arrivals: "even")
   end
 
-  test "connections are closed loops, with the recording's thought unless another is given" do
+  test "connections are closed loops, with the recording's think time unless another is given" do
     assert_equal [5, 6, 7].map { |count| Model::Arrivals.closed(count, think_ns: 5 * MS) }, loads(connections: "5..7")
     assert_equal [Model::Arrivals.closed(20, think_ns: 250 * MS)], loads(think: "0.25")
     assert_equal [Model::Arrivals.closed(3, reuse_count: 9)], loads(of: recorded_open, connections: "3")

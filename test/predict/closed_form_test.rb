@@ -209,7 +209,7 @@ class ClosedFormTest < TunerTest
 
   # --- admission by threads in a closed loop
 
-  test "without thought all connections are inside or queue for it" do
+  test "without think time all connections are inside or queue for it" do
     forms = forms("1x5", closed_loop(20))
     assert_in_epsilon forms.mva_per_s, forms.flow_equivalent_per_s, 1e-9
     assert_in_epsilon 20 / forms.mva_per_s, forms.flow_equivalent_mean_ns / Units::NS_PER_S, 1e-9

@@ -48,7 +48,7 @@ class QueueingTest < TunerTest
     assert_in_epsilon 10, repairmen(customers_count: 4, servers_count: 4, think: 20.0, service: 10.0).latency, 1e-9
   end
 
-  test "without thought all are inside, and the station is as fast as that many make it" do
+  test "without think time all are inside, and the station is as fast as that many make it" do
     state = Queueing.closed_flow(5, think: 0, rates: [1, 1.5, 1.8])
     assert_equal [1.8, 5.0], [state.throughput, state.present]
     assert_equal 1.5, Queueing.closed_flow(2, think: 0, rates: [1, 1.5, 1.8]).throughput

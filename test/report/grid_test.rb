@@ -28,7 +28,7 @@ class ReportGridTest < TunerTest
   test "what all have in common is left out of the words, but for the load" do
     assert_equal "10 connections", Grid.of(sweep(forecast("1x5", 100))).first.words
     thinking = Model::Arrivals.closed(1, think_ns: 2_000 * MS)
-    assert_equal "1 connection, 2.00 s of thought", Grid.of(sweep(forecast("1x5", 100, arrivals: thinking))).first.words
+    assert_equal "1 connection, 2.00 s of think time", Grid.of(sweep(forecast("1x5", 100, arrivals: thinking))).first.words
     bursts = open_loop(80, kind: "bursty", burst_count: 2.5)
     assert_equal "80.0 requests/s (bursty, 2.50 at a time)", Grid.of(sweep(forecast("1x5", 100, arrivals: bursts))).first.words
   end

@@ -13,7 +13,7 @@ module OtherGenerators
   # - It runs for whole seconds; other durations are rounded up.
   # - A server that nobody listens on is no error to it: there are no answers then.
   # - It takes headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there (docs/secrets.md).
-  # - One request only: it can't send a mix. HEAD, Poisson arrivals, thought, bounded reuse and unix sockets are refused.
+  # - One request only: it can't send a mix. HEAD, Poisson arrivals, think time, bounded reuse and unix sockets are refused.
   class H2load < Program
     PROGRAM = "h2load"
     INSTALL = "h2load is not on PATH. Install it: sudo apt-get install nghttp2-client (Debian, Ubuntu), brew install nghttp2 (macOS)"

@@ -13,7 +13,7 @@ module OtherGenerators
   # - Percentiles are of the first million answers.
   # - It takes the path and headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there
   #   (docs/secrets.md).
-  # - One request only: it can't send a mix. Poisson arrivals, thought, bounded reuse and unix sockets are refused.
+  # - One request only: it can't send a mix. Poisson arrivals, think time, bounded reuse and unix sockets are refused.
   class Hey < Program
     PROGRAM = "hey"
     INSTALL = "hey is not on PATH. Install it: sudo apt-get install hey (Debian, Ubuntu), brew install hey (macOS)"

@@ -135,9 +135,9 @@ module PumaTuner
       def law
         return if @arrivals.open? || !@outcome.latency || @outcome.counted_count.zero?
         busy = @outcome.throughput_per_s * (@outcome.mean_ns + @arrivals.think_ns).fdiv(Units::NS_PER_S)
-        thought = " and #{Units.duration(@arrivals.think_ns)} of thought" if @arrivals.think_ns.positive?
+        think_time = " and #{Units.duration(@arrivals.think_ns)} of think time" if @arrivals.think_ns.positive?
         doubt = ": the figures do not fit together" unless law_holds?(busy)
-        "#{FIGURES.count(@outcome.throughput_per_s.round)}/s x #{Units.duration(@outcome.mean_ns)}#{thought} = " \
+        "#{FIGURES.count(@outcome.throughput_per_s.round)}/s x #{Units.duration(@outcome.mean_ns)}#{think_time} = " \
           "#{Units.significant(busy)} of #{@outcome.connections_count} connections#{doubt}"
       end
 

@@ -27,7 +27,7 @@ module PumaTuner
 
       def to_s
         [open? ? "#{kind} arrivals, #{Units.rate(rate_per_s)}/s" : "closed loop",
-          ("#{Units.duration(think_ns)} of thought" if think_ns.positive?),
+          ("#{Units.duration(think_ns)} of think time" if think_ns.positive?),
           ("connections reused #{reuse.min} to #{reuse.max} times" if reuse)].compact.join(", ")
       end
     end

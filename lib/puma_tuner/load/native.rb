@@ -11,7 +11,7 @@ module PumaTuner
       DRAIN_S = 10
 
       # A closed loop that has not settled by then is measured as it is: as long
-      # as the load itself, within these. Thought comes on top.
+      # as the load itself, within these. Think time comes on top.
       SETTLING_LIMITS_S = 10..60
 
       # A busy machine gets so much more time than the load and its drain take.

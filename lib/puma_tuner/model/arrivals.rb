@@ -49,8 +49,8 @@ module PumaTuner
 
       def to_s
         unless open?
-          thought = ", #{Units.duration(think_ns)} of thought" if think_ns.positive?
-          return "#{Units.counted(connections_count, "connection")}#{thought}"
+          think_time = ", #{Units.duration(think_ns)} of think time" if think_ns.positive?
+          return "#{Units.counted(connections_count, "connection")}#{think_time}"
         end
         "#{Units.rate(rate_per_s)}/s#{", #{kind}" unless kind == "poisson"}"
       end

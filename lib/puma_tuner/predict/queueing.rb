@@ -32,7 +32,7 @@ module PumaTuner
       end
 
       # Balance of the flows between neighbouring states (Kleinrock I, ch. 3). In logarithms, as the states of a
-      # thousand connections without thought differ by more powers of ten than a Float has.
+      # thousand connections without think time differ by more powers of ten than a Float has.
       #
       # @param births [Array<Numeric>] rate from state 0 to 1, 1 to 2, ...
       # @param deaths [Array<Numeric>] rate from state 1 to 0, 2 to 1, ...

@@ -12,7 +12,7 @@ module PumaTuner
       LAG_RATIO = 0.05
       LAG_NS = 1_000_000
 
-      # Little's law, of a closed loop without thought: connections = throughput x latency. What is missing, the
+      # Little's law, of a closed loop without think time: connections = throughput x latency. What is missing, the
       # generator spent between an answer and the next request; more than there is cannot be.
       IN_FLIGHT_RATIOS = 0.85..1.02
 

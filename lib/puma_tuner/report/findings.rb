@@ -36,7 +36,7 @@ module PumaTuner
         ratio = @primary.ratio
         "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of " \
           "#{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \
-          "#{afterthought}#{" Both have the same settings, which tells the noise." if @finding.same_settings}"
+          "#{addition}#{" Both have the same settings, which tells the noise." if @finding.same_settings}"
       end
 
       # @return [String, nil] on all other metrics
@@ -76,7 +76,7 @@ module PumaTuner
       end
 
       # What nothing shown is worth.
-      def afterthought
+      def addition
         return unless outcome == :not_shown
         if failing
           return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: " \

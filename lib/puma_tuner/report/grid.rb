@@ -96,8 +96,8 @@ module PumaTuner
       def load
         arrivals = @scenario.arrivals
         return "#{Units.rate(arrivals.rate_per_s)} requests/s (#{kind(arrivals)})" if arrivals.open?
-        thought = ", #{Units.duration(arrivals.think_ns)} of thought" if arrivals.think_ns.to_i.positive?
-        "#{Figures.counted(arrivals.connections_count, "connection")}#{thought}"
+        think_time = ", #{Units.duration(arrivals.think_ns)} of think time" if arrivals.think_ns.to_i.positive?
+        "#{Figures.counted(arrivals.connections_count, "connection")}#{think_time}"
       end
 
       def kind(arrivals)

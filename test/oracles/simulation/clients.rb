@@ -23,7 +23,7 @@ module SimulationTwin
         return @simulation.after(next_gap_ns, :arrival, self)
       end
       @connections.each_with_index do |connection, index|
-        @simulation.after(@settings.think_ns / @connections.size * index, :thought, self, connection)
+        @simulation.after(@settings.think_ns / @connections.size * index, :think_ended, self, connection)
       end
     end
 
@@ -45,7 +45,7 @@ module SimulationTwin
       @simulation.after(next_gap_ns, :arrival, self)
     end
 
-    def thought(connection)
+    def think_ended(connection)
       draw_request(connection, @simulation.now_ns)
       send_request(connection)
     end
@@ -114,7 +114,7 @@ module SimulationTwin
     # The connection can take its next request.
     def free_again(connection)
       if !open_loop? && @settings.think_ns.positive?
-        @simulation.after(@settings.think_ns, :thought, self, connection)
+        @simulation.after(@settings.think_ns, :think_ended, self, connection)
       elsif !open_loop? || @held_back_ns.any?
         draw_request(connection, open_loop? ? take_held_back : @simulation.now_ns)
         # The generator sends it without another turn of its loop.
