@@ -65,6 +65,13 @@ class DocumentTest < TunerTest
     assert_equal endpoint, Model::EndpointDemand.from_document(older)
   end
 
+  test "a field that older files have by another name is read" do
+    point = Tradeoff::Point.new(**Tradeoff::Point.members.to_h { |member| [member, nil] }, pareto_optimal: true, dominated: false, remarks: [])
+    older = point.to_document.transform_keys { |name| {pareto_optimal: "front", dominated: "beaten"}.fetch(name, name.name) }
+    assert_equal point, Tradeoff::Point.from_document(older)
+    assert_raises(KeyError) { Tradeoff::Point.from_document(older.except("front")) }
+  end
+
   test "what older files say in words of what is not known is read" do
     older = observation.to_document.merge(unknown: {"traces" => "a sample"})
     again = Probe::Observation.from_document(JSON.parse(JSON.generate(older)))

@@ -8,13 +8,13 @@ class TradeoffJudgeTest < TunerTest
 
   def judge(variants, **options) = study(variants, **options)
 
-  def fronts(made) = made.points.select(&:front).map(&:variant)
+  def fronts(made) = made.points.select(&:pareto_optimal).map(&:variant)
 
-  test "what is better in nothing is not on the front, and what is clearly worse in both is beaten" do
+  test "what is better in nothing is not on the Pareto front, and what is clearly worse in both is dominated" do
     made = judge({"off" => [1_000, 100], "on" => [600, 130], "waste" => [700, 160], "lean" => [900, 95]})
-    assert_equal %w[lean on], made.front.map(&:variant)
-    assert_equal ["waste"], made.points.select(&:beaten).map(&:variant) - ["off"]
-    assert_equal %w[off waste], made.points.select(&:beaten).map(&:variant)
+    assert_equal %w[lean on], made.pareto_front.map(&:variant)
+    assert_equal ["waste"], made.points.select(&:dominated).map(&:variant) - ["off"]
+    assert_equal %w[off waste], made.points.select(&:dominated).map(&:variant)
   end
 
   test "ratios are over the baseline, with intervals" do

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Tradeoff
-    # Verdict -> Study: each variant's place, the front, and what to take.
+    # Verdict -> Study: each variant's place, the Pareto front, and what to take.
     #
     # What to take: of the variants that are shown, for all of them together, to take less CPU than the baseline (or the
     # baseline, where none is) and keep to the memory there is, the one with least memory among those that the cheapest
@@ -27,7 +27,7 @@ module PumaTuner
 
       # @return [Study]
       def call
-        points = with_front(@verdict.cells.map { |cell| point(cell) })
+        points = with_pareto_front(@verdict.cells.map { |cell| point(cell) })
         recommended, reason = recommendation(points)
         Study.new(subject: @subject, points:, recommended: recommended.variant, reason:, workers_count: @workers_count,
           memory_limit_bytes: @memory_limit_bytes,
@@ -43,8 +43,8 @@ module PumaTuner
           memory_ratio: ratio(cell, "pss"),
           cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"],
           p99_ns: cell.estimates["p99"],
-          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial) }), front: false,
-          beaten: false, remarks: []
+          **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial) }), pareto_optimal: false,
+          dominated: false, remarks: []
         ).then { |made| made.with(remarks: remarks(made, cell)) }
       end
 
@@ -92,11 +92,11 @@ module PumaTuner
 
       def compiling?(one) = one.new_code_ratio && one.new_code_ratio > Prove::Conditions::YJIT_NEW_RATIO_MAX
 
-      def with_front(points)
+      def with_pareto_front(points)
         points.map do |one|
           others = points - [one]
-          one.with(front: others.none? { |other| better?(other, one) },
-            beaten: others.any? { |other| clearly_better?(other, one) })
+          one.with(pareto_optimal: others.none? { |other| better?(other, one) },
+            dominated: others.any? { |other| clearly_better?(other, one) })
         end
       end
 

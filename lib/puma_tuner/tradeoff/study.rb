@@ -11,11 +11,12 @@ module PumaTuner
     # code_bytes: of machine code, in the largest process; code_ratio: of the limit at which YJIT stops compiling
     # new_code_ratio: of what YJIT has compiled in the end, how much came during the load
     # growth_ratio: of its memory at the end, how much came in the last third of the load
-    # front: whether no other variant is better in both; beaten: whether one is clearly so, by both intervals
+    # pareto_optimal: whether no other variant is better in both; dominated: whether one is clearly so, by both intervals
     # remarks: sentences
     Point = Document.define(:variant, :settings, :cpu_ratio, :memory_ratio, :cpu_per_request_ns, :pss_bytes,
       :p99_ns, :code_bytes,
-      :code_ratio, :new_code_ratio, :growth_ratio, :front, :beaten, :remarks,
+      :code_ratio, :new_code_ratio, :growth_ratio, :pareto_optimal, :dominated, :remarks,
+      renamed: {pareto_optimal: "front", dominated: "beaten"},
       nested: {cpu_ratio: Stats::Estimate, memory_ratio: Stats::Estimate, cpu_per_request_ns: Stats::Estimate,
                pss_bytes: Stats::Estimate, p99_ns: Stats::Estimate}) do
       def initialize(new_code_ratio: nil, **fields) = super
@@ -44,7 +45,7 @@ module PumaTuner
       def recommended_point = points.find { |point| point.variant == recommended }
 
       # @return [Array<Point>] from the least memory to the most
-      def front = points.select(&:front).sort_by(&:memory)
+      def pareto_front = points.select(&:pareto_optimal).sort_by(&:memory)
     end
   end
 end

@@ -30,15 +30,17 @@ module PumaTuner
     # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
     #   them, or them by name
     # @param added [Array<Symbol>] fields that older files lack; read from those they are nil
+    # @param renamed [Hash{Symbol => String}] fields that have another name in older files: {field => its key there}
     # @param symbols [Array<Symbol>] fields that hold a Symbol
     # @return [Class] a subclass of Data
-    def self.define(*members, kind: nil, nested: {}, added: [], symbols: [], &block)
+    def self.define(*members, kind: nil, nested: {}, added: [], renamed: {}, symbols: [], &block)
       Data.define(*members) do
         include Writing
         extend Reading
 
         const_set(:NESTED, nested.freeze)
         const_set(:ADDED, added.freeze)
+        const_set(:RENAMED, renamed.freeze)
         const_set(:SYMBOLS, symbols.freeze)
         const_set(:KIND, kind)
         class_eval(&block) if block
@@ -113,12 +115,18 @@ module PumaTuner
       # @raise [KeyError] when a field is missing
       def from_document(fields)
         values = members.to_h do |member|
-          [member, nested_value(member, self::ADDED.include?(member) ? fields[member.to_s] : fields.fetch(member.to_s))]
+          [member, nested_value(member, field(member, fields))]
         end
         new(**values)
       end
 
       private
+
+      def field(member, fields)
+        key = member.to_s
+        key = self::RENAMED.fetch(member, key) unless fields.key?(key)
+        self::ADDED.include?(member) ? fields[key] : fields.fetch(key)
+      end
 
       def nested_value(member, field)
         # Older files have words for some symbols.

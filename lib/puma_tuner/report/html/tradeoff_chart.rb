@@ -107,7 +107,7 @@ module PumaTuner
 
         # @return [String] path of SVG
         def front
-          "M#{@study.front.map { |point| "#{@x_scale.place(point.memory)} #{@y_scale.place(point.cpu)}" }.join("L")}"
+          "M#{@study.pareto_front.map { |point| "#{@x_scale.place(point.memory)} #{@y_scale.place(point.cpu)}" }.join("L")}"
         end
 
         private

@@ -11,9 +11,9 @@ module PumaTuner
         TITLES = {"yjit" => "YJIT: CPU against memory", "malloc" => "Allocators: CPU against memory",
                   "gc" => "Garbage collection: CPU against memory"}.freeze
 
-        HOW_TO_READ = "ratios are paired, with 95% intervals, memory at equal requests served. front: nothing else " \
-          "is better in both; beaten: something is, by both intervals. code: of the limit at which YJIT stops " \
-          "compiling."
+        HOW_TO_READ = "ratios are paired, with 95% intervals, memory at equal requests served. Pareto front: no " \
+          "other variant is better in both; dominated: one is, by both intervals. code: of the limit at which " \
+          "YJIT stops compiling."
         private_constant :TITLES, :HOW_TO_READ
 
         # @param study [Tradeoff::Study]
@@ -86,8 +86,8 @@ module PumaTuner
 
         def mark(point)
           return "recommended" if point.variant == @study.recommended
-          return "front" if point.front
-          "beaten" if point.beaten
+          return "Pareto front" if point.pareto_optimal
+          "dominated" if point.dominated
         end
 
         def remarks = @study.points.flat_map { |point| point.remarks.map { |text| "#{point.variant}: #{text}" } }
