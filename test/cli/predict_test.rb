@@ -217,8 +217,8 @@ class PredictCommandTest < TunerTest
   test "recordings that no model can be made of are mistakes with what to do" do
     record(observation(endpoints: [endpoint_observation(traces: [trace("held", 1)] * 10, requests_count: 100)]))
     assert_failed(/only 10 requests.*at least 200 requests more/, predict)
-    record(observation(endpoints: [endpoint_observation.with(unclosed_count: 30)]))
-    assert_failed(/75\.0% of the requests miss their wall time.*Measure again/, predict)
+    record(observation(endpoints: [endpoint_observation.with(unaccounted_count: 30)]))
+    assert_failed(/75\.0% of the requests the breakdown is off.*Measure again/, predict)
     text = Document.dump(observation)
     File.write(path("observation.json"), text[0, text.size / 2])
     assert_mistake(/cut short/, predict)
@@ -228,8 +228,8 @@ class PredictCommandTest < TunerTest
   end
 
   test "some requests that don't add up are remarked on" do
-    record(observation(endpoints: [endpoint_observation.with(unclosed_count: 4)]))
-    assert_includes sweep_of.limits, Unknown.of(:budget, :unclosed, ratio: 0.1)
+    record(observation(endpoints: [endpoint_observation.with(unaccounted_count: 4)]))
+    assert_includes sweep_of.limits, Unknown.of(:budget, :unaccounted, ratio: 0.1)
   end
 
   test "advice rests on the same options" do

@@ -55,7 +55,7 @@ class ClusterTest < TunerTest
       observation = collector.end_window
       assert_operator observation.requests_count, :>=, 20
       assert_equal observation.requests_count, observation.endpoints.sum { |endpoint| endpoint.latency.count }
-      assert_equal 0, observation.endpoints.sum(&:unclosed_count)
+      assert_equal 0, observation.endpoints.sum(&:unaccounted_count)
     end
   end
 

@@ -46,11 +46,11 @@ class FitTest < TunerTest
   end
 
   test "requests whose parts miss their wall time are remarked on when they are some, and refused when they are most" do
-    unclosed = ->(count) { fitted(endpoints: [endpoint_observation(requests_count: 100).with(unclosed_count: count)]) }
-    assert_nil unknown(unclosed.call(5), :budget)
-    assert_equal Unknown.of(:budget, :unclosed, ratio: 0.2), unknown(unclosed.call(20), :budget)
-    assert_match(/60.0% of the requests.*Measure again/, assert_raises(InvalidMeasurement) { unclosed.call(60) }.message)
-    assert_nil unknown(unclosed.call(nil), :budget)
+    unaccounted = ->(count) { fitted(endpoints: [endpoint_observation(requests_count: 100).with(unaccounted_count: count)]) }
+    assert_nil unknown(unaccounted.call(5), :budget)
+    assert_equal Unknown.of(:budget, :unaccounted, ratio: 0.2), unknown(unaccounted.call(20), :budget)
+    assert_match(/60.0% of the requests.*Measure again/, assert_raises(InvalidMeasurement) { unaccounted.call(60) }.message)
+    assert_nil unknown(unaccounted.call(nil), :budget)
   end
 
   test "overhead is what the serving processes computed beyond the requests" do

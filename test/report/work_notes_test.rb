@@ -31,7 +31,7 @@ class ReportWorkNotesTest < TunerTest
   end
 
   test "requests that do not add up are counted" do
-    assert_equal ["3 of 200 requests (1.5%) have parts that miss their wall time by over 1%."], notes(endpoint.with(unclosed_count: 3), endpoint).facts
-    [0, nil].each { |unclosed_count| assert_empty notes(endpoint, endpoint.with(unclosed_count:)).facts }
+    assert_equal ["3 of 200 requests (1.5%) have parts that do not add up to their wall time within 1%."], notes(endpoint.with(unaccounted_count: 3), endpoint).facts
+    [0, nil].each { |unaccounted_count| assert_empty notes(endpoint, endpoint.with(unaccounted_count:)).facts }
   end
 end

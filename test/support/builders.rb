@@ -21,7 +21,7 @@ module Builders
 
   # @param budget [Hash] parts that are not zero
   def endpoint_observation(name: "GET /", traces: [trace("held", 2, "io", 8)] * 40, requests_count: traces.size, budget: {})
-    Probe::EndpointObservation.new(name:, requests_count:, unclosed_count: 0, budget: Probe::Budget.zero.with(**budget),
+    Probe::EndpointObservation.new(name:, requests_count:, unaccounted_count: 0, budget: Probe::Budget.zero.with(**budget),
       latency: Probe::Histogram.of([10 * MS, 20 * MS]), p50_ns: 10 * MS, p99_ns: 20 * MS, distributions: [], slices_count: 0,
       long_holds_count: 0, blame: [], traces:)
   end

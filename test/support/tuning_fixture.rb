@@ -63,7 +63,7 @@ module TuningFixture
     holders = HOLDERS.reject { |kind, _, _| kind == "job" }
     unseen = ENDPOINTS.map do |row|
       endpoint(*row.first(6)).then do |seen|
-        seen.with(unclosed_count: seen.requests_count / 90, budget: seen.budget.with(queue_ns: nil, gc_ns: nil),
+        seen.with(unaccounted_count: seen.requests_count / 90, budget: seen.budget.with(queue_ns: nil, gc_ns: nil),
           blame: blame(seen.name, seen.budget.gvl_wait_ns, holders))
       end
     end
@@ -87,7 +87,7 @@ module TuningFixture
   def unaided(endpoint)
     nothing = %i[preempted gvl_wait gc io lock sleep pool gc_waited db redis http file].to_h { |part| [:"#{part}_ns", nil] }
     queue = Probe::Distribution.new(part: "queue", histogram: endpoint.latency)
-    endpoint.with(unclosed_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],
+    endpoint.with(unaccounted_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],
       budget: endpoint.budget.with(**nothing))
   end
 
@@ -107,7 +107,7 @@ module TuningFixture
       cpu_ns: 5 * MS, gc_ns: 0)
     wall_ns = (requests_count * wall_ms * MS).round
     latency = latency(requests_count, p50_ms, p99_ms)
-    Probe::EndpointObservation.new(name:, requests_count:, unclosed_count: 0,
+    Probe::EndpointObservation.new(name:, requests_count:, unaccounted_count: 0,
       budget: budget(wall_ns, shares).with(before_puma_ns: before_puma_ms && (before_puma_ms * requests_count * MS).round),
       latency:, p50_ns: latency.quantile_ns(0.5), p99_ns: latency.quantile_ns(0.99), distributions: [Probe::Distribution.new(part: "cpu", histogram: latency)],
       slices_count: slices(name, requests_count), long_holds_count: slices(name, requests_count) * 7,

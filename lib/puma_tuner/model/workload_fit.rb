@@ -14,8 +14,8 @@ module PumaTuner
 
       # Judgements: of so many requests whose parts miss their wall time (by
       # over 1%), a model may say something, and should say nothing.
-      UNCLOSED_REMARK_RATIO = 0.05
-      UNCLOSED_REFUSED_RATIO = 0.5
+      UNACCOUNTED_REMARK_RATIO = 0.05
+      UNACCOUNTED_REFUSED_RATIO = 0.5
 
       SERVING_ROLES = %w[single worker].freeze
 
@@ -32,7 +32,7 @@ module PumaTuner
       # @raise [InvalidMeasurement]
       def workload
         refuse_too_few_traces
-        refuse_unclosed_budget
+        refuse_unaccounted_budget
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms,
           arrivals:, memory:, **observed, puma_version: @observation.server.puma_version,
           puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:,
@@ -62,14 +62,14 @@ module PumaTuner
       end
 
       # Without the extension they are not counted, and there are no traces either.
-      def refuse_unclosed_budget
-        unclosed_count = @observation.endpoints.sum { |endpoint| endpoint.unclosed_count.to_i }
-        ratio = unclosed_count.fdiv(@observation.requests_count)
-        return unless ratio > UNCLOSED_REMARK_RATIO
-        return unknown(:budget, :unclosed, ratio:) if ratio <= UNCLOSED_REFUSED_RATIO
-        raise InvalidMeasurement, "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more " \
-          "than 1%, so this recording does not tell where their time went, and no model is made of it. " \
-          "Measure again, with nothing else on the machine; if it stays so, please report it with the observation."
+      def refuse_unaccounted_budget
+        unaccounted_count = @observation.endpoints.sum { |endpoint| endpoint.unaccounted_count.to_i }
+        ratio = unaccounted_count.fdiv(@observation.requests_count)
+        return unless ratio > UNACCOUNTED_REMARK_RATIO
+        return unknown(:budget, :unaccounted, ratio:) if ratio <= UNACCOUNTED_REFUSED_RATIO
+        raise InvalidMeasurement, "for #{Units.percent(ratio)} of the requests the breakdown is off from the wall time by more " \
+          "than 1%, so no model can be made of this recording. " \
+          "Measure again with nothing else on the machine; if it happens again, please report it with the observation."
       end
 
       def endpoints

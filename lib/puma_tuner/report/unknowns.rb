@@ -29,9 +29,9 @@ module PumaTuner
         not_begun: "the proof has not come to its first round",
         interrupted: "it was interrupted before its first round",
         # Of a model.
-        unclosed: ->(ratio:) {
-          "the parts of #{Units.percent(ratio)} of the requests miss their wall time by more " \
-            "than 1%: what is made of it is as unsure"
+        unaccounted: ->(ratio:) {
+          "for #{Units.percent(ratio)} of the requests the breakdown is off from the wall time by more than 1%: " \
+            "whatever is computed from it is as uncertain"
         },
         no_trace: ->(requests_count:) {
           "none of its #{requests_count} requests was recorded step by step; it is " \

@@ -69,7 +69,7 @@ static VALUE clock_request_end(VALUE self, VALUE entry, VALUE queued_ns, VALUE b
         NIL_P(before_puma_ns) ? 0 : NUM2ULL(before_puma_ns), &closed) ? Qtrue : Qfalse;
 }
 
-/* Ends the request without recording it: its sums in their order, then slices, and whether it is unclosed; and its
+/* Ends the request without recording it: its sums in their order, then slices, and whether it is unaccounted; and its
  * steps, as kind and nanoseconds in turn, when asked for. */
 static VALUE clock_request_take(VALUE self, VALUE with_trace)
 {
@@ -91,7 +91,7 @@ static VALUE clock_request_take(VALUE self, VALUE with_trace)
     numbers = rb_ary_new_capa(SUMS + 2);
     for (int i = 0; i < SUMS; i++) rb_ary_push(numbers, ULL2NUM(closed.sums[i]));
     rb_ary_push(numbers, ULL2NUM(closed.slices_count));
-    rb_ary_push(numbers, closed.unclosed ? INT2FIX(1) : INT2FIX(0));
+    rb_ary_push(numbers, closed.unaccounted ? INT2FIX(1) : INT2FIX(0));
     return rb_assoc_new(numbers, steps);
 }
 

@@ -167,7 +167,7 @@ void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histog
     entry = entry_at(index);
     begin_turn(entry);
     entry->counts[COUNT_ALL]++;
-    entry->counts[COUNT_UNCLOSED] += closed->unclosed;
+    entry->counts[COUNT_UNACCOUNTED] += closed->unaccounted;
     entry->counts[COUNT_SLICES] += closed->slices_count;
     entry->counts[COUNT_LONG_HOLDS] += closed->long_holds_count;
     entry->counts[COUNT_STAMPED] += closed->sums[SUM_BEFORE_PUMA] > 0;

@@ -107,7 +107,7 @@ struct closed {
     uint64_t sums[SUMS];
     uint64_t slices_count, long_holds_count, cycles_count;
     uint32_t steps_count;
-    bool unclosed; /* its CPU clock was ahead of its wall time by more than 1% */
+    bool unaccounted; /* its CPU clock was ahead of its wall time by more than 1% */
 };
 
 /* Contract of all: GVL held, ordinary Ruby code, unless said otherwise. Without a ledger they do nothing. */

@@ -53,7 +53,7 @@
 /* What is counted of a kind of work. CYCLES: times a thread took the GVL; 0 of what is no thread. */
 #define COUNTS_OF_WORK(COUNT) \
     COUNT(ALL) \
-    COUNT(UNCLOSED) \
+    COUNT(UNACCOUNTED) \
     COUNT(SLICES) \
     COUNT(LONG_HOLDS) \
     COUNT(STAMPED) \

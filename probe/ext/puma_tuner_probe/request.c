@@ -4,8 +4,8 @@
 #include "slot.h"
 #include <string.h>
 
-/* Parts that miss the wall time by more than this share make a request "unclosed": see judge. */
-#define UNCLOSED_SHARE 100
+/* A request is "unaccounted" when its parts differ from its wall time by more than one in so many: see judge. */
+#define UNACCOUNTED_SHARE 100
 
 /* The next window opens while the thread has the GVL: what it held so far was this one's, what follows is the next one's.
  * Contract: own thread, GVL held, its totals up to now, ordinary Ruby code. */
@@ -30,7 +30,7 @@ static void judge(struct closed *closed, uint64_t wall_ns)
     int64_t residual_ns = (int64_t)wall_ns;
 
     for (int i = SUM_QUEUE + 1; i < HISTOGRAMS; i++) residual_ns -= (int64_t)closed->sums[i];
-    closed->unclosed = (uint64_t)llabs(residual_ns) * UNCLOSED_SHARE > wall_ns;
+    closed->unaccounted = (uint64_t)llabs(residual_ns) * UNACCOUNTED_SHARE > wall_ns;
     closed->sums[SUM_WALL] = wall_ns; /* by the clock, not by adding up */
 }
 

@@ -96,7 +96,7 @@ module PumaTuner
         def notes = [quantiles, *facts]
 
         # @return [Array<String>] those that are there only where there is something to say
-        def facts = [*Parts.sentences(@works.map(&:budget).reduce(:+)), before_puma, unclosed].compact
+        def facts = [*Parts.sentences(@works.map(&:budget).reduce(:+)), before_puma, unaccounted].compact
 
         private
 
@@ -155,12 +155,12 @@ module PumaTuner
         end
 
         # Theirs are a fault of the probe's. That there are none shows little: see docs/internals/probe.md.
-        def unclosed
-          unclosed_count = @works.filter_map(&:unclosed_count).sum
-          return if unclosed_count.zero?
+        def unaccounted
+          unaccounted_count = @works.filter_map(&:unaccounted_count).sum
+          return if unaccounted_count.zero?
           all_count = @works.sum(&:requests_count)
-          "#{Figures.count(unclosed_count)} of #{Figures.counted(all_count, @noun)} " \
-            "(#{Units.percent(unclosed_count.fdiv(all_count))}) have parts that miss their wall time by over 1%."
+          "#{Figures.count(unaccounted_count)} of #{Figures.counted(all_count, @noun)} " \
+            "(#{Units.percent(unaccounted_count.fdiv(all_count))}) have parts that do not add up to their wall time within 1%."
         end
 
         def left_out

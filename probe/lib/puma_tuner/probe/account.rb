@@ -137,7 +137,7 @@ module PumaTuner
         counts = Parts::COUNTS.zip(entry.counts).to_h
         distributions = Parts::DISTRIBUTIONS.zip(entry.histograms).to_h
         latency = distributions.delete(:wall)
-        EndpointObservation.new(name: entry.name, requests_count: counts[:all], unclosed_count: counts[:unclosed],
+        EndpointObservation.new(name: entry.name, requests_count: counts[:all], unaccounted_count: counts[:unaccounted],
           budget: budget_of(entry, counts), latency:, p50_ns: latency.quantile_ns(0.5),
           p99_ns: latency.quantile_ns(0.99),
           distributions: distributions.compact.map { |part, histogram| Distribution.new(part: part.to_s, histogram:) },

@@ -36,18 +36,18 @@ module PumaTuner
     # One endpoint: a route, never a raw path. Or one kind of job.
     #
     # requests_count: all in the window, of which `traces` holds a sample
-    # unclosed_count: those whose CPU clock was ahead of their wall time by more than 1%, so that the parts are too
+    # unaccounted_count: those whose CPU clock was ahead of their wall time by more than 1%, so that the parts are too
     #   many: never, while the probe is sound
     # budget: the sum over all of them
     # latency: of the time from being queued in Puma to the end of the response; p50_ns, p99_ns: of it
     # distributions: of the parts
     # slices_count: times a time slice ended in them; long_holds_count: times they held the GVL for 10 ms or more
     # blame: for their gvl_wait_ns, longest first
-    EndpointObservation = Document.define(:name, :requests_count, :unclosed_count, :budget, :latency, :p50_ns, :p99_ns,
-      :distributions, :slices_count, :long_holds_count, :blame, :traces,
+    EndpointObservation = Document.define(:name, :requests_count, :unaccounted_count, :budget, :latency, :p50_ns,
+      :p99_ns, :distributions, :slices_count, :long_holds_count, :blame, :traces,
       nested: {
         budget: Budget, latency: Probe::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]
-      })
+      }, renamed: {unaccounted_count: "unclosed_count"})
 
     # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;
     # requests_count: of a pool thread, nil for others

@@ -51,7 +51,7 @@ module PumaTuner
 
       # @return [Array<Symbol>] the places of a request's numbers in GvlClock.request_take: nanoseconds but for the last
       #   two
-      TAKEN = [*SUMS, :slices_count, :unclosed].freeze
+      TAKEN = [*SUMS, :slices_count, :unaccounted].freeze
 
       # @return [Array<Symbol>] those of a thread's numbers in GvlClock.totals: nanoseconds but for the last
       TOTALS = [*STEPS.map(&:to_sym), :gc, :slices_count].freeze
