@@ -13,7 +13,7 @@ module PumaTuner
     autoload :Quantile, "puma_tuner/stats/quantile"
     autoload :RateRatio, "puma_tuner/stats/rate_ratio"
     autoload :SignedRank, "puma_tuner/stats/signed_rank"
-    autoload :SmallestEffect, "puma_tuner/stats/smallest_effect"
+    autoload :MinimumDetectableEffect, "puma_tuner/stats/minimum_detectable_effect"
     autoload :StudentRatio, "puma_tuner/stats/student_ratio"
     autoload :StudentT, "puma_tuner/stats/student_t"
     autoload :Wilson, "puma_tuner/stats/wilson"

@@ -42,14 +42,14 @@ class JudgeTest < TunerTest
 
   test "fewer than six rounds show nothing" do
     found = comparison("throughput", factor: 3, rounds: 4)
-    assert_equal [:not_shown, nil, nil], [found.outcome, found.ratio.level_ratio, found.smallest_effect_ratio]
+    assert_equal [:not_shown, nil, nil], [found.outcome, found.ratio.level_ratio, found.mde_ratio]
     assert_equal :not_shown, comparison("p50", factor: 3, rounds: 4).outcome
   end
 
-  test "the smallest effect is what was in reach" do
+  test "the minimum detectable effect follows from the spread of the pairs" do
     found = comparison("throughput", rounds: 12, noise_ratio: 0.02)
-    assert_operator found.smallest_effect_ratio, :>, 0.008
-    assert_operator found.smallest_effect_ratio, :<, 0.03
+    assert_operator found.mde_ratio, :>, 0.008
+    assert_operator found.mde_ratio, :<, 0.03
   end
 
   test "the primary metric's p-value stands alone, the others' are adjusted" do

@@ -17,7 +17,7 @@ class NoiseFloorTest < TunerTest
     assert throughput.ratio.covers?(1)
     # Two values within 0.5% either way: the log of their ratio has a standard deviation of 0.5% x sqrt(2/3).
     assert_in_delta 0.0041, throughput.sd_ratio, 0.002
-    assert_in_delta throughput.sd_ratio * 0.915, throughput.smallest_effect_ratio, 0.0002
+    assert_in_delta throughput.sd_ratio * 0.915, throughput.mde_ratio, 0.0002
   end
 
   test "tells of each metric that was measured" do
@@ -36,8 +36,8 @@ class NoiseFloorTest < TunerTest
 
   test "few rounds claim little" do
     one = noise(rounds_count: 1).first
-    assert_equal [nil, nil, nil], [one.ratio.level_ratio, one.sd_ratio, one.smallest_effect_ratio]
-    assert_nil noise(rounds_count: 4, planned_rounds_count: 5).first.smallest_effect_ratio
+    assert_equal [nil, nil, nil], [one.ratio.level_ratio, one.sd_ratio, one.mde_ratio]
+    assert_nil noise(rounds_count: 4, planned_rounds_count: 5).first.mde_ratio
   end
 
   test "tells what is about to run, as none of the rounds" do

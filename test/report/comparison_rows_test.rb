@@ -59,12 +59,12 @@ class ReportComparisonRowsTest < TunerTest
   end
 
   test "that there are too few rounds for so many metrics is told" do
-    assert_includes notes(TuningFixture.verdict), "Of so many, it takes 7 rounds to show anything."
+    assert_includes notes(TuningFixture.verdict), "With this many metrics, significance takes at least 7 rounds."
     refute_includes notes, "it takes"
   end
 
   test "few rounds have no interval, and no pairs nothing at all" do
-    few = changed(ratio: ProofFixture.estimate(1.1, 0.02), smallest_effect_ratio: nil, t_ratio: nil, adjusted_p_value: nil)
+    few = changed(ratio: ProofFixture.estimate(1.1, 0.02), mde_ratio: nil, t_ratio: nil, adjusted_p_value: nil)
     assert_equal "Ratio: variant over json 2.7.2, with the range of the rounds. So few rounds show nothing: an interval of 98.2% takes 7.", notes(few)
     assert_equal "Nothing could be compared.", notes(ProofFixture.gems(comparisons: []))
   end

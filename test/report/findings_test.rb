@@ -32,8 +32,8 @@ class ReportFindingsTest < TunerTest
   test "where nothing was shown stands what would have been" do
     sentence = findings(ratio: ratio(1.004, 0.98, 1.03), outcome: :not_shown).sentence
     assert_match(/\ANo difference shown between /, sentence)
-    assert_includes sentence, "A change of 1.2% is the smallest that they would have shown 8 times in 10."
-    refute_includes findings(ratio: ratio(1.0, 0.9, 1.1), smallest_effect_ratio: nil, outcome: :not_shown).sentence, "8 times in 10"
+    assert_includes sentence, "Minimum detectable effect: a change of 1.2% (80% power)."
+    refute_includes findings(ratio: ratio(1.0, 0.9, 1.1), mde_ratio: nil, outcome: :not_shown).sentence, "detectable"
   end
 
   test "of too few rounds nothing is claimed" do

@@ -11,7 +11,7 @@ module ProofFixture
   BASELINE = "json 2.7.2"
   VARIANT = "json 2.8.1"
 
-  # Metric, baseline's value and its spread, ratio and its interval's half width, outcome, smallest effect.
+  # Metric, baseline's value and its spread, ratio and its interval's half width, outcome, minimum detectable effect.
   GEM = [
     ["throughput", 1_868.0, 0.011, 1.142, 0.010, :better, 0.012], ["p50", 5.31 * MS, 0.012, 0.874, 0.011, :better, 0.013],
     ["p90", 6.02 * MS, 0.019, 0.881, 0.017, :better, 0.021], ["p99", 9.87 * MS, 0.09, 0.931, 0.065, :not_shown, 0.088],
@@ -100,10 +100,10 @@ module ProofFixture
 
   # Of p99 a few rounds were far off, and the two intervals disagree.
   def comparisons(rows, variant)
-    rows.each_with_index.map do |(metric, _, _, ratio, half, outcome, smallest_effect_ratio), index|
+    rows.each_with_index.map do |(metric, _, _, ratio, half, outcome, mde_ratio), index|
       ratio = estimate(ratio, half, (index.zero? && rows == GEM) ? 0.982 : 0.95)
       Prove::Comparison.new(variant:, metric:, ratio:, t_ratio: (metric == "p99") ? ratio.with(value: 0.952, low: 0.86, high: 1.052) : ratio,
-        p_value: 0.00049, adjusted_p_value: index.zero? ? nil : {not_shown: 0.16}.fetch(outcome, 0.0044), smallest_effect_ratio:, predicted_ratio: nil, outcome:)
+        p_value: 0.00049, adjusted_p_value: index.zero? ? nil : {not_shown: 0.16}.fetch(outcome, 0.0044), mde_ratio:, predicted_ratio: nil, outcome:)
     end
   end
 
@@ -111,7 +111,7 @@ module ProofFixture
 
   def noise
     [["throughput", 1.003, 0.006, 0.009], ["p50", 0.998, 0.008, 0.012], ["p99", 1.021, 0.061, 0.088], ["cpu_per_request", 1.001, 0.003, 0.005]]
-      .map { |metric, ratio, sd_ratio, least| Prove::Noise.new(metric:, ratio: estimate(ratio, sd_ratio), sd_ratio:, smallest_effect_ratio: least) }
+      .map { |metric, ratio, sd_ratio, least| Prove::Noise.new(metric:, ratio: estimate(ratio, sd_ratio), sd_ratio:, mde_ratio: least) }
   end
 
   # @param index [Integer] 0 of the baseline

@@ -154,7 +154,7 @@ class ReportTextTest < TunerTest
     verdict = TuningFixture.verdict(voided: false)
     cells = verdict.cells.map { |cell| cell.with(estimates: cell.estimates.except("pss"), predicted: {}) }
     comparisons = verdict.comparisons.map { |comparison|
-      comparison.with(ratio: comparison.ratio.with(level_ratio: nil, samples_count: 2), predicted_ratio: nil, smallest_effect_ratio: nil,
+      comparison.with(ratio: comparison.ratio.with(level_ratio: nil, samples_count: 2), predicted_ratio: nil, mde_ratio: nil,
         t_ratio: nil, p_value: nil, adjusted_p_value: nil, outcome: :not_shown)
     }
     assert_golden "verdict_of_two_rounds.txt", text(verdict.with(cells:, comparisons:, trials: verdict.trials.first(4), rounds_count: 2))

@@ -385,7 +385,7 @@ module TuningFixture
     [["throughput", factor, spread_ratio, 1.681, different ? :better : :equivalent], ["p50", 1 / factor, spread_ratio, 0.595, latency],
       ["p99", 1 / factor, 0.05, 0.525, different ? :better : :not_shown], ["cpu_per_request", 1.006, 0.02, nil, :not_shown]]
       .map do |metric, ratio, spread_ratio, predicted, outcome|
-        comparison(variant, metric, ratio, spread_ratio, outcome:, smallest_effect_ratio: spread_ratio * 1.2,
+        comparison(variant, metric, ratio, spread_ratio, outcome:, mde_ratio: spread_ratio * 1.2,
           predicted_ratio: predicted && (different ? predicted : 1.0))
       end
   end

@@ -136,7 +136,8 @@ module PumaTuner
         return if points.size < CORRELATED_COUNT
         explained = [1 - (1 - squared_correlation(points)) * (points.size - 1) / (points.size - 2), 0.0].max
         sd = Stats::PairedRatio.sd(*[:baseline, :variant].map { |side| points.map { |one| one.fetch(side) } })
-        [explained, Stats::SmallestEffect.of(sd: sd * Math.sqrt(1 - explained), pairs_count: points.size, level_ratio:)]
+        sd *= Math.sqrt(1 - explained)
+        [explained, Stats::MinimumDetectableEffect.of(sd:, pairs_count: points.size, level_ratio:)]
       end
 
       def point(attempt, primary)

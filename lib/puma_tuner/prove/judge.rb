@@ -53,12 +53,12 @@ module PumaTuner
       end
 
       # @param rounds_count [Integer]
-      # @return [Array<Float>] of each variant, the smallest change of the primary metric that so many rounds would
-      #   show, scattered as these are; without those of which nothing is known
-      def smallest_effects(rounds_count)
+      # @return [Array<Float>] of each variant, the minimum detectable effect on the primary metric after that many
+      #   rounds, scattered as these are; without those of which nothing is known
+      def minimum_detectable_effects(rounds_count)
         @others.filter_map do |variant|
           pairs = pairs(variant, @primary)
-          Stats::SmallestEffect.of(sd: pairs && Stats::PairedRatio.sd(*pairs), pairs_count: rounds_count,
+          Stats::MinimumDetectableEffect.of(sd: pairs && Stats::PairedRatio.sd(*pairs), pairs_count: rounds_count,
             level_ratio: primary_level_ratio)
         end
       end
@@ -85,7 +85,7 @@ module PumaTuner
           variant: variant.name, metric: metric.name, ratio: Stats::PairedRatio.of(*pairs, level_ratio:),
           t_ratio: Stats::StudentRatio.of(*pairs, level_ratio:), p_value: Stats::PairedRatio.p_value(*pairs),
           adjusted_p_value: nil,
-          smallest_effect_ratio: Stats::SmallestEffect.of(sd: Stats::PairedRatio.sd(*pairs),
+          mde_ratio: Stats::MinimumDetectableEffect.of(sd: Stats::PairedRatio.sd(*pairs),
             pairs_count: pairs.first.size, level_ratio:),
           predicted_ratio: predicted_ratio(variant, metric), outcome: nil
         )

@@ -43,7 +43,7 @@ module PumaTuner
       def noise(metric, pairs)
         sd = Stats::PairedRatio.sd(*pairs)
         Noise.new(metric: metric.name, ratio: Stats::PairedRatio.of(*pairs), sd_ratio: sd,
-          smallest_effect_ratio: Stats::SmallestEffect.of(sd:, pairs_count: @planned_rounds_count,
+          mde_ratio: Stats::MinimumDetectableEffect.of(sd:, pairs_count: @planned_rounds_count,
             level_ratio: @level_ratio))
       end
     end

@@ -118,7 +118,7 @@ module PumaTuner
 
       # By how far the rounds scatter, whichever way they point.
       def hopeless(trials, looks)
-        effects = judge(trials).smallest_effects(looks.rounds_max)
+        effects = judge(trials).minimum_detectable_effects(looks.rounds_max)
         return if effects.empty? || effects.min <= HOPELESS_EFFECT_RATIO
         "the rounds differ so much from each other that #{looks.rounds_max} of them would not show a change of " \
           "#{Units.percent(HOPELESS_EFFECT_RATIO)}"

@@ -57,13 +57,14 @@ module PumaTuner
     #   second opinion (nil of fewer than two pairs)
     # p_value: two-sided, exact signed-rank; adjusted_p_value: after Holm, over all that is not the primary metric (nil
     #   of the primary one, whose level is corrected beforehand)
-    # smallest_effect_ratio: the smallest change that so many pairs, as noisy as these, would have shown 8 times in 10
+    # mde_ratio: the minimum detectable effect, the smallest change that these pairs would detect with 80% power
     # predicted_ratio: the forecast's, nil where none was made
     # outcome: :better, :worse, :equivalent or :not_shown; a ratio's direction
     #   is the metric's (latency: lower is better)
-    Comparison = Document.define(:variant, :metric, :ratio, :t_ratio, :p_value, :adjusted_p_value,
-      :smallest_effect_ratio,
-      :predicted_ratio, :outcome, symbols: %i[outcome], nested: {ratio: Stats::Estimate, t_ratio: Stats::Estimate}) do
+    Comparison = Document.define(:variant, :metric, :ratio, :t_ratio, :p_value, :adjusted_p_value, :mde_ratio,
+      :predicted_ratio, :outcome, symbols: %i[outcome],
+      renamed: {mde_ratio: "smallest_effect_ratio"},
+      nested: {ratio: Stats::Estimate, t_ratio: Stats::Estimate}) do
       # @return [Boolean, nil] whether both intervals say the same of 1; nil when there is only one
       def agreed?
         t_ratio && ratio.covers?(1) == t_ratio.covers?(1)
@@ -92,8 +93,9 @@ module PumaTuner
     # How far apart two equal variants came, before the rounds.
     #
     # metric; ratio: again over first; sd_ratio: of one pair's log-ratio
-    # smallest_effect_ratio: what the planned rounds can show, by that spread
-    Noise = Document.define(:metric, :ratio, :sd_ratio, :smallest_effect_ratio, nested: {ratio: Stats::Estimate})
+    # mde_ratio: the minimum detectable effect of the planned rounds, by that spread
+    Noise = Document.define(:metric, :ratio, :sd_ratio, :mde_ratio, nested: {ratio: Stats::Estimate},
+      renamed: {mde_ratio: "smallest_effect_ratio"})
 
     # What was asked to hold, and whether it was shown.
     Expectation = Document.define(:text, :variant, :shown, :reason)
@@ -128,8 +130,8 @@ module PumaTuner
     #   run again as it hit one variant clearly more than the other
     # explained_ratio: of the variance of the primary metric's log-ratios, the share that goes with the difference in it
     #   between the two variants; nil of fewer than six rounds
-    # quiet_effect_ratio: the smallest change that these rounds would have shown
-    #   without that share; nil where it is not known
+    # quiet_effect_ratio: the minimum detectable effect of these rounds without that
+    #   share; nil where it is not known
     Disturbed = Document.define(:taken_ratio, :again_count, :explained_ratio, :quiet_effect_ratio,
       nested: {taken_ratio: Stats::Estimate})
 

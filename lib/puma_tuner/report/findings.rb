@@ -83,8 +83,8 @@ module PumaTuner
             "#{failing.reason}."
         end
         return " #{Sections::Proof.too_few(@verdict)}" unless @primary.ratio.level_ratio
-        least = @primary.smallest_effect_ratio or return
-        " A change of #{Units.percent(least)} is the smallest that they would have shown 8 times in 10."
+        least = @primary.mde_ratio or return
+        " Minimum detectable effect: a change of #{Units.percent(least)} (80% power)."
       end
 
       # How large it is matters of a difference only.

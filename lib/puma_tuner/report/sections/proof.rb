@@ -56,7 +56,7 @@ module PumaTuner
           columns = [Column.new(""), Column.new(@verdict.baseline, :figure, short: "baseline", middle: true),
             Column.new(cell.variant, :figure, short: "variant", middle: true), Column.new("ratio", :ratio),
             *(Column.new("predicted", :figure) if rows.predicted?),
-            Column.new("shows from", :percent, "the smallest change that such rounds show 8 times in 10"),
+            Column.new("MDE", :percent, "minimum detectable effect: the smallest change found with 80% power"),
             Column.new("outcome", :outcome)]
           table = Table.new(columns, rows.rows.map { |row| row(cell, row, rows.predicted?) }, style: "comparisons")
           [*title, table, *(Note.new(rows.notes.join(" ")) if rows.notes.any?)]
@@ -66,7 +66,7 @@ module PumaTuner
           estimates = [@contents.baseline_cell, cell].map { |one| one&.estimates&.fetch(row.metric.name, nil) }
           comparison = row.comparison
           Row.new([row.metric.label, *estimates.map { |estimate| Cell.new(estimate, kind: row.metric) },
-            comparison&.ratio, *(row.predicted if predicted), comparison&.smallest_effect_ratio,
+            comparison&.ratio, *(row.predicted if predicted), comparison&.mde_ratio,
             comparison && Cell.new(comparison.outcome, style: comparison.outcome)], style: (:primary if row.primary))
         end
 
@@ -84,14 +84,16 @@ module PumaTuner
         end
 
         def least
-          return unless @verdict.comparisons.any?(&:smallest_effect_ratio)
-          ["Shows from: the smallest change that so many rounds, as noisy as these, show 8 times in 10."]
+          return unless @verdict.comparisons.any?(&:mde_ratio)
+          ["MDE (minimum detectable effect): the smallest change these rounds would detect with 80% power."]
         end
 
         def adjusted
           needed = @verdict.rounds_needed
           return unless needed.others_count
-          few = "Of so many, it takes #{needed.others_count} rounds to show anything." unless needed.others_enough
+          unless needed.others_enough
+            few = "With this many metrics, significance takes at least #{needed.others_count} rounds."
+          end
           ["The primary metric was declared beforehand; the outcomes of the others are adjusted for being many (Holm).",
             *few]
         end

@@ -73,13 +73,13 @@ module PumaTuner
           return [] if @verdict.noise.to_a.empty?
           columns = [Column.new("noise: equal variants", length: 30), Column.new("ratio", :ratio),
             Column.new("of a pair", :percent, "standard deviation of one pair's ratio"),
-            Column.new("shows from", :percent, "the smallest change that as many rounds as planned can show")]
+            Column.new("MDE", :percent, "minimum detectable effect: the smallest change the planned rounds can detect")]
           rows = @verdict.noise.map do |noise|
-            Row.new([@contents.metric(noise.metric).label, noise.ratio, noise.sd_ratio, noise.smallest_effect_ratio])
+            Row.new([@contents.metric(noise.metric).label, noise.ratio, noise.sd_ratio, noise.mde_ratio])
           end
           [Table.new(columns, rows, style: "noise"),
             Note.new("Two equal variants, before the rounds. Of a pair: standard deviation of one pair's ratio. " \
-              "Shows from: the smallest change that as many rounds as planned can show.")]
+              "MDE (minimum detectable effect): the smallest change the planned rounds detect with 80% power.")]
         end
 
         def trials = @trials ||= @verdict.valid_trials
@@ -145,7 +145,7 @@ module PumaTuner
           return unless disturbed.explained_ratio&.positive? && disturbed.quiet_effect_ratio
           " #{Units.percent(disturbed.explained_ratio)} of the scatter in #{@contents.primary.label} goes with that; " \
             "without it, a change of " \
-            "#{Units.percent(disturbed.quiet_effect_ratio)} would have been shown 8 times in 10."
+            "#{Units.percent(disturbed.quiet_effect_ratio)} would have been detected with 80% power."
         end
 
         def decided

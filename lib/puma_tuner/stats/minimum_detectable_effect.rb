@@ -2,16 +2,16 @@
 
 module PumaTuner
   module Stats
-    # What so many pairs can show, before they are measured.
+    # The smallest change that a number of pairs detects with 80% power, known before they are measured.
     #
-    # The change that is shown 8 times in 10 is as far from 1, in standard errors, as the interval reaches and once more
+    # It is as far from 1, in standard errors, as the interval reaches and once more
     # by the t value of 0.8 (Bloom, "Minimum detectable effects", 1995). The level put in is the one that the
     # signed-rank interval reaches with so many pairs. Where that takes all pairs on one side, as with six at 95%, the
     # effect must be so large that they are, 8 times in 10.
     #
     # Held against the interval itself, on simulated normal differences, it is
     # seen 74 to 80 times in 100 with 6 to 40 pairs.
-    module SmallestEffect
+    module MinimumDetectableEffect
       POWER_RATIO = 0.8
 
       # Up to here the level reached is not yet the level wanted.
