@@ -11,7 +11,7 @@ module PumaTuner
   # target. In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves
   # be profiled. Probe::Profilers: profilers/*, one to a file, found by library; what they have in common is profiler.
   # Each starts and stops inside the target; perf alone watches from outside. What they leave is a file of their own,
-  # that readers/* turn into samples. What is made of samples: stacks (what is left out), aggregate, costs; odd_requests
+  # that readers/* turn into samples. What is made of samples: stacks (what is left out), aggregate, costs; outliers
   # picks those that stand out; hints/*, one rule to a file, point at known patterns; diff holds two profiles against
   # each other.
   module Profile
@@ -29,7 +29,7 @@ module PumaTuner
     autoload :Library, "puma_tuner/profile/library"
     autoload :MethodCost, "puma_tuner/profile/costs"
     autoload :MethodDiff, "puma_tuner/profile/cost_diff"
-    autoload :OddRequests, "puma_tuner/profile/odd_requests"
+    autoload :Outliers, "puma_tuner/profile/outliers"
     autoload :Perf, "puma_tuner/profile/perf"
     autoload :Readers, "puma_tuner/profile/readers"
     autoload :Reading, "puma_tuner/profile/reading"

@@ -82,11 +82,11 @@ class ProfileIntegrationTest < TunerTest
     assert_includes costs.methods.map(&:name), "Puma::HttpParser#execute" if costs.methods.any? { |method| method.name.start_with?("Puma::HttpParser") }
   end
 
-  test "requests that stand out are looked at alone" do
+  test "outliers can be profiled alone" do
     skip_unless_installed("vernier")
     slow = APP.sub("Work.rest\n", "Work.rest\n  Work.much if rand(12).zero? && 4.times { Work.much }\n")
-    costs = profile("config.ru", "--odd", "--duration", "4", "--warmup", "0.5", "--connections", "2", rackup: slow)
-    assert_match(/only the \d+ of \d+ requests that stand out \(.*tail/, costs.target)
+    costs = profile("config.ru", "--outliers", "--duration", "4", "--warmup", "0.5", "--connections", "2", rackup: slow)
+    assert_match(/only the \d+ outliers of \d+ requests \(.*tail/, costs.target)
     assert_operator total_of(costs, "Work.much"), :>, 4 * total_of(costs, "Work.little")
   end
 
@@ -180,10 +180,10 @@ class ProfileIntegrationTest < TunerTest
       {
         ["config.ru", "--with", "magic"] => /"magic" is no profiler; there is: vernier/,
         ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; there is: cpu/,
-        ["config.ru", "--odd", "--with", "stackprof"] => /--odd needs a profiler that says when/,
+        ["config.ru", "--outliers", "--with", "stackprof"] => /--outliers needs a profiler that says when/,
         ["--read", "nowhere.json"] => /there is no nowhere\.json/,
         ["--block", "nowhere.rb"] => /there is no nowhere\.rb/,
-        ["config.ru", "--request", "/", "--odd"] => /different things to look at/,
+        ["config.ru", "--request", "/", "--outliers"] => /different things to look at/,
         ["--url", "http://127.0.0.1:1/"] => /needs the --token/,
         ["config.ru", "--token", "x"] => /--token is of --url/,
         ["config.ru", "--request", "/", "--with", "perf"] => /from outside/,

@@ -31,7 +31,7 @@ module PumaTuner
           [:a, :text, "SELECTOR", "the baseline's labels, as in PromQL: '{yjit=\"off\"}'"],
           [:b, :text, "SELECTOR", "the other's", {usual: "the same, at another time"}],
           [:window, :text, "TIME", "how long: a number and m, h, d or w"],
-          [:with, :text, "PROFILER", "profiler; --list names them", {usual: "stackprof, and vernier with --odd"}],
+          [:with, :text, "PROFILER", "profiler; --list names them", {usual: "stackprof, and vernier with --outliers"}],
           [:output, :file, "FILE", "file for what the command makes; - prints it instead of a text"],
           [:html, :file, "FILE", "file for an HTML report"],
           [:markdown, :file, "FILE", "file for a summary, as for a pull request"],
@@ -136,7 +136,7 @@ module PumaTuner
           [:mode, :text, "MODE", "what the profiler looks at; --list names them", {usual: "the profiler's usual"}],
           [:interval, :count, "MICROSECONDS", "between samples",
             {usual: "the profiler's usual", limits: 10..1_000_000}],
-          [:odd, :flag, nil, "keep only the requests whose budget stands out: slowest, GVL wait, garbage collection"],
+          [:outliers, :flag, nil, "keep only outliers: the slowest requests, or with far more GVL wait or GC"],
           [:request, :text, "PATH", "single requests of it, one at a time, " \
             "from Puma's taking to the end of the answer"],
           [:times, :count, "N", "requests with --request or --url",

@@ -35,8 +35,8 @@ module PumaTuner
         if ways.size > 1
           raise UsageError, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out"
         end
-        if option(:odd) && !profiler::STAMPED
-          raise UsageError, "--odd needs a profiler that says when and where each sample was taken: vernier"
+        if option(:outliers) && !profiler::STAMPED
+          raise UsageError, "--outliers needs a profiler that says when and where each sample was taken: vernier"
         end
         raise UsageError, "--token is of --url" if option(:token) && !option(:url)
         inside = (ways & %i[block request url]).first
@@ -46,7 +46,7 @@ module PumaTuner
       end
 
       # StackProf has never ended a server here; Vernier can (docs/profilers.md), but only it can tell requests apart.
-      def profiler = @profiler ||= Profile.profiler(option(:with) || (option(:odd) ? "vernier" : "stackprof"))
+      def profiler = @profiler ||= Profile.profiler(option(:with) || (option(:outliers) ? "vernier" : "stackprof"))
 
       def mode = profiler.known_mode(option(:mode))
 
@@ -98,7 +98,8 @@ module PumaTuner
       def server_costs
         run = Profile::ServerRun.new(command: app.command,
           traffic: (Options::Traffic.from(@options).traffic if option(:load)),
-          settings: settings(option(:odd) ? "odd" : "window"), profiler:, warmup_s:, duration_s:, boot_limit_s:,
+          settings: settings(option(:outliers) ? "outliers" : "window"), profiler:, warmup_s:, duration_s:,
+          boot_limit_s:,
           topology: option(:topology), echo: (@err unless option(:load)))
         @progress.stage("profile", run.expected_s) { run.call }.then { |taken| [taken.costs, taken.broken] }
       end

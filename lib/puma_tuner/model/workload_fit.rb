@@ -67,8 +67,8 @@ module PumaTuner
         ratio = unaccounted_count.fdiv(@observation.requests_count)
         return unless ratio > UNACCOUNTED_REMARK_RATIO
         return unknown(:budget, :unaccounted, ratio:) if ratio <= UNACCOUNTED_REFUSED_RATIO
-        raise InvalidMeasurement, "for #{Units.percent(ratio)} of the requests the breakdown is off from the wall time by more " \
-          "than 1%, so no model can be made of this recording. " \
+        raise InvalidMeasurement, "for #{Units.percent(ratio)} of the requests the breakdown is off from the wall " \
+          "time by more than 1%, so no model can be made of this recording. " \
           "Measure again with nothing else on the machine; if it happens again, please report it with the observation."
       end
 

@@ -20,7 +20,7 @@ module PumaTuner
 
       # @param command [Host::Command]
       # @param traffic [Load::Traffic, nil] nil: whatever requests come by themselves
-      # @param settings [Probe::Profiling::Settings] scope "window" or "odd"
+      # @param settings [Probe::Profiling::Settings] scope "window" or "outliers"
       # @param profiler [Class] of Profilers
       def initialize(command:, traffic:, settings:, profiler:, warmup_s:, duration_s:, boot_limit_s:,
         topology: nil, echo: nil)
@@ -163,21 +163,22 @@ module PumaTuner
         facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic)}
         reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target,
           command: Host::Masking.own_command)
-        return odd_costs(reading, facts) if @settings.scope == "odd"
+        return outlier_costs(reading, facts) if @settings.scope == "outliers"
         reading.call(@files, unknown: unknown, **facts)
       end
 
-      def odd_costs(reading, facts)
-        logs = @files.to_h { |path| [path, OddRequests.read("#{path}.requests")] }
-        odd = OddRequests.new(logs.values)
-        if odd.count.zero?
-          raise InvalidMeasurement, "none of #{odd.seen_count} requests stands out from its " \
+      def outlier_costs(reading, facts)
+        logs = @files.to_h { |path| [path, Outliers.read("#{path}.requests")] }
+        outliers = Outliers.new(logs.values)
+        if outliers.count.zero?
+          raise InvalidMeasurement, "none of #{outliers.seen_count} requests stands out from its " \
             "endpoint's others. Give it longer."
         end
-        reasons = odd.reasons.map { |reason, count| "#{reason}: #{count}" }.join(", ")
-        facts = {**facts, work_count: odd.count, work_noun: "odd request"}
-        costs = reading.call(@files, unknown:, **facts) { |samples, path| odd.inside(samples, logs.fetch(path)) }
-        costs.with(target: "#{target}; only the #{odd.count} of #{odd.seen_count} requests that stand out (#{reasons})")
+        reasons = outliers.reasons.map { |reason, count| "#{reason}: #{count}" }.join(", ")
+        facts = {**facts, work_count: outliers.count, work_noun: "outlier request"}
+        costs = reading.call(@files, unknown:, **facts) { |samples, path| outliers.inside(samples, logs.fetch(path)) }
+        costs.with(target: "#{target}; only the #{outliers.count} outliers of #{outliers.seen_count} requests " \
+          "(#{reasons})")
       end
 
       def target = "#{@command}, all threads#{", #{@topology}" if @topology}#{" under our load" if @traffic}"

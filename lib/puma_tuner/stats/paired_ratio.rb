@@ -40,9 +40,9 @@ module PumaTuner
       # as wide as this one, after Lehmann, "Nonparametric confidence intervals for a shift parameter" (1963).
       #
       # So a few spikes count as much as they widen the interval, which is what MinimumDetectableEffect needs. Rejected:
-      # the plain standard deviation, by which, with spikes in 8 of 100 trials, 20 pairs "need" 1.5 times the effect that
-      # they see 8 times in 10; Rousseeuw and Croux's Qn, by which 10 such pairs "see" an effect that they miss 4 times
-      # in 10.
+      # the plain standard deviation, by which, with spikes in 8 of 100 trials, 20 pairs "need" 1.5 times the effect
+      # that they see 8 times in 10; Rousseeuw and Croux's Qn, by which 10 such pairs "see" an effect that they miss 4
+      # times in 10.
       #
       # @return [Float, nil] of one pair's log-ratio; nil of fewer than two pairs
       def self.sd(baseline_values, variant_values, level_ratio: 0.95)

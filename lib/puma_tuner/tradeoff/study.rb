@@ -11,7 +11,8 @@ module PumaTuner
     # code_bytes: of machine code, in the largest process; code_ratio: of the limit at which YJIT stops compiling
     # new_code_ratio: of what YJIT has compiled in the end, how much came during the load
     # growth_ratio: of its memory at the end, how much came in the last third of the load
-    # pareto_optimal: whether no other variant is better in both; dominated: whether one is clearly so, by both intervals
+    # pareto_optimal: whether no other variant is better in both; dominated: whether one is clearly so, by both
+    #   intervals
     # remarks: sentences
     Point = Document.define(:variant, :settings, :cpu_ratio, :memory_ratio, :cpu_per_request_ns, :pss_bytes,
       :p99_ns, :code_bytes,

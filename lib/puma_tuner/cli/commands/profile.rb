@@ -9,8 +9,8 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :with, :directory, :boot_limit, :topology, :block, :data, :arrivals,
-        :seed, :mode, :interval, :odd, :request, :times, :token, :name, :iterations, :read, :whole, :list, :install,
-        :html, connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", load: true,
+        :seed, :mode, :interval, :outliers, :request, :times, :token, :name, :iterations, :read, :whole, :list,
+        :install, :html, connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", load: true,
         warmup: {default: "3", limits: 0..3_600},
         output: {
           usual: "profile.json in the app's tmp/puma_tuner; the profiler's own files go into a folder beside it"
@@ -19,7 +19,7 @@ module PumaTuner
       example [
         "--path /articles                                 # a server under load",
         "--with rperf --mode wall -- bundle exec puma     # whatever a command serves; waits, too",
-        "config.ru --odd --topology 1x5                   # why some requests are slow",
+        "config.ru --outliers --topology 1x5              # why some requests are slow",
         "config.ru --request /articles --with ruby-prof   # one request, every call counted",
         "--block query.rb --with ruby-prof --iterations 1",
         "--install ruby-prof"

@@ -107,7 +107,8 @@ module PumaTuner
 
         # @return [String] path of SVG
         def front
-          "M#{@study.pareto_front.map { |point| "#{@x_scale.place(point.memory)} #{@y_scale.place(point.cpu)}" }.join("L")}"
+          places = @study.pareto_front.map { |point| "#{@x_scale.place(point.memory)} #{@y_scale.place(point.cpu)}" }
+          "M#{places.join("L")}"
         end
 
         private

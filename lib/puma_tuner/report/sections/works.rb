@@ -160,7 +160,8 @@ module PumaTuner
           return if unaccounted_count.zero?
           all_count = @works.sum(&:requests_count)
           "#{Figures.count(unaccounted_count)} of #{Figures.counted(all_count, @noun)} " \
-            "(#{Units.percent(unaccounted_count.fdiv(all_count))}) have parts that do not add up to their wall time within 1%."
+            "(#{Units.percent(unaccounted_count.fdiv(all_count))}) have parts that do not add up to " \
+            "their wall time within 1%."
         end
 
         def left_out

@@ -31,14 +31,14 @@ module PumaTuner
           const_get(:Session)
           case settings.scope
           when "request" then OneRequest.install(settings)
-          when "odd" then RequestLog.install
+          when "outliers" then RequestLog.install
           end
         end
 
         def start(settings)
           raise "a profile is being taken already" if @session
           @session = session(settings)
-          RequestLog.begin_log if settings.scope == "odd"
+          RequestLog.begin_log if settings.scope == "outliers"
           @session.start
           nil
         rescue Exception # rubocop:disable Lint/RescueException -- a profiler that is not there raises LoadError
@@ -51,7 +51,7 @@ module PumaTuner
           session, @session = @session, nil
           raise "no profile is being taken" unless session
           path = session.stop
-          RequestLog.write("#{path}.requests") if session.odd?
+          RequestLog.write("#{path}.requests") if session.outliers?
           path
         end
       end

@@ -38,7 +38,7 @@ module PumaTuner
         end
 
         # @return [Boolean] whether the requests are logged beside
-        def odd? = @settings.scope == "odd"
+        def outliers? = @settings.scope == "outliers"
       end
     end
   end

@@ -6,8 +6,8 @@ module PumaTuner
       # The settings that the target process is told, by its environment.
       #
       # profiler: its name; mode: one of its own; interval_us: between samples, nil: the profiler's own
-      # folder: where its files go, absolute; scope: "window" (all that happens between two orders), "odd" (the same,
-      #   and a log of the requests) or "request" (single requests that carry the token)
+      # folder: where its files go, absolute; scope: "window" (all that happens between two orders), "outliers" (the
+      #   same, and a log of the requests) or "request" (single requests that carry the token)
       # paths: of the profiler's library, put at the end of $LOAD_PATH
       Settings = Data.define(:profiler, :mode, :interval_us, :folder, :scope, :token, :paths)
 

@@ -2,12 +2,12 @@
 
 module PumaTuner
   module Profile
-    # Which requests stand out, by their budget, and the samples that fell into them.
+    # Which requests are outliers, by their budget, and the samples that fell into them.
     #
-    # A request is odd when, among those of its endpoint, it belongs to the slowest (tail), or when it waited much more
-    # for the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3 interquartile
+    # A request is an outlier when, among those of its endpoint, it belongs to the slowest (tail), or when it waited
+    # much more for the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3 interquartile
     # ranges, Tukey's "far out" (Exploratory Data Analysis, 1977, ch. 2), and by a tenth of its own time.
-    class OddRequests
+    class Outliers
       TAIL_RATIO = 0.95
       FAR_OUT = 3
       LEAST_SHARE_RATIO = 0.1
@@ -42,7 +42,7 @@ module PumaTuner
 
       # @param samples [Samples] of one process, with threads and instants
       # @param log [Array<Logged>] of the same
-      # @return [Samples] those inside of odd requests
+      # @return [Samples] those inside of outliers
       def inside(samples, log)
         spans = log.select { |request| reasons_by_request.key?(request) }.group_by(&:thread)
           .transform_values { |requests| requests.sort_by(&:began_ns) }
