@@ -183,7 +183,7 @@ module Validation
     # generator fill it is they who wait.
     def disturbed(outcome, conditions, turns_per_ms, plan)
       return if outcome.complaint
-      PumaTuner::Prove::Laws.broken(outcome, conditions, arrivals: plan.arrivals)&.detail || PumaTuner::Prove::Disturbance.of_unpaired(conditions) ||
+      PumaTuner::Prove::ValidityChecks.failed(outcome, conditions, arrivals: plan.arrivals)&.detail || PumaTuner::Prove::Disturbance.of_unpaired(conditions) ||
         (@turns_per_ms && Speed.difference(turns_per_ms, @turns_per_ms, "while it was recorded"))
     end
 

@@ -8,7 +8,7 @@ module PumaTuner
   # - How a proof comes about: setup.
   # - What a proof does: proof, calibration, time_limit; rounds (kept by journal) of trials, each by a trial_runner (of
   #   a served app) or a block_runner (of a block of Ruby).
-  # - What happens in a trial: trial_run, memory_curve, conditions, laws; in a round: disturbance.
+  # - What happens in a trial: trial_run, memory_curve, conditions, validity_checks; in a round: disturbance.
   # - What ran: what_ran, declaration_check.
   # - What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks, noise_floor, expectations.
   # - What follows from a verdict: finding, cause.
@@ -34,7 +34,7 @@ module PumaTuner
     autoload :Finding, "puma_tuner/prove/finding"
     autoload :Journal, "puma_tuner/prove/journal"
     autoload :Judge, "puma_tuner/prove/judge"
-    autoload :Laws, "puma_tuner/prove/laws"
+    autoload :ValidityChecks, "puma_tuner/prove/validity_checks"
     autoload :Looks, "puma_tuner/prove/looks"
     autoload :MemoryCurve, "puma_tuner/prove/memory_curve"
     autoload :Metric, "puma_tuner/prove/metric"

@@ -114,9 +114,9 @@ class RoundsTest < TunerTest
     assert_equal [[6], false, "they scatter too much"], [asked, run.complete?, run.stopped_because]
   end
 
-  test "a law over a whole round voids all of it" do
+  test "a validity check that fails for a whole round voids all of its trials" do
     calls = 0
-    trials = rounds(law: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: "the answers differ") if (calls += 1) == 2 }).call
+    trials = rounds(check: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: "the answers differ") if (calls += 1) == 2 }).call
     assert_equal 14, trials.size
     assert_equal ["the answers differ"] * 2, trials.filter_map(&:void_reason)
   end

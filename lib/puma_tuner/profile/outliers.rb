@@ -5,8 +5,8 @@ module PumaTuner
     # Which requests are outliers, by their budget, and the samples that fell into them.
     #
     # A request is an outlier when, among those of its endpoint, it belongs to the slowest (tail), or when it waited
-    # much more for the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3 interquartile
-    # ranges, Tukey's "far out" (Exploratory Data Analysis, 1977, ch. 2), and by a tenth of its own time.
+    # much more for the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3
+    # interquartile ranges, Tukey's "far out" (Exploratory Data Analysis, 1977, ch. 2), and by a tenth of its own time.
     class Outliers
       TAIL_RATIO = 0.95
       FAR_OUT = 3

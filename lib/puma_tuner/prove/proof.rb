@@ -83,7 +83,7 @@ module PumaTuner
       def rounds(looks, clock = nil)
         Rounds.new(variants: @plan.variants, looks:, trial_runner: @trial_runner, random: Random.new(@plan.seed),
           kept: @kept, clock:, decided: ->(trials) { decided(trials) },
-          hopeless: ->(trials) { hopeless(trials, looks) }, law: ->(attempt) { unlike(attempt) },
+          hopeless: ->(trials) { hopeless(trials, looks) }, check: ->(attempt) { unlike(attempt) },
           marked: @plan.busy_machine ? :itself.to_proc : ->(trials) { @disturbance.mark(trials) })
       end
 
@@ -142,7 +142,7 @@ module PumaTuner
       end
 
       def ensure_equal_bodies(outcomes)
-        reason = Laws.unequal_bodies(outcomes) unless @plan.bodies_may_differ
+        reason = ValidityChecks.unequal_bodies(outcomes) unless @plan.bodies_may_differ
         if reason
           raise InvalidMeasurement, "#{reason}. What does not answer the same can't be compared; " \
             "if it is meant, --bodies-may-differ."
@@ -157,7 +157,7 @@ module PumaTuner
         detail = changed(attempt)
         # Not of the noise before: what an app answers may grow with time.
         unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
-          detail ||= Laws.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name)))
+          detail ||= ValidityChecks.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name)))
         end
         Void.new(kind: :unlike, detail:) if detail
       end

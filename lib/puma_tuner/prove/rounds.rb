@@ -21,11 +21,11 @@ module PumaTuner
       # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
       # @param hopeless [#call] trials so far -> why more would tell nothing, or
       #   nil; asked once, when there are enough for an interval
-      # @param law [#call] trials of an attempt -> Void of it as a whole, or nil
+      # @param check [#call] trials of an attempt -> Void of it as a whole, or nil
       # @param marked [#call] trials so far -> the same, with those void that others on the machine have disturbed
       # @param clock [TimeLimit::Clock, nil] of the time that was given
       def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, hopeless: ->(_) {},
-        law: ->(_) {}, marked: :itself.to_proc, clock: nil)
+        check: ->(_) {}, marked: :itself.to_proc, clock: nil)
         @variants = variants
         @looks = looks
         @trial_runner = trial_runner
@@ -33,7 +33,7 @@ module PumaTuner
         @kept = kept
         @decided = decided
         @hopeless = hopeless
-        @law = law
+        @check = check
         @marked = marked
         @clock = clock
         @trials = kept.trials.dup
@@ -133,7 +133,7 @@ module PumaTuner
 
       def run_round(round, &progress)
         attempt = @trial_runner.respond_to?(:together) ? together(round, &progress) : one_by_one(round, &progress)
-        void = @law.call(attempt) unless attempt.any?(&:void)
+        void = @check.call(attempt) unless attempt.any?(&:void)
         void ? attempt.map { |trial| trial.with(void:) } : attempt
       rescue VariantFailed => failure
         failed(@order[round], round, failure)

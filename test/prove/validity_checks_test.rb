@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-class LawsTest < TunerTest
+class ValidityChecksTest < TunerTest
   include PumaTuner
 
   CLOSED = Load::Arrivals.closed
@@ -13,7 +13,7 @@ class LawsTest < TunerTest
       p50_ns: 9_000_000, p90_ns: 15_000_000, p99_ns: 20_000_000, statuses: {"200" => 1_000}, unexpected_count: 0, socket_errors_count: 0, unknown: [], **fields)
   end
 
-  def broken(conditions = {}, outcome: self.outcome, arrivals: CLOSED, **) = Prove::Laws.broken(outcome, conditions, arrivals:, **)&.detail
+  def broken(conditions = {}, outcome: self.outcome, arrivals: CLOSED, **) = Prove::ValidityChecks.failed(outcome, conditions, arrivals:, **)&.detail
 
   test "a quiet trial with right answers breaks none" do
     assert_nil broken({"foreign_cpu_ratio" => 0.02, "stolen_ratio" => 0, "throttled_count" => 0, "generator_cpu_ratio" => 0.2, "in_flight_ratio" => 0.98})
@@ -43,8 +43,8 @@ class LawsTest < TunerTest
   end
 
   test "what the app does wrong is told apart from what the generator does" do
-    assert_equal :failed, Prove::Laws.broken(outcome(unexpected_count: 3), {}, arrivals: CLOSED).kind
-    assert_equal :generator, Prove::Laws.broken(outcome, {"generator_cpu_ratio" => 0.95}, arrivals: CLOSED).kind
+    assert_equal :failed, Prove::ValidityChecks.failed(outcome(unexpected_count: 3), {}, arrivals: CLOSED).kind
+    assert_equal :generator, Prove::ValidityChecks.failed(outcome, {"generator_cpu_ratio" => 0.95}, arrivals: CLOSED).kind
   end
 
   test "a generator that is busy all the time, or late" do
@@ -54,7 +54,7 @@ class LawsTest < TunerTest
     assert_nil broken({"lag_p99_ns" => 3_000_000}, outcome: outcome(p50_ns: 100_000_000), arrivals: OPEN)
   end
 
-  def unequal(one, other) = Prove::Laws.unequal_bodies({"a" => outcome(body_bytes_ranges: one), "b" => outcome(body_bytes_ranges: other)})
+  def unequal(one, other) = Prove::ValidityChecks.unequal_bodies({"a" => outcome(body_bytes_ranges: one), "b" => outcome(body_bytes_ranges: other)})
 
   test "answers of other lengths are not the same answers" do
     assert_match(/the answers to request 1 are of 5 bytes with a, and of 3700 bytes with b/, unequal([[5, 5]], [[3_700, 3_700]]))
@@ -64,6 +64,6 @@ class LawsTest < TunerTest
   end
 
   test "generators that do not look at bodies prove nothing of them" do
-    assert_nil Prove::Laws.unequal_bodies({"a" => outcome, "b" => outcome})
+    assert_nil Prove::ValidityChecks.unequal_bodies({"a" => outcome, "b" => outcome})
   end
 end

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Prove
-    # What must hold of every trial, whatever it measured. Laws look at causes; results never decide which rounds are
+    # What must hold of every trial, whatever it measured. They look at causes; results never decide which rounds are
     # kept. What others on the machine do is no matter of one trial: see Disturbance.
-    module Laws
+    module ValidityChecks
       # A generator this busy sends late.
       GENERATOR_CPU_RATIO = 0.9
 
@@ -31,11 +31,11 @@ module PumaTuner
         # @param conditions [Hash{String => Numeric, nil}]
         # @param turns_count [Integer] of the load
         # @return [Void, nil] why the trial must not count
-        def broken(outcome, conditions, arrivals:, turns_count: 1)
+        def failed(outcome, conditions, arrivals:, turns_count: 1)
           return Void.new(kind: :failed, detail: outcome.complaint) if outcome.complaint
           busy_clients = !arrivals.open? && arrivals.think_ns.zero?
-          detail = broken_by_generator(outcome, conditions) ||
-            (broken_by_little(outcome, conditions, turns_count) if busy_clients)
+          detail = failed_by_generator(outcome, conditions) ||
+            (failed_by_little(outcome, conditions, turns_count) if busy_clients)
           Void.new(kind: :generator, detail:) if detail
         end
 
@@ -56,7 +56,7 @@ module PumaTuner
 
         private
 
-        def broken_by_generator(outcome, conditions)
+        def failed_by_generator(outcome, conditions)
           busy, lag_ns = conditions.values_at("generator_cpu_ratio", "lag_p99_ns")
           if busy && busy > GENERATOR_CPU_RATIO
             "the load generator used #{Units.percent(busy)} of a core: it, not the server, was the bottleneck"
@@ -65,7 +65,7 @@ module PumaTuner
           end
         end
 
-        def broken_by_little(outcome, conditions, turns_count)
+        def failed_by_little(outcome, conditions, turns_count)
           in_flight = conditions["in_flight_ratio"] or return
           edges = EDGE_RATIO * outcome.mean_ns * turns_count / outcome.duration_ns
           return if in_flight.between?(IN_FLIGHT_RATIOS.min - edges, IN_FLIGHT_RATIOS.max + edges)
