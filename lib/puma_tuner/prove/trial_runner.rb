@@ -137,7 +137,8 @@ module PumaTuner
 
       def finished(served, variant, round, position)
         outcomes[variant.name] = served.outcome
-        void = served.gone || ValidityChecks.failed(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:)
+        void = served.gone ||
+          ValidityChecks.failed(served.outcome, served.conditions, arrivals: @traffic.arrivals, turns_count:)
         Trial.new(variant: variant.name, round:, position:, requests_count: served.outcome.counted_count, void:,
           **served.facts)
       end
