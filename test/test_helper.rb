@@ -16,7 +16,7 @@ end
 Warning.singleton_class.prepend(WarningsRaise)
 $VERBOSE = true
 
-# The base of all tests: names are sentences, each test asserts something, none runs for ever, and none is skipped but those that
+# The base of all tests: names are sentences, each test asserts something, none runs forever, and none is skipped but those that
 # AllowedSkips lists.
 class TunerTest < Minitest::Test
   TIME_LIMIT_S = 120

@@ -11,7 +11,7 @@ class WarmupRunTest < TunerTest
       gc_count: collections || (@collections_count = @collections_count.to_i + 1))
   end
 
-  # @param windows [Array<Window>] the last one goes on for ever
+  # @param windows [Array<Window>] the last one goes on forever
   def warmup(windows, limit_s: 20)
     sent = windows.dup
     WarmupRun.new(window_s: 0.001, limit_s:) { |seconds| sleep(seconds) && ((sent.size > 1) ? sent.shift : sent.first) }.call
@@ -63,7 +63,7 @@ class WarmupRunTest < TunerTest
     assert_operator counts.sort[100], :<=, 4
   end
 
-  test "what trends for ever is never steady, and stopped at the limit" do
+  test "what trends forever is never steady, and stopped at the limit" do
     number = 0
     result = WarmupRun.new(window_s: 0.001, limit_s: 0.05) { |seconds| sleep(seconds) && window(gc: 10 * (number += 1)) }.call
     refute result.steady

@@ -178,7 +178,7 @@ class SimulatedLocksTest < TunerTest
     assert_operator simulate(roomy, "1x3").throughput_per_s, :>, 100
   end
 
-  test "a background thread that goes on for ever does not hide a deadlock" do
+  test "a background thread that goes on forever does not hide a deadlock" do
     background = [Model::BackgroundDemand.new(name: "metrics", burst_ns: MS, gap_ns: 10 * MS)]
     ring = app(in_order(0, 1), in_order(1, 0), kinds_of_locks: %w[mutex mutex], connections_count: 4, background:)
     assert_raises(Predict::Deadlock) { simulate(ring, "1x4", arrivals: Model::Arrivals.open(200)) }

@@ -60,7 +60,7 @@ class RoundsTest < TunerTest
     refute run.complete?
   end
 
-  test "void rounds are bounded in all, too: a variant that fails in every second round is not tried for ever" do
+  test "void rounds are bounded in all, too: a variant that fails in every second round is not tried forever" do
     run = rounds(looks: Looks.fixed(10), runner: FakeRunner.new(void_at: (0..200).step(4)))
     assert_equal 6, run.call.each_slice(2).count { |attempt| attempt.any?(&:void) }
     assert_match(/\A6 rounds were void/, run.stopped_because)

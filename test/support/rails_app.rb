@@ -76,7 +76,7 @@ class RailsApp
 
   private
 
-  # As ServedApp stops its Puma, which may wait for ever for its own wake-up pipe.
+  # As ServedApp stops its Puma, which may wait forever for its own wake-up pipe.
   def stop(server, reader)
     return unless server
     Process.kill(:TERM, server.pid)

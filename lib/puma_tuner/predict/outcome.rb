@@ -9,7 +9,7 @@ module PumaTuner
 
       def initialize(locks)
         @locks = locks
-        super("threads wait for each other's locks for ever: #{locks.join(", ")}")
+        super("threads wait for each other's locks forever: #{locks.join(", ")}")
       end
     end
 

@@ -136,7 +136,7 @@ module PumaTuner
 
       def deadlocked(deadlock)
         names = @workload.locks.values_at(*deadlock.locks).map(&:name)
-        "requests that hold locks wait for each other's for ever (a deadlock): #{names.join(" and ")}"
+        "requests that hold locks wait for each other's forever (a deadlock): #{names.join(" and ")}"
       end
 
       def simulate(scenario, workload, machine, requests_count)
@@ -169,7 +169,7 @@ module PumaTuner
 
       def hopeless(scenario, capacity_per_s)
         "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive and at most #{Units.rate(capacity_per_s)}/s " \
-          "can be served: the queue grows for ever"
+          "can be served: the queue grows without bound"
       end
 
       # The queue grows when more requests are under way at the end than at the beginning, in run after run: by over
@@ -183,7 +183,7 @@ module PumaTuner
         return if mean < 0.01 || mean < 3 * error
         # The share counts the requests by which the queue has grown for each that was served.
         "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, " \
-          "#{(100 * mean / (1 + mean)).round}% find no room in time: the queue grows for ever"
+          "#{(100 * mean / (1 + mean)).round}% find no room in time: the queue grows without bound"
       end
 
       def means(outcomes)

@@ -295,7 +295,7 @@ static uint64_t time_cycle(void)
 }
 
 /* Puts the hook in, which does nothing until the clock is started. In the process that will fork those which are watched: Ruby's lock
- * around its hooks is copied at a fork as it is (Bug #21959), so that a child that puts in a hook of its own may wait for ever for a
+ * around its hooks is copied at a fork as it is (Bug #21959), so that a child that puts in a hook of its own may wait forever for a
  * thread that it has not got.
  *
  * Contract: GVL held, ordinary Ruby code of the main Ractor. Safe to call again. False when there is no memory. */

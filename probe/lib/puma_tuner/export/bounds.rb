@@ -3,7 +3,7 @@
 module PumaTuner
   module Export
     # The upper bounds of exported buckets: edges of the ledgers' own, so that counts move over whole and nothing is
-    # guessed, and the same everywhere and for ever, so that histograms of many pods add up.
+    # guessed, and the same everywhere and forever, so that histograms of many pods add up.
     #
     # The buckets lead from one power of two nanoseconds to another, with so many equal steps to each doubling (a
     # divisor of 32). A percentile is known to the bucket it lies in: with eight steps, to 12.5% of itself at worst,

@@ -3,7 +3,7 @@
 module PumaTuner
   module Probe
     # Ruby's lock around the hooks of threads is copied at a fork as it is (Bug #21959): when a thread of the parent was
-    # in a hook just then, a child that puts in a hook of its own waits for ever. So ours is put in where servers are
+    # in a hook just then, a child that puts in a hook of its own waits forever. So ours is put in where servers are
     # forked from, and where that was not done, in no child of a process in which others may have one.
     module OtherHooks
       # Versions in which the child begins with a new lock.

@@ -199,7 +199,7 @@ module PumaTuner
       end
 
       # Puma tells its server's thread to stop through a pipe, which that thread closes at once, while who has written
-      # still waits for the GVL. With Ruby 3.4 each then waits for the other for ever (puma/puma#3677): of 15 stops of a
+      # still waits for the GVL. With Ruby 3.4 each then waits for the other forever (puma/puma#3677): of 15 stops of a
       # cluster on two busy cores, 10 hung, and 8 with syswrite, which the next Puma has. A write that never lets go of
       # the GVL is over before: none hung.
       module Stopping

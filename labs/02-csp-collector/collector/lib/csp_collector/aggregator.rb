@@ -95,7 +95,7 @@ module CspCollector
 
     # @return [Integer] chunks that were counted
     def read_file(file)
-      size_bytes = file.size # no further, or a writer who is quicker than this would keep it for ever
+      size_bytes = file.size # no further, or a writer who is quicker than this would keep it forever
       chunks_count = 0
       while (position = @store.position(file))
         chunk = Source.read(file, position.offset_bytes, position.skipping)

@@ -11,7 +11,7 @@ module CspCollector
   # torn line, and the next write ends that before it begins. Several worker processes share one stream, so there the whole
   # of a write is under a file lock, and each begins with an empty line: who died writing could not tell the others.
   #
-  # A reader who has stopped reading must not hold up the threads for ever: after a limit the write is refused, and so is
+  # A reader who has stopped reading must not hold up the threads forever: after a limit the write is refused, and so is
   # every further one, at once, until the stream takes something again.
   class Output
     # What a pipe that is ready at all takes without blocking (POSIX's PIPE_BUF on Linux).

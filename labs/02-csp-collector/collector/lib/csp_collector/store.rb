@@ -60,7 +60,7 @@ module CspCollector
     # @param path [String] of the database; made when it is not there
     # @param window [String] one of WINDOWS_S; a database keeps the one that it was made with
     # @param top_count [Integer] kinds of violation kept apart in each window
-    # @param keep_days [Integer, nil] how long windows are kept; nil: for ever
+    # @param keep_days [Integer, nil] how long windows are kept; nil: forever
     # @raise [UsageError]
     def initialize(path, window: "hour", top_count: 1_000, keep_days: nil, clock: -> { Time.now })
       @window_s = WINDOWS_S.fetch(window)
