@@ -32,7 +32,7 @@ module Bench
       end
     end
 
-    # Ends the program with the block's status; with 2 for what the user can mend, and 130 after Ctrl-C. Whatever was started
+    # Ends the program with the block's status; with 2 for what the user can fix, and 130 after Ctrl-C. Whatever was started
     # has been ended on the way here.
     #
     # @param name [String] as it is called to the user

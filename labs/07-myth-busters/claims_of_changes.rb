@@ -13,7 +13,7 @@ module PumaTuner
         SESSION_RATIO = 1 / (1 - 0.05)
 
         # Found here, as IO threads brought nothing after the first requests; known since June 2026.
-        LEAK = "Puma 8.0.2 counts an IO thread that has ended as still there, and soon starts none any more (puma/puma#3958, mended by #3968)."
+        LEAK = "Puma 8.0.2 counts an IO thread that has ended as still there, and soon starts none any more (puma/puma#3958, fixed by #3968)."
 
         # @param measured [Measured]
         def initialize(measured)
@@ -81,8 +81,8 @@ module PumaTuner
             change("a time slice of 10 instead of 100 ms: throughput, realistic", realistic, "throughput", "slice 10 ms", base),
             change("a time slice of 10 instead of 100 ms: p99, realistic", realistic, "p99", "slice 10 ms", base),
             change("Puma 8's IO threads: throughput, 9 of 10 requests only wait, 3 threads", mixed, "throughput", "with 17 IO threads", three, note: LEAK),
-            change("Puma 8's IO threads, mended: throughput, the same mix", mixed, "throughput", "with 17 IO threads, mended", three, note: "With the count put right, by a patch of ours."),
-            change("Puma 8's IO threads, mended, over as many plain threads: throughput, the same mix", mixed, "throughput", "with 17 IO threads, mended", Variants::MIXED.last.name),
+            change("Puma 8's IO threads, fixed: throughput, the same mix", mixed, "throughput", "with 17 IO threads, fixed", three, note: "With the count put right, by a patch of ours."),
+            change("Puma 8's IO threads, fixed, over as many plain threads: throughput, the same mix", mixed, "throughput", "with 17 IO threads, fixed", Variants::MIXED.last.name),
             change("Falcon over Puma with a thread per client: throughput, io-only", waiting, "throughput", "Falcon", many),
             change("Falcon over Puma with 5 threads: throughput, realistic", realistic, "throughput", "Falcon", base, note: "Fibers share one GVL just as threads do.")
           ]

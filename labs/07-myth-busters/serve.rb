@@ -11,9 +11,9 @@ rackup = File.join(__dir__, "config.ru")
 case ARGV.fetch(0)
 when "puma"
   require "puma/cli"
-  if ENV["MYTH_MEND_IO"] == "on"
+  if ENV["MYTH_FIX_IO"] == "on"
     require "puma/server"
-    require_relative "mended_io_threads"
+    require_relative "fixed_io_threads"
   end
   Puma::CLI.new(["--silent", rackup]).run
 when "falcon"

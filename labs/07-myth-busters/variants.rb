@@ -36,7 +36,7 @@ module PumaTuner
         MIXED = [
           THREE,
           Entrant.puma("1x3", name: "with 17 IO threads", puma_options: IO_THREADS, environment: MARKED),
-          Entrant.puma("1x3", name: "with 17 IO threads, mended", puma_options: IO_THREADS, environment: {**MARKED, "MYTH_MEND_IO" => "on"}),
+          Entrant.puma("1x3", name: "with 17 IO threads, fixed", puma_options: IO_THREADS, environment: {**MARKED, "MYTH_FIX_IO" => "on"}),
           Entrant.puma("1x20")
         ].freeze
         MIX = {"/io-only" => 9, "/cpu-only" => 1}.freeze

@@ -44,7 +44,7 @@ class DataFileTest < TunerTest
     assert_equal 1_001, read("a\n#{"1\n" * 1_001}").rows.size
   end
 
-  test "says how to mend a file that can't be read" do
+  test "says how to fix a file that can't be read" do
     error = assert_raises(PumaTuner::UsageError) { DataFile.read("/nowhere/data.csv") }
     assert_match(/cannot read \/nowhere\/data\.csv: No such file.*CSV file/, error.message)
   end

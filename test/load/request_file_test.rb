@@ -132,7 +132,7 @@ class RequestFileTest < TunerTest
     ["", "# nothing yet\n"].each { |text| assert_match(/holds no request; .*GET \//, complaint(text)) }
   end
 
-  test "says how to mend a file that cannot be read" do
+  test "says how to fix a file that cannot be read" do
     error = assert_raises(PumaTuner::UsageError) { Load::Mix.read("/nowhere/requests.txt") }
     assert_match(/cannot read \/nowhere\/requests\.txt: No such file.*Give the path/, error.message)
   end

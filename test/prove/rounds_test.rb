@@ -51,7 +51,7 @@ class RoundsTest < TunerTest
     run = rounds(runner: FakeRunner.new(void_at: (0..100)))
     assert_equal 6, run.call.size
     refute run.complete?
-    assert_match(/\A3 rounds in a row were void, the last because, with (today|recommended), .*500.*mend the app/i, run.stopped_because)
+    assert_match(/\A3 rounds in a row were void, the last because, with (today|recommended), .*500.*fix the app/i, run.stopped_because)
   end
 
   test "what the rounds told before an app began to fail is kept" do

@@ -17,7 +17,7 @@ module PumaTuner
       # @return [Array<String>, nil] of the blocks
       def names = reports["loaded"]
 
-      # @return [String, nil] what the user has to mend, as a clause: the file
+      # @return [String, nil] what the user has to fix, as a clause: the file
       #   can't be loaded, the block can't be run once
       def mistake
         return failure unless failure.nil? || called?

@@ -20,17 +20,17 @@ module PumaTuner
 
       # @return [String, nil] why no hook can be put in here; nil when it can
       def why_not(version: RUBY_VERSION, forked: Process.pid != FIRST_PID, features: $LOADED_FEATURES)
-        return if GvlClock.installed? || !forked || mended?(version)
+        return if GvlClock.installed? || !forked || fixed?(version)
         tool = features.filter_map { |path| path[TOOLS, 1] }.first or return
         "#{tool} has a hook, too, and Ruby #{version} may hang when one is put in after a fork (Bug #21959). " \
           "Have the probe loaded before the fork, or Ruby updated"
       end
 
-      def mended?(version)
+      def fixed?(version)
         from = MENDED[version[/\A\d+\.\d+/]]
         from.nil? || (version.split(".").map(&:to_i) <=> from.split(".").map(&:to_i)) >= 0
       end
-      private_class_method :mended?
+      private_class_method :fixed?
     end
   end
 end

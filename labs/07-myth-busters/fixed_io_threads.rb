@@ -2,7 +2,7 @@
 
 # Puma 8.0.2 does not count off an IO thread that ends because there are threads enough: its pool then takes itself for full, and starts no other
 # (puma/puma#3958). Whoever ends has been taken from the list by the time it calls this, under the pool's lock, so the list has the right number.
-module MendedIOThreads
+module FixedIOThreads
   private
 
   def trigger_before_thread_exit_hooks
@@ -11,4 +11,4 @@ module MendedIOThreads
   end
 end
 
-Puma::ThreadPool.prepend(MendedIOThreads)
+Puma::ThreadPool.prepend(FixedIOThreads)
