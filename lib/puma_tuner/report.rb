@@ -44,7 +44,7 @@ module PumaTuner
       autoload :Profile, "puma_tuner/report/sections/profile"
       autoload :Proof, "puma_tuner/report/sections/proof"
       autoload :Ran, "puma_tuner/report/sections/ran"
-      autoload :Rests, "puma_tuner/report/sections/rests"
+      autoload :Methodology, "puma_tuner/report/sections/methodology"
       autoload :Threads, "puma_tuner/report/sections/threads"
       autoload :Tradeoff, "puma_tuner/report/sections/tradeoff"
       autoload :Tuning, "puma_tuner/report/sections/tuning"

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "proof_fixture"
 
 class ReportHowMeasuredTest < TunerTest
-  def how(verdict = ProofFixture.gems) = PumaTuner::Report::Sections::Rests.new(PumaTuner::Report::Contents.of(verdict))
+  def how(verdict = ProofFixture.gems) = PumaTuner::Report::Sections::Methodology.new(PumaTuner::Report::Contents.of(verdict))
 
   test "order and seed are told, and how often each came first" do
     assert_equal "12 rounds of 2 variants, each in a fresh process, in shuffled order (seed 7); first came json 2.7.2 in 6 and json 2.8.1 in 6.", how.table["rounds"]

@@ -34,7 +34,7 @@ module PumaTuner
               Part.new(id: "charts", title: "In pictures", sections: [charts]),
               Part.new(id: "tables", title: "In numbers",
                 sections: @finding.tables.each_with_index.map { |table, index| table(table, index + 1) }),
-              Part.new(id: "foundations", title: "What this rests on", sections: [foundations])
+              Part.new(id: "methodology", title: "Methodology", sections: [foundations])
             ])
         end
 
@@ -82,14 +82,14 @@ module PumaTuner
 
         def foundations
           rounds = @finding.verdicts.map do |name, verdict|
-            facts = Report::Sections::Rests.new(Report::Contents.of(verdict)).table.except("machine")
+            facts = Report::Sections::Methodology.new(Report::Contents.of(verdict)).table.except("machine")
             Aside.new([Folded.new("How it was measured: #{name}", [Labelled.new(facts)])])
           end
           machine = @finding.machine
           facts = {"machine" => [Report::Facts.machine(machine), Units.mebibytes(machine.memory_bytes),
             machine.kernel].join(", "), "begun" => @finding.started_at,
                    "unknown" => @finding.unknown.map { |what, reason| "#{what}: #{reason}" }}
-          Section.new(id: "rests", title: "What this rests on", blocks: [*rounds, Labelled.new(facts, style: :list)])
+          Section.new(id: "how-measured", title: "Methodology", blocks: [*rounds, Labelled.new(facts, style: :list)])
         end
       end
     end

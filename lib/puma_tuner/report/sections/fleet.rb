@@ -41,7 +41,7 @@ module PumaTuner
             parts: [Part.new(id: "comparison", title: "How they differ", sections: [comparison]),
               Part.new(id: "mix", title: "Endpoint mix", sections: [mix]),
               Part.new(id: "services", title: "Services", sections: [services]),
-              Part.new(id: "foundations", title: "What this rests on", sections: [foundations])])
+              Part.new(id: "methodology", title: "Methodology", sections: [foundations])])
         end
 
         # @return [Array<Told>] the comparison's rows in words
@@ -156,7 +156,7 @@ module PumaTuner
             "blocks" => "#{Figures.counted(@comparison.blocks_count, "block")} of #{block}#{hours_note}",
             **Unknowns.of(@comparison.unknown).transform_keys { |what| "unknown: #{what}" }
           }
-          Section.new(id: "sources", title: "What this rests on", open: false, blocks: [Labelled.new(rows)])
+          Section.new(id: "sources", title: "Methodology", open: false, blocks: [Labelled.new(rows)])
         end
 
         def number(row, number)

@@ -65,7 +65,7 @@ module PumaTuner
               Part.new(id: "flame-graph", title: "Who called whom", sections: [flame_graph]),
               Part.new(id: "methods", title: "By method", sections: [methods_section]),
               Part.new(id: "objects", title: "By class and line", sections: [objects]),
-              Part.new(id: "foundations", title: "What it rests on", sections: [foundations])])
+              Part.new(id: "methodology", title: "Methodology", sections: [foundations])])
         end
 
         # @return [String] of one request where that is known, else of the whole
@@ -181,7 +181,7 @@ module PumaTuner
                   files => @costs.files.join(", "), "to look at them" => @costs.viewer,
                   "machine" => Facts.machine(@costs.machine), "kernel" => @costs.machine.kernel,
                   "remarks" => (notes if @costs.methods.empty?)}
-          Section.new(id: "profiler", title: "What it rests on", open: false, blocks: [Labelled.new(rows)])
+          Section.new(id: "profiler", title: "Methodology", open: false, blocks: [Labelled.new(rows)])
         end
       end
     end

@@ -28,7 +28,7 @@ module PumaTuner
             command: @study.verdict.command,
             head: [Labelled.new(points(bytes), style: :points)],
             parts: [Part.new(id: "variants", title: "By variant", sections: [variants]),
-              Part.new(id: "foundations", title: "What it rests on", sections: [foundations])])
+              Part.new(id: "methodology", title: "Methodology", sections: [foundations])])
         end
 
         # @return [Array<Told>] from the least memory to the most
@@ -98,7 +98,7 @@ module PumaTuner
             "in shuffled order; #{Figures.counted(verdict.voided_count, "trial")} void and run again",
                   "load" => verdict.load&.arrivals, "machine" => Facts.machine(verdict.machine),
                   "kernel" => verdict.machine.kernel, "begun" => verdict.started_at}
-          Section.new(id: "rounds", title: "What it rests on", brief: :never, open: false, blocks: [Labelled.new(rows)])
+          Section.new(id: "rounds", title: "Methodology", brief: :never, open: false, blocks: [Labelled.new(rows)])
         end
       end
     end

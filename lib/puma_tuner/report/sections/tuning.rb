@@ -27,7 +27,7 @@ module PumaTuner
                 sections: [@contents.advice_list && Advice.of(@contents)]),
               Part.new(id: "proof", title: @contents.whole? ? "Did it hold?" : "What the rounds showed",
                 sections: proof),
-              Part.new(id: "foundations", title: "What this rests on", sections: [Foundations.of(@contents)])
+              Part.new(id: "methodology", title: "Methodology", sections: [Foundations.of(@contents)])
             ])
         end
 
@@ -54,7 +54,7 @@ module PumaTuner
           [@contents.workload && Demands.of(@contents.workload), @contents.machine && Machine.of(@contents.machine)]
         end
 
-        def proof = @contents.verdict ? [Proof, Causes, Ran, Rests].map { |section| section.of(@contents) } : []
+        def proof = @contents.verdict ? [Proof, Causes, Ran, Methodology].map { |section| section.of(@contents) } : []
       end
     end
   end

@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     module Sections
       # How the rounds went and what their verdict rests on: the conditions, and all that speaks against it.
-      class Rests < Base
+      class Methodology < Base
         # At the end of a condition's name.
         UNITS = /_(ratio|ns|bytes|count)\z/
 
@@ -27,7 +27,7 @@ module PumaTuner
         # @return [Blocks::Section]
         def section
           rows = {**table, "void rounds" => voids, "not steady" => unsteady, "remarks" => remarks}
-          Section.new(id: "how-measured", title: "What the proof rests on", brief: :never, open: false,
+          Section.new(id: "how-measured", title: "Methodology of the proof", brief: :never, open: false,
             blocks: [Labelled.new(rows), *noise])
         end
 
