@@ -11,15 +11,17 @@ module PumaTuner
     autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Rule, "puma_tuner/advise/rule"
 
-    # One to a file. Of a new one, its file and its test, its name here, and what it says (Report::AdviceWords).
+    # All of rules/. A new one takes three files of one name and changes none: the rule in rules/, what it says in
+    # report/advice_words/, and its test.
     module Rules
-      # In the order in which they are asked: the recommendation comes first, then the remarks.
-      ALL = {Topology: "topology", LockBound: "lock_bound", LongBursts: "long_bursts", Gc: "gc"}.freeze
+      PATHS = Dir["#{__dir__}/advise/rules/*.rb"].to_h do |path|
+        [File.basename(path, ".rb").split("_").map(&:capitalize).join.to_sym, path]
+      end.freeze
 
-      ALL.each { |name, file| autoload name, "puma_tuner/advise/rules/#{file}" }
+      PATHS.each { |name, path| autoload name, path }
 
-      # @return [Array<Class>]
-      def self.all = ALL.keys.map { |name| const_get(name) }
+      # @return [Array<Class>] the first is asked first: the recommendation, then the remarks
+      def self.all = PATHS.keys.map { |name| const_get(name) }.sort_by { |rule| -rule::PRIORITY }
     end
   end
 end

@@ -42,6 +42,10 @@ class AdvisorTest < TunerTest
     assert_equal files.sort, Advise::Rules.all.map { |rule| rule.new(Advise::Constraints.new).send(:rule_name) }.sort
   end
 
+  test "no two rules have the same priority" do
+    assert_empty Advise::Rules.all.group_by { |rule| rule::PRIORITY }.reject { |_, rules| rules.one? }
+  end
+
   test "a rule must say what it advises" do
     assert_raises(InvariantError) { Advise::Rule.new(Advise::Constraints.new).call(workload, sweep(forecast("1x5", 1))) }
   end

@@ -6,15 +6,24 @@ require "support/builders"
 class AdviceWordsTest < TunerTest
   include Builders
 
-  WORDS = Report::AdviceWords::WORDS
-  SOURCES = Dir[File.expand_path("../../lib/puma_tuner/advise/**/*.rb", __dir__)].map { |path| File.read(path) }
+  RULES = Report::AdviceWords::RULES
+  FOLDER = File.expand_path("../../lib/puma_tuner/advise", __dir__)
+
+  # @param path [String] below advise/
+  # @return [Array<Symbol>] kinds of statements that the file makes
+  def said(path) = File.read("#{FOLDER}/#{path}").scan(/(?:\bsay|Statement\.of)\(:(\w+)/).flatten.map(&:to_sym).uniq
 
   def words(kind, **facts) = Report::AdviceWords.words(PumaTuner::Statement.of(kind, **facts))
 
-  test "there are words for all that rules say, and a rule for all words" do
-    said = SOURCES.flat_map { |text| text.scan(/(?:\bsay|Statement\.of)\(:(\w+)/).flatten }.map(&:to_sym).uniq
-    assert_operator said.size, :>, 40
-    assert_equal WORDS.keys.sort, [*said, :told].sort
+  test "there are words for all that a rule says, and no others, in the file of its name" do
+    said = Dir.children("#{FOLDER}/rules").to_h { |file| [File.basename(file, ".rb"), said("rules/#{file}")] }
+    said["topology"] |= said("evidence.rb")
+    assert_operator said["topology"].size, :>, 15
+    assert_equal said.transform_values(&:sort).sort, RULES.transform_values { |words| words.keys.sort }.sort
+  end
+
+  test "two rules say nothing of the same kind" do
+    assert_equal RULES.values.sum(&:size) + 1, Report::AdviceWords::WORDS.size
   end
 
   test "a statement is data, and comes back from a file as it was" do

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Advise
-    # Base of the rules. One rule to a file in rules/: above the class its evidence,
-    # threshold and the threshold's source, predicted effect, cost and undo; beside
-    # it a test of the same name. Rules has the list, in their order.
+    # Base of the rules. One rule to a file in rules/: above the class its evidence, threshold and the threshold's
+    # source, predicted effect, cost and undo; PRIORITY is its place among all advice, the higher coming first. What it
+    # says stands in report/advice_words/ under the same name, and beside it is a test of the same name.
     class Rule
       # @param constraints [Constraints]
       def initialize(constraints)

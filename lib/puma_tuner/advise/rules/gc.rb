@@ -8,6 +8,8 @@ module PumaTuner
       # Evidence: GC timed inside recorded requests. Effect: none predicted, it depends on what is found. Cost: work on
       # the code, or memory. Undo: the old values of whatever variable was set.
       class Gc < Rule
+        PRIORITY = 40
+
         # Without any GC at all, throughput bound by CPU would rise by a ninth. Below that there is little to win.
         LEAST_GC_RATIO = 0.1
 

@@ -10,6 +10,8 @@ module PumaTuner
       # alone. Of other locks the recording does not tell which it was. Effect: none predicted, neither is in the model.
       # Cost: connections, or work on the code. Undo: the old size, or the old log level.
       class LockBound < Rule
+        PRIORITY = 80
+
         # By Amdahl's law a fifth of a request that only one thread at a time can do caps the gain from any number of
         # threads at five.
         LEAST_LOCK_RATIO = 0.2

@@ -8,6 +8,8 @@ module PumaTuner
       # Evidence: the bursts of recorded requests. Effect: none predicted; it is the other requests' tail that gains,
       # and that depends on who is beside whom. Cost: the long requests take longer. Undo: the variable removed.
       class LongBursts < Rule
+        PRIORITY = 60
+
         # Half a time slice of Ruby's default 100 ms. A thread back from its IO waits
         # for the rest of such a burst, up to the whole slice, at every return: next
         # to one computing thread a cycle of 1.2 ms was measured to take 101 ms.

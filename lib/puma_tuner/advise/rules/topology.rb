@@ -11,6 +11,8 @@ module PumaTuner
       # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
       # database connections. Undo: today's options.
       class Topology < Rule
+        PRIORITY = 100
+
         def call(workload, sweep)
           @sweep = sweep
           @choice = Choice.new(sweep, @constraints)

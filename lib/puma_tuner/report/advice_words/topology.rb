@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module AdviceWords
+      # What Advise::Rules::Topology says.
+      TOPOLOGY = {
+        # Titles.
+        stay: ->(today:) { "Stay with #{today}" },
+        stay_unmet: ->(today:, constraints:) {
+          "Stay with #{today}: nothing predicted meets " \
+            "#{AdviceWords.limits(constraints)}"
+        },
+        go: ->(today:, advised:, constraints:, **gain) {
+          "Go from #{today} to #{advised}#{", to meet #{AdviceWords.limits(constraints)}" if constraints}: " \
+            "#{AdviceWords.gain(**gain)}"
+        },
+        go_to_steady: ->(today:, advised:) { "Go from #{today} to #{advised}: #{today} has no steady state" },
+        no_topology: ->(constraints:, arrivals:) {
+          "No topology predicted #{"meets #{AdviceWords.limits(constraints)} and " if constraints}has a " \
+            "steady state with #{AdviceWords.load(arrivals)}"
+        },
+        measure_first: ->(missed:) {
+          "No setting is recommended without a measurement: the model misses the throughput it recorded " \
+            "(#{missed.map { |topology, ratio| "at #{topology} by #{Units.change(ratio)}" }.join(", ")})"
+        },
+        # Evidence.
+        not_reproduced: ->(setting:) { SelfCheckWords.brief(Predict::CheckedSetting.from_document(setting)) },
+        wider_intervals: "All intervals are wider by that.",
+        unsteady: ->(who:, topology:, reason:) { "#{WHO.fetch(who)}, #{topology}: no steady state, as #{reason}." },
+        predicted: ->(who:, topology:, per_s:, p50_ns:, p99_ns:, bottleneck:, seeds_count:) {
+          "#{WHO.fetch(who)}, #{topology}: #{AdviceWords.rate(per_s)} predicted in " \
+            "#{Units.counted(seeds_count, "simulation")}, p50 #{AdviceWords.duration(p50_ns)}, " \
+            "p99 #{AdviceWords.duration(p99_ns)}; limited by #{LIMITS.fetch(bottleneck)}."
+        },
+        none_better: ->(open:, constrained:) {
+          "No other topology " \
+            "#{constrained ? "that meets the constraints" : "predicted"} " \
+            "#{open ? "has a lower p99" : "gives more requests/s"}."
+        },
+        little_better: ->(open:, topology:, per_s:, p99_ns:, slots_count:, instead_count:, **difference) {
+          "#{topology} is predicted #{open ? "with" : "at #{AdviceWords.rate(per_s)} and"} a p99 of " \
+            "#{AdviceWords.duration(p99_ns)}, with #{Units.counted(slots_count, "slot")} " \
+            "instead of #{instead_count}: #{AdviceWords.not_more(open:, **difference)}."
+        },
+        rule_of_thumb: ->(cpu_ratio:, threads_count:, topology:, predicted:, per_s:) {
+          found = per_s ? "is predicted at #{AdviceWords.rate(per_s)}" : "has no steady state"
+          "The rule of thumb, 100 over the CPU percentage (#{Units.percent(cpu_ratio)}), gives " \
+            "#{Units.counted(threads_count, "thread")}: #{topology} " \
+            "#{predicted ? found : "is outside the topologies predicted"}."
+        },
+        constraints: ->(constraints:, met_count:, all_count:, supposed:) {
+          all = Units.counted(all_count, "topology", "topologies")
+          met = "#{met_count} of #{all} meet it#{SUPPOSED.fetch(supposed)}."
+          kept = AdviceWords.constraints(constraints)
+          next "Asked for: #{kept}; #{met}" unless kept.of_container?
+          "Kept to: #{kept}; #{met} `--max-memory` sets another limit."
+        },
+        other_load: ->(recorded:, arrivals:) {
+          "The recording had #{AdviceWords.load(recorded)}; this is about " \
+            "#{AdviceWords.load(arrivals)}."
+        },
+        recorded_load: ->(arrivals:) {
+          "Of all that was predicted, this is about #{AdviceWords.load(arrivals)}, as " \
+            "recorded."
+        },
+        assumed: ->(what_if:) { "Assumed, and not measured: #{what_if.join("; ")}." },
+        # Change, cost and undo.
+        puma_options: ->(topology:) { "puma #{Topology.parse(topology).to_puma_options}" },
+        nothing: "none",
+        slots: ->(slots_counts:, workers_counts:, memory_bytes:) {
+          processes = "#{Units.counted(workers_counts.first, "worker")}, today #{workers_counts.last} (memory unknown)"
+          megabytes = memory_bytes&.map { |bytes| Units.mebibytes(bytes) }
+          memory = megabytes ? "#{megabytes.first} of memory, today #{megabytes.last}" : processes
+          "#{memory}; room for #{slots_counts.first} database connections, today #{slots_counts.last}"
+        },
+        something_larger: "more workers or threads than were predicted, a machine with more cores, or less work in " \
+          "each request",
+        resources_or_work: "memory and database connections, a machine, or work on the code",
+        measure: ->(topologies:) {
+          "measure the likeliest settings: `puma_tuner prove --topologies #{topologies.join(",")}` with the " \
+            "recording's app and load, or `puma_tuner tune`, which puts them into its proof"
+        },
+        minutes: "the minutes that it takes",
+        nothing_changed: "nothing is changed"
+      }.freeze
+
+      LIMITS = {"threads" => "its threads", "gvl" => "the GVL", "cores" => "the cores",
+                "clients" => "the number of connections",
+                "none" => "nothing at this rate"}.freeze
+      WHO = {"today" => "Today", "advised" => "Advised"}.freeze
+
+      # How memory that was not recorded was held against a limit.
+      SUPPOSED = {
+        nil => nil, "nothing_shared" => ", with processes that were not recorded taken to share nothing",
+        "no_more_workers" => ", as no more workers than today's: what they take is unknown"
+      }.freeze
+    end
+  end
+end
