@@ -6,7 +6,6 @@ module PumaTuner
   # The command `puma_tuner`. Exit codes: 0 fine, 1 an expectation was not met (prove --expect, load --self-test), 2 it
   # was called wrongly, 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads what it prints.
   module CLI
-    autoload :CapacityText, "puma_tuner/cli/capacity_text"
     autoload :Command, "puma_tuner/cli/command"
     autoload :CommandLine, "puma_tuner/cli/command_line"
     autoload :Commands, "puma_tuner/cli/commands"

@@ -30,7 +30,7 @@ module PumaTuner
     autoload :SelfCheck, "puma_tuner/predict/self_check"
     autoload :SelfChecker, "puma_tuner/predict/self_checker"
     autoload :Station, "puma_tuner/predict/station"
-    autoload :Sweep, "puma_tuner/predict/forecast"
+    autoload :Sweep, "puma_tuner/predict/sweep"
     autoload :Sweeper, "puma_tuner/predict/sweeper"
     autoload :TrackRecord, "puma_tuner/predict/track_record"
     autoload :Uncertainty, "puma_tuner/predict/uncertainty"

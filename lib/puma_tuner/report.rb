@@ -32,6 +32,7 @@ module PumaTuner
       autoload :Advice, "puma_tuner/report/sections/advice"
       autoload :Background, "puma_tuner/report/sections/background"
       autoload :Base, "puma_tuner/report/sections/base"
+      autoload :Capacity, "puma_tuner/report/sections/capacity"
       autoload :Causes, "puma_tuner/report/sections/causes"
       autoload :CostDiff, "puma_tuner/report/sections/cost_diff"
       autoload :Demands, "puma_tuner/report/sections/demands"

@@ -67,6 +67,12 @@ class ReportTextTest < TunerTest
     %w[p50 p90 p95 p99 p99.9].each { |name| assert_includes page, "#{name} ms</th>" }
   end
 
+  test "the most load that some settings can take, and why no more" do
+    output = text(TuningFixture.sweep_of_capacities)
+    assert_golden "sweep_of_capacities.txt", output
+    assert_includes PumaTuner::Report.render(TuningFixture.sweep_of_capacities, format: :html), 'id="capacity"'
+  end
+
   test "a tuning that recommends to stay, with the same settings measured twice" do
     tuning = TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same)
     assert_golden "tuning_stay.txt", text(tuning)

@@ -227,6 +227,16 @@ module TuningFixture
       remarks: ["38 recorded requests of POST /orders are few: 160 more would halve its part in the intervals"])
   end
 
+  # @return [PumaTuner::Predict::Sweep] of searches: one ends at the goal, one where the queue grows, one nowhere, one before it began
+  def sweep_of_capacities
+    goal = Predict::Goal.new(max_ns: {"p99" => 200 * MS})
+    capacities = {1 => [80, 130], 3 => [120, 400], 5 => [140, nil], 8 => [nil, 205]}.map do |threads_count, rates_per_s|
+      forecast, failed_forecast = rates_per_s.map { |per_s| per_s && forecast(1, threads_count, arrivals: Model::Arrivals.open(per_s)) }
+      Predict::Capacity.new(goal:, forecast:, failed_forecast:, tolerance_ratio: 0.02, forecasts_count: 9)
+    end
+    sweep(loads: [Model::Arrivals.open(90)]).with(forecasts: capacities.filter_map(&:forecast), capacities:)
+  end
+
   # @return [PumaTuner::Predict::Forecast]
   def forecast(workers_count, threads_count, arrivals: closed, **settings)
     one = ONE_WORKER_PER_S.fetch(threads_count - 1, ONE_WORKER_PER_S.last)

@@ -38,11 +38,20 @@ module PumaTuner
     # The most that some settings can take while a goal holds: the rate of an
     # open loop, or the connections of a closed one.
     #
-    # scenario, forecast: at the limit; nil when the goal does not hold with any load
-    # failed_scenario: the least load at which it was found not to hold,
-    #   failed_because: why; nil when it holds with the most load that was tried
+    # forecast: at the limit; nil when the goal does not hold with any load
+    # failed_forecast: of the least load at which it was found not to hold; nil when it holds with the most load that
+    #   was tried
     # tolerance_ratio: the failed load is at most this much more; forecasts_count: made to find it
-    Capacity = Document.define(:goal, :scenario, :forecast, :failed_scenario, :failed_because, :tolerance_ratio,
-      :forecasts_count, nested: {goal: Goal, scenario: Scenario, forecast: Forecast, failed_scenario: Scenario})
+    Capacity = Document.define(:goal, :forecast, :failed_forecast, :tolerance_ratio, :forecasts_count,
+      nested: {goal: Goal, forecast: Forecast, failed_forecast: Forecast}) do
+      # @return [Scenario, nil] at the limit
+      def scenario = forecast&.scenario
+
+      # @return [Scenario, nil]
+      def failed_scenario = failed_forecast&.scenario
+
+      # @return [String] what was given the load, without the load, which is what was asked for
+      def setting = (scenario || failed_scenario).then { |one| one.to_s.delete_suffix(", #{one.arrivals}") }
+    end
   end
 end

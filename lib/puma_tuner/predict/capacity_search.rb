@@ -38,9 +38,8 @@ module PumaTuner
         @told = told
         @forecasts_count = 0
         holds, fails = narrowed(*bracket(attempt(level_of(scenario.arrivals))))
-        Capacity.new(goal: @goal, scenario: holds&.scenario, forecast: holds&.forecast,
-          failed_scenario: fails&.scenario, failed_because: fails&.failure, tolerance_ratio: @tolerance_ratio,
-          forecasts_count: @forecasts_count)
+        Capacity.new(goal: @goal, forecast: holds&.forecast, failed_forecast: fails&.forecast,
+          tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
       end
 
       private

@@ -70,10 +70,8 @@ module PumaTuner
 
       # The limits themselves, as a sweep: each is a scenario like any other.
       def capacity_sweep(sweeper, settings, goal)
-        text = CapacityText.new(capacities(sweeper, settings, goal), settings)
-        out.puts(text.to_s)
-        sweep = progress.sweep(sweeper, text.limits)
-        sweep.with(remarks: [*text.sentences, *sweep.remarks].freeze)
+        found = capacities(sweeper, settings, goal)
+        progress.sweep(sweeper, found.filter_map(&:scenario)).with(capacities: found.freeze)
       end
 
       def capacities(sweeper, settings, goal)

@@ -22,7 +22,7 @@ module PumaTuner
               Part.new(id: "time", title: "Where the time goes", sections: time),
               Part.new(id: "model", title: "What the model has", sections: model),
               Part.new(id: "forecasts", title: "What other settings would do",
-                sections: [@contents.sweep && Forecasts.of(@contents)]),
+                sections: forecasts),
               Part.new(id: "advice", title: "What to change",
                 sections: [@contents.advice_list && Advice.of(@contents)]),
               Part.new(id: "proof", title: @contents.whole? ? "Did it hold?" : "What the rounds showed",
@@ -52,6 +52,12 @@ module PumaTuner
         def model
           return [] if @contents.sweep
           [@contents.workload && Demands.of(@contents.workload), @contents.machine && Machine.of(@contents.machine)]
+        end
+
+        # Of a search for the most load there are none where nothing holds.
+        def forecasts
+          return [] unless @contents.sweep
+          [Capacity.of(@contents.sweep.capacities), *(Forecasts.of(@contents) if @contents.sweep.forecasts.any?)]
         end
 
         def proof = @contents.verdict ? [Proof, Causes, Ran, Methodology].map { |section| section.of(@contents) } : []
