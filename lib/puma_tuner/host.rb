@@ -17,5 +17,6 @@ module PumaTuner
     autoload :ServerProcess, "puma_tuner/host/server_process"
     autoload :Spent, "puma_tuner/host/readings"
     autoload :UserEnvironment, "puma_tuner/host/user_environment"
+    autoload :WhatRan, "puma_tuner/host/what_ran"
   end
 end

@@ -60,6 +60,5 @@ module PumaTuner
     autoload :VariantParser, "puma_tuner/prove/variant_parser"
     autoload :Verdict, "puma_tuner/prove/verdict"
     autoload :Void, "puma_tuner/prove/verdict"
-    autoload :WhatRan, "puma_tuner/prove/what_ran"
   end
 end

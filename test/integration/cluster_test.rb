@@ -13,10 +13,10 @@ class ClusterTest < TunerTest
 
   # @yieldparam server [Host::ServerProcess]
   # @yieldparam collector [Measure::Collector] with its window begun
-  def cluster(*options, topology: "2x2", rackup: ServedApp::WORKING_APP, puma_rb: nil, environment: {}, gemfile: ServedApp::PUMAS.fetch("puma_8_0"))
+  def cluster(*options, topology: "2x2", rackup: ServedApp::WORKING_APP, puma_rb: nil, environment: {}, gemfile: ServedApp::PUMAS.fetch("puma_8_0"), meter: false)
     ServedApp.open(rackup:, puma_rb:) do |app|
       command = Host::Command.new(words: ["bundle", "exec", "puma", *options], directory: app.folder, environment: app.environment(gemfile:).merge(environment))
-      Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true) do |server|
+      Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true, meter:) do |server|
         collector = Measure::Collector.new(server, command: command.to_s)
         collector.begin_window
         yield server, collector
@@ -38,6 +38,32 @@ class ClusterTest < TunerTest
       assert_equal 180, observation.requests_count
       assert_equal 180, observation.threads.sum(&:requests_count)
       assert_operator observation.threads.map { |thread| [thread.worker_index, thread.name] }.uniq.size, :<=, 4
+    end
+  end
+
+  test "a recording says which settings and gems were in force, and what its processes tell of their heaps" do
+    environment = {"RUBY_THREAD_TIMESLICE" => "50", "SOMETHING" => "of mine"}
+    cluster(environment:, puma_rb: "max_io_threads 3\n", meter: true) do |server, collector|
+      request(server)
+      observation = observation_of(90, collector)
+      observation = PumaTuner::Probe::Observation.from_document(JSON.parse(PumaTuner::Document.dump(observation)))
+      in_force = observation.fingerprint
+      assert_equal ["3", "50", "8.0.2", "8.0.2"],
+        in_force.values_at([:puma, "max_io_threads"], [:env, "RUBY_THREAD_TIMESLICE"], [:gem, "puma"], [:puma, "version"])
+      refute_includes in_force, [:env, "SOMETHING"]
+      gauges = observation.processes.select { |process| process.role == "worker" }.map(&:gauges)
+      assert_equal 2, gauges.size
+      assert(gauges.all? { |one| one.fetch("live_count").positive? })
+    end
+  end
+
+  test "a recording of a server that can't be asked knows Puma's settings alone" do
+    cluster do |server, collector|
+      request(server)
+      observation = observation_of(90, collector)
+      assert_equal "8.0.2", observation.fingerprint[[:puma, "version"]]
+      refute(observation.fingerprint.any? { |(kind, _), _| kind == :gem })
+      assert(observation.processes.all? { |process| process.gauges.empty? })
     end
   end
 

@@ -9,7 +9,7 @@ module PumaTuner
       # @param directory [String] the run's folder
       def initialize(directory)
         @folder = File.join(directory, Probe::SignalQueries::FOLDER)
-        @number = 0
+        @number = Clock.now_ns # others may ask the same server, and answers have its number
       end
 
       # @param pids [Array<Integer>]

@@ -13,6 +13,7 @@ module PumaTuner
         @server = server
         @command = command
         @ledgers = Probe::Ledgers.of_run(server.directory)
+        @meter = Host::Asking.new(server.directory)
       end
 
       # Begins the window.
@@ -42,12 +43,21 @@ module PumaTuner
           server: Probe::ServerFacts.from_document(facts["server"]), machine: @machine,
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
           threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
-          probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks)
+          probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks,
+          fingerprint:)
       end
 
       private
 
       def facts = @after.values.last.facts
+
+      # @return [Hash] without what tells one app from another, and changes nothing: variables whose values are nobody's
+      #   business, and the files behind gems
+      def fingerprint
+        Host::WhatRan.of(@server, @meter).reject do |(kind, _), text|
+          kind == :extension || (kind == :env && text.match?(Probe::Fingerprint::HIDDEN))
+        end.freeze
+      end
 
       def ensure_served(account)
         return unless account.endpoints.empty?
@@ -60,8 +70,9 @@ module PumaTuner
       end
 
       def processes(account)
+        gauges = @meter.call("gauges", @server.serving_pids)
         serving = @after.select { |_, ledger| ledger.pid.positive? }
-          .filter_map { |path, ledger| process(account, path, ledger) }
+          .filter_map { |path, ledger| process(account, path, ledger, gauges) }
         return serving unless @server.cluster?
         master_pid = @server.announcement["pid"]
         [Probe::ProcessObservation.new(role: "master", worker_index: nil, pid: master_pid, requests_count: 0,
@@ -69,13 +80,14 @@ module PumaTuner
       end
 
       # One that ended before the window is not of it.
-      def process(account, path, ledger)
+      def process(account, path, ledger, gauges)
         index = ledger.facts["worker_index"]
         requests_count = account.requests_count(path)
         return if requests_count.zero? && !Probe::Processes.alive?(ledger.pid)
         Probe::ProcessObservation.new(role: index ? "worker" : "single", worker_index: index, pid: ledger.pid,
           requests_count:, cpu_ns: cpu_ns(ledger) - @cpu_ns_before.fetch(ledger.pid, 0),
-          gc_count: account.gc_count(path), **Probe::Processes.memory(ledger.pid))
+          gc_count: account.gc_count(path), gauges: gauges.fetch(ledger.pid, {}).transform_keys(&:name).freeze,
+          **Probe::Processes.memory(ledger.pid))
       end
 
       def cpu_ns_by_pid(ledgers) = ledgers.values.to_h { |ledger| [ledger.pid, cpu_ns(ledger)] }

@@ -51,7 +51,7 @@ module PumaTuner
 
       # @return [Served] after the last turn
       def finish
-        fingerprint = WhatRan.of(@server, @meter, @ready)
+        fingerprint = Host::WhatRan.of(@server, @meter, @ready.facts)
         conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, began: @began.gauges.values,
           outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
         gone = gone()

@@ -90,7 +90,7 @@ module PumaTuner
             time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
           end
           @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
-          [WhatRan.of(server, Host::Asking.new(server.directory), ready), outcome]
+          [Host::WhatRan.of(server, Host::Asking.new(server.directory), ready.facts), outcome]
         end
       end
 

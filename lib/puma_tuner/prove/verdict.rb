@@ -31,7 +31,7 @@ module PumaTuner
     #   the end of the load, all processes together
     # conditions: {name => number} on the machine meanwhile, such as "run_queue_wait_ratio"; see Conditions
     # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
-    # fingerprint: of what ran, see WhatRan
+    # fingerprint: of what ran, see Host::WhatRan
     # remarks: what a reader must know, though it voids nothing
     # void: nil, or why the round must not be counted
     Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory,

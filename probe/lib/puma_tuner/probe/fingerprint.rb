@@ -27,6 +27,9 @@ module PumaTuner
       # Ours, and Bundler's, whose place differs from install folder to install folder.
       OUR_FLAGS = %r{\s*-r\s*(puma_tuner/|\S*bundler/setup)\S*}
 
+      # What stands for a value that is not shown, see KeyedHash.
+      HIDDEN = /\A\(\h+\)\z/
+
       ALLOCATORS = {"jemalloc" => /jemalloc/, "tcmalloc" => /tcmalloc/, "mimalloc" => /mimalloc/}.freeze
 
       module_function

@@ -75,8 +75,12 @@ module PumaTuner
     # One process of the server over the window.
     #
     # role: "single", "master" or "worker"; pss_bytes: resident memory with shared pages divided among their users
+    # gauges: what it told of its heap and of YJIT at the end, {"code_bytes" => 12000000}, see Gauges; empty where it
+    #   could not be asked
     ProcessObservation = Document.define(:role, :worker_index, :pid, :requests_count, :cpu_ns, :gc_count,
-      :rss_bytes, :pss_bytes)
+      :rss_bytes, :pss_bytes, :gauges, added: %i[gauges]) do
+      def initialize(gauges: nil, **fields) = super(gauges: gauges || {}.freeze, **fields)
+    end
 
     # A lock that was held while its thread let the GVL go, or for which somebody waited; the same lock in all workers.
     #
@@ -133,21 +137,25 @@ module PumaTuner
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # locks: longest waited for first; nil when nobody watched them
     # unknown: what is nil or short of the truth, an Unknown each
+    # fingerprint: settings and gems in force, by kind and name, see Fingerprint; empty where nobody could be asked
     # companions: recordings of the same app at other settings, each an Observation without companions
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
-      :locks, :companions,
-      kind: :observation, added: %i[locks],
+      :locks, :fingerprint, :companions,
+      kind: :observation, added: %i[locks fingerprint],
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
-               processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation]}) do
+               processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation],
+               fingerprint: Fingerprint}) do
       # Its companions are of its own kind; observations of before there were any can be read.
       def self.from_document(fields)
         super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) }})
       end
 
-      def initialize(locks: nil, companions: [], **fields) = super
+      def initialize(locks: nil, fingerprint: nil, companions: [], **fields)
+        super(locks:, fingerprint: fingerprint || {}.freeze, companions:, **fields)
+      end
 
       # @return [String, nil] why all that needs the extension is missing; nil where it is not
       def why_unaided = unknown.find { |one| one.cause == :unaided }&.detail

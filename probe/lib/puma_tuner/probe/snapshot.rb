@@ -35,7 +35,7 @@ module PumaTuner
           budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints,
           jobs: account.jobs, threads: account.threads, background: account.background,
           processes: processes(account, after), probe: account.probe(nil), unknown: account.unknown,
-          locks: account.locks)
+          locks: account.locks, fingerprint: Fingerprint.read.reject { |(kind, _), _| kind == :extension })
       end
 
       # It counts as many threads as have served; it returns nil where none has (a process of jobs).

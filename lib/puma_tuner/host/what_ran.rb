@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  module Prove
+  module Host
     # The fingerprint of a server: what its processes tell of themselves, what
     # Puma has in effect, what files are behind it.
     module WhatRan
       module_function
 
-      # @param server [Host::ServerProcess] that serves
-      # @param meter [Host::Asking]
-      # @param ready [Preparation::Ready]
+      # @param server [ServerProcess] that serves
+      # @param meter [Asking]
+      # @param facts [Hash{Array(Symbol, String) => String}] what is known of it besides, such as its files
       # @return [Hash{Array(Symbol, String) => String}] see Probe::Fingerprint; in the order of people's texts
-      def of(server, meter, ready)
+      def of(server, meter, facts = {})
         told = meter.call("fingerprint", server.serving_pids).sort.map(&:last)
-        {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **ready.facts}
+        {**(told.first || of_outside(server)), **disagreement(told), **of_puma(server), **facts}
           .sort_by { |key, _| Probe::Fingerprint.text(key) }.to_h
       end
 
