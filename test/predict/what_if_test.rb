@@ -239,4 +239,35 @@ class WhatIfTest < TunerTest
     assert_match(%r{not timed in GET /}, mistake("gc=0", of: untimed))
     assert_equal 1 * MS, workload_after("yjit*2", of: untimed).endpoints.first.mean_held_ns
   end
+
+  # Two locks, the first held over 2 ms of a file; then short system calls.
+  def locking
+    waits = demand([1, 2, 3, 4, 5, 6, 7], [0, 2, 0, 1, 0.01, 1], wait_kinds: %w[acquire file release acquire file release])
+    workload(endpoints: [endpoint_demand(waits)], kinds_of_locks: ["mutex", ["pool", 2]])
+  end
+
+  test "a lock that nobody takes is gone, and its requests keep the GVL where they took it" do
+    after = workload_after("without lock lock 0", of: locking)
+    assert_equal ["lock 1"], after.locks.map(&:name)
+    request = after.endpoints.first.demands.first
+    assert_equal [[3 * MS, 7 * MS, 5 * MS, 6 * MS, 7 * MS], [2 * MS, 0, 10_000, 0], %w[file acquire file release]],
+      [request.bursts_ns, request.waits_ns, request.wait_kinds]
+    assert_empty workload_after("without lock lock*", of: locking).locks
+    assert_match(/no lock Mutex that was watched; there is lock 0, lock 1/, mistake("without lock Mutex", of: locking))
+  end
+
+  test "a pool has another size, and no lock has one" do
+    assert_equal [1, 10], workload_after("size(lock 1)=10", of: locking).locks.map(&:servers_count)
+    assert_match(/no pool lock 0/, mistake("size(lock 0)=10", of: locking))
+    assert_match(/name the pool/, mistake("size=10", of: locking))
+    assert_match(/from 1 to/, mistake("size(lock 1)=0", of: locking))
+  end
+
+  test "system calls that come back at once no longer let go of the GVL" do
+    request = workload_after("without releases file", of: locking).endpoints.first.demands.first
+    assert_equal [[1 * MS, 2 * MS, 3 * MS, 4 * MS, 11 * MS, 7 * MS], 5], [request.bursts_ns, request.waits_ns.size]
+    assert_equal workload_after("without releases all", of: locking), workload_after("without releases file", of: locking)
+    assert_match(/no recorded request has such a wait/, mistake("without releases db", of: locking))
+    assert_match(/write a kind of io after releases/, mistake("without releases lock", of: locking))
+  end
 end

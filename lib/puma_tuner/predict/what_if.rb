@@ -19,12 +19,15 @@ module PumaTuner
       autoload :Io, "puma_tuner/predict/what_if/demand_changes"
       autoload :Mix, "puma_tuner/predict/what_if/shares"
       autoload :Overhead, "puma_tuner/predict/what_if/surroundings"
+      autoload :PoolSize, "puma_tuner/predict/what_if/locks"
       autoload :PumasOwn, "puma_tuner/predict/what_if/pumas_own"
       autoload :Selection, "puma_tuner/predict/what_if/selection"
       autoload :Traffic, "puma_tuner/predict/what_if/traffic"
       autoload :Version, "puma_tuner/predict/what_if/surroundings"
       autoload :Waits, "puma_tuner/predict/what_if/demand_changes"
       autoload :Weight, "puma_tuner/predict/what_if/shares"
+      autoload :WithoutLock, "puma_tuner/predict/what_if/locks"
+      autoload :WithoutReleases, "puma_tuner/predict/what_if/demand_changes"
       autoload :WithoutThread, "puma_tuner/predict/what_if/surroundings"
       autoload :Yjit, "puma_tuner/predict/what_if/demand_changes"
 
@@ -34,7 +37,8 @@ module PumaTuner
         "gc" => :Gc, "yjit" => :Yjit, "overhead" => :Overhead, "traffic" => :Traffic, "rate" => :Traffic,
         "connections" => :Traffic,
         "mix" => :Mix, "weight" => :Weight, "cores" => :Cores, "puma" => :Version, "ruby" => :Version,
-        "without" => :WithoutThread
+        "size" => :PoolSize,
+        "without" => {"thread" => :WithoutThread, "lock" => :WithoutLock, "releases" => :WithoutReleases}.freeze
       }.freeze
 
       # @param texts [Array<String>] expressions
@@ -70,9 +74,15 @@ module PumaTuner
       def changes
         mixes = @expressions.select { |expression| expression.target == "mix" }
         @expressions.filter_map do |expression|
-          next self.class.const_get(CHANGES.fetch(expression.target)).new(expression) unless expression.target == "mix"
+          next change(expression) unless expression.target == "mix"
           Mix.new(mixes) if expression.equal?(mixes.first)
         end
+      end
+
+      def change(expression)
+        name = CHANGES.fetch(expression.target)
+        name = name.fetch(expression.operator) if name.is_a?(Hash)
+        self.class.const_get(name).new(expression)
       end
     end
   end

@@ -100,6 +100,39 @@ module PumaTuner
         def hint = ("; kinds of io are #{KINDS.keys.join(", ")}" unless @kind)
       end
 
+      # `without releases file`: system calls that come back at once, and let go of the GVL all the same: of one kind, or
+      # all of them. What buffered writes, or a cache of small files, save.
+      class WithoutReleases < DemandChange
+        EXAMPLES = {"releases" => " releases file"}.freeze
+        SELECTS = false
+        KINDS = {**Io::KINDS, "all" => nil}.freeze
+
+        def remark
+          "#{@expression.text}: IO of less than #{Units.duration(Model::Demand::SLEPT_NS)} at a time is taken not to " \
+            "happen at all"
+        end
+
+        private
+
+        def prepare
+          KINDS.key?(@expression.operand) or
+            @expression.refuse("write a kind of io after releases: #{KINDS.keys.join(", ")}")
+        end
+
+        def ensure_known(endpoints)
+          return if endpoints.flat_map(&:demands).any? { |demand| change(demand) != demand }
+          @expression.refuse("no recorded request has such a wait that is short")
+        end
+
+        def kinds = @kinds ||= [KINDS.fetch(@expression.operand)].compact.then do |one|
+          one.empty? ? Model::Demand::IO_KINDS : one
+        end
+
+        def change(demand)
+          Demands.without(demand) { |ns, kind| kinds.include?(kind) && ns < Model::Demand::SLEPT_NS }
+        end
+      end
+
       # `gc=0`, `gc(/articles)*0.5`, `gc-5ms`: garbage collection, and the CPU time it took.
       class Gc < DemandChange
         EXAMPLES = {"=" => "=0", "*" => "*0.5", "-" => "-5ms"}.freeze

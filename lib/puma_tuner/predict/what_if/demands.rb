@@ -3,8 +3,8 @@
 module PumaTuner
   module Predict
     class WhatIf
-      # Changes to one recorded request. The order of its bursts and waits stays, and so does their number: a wait of no
-      # time still lets go of the GVL.
+      # Changes to one recorded request. The order of its bursts and waits stays, and so does their number, but for
+      # `without`: a wait of no time still lets go of the GVL.
       module Demands
         module_function
 
@@ -43,6 +43,20 @@ module PumaTuner
           code_ns = shifted(demand.bursts_ns, -demand.gc_ns.to_i)
           demand.with(bursts_ns: demand.bursts_ns.zip(code_ns)
             .map { |all_ns, ns| all_ns - ns + (ns / factor).round }.freeze)
+        end
+
+        # @yieldparam ns [Integer] of a wait, or the index of a lock
+        # @yieldparam kind [String]
+        # @yieldreturn [Boolean] whether it is gone: then its thread keeps the GVL there
+        def without(demand)
+          gone = demand.waits_ns.zip(demand.wait_kinds).map { |ns, kind| yield(ns, kind) }
+          return demand if gone.none?
+          bursts_ns = demand.bursts_ns.drop(1).zip(gone).each_with_object([demand.bursts_ns.first]) do |(ns, merged), list|
+            merged ? list[-1] += ns : list << ns
+          end
+          left = gone.each_index.reject { |index| gone[index] }
+          demand.with(bursts_ns: bursts_ns.freeze, waits_ns: demand.waits_ns.values_at(*left).freeze,
+            wait_kinds: demand.wait_kinds.values_at(*left).freeze)
         end
 
         def scaled(list_ns, factor) = list_ns.map { |ns| (ns * factor).round }.freeze

@@ -7,14 +7,15 @@ module PumaTuner
       # selector "/articles", operator "-", operand "20ms".
       #
       # selector: nil when it is about everything
-      # Of `without thread puma reactor` the operator is "thread", the operand its name.
+      # Of `without thread puma reactor` the operator is "thread", the operand its name; `without lock` and `without
+      # releases` are alike.
       Expression = Data.define(:text, :target, :selector, :operator, :operand)
 
       class Expression
         # An endpoint's name may hold brackets of its own.
         SHAPE = /\A(?<target>[a-z]+)\s*(?:\(\s*(?<selector>.+?)\s*\))?\s*(?<operator>[*=+-])\s*(?<operand>\S+)\z/
 
-        WITHOUT = /\A(?<target>without)\s+(?<operator>thread)\s+(?<operand>\S.*)\z/
+        WITHOUT = /\A(?<target>without)\s+(?<operator>thread|lock|releases)\s+(?<operand>\S.*)\z/
 
         NS = {"ns" => 1, "us" => Units::NS_PER_US, "µs" => Units::NS_PER_US, "μs" => Units::NS_PER_US,
               "ms" => Units::NS_PER_MS, "s" => Units::NS_PER_S}.freeze
