@@ -130,4 +130,15 @@ class SweeperTest < TunerTest
     sweep = sweep_over("2x2")
     assert_equal sweep, Document.parse(Document.dump(sweep), "sweep.json", [:sweep])
   end
+
+  test "an alternative is today's setting with something else changed, under the same requests" do
+    sweeper = sweeper(requests_count: 500)
+    today = sweeper.call([scenario("2x1")]).at(topology("1x5"))
+    assert_equal today, sweeper.alternative
+    assert_equal sweeper.forecast(scenario("2x2", workload.arrivals)), sweeper.alternative(topology: topology("2x2"))
+    faster = sweeper.alternative(what_if: ["cpu*0.5"])
+    assert_operator faster.ratio_to(today, :throughput_per_s).low, :>, 1
+    assert_equal today, sweeper.alternative, "what was assumed is forgotten"
+    assert_predicate sweeper.alternative(affinity: true).scenario, :affinity
+  end
 end

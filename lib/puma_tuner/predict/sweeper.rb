@@ -62,6 +62,17 @@ module PumaTuner
       # @return [Forecast]
       def forecast(scenario) = forecasts([scenario]).first
 
+      # What else would be at today's setting, under the recording's load: it meets the same requests as all forecasts.
+      #
+      # @param what_if [Array<String>] changes to the app, see WhatIf
+      # @param settings [Hash] what else differs from today's, see Scenario.of, such as affinity: true
+      # @return [Forecast]
+      # @raise [UsageError] for a change that can't be made
+      def alternative(what_if: [], topology: @workload.observed_topology, **settings)
+        workload, machine = WhatIf.parse(what_if).apply(@workload, @machine)
+        supposing(workload, machine).forecast(Scenario.of(topology, workload.arrivals, **settings))
+      end
+
       # The recorded settings are simulated once, before anything else; with the stations, as these say how the app is.
       #
       # @return [SelfCheck, nil] nil where the recording does not tell what it saw
@@ -72,6 +83,21 @@ module PumaTuner
           ->(scenario, requests_count) { simulate(scenario, workload, machine, requests_count) })
         settings = in_parallel(workload.recorded) { |recorded| checker.call(recorded) }
         @self_check = (SelfCheck.new(settings: settings.freeze) if settings.any?)
+      end
+
+      protected
+
+      # @return [Sweeper] of another app, for which the same self-check holds
+      def supposing(workload, machine)
+        return self if workload.equal?(@workload) && machine.equal?(@machine)
+        uncertainty
+        dup.suppose(workload, machine)
+      end
+
+      def suppose(workload, machine)
+        @workload, @machine = workload, machine
+        @lock, @there = Mutex.new, {}
+        self
       end
 
       private
