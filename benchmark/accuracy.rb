@@ -15,7 +15,7 @@ module Accuracy
   CONDITIONS = %w[idle loaded].freeze
 
   # tools, workloads, conditions: names; blame: whether to look at who held the GVL, too
-  Options = Bench::Options.define("accuracy", page: "docs/accuracy.md", needs: "all tools, workloads, conditions and blame, #{ROUNDS_COUNT} rounds or more, and no --quick",
+  Options = Bench::Options.define("accuracy", page: "docs/measured/accuracy.md", needs: "all tools, workloads, conditions and blame, #{ROUNDS_COUNT} rounds or more, and no --quick",
     rounds: "everything this often (default: #{ROUNDS_COUNT})", quick: "one round of short work, to see whether it works", tools: Tools::NAMES, workloads: Workloads::NAMES,
     conditions: CONDITIONS, blame: true) do |parser, given|
     {tools: Tools::NAMES, workloads: Workloads::NAMES, conditions: CONDITIONS}.each do |option, names|
@@ -330,7 +330,7 @@ module Accuracy
     end
   end
 
-  # docs/accuracy.md
+  # docs/measured/accuracy.md
   class Page < Bench::Page
     TITLES = {"idle" => "On an idle machine", "loaded" => "With all cores loaded"}.freeze
 

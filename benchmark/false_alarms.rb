@@ -12,7 +12,7 @@ module FalseAlarms
   REPEATS_COUNT = 3_000
 
   # repeats_count: simulated proofs of each kind
-  Options = Bench::Options.define("false_alarms", page: "docs/false_alarms.md", needs: "#{REPEATS_COUNT} repeats or more", repeats_count: REPEATS_COUNT, seed: 1) do |parser, given|
+  Options = Bench::Options.define("false_alarms", page: "docs/measured/false_alarms.md", needs: "#{REPEATS_COUNT} repeats or more", repeats_count: REPEATS_COUNT, seed: 1) do |parser, given|
     parser.on("--repeats N", Integer, "simulated proofs of each kind (default: #{REPEATS_COUNT})") { |count| given[:repeats_count] = positive(count) }
     parser.on("--seed N", Integer, "of all chance (default: 1)") { |seed| given[:seed] = seed }
   end
@@ -91,7 +91,7 @@ module FalseAlarms
     end
   end
 
-  # docs/false_alarms.md
+  # docs/measured/false_alarms.md
   class Page < Bench::Page
     # @param options [Options]
     # @param simulations [Array<Simulation>] that ran

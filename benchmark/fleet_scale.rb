@@ -11,7 +11,7 @@ require_relative "fleet_scale/trial"
 
 module FleetScale
   # workers_count, hours_count: of the whole fleet, by rules; raw_workers_counts, raw_hours_count: of those written in full
-  Options = Bench::Options.define("fleet_scale", page: "docs/fleet_scale.md", needs: "the whole fleet, and three in full", workers_count: 2_000, hours_count: 168,
+  Options = Bench::Options.define("fleet_scale", page: "docs/measured/fleet_scale.md", needs: "the whole fleet, and three in full", workers_count: 2_000, hours_count: 168,
     raw_workers_counts: [50, 100, 200], raw_hours_count: 4, services_count: 5, rounds_count: 3) do |parser, given|
     parser.on("--workers N", Integer, "of the whole fleet (default: 2000)") { |count| given[:workers_count] = positive(count) }
     parser.on("--hours N", Integer, "that it has served (default: 168)") { |count| given[:hours_count] = positive(count) }
@@ -39,7 +39,7 @@ module FleetScale
     Page.new(machine:, trials: outcomes, options:)
   end
 
-  # docs/fleet_scale.md
+  # docs/measured/fleet_scale.md
   class Page < Bench::Page
     # The weekly comparison of the whole fleet.
     TARGET_S = 10
@@ -71,7 +71,7 @@ module FleetScale
         #{facts}
 
         Fleets that never were, of servers with four workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
-        exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../ops/prometheus/rules.yml) would have recorded it every
+        exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../../ops/prometheus/rules.yml) would have recorded it every
         #{Trial::RECORD_S} s (endpoints every #{SimulatedFleet::ENDPOINTS_RECORD_S} s), which does not depend on the number of servers. "comparison" is `puma_tuner fleet` over all hours, the median of
         #{@options.rounds_count}, and its p99 was held against the truth each time.
 

@@ -11,7 +11,7 @@ require_relative "generator/loads"
 module GeneratorBenchmark
   PARTS = {"cost" => Cost, "lag" => Lag}.freeze
 
-  Options = Bench::Options.define("generator", page: "docs/generator.md", needs: "both parts, and no --quick", quick: Bench::Options::QUICK,
+  Options = Bench::Options.define("generator", page: "docs/measured/generator.md", needs: "both parts, and no --quick", quick: Bench::Options::QUICK,
     rounds: "every variant this often (default: cost #{Cost::ROUNDS_COUNT}, lag #{Lag::ROUNDS_COUNT})", parts: PARTS.keys) do |parser, given|
     parser.on("--only PART", PARTS.keys, "cost or lag") { |part| given[:parts] = [part] }
   end
@@ -70,7 +70,7 @@ module GeneratorBenchmark
     end
   end
 
-  # docs/generator.md
+  # docs/measured/generator.md
   class Page < Bench::Page
     # @param cost [Array<Cost::Series>] empty when it was left out
     # @param lag [Array<Lag::Series>] likewise

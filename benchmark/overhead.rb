@@ -14,7 +14,7 @@ module Overhead
   PARTS = {"cycle" => Cycle, "request" => Request}.freeze
 
   # tools: of Variant::TOOLS
-  Options = Bench::Options.define("overhead", page: "docs/overhead.md", needs: "all parts and tools, and no --quick", quick: Bench::Options::QUICK,
+  Options = Bench::Options.define("overhead", page: "docs/measured/overhead.md", needs: "all parts and tools, and no --quick", quick: Bench::Options::QUICK,
     rounds: "every variant this often (default: cycle #{Cycle::ROUNDS_COUNT}, request #{Request::ROUNDS_COUNT})", parts: PARTS.keys, tools: Variant::TOOLS) do |parser, given|
     parser.on("--only PART", PARTS.keys, "cycle or request") { |part| given[:parts] = [part] }
     parser.on("--tools A,B", Array, "some of #{Variant::TOOLS.join(",")}") { |names| given[:tools] = known(names, Variant::TOOLS) }
@@ -181,7 +181,7 @@ module Overhead
     end
   end
 
-  # docs/overhead.md
+  # docs/measured/overhead.md
   class Page < Bench::Page
     # @param parts [Array<Cycle, Request>] that ran
     def initialize(parts:, **)

@@ -27,7 +27,7 @@ module Scrape
 
   ROUNDS_COUNT = 10
 
-  Options = Bench::Options.define("scrape", page: "docs/scrape.md", rounds: "scrapes of each size, and rounds of the second part (default: #{ROUNDS_COUNT})")
+  Options = Bench::Options.define("scrape", page: "docs/measured/scrape.md", rounds: "scrapes of each size, and rounds of the second part (default: #{ROUNDS_COUNT})")
 
   # @param machine [PumaTuner::Probe::MachineFacts]
   # @return [Page]
@@ -44,7 +44,7 @@ module Scrape
     Page.new(machine:, verdicts:, rounds_count:, cells:, answered_count: held.answered_count)
   end
 
-  # docs/scrape.md
+  # docs/measured/scrape.md
   class Page < Bench::Page
     # @param cells [Array<Cell>] that ran
     # @param answered_count [Integer] scrapes in the second part

@@ -9,7 +9,7 @@ require_relative "support/bench"
 require_relative "sim_speed/engines"
 
 module SimSpeed
-  Options = Bench::Options.define("sim_speed", page: "docs/sim_speed.md", needs: "whole rounds: no --quick", quick: "two rounds of a twentieth, to see whether it works; its numbers mean nothing",
+  Options = Bench::Options.define("sim_speed", page: "docs/measured/sim_speed.md", needs: "whole rounds: no --quick", quick: "two rounds of a twentieth, to see whether it works; its numbers mean nothing",
     rounds: "everything this often (default: #{Rounds::ROUNDS_COUNT})")
 
   # @param machine [PumaTuner::Probe::MachineFacts]
@@ -63,7 +63,7 @@ module SimSpeed
     end
   end
 
-  # docs/sim_speed.md
+  # docs/measured/sim_speed.md
   class Page < Bench::Page
     # @param runs [Hash{String => Array<Run>}]
     # @param sweeps [Array<Rounds::Sweep>]

@@ -7,12 +7,12 @@ require_relative "support/bench"
 require_relative "soak/pair"
 
 module Soak
-  Options = Bench::Options.define("soak", page: "docs/reliability.md", minutes: (ENV["QUICK"] == "1") ? 3 : 60, seed: 1) do |parser, given|
+  Options = Bench::Options.define("soak", page: "docs/measured/reliability.md", minutes: (ENV["QUICK"] == "1") ? 3 : 60, seed: 1) do |parser, given|
     parser.on("--minutes N", Float, "how long, default: 60; QUICK=1: 3") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of what happens when") { |seed| given[:seed] = seed }
   end
 
-  # docs/reliability.md
+  # docs/measured/reliability.md
   class Page < Bench::Page
     # @param result [Result]
     def initialize(result:, **)

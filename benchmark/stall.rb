@@ -8,7 +8,7 @@ require_relative "support/bench"
 require_relative "support/other_generators"
 
 module StallBenchmark
-  Options = Bench::Options.define("stall", page: "docs/stall.md")
+  Options = Bench::Options.define("stall", page: "docs/measured/stall.md")
 
   # One generator's account of the server that stands still.
   #
@@ -79,7 +79,7 @@ module StallBenchmark
     end
   end
 
-  # docs/stall.md
+  # docs/measured/stall.md
   class Page < Bench::Page
     SelfTest = PumaTuner::Load::SelfTest
     private_constant :SelfTest

@@ -16,7 +16,7 @@ require_relative "support/bench"
 module Validation
   # form: of Grid::FORMS; workloads: names; pattern: of cells' keys, nil for all; recorded_at: Array<RecordedAt>, nil: as the grid has it
   # held_out: whether the cells that are put aside are judged; generator: "native" or "wrk"
-  Options = Bench::Options.define("validate", page: "docs/validation.md", needs: "all workloads and cells, by our generator", form: :full, everything: false, workloads: Workloads::NAMES,
+  Options = Bench::Options.define("validate", page: "docs/measured/validation.md", needs: "all workloads and cells, by our generator", form: :full, everything: false, workloads: Workloads::NAMES,
     pattern: nil, recorded_at: nil, held_out: false, generator: "native", fresh: false, again: false, recompute: false, list: false) do |parser, given|
     parser.on("--quick", "made workloads, #{Grid.cells(:quick).size} cells in some ten minutes; QUICK=1 is the same") { given[:form] = :quick }
     parser.on("--medium", "made workloads to pick from, locks, hand-over and real applications, #{Grid.cells(:medium).size} cells in some forty minutes; MEDIUM=1 is the same") { given[:form] = :medium }

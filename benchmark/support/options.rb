@@ -6,7 +6,7 @@ module Bench
     QUICK = "a few short rounds, to see whether it works; its numbers mean nothing"
 
     # @param name [String] of the file in benchmark/
-    # @param page [String, nil] that --write writes, e.g. "docs/stall.md"; nil: there is none
+    # @param page [String, nil] that --write writes, e.g. "docs/measured/stall.md"; nil: there is none
     # @param needs [String, nil] of a run whose page can be written: after "--write needs", where the class's `whole?` denies it
     # @param rounds [String, nil] about --rounds, for those who have it; the field is nil for their usual number
     # @param quick [String, nil] about --quick, likewise

@@ -261,7 +261,7 @@ module Validation
     def errors(comparisons, metric) = comparisons.filter_map { |comparison| comparison.errors[metric] }
   end
 
-  # What is printed, and docs/validation.md. Generated; nothing in it is written by hand. Pure but for its date.
+  # What is printed, and docs/measured/validation.md. Generated; nothing in it is written by hand. Pure but for its date.
   class Page
     # @param facts [Hash] the journal's run
     # @param options [Options]
@@ -303,7 +303,7 @@ module Validation
       # Predictions against a real Puma
 
       Written by `benchmark/validate.rb`; not to be edited. To repeat it: the command below (`OPTIONS=--help` tells how to have less
-      or more of it; `OPTIONS=--write` writes this page). What is predicted and how: [prediction.md](prediction.md).
+      or more of it; `OPTIONS=--write` writes this page). What is predicted and how: [prediction.md](../internals/prediction.md).
     TEXT
 
     ERRORS = <<~TEXT

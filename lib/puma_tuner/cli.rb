@@ -31,7 +31,7 @@ module PumaTuner
 
     LABS = PumaTuner.const_defined?(:Lab, false)
     NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, " \
-      "`bin/exec puma_tuner lab list` names them (docs/labs.md)"
+      "`bin/exec puma_tuner lab list` names them (docs/reference/labs.md)"
 
     # Ends a command that did its work with another code than 0.
     class Exit < SystemExit; end

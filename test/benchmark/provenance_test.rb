@@ -35,13 +35,14 @@ class ProvenanceTest < TunerTest
     end
   end
 
-  # Whoever writes a page of docs/ names it.
-  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"].flat_map { |path| File.read(path).scan(/page: "(docs\/\w+\.md)"/).flatten }.uniq.sort.freeze
+  # Whoever writes a page of docs/measured names it.
+  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"].flat_map { |path| File.read(path).scan(/page: "(docs\/\w+\/\w+\.md)"/).flatten }.uniq.sort.freeze
 
   test "all pages that benchmarks write are known" do
     assert_operator PAGES.size, :>=, 9
-    written = Dir["#{PROJECT}/docs/*.md"].select { |path| File.read(path).match?(/^Written by /) }
+    written = Dir["#{PROJECT}/docs/**/*.md"].select { |path| File.read(path).match?(/^Written by /) }
     assert_equal PAGES, written.map { |path| path.delete_prefix("#{PROJECT}/") }.sort
+    assert_equal PAGES, Dir["docs/measured/*.md", base: PROJECT].sort, "what nobody measured lies elsewhere"
   end
 
   PAGES.each do |page|

@@ -8,7 +8,7 @@ require "support/served_app"
 require "zlib"
 
 # Secrets are planted wherever an app and its visitors have some, and every byte is searched that comes out: of commands, in their files, from
-# servers that are watched. docs/secrets.md says what is promised.
+# servers that are watched. docs/reference/secrets.md says what is promised.
 class SecretsTest < TunerTest
   include PumaTuner
   include CommandLine

@@ -20,7 +20,7 @@ class RequestFileTest < TunerTest
   # What is said of a bad line, without the path and the pointer to the format.
   def complaint(text, **)
     error = assert_raises(PumaTuner::InvalidRequestFile) { requests(text, **) }
-    assert_match(/requests\.txt, line \d+: .*docs\/formats\/requests\.md\.\z/m, error.message)
+    assert_match(/requests\.txt, line \d+: .*docs\/reference\/requests\.md\.\z/m, error.message)
     error.message[/line \d+: .*(?=\. The format)/m]
   end
 
@@ -143,7 +143,7 @@ class RequestFileTest < TunerTest
   end
 
   test "takes the examples of its documentation" do
-    text = File.read(File.expand_path("../../docs/formats/requests.md", __dir__))
+    text = File.read(File.expand_path("../../docs/reference/requests.md", __dir__))
     examples = text.scan(/^```text\n(.*?)^```/m).flatten
     refute_empty examples
     columns = text[/^```csv\n(.*?)\n/m, 1].split(",")

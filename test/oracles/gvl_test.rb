@@ -3,7 +3,7 @@
 require "test_helper"
 require "support/simulated_threads"
 
-# The GVL's hand-over, held against probes of Ruby (published and our own: docs/prediction.md).
+# The GVL's hand-over, held against probes of Ruby (published and our own: docs/internals/prediction.md).
 class GvlTest < TunerTest
   SPINNER_MS = 100_000
   HANDOFF_NS = 8_000

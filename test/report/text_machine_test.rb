@@ -54,7 +54,8 @@ class TextMachineTest < TunerTest
 
         busy processes           1     2     3     4
         cores' worth of work  1.00  1.95  1.94  1.93
-        Work: of 7 rounds, by CPU time, one of the best. How each is measured: docs/calibration.md.
+        Work: of 7 rounds, by CPU time, one of the best. How each is measured:
+        docs/internals/calibration.md.
     TEXT
   end
 

@@ -9,7 +9,7 @@ module OtherGenerators
   # - Latencies are from its log, a line per answer, in microseconds, each from when the request was really sent.
   # - Even arrivals are dealt out to its connections (`--rps`), each of which waits for its answer before it sends again. What
   #   was due meanwhile is sent late and counted from then: a server that stands still costs each connection one slow
-  #   request, and the others look quick (docs/stall.md).
+  #   request, and the others look quick (docs/measured/stall.md).
   # - It runs for whole seconds; other durations are rounded up.
   # - A server that nobody listens on is no error to it: there are no answers then.
   # - It takes headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there (docs/secrets.md).

@@ -4,7 +4,7 @@ require "csv"
 
 module PumaTuner
   module AccessLog
-    # A summary as a file of requests (docs/formats/requests.md), with values as a data file, or without.
+    # A summary as a file of requests (docs/reference/requests.md), with values as a data file, or without.
     class RequestWriter
       PLACE = /\{\{(\w+)\}\}/
 

@@ -13,7 +13,7 @@ module PumaTuner
     module GvlRule
       DURATION_S = 0.5
 
-      # A judgement, between 9.9 and the 860 to 71,000 that were measured (simulation by docs/prediction.md).
+      # A judgement, between 9.9 and the 860 to 71,000 that were measured (simulation by docs/internals/prediction.md).
       FIFO_MAX_PER_S = 100
 
       module_function

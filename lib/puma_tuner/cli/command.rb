@@ -42,7 +42,8 @@ module PumaTuner
           settle(Option.new(name:, type:, about:, takes: name.to_s.upcase, group: "Other options", **more))
         end
 
-        # What it makes tells of environments and commands: of which app's is known before it begins (docs/secrets.md).
+        # What it makes tells of environments and commands: of which app's is known before it begins
+        # (docs/reference/secrets.md).
         def tells_of_an_app = @tells_of_an_app = true
 
         def tells_of_an_app? = @tells_of_an_app || false

@@ -36,7 +36,7 @@ module PumaTuner
         {}.freeze
       end
       NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, " \
-        "`bin/exec puma_tuner lab list` names them (docs/labs.md)"
+        "`bin/exec puma_tuner lab list` names them (docs/reference/labs.md)"
 
       NAMES = {**OWN, **LABS}.freeze
 

@@ -12,7 +12,7 @@ module PumaTuner
         "Common options" => [
           [:path, :list, "PATH,…", "paths to request", {default: "/"}],
           [:requests, :file, "FILE", "file of requests and their weights " \
-            "(docs/formats/requests.md), instead of --path"],
+            "(docs/reference/requests.md), instead of --path"],
           [:rate, :count, "RATE", "requests per second, sent whether or not there are answers (open loop)",
             {limits: 1..200_000}],
           [:connections, :count, "N", "clients that each send their next request when the answer is there (closed " \
@@ -23,7 +23,8 @@ module PumaTuner
           [:workers, :counts, "RANGE", "workers to predict; 1 is a single process",
             {usual: "1 to as many as the server has cores", limits: 1..256}],
           [:topologies, :topologies, "WxT,…", "workers x threads to compare, such as 1x5,2x3"],
-          [:variant, :texts, "NAME:KEY=VALUE,…", "a variant, the baseline first (docs/prove.md lists the keys)"],
+          [:variant, :texts, "NAME:KEY=VALUE,…",
+            "a variant, the baseline first (docs/reference/prove.md lists the keys)"],
           [:rounds, :count, "N", "how often each variant is measured; an interval needs 6", {limits: 1..200}],
           [:time, :time, "TIME", "how long all of it may take, such as 5m: rounds, then trials, are cut to fit, " \
             "and what that costs is said"],
@@ -43,7 +44,7 @@ module PumaTuner
           [:boot_limit, :seconds, "SECONDS", "how long the app may take to come up", {default: "60", limits: ..3_600}],
           [:topology, :topology, "WxT", "workers x threads to run with, such as 2x3", {usual: "the app's own"}],
           [:today, :topology, "WxT", "topology to start from, such as 1x5", {usual: "what the app's own settings say"}],
-          [:block, :file, "FILE", "Ruby file with blocks, instead of an app (docs/prove.md)"],
+          [:block, :file, "FILE", "Ruby file with blocks, instead of an app (docs/reference/prove.md)"],
           [:ruby, :text, "RUBY", "a Ruby, by version or path", {usual: "the one that runs puma_tuner"}]
         ],
         "Requests" => [
@@ -74,7 +75,7 @@ module PumaTuner
         ],
         "Prediction" => [
           [:what_if, :texts, "CHANGE", "a change that is assumed, " \
-            "such as \"cpu(/articles)*0.7\" or \"io(db)-20ms\" (docs/what_if.md)"],
+            "such as \"cpu(/articles)*0.7\" or \"io(db)-20ms\" (docs/reference/what_if.md)"],
           [:station, :texts, "KIND=N", "waits of that kind (db, redis, http, file, io for the rest of IO, lock, " \
             "sleep, pool) queue for N servers, such as db=20"],
           [:min_threads, :counts, "RANGE", "Puma's minimum of threads",

@@ -67,7 +67,7 @@ module PumaTuner
         anywhere = info(Selector.new(matchers: []), window)
         if anywhere.empty?
           return "Prometheus has no metric #{@info} in #{window}. " \
-            "Is the exporter scraped (docs/exporter.md)? Does it keep data that long?"
+            "Is the exporter scraped (docs/reference/exporter.md)? Does it keep data that long?"
         end
         unknown = selector.labels.uniq.find { |label| @prometheus.label_values(label, @info, window).empty? }
         return why_no_label(unknown, window) if unknown

@@ -7,7 +7,7 @@ require "shellwords"
 module PumaTuner
   module Host
     # Documents are handed on: what may be a secret in what they tell of environments and commands is told apart by a
-    # keyed hash only, as in Probe::Fingerprint. docs/secrets.md says what is hidden, and what is not.
+    # keyed hash only, as in Probe::Fingerprint. docs/reference/secrets.md says what is hidden, and what is not.
     #
     # Each app has a key of its own, made of one of the user's: what is hidden in several documents of it can be held
     # against each other, as when a proof goes on, and that of two apps can't.

@@ -4,7 +4,7 @@ require "csv"
 
 module PumaTuner
   module Load
-    # Values that stand for {{names}} in requests: CSV, whose first line names the columns (docs/formats/requests.md).
+    # Values that stand for {{names}} in requests: CSV, whose first line names the columns (docs/reference/requests.md).
     #
     # path: named in errors; columns: names; rows: [{column => value}], none longer than its columns
     DataFile = Data.define(:path, :columns, :rows) do
@@ -61,7 +61,7 @@ module PumaTuner
       end
 
       def self.problem(path, number, text)
-        raise(UsageError, "#{path}, line #{number}: #{text}. The format is described in docs/formats/requests.md.")
+        raise(UsageError, "#{path}, line #{number}: #{text}. The format is described in docs/reference/requests.md.")
       end
 
       private_class_method :lines_of, :text_of, :columns_of, :row_of, :problem

@@ -6,7 +6,7 @@ module PumaTuner
     #
     # data: DataFile whose values stand for {{names}} in requests, or nil
     Mix = Data.define(:requests, :data) do
-      # @param path [String] of a request file: docs/formats/requests.md
+      # @param path [String] of a request file: docs/reference/requests.md
       # @param data_path [String, nil] of a data file, where requests have {{names}}
       # @raise [InvalidRequestFile] naming the line
       def self.read(path, data_path: nil)

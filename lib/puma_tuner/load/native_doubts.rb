@@ -24,7 +24,7 @@ module PumaTuner
         return self unless @figures[:redirected]
         raise InvalidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): " \
           "this would measure the redirect, not the app. #{cure}, " \
-          "or list the status with expect:#{redirect_statuses.first} if it is meant (docs/formats/requests.md)."
+          "or list the status with expect:#{redirect_statuses.first} if it is meant (docs/reference/requests.md)."
       end
 
       # @return [Array<String>]

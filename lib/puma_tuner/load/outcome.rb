@@ -87,7 +87,7 @@ module PumaTuner
         return self unless complaint
         raise InvalidMeasurement, "the load does not count: #{complaint}. " \
           "Ask the server by hand for what was sent, and look at its log. " \
-          "Statuses that are right can be listed with expect: in a request file (docs/formats/requests.md)."
+          "Statuses that are right can be listed with expect: in a request file (docs/reference/requests.md)."
       end
 
       # Joins both, as one load in two parts, each of which settled by itself: percentiles are of all answers that

@@ -4,7 +4,7 @@ require "shellwords"
 
 module PumaTuner
   module Load
-    # A list of requests, one a line, as people write it: docs/formats/requests.md.
+    # A list of requests, one a line, as people write it: docs/reference/requests.md.
     class RequestFile
       METHODS = %w[GET POST PUT PATCH DELETE HEAD].freeze
       WEIGHTS = 1..1_000
@@ -41,7 +41,7 @@ module PumaTuner
         File.read(@path, mode: "r:BOM|UTF-8").lines(chomp: true).map { |line| line.valid_encoding? ? line : line.b }
       rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
         raise UsageError, "cannot read #{@path}: #{error.message}. " \
-          "Give the path of a request file (docs/formats/requests.md)."
+          "Give the path of a request file (docs/reference/requests.md)."
       end
 
       def numbered_request(line, number)

@@ -3,7 +3,7 @@
 module PumaTuner
   module Predict
     # Changes to the app, its load or its machine that are only assumed, as
-    # expressions such as `cpu(/articles)*0.7`: docs/what_if.md lists them, each with
+    # expressions such as `cpu(/articles)*0.7`: docs/reference/what_if.md lists them, each with
     # what it assumes. Pure: a workload and a machine go in, changed ones come out.
     #
     # Expressions are applied in the order they are written in, but all `mix` together, in the place of the first: each

@@ -34,7 +34,7 @@ module PumaTuner
   # A line of a request file cannot be understood.
   class InvalidRequestFile < UsageError
     def initialize(path, line_number, problem)
-      super("#{path}, line #{line_number}: #{problem}. The format is described in docs/formats/requests.md.")
+      super("#{path}, line #{line_number}: #{problem}. The format is described in docs/reference/requests.md.")
     end
   end
 

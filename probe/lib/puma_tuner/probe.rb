@@ -24,7 +24,8 @@ module PumaTuner
   # @param interval_s [Numeric] seconds between two prints, 10 unless PUMA_TUNER_INTERVAL_S says otherwise; nothing is
   #   printed for an interval without requests
   # @param out [IO] where to
-  # @param locks [Boolean] whether locks and pools are watched, too, which adds to the cost of each (docs/measure.md)
+  # @param locks [Boolean] whether locks and pools are watched, too, which adds to the cost of each
+  #   (docs/reference/measure.md)
   # @return [void]
   def self.run(interval_s: Probe::Console.interval_s, out: $stdout, locks: false)
     Probe.start(way_in: "run", console: {interval_s:, out:}, locks:)
@@ -46,7 +47,7 @@ module PumaTuner
   def self.snapshot = Probe.snapshot.take
 
   # Makes the figures of this server, all its processes together, available to Prometheus: `GET /metrics` at the
-  # address. Call it in `puma.rb`; metrics and their names are in docs/exporter.md.
+  # address. Call it in `puma.rb`; metrics and their names are in docs/reference/exporter.md.
   #
   # @param address [String, nil] "tcp://127.0.0.1:9394", "unix:///path/of/socket"; nil: where this server's processes
   #   alone can ask, as for an app that exports them with its own (Export::PrometheusClient)

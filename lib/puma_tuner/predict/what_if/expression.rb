@@ -25,7 +25,7 @@ module PumaTuner
         def self.parse(text)
           match = WITHOUT.match(text) || SHAPE.match(text) or
             raise UsageError, "--what-if #{text}: write such as cpu(/articles)*0.7, io-20ms or cores=4; " \
-            "docs/what_if.md lists them all"
+            "docs/reference/what_if.md lists them all"
           expression = new(text:, selector: nil, **match.named_captures(symbolize_names: true))
           return expression if CHANGES.key?(expression.target)
           if Io::KINDS.key?(expression.target)

@@ -111,7 +111,7 @@ module PumaTuner
           quota, period = [@machine.quota_ns, @machine.period_ns].map { |ns| Units.duration(ns) }
           [("Work: of #{SAMPLES[:cores]}, by CPU time, one of the best." if calibrated),
             ("A quota of #{quota} in each #{period} is over all of it." if @machine.quota_ns),
-            "How each is measured: docs/calibration.md."].compact.join(" ")
+            "How each is measured: docs/internals/calibration.md."].compact.join(" ")
         end
       end
     end

@@ -4,7 +4,7 @@ module PumaTuner
   module Export
     # Reads of a ledger what is exported, and no traces. Its file stays open, and each row tells how often it was
     # written: who looks again reads those that were written since. Rows of many ledgers are added up as they stand
-    # there, packed, and told apart by buckets afterwards, once. What a scrape costs: docs/scrape.md.
+    # there, packed, and told apart by buckets afterwards, once. What a scrape costs: docs/measured/scrape.md.
     class LedgerReader < Probe::Ledger::Reader
       # These parts have distributions, in these buckets.
       BOUNDS = {wall: Bounds::FINE, queue: Bounds::WAITS, gvl_wait: Bounds::WAITS}.freeze

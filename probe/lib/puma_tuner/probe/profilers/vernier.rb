@@ -10,7 +10,8 @@ module PumaTuner
       #   a wall profile, under the method that waits for work.
       # - Code that is made and thrown away while the app serves (eval, ERB#result, methods of single objects, extend)
       #   can end the process with "[BUG] frame2iseq: unreachable" at the stop: Vernier 1.12 holds samples for a moment
-      #   where the garbage collector does not see them, longer on a busy machine. docs/profilers.md has numbers.
+      #   where the garbage collector does not see them, longer on a busy machine. docs/reference/profilers.md has
+      #   numbers.
       # - While garbage is collected nothing is sampled; that time is missing.
       # - When the machine is too busy for a sample in time, it is left out:
       #   sums may be lower than the time that passed.
