@@ -12,7 +12,7 @@ module OtherGenerators
   #   request, and the others look quick (docs/measured/stall.md).
   # - It runs for whole seconds; other durations are rounded up.
   # - A server that nobody listens on is no error to it: there are no answers then.
-  # - It takes headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there (docs/secrets.md).
+  # - It takes headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there (docs/reference/secrets.md).
   # - One request only: it can't send a mix. HEAD, Poisson arrivals, think time, bounded reuse and unix sockets are refused.
   class H2load < Program
     PROGRAM = "h2load"

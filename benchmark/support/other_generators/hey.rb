@@ -12,7 +12,7 @@ module OtherGenerators
   #   counts from when one was really sent (docs/measured/stall.md).
   # - Percentiles are of the first million answers.
   # - It takes the path and headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there
-  #   (docs/secrets.md).
+  #   (docs/reference/secrets.md).
   # - One request only: it can't send a mix. Poisson arrivals, think time, bounded reuse and unix sockets are refused.
   class Hey < Program
     PROGRAM = "hey"

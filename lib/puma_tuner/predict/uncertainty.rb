@@ -10,9 +10,9 @@ module PumaTuner
       # validate` over 0.6745, which makes it that of a normal distribution without letting the few cells that miss far
       # decide. It covers all classes of work, uncorrected, so that the machine's drift is in it, which a user meets,
       # too: 4.7, 4.6 and 7.4% of made apps, locks and hand-overs, and 8.0, 7.2 and 14.5% of real ones, of throughput,
-      # p50 and p99 (docs/validation.md); the mean and p90, of which that page tells nothing, lie between their
+      # p50 and p99 (docs/measured/validation.md); the mean and p90, of which that page tells nothing, lie between their
       # neighbours. The wait for the GVL has the median error of 91 cells of the lab myth_busters, 36.7%
-      # (docs/prediction.md), over the same.
+      # (docs/internals/prediction.md), over the same.
       MODEL_ERROR_RATIOS = {"throughput" => 0.07, "mean" => 0.08, "p50" => 0.1, "p90" => 0.13, "p99" => 0.18,
                             "gvl_wait" => 0.54}.freeze
 

@@ -5,7 +5,7 @@ module PumaTuner
     # After how many rounds the primary metric may decide, fixed before the first.
     #
     # Whoever looks after every round and stops when it pleases him calls a difference where there is none several times
-    # as often as he says (docs/false_alarms.md). So the looks are few, and share the 5% among them, and among the
+    # as often as he says (docs/measured/false_alarms.md). So the looks are few, and share the 5% among them, and among the
     # variants (Bonferroni): simple, and exact whatever the metric.
     #
     # rounds_counts: ascending
