@@ -17,7 +17,7 @@ module PumaTuner
           .sort_by { |key, _| Probe::Fingerprint.text(key) }.to_h
       end
 
-      # Of a process that can't be asked.
+      # Returns the facts of a process that can't be asked.
       def of_outside(server)
         pid = server.announcement.fetch("pid")
         {[:program, nil] => File.basename(File.readlink("/proc/#{pid}/exe"))}

@@ -8,10 +8,10 @@ module PumaTuner
     # Runs one trial of a block of Ruby: a fresh process, a warm-up, the
     # repetitions that count, and what the process says of them.
     class BlockRunner
-      # Beyond warm-up and counting: for an iteration under way at the end of either.
+      # It is added to warm-up and counting, for an iteration that is under way at the end of either.
       GRACE_S = 10
 
-      # To start, to load a file, and to be judged steady at the earliest: for the guess of how long it takes.
+      # This is the guess of how long it takes to start, to load a file, and to be judged steady at the earliest.
       START_S = 0.7
       SHORTEST_WARMUP_S = 1.6
 
@@ -95,11 +95,11 @@ module PumaTuner
         }.compact
       end
 
-      # Named and meant as Conditions' are, as far as they apply. What the
-      # block's own child processes use is foreign here.
+      # Names and meanings are those of Conditions, as far as they apply. The CPU time of the block's own child
+      # processes is foreign here.
       def conditions(counted)
         duration_ns, cpu_ns = counted.values_at(:duration_ns, :cpu_ns)
-        # What threads waited that have ended since is in neither count.
+        # Neither count has the wait of threads that have ended since.
         wait_ns = [counted[:run_queue_wait_ns], 0].max
         machine_ns = duration_ns * Etc.nprocessors
         {

@@ -55,7 +55,7 @@ module PumaTuner
 
       private
 
-      # Beside the user's caches: gems are large, and the same next time.
+      # The folder lies beside the user's caches: gems are large, and the same next time.
       def folder
         @folder ||= begin
           parts = [@gemfile && File.expand_path(@gemfile), @gemfile && File.read(@gemfile),
@@ -113,7 +113,7 @@ module PumaTuner
          "BUNDLE_APP_CONFIG" => File.join(folder, "config"), "BUNDLE_FROZEN" => nil}.compact
       end
 
-      # Without what another Bundler, or that of another Ruby, has left.
+      # Removes what another Bundler, or that of another Ruby, has left.
       def without_bundler(environment)
         flags = environment["RUBYOPT"].to_s.gsub(/\s*-r\S*bundler\/setup/, "").strip
         environment.reject { |name, _| name.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Prove
-    # How often this machine, with this app and load, makes a proof call a difference where there is none: proofs of the
-    # baseline against itself, each by the whole method, and short.
+    # Measures how often this machine, with this app and load, makes a proof call a difference where there is none, by
+    # proofs of the baseline against itself: each is made by the whole method, and short.
     class Calibration
       # The fewest that can reach 95%.
       ROUNDS_COUNT = 6

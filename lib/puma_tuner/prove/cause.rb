@@ -2,13 +2,13 @@
 
 module PumaTuner
   module Prove
-    # What a part of the mean request's time took, of the baseline and of a variant.
+    # One part of the mean request's time, for the baseline and for a variant.
     #
     # part: a name in Probe::Parts, or :residual; nil of all of them together
     # difference_ns: variant less baseline; share_ratio: of the whole difference, nil where there is next to none
     CausePart = Document.define(:part, :baseline_ns, :variant_ns, :difference_ns, :share_ratio, symbols: %i[part])
 
-    # Where a variant's difference comes from: the mean request's budget beside the baseline's, part by part. It follows
+    # The cause of a variant's difference: the mean request's budget beside the baseline's, part by part. It follows
     # from a verdict, and stands in its JSON for programs.
     #
     # parts: that both know, and the residual; total: of all of them

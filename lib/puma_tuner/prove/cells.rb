@@ -4,7 +4,7 @@ module PumaTuner
   module Prove
     # Makes a Cell: what the rounds measured of one variant, each number by itself.
     module Cells
-      # Where a forecast says something of a metric.
+      # A forecast has these fields for these metrics.
       FORECAST_FIELDS = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.freeze
 
       class << self
@@ -38,13 +38,13 @@ module PumaTuner
             .transform_values { |values| Stats::Estimate.of_range(values) }
         end
 
-        # As it ran, when that was the same in all rounds.
+        # Returns the topology that really ran, when it was the same in all rounds.
         def topology(trials)
           texts = trials.map { |trial| trial.fingerprint[[:puma, "topology"]] }.uniq
           Topology.parse(texts.first) if texts.size == 1 && texts.first
         end
 
-        # Of mean requests, each trial's counting once.
+        # Returns the mean of the mean requests; each trial's counts once.
         def mean_budget(budgets)
           return if budgets.empty?
           Probe::Budget.new(**budgets.inject(:+).to_h.transform_values { |ns| ns&.fdiv(budgets.size)&.round })

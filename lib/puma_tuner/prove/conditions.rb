@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Prove
-    # What went on beside a trial's load: whether the figures can be trusted, not what they are. {name => number}
+    # The conditions beside a trial's load: they tell whether the figures can be trusted, not what they are. {name =>
+    # number}
     #
     # run_queue_wait_ratio: of the time that the server's threads could run, the share in which they had no core
     # pressure_ratio: of the time, the share in which somebody waited for a core (PSI)
@@ -18,8 +19,8 @@ module PumaTuner
     #   that came during the load: it was paid for then
     # yjit_code_ratio: of the limit that YJIT stops compiling at, in the fullest process
     module Conditions
-      # More than this is no longer the end of compiling: such a load holds what
-      # compiling costs, and not all that it brings.
+      # A larger share is no longer the end of compiling: such a load holds what compiling costs, and not all that it
+      # brings.
       YJIT_NEW_RATIO_MAX = 0.05
 
       module_function
@@ -62,7 +63,7 @@ module PumaTuner
           spent.busy_ns - spent.cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
       end
 
-      # By the generator's own samples; a mean that comes from Little's law would prove itself.
+      # It uses the generator's own samples; a mean that comes from Little's law would prove itself.
       def in_flight_ratio(outcome)
         return unless outcome.latency && outcome.mean_ns
         outcome.mean_ns.fdiv(outcome.duration_ns) * outcome.counted_count / outcome.connections_count

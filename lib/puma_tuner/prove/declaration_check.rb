@@ -5,7 +5,7 @@ module PumaTuner
     # Holds what ran against what was declared. Variants that differ in something that nobody declared prove nothing
     # about what was; nor do those whose declared difference did not take effect.
     class DeclarationCheck
-      # What was loaded only later, or not yet, is no change.
+      # Facts that appeared only later, or not yet, are no change.
       # @param before [Hash] a fingerprint
       # @param now [Hash] of the same variant, later
       # @return [Array(Symbol, String), nil] a key that both have, with another value
@@ -38,7 +38,7 @@ module PumaTuner
       # @return [Array<Array(Symbol, String)>] what is not the same in that variant and the baseline
       def changed_keys(variant)
         one, other = @fingerprints.fetch(@baseline), @fingerprints.fetch(variant)
-        # What only one process can tell (it is no Ruby) is no difference but a silence.
+        # When only one process can tell (the other is no Ruby), that is no difference but a silence.
         silent = one.empty? || other.empty? || one.key?([:ruby, nil]) != other.key?([:ruby, nil])
         keys = silent ? one.keys & other.keys : one.keys | other.keys
         keys.reject { |key| one[key] == other[key] }

@@ -2,37 +2,39 @@
 
 module PumaTuner
   module Prove
-    # What others on the machine do to a proof: processes that are not the
-    # server's, the generator's or ours, and the hypervisor.
+    # Decides what others on the machine do to a proof: processes that are not the server's, the generator's or ours,
+    # and the hypervisor.
     #
     # The variants of a round take turns, so most of it hits both, cancels in their ratio, and widens the interval by
     # what does not. Only a round in which it hit one variant clearly more than the other is run again, and the figures
     # of the variants have no part in that. A control group's throttling and threads that wait for cores are not looked
     # at: a variant that uses more CPU makes more of both by itself.
     class Disturbance
-      # Of the machine: how far the difference between two variants in what others took must at least be from that of
-      # the median round. A variant may make a difference of its own, by a database that works more.
+      # The difference between two variants in what others took must lie at least so far from that of the median round,
+      # as a share of the machine. A variant may make a difference of its own, by a database that works more.
       CLEARLY_MORE_RATIO = 0.10
 
-      # And how many standard deviations: an outlier, and not the tail of what happens in every round. Without that,
-      # leaving out tails makes intervals too narrow: 14% false alarms for 5% (benchmark/false_alarms/neighbour.rb).
+      # It must also lie so many standard deviations away: that is an outlier, and not the tail of what happens in every
+      # round. Without that, leaving out tails makes intervals too narrow: 14% false alarms for 5%
+      # (benchmark/false_alarms/neighbour.rb).
       OUTLIER_SDS = 4
 
-      # Of a normal distribution: standard deviation over median absolute deviation (Rousseeuw and Croux, 1993).
+      # For a normal distribution, this is the standard deviation over the median absolute deviation (Rousseeuw and
+      # Croux, 1993).
       SD_PER_MAD = 1.4826
 
-      # What is usual is known of so many rounds at least.
+      # It takes so many rounds at least to know what is usual.
       USUAL_COUNT = 5
 
-      # At most this share of the planned rounds is run again for it; the others
-      # that are hit count, and widen the interval.
+      # At most this share of the planned rounds is run again for it; the others that are hit count, and widen the
+      # interval.
       AGAIN_SHARE = 1 / 3r
 
       # The fewest rounds of which a correlation says something.
       CORRELATED_COUNT = 6
 
-      # Of a measurement that stands alone, without a pair that was hit as well:
-      # more than this, and it should not count.
+      # A measurement that stands alone, without a pair that was hit as well, should not count when others took more
+      # than this.
       FOREIGN_CPU_RATIO = 0.15
       STOLEN_RATIO = 0.05
 
@@ -112,7 +114,7 @@ module PumaTuner
 
       def median(values) = Stats::Quantile.of(values.sort, 0.5)
 
-      # Of the machine, what others took more while the variant ran than while the baseline did.
+      # Returns how much more of the machine others took while the variant ran than while the baseline did.
       def difference(attempt, name)
         one, other = [name, @baseline].map do |wanted|
           Disturbance.taken_ratio(attempt.find { |trial| trial.variant == wanted }.conditions)
@@ -129,8 +131,9 @@ module PumaTuner
         end
       end
 
-      # By the correlation of the log-ratio with the difference, over rounds and for the first variant: the share of
-      # variance that a straight line explains, corrected for the line having been fitted (adjusted r²; Ezekiel, 1930).
+      # It is judged by the correlation of the log-ratio with the difference, over rounds and for the first variant: the
+      # share of variance that a straight line explains, corrected for the line having been fitted (adjusted r²;
+      # Ezekiel, 1930).
       def cost(valid, primary, level_ratio)
         points = valid.filter_map { |attempt| point(attempt, primary) }
         return if points.size < CORRELATED_COUNT

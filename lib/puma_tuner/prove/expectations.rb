@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Prove
-    # What somebody expects of a proof, in words, and whether it was shown. Several must all be shown, so each keeps the
-    # level of its interval: no correction for their number is needed (Berger, "Multiparameter hypothesis testing and
-    # acceptance sampling", 1982).
+    # The expectations that somebody has of a proof, in words, and whether they were shown. Several must all be shown,
+    # so each keeps the level of its interval: no correction for their number is needed (Berger, "Multiparameter
+    # hypothesis testing and acceptance sampling", 1982).
     class Expectations
       UNDERSTOOD = <<~TEXT.chomp
         Understood is, of a METRIC, "METRIC >= 1.2" and "METRIC <= 0.9" (the variant's over the baseline's), "METRIC better",
@@ -49,7 +49,7 @@ module PumaTuner
         @wanted = wanted
       end
 
-      # To be asked before the rounds: a name that nobody bears is found out too late after them.
+      # It is asked before the rounds: an unknown name is found out too late after them.
       #
       # @param variant_names [Array<String>] but for the baseline's
       # @param metrics [Array<Metric>] that are measured

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Prove
-    # What a variant may differ in: the keys that can be declared, how they are checked, and which parts of a
+    # The factors that variants may differ in: the keys that can be declared, how they are checked, and which parts of a
     # fingerprint each of them may change. A difference that no factor covers is one that nobody declared.
     module Factors
       # Kinds of a fingerprint's keys: what processes tell of themselves, what

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Prove
-    # What the rounds showed of one variant. It follows from a verdict, and stands in its JSON for programs.
+    # The finding of the rounds about one variant. It follows from a verdict, and stands in its JSON for programs.
     #
     # outcome: in the primary metric, as in Comparison; nil where nothing was compared
     # failing: whether it fails clearly more than the baseline, so that nothing good may be said of it
@@ -46,7 +46,7 @@ module PumaTuner
       end
     end
 
-    # How many rounds it takes to show anything at all.
+    # The numbers of rounds that it takes to show anything at all.
     #
     # interval_count: for an interval of the primary metric's level, level_ratio
     # others_count: for a difference in any of the other metrics, as many as they are; nil without others
@@ -54,7 +54,7 @@ module PumaTuner
     RoundsNeeded = Document.define(:level_ratio, :interval_count, :others_count, :intervals, :others_enough)
 
     class RoundsNeeded
-      # Below that, a difference in one of the other metrics is shown.
+      # A difference in one of the other metrics is shown when its p-value is below this.
       SHOWN_P_VALUE = 0.05
       private_constant :SHOWN_P_VALUE
 

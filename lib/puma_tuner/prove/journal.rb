@@ -44,7 +44,7 @@ module PumaTuner
         end
       end
 
-      # What was measured is in a verdict: another run may begin here.
+      # The measurements are in a verdict now: another run may begin here.
       def finish = write_line(FINISHED, "a")
 
       private

@@ -122,9 +122,9 @@ module PumaTuner
         attempt.any? { |trial| trial.variant == variant.name && trial.void&.kind == :failed }
       end
 
-      # Of the attempts in which one of the two failed, whether it was this one more
-      # often than a fair coin would have it (McNemar, "Note on the sampling error
-      # of the difference between correlated proportions", 1947; exact, one-sided).
+      # Tells whether, in the attempts in which one of the two failed, it was this one more often than a fair coin would
+      # have it (McNemar, "Note on the sampling error of the difference between correlated proportions", 1947; exact,
+      # one-sided).
       def clearly_more?(variant)
         return false if variant == @baseline
         own, baselines = [variant, @baseline].map do |one|

@@ -2,10 +2,10 @@
 
 module PumaTuner
   module Prove
-    # After how many rounds the primary metric may decide, fixed before the first.
+    # The numbers of rounds after which the primary metric may decide, fixed before the first.
     #
-    # Whoever looks after every round and stops when it pleases him calls a difference where there is none several times
-    # as often as he says (docs/measured/false_alarms.md). So the looks are few, and share the 5% among them, and among the
+    # Whoever looks after every round and stops when it suits calls a difference where there is none several times as
+    # often as promised (docs/measured/false_alarms.md). So the looks are few, and share the 5% among them, and among the
     # variants (Bonferroni): simple, and exact whatever the metric.
     #
     # rounds_counts: ascending
@@ -59,7 +59,7 @@ module PumaTuner
     end
 
     class Looks
-      # Of calling a difference where there is none.
+      # The probability of calling a difference where there is none.
       ERROR_RATIO = 0.05
     end
   end

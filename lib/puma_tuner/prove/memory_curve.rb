@@ -4,7 +4,7 @@ module PumaTuner
   module Prove
     # A server's memory over the requests it has served. Sampled from outside, beside the load.
     class MemoryCurve
-      # To add up a process's pages holds its memory lock for a moment, so not too often.
+      # Adding up a process's pages holds its memory lock for a moment, so it is not done too often.
       INTERVAL_S = 0.5
 
       # @param server [Host::ServerProcess]

@@ -2,14 +2,14 @@
 
 module PumaTuner
   module Prove
-    # What a trial is judged by: one number per trial.
+    # A metric by which a trial is judged: it has one number per trial.
     #
     # name: its key in Trial#values, Cell#estimates and on the command line; label: as people read it
     # unit: "per_s", "ns", "bytes" or "count"; more_is_better: else less is
     Metric = Document.define(:name, :label, :unit, :more_is_better)
 
     class Metric
-      # Of a served app.
+      # The metrics of a served app.
       SERVED = [
         new(name: "throughput", label: "requests/s", unit: "per_s", more_is_better: true),
         new(name: "p50", label: "p50", unit: "ns", more_is_better: false),
@@ -25,7 +25,7 @@ module PumaTuner
         new(name: "boot", label: "boot", unit: "ns", more_is_better: false)
       ].freeze
 
-      # Of a block of Ruby.
+      # The metrics of a block of Ruby.
       BLOCK = [
         new(name: "iterations", label: "iterations/s", unit: "per_s", more_is_better: true),
         new(name: "cpu_per_iteration", label: "CPU per iteration", unit: "ns", more_is_better: false),

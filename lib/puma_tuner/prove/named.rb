@@ -19,7 +19,7 @@ module PumaTuner
       end
     end
 
-    # What goes wrong with a variant is told with its name and round.
+    # Adds the variant's name and round to what goes wrong with it.
     module Named
       MISTAKES = [ServerFailed, LoadToolFailed, InvalidMeasurement].freeze
 

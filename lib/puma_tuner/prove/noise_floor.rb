@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Prove
-    # How far apart two equal variants come: the baseline against itself, before the rounds. It tells what the planned
-    # rounds can show before the time for them is spent.
+    # Measures how far apart two equal variants come: the baseline against itself, before the rounds. It tells what the
+    # planned rounds can show before the time for them is spent.
     class NoiseFloor
       # @param variant [Variant] the baseline
       # @param trial_runner [#call]

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Prove
-    # What may be said of a ratio, by its interval.
+    # Decides what may be said of a ratio, by its interval.
     module Outcome
       # @param ratio [Stats::Estimate] without a level (too few pairs) it says nothing
       # @param more_is_better [Boolean] see Metric

@@ -10,7 +10,7 @@ module PumaTuner
     # Makes variants ready to run, before the first of them does: a checkout, gems in a folder of its own, another Ruby.
     # Nothing of the user's is changed.
     class Preparation
-      # How a variant is started.
+      # A variant that is ready to be started.
       #
       # command: Host::Command; topology: nil for the command's own; puma_options: see Probe::Launch
       # other_server: whether it is no Puma; facts: of the files behind it, for the fingerprint
@@ -149,7 +149,7 @@ module PumaTuner
         options
       end
 
-      # What is behind a variant's names. The commit: also what has been changed since.
+      # Returns the facts behind a variant's names. The commit's include what has been changed since.
       def facts(factors, directory, checkout)
         files = {"app" => factors["app"] || @rackup, "config" => factors["config"],
                  "gemfile" => factors["gemfile"]}.compact

@@ -6,7 +6,7 @@ module PumaTuner
   module Prove
     # The whole proof: variants made ready and looked at, the noise of two equal ones, the rounds, the verdict.
     class Proof
-      # What was decided before the first round.
+      # The plan that was decided before the first round.
       #
       # variants: the first is the baseline; primary: name of the metric that decides; looks: Looks
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
@@ -24,7 +24,7 @@ module PumaTuner
         end
       end
 
-      # Where so many rounds as are planned would show nothing smaller than this, no interval tells anything.
+      # When the planned rounds would show nothing smaller than this, no interval tells anything.
       HOPELESS_EFFECT_RATIO = 1.0
 
       # @param plan [Plan]
@@ -103,7 +103,7 @@ module PumaTuner
         end
       end
 
-      # As it was sent, when it had to be cut.
+      # Returns the load as it was sent, when it had to be cut.
       def load_of(trials)
         return @plan.load unless @plan.load && @trial_runner.respond_to?(:times) && trials.any?
         @plan.load.with(duration_ns: (@trial_runner.times.duration_s * Units::NS_PER_S).round)
@@ -116,7 +116,7 @@ module PumaTuner
 
       def decided(trials) = ("the primary metric was decided" if judge(trials).primary_decided?)
 
-      # By how far the rounds scatter, whichever way they point.
+      # It goes by how far the rounds scatter, whichever way they point.
       def hopeless(trials, looks)
         effects = judge(trials).minimum_detectable_effects(looks.rounds_max)
         return if effects.empty? || effects.min <= HOPELESS_EFFECT_RATIO
@@ -155,7 +155,7 @@ module PumaTuner
       def unlike(attempt)
         ensure_declared(attempt) unless @fingerprints
         detail = changed(attempt)
-        # Not of the noise before: what an app answers may grow with time.
+        # The noise rounds from before are left out: an app's answers may grow with time.
         unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
           detail ||= ValidityChecks.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name)))
         end

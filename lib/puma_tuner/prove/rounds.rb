@@ -7,10 +7,11 @@ module PumaTuner
     # before: one number, or a few looks at which the primary metric may decide; the time that was given may end them
     # earlier.
     class Rounds
-      # After so many void rounds in a row it is the app or the load, and not chance.
+      # So many void rounds in a row are due to the app or the load, and not to chance.
       VOID_ROUNDS_MAX = 3
 
-      # And in all, as a share of those that are planned; but never fewer than the above.
+      # This is the limit for all void rounds, as a share of those that are planned; but it is never fewer than the
+      # above.
       VOID_SHARE_MAX = 0.5
 
       # @param variants [Array<Variant>] the first is the baseline
@@ -41,7 +42,7 @@ module PumaTuner
         @looked_counts = []
       end
 
-      # Nothing is left, and nothing kept.
+      # Stands in where nothing is left from before, and nothing is kept.
       module Nothing
         def self.trials = []
 
@@ -161,7 +162,7 @@ module PumaTuner
 
       def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}"
 
-      # Of a round that counted, too, and turns out to be disturbed now that others are known.
+      # Tells of an earlier round that counted, too, and turns out to be disturbed now that others are known.
       def tell(earlier)
         return unless block_given?
         attempts.zip(earlier.each_slice(@variants.size)) do |attempt, before|
@@ -176,7 +177,7 @@ module PumaTuner
         "the last because, with #{trial.variant}, #{void.detail}. #{ADVICE.fetch(void.kind)}"
       end
 
-      # What to do about it.
+      # The advice for each kind.
       ADVICE = {
         failed: "A proof needs the same right answers from all; the server's log says why it fails. " \
           "Mend the app or the request file.",

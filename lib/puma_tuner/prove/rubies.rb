@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Prove
-    # Where Rubies are, for variants that name a version.
+    # Finds Rubies, for variants that name a version.
     module Rubies
       PLACES = ["%{cache}/ruby-%{version}", "%{home}/.rbenv/versions/%{version}", "%{home}/.rubies/ruby-%{version}",
         "%{home}/.asdf/installs/ruby/%{version}", "%{home}/.local/share/mise/installs/ruby/%{version}",

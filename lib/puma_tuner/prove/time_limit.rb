@@ -4,18 +4,18 @@ module PumaTuner
   module Prove
     # Makes a proof fit into a time that was given, by what the app took when it was looked at.
     #
-    # What is cut, in this order: rounds, down to the fewest that can show anything; the
-    # load with the probe, which tells the cause; the warm-up's limit and the load itself,
-    # in equal shares. When not even that is enough, as many rounds are run as fit.
+    # Cuts a proof to the time there is, in this order: rounds, down to the fewest that can show anything; the load with
+    # the probe, which tells the cause; the warm-up's limit and the load itself, in equal shares. When not even that is
+    # enough, as many rounds are run as fit.
     class TimeLimit
-      # Less than this of load, or of a window of warm-up, and a trial says nothing.
+      # A trial says nothing when its load, or a window of its warm-up, is shorter than this.
       DURATION_LEAST_S = 1.0
       WINDOW_LEAST_S = 0.25
 
-      # Of the time, what is left for what can't be foreseen: a slow boot, a last round that takes longer.
+      # This share of the time is left for what can't be foreseen: a slow boot, a last round that takes longer.
       SPARE_RATIO = 0.07
 
-      # How much of the time is left.
+      # Tells how much of the time is left.
       class Clock
         # @param limit_s [Numeric]
         def initialize(limit_s)

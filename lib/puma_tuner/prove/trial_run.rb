@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Prove
-    # What happens in one trial, once its server serves.
+    # Runs one trial, once its server serves.
     class TrialRun
       # outcome: Load::Outcome of the load that counts; conditions: see Conditions; facts: fields of Trial
       # gone: Void of a server that is not what it was, or nil
@@ -76,7 +76,7 @@ module PumaTuner
         Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome.requests_count)
       end
 
-      # Nothing is gained by going on with a server that does not answer at all.
+      # It is no use to go on with a server that does not answer at all.
       def ensure_answered(outcome)
         return if outcome.requests_count.positive?
         advice = @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below."

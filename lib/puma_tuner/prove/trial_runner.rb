@@ -9,17 +9,18 @@ module PumaTuner
     # The variants take turns at the load: what the neighbours of a shared machine do to one, they do to the other, too
     # (after Bulej and others, "Duet benchmarking", 2020, who run both at once). A server whose turn it is not is idle.
     class TrialRunner
-      # What starting and stopping a server, and a load beside its own duration, take where nobody has looked.
+      # These are guesses, where nobody has looked, of what it takes to start and stop a server, and of what a load
+      # takes beside its own duration.
       BOOT_S = 1.5
       LOAD_S = 0.15
 
-      # What a server takes to stop, and what is asked of it in a trial besides.
+      # A server takes so long to stop, and to answer what else it is asked in a trial.
       STOP_S = 0.5
 
       # A turn must be long beside a request, for what is under way when it ends is in no throughput.
       TURN_IN_LATENCIES = 20
 
-      # And so is a trial: shorter ones are made so long.
+      # A trial must be long beside a request, too: shorter ones are made so long.
       DURATION_IN_LATENCIES = 5
 
       # Seconds: window and limit of the warm-up; the load, in so many turns; the load with the probe, 0 for none.
@@ -96,7 +97,8 @@ module PumaTuner
 
       private
 
-      # What a load takes besides its duration is the first answers, the last ones, and starting the generator.
+      # The time that a load takes besides its duration goes to the first answers, the last ones, and starting the
+      # generator.
       def time_answers(server, window_s, cold)
         began_s = Clock.now_s
         outcome = @traffic.send_to(server.url, duration_s: window_s)
@@ -106,7 +108,7 @@ module PumaTuner
         @times = @times.with(duration_s: least_s) if @times.duration_s < least_s
       end
 
-      # Of servers that are up at the same time.
+      # Runs trials of servers that are up at the same time.
       def trials(variants, round, first_position)
         serving(variants, round) do |runs|
           runs.each { |variant, run| Named.by(variant, round) { run.warm_up } }

@@ -2,13 +2,13 @@
 
 module PumaTuner
   module Prove
-    # What must hold of every trial, whatever it measured. They look at causes; results never decide which rounds are
-    # kept. What others on the machine do is no matter of one trial: see Disturbance.
+    # Each trial must meet these conditions, whatever it measured. They look at causes; results never decide which
+    # rounds are kept. Disturbance, not a single trial, judges what others on the machine do.
     module ValidityChecks
       # A generator this busy sends late.
       GENERATOR_CPU_RATIO = 0.9
 
-      # Of the median latency, and at least a millisecond: how late the generator itself may be (open loop).
+      # The generator itself may be late by this share of the median latency, and at least by a millisecond (open loop).
       LAG_RATIO = 0.05
       LAG_NS = 1_000_000
 
@@ -16,11 +16,11 @@ module PumaTuner
       # generator spent between an answer and the next request; more than there is cannot be.
       IN_FLIGHT_RATIOS = 0.85..1.02
 
-      # But at either edge of a load a request of each connection is cut in two: what it took before the load began
-      # counts, as its latency does whole; what it took before the end does not, as it was never answered in time. Each
-      # is the age of a request, whose mean is latency x (1 + cv^2) / 2 (renewal theory; Cox, "Renewal Theory", 1962).
-      # They cancel each other in the mean, and not in a short load. This allows for one of them, with a coefficient of
-      # variation of 1.4.
+      # But at either edge of a load a request of each connection is cut in two: the time that it took before the load
+      # began counts, as its latency does whole; the time before the end does not, as it was never answered in time.
+      # Each is the age of a request, whose mean is latency x (1 + cv^2) / 2 (renewal theory; Cox, "Renewal Theory",
+      # 1962). They cancel each other in the mean, and not in a short load. This allows for one of them, with a
+      # coefficient of variation of 1.4.
       EDGE_RATIO = 1.5
 
       # Answers to a request may differ in length by this much between variants: dates, ids.

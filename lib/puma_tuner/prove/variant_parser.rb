@@ -43,7 +43,7 @@ module PumaTuner
         raise UsageError, "#{path} can't be understood: #{error.message.lines.first(3).join.strip}"
       end
 
-      # What such a file may say.
+      # The words that such a file may use.
       class Definition
         # @return [Array<Variant>]
         attr_reader :variants

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Prove
-    # Why a round must not be counted.
+    # The reason why a round must not be counted.
     #
     # kind:
     #   :failed: by the variant's own doing, such as wrong answers, broken connections, a process that went away
@@ -90,17 +90,17 @@ module PumaTuner
       end
     end
 
-    # How far apart two equal variants came, before the rounds.
+    # The distance between two equal variants, before the rounds.
     #
     # metric; ratio: again over first; sd_ratio: of one pair's log-ratio
     # mde_ratio: the minimum detectable effect of the planned rounds, by that spread
     Noise = Document.define(:metric, :ratio, :sd_ratio, :mde_ratio, nested: {ratio: Stats::Estimate},
       renamed: {mde_ratio: "smallest_effect_ratio"})
 
-    # What was asked to hold, and whether it was shown.
+    # An expectation that was asked to hold, and whether it was shown.
     Expectation = Document.define(:text, :variant, :shown, :reason)
 
-    # What was sent, how often and how long; a block's: iterations.
+    # The load that was sent: how often and how long; for a block: iterations.
     #
     # generator: what sent the load; arrivals: as people read it; duration_ns: of the load in each trial
     TrialLoad = Document.define(:generator, :connections_count, :arrivals, :duration_ns) do
@@ -124,7 +124,7 @@ module PumaTuner
     #   attempts; it is then called neither better nor equivalent, whatever its good rounds show
     Failure = Document.define(:variant, :attempts_count, :all_count, :reason, :clearly_more)
 
-    # What others took of the machine while the rounds that count ran, as shares of all its cores.
+    # The share of the machine that others took while the rounds that count ran, of all its cores.
     #
     # taken_ratio: used by other processes or taken by the hypervisor, over all trials; again_count: rounds that were
     #   run again as it hit one variant clearly more than the other
@@ -135,7 +135,7 @@ module PumaTuner
     Disturbed = Document.define(:taken_ratio, :again_count, :explained_ratio, :quiet_effect_ratio,
       nested: {taken_ratio: Stats::Estimate})
 
-    # What the rounds showed.
+    # The verdict on all that the rounds showed.
     #
     # baseline: name of the variant that the others are held against
     # primary: the metric that was declared before; metrics: all that were looked at
@@ -155,8 +155,7 @@ module PumaTuner
                expectations: [Expectation], load: TrialLoad, machine: Probe::MachineFacts}) do
       def initialize(failures: [], disturbed: nil, complete: true, remarks: [], **fields) = super
 
-      # What follows from the other fields stands in the document, too, so that a program that reads it need not know
-      # how.
+      # The document also has what follows from the other fields, so that a program that reads it need not know how.
       def to_document
         {**super, **Document::Writing.plain({findings:, causes:, rounds_needed:})}
       end
@@ -184,8 +183,8 @@ module PumaTuner
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
       end
 
-      # Of any two variants, with an interval of their own: for who names the two beforehand, where `comparisons` hold
-      # all against the baseline, and share the level among them.
+      # Returns the ratio of any two variants, with an interval of its own, for a caller who names the two beforehand.
+      # `comparisons` hold all against the baseline, and share the level among them.
       #
       # @param metric [String]
       # @param of [String] name of a variant
