@@ -11,10 +11,10 @@ module PumaTuner
 
       LEVEL_RATIO = 0.95
 
-      # Why nothing is shown, whatever the figures are. short_blocks: they are parts of a day, and what disturbs a
-      # server for hours is in several of them, so that their scatter is not all there is; few_blocks: no interval can
-      # be made of so few; traffic_apart: at no traffic were both groups observed, so that the ratio has the traffic's
-      # part in it, and taking that out would go on with a line where nobody has looked.
+      # These are the reasons for which nothing is shown, whatever the figures are. short_blocks: they are parts of a
+      # day, and what disturbs a server for hours is in several of them, so that their scatter is not all there is;
+      # few_blocks: no interval can be made of so few; traffic_apart: at no traffic were both groups observed, so that
+      # the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked.
       REASONS = %i[short_blocks few_blocks traffic_apart].freeze
 
       # @param a [Array<Span>]
@@ -56,7 +56,7 @@ module PumaTuner
         Stats::BlockBootstrap.of(@pairs.size, random: @random) { |weights| [*ratios(weights), *adjusted(weights)] }
       end
 
-      # By metric, side and block.
+      # Returns the sums by metric, side and block.
       def sums
         @sums ||= METRICS.to_h do |metric|
           [metric, [0, 1].map { |side| @pairs.map { |block| metric.sum(block.map { |pair| pair[side] }) } }]
@@ -77,7 +77,7 @@ module PumaTuner
         end
       end
 
-      # By side and block.
+      # Returns the points by side and block.
       def points(metric)
         (@points ||= {})[metric] ||= [0, 1].map do |side|
           @pairs.map { |block| Stats::Ancova.of(block.filter_map { |pair| point(metric, pair, side) }) }

@@ -31,7 +31,7 @@ module PumaTuner
     # An endpoint whose share of the requests changed. a_ratio, b_ratio: shares
     Mover = Document.define(:endpoint, :a_ratio, :b_ratio)
 
-    # How differently the groups were asked.
+    # The difference between what the groups were asked.
     #
     # distance_ratio: the share of requests that would have to go to other endpoints (total variation distance)
     # p_value: of there being no difference; nil of too few days

@@ -42,7 +42,7 @@ module PumaTuner
         @levels = Queries::LEVELS.keys.to_h { |name| [name, one(@queries.level(name))] }
       end
 
-      # Of one sample nobody can tell by how much a counter rose; it would look as if there had been no requests.
+      # A single sample tells nobody by how much a counter rose; it would look as if there had been no requests.
       def ensure_increases
         return if @queries.source == :rules || @most.nil? || @most >= 2
         raise InvalidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, " \

@@ -2,7 +2,8 @@
 
 module PumaTuner
   module Fleet
-    # Whether a group's data can be used, and what is wrong with it: each fault told apart, as each has another cause.
+    # Tells whether a group's data can be used, and what is wrong with it: each fault is told apart, as each has another
+    # cause.
     class Health
       # Samples are stamped by Prometheus, so a server's own clock does no harm but to logs held against them. One that
       # is as far off as this is worth a word.

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Fleet
-    # What is compared, in the order in which it is shown. Each is a percentile of durations, or one sum over another,
-    # so that blocks are added up once, and a resample adds blocks and no spans.
+    # The metrics that are compared, in the order in which they are shown. Each is a percentile of durations, or one sum
+    # over another, so that blocks are added up once, and a resample adds blocks and no spans.
     class Measured
       # unit: "ns", "bytes", "per_s" or "count"; better: "less", or nil of what is only told
       # adjusted: whether traffic explains a part of it: at more requests, queues are longer and more code is compiled

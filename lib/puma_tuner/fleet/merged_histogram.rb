@@ -8,7 +8,8 @@ module PumaTuner
     #   numbers of any kind, as rates are fractions
     MergedHistogram = Data.define(:bounds_s, :counts) do
       # Where a server began within a span, Prometheus' extrapolation treats its buckets a little differently, and sums
-      # may fall by a trifle; it levels them out in its own histogram_quantile, too. What falls by more is no histogram.
+      # may fall by a trifle; it levels them out in its own histogram_quantile, too. Sums that fall by more are no
+      # histogram.
       const_set(:FALL_MAX_RATIO, 0.05)
 
       # @param cumulative [Hash{String => Float}] `le` to how many are at most that long
@@ -36,7 +37,7 @@ module PumaTuner
       # @return [Float]
       def count = counts.sum
 
-      # By the formula of Prometheus' histogram_quantile: durations are spread evenly over a bucket.
+      # It follows the formula of Prometheus' histogram_quantile: durations are spread evenly over a bucket.
       #
       # @return [Float, nil] seconds; nil of none, and where it lies above all bounds
       def quantile_s(ratio)

@@ -2,15 +2,15 @@
 
 module PumaTuner
   module Fleet
-    # Whether the groups were asked for the same things: a group that gets the
-    # dearer endpoints is slower whatever else it differs in.
+    # Tells whether the groups were asked for the same things: a group that gets the dearer endpoints is slower whatever
+    # else it differs in.
     class MixComparer
-      # So many requests in a hundred going elsewhere move a mean by less than what intervals of a week can show.
+      # A smaller share of requests that go elsewhere moves a mean by less than what intervals of a week can show.
       DISTANCE_MIN_RATIO = 0.02
       P_VALUE_MAX = 0.05
 
-      # Of fewer, chance alone reaches the largest distance more often than that: two ways of the 2^n always tie with
-      # what was seen, and 2/2^5 is 0.0625.
+      # With fewer days, chance alone reaches the largest distance more often than that: two ways of the 2^n always tie
+      # with what was seen, and 2/2^5 is 0.0625.
       DAYS_MIN = 6
 
       MOVERS_MAX = 8
@@ -52,7 +52,7 @@ module PumaTuner
 
       def total(endpoints) = endpoints.values.sum(0.0, &:count)
 
-      # Of each endpoint, by block and side.
+      # Returns the share of each endpoint, by block and side.
       def shares
         @shares ||= @blocks.map do |block|
           block.map do |side|

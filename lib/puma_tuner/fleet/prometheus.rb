@@ -9,8 +9,8 @@ module PumaTuner
   module Fleet
     # A server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, VictoriaMetrics.
     #
-    # What can go wrong is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused,
-    # an answer that is partial by its own word.
+    # Each fault is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused, an
+    # answer that is partial by its own word.
     class Prometheus
       # One line of an answer. labels: {name => value}; values: {seconds since 1970 => Float}
       Series = Data.define(:labels, :values) do
@@ -76,7 +76,7 @@ module PumaTuner
 
       private
 
-      # What is no number (a part of nothing) is not known.
+      # A value that is no number (a part of nothing) is not known.
       def numbers(values) = values.to_h { |time, value| [time.round, Float(value, exception: false)] }.compact
 
       def ask(path, get: false, **parameters)

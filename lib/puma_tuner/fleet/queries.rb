@@ -41,7 +41,7 @@ module PumaTuner
         servers: ["count", "puma_tuner_exporter_info", "fleet:puma_tuner_servers:count", "sum"]
       }.freeze
 
-      # How often a span is looked at within.
+      # Each span is sampled so often.
       SUBQUERY_STEPS = 12
       LEAST_SUBQUERY_STEP_S = 15
 

@@ -4,7 +4,7 @@ module PumaTuner
   module Fleet
     # Asks, checks, compares.
     class Reader
-      # What is asked for.
+      # The question that is asked.
       #
       # selectors: [a, b]; ends: of their windows, seconds since 1970, nil: now; duration_s: of both
       # step_s: length of the spans, nil: after the window's
@@ -27,7 +27,7 @@ module PumaTuner
       # @return [Comparison]
       # @raise [Unanswered, InvalidMeasurement]
       def call(command: nil)
-        # Asked first of all, as the answer tells what time it is over there.
+        # This query comes first, as its answer tells what time it is over there.
         @prometheus.instant("vector(1)", Time.now.to_i)
         prepare
         groups = @question.selectors.zip(@windows, NAMES).map do |selector, window, name|
@@ -59,7 +59,7 @@ module PumaTuner
         @health.ensure_labels("services", @question.all, @windows.last)
       end
 
-      # What both periods of one group hold would be compared with itself.
+      # Otherwise the time that both periods of one group hold would be compared with itself.
       def ensure_apart(first, last)
         if first == last
           raise UsageError, "both groups are the same; give --b another selector, " \

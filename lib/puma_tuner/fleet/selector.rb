@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Fleet
-    # Which series: the part between braces in PromQL.
+    # Selects series: the part between braces in PromQL.
     #
     # matchers: [[label, operator, value], …]
     Selector = Data.define(:matchers) do

@@ -2,20 +2,20 @@
 
 module PumaTuner
   module Fleet
-    # All services, and what each could do without.
+    # Reads all services, and what each could do without.
     #
     # An estimate from means by the rule of thumb, to know where to look first; what a change really brings is for
     # `tune` and `prove` on that service.
     class ServiceReader
-      # Of the cores that a service's workers can use, one each for the GVL, in the busiest span. At 60% a request in
-      # an M/M/c queue of some ten servers waits for less than a tenth of its own time (Erlang's C formula); the rest is
-      # for what an hour's mean hides.
+      # The busiest span may use this share of the cores that a service's workers can use, one each for the GVL. At 60%
+      # a request in an M/M/c queue of some ten servers waits for less than a tenth of its own time (Erlang's C
+      # formula); the rest is for what an hour's mean hides.
       UTILISATION_RATIO = 0.6
 
       # One worker is no service: it can't be restarted.
       WORKERS_MIN = 2
 
-      # Below these shares nobody would notice.
+      # Nobody would notice less than these shares.
       GVL_WAIT_RATIO = 0.05
       QUEUE_RATIO = 0.1
 

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Fleet
-    # What a group did in one span of its window. What nobody could tell is nil.
+    # The figures of a group in one span of its window. Values that nobody could tell are nil.
     #
     # seconds: its length; coverage_ratio: of the samples that it should have
     # histogram: MergedHistogram of all requests; endpoints: {name => MergedHistogram}
@@ -13,7 +13,7 @@ module PumaTuner
     Span = Data.define(:seconds, :coverage_ratio, :histogram, :endpoints, :parts_s, :cpu_s, :gc_s, :memory_bytes,
       :worker_memory_bytes, :code_bytes,
       :yjit_limited_bytes, :yjit_limit_bytes, :yjit_workers_count, :workers_count, :threads_count, :servers_count) do
-      # With less, what was counted is scaled up from too little.
+      # With less, the counts would be scaled up from too little.
       const_set(:COVERAGE_MIN_RATIO, 0.9)
 
       # @return [Float]

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Stats
-    # By how much two groups would differ if a covariate were the same in both: the difference of their means, less what
-    # the covariate explains by a slope common to both, from the scatter within the groups (analysis of covariance;
-    # Cochran, "Analysis of covariance: its nature and uses", 1957).
+    # Computes by how much two groups would differ if a covariate were the same in both: the difference of their means,
+    # less what the covariate explains by a slope common to both, from the scatter within the groups (analysis of
+    # covariance; Cochran, "Analysis of covariance: its nature and uses", 1957).
     #
     # Sums add up, so that those of a resample are made of its blocks'.
     #

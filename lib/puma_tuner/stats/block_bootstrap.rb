@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Stats
-    # How far a statistic of a few long blocks of time (days) may lie from the truth, when what happens within a block
-    # hangs together and blocks hardly do: blocks are drawn with replacement, whole (Künsch, "The jackknife and the
-    # bootstrap for general stationary observations", 1989; Davison and Hinkley, "Bootstrap Methods and their
+    # Estimates how far a statistic of a few long blocks of time (days) may lie from the truth, when what happens within
+    # a block hangs together and blocks hardly do: blocks are drawn with replacement, whole (Künsch, "The jackknife and
+    # the bootstrap for general stationary observations", 1989; Davison and Hinkley, "Bootstrap Methods and their
     # Application", 8.2.3).
     #
     # The interval is the estimate plus and minus Student's t, with as many degrees of freedom as blocks less one, times
@@ -16,7 +16,7 @@ module PumaTuner
       # Three blocks make an interval nine times as wide as many would: nobody is served by it.
       BLOCKS_MIN = 4
 
-      # So many resamples may fail to give a number, when single blocks hold nearly all there is.
+      # This share of resamples may fail to give a number, when single blocks hold nearly all there is.
       FAILED_RATIO_MAX = 0.1
 
       # log: of the ratio; error: its standard error; freedom: of Student's t

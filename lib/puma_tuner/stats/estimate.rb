@@ -20,12 +20,12 @@ module PumaTuner
           samples_count: samples.size)
       end
 
-      # What another run of the same kind would show, from independent runs whose logarithms scatter normally: the
-      # interval of a prediction, sd x sqrt(1 + 1/n) (Hahn and Meeker, "Statistical Intervals", 1991, ch. 4), widened by
-      # an error that all of them have alike. Each of both has its own reach, Student's and the normal one, and the root
-      # of the sum of their squares holds at least what it promises: 95 to 97% of five runs and more, up to 97.6% of
-      # three, 98.6% of two. Rejected: Student's t with the freedom that Satterthwaite gives the sum, which holds 88%
-      # of two runs and 92% of three.
+      # Predicts what another run of the same kind would show, from independent runs whose logarithms scatter normally:
+      # the interval of a prediction, sd x sqrt(1 + 1/n) (Hahn and Meeker, "Statistical Intervals", 1991, ch. 4),
+      # widened by an error that all of them have alike. Each of both has its own reach, Student's and the normal one,
+      # and the root of the sum of their squares holds at least what it promises: 95 to 97% of five runs and more, up to
+      # 97.6% of three, 98.6% of two. Rejected was Student's t with the freedom that Satterthwaite gives the sum, which
+      # holds 88% of two runs and 92% of three.
       #
       # Where samples are zero, or next to nothing beside others, logarithms tell nothing; then the same is done with
       # the numbers themselves, and the interval ends at zero.

@@ -4,10 +4,10 @@ module PumaTuner
   module Stats
     # The regularised incomplete beta function I_x(a, b), from which Student's distribution is made.
     #
-    # By its continued fraction (NIST DLMF 8.17.22), evaluated from the front by Lentz's method as modified by Thompson
-    # and Barnett (Press et al., "Numerical Recipes", 5.2 and 6.4).
+    # The function is evaluated by its continued fraction (NIST DLMF 8.17.22), from the front by Lentz's method as
+    # modified by Thompson and Barnett (Press et al., "Numerical Recipes", 5.2 and 6.4).
     module IncompleteBeta
-      # Where the last factor changes nothing any more.
+      # Evaluation ends where the last factor changes nothing any more.
       PRECISION = 1e-15
       STEPS_MAX = 100_000
 

@@ -9,8 +9,8 @@ module PumaTuner
     # signed-rank interval reaches with so many pairs. Where that takes all pairs on one side, as with six at 95%, the
     # effect must be so large that they are, 8 times in 10.
     #
-    # Held against the interval itself, on simulated normal differences, it is
-    # seen 74 to 80 times in 100 with 6 to 40 pairs.
+    # Compared with the interval itself, on simulated normal differences, it is seen 74 to 80 times in 100 with 6 to 40
+    # pairs.
     module MinimumDetectableEffect
       POWER_RATIO = 0.8
 
@@ -41,7 +41,7 @@ module PumaTuner
 
         private
 
-        # In standard deviations of one pair.
+        # Returns the distance in standard deviations of one pair.
         def distance(pairs_count, level_ratio)
           rank, reached = rank_and_level(pairs_count, level_ratio)
           return unless reached

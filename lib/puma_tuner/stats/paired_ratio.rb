@@ -2,15 +2,15 @@
 
 module PumaTuner
   module Stats
-    # By how much one thing is larger than another, from pairs measured side by side.
+    # Estimates by how much one thing is larger than another, from pairs measured side by side.
     #
     # The pairs' log-ratios are taken as independent and symmetric about the answer. The point is the median of their
     # Walsh averages (the means of all pairs of log-ratios, each with itself included), after Hodges and Lehmann,
     # "Estimates of location based on rank tests" (1963). The interval inverts Wilcoxon's signed-rank test, by the exact
     # distribution of its statistic: Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", chapter 3.
     #
-    # Rejected: the percentile bootstrap, which at 6 and 10 pairs leaves the truth out 14 and 11 times in 100 where 5
-    # are promised; and Student's t, whose interval one disturbed pair can blow up.
+    # Two methods were rejected: the percentile bootstrap, which at 6 and 10 pairs leaves the truth out 14 and 11 times
+    # in 100 where 5 are promised; and Student's t, whose interval one disturbed pair can blow up.
     module PairedRatio
       # A log-ratio's last digits are rounding. Without them, equal values differ by nothing, and equal ratios are ties.
       LOG_DIGITS = 12
@@ -28,21 +28,21 @@ module PumaTuner
         Estimate.new(value:, low:, high:, level_ratio: reached, samples_count: baseline_values.size)
       end
 
-      # Of the test that the interval inverts: without ties, it is at most 0.05
-      # exactly when the interval of 95% excludes 1.
+      # The p-value is that of the test that the interval inverts: without ties, it is at most 0.05 exactly when the
+      # interval of 95% excludes 1.
       #
       # @return [Float] two-sided, of the pairs being equal but for chance
       def self.p_value(baseline_values, variant_values)
         SignedRank.p_value(log_ratios(baseline_values, variant_values).map { |log| log.round(LOG_DIGITS) })
       end
 
-      # How far pairs scatter: the standard deviation of the normal distribution for which Student's interval would be
-      # as wide as this one, after Lehmann, "Nonparametric confidence intervals for a shift parameter" (1963).
+      # Measures how far pairs scatter: the standard deviation of the normal distribution for which Student's interval
+      # would be as wide as this one, after Lehmann, "Nonparametric confidence intervals for a shift parameter" (1963).
       #
-      # So a few spikes count as much as they widen the interval, which is what MinimumDetectableEffect needs. Rejected:
-      # the plain standard deviation, by which, with spikes in 8 of 100 trials, 20 pairs "need" 1.5 times the effect
-      # that they see 8 times in 10; Rousseeuw and Croux's Qn, by which 10 such pairs "see" an effect that they miss 4
-      # times in 10.
+      # So a few spikes count as much as they widen the interval, which is what it is for: MinimumDetectableEffect. Two
+      # estimators were rejected: the plain standard deviation, by which, with spikes in 8 of 100 trials, 20 pairs
+      # "need" 1.5 times the effect that they see 8 times in 10; and Rousseeuw and Croux's Qn, by which 10 such pairs
+      # "see" an effect that they miss 4 times in 10.
       #
       # @return [Float, nil] of one pair's log-ratio; nil of fewer than two pairs
       def self.sd(baseline_values, variant_values, level_ratio: 0.95)
@@ -68,14 +68,14 @@ module PumaTuner
         end
       end
 
-      # Where an interval of n pairs begins and ends among its sorted Walsh averages.
+      # Returns where an interval of n pairs begins and ends among its sorted Walsh averages.
       #
       # @param pairs_count [Integer] 1 or more
       # @param level_ratio [Float] 0..1
       # @return [Array(Integer, Float)] the rank counted from either end, the highest that keeps the level, and the
       #   exact coverage; [1, nil] when even the outermost averages do not cover enough
       def self.rank_and_level(pairs_count, level_ratio)
-        # Asked for again with every metric, and at 200 pairs the distribution takes a moment.
+        # Every metric asks for it again, and at 200 pairs the distribution takes a moment.
         (@ranks_and_levels ||= {})[[pairs_count, level_ratio]] ||= find_rank_and_level(pairs_count, level_ratio).freeze
       end
 
@@ -98,7 +98,7 @@ module PumaTuner
           values.each_with_index.flat_map { |value, index| values[index..].map { |other| (value + other) / 2 } }.sort
         end
 
-        # In how many of the 2**n sign patterns the ranks 1..n with a plus sum to 0, 1, 2, …
+        # Counts in how many of the 2**n sign patterns the ranks 1..n with a plus sum to 0, 1, 2, …
         def signed_rank_counts(pairs_count)
           (1..pairs_count).inject([1]) do |counts, rank|
             longer = counts + [0] * rank

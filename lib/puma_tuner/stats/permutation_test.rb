@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Stats
-    # Whether two groups differ, by a statistic of any kind, from pairs (their blocks of the same time): if they don't,
-    # which of a pair belongs to which group means nothing, and all ways to swap are equally likely (Fisher's
+    # Tests whether two groups differ, by a statistic of any kind, from pairs (their blocks of the same time): if they
+    # don't, which of a pair belongs to which group means nothing, and all ways to swap are equally likely (Fisher's
     # randomisation test; Good, "Permutation, Parametric and Bootstrap Tests of Hypotheses", 3.2).
     module PermutationTest
       # Up to so many pairs, all ways are tried; beyond, as many at random.

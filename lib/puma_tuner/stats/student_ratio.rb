@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Stats
-    # By how much one thing is larger than another, by the mean of the pairs' log-ratios and Student's t ("The probable
-    # error of a mean", 1908). A second opinion beside PairedRatio: where the two disagree, single pairs lie far off.
+    # Estimates by how much one thing is larger than another, by the mean of the pairs' log-ratios and Student's t ("The
+    # probable error of a mean", 1908). It is a second opinion beside PairedRatio: where the two disagree, single pairs
+    # lie far off.
     module StudentRatio
       # @param baseline_values [Array<Numeric>] above zero, any unit
       # @param variant_values [Array<Numeric>] above zero, same unit, same order

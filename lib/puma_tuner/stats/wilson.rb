@@ -5,7 +5,7 @@ module PumaTuner
     # The interval of a share, by E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209-212: it
     # neither leaves 0..1 nor shrinks to nothing where nothing was counted, as the usual one does.
     module Wilson
-      # Of the standard normal distribution, two-sided.
+      # The two-sided quantiles of the standard normal distribution.
       QUANTILES = {0.95 => 1.959963984540054, 0.99 => 2.5758293035489004}.freeze
 
       module_function

@@ -4,13 +4,13 @@ module PumaTuner
   module Tradeoff
     # Verdict -> Study: each variant's place, the Pareto front, and what to take.
     #
-    # What to take: of the variants that are shown, for all of them together, to take less CPU than the baseline (or the
-    # baseline, where none is) and keep to the memory there is, the one with least memory among those that the cheapest
-    # is not shown to beat by more than 2%.
+    # Decides what to take. It looks at the variants that are shown, for all of them together, to take less CPU than the
+    # baseline (or at the baseline, where none is) and keep to the memory there is. It takes the one with least memory
+    # among those that the cheapest is not shown to beat by more than 2%.
     class Judge
       EQUIVALENT_RATIO = 0.02
 
-      # Of its memory, in the last third of the load: such a process is not done growing.
+      # A process whose memory grows by more than this share in the last third of the load is not done growing.
       GROWTH_RATIO = 0.02
 
       # @param verdict [Prove::Verdict]

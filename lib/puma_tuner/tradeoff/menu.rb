@@ -2,17 +2,17 @@
 
 module PumaTuner
   module Tradeoff
-    # What is tried, as factors of variants (Prove::Factors). The first of each list is as Ruby comes.
+    # The settings that are tried, as factors of variants (Prove::Factors). The first of each list is as Ruby comes.
     module Menu
-      # More take hours, and share the chance of a false alarm among them.
+      # More variants take hours, and share the chance of a false alarm among them.
       VARIANTS_MAX = 24
 
-      # So many MiB, for YJIT to stop compiling at, and calls before a method is compiled (Ruby's own: 128 MiB in 3.4,
-      # 48 in 3.3; 30 calls, or 120 in large apps: yjit/src/options.rs).
+      # YJIT stops compiling at so many MiB, and compiles a method after so many calls (Ruby's own: 128 MiB in 3.4, 48
+      # in 3.3; 30 calls, or 120 in large apps: yjit/src/options.rs).
       MEMORY_MIB = [16, 32].freeze
       CALL_THRESHOLDS = [5, 200].freeze
 
-      # Of glibc: as many arenas as 8 for each core, which each keep what was freed in them.
+      # Without it glibc has up to 8 arenas for each core, and each keeps what was freed in it.
       ARENAS = {"env.MALLOC_ARENA_MAX" => "2"}.freeze
       JEMALLOC = "libjemalloc.so.2"
 
@@ -73,7 +73,7 @@ module PumaTuner
         (Gem::Version.new(ruby_version) >= Gem::Version.new("3.4")) ? "--yjit-mem-size" : "--yjit-exec-mem-size"
       end
 
-      # Where it is not installed, it is not tried; the menu is about what there is.
+      # It is tried only where it is installed; the menu is about what there is.
       def jemalloc
         Prove::Preload.find(JEMALLOC)
         {"jemalloc" => {"preload" => JEMALLOC}}

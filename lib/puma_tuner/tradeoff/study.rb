@@ -29,7 +29,7 @@ module PumaTuner
       def memory = memory_ratio&.value || 1.0
     end
 
-    # What a menu of settings does to an app.
+    # The effect of a menu of settings on an app.
     #
     # subject: "yjit", "malloc" or "gc"; points: the baseline first
     # recommended: name of a variant; reason: a sentence
