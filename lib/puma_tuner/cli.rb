@@ -12,7 +12,6 @@ module PumaTuner
     autoload :Completions, "puma_tuner/cli/completions"
     autoload :Dictionary, "puma_tuner/cli/dictionary"
     autoload :Help, "puma_tuner/cli/help"
-    autoload :LoadText, "puma_tuner/cli/load_text"
     autoload :Loads, "puma_tuner/cli/loads"
     autoload :ManPage, "puma_tuner/cli/man_page"
     autoload :Option, "puma_tuner/cli/option"

@@ -41,11 +41,13 @@ module PumaTuner
       autoload :Foundations, "puma_tuner/report/sections/foundations"
       autoload :Glance, "puma_tuner/report/sections/glance"
       autoload :Holders, "puma_tuner/report/sections/holders"
+      autoload :Load, "puma_tuner/report/sections/load"
       autoload :Machine, "puma_tuner/report/sections/machine"
       autoload :Profile, "puma_tuner/report/sections/profile"
       autoload :Proof, "puma_tuner/report/sections/proof"
       autoload :Ran, "puma_tuner/report/sections/ran"
       autoload :Methodology, "puma_tuner/report/sections/methodology"
+      autoload :SelfTest, "puma_tuner/report/sections/load"
       autoload :Threads, "puma_tuner/report/sections/threads"
       autoload :Tradeoff, "puma_tuner/report/sections/tradeoff"
       autoload :Tuning, "puma_tuner/report/sections/tuning"
@@ -66,7 +68,7 @@ module PumaTuner
     # By kind of document, what makes its blocks. A kind that is not here is shown as JSON alone.
     PAGES = {
       observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning,
-      verdict: :Tuning, tuning: :Tuning,
+      verdict: :Tuning, tuning: :Tuning, load_outcome: :Load, load_self_test: :SelfTest,
       profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet
     }.freeze
 

@@ -16,7 +16,7 @@ class LoadTest < TunerTest
     result = load("--connections", "4")
     assert_equal 0, result.code, result.err
     assert_match(/^http:\/\/127\.0\.0\.1:\d+: [\d,]+ answers in 500 ms, [\d,]+\/s\n  closed loop, 4 connections, seed 1; puma_tuner \d/, result.out)
-    assert_match(/^ +p50 +p90 +p99 +p99\.9 +max\n  latency  .* ms .* - +[\d.]+ ms\n  service time/, result.out)
+    assert_match(/^Latency\n +p50 +p90 +p99 +p99\.9 +max\n  latency  .* ms .* - +[\d.]+ ms\n  service time/, result.out)
     assert_match(/^  statuses +200: [\d,]+$/, result.out)
     assert_match(/^  connections +4 made$/, result.out)
     assert_match(/^  generator +[\d.]+ µs of CPU per request/, result.out)
@@ -56,6 +56,7 @@ class LoadTest < TunerTest
       assert_match(/^  settling +\S+ \S+ until each connection had had an answer; the \d+ answers/, result.out)
       assert_match(/^  after the end +\d+ answers? to what was under way then/, result.out)
       assert_equal "load_outcome", JSON.parse(load("--json", folder:).out).fetch("kind")
+      assert_equal result.out, puma_tuner("report", "load.json", folder:).out
     end
   end
 
@@ -71,7 +72,7 @@ class LoadTest < TunerTest
     assert_failed(%r{most answers are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
     Dir.mktmpdir do |folder|
       result = load("--path", "/a,/b,/c", "--json", "load.json", folder:)
-      assert_match(/^3 different paths are all answered with status 200 and 2 bytes: .* makes sure\.$/, result.out)
+      assert_match(/^  3 different paths are all answered with status 200 and 2 bytes: /, result.out)
       assert_match(/3 different paths/, PumaTuner::Document.read(File.join(folder, "load.json"), :load_outcome).remarks.first)
     end
   end
@@ -108,6 +109,22 @@ class LoadTest < TunerTest
       %w[URL --json /nowhere/a.json] => /cannot write/,
       %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is no path/
     }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
+  end
+
+  # A server that stands still for longer than it says is one of which the generator's figures can't be true.
+  test "a self-test that finds the generator wrong ends with 1" do
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "longer.rb"), <<~RUBY)
+        require "puma_tuner"
+        PumaTuner::Load::StallServer.prepend(Module.new { def initialize = super(stall_s: 1.5) })
+      RUBY
+      paths = %w[lib probe/lib].flat_map { |path| ["-I", File.expand_path("../../#{path}", __dir__)] }
+      out, err, status = Open3.capture3(RbConfig.ruby, *paths, "-r", File.join(folder, "longer.rb"), EXECUTABLE, "load", "--self-test", "--output", "truth.json", chdir: folder)
+      assert_equal 1, status.exitstatus, err
+      assert_match(/^The generator is wrong/, out)
+      assert_match(/^  p99 .* WRONG$/, out)
+      refute_predicate PumaTuner::Document.read(File.join(folder, "truth.json"), :load_self_test), :right?
+    end
   end
 
   test "help names the options, and the first page the command" do

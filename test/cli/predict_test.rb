@@ -151,7 +151,7 @@ class PredictCommandTest < TunerTest
     assert_equal 0, result.code, result.err
     assert_match(/Capacity: the most load with a p99 of at most 200 ms/, result.out)
     sweep = Document.read(path("tmp/puma_tuner/sweep.json"), :sweep)
-    assert_match(%r{^ +1x1 .* arrivals, \S+/s +.* (p99 would be|no steady state)}, result.out)
+    assert_match(%r{^ +1x1 +[\d.]+/s .* (p99 would be|no steady state)}, result.out)
     capacity = sweep.capacities.first
     assert_operator capacity.scenario.arrivals.rate_per_s, :<, capacity.failed_scenario.arrivals.rate_per_s
     assert_operator sweep.at(topology("1x5")).p99_ns.value, :<=, 200 * MS

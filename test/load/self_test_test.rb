@@ -31,8 +31,10 @@ class SelfTestTest < TunerTest
   end
 
   test "tells what disturbed it, be it right or wrong" do
-    assert_nil result.disturbance
-    assert_nil result(lag_p99_ns: nil, server_late_ns: nil).disturbance
-    assert_equal "the generator was 4.00 ms late, the server was 1.20 s late", result(lag_p99_ns: 4_000_000, server_late_ns: 1_200_000_000).disturbance
+    assert_empty result.disturbed
+    assert_empty result(lag_p99_ns: nil, server_late_ns: nil).disturbed
+    late = result(lag_p99_ns: 4_000_000, server_late_ns: 1_200_000_000, answered_count: 1_100)
+    assert_equal({generator: 4_000_000, server: 1_200_000_000}, late.disturbed)
+    assert_includes PumaTuner::Report.render(late, format: :text), "The generator is wrong (the generator was 4.00 ms late, the server was 1.20 s late: run it again)"
   end
 end

@@ -19,8 +19,9 @@ class ReportTest < TunerTest
   end
 
   test "a kind that a format cannot show is answered with the formats that can" do
-    mistake = assert_raises(PumaTuner::UsageError) { Report.render(outcome, format: :html) }
-    assert_equal "a document of kind load_outcome cannot be shown as html; ask for json", mistake.message
+    note = PumaTuner::Document.define(:text, kind: :note).new(text: "hello")
+    mistake = assert_raises(PumaTuner::UsageError) { Report.render(note, format: :html) }
+    assert_equal "a document of kind note cannot be shown as html; ask for json", mistake.message
   end
 
   test "something that is no document is a mistake of ours" do
@@ -40,14 +41,14 @@ class ReportTest < TunerTest
   test "every kind of document that has blocks is shown in every format" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
+              load_self_test: PumaTuner::Load::SelfTest::Result.new(lines: [], intended_count: 0, answered_count: 0, lag_p99_ns: nil, server_late_ns: nil),
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
               fleet: FleetFixture.comparison}
     Report::PAGES.each_key do |kind|
       Report.formats.each { |format| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end
-    assert_equal %i[load_outcome], values.keys - Report::PAGES.keys
-    refute_empty Report.render(outcome, format: :json)
+    assert_equal PumaTuner::Document::KINDS.keys.map(&:to_sym).sort, Report::PAGES.keys.sort
   end
 
   test "JSON is the document itself" do

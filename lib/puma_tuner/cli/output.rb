@@ -13,11 +13,10 @@ module PumaTuner
 
       # @param path [String, nil] for the value, or STANDARD_OUTPUT
       # @param html [String, nil] a path
-      # @param text [String, nil] what people read instead of the usual report
       # @param verbose [Boolean] whether the report tells all
-      def write(value, out:, err:, path: nil, html: nil, text: nil, verbose: false)
-        out.puts((path == STANDARD_OUTPUT) ? Document.dump(value) : text ||
-          Report.render(value, format: :text, color: color?(out), verbose:))
+      def write(value, out:, err:, path: nil, html: nil, verbose: false)
+        to_file = path != STANDARD_OUTPUT
+        out.puts(to_file ? Report.render(value, format: :text, color: color?(out), verbose:) : Document.dump(value))
         write_files(value, err:, path:, html:)
       end
 

@@ -42,7 +42,9 @@ module PumaTuner
         end
         raise UsageError, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
         raise LoadToolFailed, why_not if why_not
-        send_load(mix:, url_base: url_base.delete_suffix("/"), connections_count:, duration_s:, seed:, arrivals:)
+        url_base = url_base.delete_suffix("/")
+        send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
+          .with(url: url_base, seed:, think_ns: (arrivals.think_ns unless arrivals.open?))
       end
 
       private

@@ -4,7 +4,8 @@ module PumaTuner
   module Load
     # The outcome of one load, as the client saw it.
     #
-    # generator: name and version; arrivals: closed or open loop, in words
+    # url: of the server; generator: name and version; seed: of the requests' order and of chance
+    # arrivals: closed or open loop, in words; think_ns: of a closed loop, between an answer and the next request
     # duration_ns: of what was measured; neither settling nor waiting for the last answers is part of it
     # settling_ns: of a closed loop, the time before that, until each connection had had
     #   its first answer; nil when it was stopped before, and then all of it was
@@ -40,7 +41,8 @@ module PumaTuner
       :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns,
       :intended_count, :held_back_count, :unanswered_count, :drained_count, :settling_ns, :unmet_count,
       :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
-      :socket_errors_count, :first_failure, :refused, :remarks, :unknown, kind: :load_outcome,
+      :socket_errors_count, :first_failure, :refused, :remarks, :unknown, :url, :seed, :think_ns, kind: :load_outcome,
+      added: %i[url seed think_ns],
       nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown]}) do
       # Only our own generator tells these; other tools leave them out.
       const_set(:SUMMED,
@@ -49,7 +51,7 @@ module PumaTuner
       const_set(:OWN,
         %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count
           drained_count settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns
-          wrong_body_count first_failure refused].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
+          wrong_body_count first_failure refused url seed think_ns].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 
@@ -71,6 +73,9 @@ module PumaTuner
           "#{unanswered_count} requests were never answered, beside #{requests_count} that were"
         end
       end
+
+      # @return [Boolean] whether requests left whatever the server did
+      def open? = !intended_count.nil?
 
       # @return [Integer] answers that throughput and latency are of
       def counted_count = latency ? latency.count : requests_count

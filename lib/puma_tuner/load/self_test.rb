@@ -20,24 +20,25 @@ module PumaTuner
       TOLERANCE_NS = Units::NS_PER_MS
 
       # One percentile: what it is, and what the generator says.
-      Line = Data.define(:name, :true_ns, :reported_ns) do
+      Line = Document.define(:name, :true_ns, :reported_ns) do
         def right? = !reported_ns.nil? && (reported_ns - true_ns).abs <= [true_ns * TOLERANCE_RATIO, TOLERANCE_NS].max
       end
 
       # lines: one per percentile; intended_count, answered_count: of the same requests, when nothing is lost
       # lag_p99_ns: the generator's lateness; server_late_ns: the server's; nil where unknown
-      Result = Data.define(:lines, :intended_count, :answered_count, :lag_p99_ns, :server_late_ns) do
+      Result = Document.define(:lines, :intended_count, :answered_count, :lag_p99_ns, :server_late_ns,
+        kind: :load_self_test, nested: {lines: [Line]}) do
         def right? = lines.all?(&:right?) && complete?
 
-        # @return [Boolean] whether every request is accounted for
-        def complete? = intended_count == REQUESTS_COUNT && answered_count == intended_count
+        # @return [Integer] that are due
+        def requests_count = REQUESTS_COUNT
 
-        # @return [String, nil] what kept the machine from doing as it was meant to, be the generator right or wrong
-        def disturbance
-          late = {"the generator" => lag_p99_ns, "the server" => server_late_ns}
-            .select { |_, ns| ns && ns > TOLERANCE_NS }
-          late.map { |who, ns| "#{who} was #{Units.duration(ns)} late" }.join(", ") if late.any?
-        end
+        # @return [Boolean] whether every request is accounted for
+        def complete? = intended_count == requests_count && answered_count == intended_count
+
+        # @return [Hash{Symbol => Integer}] how late the generator and the server were, in ns, where the machine kept
+        #   them from doing as they were meant to, be the generator right or wrong
+        def disturbed = {generator: lag_p99_ns, server: server_late_ns}.select { |_, ns| ns && ns > TOLERANCE_NS }
       end
 
       # @param ratio [Float]

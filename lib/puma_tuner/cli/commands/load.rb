@@ -16,16 +16,17 @@ module PumaTuner
       ]
 
       def call(url:, self_test:, **options)
-        return tell_truth if self_test
+        return tell_truth(options[:output]) if self_test
         raise UsageError, "no URL given: name a server that is running, such as http://127.0.0.1:9292" unless url
         send_load(url, **options)
       end
 
       private
 
-      def tell_truth
+      def tell_truth(output)
+        Output.check_writable(output)
         result = progress.stage("self-test", Load::SelfTest::DURATION_S) { Load::SelfTest.new.call }
-        out.puts(LoadText.self_test(result))
+        Output.write(result, out:, err:, path: output)
         raise Exit.new(1) unless result.right?
       end
 
@@ -36,7 +37,7 @@ module PumaTuner
         outcome = progress.stage("load", duration) do
           traffic.generator.run(url_base: url, duration_s: duration, anywhere:, **traffic.to_h.except(:generator))
         end
-        Output.write(outcome, out:, err:, path: output, text: LoadText.new(outcome, url:, traffic:).to_s)
+        Output.write(outcome, out:, err:, path: output)
         finish(outcome, duration)
       end
 

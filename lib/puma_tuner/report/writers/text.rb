@@ -114,6 +114,7 @@ module PumaTuner
         end
 
         def labelled(block)
+          return [] if block.rows.empty?
           longest = block.rows.keys.map(&:length).max
           indent = (longest + INDENT.length + 2).clamp(LABEL_WIDTHS)
           block.rows.flat_map do |label, texts|
