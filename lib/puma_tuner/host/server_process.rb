@@ -172,7 +172,7 @@ module PumaTuner
         advice = if log_tail.join.include?("Address already in use")
           "Another process listens there; stop it or give another port."
         else
-          "Mend what its output says, then run this again."
+          "Fix what its output says, then run this again."
         end
         raise ServerFailed.new("#{@command} ended before it served a request", log_tail:, advice:)
       end

@@ -180,7 +180,7 @@ module PumaTuner
       # The advice for each kind.
       ADVICE = {
         failed: "A proof needs the same right answers from all; the server's log says why it fails. " \
-          "Mend the app or the request file.",
+          "Fix the app or the request file.",
         unlike: "Make what runs and what it answers the same from round to round.",
         replaced: "Its log says why. Does fork_worker make a refork? Then give " \
           "puma.fork_worker=0, which makes none by itself.",
