@@ -129,7 +129,7 @@ module GeneratorBenchmark
       "lag p50 µs" => ->(outcome) { outcome.lag.quantile_ns(0.5).fdiv(US) }, "p99 µs" => ->(outcome) { outcome.lag_p99_ns.fdiv(US) },
       "max µs" => ->(outcome) { outcome.lag.quantile_ns(1.0).fdiv(US) }, "latency p50 µs" => ->(outcome) { outcome.p50_ns.fdiv(US) },
       "p99 µs " => ->(outcome) { outcome.p99_ns.fdiv(US) }, "CPU per request µs" => ->(outcome) { outcome.generator_cpu_ns.fdiv(US * outcome.requests_count) },
-      "requests" => ->(outcome) { outcome.requests_count }, "held back" => ->(outcome) { outcome.held_back_count }
+      "requests" => ->(outcome) { outcome.requests_count }, "waited for a connection" => ->(outcome) { outcome.connection_wait_count }
     }.freeze
     private_constant :US, :LAG_COLUMNS
 

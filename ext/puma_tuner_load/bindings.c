@@ -70,7 +70,7 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "answered_count", ULL2NUM(tally->answered_count));
     set(hash, "in_time_count", ULL2NUM(tally->in_time_count));
     set(hash, "first_answer_ns", ULL2NUM(tally->first_answer_ns));
-    set(hash, "held_back_count", ULL2NUM(tally->held_back_count));
+    set(hash, "connection_wait_count", ULL2NUM(tally->connection_wait_count));
     set(hash, "unanswered_count", ULL2NUM(tally->unanswered_count));
     set(hash, "failed_count", ULL2NUM(tally->failed_count));
     set(hash, "connections_count", ULL2NUM(tally->connections_count));

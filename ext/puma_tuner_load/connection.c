@@ -56,11 +56,11 @@ static void send_rest(struct loop *loop, struct connection *connection)
     connection->phase = RECEIVING;
 }
 
-void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool held_back)
+void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool waited_for_connection)
 {
     connection->pick = pick;
     connection->intended_ns = intended_ns;
-    connection->held_back = held_back;
+    connection->waited_for_connection = waited_for_connection;
     connection->retried = false;
     connection->written = 0;
     if (++loop->in_flight_count > loop->tally->in_flight_max) loop->tally->in_flight_max = loop->in_flight_count;

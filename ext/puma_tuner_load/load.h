@@ -82,7 +82,7 @@ struct tally {
     uint64_t answered_count;    /* and answered */
     uint64_t in_time_count;     /* of these, before the end of what was asked for */
     uint64_t first_answer_ns;   /* the first of these, since the beginning */
-    uint64_t held_back_count;   /* and had to wait for a connection, all of them being busy */
+    uint64_t connection_wait_count;   /* and had to wait for a connection, all of them being busy */
     uint64_t unanswered_count;  /* no answer at the end, or not sent for want of a connection */
     uint64_t failed_count;      /* connections refused, reset, or answering what is no HTTP; each cost one request */
     uint64_t connections_count; /* made in all */

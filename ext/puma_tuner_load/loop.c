@@ -116,7 +116,7 @@ static void issue_closed(struct loop *loop, uint64_t now)
 /* A request that is due and finds no connection. */
 static void hold_back(struct loop *loop, struct pick pick)
 {
-    loop->tally->held_back_count++;
+    loop->tally->connection_wait_count++;
     if (loop->waiting.count >= WAITING_MAX || !ring_push(&loop->waiting, (struct due){.ns = loop->next_ns, .pick = pick})) {
         loop->tally->unanswered_count++;
     }

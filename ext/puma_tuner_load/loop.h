@@ -17,7 +17,7 @@ struct connection {
     uint32_t generation;        /* one more with each connection that is made here */
     enum phase phase;
     struct pick pick;
-    bool retried, held_back;
+    bool retried, waited_for_connection;
     bool met;                   /* closed loop: its first request has come to its end */
     bool hung_up;               /* by the server: what has come is all there will be */
     uint64_t intended_ns, sent_ns;
@@ -67,7 +67,7 @@ void load_meet(struct loop *loop, struct connection *connection, uint64_t now);
 void load_forget_idle(struct loop *loop, struct connection *connection);
 
 /* connection.c: begins a request on a connection that is free. */
-void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool held_back);
+void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool waited_for_connection);
 
 /* connection.c: does what an event of epoll makes possible. `which`: generation << 32 | index, as it was registered. */
 void load_handle(struct loop *loop, uint64_t which, uint32_t events);

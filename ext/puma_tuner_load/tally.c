@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a request that is being sent: how late we ourselves are. One that was held back is late by the server's doing. */
+/* Of a request that is being sent: how late we ourselves are. One that waited for a connection is late by the server's doing. */
 void load_count_lag(struct loop *loop, const struct connection *connection)
 {
-    if (connection->held_back || loop->plan->mode == CLOSED_LOOP) return;
+    if (connection->waited_for_connection || loop->plan->mode == CLOSED_LOOP) return;
     loop->tally->lag[bucket_of(connection->sent_ns - connection->intended_ns)]++;
 }
 

@@ -108,12 +108,12 @@ static void arrive_at_server(struct sim *sim, uint32_t index)
     }
 }
 
-static bool take_held_back(struct sim *sim, int64_t *intended_ns)
+static bool take_due(struct sim *sim, int64_t *intended_ns)
 {
-    if (!sim->held_back.count) return false;
-    *intended_ns = sim->held_back.intended[sim->held_back.first];
-    sim->held_back.first = (sim->held_back.first + 1) % sim->held_back.room;
-    sim->held_back.count--;
+    if (!sim->due.count) return false;
+    *intended_ns = sim->due.intended[sim->due.first];
+    sim->due.first = (sim->due.first + 1) % sim->due.room;
+    sim->due.count--;
     sim->tally.in_flight--; /* until it is drawn */
     return true;
 }
@@ -126,7 +126,7 @@ static void free_again(struct sim *sim, uint32_t index)
 
     if (plan->arrivals == CLOSED && plan->think_ns) {
         queue_add(sim, plan->think_ns, THINK_ENDED, index, 0);
-    } else if (plan->arrivals == CLOSED || take_held_back(sim, &intended_ns)) {
+    } else if (plan->arrivals == CLOSED || take_due(sim, &intended_ns)) {
         draw_request(sim, &sim->connections[index], intended_ns);
         /* Without another turn of its loop. */
         if (elsewhere(plan)) arrive_at_server(sim, index);
@@ -186,17 +186,17 @@ static int64_t next_gap_ns(struct sim *sim)
 
 static void hold_back(struct sim *sim, int64_t intended_ns)
 {
-    if (sim->held_back.count == sim->held_back.room) {
-        size_t room = sim->held_back.room ? sim->held_back.room * 2 : 1024;
+    if (sim->due.count == sim->due.room) {
+        size_t room = sim->due.room ? sim->due.room * 2 : 1024;
         int64_t *items = malloc(room * sizeof(*items));
         if (!items) { sim->failed = true; return; }
-        for (size_t i = 0; i < sim->held_back.count; i++) items[i] = sim->held_back.intended[(sim->held_back.first + i) % sim->held_back.room];
-        free(sim->held_back.intended);
-        sim->held_back.intended = items;
-        sim->held_back.first = 0;
-        sim->held_back.room = room;
+        for (size_t i = 0; i < sim->due.count; i++) items[i] = sim->due.intended[(sim->due.first + i) % sim->due.room];
+        free(sim->due.intended);
+        sim->due.intended = items;
+        sim->due.first = 0;
+        sim->due.room = room;
     }
-    sim->held_back.intended[(sim->held_back.first + sim->held_back.count++) % sim->held_back.room] = intended_ns;
+    sim->due.intended[(sim->due.first + sim->due.count++) % sim->due.room] = intended_ns;
     sim->tally.in_flight++; /* due, and not answered: a queue that grows here grows, too */
 }
 

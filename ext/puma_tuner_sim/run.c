@@ -247,7 +247,7 @@ void sim_free(struct sim *sim)
     free(sim->backlog.items);
     free(sim->idle_connections.items);
     free(sim->closed_connections.items);
-    free(sim->held_back.intended);
+    free(sim->due.intended);
     free(sim->tally.latencies);
     free(sim->tally.worker_counts);
     free(sim->tally.lock_waits);

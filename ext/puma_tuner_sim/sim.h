@@ -195,7 +195,7 @@ struct sim {
     struct station stations[PARTS];
     struct client client;
     struct numbers backlog, idle_connections, closed_connections;
-    struct { int64_t *intended; size_t first, count, room; } held_back;
+    struct { int64_t *intended; size_t first, count, room; } due;
     struct tally tally;
     uint64_t arrivals_random, picks_random, wakeups_random, gc_random, background_random;
     int64_t server_cpu_ns, next_arrival_ns, group_left, replayed_at;

@@ -24,7 +24,7 @@ class GeneratorBenchmarkTest < TunerTest
     outcomes = p99s_us.map do |us|
       PumaTuner::Load::Outcome.new(generator: "puma_tuner 1", connections_count: 200, duration_ns: 5_000_000_000, requests_count: 10_000, throughput_per_s: 2_000.0,
         mean_ns: 300_000, p50_ns: 200_000, p90_ns: 400_000, p99_ns: 900_000, statuses: {"200" => 10_000}, unexpected_count: 0, socket_errors_count: 0,
-        lag: PumaTuner::Probe::Histogram.of([us * 1_000]), lag_p99_ns: us * 1_000, held_back_count: 0, generator_cpu_ns: 200_000_000, unknown: [])
+        lag: PumaTuner::Probe::Histogram.of([us * 1_000]), lag_p99_ns: us * 1_000, connection_wait_count: 0, generator_cpu_ns: 200_000_000, unknown: [])
     end
     Lag::Series.new(rate_per_s:, outcomes:)
   end

@@ -223,7 +223,7 @@ class NativeTest < TunerTest
     outcome = ScriptedServer.serve(->(*) { sleep(0.05) && 200 }) do |server|
       run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 1, duration_s: 0.5)
     end
-    assert_operator outcome.held_back_count, :>, 30
+    assert_operator outcome.connection_wait_count, :>, 30
     assert_operator outcome.latency.quantile_ns(0.9), :>, outcome.service.quantile_ns(0.9) * 5
   end
 

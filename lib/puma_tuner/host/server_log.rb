@@ -27,17 +27,17 @@ module PumaTuner
       def initialize(path, echo: nil)
         @path = path
         @echo = echo
-        @held_back = []
+        @buffer = []
         @lock = Mutex.new
         reader, @writer = IO.pipe
         @copier = Thread.new { copy(reader) }
       end
 
-      # Passes on what was held back, and everything from now on.
+      # Passes on what was buffered, and everything from now on.
       def release
         @lock.synchronize do
-          @held_back&.each { |line| @echo&.write(line) }
-          @held_back = nil
+          @buffer&.each { |line| @echo&.write(line) }
+          @buffer = nil
         end
       end
 
@@ -59,7 +59,7 @@ module PumaTuner
         reader.each_line do |line|
           file.write(line)
           file.flush
-          @lock.synchronize { @held_back ? hold_back(line) : @echo&.write(line) }
+          @lock.synchronize { @buffer ? buffer(line) : @echo&.write(line) }
           file = begin_anew(file) if file.pos > BYTES_MAX / 2
         end
       ensure
@@ -67,12 +67,12 @@ module PumaTuner
       end
 
       # Holds back a line. Without a bound, a server that says too much before it serves would fill our memory.
-      def hold_back(line)
-        @held_back << line
-        @held_back.shift if @held_back.size > HELD_BACK_LINES_MAX
+      def buffer(line)
+        @buffer << line
+        @buffer.shift if @buffer.size > BUFFER_LINES_MAX
       end
 
-      HELD_BACK_LINES_MAX = 10_000
+      BUFFER_LINES_MAX = 10_000
 
       def begin_anew(file)
         file.close

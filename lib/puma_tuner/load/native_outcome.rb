@@ -78,7 +78,7 @@ module PumaTuner
       def of_open_loop
         lag = histogram(:lag)
         {lag:, lag_p99_ns: lag.quantile_ns(0.99), intended_count: @figures[:intended_count],
-         held_back_count: @figures[:held_back_count]}
+         connection_wait_count: @figures[:connection_wait_count]}
       end
 
       def of_closed_loop = {settling_ns: (@figures[:settling_ns] if settled?), unmet_count: @figures[:unmet_count]}
@@ -87,7 +87,7 @@ module PumaTuner
 
       def unknown
         return %i[settling_ns unmet_count].map { |field| Unknown.of(field, :open_loop) } if @arrivals.open?
-        [*%i[lag lag_p99_ns intended_count held_back_count].map { |field| Unknown.of(field, :closed_loop) },
+        [*%i[lag lag_p99_ns intended_count connection_wait_count].map { |field| Unknown.of(field, :closed_loop) },
           *(Unknown.of(:settling_ns, :never_settled) unless settled?)]
       end
     end

@@ -31,7 +31,7 @@ module PumaTuner
     #   an open loop from the intended instant; latency: all of it
     # service: from when a request was really sent
     # lag: the generator's own lateness, of requests that had a connection at their instant; lag_p99_ns: of these
-    # intended_count: due in an open loop; held_back_count: of them, those that had to wait for a connection;
+    # intended_count: due in an open loop; connection_wait_count: of them, those that had to wait for a connection;
     #   unanswered_count: those without an answer in the end
     # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its answers
     # generator_cpu_ns: that the generator took itself
@@ -39,17 +39,17 @@ module PumaTuner
     # unknown: fields that are nil, an Unknown each
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count,
       :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns,
-      :intended_count, :held_back_count, :unanswered_count, :drained_count, :settling_ns, :unmet_count,
+      :intended_count, :connection_wait_count, :unanswered_count, :drained_count, :settling_ns, :unmet_count,
       :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :refused, :remarks, :unknown, :url, :seed, :think_ns, kind: :load_outcome,
-      added: %i[url seed think_ns],
+      added: %i[url seed think_ns], renamed: {connection_wait_count: "held_back_count"},
       nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown]}) do
       # Only our own generator tells these; other tools leave them out.
       const_set(:SUMMED,
-        %i[duration_ns settling_ns requests_count intended_count held_back_count unanswered_count drained_count
+        %i[duration_ns settling_ns requests_count intended_count connection_wait_count unanswered_count drained_count
           connections_made_count generator_cpu_ns unexpected_count wrong_body_count socket_errors_count].freeze)
       const_set(:OWN,
-        %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count held_back_count unanswered_count
+        %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count connection_wait_count unanswered_count
           drained_count settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns
           wrong_body_count first_failure refused url seed think_ns].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 

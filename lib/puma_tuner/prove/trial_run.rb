@@ -134,7 +134,7 @@ module PumaTuner
           remarks << "YJIT has used #{Units.percent(full)} of its memory limit, " \
             "and stops compiling at 100%: give it more (--yjit-mem-size)"
         end
-        if @outcome.held_back_count.to_i.positive?
+        if @outcome.connection_wait_count.to_i.positive?
           remarks << "requests had to wait for a connection of the generator: raise --connections"
         end
         remarks

@@ -12,7 +12,7 @@ module SimulationTwin
       @to_do = []
       @idle = []
       @closed = []
-      @held_back_ns = []
+      @due_ns = []
       @group_left_count = @replayed_index = @asleep_since_ns = 0
     end
 
@@ -38,7 +38,7 @@ module SimulationTwin
         draw_request(connection, @simulation.now_ns)
         send_request(connection)
       else
-        @held_back_ns << @simulation.now_ns
+        @due_ns << @simulation.now_ns
         # Due, and not answered: a queue that grows here grows, too.
         @simulation.tally.in_flight_count += 1
       end
@@ -115,8 +115,8 @@ module SimulationTwin
     def free_again(connection)
       if !open_loop? && @settings.think_ns.positive?
         @simulation.after(@settings.think_ns, :think_ended, self, connection)
-      elsif !open_loop? || @held_back_ns.any?
-        draw_request(connection, open_loop? ? take_held_back : @simulation.now_ns)
+      elsif !open_loop? || @due_ns.any?
+        draw_request(connection, open_loop? ? take_due : @simulation.now_ns)
         # The generator sends it without another turn of its loop.
         @settings.clients_elsewhere? ? arrive_at_server(connection) : @to_do.unshift([:send, connection])
       else
@@ -125,9 +125,9 @@ module SimulationTwin
     end
 
     # Until it is drawn it is not counted.
-    def take_held_back
+    def take_due
       @simulation.tally.in_flight_count -= 1
-      @held_back_ns.shift
+      @due_ns.shift
     end
 
     def next_gap_ns
