@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Predict
-    # Threads of a worker came to wait for each other's locks for ever in a simulation.
+    # Threads of a worker came to wait for each other's locks forever in a simulation.
     class Deadlock < Error
       # @return [Array<Integer>] indexes of the locks, in the plan
       attr_reader :locks

@@ -106,8 +106,8 @@ module PumaTuner
 
         def due
           return unless @outcome.open?
-          "#{Figures.count(@outcome.intended_count)}, of which #{Figures.count(@outcome.connection_wait_count)} had to " \
-            "wait for a connection"
+          "#{Figures.count(@outcome.intended_count)}, of which #{Figures.count(@outcome.connection_wait_count)} " \
+            "had to wait for a connection"
         end
 
         def busy_ratio = @outcome.generator_cpu_ns&.fdiv(@outcome.sending_ns)
