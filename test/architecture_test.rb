@@ -107,7 +107,7 @@ class ArchitectureTest < TunerTest
       text = File.read(path).gsub(/^\s*#.*/, "")
       text.match?(/(?<!\w)::Puma::/) || text.match?(/(server|pool|owner|klass|class)\.prepend\(/)
     end
-    assert_equal %w[off_gvl.rb prometheus_client.rb puma.rb yjit_off.rb], knows.map { |path| File.basename(path) }.sort
+    assert_equal %w[blocking_regions.rb prometheus_client.rb puma.rb yjit_off.rb], knows.map { |path| File.basename(path) }.sort
   end
 
   # All of the probe's folder, but for what runs as soon as it is loaded, and what is loaded by those that it is for.

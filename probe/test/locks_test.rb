@@ -9,7 +9,7 @@ class LocksOfLibrariesTest < TunerTest
   STARVED = <<~RUBY
     PumaTuner::Probe.start(way_in: "run", locks: true)
     PumaTuner::Probe.recording
-    PumaTuner::Probe::OffGvl.look_for_libraries
+    PumaTuner::Probe::BlockingRegions.look_for_libraries
     users = Array.new(3) { Thread.new { PumaTuner.measure("use") { POOL.call { sleep 0.02 } } } }
     users.each(&:join)
   RUBY

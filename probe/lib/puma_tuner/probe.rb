@@ -81,7 +81,7 @@ module PumaTuner
   # something goes wrong, the app serves unwatched, and one line says so.
   #
   # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job;
-  #   unaided: without the extension), request_start, endpoint (their names), off_gvl (what libraries wait for).
+  #   fallback_recorder: without the extension), request_start, endpoint (their names), blocking_regions (what libraries wait for).
   # - By what: gvl_clock (the extension's methods), extension (where it is), parts (what time is divided into).
   # - Where to: ledger, ledgers (a file per process; folding and written: of those that have ended).
   # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
@@ -114,7 +114,7 @@ module PumaTuner
     autoload :LockedFile, "puma_tuner/probe/locked_file"
     autoload :MachineFacts, "puma_tuner/probe/machine_facts"
     autoload :Observation, "puma_tuner/probe/observation"
-    autoload :OffGvl, "puma_tuner/probe/off_gvl"
+    autoload :BlockingRegions, "puma_tuner/probe/blocking_regions"
     autoload :OtherHooks, "puma_tuner/probe/other_hooks"
     autoload :Parts, "puma_tuner/probe/parts"
     autoload :ProbeCost, "puma_tuner/probe/observation"

@@ -81,7 +81,7 @@ module PumaTuner
 
       # The first of its kind may have loaded libraries that were not there before.
       def new_entry(kind, name)
-        OffGvl.look_for_libraries
+        BlockingRegions.look_for_libraries
         GvlClock.entry(Ledger::KIND_NUMBERS[kind], name)
       end
     end

@@ -66,7 +66,7 @@ module PumaTuner
           "no ledger could be made in #{@ledgers.directory}: #{reason}"
         end
         return if @why_not
-        OffGvl.look_for_libraries
+        BlockingRegions.look_for_libraries
         watch_locks if @locks
         GvlClock.sweep # the threads there are get their names in the ledger
         Recorder.new(@endpoint).tap { |recorder| calibrate(recorder) }

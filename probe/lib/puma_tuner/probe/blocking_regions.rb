@@ -2,10 +2,10 @@
 
 module PumaTuner
   module Probe
-    # Libraries whose time without the GVL can be named better than io: connection pools, whose checkout waits like a
-    # lock; native code that lets others run while it computes; and those that talk to a database, to Redis or over
-    # HTTP. Only those that the app has loaded are looked at.
-    module OffGvl
+    # Tells what a blocking region (time in which a thread has released the GVL) was for, where that has a better name
+    # than io: connection pools, whose checkout waits like a lock; native code that lets others run while it computes;
+    # and those that talk to a database, to Redis or over HTTP. Only those that the app has loaded are looked at.
+    module BlockingRegions
       # checkout: the method that hands out a connection, and waits for one;
       #   checkins: those that take it back, aliases apart;
       # connections: how many there are at most

@@ -5,11 +5,11 @@ require "support/watched_script"
 require_relative "../../labs/05-threads-against-io/database"
 
 # Time without the GVL in the libraries that make it: real ones, each in a process of its own.
-class OffGvlTest < TunerTest
+class BlockingRegionsTest < TunerTest
   # Two threads want the one connection, which the first keeps until the other has waited for 50 ms.
   STARVED = <<~RUBY
     PumaTuner::Probe.recording
-    PumaTuner::Probe::OffGvl.look_for_libraries
+    PumaTuner::Probe::BlockingRegions.look_for_libraries
     order = Queue.new
     first = Thread.new { POOL.call { order << 1; sleep 0.001 until $second&.stop?; sleep 0.05 } }
     order.pop
@@ -58,7 +58,7 @@ class OffGvlTest < TunerTest
     budget = WatchedScript.snapshot(<<~RUBY, gemfile: WatchedScript::LIBRARIES).jobs.first.budget
       require "bcrypt"
       PumaTuner::Probe.recording
-      PumaTuner::Probe::OffGvl.look_for_libraries
+      PumaTuner::Probe::BlockingRegions.look_for_libraries
       PumaTuner.measure("hash") { BCrypt::Password.create("secret", cost: 9) }
     RUBY
     # On a busy machine it has no core for some of the time, which is preempted, and no wait.
