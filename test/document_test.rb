@@ -78,6 +78,8 @@ class DocumentTest < TunerTest
     assert_equal [Unknown.of(:other, :told, whose: "traces", detail: "a sample")], again.unknown
     assert_equal({"traces" => "a sample"}, Report::Unknowns.of(again.unknown))
     assert_equal "it was interrupted", Report::Unknowns.reason(Unknown.from_document("it was interrupted"))
+    older = {"field" => "parts", "whose" => nil, "cause" => "unaided", "facts" => {"detail" => "no compiler"}}
+    assert_equal Unknown.of(:parts, :no_extension, detail: "no compiler"), Unknown.from_document(older)
   end
 
   test "every kind is the kind of the value it names" do

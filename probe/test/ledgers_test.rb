@@ -99,22 +99,22 @@ class LedgersTest < TunerTest
   end
 
   test "a process without the extension is one of the server's" do
-    unaided = Unaided.new(path: @ledgers.new_path("json"), facts: {worker_index: 2, why_not: "no extension"}, endpoint: Endpoint.new)
-    unaided.job("a job") { 1 + 1 }
-    unaided.send(:write)
+    fallback = FallbackRecorder.new(path: @ledgers.new_path("json"), facts: {worker_index: 2, why_not: "no extension"}, endpoint: Endpoint.new)
+    fallback.job("a job") { 1 + 1 }
+    fallback.send(:write)
     ledger = @ledgers.read.values.first
     assert_equal [Process.pid, 2], [ledger.pid, ledger.facts["worker_index"]]
     assert_equal [[:job, "a job"]], ledger.entries.keys
-    assert_equal [PumaTuner::Unknown.of(:parts, :unaided, detail: "no extension")], account.unknown
+    assert_equal [PumaTuner::Unknown.of(:parts, :no_extension, detail: "no extension")], account.unknown
     assert_includes 0..monotonic_s, ledger.began_at_ns / 1e9
   end
 
   test "of what several threads of such a process write at once, a reader sees all or nothing" do
     path = @ledgers.new_path("json")
-    unaided = Unaided.new(path:, facts: {}, endpoint: Endpoint.new)
-    100.times { |number| unaided.job("job #{number}") { number } }
-    unaided.send(:write)
-    writers = Array.new(4) { Thread.new { 40.times { unaided.send(:write) } } }
+    fallback = FallbackRecorder.new(path:, facts: {}, endpoint: Endpoint.new)
+    100.times { |number| fallback.job("job #{number}") { number } }
+    fallback.send(:write)
+    writers = Array.new(4) { Thread.new { 40.times { fallback.send(:write) } } }
     counts = []
     counts << Written.read(path).entries.size while writers.any?(&:alive?)
     writers.each(&:join)

@@ -185,7 +185,7 @@ class ClusterTest < TunerTest
       assert_operator observation.budget.wall_ns, :>, 0
       refute_nil observation.budget.queue_ns
       assert_equal [nil], observation.budget.to_h.values_at(:cpu_ns, :gvl_wait_ns, :io_ns, :lock_ns, :sleep_ns, :gc_ns, :preempted_ns).uniq
-      assert_match(/RUBY_MN_THREADS/, observation.why_unaided)
+      assert_match(/RUBY_MN_THREADS/, observation.why_no_extension)
       assert_operator observation.endpoints.first.p99_ns, :>, 0
       assert_equal Document.dump(observation), Document.dump(Document.parse(Document.dump(observation), "again", [:observation]))
     end

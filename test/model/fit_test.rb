@@ -41,7 +41,7 @@ class FitTest < TunerTest
   end
 
   test "without the extension there are no traces, and the message says why, whatever its words" do
-    blind = observation(endpoints: [endpoint_observation(traces: [])]).with(unknown: [Unknown.of(:parts, :unaided, detail: "no compiler")])
+    blind = observation(endpoints: [endpoint_observation(traces: [])]).with(unknown: [Unknown.of(:parts, :no_extension, detail: "no compiler")])
     assert_match(/a model needs that: no compiler\z/, assert_raises(InvalidMeasurement) { Model::WorkloadFit.workload(blind) }.message)
   end
 

@@ -53,6 +53,6 @@ class ReportGvlHoldersTest < TunerTest
     refute_predicate holders(endpoint("GET /", ["special", "(gc)", 1.0], gvl_wait: 0.004)), :any?
     refute_predicate holders(endpoint("GET /")), :any?
     refute_predicate holders, :any?
-    refute_predicate GvlHolders.new(TuningFixture.unaided_observation), :any?
+    refute_predicate GvlHolders.new(TuningFixture.observation_without_extension), :any?
   end
 end

@@ -49,7 +49,7 @@ class ReportHtmlTest < TunerTest
       no_pairs: TuningFixture.verdict.with(comparisons: [], trials: []), gems: ProofFixture.gems, blocks: ProofFixture.blocks,
       one_variant: TuningFixture.verdict.then { |verdict| verdict.with(cells: verdict.cells.first(1), comparisons: [], trials: []) },
       factorial: ProofFixture.factorial,
-      unaided: TuningFixture.unaided_observation, jobs_only: TuningFixture.jobs_observation,
+      without_extension: TuningFixture.observation_without_extension, jobs_only: TuningFixture.jobs_observation,
       nothing_seen: TuningFixture.observation.with(threads: [], endpoints: [], jobs: [], background: [], budget: PumaTuner::Probe::Budget.zero)
     }
   end
@@ -89,7 +89,7 @@ class ReportHtmlTest < TunerTest
     assert_includes page, "io 23.1% (db 15.3 ms, redis 1.76 ms): waits for"
     assert_match(/aria-label="POST \/orders: [^"]*io 18.8% \(http 13.1 ms, db 7.17 ms\)/, page)
     ["db in io", "redis in io", "http in io"].each { |heading| assert_includes page, ">#{heading}</th>" }
-    refute_includes html(TuningFixture.unaided_observation), " in io<"
+    refute_includes html(TuningFixture.observation_without_extension), " in io<"
   end
 
   test "parts that claim too much are drawn in proportion" do
@@ -300,8 +300,8 @@ class ReportHtmlTest < TunerTest
 
   test "the numbers tell what parts were made of only where there is something to tell" do
     assert_match(/pool in lock.*gc in gvlwait.*before Puma ms/m, html)
-    health = TuningFixture.unaided_observation.endpoints.last(1)
-    refute_match(/pool in lock|gc in gvlwait|before Puma ms/, html(TuningFixture.unaided_observation.with(endpoints: health)))
+    health = TuningFixture.observation_without_extension.endpoints.last(1)
+    refute_match(/pool in lock|gc in gvlwait|before Puma ms/, html(TuningFixture.observation_without_extension.with(endpoints: health)))
   end
 
   test "that parts sum to the wall time, as they do by construction, is not told as if it proved anything" do

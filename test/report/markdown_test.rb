@@ -23,7 +23,7 @@ class ReportMarkdownTest < TunerTest
   end
 
   test "an observation without the extension says why most of it is unknown" do
-    assert_golden "observation_unaided.md", markdown(TuningFixture.unaided_observation)
+    assert_golden "observation_without_extension.md", markdown(TuningFixture.observation_without_extension)
   end
 
   test "a snapshot of a process of jobs" do

@@ -83,7 +83,7 @@ class ReportTextTest < TunerTest
   end
 
   test "an observation without the extension, most parts unknown" do
-    assert_golden "observation_unaided.txt", text(TuningFixture.unaided_observation)
+    assert_golden "observation_without_extension.txt", text(TuningFixture.observation_without_extension)
   end
 
   test "a snapshot of a process of jobs, without Puma" do
@@ -179,7 +179,7 @@ class ReportTextTest < TunerTest
     nasty = ProofFixture.nasty("a name that goes on and on and on, and does not end where it should")
     [TuningFixture.tuning, TuningFixture.tuning(sweep: many), TuningFixture.tuning(sweep: TuningFixture.wide_sweep), TuningFixture.wide_sweep, TuningFixture.cluster_observation, TuningFixture.verdict, nasty,
       ProofFixture.gems, ProofFixture.blocks, ProofFixture.factorial,
-      TuningFixture.unaided_observation, TuningFixture.jobs_observation,
+      TuningFixture.observation_without_extension, TuningFixture.jobs_observation,
       TuningFixture.observation(endpoint_rows: many_endpoints(20)), TuningFixture.observation(endpoint_rows: busy)].each do |value|
       assert_empty text(value).lines(chomp: true).select { |line| line.length > 100 }
     end

@@ -103,7 +103,7 @@ class ReportWritersTest < TunerTest
   def words(text) = text.split(/[\s,;:()\[\]"]+/).grep(/\d/).map { |word| word.delete_suffix(".").delete("*<") }
 
   test "every number that a terminal shows is in the page" do
-    values = [TuningFixture.tuning, TuningFixture.tuning(sweep: TuningFixture.wide_sweep), TuningFixture.cluster_observation, TuningFixture.unaided_observation, TuningFixture.jobs_observation,
+    values = [TuningFixture.tuning, TuningFixture.tuning(sweep: TuningFixture.wide_sweep), TuningFixture.cluster_observation, TuningFixture.observation_without_extension, TuningFixture.jobs_observation,
       TuningFixture.workload, TuningFixture.machine, ProofFixture.gems, ProofFixture.blocks, ProofFixture.factorial, FleetFixture.comparison, Profiles.two_profiles,
       Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]})]
     values.each do |value|

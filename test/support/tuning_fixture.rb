@@ -76,15 +76,15 @@ module TuningFixture
   end
 
   # @return [PumaTuner::Probe::Observation] without the extension
-  def unaided_observation
-    endpoints = ENDPOINTS.map { |row| unaided(endpoint(*row)) }
+  def observation_without_extension
+    endpoints = ENDPOINTS.map { |row| without_extension(endpoint(*row)) }
     observation(endpoints:, budget: endpoints.map(&:budget).reduce(:+), jobs: [], threads: [], background: [],
       probe: Probe::ProbeCost.new(cycles_count: 0, cost_per_cycle_ns: 0, cost_per_request_ns: 0, cost_ratio: 0.0),
-      unknown: [Unknown.of(:parts, :unaided, detail: "the extension is not built")])
+      unknown: [Unknown.of(:parts, :no_extension, detail: "the extension is not built")])
   end
 
   # @return [PumaTuner::Probe::EndpointObservation] as told by Ruby alone
-  def unaided(endpoint)
+  def without_extension(endpoint)
     nothing = %i[preempted gvl_wait gc io lock sleep pool gc_waited db redis http file].to_h { |part| [:"#{part}_ns", nil] }
     queue = Probe::Distribution.new(part: "queue", histogram: endpoint.latency)
     endpoint.with(unaccounted_count: nil, slices_count: nil, long_holds_count: nil, blame: [], traces: [], distributions: [queue],

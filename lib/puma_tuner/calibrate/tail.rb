@@ -16,7 +16,7 @@ module PumaTuner
       def self.of(observation)
         observation.tail_cpu_ns or
           raise InvalidMeasurement, "the probe does not tell the CPU time of Puma's threads " \
-            "here: #{observation.why_unaided}"
+            "here: #{observation.why_no_extension}"
       end
 
       def initialize(duration_s: DURATION_S)

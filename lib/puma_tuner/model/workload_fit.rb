@@ -51,7 +51,7 @@ module PumaTuner
         traces_count = @observation.endpoints.sum { |endpoint| endpoint.traces.size }
         missing_count = MINIMUM_TRACES_COUNT - traces_count
         return unless missing_count.positive?
-        why_not = @observation.why_unaided
+        why_not = @observation.why_no_extension
         if why_not
           raise InvalidMeasurement, "no request could be recorded step by step, and a model needs that: #{why_not}"
         end

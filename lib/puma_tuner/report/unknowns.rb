@@ -20,7 +20,7 @@ module PumaTuner
         # Of a recording.
         sampled: ->(most_count:) { "a uniform sample: at most #{most_count} per endpoint and process" },
         not_watched: "they were not watched, which --locks asks for",
-        unaided: ->(detail:) { detail },
+        no_extension: ->(detail:) { detail },
         serves_nothing: "it serves no request",
         no_time: "no time was left for it",
         few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came" },

@@ -81,7 +81,8 @@ module PumaTuner
   # something goes wrong, the app serves unwatched, and one line says so.
   #
   # - When: puma (who is told of what), recording (what is begun in each process), recorder (each request and job;
-  #   fallback_recorder: without the extension), request_start, endpoint (their names), blocking_regions (what libraries wait for).
+  #   fallback_recorder: without the extension), request_start, endpoint (their names), blocking_regions (what
+  #   libraries wait for).
   # - By what: gvl_clock (the extension's methods), extension (where it is), parts (what time is divided into).
   # - Where to: ledger, ledgers (a file per process; folding and written: of those that have ended).
   # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
@@ -132,7 +133,7 @@ module PumaTuner
     autoload :Snapshot, "puma_tuner/probe/snapshot"
     autoload :ThreadObservation, "puma_tuner/probe/observation"
     autoload :Trace, "puma_tuner/probe/observation"
-    autoload :Unaided, "puma_tuner/probe/unaided"
+    autoload :FallbackRecorder, "puma_tuner/probe/fallback_recorder"
     autoload :Unwatched, "puma_tuner/probe/recorder"
     autoload :Written, "puma_tuner/probe/written"
     autoload :YjitLimit, "puma_tuner/probe/yjit_limit"
@@ -145,7 +146,7 @@ module PumaTuner
     private_constant :FIRST
 
     class << self
-      # @return [Recorder, Unaided, Unwatched] of this process
+      # @return [Recorder, FallbackRecorder, Unwatched] of this process
       def recorder
         @recorder || Unwatched
       rescue Ractor::IsolationError

@@ -8,6 +8,9 @@ module PumaTuner
   # cause: why
   # facts: what belongs to the cause, {"requests_count" => 3}; in "detail" what another program says of it
   Unknown = Document.define(:field, :whose, :cause, :facts, symbols: %i[field cause]) do
+    # Causes that have another name in older files.
+    const_set(:OLDER_CAUSES, {"unaided" => "no_extension"}.freeze)
+
     class << self
       # @param facts [Hash{Symbol => Object}] Numeric, String or nil
       # @return [Unknown]
@@ -20,7 +23,7 @@ module PumaTuner
         case fields
         when Array then of(:other, :told, whose: fields.first, detail: fields.last)
         when String then of(:other, :told, detail: fields)
-        else super
+        else super(fields.merge("cause" => self::OLDER_CAUSES.fetch(fields["cause"], fields["cause"])))
         end
       end
     end

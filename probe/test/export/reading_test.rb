@@ -174,9 +174,9 @@ class ExportReadingTest < TunerTest
 
   test "without the extension, GVL wait is not 0 but absent" do
     path = @ledgers.new_path("json")
-    unaided = Probe::Unaided.new(path:, facts: {worker_index: nil, why_not: "no extension"}, endpoint: Probe::Endpoint.new)
-    unaided.job("a job") { 1 + 1 }
-    unaided.send(:write)
+    fallback = Probe::FallbackRecorder.new(path:, facts: {worker_index: nil, why_not: "no extension"}, endpoint: Probe::Endpoint.new)
+    fallback.job("a job") { 1 + 1 }
+    fallback.send(:write)
     all = families
     assert_equal "false", all.fetch("exporter_info").samples.keys.first[:complete]
     assert_empty all.fetch("request_gvl_wait_seconds").samples

@@ -158,7 +158,7 @@ module PumaTuner
       end
 
       # @return [String, nil] why all that needs the extension is missing; nil where it is not
-      def why_unaided = unknown.find { |one| one.cause == :unaided }&.detail
+      def why_no_extension = unknown.find { |one| one.cause == :no_extension }&.detail
 
       # @return [Integer] requests finished in the window
       def requests_count = endpoints.sum(&:requests_count)

@@ -14,7 +14,7 @@ module PumaTuner
       # @return [Ledgers, nil] of this server's processes
       attr_reader :ledgers
 
-      # @return [Recorder, Unaided, Unwatched]
+      # @return [Recorder, FallbackRecorder, Unwatched]
       attr_reader :recorder
 
       # @return [String, nil] this process's file
@@ -37,7 +37,7 @@ module PumaTuner
         @endpoint = Endpoint.new(grouping:)
         @ledgers = Ledgers.of(directory:, leader_pid:)
         @ledgers.fold_ended
-        @recorder = aided || unaided
+        @recorder = full_recorder || fallback_recorder
       rescue Ledgers::NoPlace, SystemCallError => error
         @why_nothing = "nothing is recorded in this process: #{error.message}"
         @recorder = Unwatched
@@ -57,7 +57,7 @@ module PumaTuner
 
       private
 
-      def aided
+      def full_recorder
         return unless GvlClock.available?
         @why_not = OtherHooks.why_not
         return if @why_not || !GvlClock.start
@@ -85,9 +85,9 @@ module PumaTuner
         GvlClock.watch_locks
       end
 
-      def unaided
+      def fallback_recorder
         @ledger_path = @ledgers.new_path("json")
-        Unaided.new(path: @ledger_path, facts: facts, endpoint: @endpoint)
+        FallbackRecorder.new(path: @ledger_path, facts: facts, endpoint: @endpoint)
       end
 
       def facts

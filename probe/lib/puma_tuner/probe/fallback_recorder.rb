@@ -4,7 +4,7 @@ module PumaTuner
   module Probe
     # Records without the extension what Ruby alone can tell: wall time, queue and CPU. The rest stays nil. Its ledger
     # is written as JSON, at most once a second.
-    class Unaided
+    class FallbackRecorder
       INTERVAL_NS = 1_000_000_000
       KNOWN = %i[wall queue cpu before_puma].freeze
 
