@@ -66,7 +66,7 @@ module Accuracy
       }.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
     end
 
-    def under(condition, &) = (condition == "loaded") ? Burners.run(&) : yield
+    def under(condition, &) = (condition == "loaded") ? Spinners.run(&) : yield
 
     # Every tool once a round and workload, each time beginning with another one.
     def rounds(condition)

@@ -9,18 +9,18 @@ require_relative "truth"
 
 module Accuracy
   # Processes that compute, one for each core. They end when their standard input does, so none outlives this process.
-  class Burners
+  class Spinners
     PROGRAM = "Thread.new { $stdin.read; exit! }; loop {}"
     # Until they are up and the scheduler has placed them.
     SETTLE_S = 1
 
     # Runs the block beside them.
     def self.run(&)
-      burners = new
-      burners.start
+      spinners = new
+      spinners.start
       yield
     ensure
-      burners&.stop
+      spinners&.stop
     end
 
     def start

@@ -5,10 +5,10 @@ module PumaTuner
   # here, measured once and kept. No app is needed.
   #
   # Probes, one file each: of Ruby tick, gvl_rule, handoff, switch_cpu; of the cores wakeups, effective_cores (with
-  # burners); of Puma with an empty app (empty_app) puma_cpu (with register_share), client, tail. The rest: disturbance
+  # spinners); of Puma with an empty app (empty_app) puma_cpu (with register_share), client, tail. The rest: disturbance
   # tells what else ran, store keeps the outcome, lookup finds it for an observation.
   module Calibrate
-    autoload :Burners, "puma_tuner/calibrate/burners"
+    autoload :Spinners, "puma_tuner/calibrate/spinners"
     autoload :Client, "puma_tuner/calibrate/client"
     autoload :Disturbance, "puma_tuner/calibrate/disturbance"
     autoload :EffectiveCores, "puma_tuner/calibrate/effective_cores"

@@ -6,7 +6,7 @@ class EffectiveCoresTest < TunerTest
   Calibrate = PumaTuner::Calibrate
   EffectiveCores = Calibrate::EffectiveCores
 
-  # Burners by arithmetic: four execution units, each shared by two cores that slow down to 60% of their pace together. And
+  # Spinners by arithmetic: four execution units, each shared by two cores that slow down to 60% of their pace together. And
   # somebody else has half of the time.
   class TwinCores
     UNITS_COUNT = 4
@@ -16,7 +16,7 @@ class EffectiveCoresTest < TunerTest
       on_cores = [size, 2 * UNITS_COUNT].min
       pace = PACE * ((on_cores > UNITS_COUNT) ? (2.0 * UNITS_COUNT - on_cores + (on_cores - UNITS_COUNT) * 1.2) / on_cores : 1)
       cpu_ns = (window_s * 1e9 / 2 * on_cores / size).round
-      Array.new(size) { Calibrate::Burners::Work.new(count: (cpu_ns * pace).round, cpu_ns:) }
+      Array.new(size) { Calibrate::Spinners::Work.new(count: (cpu_ns * pace).round, cpu_ns:) }
     end
   end
 

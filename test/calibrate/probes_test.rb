@@ -44,9 +44,9 @@ class ProbesTest < TunerTest
   end
 
   test "a burst after another thread's takes more CPU, measured for each working set and condition" do
-    Calibrate::Burners.open(1) do |burners|
+    Calibrate::Spinners.open(1) do |spinners|
       began_s = monotonic_s
-      costs = Calibrate::SwitchCpu.call(burners, 2, duration_s: 0.3)
+      costs = Calibrate::SwitchCpu.call(spinners, 2, duration_s: 0.3)
       lasted_ns = (monotonic_s - began_s) * 1e9
       assert_equal [16, 256, 4_096], costs.map { |cost| cost.working_set_bytes / 1_024 }
       figures_ns = costs.flat_map { |cost| [cost.same_core_ns, cost.idle_ns, cost.busy_ns].compact }
@@ -90,7 +90,7 @@ class ProbesTest < TunerTest
     assert_equal 30, idle.values_ns.size
     # Half of them were as late at least, one after the other.
     assert_includes 1_000..((monotonic_s - began_s) * 1e9 / 15), idle.median_ns
-    Calibrate::Burners.open(2) do |burners|
+    Calibrate::Spinners.open(2) do |spinners|
       began_s = monotonic_s
       loaded = Calibrate::Wakeups.loaded(2, duration_s: 0.5)
       assert_includes 1_000..((monotonic_s - began_s) * 1e9), loaded.median_ns
@@ -103,25 +103,25 @@ class ProbesTest < TunerTest
   end
 
   test "one busy process does one core's work, two at most two" do
-    Calibrate::Burners.open(3) do |burners|
-      list = Calibrate::EffectiveCores.new(burners, 1, rounds_count: 1, window_s: 0.1).call
+    Calibrate::Spinners.open(3) do |spinners|
+      list = Calibrate::EffectiveCores.new(spinners, 1, rounds_count: 1, window_s: 0.1).call
       assert_equal 3, list.size
       assert_equal 1.0, list.first
       assert(list.all? { |cores| cores.positive? && cores <= 1.0 }, list.inspect)
     end
   end
 
-  test "burners begin together, rest when they are not wanted, and leave nothing behind" do
+  test "spinners begin together, rest when they are not wanted, and leave nothing behind" do
     pids = nil
     others = PumaTuner::Probe::Processes.children_of(Process.pid) # of tests that ran before in this process
-    Calibrate::Burners.open(2) do |burners|
+    Calibrate::Spinners.open(2) do |spinners|
       pids = PumaTuner::Probe::Processes.children_of(Process.pid) - others
       began_s = monotonic_s
-      works = burners.work(1, 0.1)
+      works = spinners.work(1, 0.1)
       assert_equal 1, works.size
       assert_operator works.first.cpu_ns, :<=, (monotonic_s - began_s) * 1e9
       assert_operator works.first.count, :>, 0
-      assert_raises(RuntimeError) { burners.while_busy(2, 0) { raise "anything" } }
+      assert_raises(RuntimeError) { spinners.while_busy(2, 0) { raise "anything" } }
     end
     refute_empty pids
     assert_empty pids & PumaTuner::Probe::Processes.children_of(Process.pid)

@@ -51,9 +51,9 @@ module PumaTuner
       end
       private_class_method :between
 
-      # @param burners [Burners] of `sizes(cores_count).max`
-      def initialize(burners, cores_count, rounds_count: ROUNDS_COUNT, window_s: WINDOW_S)
-        @burners = burners
+      # @param spinners [Spinners] of `sizes(cores_count).max`
+      def initialize(spinners, cores_count, rounds_count: ROUNDS_COUNT, window_s: WINDOW_S)
+        @spinners = spinners
         @cores_count = cores_count
         @rounds_count = rounds_count
         @window_s = window_s
@@ -65,7 +65,7 @@ module PumaTuner
       # @return [Array<Float>]
       def call
         rounds = Array.new(@rounds_count) do |index|
-          sizes.rotate(index).to_h { |size| [size, total(@burners.work(size, @window_s), size)] }
+          sizes.rotate(index).to_h { |size| [size, total(@spinners.work(size, @window_s), size)] }
         end
         self.class.of(rounds, @cores_count)
       end

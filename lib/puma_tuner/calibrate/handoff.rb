@@ -18,12 +18,12 @@ module PumaTuner
 
       # With the other cores busy.
       #
-      # @param burners [Burners]
+      # @param spinners [Spinners]
       # @param cores_count [Integer] of the machine
       # @return [Sample]
-      def busy(burners, cores_count, **options)
+      def busy(spinners, cores_count, **options)
         return call(**options) if cores_count == 1
-        burners.while_busy(cores_count - 1, BUSY_S) { call(**options) }
+        spinners.while_busy(cores_count - 1, BUSY_S) { call(**options) }
       end
 
       # @param runs_count [Integer]

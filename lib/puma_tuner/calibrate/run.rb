@@ -63,13 +63,13 @@ module PumaTuner
 
       def of_cores
         idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
-        Burners.open(EffectiveCores.sizes(cores_count).max) do |burners|
+        Spinners.open(EffectiveCores.sizes(cores_count).max) do |spinners|
           handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) do
-            Handoff.busy(burners, cores_count, runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby)
+            Handoff.busy(spinners, cores_count, runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby)
           end
-          switch = switch_cpu(burners)
+          switch = switch_cpu(spinners)
           loaded = probe("waking up, all cores busy", Wakeups::LOADED_S * @effort_ratio) { loaded_wakeups }
-          cores = EffectiveCores.new(burners, cores_count, rounds_count: count(EffectiveCores::ROUNDS_COUNT))
+          cores = EffectiveCores.new(spinners, cores_count, rounds_count: count(EffectiveCores::ROUNDS_COUNT))
           effective_cores = @progress.stage("cores", cores.expected_s) do |stage|
             cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") }
           end
@@ -78,10 +78,10 @@ module PumaTuner
         end
       end
 
-      def switch_cpu(burners)
+      def switch_cpu(spinners)
         duration_s = [SwitchCpu::DURATION_S * @effort_ratio, 0.1].max
         @progress.stage("CPU of a hand-over", SwitchCpu.expected_s(duration_s)) do |stage|
-          @switch_costs = SwitchCpu.call(burners, cores_count, duration_s:, ruby: @ruby)
+          @switch_costs = SwitchCpu.call(spinners, cores_count, duration_s:, ruby: @ruby)
           middle = @switch_costs.find { |cost| cost.working_set_bytes == SwitchCpu::MIDDLE_BYTES }
           stage.note("#{Units.duration(middle.idle_ns)} more for a burst after another thread's, " \
             "#{Units.duration(middle.busy_ns)} with all other cores busy")

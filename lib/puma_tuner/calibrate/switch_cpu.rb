@@ -30,7 +30,7 @@ module PumaTuner
 
       DURATION_S = 1.5
 
-      # Burners go on for so much longer: until the process has begun, and its last round has ended.
+      # Spinners go on for so much longer: until the process has begun, and its last round has ended.
       SPARE_S = 1.0
 
       module_function
@@ -38,17 +38,17 @@ module PumaTuner
       # @return [Float] seconds, of the three conditions together
       def expected_s(duration_s = DURATION_S) = 3 * (duration_s + 0.3) + SPARE_S
 
-      # @param burners [Burners]
+      # @param spinners [Spinners]
       # @param cores_count [Integer] of the machine
       # @return [Array<Model::SwitchCost>] by working set
-      def call(burners, cores_count, duration_s: DURATION_S, ruby: RbConfig.ruby)
+      def call(spinners, cores_count, duration_s: DURATION_S, ruby: RbConfig.ruby)
         core = Probe::Processes.allowed_cores.last if Host::Placement.taskset
         same_core = core && samples(duration_s, ruby:, core:)
         idle = samples(duration_s, ruby:)
         busy = if cores_count == 1
           idle
         else
-          burners.while_busy(cores_count - 1, duration_s + SPARE_S) { samples(duration_s, ruby:) }
+          spinners.while_busy(cores_count - 1, duration_s + SPARE_S) { samples(duration_s, ruby:) }
         end
         WORKING_SETS.keys.each_with_index.map do |bytes, index|
           Model::SwitchCost.new(working_set_bytes: bytes, same_core_ns: same_core && cost_ns(same_core[index]),

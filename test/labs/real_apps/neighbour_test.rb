@@ -26,11 +26,11 @@ class NeighbourTest < TunerTest
     out, write = IO.pipe
     pid = Process.spawn(*COMMAND, "--seconds", "3600", "--cores", "2", out: write)
     write.close
-    sleep 0.05 until (burners = children_of(pid)).any?
+    sleep 0.05 until (spinners = children_of(pid)).any?
     Process.kill("TERM", pid)
     assert_match(/\Atook .* of \d+ cores/, out.read)
     assert_predicate Process.wait2(pid).last, :success?
-    assert_empty(burners.select { |burner| File.exist?("/proc/#{burner}") })
+    assert_empty(spinners.select { |spinner| File.exist?("/proc/#{spinner}") })
   ensure
     out&.close
   end

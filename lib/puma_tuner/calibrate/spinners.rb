@@ -4,7 +4,7 @@ module PumaTuner
   module Calibrate
     # Processes that do nothing but compute, at our word and all at the same
     # instant. They wait at a pipe meanwhile, and end with it.
-    class Burners
+    class Spinners
       # Until all have heard of it.
       LEAD_NS = 20 * Units::NS_PER_MS
 
@@ -14,16 +14,16 @@ module PumaTuner
       # What one got done in a window. count: steps; cpu_ns: the CPU time they took
       Work = Data.define(:count, :cpu_ns)
 
-      Burner = Data.define(:process, :orders, :answers)
+      Spinner = Data.define(:process, :orders, :answers)
 
       # @param count [Integer]
-      # @yieldparam burners [Burners] gone afterwards
+      # @yieldparam spinners [Spinners] gone afterwards
       def self.open(count)
-        burners = new
-        burners.start(count)
-        yield burners
+        spinners = new
+        spinners.start(count)
+        yield spinners
       ensure
-        burners&.stop
+        spinners&.stop
       end
 
       # In the child: a line for each window, with its beginning and its end.
@@ -95,9 +95,9 @@ module PumaTuner
       def start_one
         theirs, orders = IO.pipe
         answers, their_answers = IO.pipe
-        process = Host::Child.new(*FreshRuby.words("PumaTuner::Calibrate::Burners.serve($stdin, $stdout)"), in: theirs,
+        process = Host::Child.new(*FreshRuby.words("PumaTuner::Calibrate::Spinners.serve($stdin, $stdout)"), in: theirs,
           out: their_answers)
-        @children << Burner.new(process:, orders:, answers:)
+        @children << Spinner.new(process:, orders:, answers:)
         process.start
       ensure
         [theirs, their_answers].each { |io| io&.close }
