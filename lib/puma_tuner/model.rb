@@ -17,7 +17,7 @@ module PumaTuner
     autoload :MemoryDemand, "puma_tuner/model/workload"
     autoload :Recorded, "puma_tuner/model/workload"
     autoload :SwitchCost, "puma_tuner/model/machine"
-    autoload :Undisturbed, "puma_tuner/model/undisturbed"
+    autoload :DemandFit, "puma_tuner/model/demand_fit"
     autoload :Workload, "puma_tuner/model/workload"
     autoload :WorkloadFit, "puma_tuner/model/workload_fit"
   end

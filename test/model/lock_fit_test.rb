@@ -63,10 +63,10 @@ class LockFitTest < TunerTest
   test "a wait for a lock that is simulated is contention, and none of the request's own" do
     steps = ["held", 2, "acquire", 7e-6, "held", 0.01, "lock", 30, "gvl_wait", 5, "held", 1, "file", 0.1,
       "gvl_wait", 20, "held", 1, "release", 7e-6, "held", 1, "lock", 4, "held", 1]
-    demand = Model::Undisturbed.demand(trace(*steps), locks: {7 => 0})
+    demand = Model::DemandFit.demand(trace(*steps), locks: {7 => 0})
     assert_equal [%w[acquire file release lock], [0, 100_000, 0, 4 * MS]], [demand.wait_kinds, demand.waits_ns]
     assert_equal [2 * MS, 1_010_000, 1 * MS, 1 * MS, 1 * MS], demand.bursts_ns
-    unknown = Model::Undisturbed.demand(trace(*steps), locks: {})
+    unknown = Model::DemandFit.demand(trace(*steps), locks: {})
     assert_equal [%w[lock file lock], [30 * MS, 100_000, 4 * MS]], [unknown.wait_kinds, unknown.waits_ns]
   end
 

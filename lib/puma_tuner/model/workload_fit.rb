@@ -82,7 +82,7 @@ module PumaTuner
       end
 
       def endpoint_demand(endpoint, total_count)
-        demands = endpoint.traces.map { |trace| Undisturbed.demand(trace, late_ns:, locks: lock_fit.places) }.freeze
+        demands = endpoint.traces.map { |trace| DemandFit.demand(trace, late_ns:, locks: lock_fit.places) }.freeze
         EndpointDemand.new(name: endpoint.name, weight_ratio: endpoint.requests_count.fdiv(total_count),
           requests_count: endpoint.requests_count, demands:,
           mean_held_ns: mean(demands, &:held_ns), mean_wait_ns: mean(demands, &:wait_ns),
@@ -107,7 +107,7 @@ module PumaTuner
       # frequent one.
       def waits_count
         @observation.endpoints.reject { |endpoint| endpoint.traces.empty? }.sum do |endpoint|
-          waits = endpoint.traces.sum { |trace| Undisturbed.releases_count(trace) }
+          waits = endpoint.traces.sum { |trace| DemandFit.releases_count(trace) }
           endpoint.requests_count * waits.fdiv(endpoint.traces.size)
         end
       end
@@ -187,8 +187,8 @@ module PumaTuner
         Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, gc_ns:,
           cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
           io_ns: mean_of_traces(weighted) { |trace| Demand.slept_in_io_ns(trace.steps.each_slice(2)) },
-          releases_count: mean_of_traces(weighted) { |trace| Undisturbed.releases_count(trace) },
-          switches_count: mean_of_traces(weighted) { |trace| Undisturbed.switches_count(trace) },
+          releases_count: mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) },
+          switches_count: mean_of_traces(weighted) { |trace| DemandFit.switches_count(trace) },
           busy_cores: busy_cores(recording))
       end
 
@@ -202,7 +202,7 @@ module PumaTuner
       # @return [Float] nanoseconds of CPU with the GVL in a mean request, less garbage collection
       def with_gvl_ns(endpoint)
         used_ns = endpoint.traces.sum { |trace| trace.on_core_ns.to_i }
-        with_ns = endpoint.traces.sum { |trace| [Undisturbed.demand(trace).held_ns, trace.on_core_ns.to_i].min }
+        with_ns = endpoint.traces.sum { |trace| [DemandFit.demand(trace).held_ns, trace.on_core_ns.to_i].min }
         gc_ns = endpoint.budget.gc_ns.to_i
         share = used_ns.zero? ? 1.0 : with_ns.fdiv(used_ns)
         [(endpoint.budget.cpu_ns + gc_ns) * share - gc_ns, 0].max / endpoint.requests_count

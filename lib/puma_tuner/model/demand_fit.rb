@@ -2,13 +2,14 @@
 
 module PumaTuner
   module Model
-    # A recorded request as it would have gone alone: contention taken out, work and waits kept in their order.
+    # Takes the service demand out of a recorded request: what it would have taken alone, with its work and its waits in
+    # their order, and without contention.
     #
     # GVL wait disappears. Where it stands between two spells of CPU, a time slice had ended in the middle of a burst,
     # and the two become one again. So do waits for a lock that was watched: the simulation has them anew. Other waits
     # stay as long as they were, but for the time in which a thread that could go on had no core: a socket is taken to
     # answer as fast under any topology.
-    class Undisturbed
+    class DemandFit
       # A thread that tries to get a lock is in line for it at once; what it
       # computes between is less than this. A judgement.
       TRYING_NS = 100_000
