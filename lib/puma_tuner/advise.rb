@@ -9,6 +9,7 @@ module PumaTuner
     autoload :Choice, "puma_tuner/advise/choice"
     autoload :Constraints, "puma_tuner/advise/constraints"
     autoload :Evidence, "puma_tuner/advise/evidence"
+    autoload :Situation, "puma_tuner/advise/situation"
     autoload :Rule, "puma_tuner/advise/rule"
 
     # All of rules/. A new one takes three files of one name and changes none: the rule in rules/, what it says in

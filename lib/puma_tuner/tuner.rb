@@ -50,8 +50,10 @@ module PumaTuner
       workload = Model::WorkloadFit.workload(observation)
       machine = Model::MachineFit.machine(observation, calibrated: calibrated(observation))
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
-      sweep = predict(workload, machine, observation.topology)
-      advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine)).call(workload, sweep)
+      sweeper = sweeper(workload, machine)
+      sweep = predict(sweeper, workload, observation.topology)
+      advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine))
+        .call(workload, sweep, observation:, sweeper:)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
         workload:, sweep:, advice_list:, verdict: nil, unproven: Unknown.of(:proof, :not_begun)))
       prove(tuning)
@@ -95,10 +97,13 @@ module PumaTuner
       @remarks << error.message
     end
 
-    def predict(workload, machine, today)
-      sweeper = Predict::Sweeper.new(workload:, machine:, seed: @plan.seed,
+    def sweeper(workload, machine)
+      Predict::Sweeper.new(workload:, machine:, seed: @plan.seed,
         past_error: @plan.track_record.past_error(@app_key), remarks: @remarks,
         limits: Predict::Limits.of(workload, machine))
+    end
+
+    def predict(sweeper, workload, today)
       scenarios = (@plan.topologies | @plan.checked_topologies | [today]).map do |topology|
         Predict::Scenario.of(topology, workload.arrivals)
       end

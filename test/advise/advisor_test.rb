@@ -37,9 +37,11 @@ class AdvisorTest < TunerTest
     assert_equal topology("1x5"), list.recommendation.topology
   end
 
+  def situation = Advise::Situation.new(workload, sweep(forecast("1x5", 1)))
+
   test "every file of rules/ is asked" do
     files = Dir[File.expand_path("../../lib/puma_tuner/advise/rules/*.rb", __dir__)].map { |path| File.basename(path, ".rb") }
-    assert_equal files.sort, Advise::Rules.all.map { |rule| rule.new(Advise::Constraints.new).send(:rule_name) }.sort
+    assert_equal files.sort, Advise::Rules.all.map { |rule| rule.new(situation).send(:rule_name) }.sort
   end
 
   test "no two rules have the same priority" do
@@ -47,7 +49,7 @@ class AdvisorTest < TunerTest
   end
 
   test "a rule must say what it advises" do
-    assert_raises(InvariantError) { Advise::Rule.new(Advise::Constraints.new).call(workload, sweep(forecast("1x5", 1))) }
+    assert_raises(InvariantError) { Advise::Rule.new(situation).call }
   end
 
   test "advice outlives its file" do

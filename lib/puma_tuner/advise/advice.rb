@@ -10,13 +10,19 @@ module PumaTuner
     # topology: the settings advised, nil when it is not about them
     # throughput_ratio, p50_ratio, p99_ratio: Estimates, predicted over today's
     #   predicted; nil when today's settings have no steady state, too
-    # change: the options or lines to set; cost: what it takes; undo: how to go back
+    # change: what to do; cost: what it takes; undo: how to go back
+    # lines: Hash, to set, by the place where they go: {"config/puma.rb" => "threads 2, 2"}; empty where there are none
+    # factors: Hash, the same as `puma_tuner prove` takes them, {"topology" => "2x2"}; empty where it can't
     Advice = Document.define(:rule, :title, :evidence, :topology, :throughput_ratio, :p50_ratio, :p99_ratio,
-      :change, :cost, :undo,
+      :change, :cost, :undo, :lines, :factors, added: %i[lines factors],
       nested: {
         title: Statement, evidence: [Statement], topology: Topology, throughput_ratio: Stats::Estimate,
         p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate, change: Statement, cost: Statement, undo: Statement
       }) do
+      def initialize(lines: nil, factors: nil, **fields)
+        super(lines: lines || {}.freeze, factors: factors || {}.freeze, **fields)
+      end
+
       # @return [Boolean] whether it states no effect
       def remark? = throughput_ratio.nil? && topology.nil?
     end

@@ -11,10 +11,11 @@ module PumaTuner
 
       # @param workload [Model::Workload]
       # @param sweep [Predict::Sweep]
+      # @param facts [Hash] observation and sweeper, where they are there, see Situation
       # @return [AdviceList]
-      def call(workload, sweep)
-        rules = Rules.all.map { |rule| rule.new(@constraints) }
-        AdviceList.new(advice: rules.flat_map { |rule| rule.call(workload, sweep) }.freeze, constraints: @constraints)
+      def call(workload, sweep, **facts)
+        situation = Situation.new(workload, sweep, constraints: @constraints, **facts)
+        AdviceList.new(advice: Rules.all.flat_map { |rule| rule.new(situation).call }.freeze, constraints: @constraints)
       end
     end
   end

@@ -4,24 +4,44 @@ module PumaTuner
   module Advise
     # Base of the rules. One rule to a file in rules/: above the class its evidence, threshold and the threshold's
     # source, predicted effect, cost and undo; PRIORITY is its place among all advice, the higher coming first. What it
-    # says stands in report/advice_words/ under the same name, and beside it is a test of the same name.
+    # says stands in report/advice_words/ under the same name, and beside it is a test of the same name. docs/advice.md
+    # has a section of each.
     class Rule
-      # @param constraints [Constraints]
-      def initialize(constraints)
-        @constraints = constraints
+      # Of lines to set, where they go.
+      PUMA_RB = "config/puma.rb"
+      GEMFILE = "Gemfile"
+      ENVIRONMENT = "environment"
+      DATABASE_YML = "config/database.yml"
+
+      # @param situation [Situation]
+      def initialize(situation)
+        @situation = situation
+        @constraints = situation.constraints
       end
 
-      # @param workload [Model::Workload]
-      # @param sweep [Predict::Sweep]
       # @return [Array<Advice>] empty when there is nothing to say
-      def call(workload, sweep) = raise(InvariantError, "#{self.class} does not say what it advises")
+      def call = raise(InvariantError, "#{self.class} does not say what it advises")
 
       private
 
-      # @return [Advice] without a prediction
-      def remark(**fields)
-        Advice.new(rule: rule_name, topology: nil, throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, **fields)
+      def workload = @situation.workload
+
+      def sweep = @situation.sweep
+
+      def observation = @situation.observation
+
+      # @param effect [Situation::Effect, nil] nil where nobody can forecast it: then it is a remark
+      # @param lines [Hash{String => String}] to set, by the place where they go
+      # @param factors [Hash{String => String}] the same, as `prove --variant` takes them
+      # @return [Advice]
+      def advice(effect: nil, lines: {}, factors: {}, **fields)
+        Advice.new(rule: rule_name, topology: nil, throughput_ratio: effect&.throughput_ratio,
+          p50_ratio: effect&.p50_ratio, p99_ratio: effect&.p99_ratio, lines: lines.freeze, factors: factors.freeze,
+          **fields, evidence: fields.fetch(:evidence).compact.freeze)
       end
+
+      # @return [Advice] without a prediction
+      def remark(**fields) = advice(**fields)
 
       # @return [Statement]
       def say(kind, **facts) = Statement.of(kind, **facts)

@@ -4,10 +4,11 @@ module PumaTuner
   module CLI
     # An app as a recording tells it, with the changes that are assumed: what forecasts are made of.
     #
-    # workload, machine: changed; as_recorded: both of them before; facts:
+    # observation: with its companions; workload, machine: changed; as_recorded: both of them before; facts:
     #   Probe::MachineFacts, of where it was recorded; past_error: of its earlier
     #   forecasts, nil without any; remarks: to be told of its forecasts; limits: of them
-    RecordedApp = Data.define(:workload, :machine, :as_recorded, :facts, :what_if, :past_error, :remarks, :limits)
+    RecordedApp = Data.define(:observation, :workload, :machine, :as_recorded, :facts, :what_if, :past_error, :remarks,
+      :limits)
 
     class RecordedApp
       # @return [Range] of numbers of workers to predict where none are asked for
@@ -26,7 +27,7 @@ module PumaTuner
           recorded = Model::WorkloadFit.workload(observation)
           as_recorded = [recorded, Model::MachineFit.machine(observation, calibrated: found&.machine)].freeze
           workload, machine = what_if.apply(*as_recorded)
-          new(workload:, machine:, as_recorded:, facts: observation.machine, what_if:,
+          new(observation:, workload:, machine:, as_recorded:, facts: observation.machine, what_if:,
             past_error: past_error(observation, recorded, say),
             remarks: [found&.remark, *what_if.remarks].compact.freeze, limits: Predict::Limits.of(workload, machine))
         end

@@ -68,9 +68,9 @@ module PumaTuner
       # @param settings [Hash] what else differs from today's, see Scenario.of, such as affinity: true
       # @return [Forecast]
       # @raise [UsageError] for a change that can't be made
-      def alternative(what_if: [], topology: @workload.observed_topology, **settings)
+      def alternative(what_if: [], topology: @workload.observed_topology, arrivals: nil, **settings)
         workload, machine = WhatIf.parse(what_if).apply(@workload, @machine)
-        supposing(workload, machine).forecast(Scenario.of(topology, workload.arrivals, **settings))
+        supposing(workload, machine).forecast(Scenario.of(topology, arrivals || workload.arrivals, **settings))
       end
 
       # The recorded settings are simulated once, before anything else; with the stations, as these say how the app is.

@@ -17,11 +17,11 @@ module PumaTuner
         LEAST_LOCK_RATIO = 0.2
         NAMED_MAX = 5
 
-        def call(workload, sweep)
+        def call
           bound = workload.endpoints.select { |endpoint| lock_ratio(endpoint) >= LEAST_LOCK_RATIO }
           return [] if bound.empty? && workload.lock_ratio < LEAST_LOCK_RATIO
-          pool_ratio = pool_ratio(workload)
-          [remark(title: say(:waits_for_locks), evidence: evidence(workload, bound, pool_ratio),
+          pool_ratio = pool_ratio()
+          [remark(title: say(:waits_for_locks), evidence: evidence(bound, pool_ratio),
             **((pool_ratio < 0.5) ? other_lock : pool))]
         end
 
@@ -37,7 +37,7 @@ module PumaTuner
         end
 
         # The share of the waits for locks that were for a connection pool.
-        def pool_ratio(workload)
+        def pool_ratio
           lock_ns = workload.endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_lock_ns }
           pool_ns = workload.endpoints.sum do |endpoint|
             endpoint.weight_ratio * endpoint.demands.sum(&:pool_ns).fdiv(endpoint.demands.size)
@@ -45,7 +45,7 @@ module PumaTuner
           pool_ns.fdiv(lock_ns).clamp(0.0, 1.0)
         end
 
-        def evidence(workload, bound, pool_ratio)
+        def evidence(bound, pool_ratio)
           of_endpoints = bound.sort_by { |endpoint| -lock_ratio(endpoint) }.first(NAMED_MAX).map do |endpoint|
             say(:lock_of_endpoint, endpoint: endpoint.name, ratio: lock_ratio(endpoint), lock_ns: endpoint.mean_lock_ns,
               requests_count: endpoint.demands.size)

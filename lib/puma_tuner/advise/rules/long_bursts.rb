@@ -23,12 +23,12 @@ module PumaTuner
         DEFAULT_TIMESLICE_MS = 100
         SHORT_TIMESLICE_MS = 10
 
-        def call(workload, sweep)
+        def call
           slow = workload.endpoints.select do |endpoint|
             long_count(endpoint) >= endpoint.demands.size * LEAST_LONG_RATIO
           end
           return [] if slow.empty?
-          [remark(title: say(:long_bursts), evidence: evidence(slow, sweep), **remedy(workload))]
+          [remark(title: say(:long_bursts), evidence: evidence(slow), **remedy)]
         end
 
         private
@@ -39,7 +39,7 @@ module PumaTuner
 
         def longest_ns(endpoint) = endpoint.demands.map { |demand| demand.bursts_ns.max }.max
 
-        def evidence(slow, sweep)
+        def evidence(slow)
           of_endpoints = slow.map do |endpoint|
             say(:bursts_of_endpoint, endpoint: endpoint.name, long_count: long_count(endpoint),
               requests_count: endpoint.demands.size, long_ns: LONG_BURST_NS, longest_ns: longest_ns(endpoint))
@@ -47,9 +47,9 @@ module PumaTuner
           [*of_endpoints, say(:others_wait, threads_count: sweep.today.threads_count)].freeze
         end
 
-        def remedy(workload)
+        def remedy
           timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
-          if Gem::Version.new(workload.ruby_version.to_s) >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
+          if @situation.ruby_version >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
             {change: say(:short_timeslice, timeslice_ms: SHORT_TIMESLICE_MS), cost: say(:longer_bursts),
              undo: say(:timeslice, timeslice_ms: (timeslice_ms unless timeslice_ms == DEFAULT_TIMESLICE_MS))}
           else

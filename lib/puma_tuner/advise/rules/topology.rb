@@ -13,7 +13,7 @@ module PumaTuner
       class Topology < Rule
         PRIORITY = 100
 
-        def call(workload, sweep)
+        def call
           @sweep = sweep
           @choice = Choice.new(sweep, @constraints)
           @chosen = @choice.forecast

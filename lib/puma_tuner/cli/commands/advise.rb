@@ -24,7 +24,8 @@ module PumaTuner
           .of(Options::Grid.from(options).topologies(app.usual_workers), [app.workload.arrivals])
         sweeper = forecast.sweeper(app)
         constraints = Options::Constraints.from(options).constraints.inside(app.facts)
-        Output.keep(Advise::Advisor.new(constraints).call(app.workload, progress.sweep(sweeper, scenarios)),
+        sweep = progress.sweep(sweeper, scenarios)
+        Output.keep(Advise::Advisor.new(constraints).call(app.workload, sweep, sweeper:, observation: app.observation),
           output, **telling)
       end
     end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Advise
+    # What rules look at: an app as it was recorded, its forecasts, and what else can be forecast of it.
+    class Situation
+      # What a change brings, over today's: Estimates.
+      Effect = Data.define(:throughput_ratio, :p50_ratio, :p99_ratio, :open) do
+        # @return [Boolean] whether it is a gain whatever the model gets wrong: of throughput; in an open loop, where that
+        #   is the load's own rate, of p99
+        def gain? = open ? p99_ratio.high < 1 : throughput_ratio.low > 1
+      end
+
+      # @return [Model::Workload]
+      attr_reader :workload
+
+      # @return [Predict::Sweep]
+      attr_reader :sweep
+
+      # @return [Constraints]
+      attr_reader :constraints
+
+      # @return [Probe::Observation, nil] nil where forecasts are all that there is
+      attr_reader :observation
+
+      # @param sweeper [Predict::Sweeper, nil] that made the sweep; nil: nothing else can be forecast
+      def initialize(workload, sweep, constraints: Constraints.new, observation: nil, sweeper: nil)
+        @workload = workload
+        @sweep = sweep
+        @constraints = constraints
+        @observation = observation
+        @sweeper = sweeper
+        @alternatives = {}
+      end
+
+      # @return [Topology] today's
+      def topology = sweep.today
+
+      # @return [Predict::Forecast] of today's setting
+      def today = sweep.at(sweep.today)
+
+      # @return [Boolean] whether requests arrive whatever the server does
+      def open? = today.scenario.arrivals.open?
+
+      # @return [Gem::Version, nil] of a gem that the app has loaded
+      def gem(name) = setting(:gem, name)&.then { |text| Gem::Version.new(text) if Gem::Version.correct?(text) }
+
+      # @return [Gem::Version, nil]
+      def puma_version = workload.puma_version&.then { |text| Gem::Version.new(text) }
+
+      # @return [Gem::Version]
+      def ruby_version = Gem::Version.new(workload.ruby_version.to_s)
+
+      # @param kind [Symbol] of a fingerprint's keys
+      # @return [String, nil] a setting in force, as the server told it; nil where it did not
+      def setting(kind, name = nil) = observation&.fingerprint&.dig([kind, name])
+
+      # @return [Boolean] whether it is known which settings and gems were in force
+      def settings_known? = !observation.nil? && observation.fingerprint.any? { |(kind, _), _| kind == :gem }
+
+      # @return [Probe::MachineFacts, nil]
+      def machine = observation&.machine
+
+      # @param what_if [Array<String>] changes to the app
+      # @param settings [Hash] of the server, see Predict::Sweeper#alternative
+      # @return [Predict::Forecast, nil] of today's setting with these changes; nil where nothing can be forecast
+      def alternative(what_if: [], **settings)
+        return unless @sweeper && sweep.trusted?
+        @alternatives[[what_if, settings]] ||= @sweeper.alternative(what_if:, **settings)
+      end
+
+      # @return [Effect, nil] of these changes; nil where nothing can be forecast, or one of both has no steady state
+      def effect(**changes)
+        forecast = alternative(**changes) or return
+        return unless forecast.steady? && today.steady?
+        Effect.new(open: open?,
+          **{throughput_ratio: :throughput_per_s, p50_ratio: :p50_ns, p99_ratio: :p99_ns}
+            .transform_values { |name| sweep.ratio(forecast, today, name) })
+      end
+    end
+  end
+end
