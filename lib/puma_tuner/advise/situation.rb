@@ -61,6 +61,30 @@ module PumaTuner
       # @return [Probe::MachineFacts, nil]
       def machine = observation&.machine
 
+      # @param part [Symbol] of a budget
+      # @return [Float, nil] its share of the recorded requests' time in Puma; nil where it was not told apart
+      def share(part) = observation&.budget&.share_ratio(part)
+
+      # @return [Float, nil] share of the requests' time that is waits for a connection of a pool
+      def pool_ratio = share(:pool) || (demanded(&:pool_ns) if observation.nil?)
+
+      # @return [Float] the same of waits for other locks
+      def lock_ratio
+        locks, pools = share(:lock), share(:pool)
+        (locks && pools) ? locks - pools : demanded { |demand| demand.lock_ns - demand.pool_ns }
+      end
+
+      # @return [Array<Array(String, Float, Numeric)>] of each endpoint its name, that share, and the time of a mean
+      #   request in nanoseconds
+      def lock_ratios
+        return lock_ratios_by_demand unless share(:lock) && share(:pool)
+        observation.endpoints.map do |endpoint|
+          budget = endpoint.budget
+          lock_ns = budget.lock_ns.to_i - budget.pool_ns.to_i
+          [endpoint.name, budget.wall_ns.zero? ? 0.0 : lock_ns.fdiv(budget.wall_ns), lock_ns.fdiv(endpoint.requests_count)]
+        end
+      end
+
       # @param what_if [Array<String>] changes to the app
       # @param settings [Hash] of the server, see Predict::Sweeper#alternative
       # @return [Predict::Forecast, nil] of today's setting with these changes; nil where nothing can be forecast
@@ -76,6 +100,25 @@ module PumaTuner
         Effect.new(open: open?,
           **{throughput_ratio: :throughput_per_s, p50_ratio: :p50_ns, p99_ratio: :p99_ns}
             .transform_values { |name| sweep.ratio(forecast, today, name) })
+      end
+
+      private
+
+      # Share of something in what a mean request demands.
+      def demanded(&)
+        total_ns = workload.mean_held_ns + workload.mean_wait_ns
+        return 0.0 unless total_ns.positive?
+        workload.endpoints.sum { |endpoint|
+          endpoint.weight_ratio * endpoint.demands.sum(&).fdiv(endpoint.demands.size)
+        } / total_ns
+      end
+
+      def lock_ratios_by_demand
+        workload.endpoints.map do |endpoint|
+          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
+          lock_ns = endpoint.demands.sum { |demand| demand.lock_ns - demand.pool_ns }.fdiv(endpoint.demands.size)
+          [endpoint.name, total_ns.zero? ? 0.0 : lock_ns / total_ns, lock_ns]
+        end
       end
     end
   end

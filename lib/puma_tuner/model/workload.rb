@@ -58,6 +58,13 @@ module PumaTuner
       # @return [Integer] nanoseconds of them that computed
       def compute_ns = ns_of(%w[compute])
 
+      # @return [Array<String>] kinds of its waits for IO that came back at once, one for each
+      def short_io_kinds
+        waits_ns.zip(wait_kinds).filter_map do |ns, kind|
+          kind if ns < self.class::SLEPT_NS && self.class::IO_KINDS.include?(kind)
+        end
+      end
+
       # @return [Array<String>] what it waits for, each once
       def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 

@@ -38,6 +38,16 @@ module PumaTuner
 
         def duration(range) = "#{Units.duration(range[0])} (#{Units.duration(range[1])} to #{Units.duration(range[2])})"
 
+        # @param throughput_ratio [Array<Float>] of today's: middle, low, high
+        # @param p99_ratio [Array<Float>]
+        # @return [String] "1.20x requests/s (1.05x to 1.37x), 0.80x p99 (0.60x to 1.07x)"
+        def ratios(throughput_ratio, p99_ratio)
+          told = {"requests/s" => throughput_ratio, "p99" => p99_ratio}.map do |word, (middle, low, high)|
+            format("%.2fx %s (%.2fx to %.2fx)", middle, word, low, high)
+          end
+          told.join(", ")
+        end
+
         def gain(throughput_ratio: nil, slots_less_count: nil, p99_ratio: nil)
           return "#{Units.change(throughput_ratio)} requests/s" if throughput_ratio
           return "as many requests/s with #{Units.counted(slots_less_count, "slot")} less" if slots_less_count

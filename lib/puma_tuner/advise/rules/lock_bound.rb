@@ -3,56 +3,62 @@
 module PumaTuner
   module Advise
     module Rules
-      # Remarks that requests wait for each other's locks: a connection pool, a Mutex, a Queue. A forecast for more
-      # threads is too good then, because it takes waits as given, and these grow with every thread.
+      # Names a lock that requests wait for: a Mutex, a Monitor, a Queue. Only one thread of a worker gets on at a time,
+      # so more threads bring nothing. Pools of connections have a rule of their own (StarvedPool).
       #
-      # Evidence: waits recorded as locks, and which of them were for a connection pool: a larger pool helps these
-      # alone. Of other locks the recording does not tell which it was. Effect: none predicted, neither is in the model.
-      # Cost: connections, or work on the code. Undo: the old size, or the old log level.
+      # Evidence: waits that the probe records as locks; which lock it was, where locks were watched. Effect: forecast
+      # without the lock, which is the most there is to gain. Cost: work on the code. Undo: the code, or the log level.
       class LockBound < Rule
-        PRIORITY = 80
+        PRIORITY = 90
 
-        # By Amdahl's law a fifth of a request that only one thread at a time can do caps the gain from any number of
-        # threads at five.
-        LEAST_LOCK_RATIO = 0.2
+        # By Amdahl's law a tenth of a request that only one thread at a time can do caps the gain from any number of
+        # threads at ten, and half of it is gone with ten threads.
+        LEAST_RATIO = 0.1
         NAMED_MAX = 5
 
+        LOGGERS = /log_?device|logger|semantic_logger|lograge/i
+
         def call
-          bound = workload.endpoints.select { |endpoint| lock_ratio(endpoint) >= LEAST_LOCK_RATIO }
-          return [] if bound.empty? && workload.lock_ratio < LEAST_LOCK_RATIO
-          pool_ratio = pool_ratio()
-          [remark(title: say(:waits_for_locks), evidence: evidence(bound, pool_ratio),
-            **((pool_ratio < 0.5) ? other_lock : pool))]
+          return [] if all_ratio < LEAST_RATIO && bound.empty?
+          [advice(title: say(:waits_for_locks), evidence:, effect: named && effect, change: say(change),
+            cost: say(:work_or_less_log), undo: say(:code_or_log_level))]
         end
 
         private
 
-        def pool = {change: say(:larger_pool), cost: say(:connections), undo: say(:pool_size)}
+        def all_ratio = @situation.lock_ratio
 
-        def other_lock = {change: say(:lock_less), cost: say(:work_or_less_log), undo: say(:code_or_log_level)}
-
-        def lock_ratio(endpoint)
-          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
-          total_ns.zero? ? 0.0 : endpoint.mean_lock_ns.fdiv(total_ns)
+        # @return [Array<Array(String, Float, Numeric)>] endpoints that wait, with the share of their time, and the time
+        def bound
+          @bound ||= @situation.lock_ratios.select { |_, ratio, _| ratio >= LEAST_RATIO }
+            .sort_by { |_, ratio, _| -ratio }
         end
 
-        # The share of the waits for locks that were for a connection pool.
-        def pool_ratio
-          lock_ns = workload.endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_lock_ns }
-          pool_ns = workload.endpoints.sum do |endpoint|
-            endpoint.weight_ratio * endpoint.demands.sum(&:pool_ns).fdiv(endpoint.demands.size)
-          end
-          pool_ns.fdiv(lock_ns).clamp(0.0, 1.0)
+        # @return [Probe::LockObservation, nil] the one that was waited for longest
+        def named
+          @named ||= observation&.locks&.reject { |lock| lock.kind == "pool" }&.max_by(&:wait_ns)
+            &.then { |lock| lock if lock.wait_ns.positive? }
         end
 
-        def evidence(bound, pool_ratio)
-          of_endpoints = bound.sort_by { |endpoint| -lock_ratio(endpoint) }.first(NAMED_MAX).map do |endpoint|
-            say(:lock_of_endpoint, endpoint: endpoint.name, ratio: lock_ratio(endpoint), lock_ns: endpoint.mean_lock_ns,
-              requests_count: endpoint.demands.size)
+        def change = named&.place.to_s.match?(LOGGERS) ? :log_less : :lock_less
+
+        def evidence
+          of_endpoints = bound.first(NAMED_MAX).map do |endpoint, ratio, lock_ns|
+            say(:lock_of_endpoint, endpoint:, ratio:, lock_ns:)
           end
           more_count = bound.size - NAMED_MAX
           [*of_endpoints, *(say(:more_endpoints, endpoints_count: more_count) if more_count.positive?),
-            say(:lock_of_all, ratio: workload.lock_ratio, pool_ratio:)].freeze
+            say(:lock_of_all, ratio: all_ratio), *lock, *(say(:without_that_lock) if named && effect)]
+        end
+
+        def lock
+          named && say(:lock_named, lock: named.class_name, place: named.place, holds_count: named.holds_count,
+            hold_ns: named.hold_ns / [named.holds_count, 1].max, waits_count: named.waits_count)
+        end
+
+        def effect
+          name = "#{named.class_name} at #{named.place}"
+          @effect ||= (@situation.effect(what_if: ["without lock #{name}"]) if workload.locks.any? { |one| one.name == name })
         end
       end
     end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Advise
+    module Rules
+      # Names a pool of connections that has fewer places than a worker has threads, and makes requests wait. More
+      # threads are never the answer: each of them waits, too, and what is taken for IO is the wait for a connection.
+      #
+      # Evidence: the pool's size and the waits for it, which the probe tells from other locks. Threshold: they take 5%
+      # of the requests' time, a judgement: beyond what a setting is recommended for (Choice::EQUAL_WITHIN_RATIO).
+      # Effect: forecast with a place for each thread, where the pool was watched. Cost: connections, of which the
+      # database has so many. Undo: the old size.
+      class StarvedPool < Rule
+        PRIORITY = 95
+
+        LEAST_RATIO = 0.05
+
+        # Since when database.yml calls it max_connections (Rails 8.1, Active Record's hash_config.rb); before, pool.
+        MAX_CONNECTIONS_RAILS = Gem::Version.new("8.1")
+
+        def call
+          ratio = @situation.pool_ratio
+          return [] if ratio.nil? || ratio < LEAST_RATIO
+          [advice(title: say(:pool_starves), evidence: evidence(ratio), effect:, change: say(:pool_for_all_threads,
+            threads_count:, active_record: active_record?), lines:, cost: say(:connections_of_all, **connections),
+            undo: say(:old_pool_size, size: pool&.size))]
+        end
+
+        private
+
+        def threads_count = @situation.topology.threads_count
+
+        # The one that was waited for longest.
+        def pool = @pool ||= observation&.locks&.select { |lock| lock.kind == "pool" }&.max_by(&:wait_ns)
+
+        def active_record? = !!pool&.class_name&.start_with?("ActiveRecord")
+
+        def evidence(ratio)
+          known = pool && say(:pool_of_size, pool: pool.class_name, place: pool.place, size: pool.size, threads_count:,
+            waits_count: pool.waits_count, holds_count: pool.holds_count)
+          [say(:pool_waits, ratio:), known, say(:threads_would_wait)]
+        end
+
+        def effect
+          name = workload.locks.find { |lock| pool && lock.name == "#{pool.class_name} at #{pool.place}" }&.name
+          @situation.effect(what_if: ["size(#{name})=#{threads_count}"]) if name && pool.size < threads_count
+        end
+
+        def lines
+          return {} unless active_record?
+          rails = @situation.gem("activerecord")
+          key = (rails && rails < MAX_CONNECTIONS_RAILS) ? "pool" : "max_connections"
+          {DATABASE_YML => "#{key}: #{threads_count}"}
+        end
+
+        def connections
+          {connections_count: threads_count * @situation.topology.workers_count,
+           today_count: pool && [pool.size, threads_count].min * @situation.topology.workers_count}
+        end
+      end
+    end
+  end
+end

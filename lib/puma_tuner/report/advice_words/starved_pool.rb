@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module AdviceWords
+      # What Advise::Rules::StarvedPool says.
+      STARVED_POOL = {
+        pool_starves: "Requests wait for a connection of their pool, and more threads make it worse",
+        pool_waits: ->(ratio:) { "Waits for a connection take #{Units.percent(ratio)} of the requests' time." },
+        pool_of_size: ->(pool:, place:, size:, threads_count:, waits_count:, holds_count:) {
+          "#{pool} (#{place}) has #{Units.counted(size, "place")} for #{Units.counted(threads_count, "thread")} of a " \
+            "worker: #{waits_count} of #{holds_count} checkouts had to wait."
+        },
+        threads_would_wait: "Each thread more would wait for the same connections; by its waits alone the app looks as " \
+          "if it did IO.",
+        pool_for_all_threads: ->(threads_count:, active_record:) {
+          "#{Units.counted(threads_count, "place")} in the pool, one for each thread of a worker#{", and one more for " \
+            "each background thread that queries" if active_record}; or hold a connection for less long"
+        },
+        connections_of_all: ->(connections_count:, today_count:) {
+          "#{Units.counted(connections_count, "connection")} of all workers together" \
+            "#{", today #{today_count}" if today_count}; the database must take so many"
+        },
+        old_pool_size: ->(size:) { size ? "#{Units.counted(size, "place")} again" : "the old size" }
+      }.freeze
+    end
+  end
+end
