@@ -55,6 +55,10 @@ class TunerTest < Minitest::Test
     failures.map! { |failure| failure.is_a?(Minitest::Skip) ? AllowedSkips.judge(self.class, failure) : failure }
   end
 
+  # @param statement [PumaTuner::Statement, nil]
+  # @return [String, nil] as people read it
+  def in_words(statement) = PumaTuner::Report::Statements.words(statement)
+
   # @return [Float] seconds on the monotonic clock
   def monotonic_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 

@@ -115,7 +115,10 @@ module PumaTuner
 
       # @param setup [Prove::Setup]
       def prove(setup, kept, title)
-        setup.proof(kept:).call { |what| note([title, what].compact.join(": ")) }.ensure_complete
+        verdict = setup.proof(kept:).call { |what| note([title, CLI::Progress.words(what)].compact.join(": ")) }
+        return verdict if verdict.complete
+        raise InvalidMeasurement, "there are #{Units.counted(verdict.rounds_count, "round")} that count, " \
+          "fewer than were wanted: #{Report::Statements.words(verdict.stopped_because)}"
       end
 
       def pins = @pins ||= @lab.gems(quick: @quick)

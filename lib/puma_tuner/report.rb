@@ -22,6 +22,7 @@ module PumaTuner
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
     autoload :SelfCheckWords, "puma_tuner/report/self_check_words"
+    autoload :Statements, "puma_tuner/report/statements"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :Unknowns, "puma_tuner/report/unknowns"

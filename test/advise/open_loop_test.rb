@@ -13,7 +13,7 @@ class OpenLoopAdviceTest < TunerTest
 
   def unsteady(text)
     nothing = Predict::Forecast.members.to_h { |member| [member, nil] }
-    Predict::Forecast.new(**nothing, scenario: scenario(text, rate), unsteady: "100 requests/s arrive, and 80 can be served")
+    Predict::Forecast.new(**nothing, scenario: scenario(text, rate), unsteady: PumaTuner::Statement.of(:beyond_capacity, rate_per_s: 100.0, capacity_per_s: 80.0))
   end
 
   def advice(*forecasts, constraints: {}, **fields)

@@ -83,7 +83,7 @@ class PerRequestTest < TunerTest
       times = Prove::TrialRunner::Times.new(warmup_window_s: 0.1, warmup_limit_s: 0.2, duration_s: 1.5, turns_count: 1, probe_s: 0, boot_limit_s: 30)
       runner = Prove::TrialRunner.new(preparation: ->(_) { ready }, traffic: traffic(20), times:)
       trial, = runner.together([Prove::Variant.new(name: "it", factors: {})], round: 0)
-      assert_nil trial.void_reason
+      assert_nil trial.void
       assert_equal runner.outcomes.fetch("it").counted_count, trial.requests_count
       assert_in_delta WORK_MS * 1_000_000, trial.values.fetch("cpu_per_request"), tolerance_ns(trial.requests_count)
       assert_in_delta OBJECTS_COUNT, trial.values.fetch("allocations_per_request"), OBJECTS_COUNT * 0.02

@@ -82,7 +82,7 @@ class TuneTest < TunerTest
       wait_until("the third round", limit_s: 120) { File.read(err).include?("round 3 of 20") }
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus, File.read(err)
-      assert_equal [false, 2, "it was interrupted"], tuning(app).verdict.then { |verdict| [verdict.complete, verdict.rounds_count, verdict.stopped_because] }
+      assert_equal [false, 2, :interrupted], tuning(app).verdict.then { |verdict| [verdict.complete, verdict.rounds_count, verdict.stopped_because.kind] }
       # On a busy machine the self-check may be too far off for a recommendation, and several candidates are proven.
       assert_match(/\APredicted, and not shown: |\A\d variants measured against today/, title(app))
       assert_empty processes_in(app.folder)

@@ -190,7 +190,7 @@ class SimulatedLocksTest < TunerTest
       Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: 2, requests_count: 500).forecast(scenario("1x6"))
     end
     stuck = forecast.call(in_order(0, 1), in_order(1, 0))
-    assert_match(/deadlock.*lock 0 and lock 1/, stuck.unsteady)
+    assert_match(/deadlock.*lock 0 and lock 1/, in_words(stuck.unsteady))
     fine = forecast.call(in_order(0, 1))
     assert_equal ["lock 0", "mutex"], fine.lock_waits.first.then { |wait| [wait.name, wait.kind] }
     assert_in_delta fine.budget.lock_ns, fine.lock_waits.sum(&:wait_ns), 1

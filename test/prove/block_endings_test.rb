@@ -22,68 +22,70 @@ class BlockEndingsTest < TunerTest
 
   test "a block that raises later voids the trial; what it said is told, and kept in no document" do
     trial = trial(at_tenth('raise KeyError, "boom"'))
-    assert_match(/raised, having run before: KeyError \(.*bench\.rb:3\)\z/, trial.void_reason)
-    assert_match(/KeyError: boom \(.*bench\.rb:3\)/, trial.void.told)
+    assert_match(/raised, having run before: KeyError \(.*bench\.rb:3\)\z/, in_words(trial.void&.detail))
+    assert_match(/KeyError: boom \(.*bench\.rb:3\)/, trial.void.output.join)
     refute_includes JSON.generate(trial.to_document), "boom"
     assert_equal [{}, 0, nil], [trial.values, trial.requests_count, trial.warmup]
   end
 
   test "the line is the user's, wherever it is raised" do
-    assert_match(/bench\.rb:3\)/, trial(at_tenth('Integer("x")')).void_reason)
+    assert_match(/bench\.rb:3\)/, in_words(trial(at_tenth('Integer("x")')).void&.detail))
   end
 
   test "errors that are no StandardErrors void it, too" do
-    assert_match(/NotImplementedError/, trial(at_tenth("raise NotImplementedError")).void_reason)
-    assert_match(/SystemStackError/, trial(at_tenth("(loop_for_ever = -> { loop_for_ever.call }).call")).void_reason)
+    assert_match(/NotImplementedError/, in_words(trial(at_tenth("raise NotImplementedError")).void&.detail))
+    assert_match(/SystemStackError/, in_words(trial(at_tenth("(loop_for_ever = -> { loop_for_ever.call }).call")).void&.detail))
   end
 
   test "a block that exits voids it with its status" do
-    assert_match(/called exit, with status 3/, trial(at_tenth("exit 3")).void_reason)
-    assert_match(/ended by itself, with status 4, in the middle.*bye/m, trial(at_tenth("($stderr.puts(\"bye\"); exit! 4)")).void.told)
+    assert_match(/called exit, with status 3/, in_words(trial(at_tenth("exit 3")).void&.detail))
+    void = trial(at_tenth("($stderr.puts(\"bye\"); exit! 4)")).void
+    assert_match(/ended by itself, with status 4, in the middle/, in_words(void.detail))
+    assert_equal ["bye"], void.output
   end
 
   test "a process that is killed voids it with the signal" do
-    assert_match(/killed by SIGKILL \(as the kernel does when memory runs out\)/, trial(at_tenth("Process.kill(:KILL, $$)")).void_reason)
-    assert_match(/killed by SIGTERM/, trial(at_tenth("Process.kill(:TERM, $$)")).void_reason)
+    assert_match(/killed by SIGKILL \(as the kernel does when memory runs out\)/, in_words(trial(at_tenth("Process.kill(:KILL, $$)")).void&.detail))
+    assert_match(/killed by SIGTERM/, in_words(trial(at_tenth("Process.kill(:TERM, $$)")).void&.detail))
   end
 
   test "a process that is killed at once is void as well" do
-    assert_match(/killed by SIGKILL/, trial("Process.kill(:KILL, $$); block { 1 }").void_reason)
+    assert_match(/killed by SIGKILL/, in_words(trial("Process.kill(:KILL, $$); block { 1 }").void&.detail))
   end
 
   test "a block that hangs is stopped" do
     trial = trial(PID + at_tenth("sleep"), grace_s: 0.5)
-    assert_match(/the block took longer than 0\.7 s, and was stopped/, trial.void_reason)
+    assert_match(/the block took longer than 0\.7 s, and was stopped/, in_words(trial.void&.detail))
     refute alive?(pid)
   end
 
   test "a first iteration that hangs is stopped" do
     runner = Prove::BlockRunner.new(file: write("#{PID} block { sleep }"), commands: ->(_) { command }, warmup_limit_s: 0.1, duration_s: 0.1, boot_limit_s: 3)
-    assert_match(/first iteration took longer than 3 s/, runner.call(variant, round: 0, position: 0).void_reason)
+    assert_match(/first iteration took longer than 3 s/, in_words(runner.call(variant, round: 0, position: 0).void&.detail))
     refute alive?(pid)
   end
 
   test "a process that can't be told to end is stopped" do
     trial = trial("trap(:TERM) {}; trap(:INT) {}; #{PID}#{at_tenth("loop { sleep }")}", grace_s: 0.3)
-    assert_match(/was stopped/, trial.void_reason)
+    assert_match(/was stopped/, in_words(trial.void&.detail))
     refute alive?(pid)
   end
 
   test "what it started does not outlive it" do
     trial = trial('pid = spawn("sleep", "60"); File.write(File.join(__dir__, "pid"), pid.to_s); block { sleep 0.01 }')
-    assert_nil trial.void_reason
+    assert_nil trial.void
     wait_until("the end of what it started") { !alive?(pid) }
   end
 
   test "what it started keeps nobody waiting when it is killed" do
     # Waiting for it would outlast the test's own limit.
     trial = trial("fork { sleep #{2 * TIME_LIMIT_S} }\n#{at_tenth("Process.kill(:KILL, $$)")}", grace_s: 2 * TIME_LIMIT_S)
-    assert_match(/SIGKILL/, trial.void_reason)
+    assert_match(/SIGKILL/, in_words(trial.void&.detail))
   end
 
   test "an at_exit that hangs costs two seconds, and not the trial" do
     trial = trial("#{PID} at_exit { sleep }; block { sleep 0.01 }")
-    assert_nil trial.void_reason
+    assert_nil trial.void
     refute alive?(pid)
   end
 

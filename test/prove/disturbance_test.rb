@@ -33,7 +33,7 @@ class ProofDisturbanceTest < TunerTest
   test "a round in which one variant is hit clearly more is void, and told of that one" do
     assert_equal [[2, "recommended"], [4, "today"]], void_rounds([[0.05, 0.05], [0.06, 0.05], [0.05, 0.3], [0.05, 0.04], [0.2, 0.02], [0.05, 0.05], [0.05, 0.05]])
     found = disturbance.mark(trials([[0.05, 0.05], [0.06, 0.06], [0.05, 0.3], [0.05, 0.05], [0.05, 0.05]])).find(&:void)
-    assert_equal [:disturbed, "others took 25.0% more of the machine than of the other variant's turns"], [found.void.kind, found.void.detail]
+    assert_equal [:disturbed, "others took 25.0% more of the machine than of the other variant's turns"], [found.void.kind, in_words(found.void.detail)]
   end
 
   test "a variant that makes others work, such as a database, is not hit by them" do
@@ -62,7 +62,7 @@ class ProofDisturbanceTest < TunerTest
   end
 
   test "trials that fail have no part in it, and stay void" do
-    failed = trials([[0.0, 0.0]] * 5).map { |trial| (trial.round == 1) ? trial.with(void: PumaTuner::Prove::Void.new(kind: :failed, detail: "500"), conditions: {}) : trial }
+    failed = trials([[0.0, 0.0]] * 5).map { |trial| (trial.round == 1) ? trial.with(void: PumaTuner::Prove::Void.failed("500"), conditions: {}) : trial }
     assert_equal [:failed] * 2, disturbance.mark(failed).filter_map { |trial| trial.void&.kind }
   end
 

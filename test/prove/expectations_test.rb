@@ -27,7 +27,7 @@ class ExpectationsTest < TunerTest
 
   test "the reason is the interval" do
     expectation = judged("p99 <= 0.5").first
-    assert_match(/\Athe 96% interval is 0\.66\d to 0\.6\d\d\z/, expectation.reason)
+    assert_match(/\Athe 96% interval is 0\.66\d to 0\.6\d\d\z/, in_words(expectation.reason))
     assert_equal ["p99 <= 0.5", "recommended"], [expectation.text, expectation.variant]
     assert_nil judged("p99 <= 0.9").first.reason
   end
@@ -44,13 +44,13 @@ class ExpectationsTest < TunerTest
     failure = PumaTuner::Prove::Failure.new(variant: "recommended", attempts_count: 6, all_count: 14, reason: "2 of 10 answers had an unexpected status (500: 2)", clearly_more: true)
     found = Expectations.parse(["throughput >= 1.4", "p99 not worse"]).judge(verdict.with(failures: [failure]))
     assert_equal [false, false], found.map(&:shown)
-    assert_match(/\Ait failed in 6 of 14 rounds: 2 of 10 answers/, found.first.reason)
+    assert_match(/\Ait failed in 6 of 14 rounds: 2 of 10 answers/, in_words(found.first.reason))
   end
 
   test "outcomes are shown as they are" do
     assert_equal [true, true, false, true], shown("throughput better", "p50 better", "p50 worse", "pss equivalent")
     assert_equal [true, false], shown("throughput worse", "throughput better", factor: 0.5)
-    assert_match(/\Ait is worse; the .* interval is/, judged("throughput better", factor: 0.5).first.reason)
+    assert_match(/\Ait is worse; the .* interval is/, in_words(judged("throughput better", factor: 0.5).first.reason))
   end
 
   test "not worse is equivalent, better, or worse by nothing that matters" do
@@ -62,7 +62,7 @@ class ExpectationsTest < TunerTest
   test "a metric clear of 1 by itself, but not among so many, says so" do
     found = verdict
     comparisons = found.comparisons.map { |one| (one.metric == "p50") ? one.with(outcome: :not_shown, adjusted_p_value: 0.12) : one }
-    assert_match(/\Ano difference is shown; the .*, but .*adjusted p 0\.12/, Expectations.parse(["p50 better"]).judge(found.with(comparisons:)).first.reason)
+    assert_match(/\Ano difference is shown; the .*, but .*adjusted p 0\.12/, in_words(Expectations.parse(["p50 better"]).judge(found.with(comparisons:)).first.reason))
   end
 
   test "it must hold of all variants, or of the one that is named" do
@@ -72,8 +72,8 @@ class ExpectationsTest < TunerTest
   end
 
   test "few rounds, and what was not measured, show nothing" do
-    assert_match(/5 rounds are too few/, judged("throughput better", rounds: 5).first.reason)
-    assert_match(/gc_per_request of recommended could not be compared/, judged("gc_per_request better").first.reason)
+    assert_match(/5 rounds are too few/, in_words(judged("throughput better", rounds: 5).first.reason))
+    assert_match(/gc_per_request of recommended could not be compared/, in_words(judged("gc_per_request better").first.reason))
   end
 
   test "what is not understood is refused with what is" do

@@ -14,7 +14,7 @@ class JournalTest < TunerTest
   def teardown = FileUtils.rm_rf(@folder)
 
   def attempt(round, void_reason: nil)
-    %w[a b].map { |name| PumaTuner::Prove::Trial.new(variant: name, round:, position: 0, requests_count: 3, values: {"throughput" => 1.5}, void: void_reason && PumaTuner::Prove::Void.new(kind: :failed, detail: void_reason)) }
+    %w[a b].map { |name| PumaTuner::Prove::Trial.new(variant: name, round:, position: 0, requests_count: 3, values: {"throughput" => 1.5}, void: void_reason && PumaTuner::Prove::Void.failed(void_reason)) }
   end
 
   def journal(plan: {"seed" => 1}, resume: false) = Journal.new(@path, plan:, resume:)

@@ -8,7 +8,8 @@ class JudgeTest < TunerTest
 
   Looks = PumaTuner::Prove::Looks
 
-  FACTS = {noise: [], load: nil, seed: 1, machine: nil, started_at: "2026-01-01T00:00:00Z", command: "puma_tuner prove", stopped_because: "done",
+  SLOW_DISK = PumaTuner::Statement.of(:told, text: "slow disk")
+  FACTS = {noise: [], load: nil, seed: 1, machine: nil, started_at: "2026-01-01T00:00:00Z", command: "puma_tuner prove", stopped_because: nil,
            expectations: []}.freeze
 
   def judge(rounds: 6, variants: VARIANTS, looks: Looks.fixed(rounds), primary: "throughput", seed: 1, **runner)
@@ -126,7 +127,7 @@ class JudgeTest < TunerTest
     runner = FakeRunner.new(factor:)
     trials = Array.new(attempts_count) do |attempt|
       VARIANTS.each_with_index.map do |variant, position|
-        void = PumaTuner::Prove::Void.new(kind: :failed, detail: "2 of 10 answers had an unexpected status (500: 2)") if failing.fetch(variant.name, []).include?(attempt)
+        void = PumaTuner::Prove::Void.failed("2 of 10 answers had an unexpected status (500: 2)") if failing.fetch(variant.name, []).include?(attempt)
         runner.call(variant, round: attempt, position:).with(void:)
       end
     end
@@ -139,7 +140,7 @@ class JudgeTest < TunerTest
     assert_equal [:not_shown] * 5, found.comparisons.map(&:outcome)
     failure = found.failing("recommended")
     assert_equal [8, 16, true], [failure.attempts_count, failure.all_count, failure.clearly_more]
-    assert_match(/500/, failure.reason)
+    assert_match(/500/, in_words(failure.reason))
     assert_equal :worse, verdict_of_failing(16, {"recommended" => [1, 3, 5, 7, 9, 11, 13, 15]}, factor: 0.5).comparison("recommended", "throughput").outcome
   end
 
@@ -175,12 +176,12 @@ class JudgeTest < TunerTest
     warmup = ->(steady) { PumaTuner::Load::Warmup.new(steady:, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 1, cpu_per_request_ns: []) }
     facts = lambda do |variant, round|
       next {} if variant.name == "today"
-      {budget: (budget[round] unless round == 5), warmup: warmup[round > 1], fingerprint: {[:puma, "topology"] => "2x3"}, remarks: ["slow disk"]}
+      {budget: (budget[round] unless round == 5), warmup: warmup[round > 1], fingerprint: {[:puma, "topology"] => "2x3"}, remarks: [SLOW_DISK]}
     end
     today, recommended = verdict(facts:).cells
     assert_equal [nil, 0, [], {}], [today.budget, today.unsteady_count, today.remarks, today.fingerprint]
     assert_equal [102, 50, nil], [recommended.budget.wall_ns, recommended.budget.cpu_ns, recommended.budget.io_ns]
-    assert_equal [2, ["slow disk"], {[:puma, "topology"] => "2x3"}], [recommended.unsteady_count, recommended.remarks, recommended.fingerprint]
+    assert_equal [2, [SLOW_DISK], {[:puma, "topology"] => "2x3"}], [recommended.unsteady_count, recommended.remarks, recommended.fingerprint]
     assert_equal [{"topology" => "2x3"}, "2x3"], [recommended.factors, recommended.topology.to_s]
   end
 

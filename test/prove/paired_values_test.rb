@@ -8,7 +8,7 @@ class PairedValuesTest < TunerTest
     trials = rounds.each_with_index.flat_map do |numbers, round|
       %w[a b].zip(numbers).each_with_index.map do |(variant, number), position|
         PumaTuner::Prove::Trial.new(variant:, round:, position:, requests_count: 1, values: number ? {metric => number} : {},
-          void: (PumaTuner::Prove::Void.new(kind: :failed, detail: "it fell") if void_at.include?([round, position])))
+          void: (PumaTuner::Prove::Void.failed("it fell") if void_at.include?([round, position])))
       end
     end
     PumaTuner::Prove::PairedValues.new(trials, 2)

@@ -61,18 +61,18 @@ class ProofTest < TunerTest
   test "rounds of an app that is no longer what was looked at do not count" do
     verdict = prove(Changing.new)
     assert_equal [2, false], [verdict.rounds_count, verdict.complete]
-    assert_match(/ruby was 3\.4\.5 when (today|recommended) was looked at, and is 3\.4\.6 now/, verdict.stopped_because)
+    assert_match(/ruby was 3\.4\.5 when (today|recommended) was looked at, and is 3\.4\.6 now/, in_words(verdict.stopped_because))
   end
 
   test "rounds that scatter so much that no change could be seen end early, with a verdict that shows nothing" do
     verdict = prove(GrowingAnswers.new(noise_ratio: 0.9), rounds_count: 8)
     assert_equal [false, 6, :not_shown], [verdict.complete, verdict.rounds_count, verdict.comparison("recommended", "throughput").outcome]
-    assert_match(/would not show a change of 100/, verdict.stopped_because)
+    assert_match(/would not show a change of 100/, in_words(verdict.stopped_because))
   end
 
   test "answers that are longer in one variant are" do
     verdict = prove(Late.new(extra_bytes: 300))
     assert_equal [false, 0], [verdict.complete, verdict.rounds_count]
-    assert_match(/are of 1500 bytes with today, and of 1800 bytes with recommended/, verdict.stopped_because)
+    assert_match(/are of 1500 bytes with today, and of 1800 bytes with recommended/, in_words(verdict.stopped_because))
   end
 end

@@ -51,7 +51,7 @@ class RoundsTest < TunerTest
     run = rounds(runner: FakeRunner.new(void_at: (0..100)))
     assert_equal 6, run.call.size
     refute run.complete?
-    assert_match(/\A3 rounds in a row were void, the last because, with (today|recommended), .*500.*fix the app/i, run.stopped_because)
+    assert_match(/\A3 rounds in a row were void, the last because, with (today|recommended), .*500.*fix the app/i, in_words(run.stopped_because))
   end
 
   test "what the rounds told before an app began to fail is kept" do
@@ -63,12 +63,12 @@ class RoundsTest < TunerTest
   test "void rounds are bounded in all, too: a variant that fails in every second round is not tried forever" do
     run = rounds(looks: Looks.fixed(10), runner: FakeRunner.new(void_at: (0..200).step(4)))
     assert_equal 6, run.call.each_slice(2).count { |attempt| attempt.any?(&:void) }
-    assert_match(/\A6 rounds were void/, run.stopped_because)
+    assert_match(/\A6 rounds were void/, in_words(run.stopped_because))
   end
 
   test "each look is taken once, though a round that counted turns out to be disturbed after it" do
     asked = []
-    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others were busy")
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: PumaTuner::Statement.of(:told, text: "others were busy"))
     marked = lambda do |trials|
       next trials if trials.size != 14
       trials.each_with_index.map { |trial, index| index.zero? ? trial.with(void:) : trial }
@@ -85,59 +85,59 @@ class RoundsTest < TunerTest
     def clock.short?(_seconds) = (@count = @count.to_i + 1) > 4
     run = rounds(clock:)
     assert_equal 8, run.call.size
-    assert_equal [false, "the time that was given is used up"], [run.complete?, run.stopped_because]
+    assert_equal [false, :time_used_up], [run.complete?, run.stopped_because.kind]
   end
 
   test "a void round is told of, when it turns out to be one" do
     told = []
-    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others were busy")
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: PumaTuner::Statement.of(:told, text: "others were busy"))
     marked = lambda do |trials|
       next trials if trials.size < 8
       trials.each_with_index.map { |trial, index| (index == 3) ? trial.with(void:) : trial }
     end
     rounds(marked:).call { |what, _| told << what }
-    assert_equal 1, told.grep(/\Around 2 is void, and once more: with (today|recommended), others were busy\z/).size
+    assert_equal 1, told.grep(PumaTuner::Statement).map { |one| in_words(one) }.grep(/\Around 2 is void, and once more: with (today|recommended), others were busy\z/).size
   end
 
   test "where no time is left to run a disturbed round again, it counts" do
     clock = Object.new
     def clock.short?(_seconds) = (@count = @count.to_i + 1) > 6
-    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others were busy")
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: PumaTuner::Statement.of(:told, text: "others were busy"))
     run = rounds(clock:, marked: ->(trials) { trials.map { |trial| (trial.round == 2) ? trial.with(void:) : trial } })
     assert_equal [6, 6, true], [run.call.size / 2, run.trials.each_slice(2).count { |attempt| attempt.none?(&:void) }, run.complete?]
   end
 
   test "rounds that can't tell anything end as soon as that is known" do
     asked = []
-    run = rounds(looks: Looks.fixed(12), hopeless: ->(trials) { asked << trials.size / 2 and "they scatter too much" })
+    run = rounds(looks: Looks.fixed(12), hopeless: ->(trials) { asked << trials.size / 2 and PumaTuner::Statement.of(:scattered) })
     assert_equal 12, run.call.size
-    assert_equal [[6], false, "they scatter too much"], [asked, run.complete?, run.stopped_because]
+    assert_equal [[6], false, :scattered], [asked, run.complete?, run.stopped_because.kind]
   end
 
   test "a validity check that fails for a whole round voids all of its trials" do
     calls = 0
-    trials = rounds(check: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: "the answers differ") if (calls += 1) == 2 }).call
+    trials = rounds(check: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: PumaTuner::Statement.of(:told, text: "the answers differ")) if (calls += 1) == 2 }).call
     assert_equal 14, trials.size
-    assert_equal ["the answers differ"] * 2, trials.filter_map(&:void_reason)
+    assert_equal ["the answers differ"] * 2, trials.filter_map { |trial| in_words(trial.void&.detail) }
   end
 
   test "void rounds with others between them are no reason to give up" do
     trials = rounds(runner: FakeRunner.new(void_at: [0, 4, 8])).call
-    assert_equal 6, trials.each_slice(2).count { |attempt| attempt.none?(&:void_reason) }
+    assert_equal 6, trials.each_slice(2).count { |attempt| attempt.none?(&:void) }
   end
 
   test "rounds end at a look that decides, and say why" do
     asked = []
-    run = rounds(looks: Looks.stepwise([6, 8, 10]), decided: ->(trials) { (asked << trials.size / 2).size == 2 && "decided" })
+    run = rounds(looks: Looks.stepwise([6, 8, 10]), decided: ->(trials) { (asked << trials.size / 2).size == 2 })
     assert_equal 16, run.call.size
     assert_equal [6, 8], asked
-    assert_equal "decided, after 8 rounds", run.stopped_because
+    assert_equal PumaTuner::Statement.of(:primary_decided, rounds_count: 8), run.stopped_because
   end
 
   test "without a decision all planned rounds are run" do
     run = rounds(looks: Looks.stepwise([6, 8]))
     assert_equal 16, run.call.size
-    assert_match(/all 8 planned rounds/, run.stopped_because)
+    assert_match(/all 8 planned rounds/, in_words(run.stopped_because))
   end
 
   test "an interrupted run goes on as it would have gone" do
@@ -156,7 +156,7 @@ class RoundsTest < TunerTest
     def runner.call(variant, round:, position:) = raise(PumaTuner::ServerFailed, "it fell")
 
     run = rounds(runner:)
-    assert_equal ["failed: it fell"] * 3, run.call.filter_map { |trial| trial.void && "#{trial.void.kind}: #{trial.void.detail}" }
-    assert_match(/3 rounds in a row were void, the last because, with (today|recommended), it fell\./, run.stopped_because)
+    assert_equal ["failed: it fell"] * 3, run.call.filter_map { |trial| trial.void && "#{trial.void.kind}: #{in_words(trial.void.detail)}" }
+    assert_match(/3 rounds in a row were void, the last because, with (today|recommended), it fell\./, in_words(run.stopped_because))
   end
 end

@@ -23,7 +23,7 @@ class TimeLimitTest < TunerTest
   test "rounds go first, down to the fewest that can show anything" do
     fitted = fit(130)
     assert_equal [TIMES, 6], [fitted.times, fitted.looks.rounds_max]
-    assert_equal ["to fit into the time, 6 rounds were planned instead of 12"], fitted.remarks
+    assert_equal ["to fit into the time, 6 rounds were planned instead of 12"], fitted.remarks.map { |remark| in_words(remark) }
   end
 
   test "then the cause, then the load and the warm-up" do
@@ -32,19 +32,19 @@ class TimeLimitTest < TunerTest
     assert_equal 6, shorter.looks.rounds_max
     assert_operator shorter.times.duration_s, :<, 4
     assert_operator 12 * TRIAL_S.call(shorter.times), :<=, 75
-    assert_match(/trials were shortened: 2\.\d s of load, at most \d.* instead of 4\.0 s of load, at most 6\.0 s of warm-up, the cause looked for/, shorter.remarks[1])
+    assert_match(/trials were shortened: 2\.\d s of load, at most \d.* instead of 4\.0 s of load, at most 6\.0 s of warm-up, the cause looked for/, in_words(shorter.remarks[1]))
   end
 
   test "what is too short for any interval says so" do
     fitted = fit(20)
     assert_operator fitted.looks.rounds_max, :<, 6
     assert_equal Prove::TimeLimit::DURATION_LEAST_S, fitted.times.duration_s
-    assert_includes fitted.remarks.join, "nothing can be shown by fewer than 6"
+    assert_includes fitted.remarks.map { |remark| in_words(remark) }, "the time is enough for #{fitted.looks.rounds_max} rounds, and nothing can be shown by fewer than 6"
   end
 
   test "looks that come too late are left out, and the noise is not measured beforehand" do
     fitted = fit(410, looks: Prove::Looks.stepwise([10, 20, 40]), noise_rounds_count: 4)
     assert_equal [[10, 20], 0], [fitted.looks.rounds_counts, fitted.noise_rounds_count]
-    assert_includes fitted.remarks, "to fit into the time, the noise was not measured beforehand"
+    assert_includes fitted.remarks.map(&:kind), :noise_left_out
   end
 end

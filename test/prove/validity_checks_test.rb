@@ -13,7 +13,7 @@ class ValidityChecksTest < TunerTest
       p50_ns: 9_000_000, p90_ns: 15_000_000, p99_ns: 20_000_000, statuses: {"200" => 1_000}, unexpected_count: 0, socket_errors_count: 0, unknown: [], **fields)
   end
 
-  def broken(conditions = {}, outcome: self.outcome, arrivals: CLOSED, **) = Prove::ValidityChecks.failed(outcome, conditions, arrivals:, **)&.detail
+  def broken(conditions = {}, outcome: self.outcome, arrivals: CLOSED, **) = Prove::ValidityChecks.failed(outcome, conditions, arrivals:, **)&.then { |void| in_words(void.detail) }
 
   test "a quiet trial with right answers breaks none" do
     assert_nil broken({"foreign_cpu_ratio" => 0.02, "stolen_ratio" => 0, "throttled_count" => 0, "generator_cpu_ratio" => 0.2, "in_flight_ratio" => 0.98})

@@ -10,7 +10,7 @@ class ReportGridTest < TunerTest
 
   def open_loop(rate, **) = Model::Arrivals.open(rate, **)
 
-  def unsteady(text, reason) = forecast(text, 1, arrivals: open_loop(200)).with(unsteady: reason, throughput_per_s: nil, p99_ns: nil)
+  def unsteady(text, reason) = forecast(text, 1, arrivals: open_loop(200)).with(unsteady: PumaTuner::Statement.of(:told, text: reason), throughput_per_s: nil, p99_ns: nil)
 
   def set(forecast, **settings) = forecast.with(scenario: forecast.scenario.with(**settings))
 

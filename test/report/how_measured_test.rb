@@ -19,8 +19,8 @@ class ReportHowMeasuredTest < TunerTest
 
   test "trials that were not warm are listed, and remarks are told once with all their variants" do
     assert_equal ["round 3, json 2.8.1: CPU per request had not settled after 6 windows"], how.unsteady
-    cells = ProofFixture.gems.cells.map { |cell| cell.with(remarks: ["p99 is coarse"]) }
-    assert_equal ["json 2.7.2 and json 2.8.1: p99 is coarse"], how(ProofFixture.gems(cells:)).remarks
+    cells = ProofFixture.gems.cells.map { |cell| cell.with(remarks: [PumaTuner::Statement.of(:coarse_p99, requests_count: 1_000)]) }
+    assert_equal ["json 2.7.2 and json 2.8.1: p99 rests on less than 1000 requests a trial: make the load longer"], how(ProofFixture.gems(cells:)).remarks
   end
 
   test "when it might be decided, by what, and why it stopped" do

@@ -51,7 +51,7 @@ module ProofFixture
       load: Prove::TrialLoad.new(generator: "puma_tuner load", connections_count: 10, arrivals: "closed loop", duration_ns: 5_000 * MS),
       expectations: [
         Prove::Expectation.new(text: "throughput >= 1.1", variant: VARIANT, shown: true, reason: nil),
-        Prove::Expectation.new(text: "p99 <= 0.95", variant: VARIANT, shown: false, reason: "the interval ends at 0.99")
+        Prove::Expectation.new(text: "p99 <= 0.95", variant: VARIANT, shown: false, reason: PumaTuner::Statement.of(:elsewhere, interval: [0.912, 0.99], level_ratio: 0.96, outcome: nil, adjusted_p_value: nil))
       ], command: "puma_tuner prove config.ru --variant 'json 2.7.2:gem.json=2.7.2' --variant 'json 2.8.1:gem.json=2.8.1'", **fields)
   end
 
@@ -72,7 +72,7 @@ module ProofFixture
     end
     comparisons = cells.drop(1).flat_map { |cell| comparisons(GEM.first(4), cell.variant) }
     gems(baseline: cells.first.variant, cells:, comparisons:, trials: [], rounds_count: 12, voided_count: 0, expectations: [],
-      stopped_because: "all 12 planned rounds were run")
+      stopped_because: PumaTuner::Statement.of(:planned_rounds, rounds_count: 12))
   end
 
   # @param text [String] that stands wherever people may write, or a process tells of itself
@@ -82,20 +82,20 @@ module ProofFixture
     other = "#{text} other"
     names = {BASELINE => text, VARIANT => other}
     warmup = verdict.trials.first.warmup.with(steady: false, reason: text)
-    verdict.with(baseline: text, command: text, stopped_because: text, comparisons: verdict.comparisons.map { |one| one.with(variant: other) },
+    verdict.with(baseline: text, command: text, stopped_because: PumaTuner::Statement.of(:told, text:), comparisons: verdict.comparisons.map { |one| one.with(variant: other) },
       metrics: verdict.metrics.map { |metric| metric.with(label: "#{metric.label} #{text}") },
       trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void: trial.void&.with(detail: text)) },
-      expectations: [Prove::Expectation.new(text:, variant: other, shown: false, reason: text)],
+      expectations: [Prove::Expectation.new(text:, variant: other, shown: false, reason: PumaTuner::Statement.of(:told, text:))],
       load: verdict.load.with(generator: text, arrivals: text), machine: verdict.machine.with(cpu_model: text, kernel: text),
       cells: verdict.cells.map { |cell|
-        cell.with(variant: names[cell.variant], factors: {text => text}, fingerprint: {**cell.fingerprint, [:gem, text] => cell.variant + text}, remarks: [text])
+        cell.with(variant: names[cell.variant], factors: {text => text}, fingerprint: {**cell.fingerprint, [:gem, text] => cell.variant + text}, remarks: [PumaTuner::Statement.of(:told, text:)])
       })
   end
 
   def verdict(rows, metrics, baseline, variant, trials:, voided_count:, **fields)
     Prove::Verdict.new(baseline:, primary: rows.first.first, metrics: metrics, trials:, voided_count:, comparisons: comparisons(rows, variant),
       rounds_count: (trials.size - voided_count) / 2, equivalent_ratio: 0.02, seed: 7, machine: TuningFixture.machine_facts,
-      stopped_because: "all #{(trials.size - voided_count) / 2} planned rounds were run", started_at: "2026-03-02T10:15:00Z", **fields)
+      stopped_because: PumaTuner::Statement.of(:planned_rounds, rounds_count: (trials.size - voided_count) / 2), started_at: "2026-03-02T10:15:00Z", **fields)
   end
 
   # Of p99 a few rounds were far off, and the two intervals disagree.
@@ -122,7 +122,7 @@ module ProofFixture
   end
 
   def gem_cell(variant, version, index)
-    remarks = (index == 1) ? ["p99 rests on less than 1000 requests a trial: make the load longer"] : []
+    remarks = (index == 1) ? [PumaTuner::Statement.of(:coarse_p99, requests_count: 1_000)] : []
     cell(variant, {"gem.json" => version}, GEM, index, topology: TuningFixture.topology("1x5"), budget: budget(BUDGETS.fetch(variant)),
       fingerprint: fingerprint(version), unsteady_count: index, remarks:)
   end
@@ -148,7 +148,7 @@ module ProofFixture
   def gem_round(round) = pair(round) { |index| gem_trial(index, round) }
 
   def void_gem_round
-    gem_round(4).map { |trial| (trial.variant == BASELINE) ? trial.with(void: Prove::Void.new(kind: :disturbed, detail: "others took 21.3% more of the machine than of the other variant's turns")) : trial }
+    gem_round(4).map { |trial| (trial.variant == BASELINE) ? trial.with(void: Prove::Void.new(kind: :disturbed, detail: PumaTuner::Statement.of(:disturbed, taken_ratio: 0.213))) : trial }
   end
 
   def gem_trial(index, round)

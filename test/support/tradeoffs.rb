@@ -26,7 +26,7 @@ module Tradeoffs
   def verdict(variants, trials)
     Prove::Judge.new(variants:, trials:, primary: "cpu_per_request", looks: Prove::Looks.fixed(trials.size / variants.size)).call(
       noise: [], load: Prove::TrialLoad.new(generator: "native", connections_count: 4, arrivals: "closed loop, 4 connections", duration_ns: 1_000_000_000), seed: 1,
-      machine: PumaTuner::Probe::MachineFacts.read, started_at: "2026-03-02T10:15:00Z", command: "puma_tuner yjit", stopped_because: "done", expectations: []
+      machine: PumaTuner::Probe::MachineFacts.read, started_at: "2026-03-02T10:15:00Z", command: "puma_tuner yjit", stopped_because: nil, expectations: []
     )
   end
 end

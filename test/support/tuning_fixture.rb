@@ -271,7 +271,7 @@ module TuningFixture
   def unsteady_forecast(scenario, most_per_s)
     nothing = Predict::Forecast.members.to_h { |member| [member, nil] }
     Predict::Forecast.new(**nothing, scenario:, bottleneck: "threads",
-      unsteady: "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive, and #{Units.rate(most_per_s)} can be served")
+      unsteady: Statement.of(:beyond_capacity, rate_per_s: scenario.arrivals.rate_per_s, capacity_per_s: most_per_s))
   end
 
   def steady_forecast(scenario, per_s, mean_ns)
@@ -346,7 +346,7 @@ module TuningFixture
     trials = (0...6).flat_map { |round| (voided && round == 2) ? void_round(other) + round_of(round, other, factor) : round_of(round, other, factor) }
     Prove::Verdict.new(baseline: "today", primary: "throughput", metrics:, cells: [cell("today", "1x5", 1), cell(other, other_topology, factor)],
       comparisons: comparisons(other, factor), noise: [], trials:, rounds_count: 6, voided_count: voided ? 2 : 0, looks: [6], level_ratio: 0.95,
-      equivalent_ratio: 0.02, stopped_because: "all 6 planned rounds were run", expectations: [], seed: 1, machine: machine_facts,
+      equivalent_ratio: 0.02, stopped_because: Statement.of(:planned_rounds, rounds_count: 6), expectations: [], seed: 1, machine: machine_facts,
       load: Prove::TrialLoad.new(generator: "wrk 4.2.0", connections_count: 20, arrivals: "closed loop", duration_ns: 4_000 * MS),
       started_at: "2026-03-02T10:16:00Z", command: "puma_tuner tune config.ru --requests requests.txt --threads 1..8 --workers 1..2")
   end
@@ -369,7 +369,7 @@ module TuningFixture
   end
 
   def void_round(other)
-    [trial("today", 2, 219.0), trial(other, 2, 388.0).with(position: 1, void: Prove::Void.new(kind: :failed, detail: "2 of 1552 answers had an unexpected status (500: 2)"))]
+    [trial("today", 2, 219.0), trial(other, 2, 388.0).with(position: 1, void: Prove::Void.failed("2 of 1552 answers had an unexpected status (500: 2)"))]
   end
 
   def trial(variant, round, throughput_per_s)

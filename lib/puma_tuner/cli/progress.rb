@@ -4,6 +4,10 @@ module PumaTuner
   module CLI
     # Tells how far long work has come: a bar with the time left on a terminal, lines elsewhere.
     class Progress
+      # @param what [String, Statement]
+      # @return [String]
+      def self.words(what) = what.is_a?(Statement) ? Report::Statements.words(what) : what
+
       # @param err [IO]
       # @param clock [#call] seconds that only grow
       def initialize(err, clock:)
@@ -48,10 +52,10 @@ module PumaTuner
           draw
         end
 
-        # @param text [String] what is at hand
+        # @param what [String, Statement] is at hand
         # @param left_s [Numeric, nil] how long the rest should take, where more is known than before
-        def note(text, left_s = nil)
-          @text = "#{@title}: #{text}"
+        def note(what, left_s = nil)
+          @text = "#{@title}: #{Progress.words(what)}"
           expect(left_s) if left_s
           draw
         end
@@ -125,7 +129,9 @@ module PumaTuner
           @err.puts("#{title} …#{" (about #{expected_s.ceil} s)" if expected_s}")
         end
 
-        def note(text, left_s = nil) = @err.puts("  #{text}#{" (about #{left_s.ceil} s left)" if left_s}")
+        def note(what, left_s = nil)
+          @err.puts("  #{Progress.words(what)}#{" (about #{left_s.ceil} s left)" if left_s}")
+        end
 
         def done(steps, total)
           return if steps.fdiv(total) < @told_ratio + SHARE || steps == total

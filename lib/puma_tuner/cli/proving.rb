@@ -29,7 +29,7 @@ module PumaTuner
       end
 
       def tell_incomplete(verdict, journal)
-        err.puts("puma_tuner: the proof ended early: #{verdict.stopped_because}",
+        err.puts("puma_tuner: the proof ended early: #{Report::Statements.words(verdict.stopped_because)}",
           "puma_tuner: its rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
       end
     end

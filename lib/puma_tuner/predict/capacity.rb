@@ -12,7 +12,7 @@ module PumaTuner
       # @param forecast [Forecast] judged by the middle of its estimates
       # @return [String, nil] why it does not hold; nil when it does
       def failure(forecast)
-        return "no steady state: #{forecast.unsteady}" unless forecast.steady?
+        return "no steady state" unless forecast.steady?
         max_ns.each do |name, limit_ns|
           estimate = forecast.quantile(name)
           next if estimate.value <= limit_ns

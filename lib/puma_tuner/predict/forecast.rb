@@ -19,7 +19,7 @@ module PumaTuner
 
     # The forecast of one scenario.
     #
-    # unsteady: why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
+    # unsteady: a Statement, why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # quantiles: Hash, Estimates of the percentiles that were asked for, by name such as "p99.9", in that order
     # budget: of a mean request, as the client sees it
@@ -36,7 +36,7 @@ module PumaTuner
       :gvl_wait_ns, :queue_ns, :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck,
       :closed_forms, :quantiles,
       added: %i[quantiles lock_waits],
-      nested: {scenario: Scenario, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
+      nested: {scenario: Scenario, unsteady: Statement, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
                p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget,
                lock_waits: [LockWait], closed_forms: ClosedForms,
                quantiles: {String => Stats::Estimate}}) do

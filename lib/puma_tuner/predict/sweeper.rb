@@ -162,7 +162,7 @@ module PumaTuner
 
       def deadlocked(deadlock)
         names = @workload.locks.values_at(*deadlock.locks).map(&:name)
-        "requests that hold locks wait for each other's forever (a deadlock): #{names.join(" and ")}"
+        Statement.of(:deadlock, locks: names)
       end
 
       def simulate(scenario, workload, machine, requests_count)
@@ -194,8 +194,7 @@ module PumaTuner
       def beyond?(scenario, capacity_per_s) = scenario.arrivals.open? && scenario.arrivals.rate_per_s >= capacity_per_s
 
       def hopeless(scenario, capacity_per_s)
-        "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive and at most #{Units.rate(capacity_per_s)}/s " \
-          "can be served: the queue grows without bound"
+        Statement.of(:beyond_capacity, rate_per_s: scenario.arrivals.rate_per_s, capacity_per_s:)
       end
 
       # The queue grows when more requests are under way at the end than at the beginning, in run after run: by over
@@ -208,8 +207,7 @@ module PumaTuner
         error = Math.sqrt(growth.sum { |ratio| (ratio - mean)**2 } / (growth.size - 1) / growth.size)
         return if mean < 0.01 || mean < 3 * error
         # The share counts the requests by which the queue has grown for each that was served.
-        "of #{Units.rate(scenario.arrivals.rate_per_s)} requests/s that arrive, " \
-          "#{(100 * mean / (1 + mean)).round}% find no room in time: the queue grows without bound"
+        Statement.of(:queue_grows, rate_per_s: scenario.arrivals.rate_per_s, unserved_ratio: mean / (1 + mean))
       end
 
       def means(outcomes)

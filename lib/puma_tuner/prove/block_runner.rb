@@ -46,8 +46,7 @@ module PumaTuner
         ending = run(variant)
         raise UsageError, "with #{variant.name}, #{Block::UserFile.complaint(@file, ending.mistake)}" if ending.mistake
         reason = ending.void_reason
-        void = reason &&
-          Void.new(kind: :failed, detail: Block::UserFile.complaint(@file, reason), output: ending.last_lines)
+        void = reason && Void.failed(Block::UserFile.complaint(@file, reason), output: ending.last_lines)
         Trial.new(variant: variant.name, round:, position:, **measured(ending.counted), void:)
       end
 
@@ -114,15 +113,9 @@ module PumaTuner
       def remarks(counted)
         count, duration_ns = counted.values_at(:iterations_count, :duration_ns)
         [
-          (if count < FEW_ITERATIONS
-             "only #{count} iteration#{"s" unless count == 1} of the block fitted into #{@duration_s} s; " \
-              "give it longer trials"
-           end),
-          (if count > duration_ns * IMPOSSIBLE_PER_NS
-             "an iteration took next to no time; does the block run as often as its argument " \
-              "says?"
-           end)
-        ].compact
+          *(Statement.of(:few_iterations, iterations_count: count, duration_s: @duration_s) if count < FEW_ITERATIONS),
+          *(Statement.of(:idle_iterations) if count > duration_ns * IMPOSSIBLE_PER_NS)
+        ]
       end
     end
   end

@@ -126,8 +126,7 @@ module PumaTuner
         name, ratio = excess.positive? ? [variant, excess] : [@baseline, -excess]
         attempt.map do |trial|
           next trial unless trial.variant == name
-          trial.with(void: Void.new(kind: :disturbed,
-            detail: "others took #{Units.percent(ratio)} more of the machine than of the other variant's turns"))
+          trial.with(void: Void.new(kind: :disturbed, detail: Statement.of(:disturbed, taken_ratio: ratio)))
         end
       end
 

@@ -14,18 +14,17 @@ module PumaTuner
       end
 
       # @param variant [String]
-      # @return [String, nil] why it is not shown of that variant; nil when it is
+      # @return [Statement, nil] why it is not shown of that variant; nil when it is
       def objection(variant)
         failure = @verdict.failing(variant)
         if failure && @wanted.claim != :worse
-          return "it failed in #{failure.attempts_count} of #{failure.all_count} rounds: #{failure.reason}"
+          return Statement.of(:variant_failed, **failure.to_h.slice(:attempts_count, :all_count, :reason))
         end
         comparison = @verdict.comparison(variant, @wanted.metric)
-        return "#{@wanted.metric} of #{variant} could not be compared" unless comparison
-        unless comparison.ratio.level_ratio
-          return "#{comparison.ratio.samples_count} rounds are too few for an interval"
-        end
-        interval_in_words(comparison) unless holds?(comparison)
+        return Statement.of(:not_compared, metric: @wanted.metric, variant:) unless comparison
+        ratio = comparison.ratio
+        return Statement.of(:no_interval, rounds_count: ratio.samples_count) unless ratio.level_ratio
+        elsewhere(comparison) unless holds?(comparison)
       end
 
       private
@@ -49,19 +48,15 @@ module PumaTuner
         end
       end
 
-      def interval_in_words(comparison)
+      def elsewhere(comparison)
         ratio = comparison.ratio
-        interval = format("the %.0f%% interval is %.3f to %.3f", (ratio.level_ratio * 100).floor, ratio.low, ratio.high)
-        return interval unless %i[better worse equivalent].include?(@wanted.claim)
-        "#{(comparison.outcome == :not_shown) ? "no difference is shown" : "it is #{comparison.outcome}"}; " \
-          "#{interval}#{by_chance(comparison)}"
+        outcome = comparison.outcome.to_s if %i[better worse equivalent].include?(@wanted.claim)
+        Statement.of(:elsewhere, interval: [ratio.low, ratio.high], level_ratio: ratio.level_ratio, outcome:,
+          adjusted_p_value: (comparison.adjusted_p_value if outcome && by_chance?(comparison)))
       end
 
       # An interval clear of 1 that shows nothing begs the question why.
-      def by_chance(comparison)
-        return if comparison.outcome != :not_shown || comparison.ratio.covers?(1)
-        format(", but of so many metrics one may be that by chance (adjusted p %.2f)", comparison.adjusted_p_value)
-      end
+      def by_chance?(comparison) = comparison.outcome == :not_shown && !comparison.ratio.covers?(1)
     end
   end
 end

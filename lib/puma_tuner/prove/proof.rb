@@ -74,7 +74,7 @@ module PumaTuner
         verdict = judge(trials)
           .call(noise: @noise.to_a, disturbed:, load: load_of(trials), seed: @plan.seed, machine: @machine,
             started_at: @started_at, command: @plan.command, complete: @rounds.complete?,
-            stopped_because: @rounds.stopped_because || "it was interrupted", remarks: @remarks, expectations: [])
+            stopped_because: @rounds.stopped_because || Statement.of(:interrupted), remarks: @remarks, expectations: [])
         verdict.with(expectations: @plan.expectations.judge(verdict))
       end
 
@@ -114,14 +114,13 @@ module PumaTuner
           equivalent_ratio: @plan.equivalent_ratio)
       end
 
-      def decided(trials) = ("the primary metric was decided" if judge(trials).primary_decided?)
+      def decided(trials) = judge(trials).primary_decided?
 
       # It goes by how far the rounds scatter, whichever way they point.
       def hopeless(trials, looks)
         effects = judge(trials).minimum_detectable_effects(looks.rounds_max)
         return if effects.empty? || effects.min <= HOPELESS_EFFECT_RATIO
-        "the rounds differ so much from each other that #{looks.rounds_max} of them would not show a change of " \
-          "#{Units.percent(HOPELESS_EFFECT_RATIO)}"
+        Statement.of(:scattered, rounds_count: looks.rounds_max, effect_ratio: HOPELESS_EFFECT_RATIO)
       end
 
       # Minutes of rounds are for variants that start, answer alike, and differ in what was declared.
@@ -158,19 +157,20 @@ module PumaTuner
         # The noise rounds from before are left out: an app's answers may grow with time.
         unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
           detail ||= ValidityChecks.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name)))
+            &.then { |text| Statement.of(:told, text:) }
         end
         Void.new(kind: :unlike, detail:) if detail
       end
 
-      # @return [String, nil] what runs otherwise than when the variants were
+      # @return [Statement, nil] what runs otherwise than when the variants were
       #   looked at: somebody may have changed the app meanwhile
       def changed(attempt)
         attempt.each do |trial|
           looked = @fingerprints.find { |variant, _| variant.name == trial.variant }.last
           key = DeclarationCheck.changed_since(looked, trial.fingerprint)
           if key
-            return "#{Probe::Fingerprint.text(key)} was #{looked[key]} when #{trial.variant} was looked at, " \
-              "and is #{trial.fingerprint[key]} now"
+            return Statement.of(:changed, fact: Probe::Fingerprint.text(key), variant: trial.variant,
+              before: looked[key], now: trial.fingerprint[key])
           end
         end
         nil

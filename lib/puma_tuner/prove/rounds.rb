@@ -54,7 +54,7 @@ module PumaTuner
       # @return [Array<Trial>] so far, void ones included
       attr_reader :trials
 
-      # @return [String] why there were no more rounds
+      # @return [Statement] why there were no more rounds
       attr_reader :stopped_because
 
       # @return [Boolean] whether there are as many rounds as were wanted
@@ -63,7 +63,7 @@ module PumaTuner
       # @return [Float] seconds that the rest should take, when no round is void
       def expected_s = (@looks.rounds_max - valid_count) * @variants.size * @trial_runner.expected_s
 
-      # @yieldparam what [String] is about to run, or has happened
+      # @yieldparam what [String, Statement] is about to run, or has happened
       # @yieldparam left_s [Float, nil] seconds that the rest should take; nil: nothing new is known
       # @return [Array<Trial>] void ones included
       def call(&progress)
@@ -89,13 +89,13 @@ module PumaTuner
 
       def valid_count = attempts.count { |attempt| attempt.none?(&:void) }
 
-      # @return [String, nil] why no more rounds are needed
+      # @return [Statement, nil] why no more rounds are needed
       def enough
         count = valid_count
-        reason = @decided.call(@trials) if look?(count)
-        @complete = !!reason || count >= @looks.rounds_max
-        return "#{reason}, after #{count} rounds" if reason && count < @looks.rounds_max
-        "all #{count} planned rounds were run" if @complete
+        decided = look?(count) && @decided.call(@trials)
+        @complete = decided || count >= @looks.rounds_max
+        return Statement.of(:primary_decided, rounds_count: count) if decided && count < @looks.rounds_max
+        Statement.of(:planned_rounds, rounds_count: count) if @complete
       end
 
       # Each look is taken once, also where a round turns out to be void after it: another would be one more chance.
@@ -104,16 +104,16 @@ module PumaTuner
         @looked_counts << count
       end
 
-      # @return [String, nil] why there are no more rounds, though more were wanted
+      # @return [Statement, nil] why there are no more rounds, though more were wanted
       def gives_up
         new_voids = attempts.drop(@earlier_count / @variants.size).map { |attempt| attempt.filter_map(&:void).first }
         in_a_row = new_voids.reverse.take_while { |void| void && void.kind != :disturbed }
         voids = new_voids.compact.reject { |void| void.kind == :disturbed }
         count = valid_count
         if in_a_row.size >= VOID_ROUNDS_MAX
-          "#{VOID_ROUNDS_MAX} rounds in a row were void, #{last_void(in_a_row.first)}"
+          voids_of(:voids_in_a_row, VOID_ROUNDS_MAX, in_a_row.first)
         elsif voids.size > [VOID_ROUNDS_MAX, VOID_SHARE_MAX * @looks.rounds_max].max
-          "#{voids.size} rounds were void, #{last_void(voids.last)}"
+          voids_of(:too_many_voids, voids.size, voids.last)
         elsif @clock&.short?(@variants.size * @trial_runner.expected_s) then out_of_time
         else hopeless(count)
         end
@@ -123,7 +123,7 @@ module PumaTuner
       def out_of_time
         @trials = @trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }
         @complete = valid_count >= @looks.rounds_max
-        "the time that was given is used up"
+        Statement.of(:time_used_up)
       end
 
       def hopeless(count)
@@ -143,7 +143,7 @@ module PumaTuner
       # The others' trials lack their pair, whatever they measured.
       def failed(order, round, failure)
         order.each_with_index.map do |variant, position|
-          void = Void.new(kind: :failed, detail: failure.detail, output: failure.output) if variant == failure.variant
+          void = Void.failed(failure.detail, output: failure.output) if variant == failure.variant
           Trial.new(variant: variant.name, round:, position:, requests_count: 0, void:)
         end
       end
@@ -168,25 +168,15 @@ module PumaTuner
         attempts.zip(earlier.each_slice(@variants.size)) do |attempt, before|
           trial = attempt.find(&:void)
           next if trial.nil? || before&.any?(&:void)
-          yield("round #{trial.round + 1} is void, and once more: with #{trial.variant}, #{trial.void.told}", nil)
+          yield(Statement.of(:void_round, round: trial.round + 1, variant: trial.variant, void: trial.void,
+            output: trial.void.output.last(2)), nil)
         end
       end
 
-      def last_void(void)
+      def voids_of(kind, rounds_count, void)
         trial = @trials.reverse_each.find { |one| one.void == void }
-        "the last because, with #{trial.variant}, #{void.detail}. #{ADVICE.fetch(void.kind)}"
+        Statement.of(kind, rounds_count:, variant: trial.variant, void:)
       end
-
-      # The advice for each kind.
-      ADVICE = {
-        failed: "A proof needs the same right answers from all; the server's log says why it fails. " \
-          "Fix the app or the request file.",
-        unlike: "Make what runs and what it answers the same from round to round.",
-        replaced: "Its log says why. Does fork_worker make a refork? Then give " \
-          "puma.fork_worker=0, which makes none by itself.",
-        generator: "Send less: a lower --rate, or fewer --connections."
-      }.freeze
-      private_constant :ADVICE
     end
   end
 end

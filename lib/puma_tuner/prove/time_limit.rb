@@ -29,7 +29,7 @@ module PumaTuner
         def short?(seconds) = seconds > left_s
       end
 
-      # times: TrialRunner::Times; looks: Looks; noise_rounds_count; remarks: [String] what was cut, and what that costs
+      # times: TrialRunner::Times; looks: Looks; noise_rounds_count; remarks: [Statement] what was cut, and what that costs
       Fitted = Data.define(:times, :looks, :noise_rounds_count, :remarks)
 
       # @param left_s [Numeric] seconds that there are
@@ -73,26 +73,19 @@ module PumaTuner
       end
 
       def remarks(wanted, times, looks, least_count)
+        rounds_count, wanted_count = looks.rounds_max, wanted.looks.rounds_max
         [
-          (if looks.rounds_max < wanted.looks.rounds_max
-             "to fit into the time, #{looks.rounds_max} rounds were planned instead of " \
-              "#{wanted.looks.rounds_max}"
-           end),
+          (Statement.of(:fewer_rounds, rounds_count:, wanted_count:) if rounds_count < wanted_count),
           (if times != wanted.times
-             "to fit into the time, trials were shortened: #{seconds_in_words(times)} instead of " \
-              "#{seconds_in_words(wanted.times)}"
+             Statement.of(:shorter_trials, seconds: seconds_of(times), wanted_seconds: seconds_of(wanted.times))
            end),
-          (if looks.rounds_max < least_count
-             "the time is enough for #{Units.counted(looks.rounds_max, "round")}, " \
-              "and nothing can be shown by fewer than #{least_count}"
-           end),
-          ("to fit into the time, the noise was not measured beforehand" if wanted.noise_rounds_count.positive?)
+          (Statement.of(:too_few_rounds, rounds_count:, least_count:) if rounds_count < least_count),
+          (Statement.of(:noise_left_out) if wanted.noise_rounds_count.positive?)
         ].compact
       end
 
-      def seconds_in_words(times)
-        "#{times.duration_s.round(1)} s of load, at most #{times.warmup_limit_s.round(1)} s of warm-up, " \
-          "#{times.probe_s.positive? ? "the cause looked for" : "the cause not looked for"}"
+      def seconds_of(times)
+        {"load" => times.duration_s, "warmup" => times.warmup_limit_s, "probe" => times.probe_s}
       end
     end
   end

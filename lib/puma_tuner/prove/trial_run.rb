@@ -88,12 +88,8 @@ module PumaTuner
 
       def gone
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids
-        kind, detail = if (@after.pids - @pids).any?
-          [:replaced, "workers of the server were replaced under load"]
-        else
-          [:failed, "a process of the server went away under load"]
-        end
-        Void.new(kind:, detail:, output: @server.log_tail)
+        kind, detail = (@after.pids - @pids).any? ? %i[replaced workers_replaced] : %i[failed process_gone]
+        Void.new(kind:, detail: Statement.of(detail), output: @server.log_tail)
       end
 
       def mean_budget
@@ -125,18 +121,13 @@ module PumaTuner
       def per_request(amount, count) = (amount.fdiv(count) if amount && count.positive?)
 
       def remarks(conditions)
-        remarks = [*@outcome.remarks]
+        remarks = @outcome.remarks.map { |text| Statement.of(:told, text:) }
         if @outcome.counted_count < P99_GOOD_COUNT
-          remarks << "p99 rests on less than #{P99_GOOD_COUNT} requests a trial: make the load longer"
+          remarks << Statement.of(:coarse_p99, requests_count: P99_GOOD_COUNT)
         end
         full = conditions["yjit_code_ratio"]
-        if full && full > Probe::YjitLimit::ALARM_RATIO
-          remarks << "YJIT has used #{Units.percent(full)} of its memory limit, " \
-            "and stops compiling at 100%: give it more (--yjit-mem-size)"
-        end
-        if @outcome.connection_wait_count.to_i.positive?
-          remarks << "requests had to wait for a connection of the generator: raise --connections"
-        end
+        remarks << Statement.of(:yjit_limit_near, used_ratio: full) if full && full > Probe::YjitLimit::ALARM_RATIO
+        remarks << Statement.of(:connections_short) if @outcome.held_back_count.to_i.positive?
         remarks
       end
     end

@@ -32,7 +32,7 @@ module PumaTuner
         # @param turns_count [Integer] of the load
         # @return [Void, nil] why the trial must not count
         def failed(outcome, conditions, arrivals:, turns_count: 1)
-          return Void.new(kind: :failed, detail: outcome.complaint) if outcome.complaint
+          return Void.failed(outcome.complaint) if outcome.complaint
           busy_clients = !arrivals.open? && arrivals.think_ns.zero?
           detail = failed_by_generator(outcome, conditions) ||
             (failed_by_little(outcome, conditions, turns_count) if busy_clients)
@@ -59,9 +59,9 @@ module PumaTuner
         def failed_by_generator(outcome, conditions)
           busy, lag_ns = conditions.values_at("generator_cpu_ratio", "lag_p99_ns")
           if busy && busy > GENERATOR_CPU_RATIO
-            "the load generator used #{Units.percent(busy)} of a core: it, not the server, was the bottleneck"
+            Statement.of(:generator_busy, cpu_ratio: busy)
           elsif lag_ns && lag_ns > [LAG_NS, outcome.p50_ns.to_i * LAG_RATIO].max
-            "the load generator sent #{Units.duration(lag_ns)} late (p99): the machine is too busy for this rate"
+            Statement.of(:generator_late, lag_ns:)
           end
         end
 
@@ -69,7 +69,7 @@ module PumaTuner
           in_flight = conditions["in_flight_ratio"] or return
           edges = EDGE_RATIO * outcome.mean_ns * turns_count / outcome.duration_ns
           return if in_flight.between?(IN_FLIGHT_RATIOS.min - edges, IN_FLIGHT_RATIOS.max + edges)
-          "Little's law does not hold: throughput x latency make #{Units.percent(in_flight)} of the connections"
+          Statement.of(:littles_law, in_flight_ratio: in_flight)
         end
 
         def alike?(one, two)

@@ -10,16 +10,18 @@ module PumaTuner
     #   :unlike: the variants' answers, or what runs, are not what they were to be
     #   :generator: the load was not what was asked for
     #   :disturbed: others on the machine hit one variant clearly more than the other
-    # detail: a clause
+    # detail: a Statement, as a clause; of what failed, the error's own text
     # output: the last lines that the app has printed; told while the rounds
     #   run, and not in the document, as they may hold anything
-    Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: [:output]) do
+    Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: [:output],
+      nested: {detail: Statement}) do
+      # @param text [String] an error's
+      # @return [Void] by the variant's own doing
+      def self.failed(text, output: nil) = new(kind: :failed, detail: Statement.of(:told, text:), output:)
+
       def initialize(kind:, detail:, output: nil) = super(kind:, detail:, output: output || [])
 
       def to_document = super.except(:output)
-
-      # @return [String] to tell, not to keep
-      def told = output.empty? ? detail : "#{detail}; the last lines of its output: #{output.last(2).join(" / ")}"
     end
 
     # One variant under load in one round, in a process of its own.
@@ -32,20 +34,18 @@ module PumaTuner
     # conditions: {name => number} on the machine meanwhile, such as "run_queue_wait_ratio"; see Conditions
     # budget: the mean request's, from the short load after the counted one, with the probe; nil without it
     # fingerprint: of what ran, see Host::WhatRan
-    # remarks: what a reader must know, though it voids nothing
+    # remarks: Statements of what a reader must know, though it voids nothing
     # void: nil, or why the round must not be counted
     Trial = Document.define(:variant, :round, :position, :values, :requests_count, :warmup, :memory,
       :conditions, :budget,
       :fingerprint, :remarks, :void,
-      nested: {warmup: Load::Warmup, budget: Probe::Budget, fingerprint: Probe::Fingerprint, void: Void}) do
+      nested: {warmup: Load::Warmup, budget: Probe::Budget, fingerprint: Probe::Fingerprint, void: Void,
+               remarks: [Statement]}) do
       def initialize(values: {}, warmup: nil, memory: [], conditions: {}, budget: nil, fingerprint: {}, remarks: [],
         void: nil, **fields)
         super(**Ractor.make_shareable({values:, warmup:, memory:, conditions:, budget:, fingerprint:, remarks:, void:,
           **fields}, copy: true))
       end
-
-      # @return [String, nil] why the round must not be counted, as a clause
-      def void_reason = void&.detail
 
       # @return [Float, nil]
       def throughput_per_s = values["throughput"]
@@ -82,7 +82,7 @@ module PumaTuner
     Cell = Document.define(:variant, :factors, :topology, :estimates, :predicted, :budget, :fingerprint,
       :unsteady_count, :remarks,
       nested: {topology: Topology, estimates: {String => Stats::Estimate}, budget: Probe::Budget,
-               fingerprint: Probe::Fingerprint}) do
+               fingerprint: Probe::Fingerprint, remarks: [Statement]}) do
       # @param metric [String]
       # @return [Float, nil] signed relative error of the forecast
       def error_ratio(metric)
@@ -98,7 +98,9 @@ module PumaTuner
       renamed: {mde_ratio: "smallest_effect_ratio"})
 
     # An expectation that was asked to hold, and whether it was shown.
-    Expectation = Document.define(:text, :variant, :shown, :reason)
+    #
+    # reason: a Statement, why it was not; nil when it was
+    Expectation = Document.define(:text, :variant, :shown, :reason, nested: {reason: Statement})
 
     # The load that was sent: how often and how long; for a block: iterations.
     #
@@ -122,7 +124,8 @@ module PumaTuner
     # attempts_count: in which it failed, of all_count; reason: of the last
     # clearly_more: whether it fails more often than the baseline, by more than chance or in more than a fifth of the
     #   attempts; it is then called neither better nor equivalent, whatever its good rounds show
-    Failure = Document.define(:variant, :attempts_count, :all_count, :reason, :clearly_more)
+    Failure = Document.define(:variant, :attempts_count, :all_count, :reason, :clearly_more,
+      nested: {reason: Statement})
 
     # The share of the machine that others took while the rounds that count ran, of all its cores.
     #
@@ -141,17 +144,17 @@ module PumaTuner
     # primary: the metric that was declared before; metrics: all that were looked at
     # looks: after how many rounds the primary metric was allowed to decide; level_ratio: of its interval at each look
     # equivalent_ratio: an interval inside 1 ± this counts as equivalent
-    # complete: whether as many rounds were run as were wanted; stopped_because: why no more were
+    # complete: whether as many rounds were run as were wanted; stopped_because: a Statement, why no more were
     # voided_count: trials thrown out and run again; noise: of A/A pairs beforehand, empty without them
     # failures: of variants that failed; disturbed: nil where nothing of it is known
-    # remarks: sentences on the proof as a whole, such as what was cut to fit into a time that was given
+    # remarks: Statements on the proof as a whole, such as what was cut to fit into a time that was given
     Verdict = Document.define(:baseline, :primary, :metrics, :cells, :comparisons, :noise, :trials, :rounds_count,
       :voided_count, :failures, :disturbed,
       :looks, :level_ratio, :equivalent_ratio, :complete, :stopped_because, :remarks, :expectations, :load, :seed,
       :machine, :started_at, :command,
       kind: :verdict,
       nested: {metrics: [Metric], cells: [Cell], comparisons: [Comparison], noise: [Noise], trials: [Trial],
-               failures: [Failure], disturbed: Disturbed,
+               failures: [Failure], disturbed: Disturbed, stopped_because: Statement, remarks: [Statement],
                expectations: [Expectation], load: TrialLoad, machine: Probe::MachineFacts}) do
       def initialize(failures: [], disturbed: nil, complete: true, remarks: [], **fields) = super
 
@@ -202,14 +205,6 @@ module PumaTuner
 
       # @return [Failure, nil] of a variant that fails clearly more than the baseline
       def failing(variant) = failures.find { |failure| failure.variant == variant && failure.clearly_more }
-
-      # @return [Verdict] itself
-      # @raise [InvalidMeasurement] when fewer rounds were run than were wanted
-      def ensure_complete
-        return self if complete
-        raise InvalidMeasurement, "there are #{Units.counted(rounds_count, "round")} that count, " \
-          "fewer than were wanted: #{stopped_because}"
-      end
 
       # @return [Boolean] whether all that was asked for was shown; true when nothing was
       def as_expected? = expectations.all?(&:shown)

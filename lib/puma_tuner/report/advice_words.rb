@@ -29,8 +29,7 @@ module PumaTuner
         # @param statement [Statement]
         # @return [String]
         def words(statement)
-          words = WORDS.fetch(statement.kind) { return statement.kind.to_s.tr("_", " ") }
-          words.is_a?(Proc) ? words.call(**statement.facts.transform_keys(&:to_sym)) : words
+          Statements.words(statement, WORDS)
         end
 
         # @param range [Array<Numeric>] middle, low, high

@@ -53,7 +53,7 @@ module PumaTuner
       def claim(variant, baseline)
         label = @contents.primary.label
         case outcome
-        when nil then failing ? "#{variant} fails: #{failing.reason}" : "#{variant} could not be compared in #{label}"
+        when nil then failing ? "#{variant} fails: #{Statements.words(failing.reason)}" : "#{variant} could not be compared in #{label}"
         when :equivalent then "#{variant} and #{baseline} are equivalent in #{label}"
         when :not_shown
           return "#{variant} fails, and #{baseline} does not" if failing
@@ -80,7 +80,7 @@ module PumaTuner
         return unless outcome == :not_shown
         if failing
           return " In #{Figures.counted(failing.attempts_count, "round")} of #{failing.all_count}: " \
-            "#{failing.reason}."
+            "#{Statements.words(failing.reason)}."
         end
         return " #{Sections::Proof.too_few(@verdict)}" unless @primary.ratio.level_ratio
         least = @primary.mde_ratio or return

@@ -84,7 +84,7 @@ module PumaTuner
 
       # @return [Array<String>] why some have no figures
       def unsteady_reasons
-        reasons = (@forecasts - steady).group_by(&:unsteady)
+        reasons = (@forecasts - steady).group_by { |forecast| Statements.words(forecast.unsteady) }
         told = reasons.first(REASONS_MAX).map { |reason, forecasts| "#{named(forecasts)}: #{reason}." }
         more = reasons.size - REASONS_MAX
         told << "#{Figures.counted(more, "reason")} more in the JSON." if more.positive?

@@ -37,7 +37,7 @@ module PumaTuner
         told = expectations.map do |expectation|
           named = !several? || expectation.text.include?(expectation.variant)
           "#{expectation.text}#{" of #{expectation.variant}" unless named} is #{"not " unless expectation.shown}shown" \
-            "#{" (#{expectation.reason})" if expectation.reason}"
+            "#{" (#{Statements.words(expectation.reason)})" if expectation.reason}"
         end
         "#{told.join("; ")}."
       end
@@ -65,7 +65,7 @@ module PumaTuner
       def limit
         forecast = @contents.forecast_today or return
         model = "By the model#{assumption}"
-        return "#{model}, there is no steady state: #{forecast.unsteady}." unless forecast.steady?
+        return "#{model}, there is no steady state: #{Statements.words(forecast.unsteady)}." unless forecast.steady?
         "#{model}, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
           "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} " \
           "it#{" at this rate" if forecast.bottleneck == "none"}."

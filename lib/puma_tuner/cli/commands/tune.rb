@@ -49,7 +49,7 @@ module PumaTuner
       def ensure_proof(tuning, output)
         verdict = tuning.verdict
         return if verdict ? verdict.complete : tuning.unproven.nil?
-        why = verdict ? verdict.stopped_because : Report::Unknowns.reason(tuning.unproven)
+        why = verdict ? Report::Statements.words(verdict.stopped_because) : Report::Unknowns.reason(tuning.unproven)
         err.puts("puma_tuner: #{verdict ? "the proof ended early" : "nothing is proven"}: #{why}",
           *output.map { |line| "  | #{line}" })
         raise Exit.new(3)

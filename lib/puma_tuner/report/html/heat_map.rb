@@ -65,7 +65,7 @@ module PumaTuner
         private
 
         def unsteady(forecast, marks)
-          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{forecast.unsteady}",
+          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{Statements.words(forecast.unsteady)}",
             marks: ["unsteady", *marks], measured: nil)
         end
 

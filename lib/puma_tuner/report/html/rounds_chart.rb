@@ -41,7 +41,7 @@ module PumaTuner
         def tick_name(number) = Figures.number(@metric, number)
 
         def row(trials)
-          reason = void(trials)&.detail
+          reason = Statements.words(void(trials)&.detail)
           dots = trials.filter_map { |trial| dot(trial) }
           round = "round #{trials.first.round + 1}"
           low, high = dots.map(&:x).minmax
@@ -55,7 +55,7 @@ module PumaTuner
           Dot.new(x: @scale.place(number), symbol: Symbols.number(index),
             title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: " \
               "#{Figures.labelled(@metric, number)}, #{Figures.counted(trial.requests_count || 0, @noun)}" \
-              "#{", void: #{trial.void.detail}" if trial.void}")
+              "#{", void: #{Statements.words(trial.void.detail)}" if trial.void}")
         end
 
         def ordinal(position) = %w[first second third][position] || "#{position + 1}th"

@@ -46,12 +46,12 @@ module PumaTuner
         # Why there is no steady state is told below.
         def failure(capacity)
           forecast = capacity.failed_forecast or return "the most that was tried"
-          return Cell.new("no steady state", title: forecast.unsteady, style: :unsteady) unless forecast.steady?
+          return Cell.new("no steady state", title: Statements.words(forecast.unsteady), style: :unsteady) unless forecast.steady?
           name, = capacity.goal.max_ns.find { |percentile, limit_ns| forecast.quantile(percentile).value > limit_ns }
           "#{name} would be #{Figures.with_range(forecast.quantile(name)) { |ns| Units.duration(ns) }}"
         end
 
-        def reasons = @capacities.filter_map { |capacity| capacity.failed_forecast&.unsteady }.uniq
+        def reasons = @capacities.filter_map { |capacity| Statements.words(capacity.failed_forecast&.unsteady) }.uniq
       end
     end
   end

@@ -132,7 +132,7 @@ module PumaTuner
             forecast.cores_used, forecast.memory_bytes, forecast.bottleneck]
         end
 
-        def unsteady(forecast) = [Cell.new("no steady state", title: forecast.unsteady, style: :unsteady),
+        def unsteady(forecast) = [Cell.new("no steady state", title: Statements.words(forecast.unsteady), style: :unsteady),
           *[""] * (percentiles.size + 6)]
 
         # The errors of the latencies are in the proof's table.

@@ -35,7 +35,7 @@ module PumaTuner
         def table
           {
             "rounds" => "#{rounds}.", "load" => load, "warm-up" => warmup, "void" => void, "failures" => failures,
-            "decided" => decided, "stopped" => @verdict.stopped_because,
+            "decided" => decided, "stopped" => Statements.words(@verdict.stopped_because),
             "machine" => machine, "others" => others, "meanwhile" => meanwhile, "begun" => @verdict.started_at
           }.compact
         end
@@ -43,7 +43,7 @@ module PumaTuner
         # @return [Array<String>] rounds that were run again, with their reasons
         def voids
           @contents.attempts.filter_map do |trials|
-            reasons = trials.select(&:void).map { |trial| "#{trial.variant}: #{trial.void.detail}" }
+            reasons = trials.select(&:void).map { |trial| "#{trial.variant}: #{Statements.words(trial.void.detail)}" }
             "round #{trials.first.round + 1}, #{reasons.join("; ")}" if reasons.any?
           end
         end
@@ -59,11 +59,11 @@ module PumaTuner
 
         # @return [Array<String>] of the variants, each once
         def remarks
-          @contents.cells.flat_map { |cell| cell.remarks.to_a.map { |remark| [remark, cell.variant] } }
+          @contents.cells.flat_map { |cell| cell.remarks.to_a.map { |remark| [Statements.words(remark), cell.variant] } }
             .group_by(&:first).map { |remark, pairs|
             "#{Figures.list(pairs.map(&:last))}: " \
               "#{remark}"
-          } + @verdict.remarks
+          } + @verdict.remarks.map { |remark| Statements.words(remark) }
         end
 
         private
@@ -125,7 +125,7 @@ module PumaTuner
           return if @verdict.failures.empty?
           told = @verdict.failures.map { |one|
             "#{one.variant} in #{Figures.counted(one.attempts_count, "round")} of " \
-                      "#{one.all_count} (#{one.reason})#{", clearly more than the baseline" if one.clearly_more}"
+                      "#{one.all_count} (#{Statements.words(one.reason)})#{", clearly more than the baseline" if one.clearly_more}"
           }
           "Failed: #{told.join("; ")}."
         end

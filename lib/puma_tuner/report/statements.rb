@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # Statements in words: what stages say of forecasts and proofs. What rules of advice say is in AdviceWords, which has
+    # a file for each of them.
+    module Statements
+      # What to do when rounds are void, by Void's kind.
+      CURES = {
+        "failed" => "A proof needs the same right answers from all; the server's log says why it fails. " \
+          "Fix the app or the request file.",
+        "unlike" => "Make what runs and what it answers the same from round to round.",
+        "replaced" => "Its log says why. Does fork_worker make a refork? Then give " \
+          "puma.fork_worker=0, which makes none by itself.",
+        "generator" => "Send less: a lower --rate, or fewer --connections."
+      }.freeze
+
+      # Why a forecast has no steady state, as clauses.
+      FORECASTS = {
+        beyond_capacity: ->(rate_per_s:, capacity_per_s:) {
+          "#{Units.rate(rate_per_s)} requests/s arrive and at most #{Units.rate(capacity_per_s)}/s can be served: " \
+            "the queue grows without bound"
+        },
+        queue_grows: ->(rate_per_s:, unserved_ratio:) {
+          "of #{Units.rate(rate_per_s)} requests/s that arrive, #{format("%.0f%%", unserved_ratio * 100)} find no " \
+            "room in time: the queue grows without bound"
+        },
+        deadlock: ->(locks:) {
+          "requests that hold locks wait for each other's forever (a deadlock): #{locks.join(" and ")}"
+        }
+      }.freeze
+
+      # Why a round is void, as clauses.
+      VOIDS = {
+        generator_busy: ->(cpu_ratio:) {
+          "the load generator used #{Units.percent(cpu_ratio)} of a core: it, not the server, was the bottleneck"
+        },
+        generator_late: ->(lag_ns:) {
+          "the load generator sent #{Units.duration(lag_ns)} late (p99): the machine is too busy for this rate"
+        },
+        littles_law: ->(in_flight_ratio:) {
+          "Little's law does not hold: throughput x latency make #{Units.percent(in_flight_ratio)} of the connections"
+        },
+        disturbed: ->(taken_ratio:) {
+          "others took #{Units.percent(taken_ratio)} more of the machine than of the other variant's turns"
+        },
+        workers_replaced: "workers of the server were replaced under load",
+        process_gone: "a process of the server went away under load",
+        changed: ->(fact:, variant:, before:, now:) {
+          "#{fact} was #{before} when #{variant} was looked at, and is #{now} now"
+        }
+      }.freeze
+
+      # Why a proof had no more rounds.
+      STOPS = {
+        planned_rounds: ->(rounds_count:) { "all #{rounds_count} planned rounds were run" },
+        primary_decided: ->(rounds_count:) { "the primary metric was decided, after #{rounds_count} rounds" },
+        voids_in_a_row: ->(rounds_count:, variant:, void:) {
+          "#{rounds_count} rounds in a row were void, #{Statements.last_void(variant, void)}"
+        },
+        too_many_voids: ->(rounds_count:, variant:, void:) {
+          "#{rounds_count} rounds were void, #{Statements.last_void(variant, void)}"
+        },
+        time_used_up: "the time that was given is used up",
+        scattered: ->(rounds_count:, effect_ratio:) {
+          "the rounds differ so much from each other that #{rounds_count} of them would not show a change of " \
+            "#{Units.percent(effect_ratio)}"
+        },
+        interrupted: "it was interrupted",
+        # While it runs.
+        void_round: ->(round:, variant:, void:, output:) {
+          last = "; the last lines of its output: #{output.join(" / ")}" if output.any?
+          "round #{round} is void, and once more: with #{variant}, #{Statements.nested(void.fetch("detail"))}#{last}"
+        }
+      }.freeze
+
+      # What a reader of a proof must know beside its figures, as clauses.
+      REMARKS = {
+        coarse_p99: ->(requests_count:) {
+          "p99 rests on less than #{requests_count} requests a trial: make the load longer"
+        },
+        yjit_limit_near: ->(used_ratio:) {
+          "YJIT has used #{Units.percent(used_ratio)} of its memory limit, and stops compiling at 100%: give it more " \
+            "(--yjit-mem-size)"
+        },
+        connections_short: "requests had to wait for a connection of the generator: raise --connections",
+        few_iterations: ->(iterations_count:, duration_s:) {
+          "only #{Units.counted(iterations_count, "iteration")} of the block fitted into #{duration_s} s; " \
+            "give it longer trials"
+        },
+        idle_iterations: "an iteration took next to no time; does the block run as often as its argument says?",
+        fewer_rounds: ->(rounds_count:, wanted_count:) {
+          "to fit into the time, #{rounds_count} rounds were planned instead of #{wanted_count}"
+        },
+        shorter_trials: ->(seconds:, wanted_seconds:) {
+          "to fit into the time, trials were shortened: #{Statements.trial(seconds)} instead of " \
+            "#{Statements.trial(wanted_seconds)}"
+        },
+        too_few_rounds: ->(rounds_count:, least_count:) {
+          "the time is enough for #{Units.counted(rounds_count, "round")}, and nothing can be shown by fewer than " \
+            "#{least_count}"
+        },
+        noise_left_out: "to fit into the time, the noise was not measured beforehand"
+      }.freeze
+
+      # Why an expectation was not shown, as clauses.
+      OBJECTIONS = {
+        variant_failed: ->(attempts_count:, all_count:, reason:) {
+          "it failed in #{attempts_count} of #{all_count} rounds: #{Statements.nested(reason)}"
+        },
+        not_compared: ->(metric:, variant:) { "#{metric} of #{variant} could not be compared" },
+        no_interval: ->(rounds_count:) { "#{rounds_count} rounds are too few for an interval" },
+        elsewhere: ->(interval:, level_ratio:, outcome:, adjusted_p_value:) {
+          found = {nil => nil, "not_shown" => "no difference is shown; "}.fetch(outcome) { "it is #{outcome}; " }
+          chance = ", but of so many metrics one may be that by chance (adjusted p %.2f)"
+          format("#{found}the %.0f%% interval is %.3f to %.3f", (level_ratio * 100).floor, *interval) +
+            (adjusted_p_value ? format(chance, adjusted_p_value) : "")
+        }
+      }.freeze
+
+      # Errors and older files have a text.
+      WORDS = {told: ->(text:) { text }}.merge(FORECASTS, VOIDS, STOPS, REMARKS, OBJECTIONS).freeze
+
+      module_function
+
+      # @param statement [Statement, nil]
+      # @param table [Hash{Symbol => String, Proc}]
+      # @return [String, nil] words; of what a newer version says, its kind
+      def words(statement, table = WORDS)
+        return unless statement
+        words = table.fetch(statement.kind) { return statement.kind.to_s.tr("_", " ") }
+        words.is_a?(Proc) ? words.call(**statement.facts.transform_keys(&:to_sym)) : words
+      end
+
+      # @param fields [Hash{String => Object}] of a statement that is a fact of another
+      # @return [String]
+      def nested(fields) = words(Statement.from_document(fields))
+
+      # @param void [Hash{String => Object}] fields of a Prove::Void
+      # @return [String]
+      def last_void(variant, void)
+        "the last because, with #{variant}, #{nested(void.fetch("detail"))}. #{CURES.fetch(void.fetch("kind"))}"
+      end
+
+      # @param seconds [Hash{String => Numeric}] of TrialRunner::Times
+      # @return [String]
+      def trial(seconds)
+        "#{seconds.fetch("load").round(1)} s of load, at most #{seconds.fetch("warmup").round(1)} s of warm-up, the " \
+          "cause #{"not " unless seconds.fetch("probe").positive?}looked for"
+      end
+    end
+  end
+end
