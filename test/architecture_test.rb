@@ -26,7 +26,7 @@ class ArchitectureTest < TunerTest
     "model" => %w[ground probe],
     "calibrate" => %w[ground probe stats host load measure model],
     "predict" => %w[ground probe stats model],
-    "advise" => %w[ground stats],
+    "advise" => %w[ground probe stats],
     "prove" => %w[ground probe stats host load block measure],
     # Beside them
     "profile" => %w[ground probe stats host load block],

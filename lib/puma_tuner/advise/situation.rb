@@ -6,9 +6,15 @@ module PumaTuner
     class Situation
       # What a change brings, over today's: Estimates.
       Effect = Data.define(:throughput_ratio, :p50_ratio, :p99_ratio, :open) do
-        # @return [Boolean] whether it is a gain whatever the model gets wrong: of throughput; in an open loop, where that
-        #   is the load's own rate, of p99
-        def gain? = open ? p99_ratio.high < 1 : throughput_ratio.low > 1
+        # @return [Float] by what it is better, by the middle: throughput; in an open loop, where that is the load's own
+        #   rate, p99
+        def gain = open ? 1 / p99_ratio.value : throughput_ratio.value
+
+        # @return [Boolean] whether it is a gain whatever the model gets wrong
+        def gain? = open ? shorter_tail? : throughput_ratio.low > 1
+
+        # @return [Boolean] the same of p99
+        def shorter_tail? = p99_ratio.high < 1
       end
 
       # @return [Model::Workload]
@@ -48,6 +54,9 @@ module PumaTuner
       # @return [Gem::Version, nil]
       def puma_version = workload.puma_version&.then { |text| Gem::Version.new(text) }
 
+      # @return [String] the hook of puma.rb that a worker runs when it boots; Puma 7 renamed it
+      def boot_hook = (puma_version && puma_version < Gem::Version.new("7")) ? "on_worker_boot" : "before_worker_boot"
+
       # @return [Gem::Version]
       def ruby_version = Gem::Version.new(workload.ruby_version.to_s)
 
@@ -62,8 +71,16 @@ module PumaTuner
       def machine = observation&.machine
 
       # @param part [Symbol] of a budget
-      # @return [Float, nil] its share of the recorded requests' time in Puma; nil where it was not told apart
-      def share(part) = observation&.budget&.share_ratio(part)
+      # @param budget [Probe::Budget, nil] of some requests; all without it
+      # @return [Float, nil] its share of the requests' time with a thread; nil where it was not told apart
+      def share(part, budget = observation&.budget)
+        part_ns = budget&.part_ns(part) or return
+        time_ns = budget.wall_ns - budget.queue_ns.to_i
+        part_ns.fdiv(time_ns) if time_ns.positive?
+      end
+
+      # @return [Boolean] whether a master stands above the workers
+      def cluster? = observation&.processes.to_a.any? { |process| process.role == "worker" }
 
       # @return [Float, nil] share of the requests' time that is waits for a connection of a pool
       def pool_ratio = share(:pool) || (demanded(&:pool_ns) if observation.nil?)
@@ -80,8 +97,8 @@ module PumaTuner
         return lock_ratios_by_demand unless share(:lock) && share(:pool)
         observation.endpoints.map do |endpoint|
           budget = endpoint.budget
-          lock_ns = budget.lock_ns.to_i - budget.pool_ns.to_i
-          [endpoint.name, budget.wall_ns.zero? ? 0.0 : lock_ns.fdiv(budget.wall_ns), lock_ns.fdiv(endpoint.requests_count)]
+          [endpoint.name, share(:lock, budget).to_f - share(:pool, budget).to_f,
+            (budget.lock_ns.to_i - budget.pool_ns.to_i).fdiv(endpoint.requests_count)]
         end
       end
 

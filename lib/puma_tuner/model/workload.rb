@@ -58,6 +58,9 @@ module PumaTuner
       # @return [Integer] nanoseconds of them that computed
       def compute_ns = ns_of(%w[compute])
 
+      # @return [Integer] how often it lets go of the GVL by itself
+      def releases_count = wait_kinds.count { |kind| !Probe::Parts::MARKERS.key?(kind) }
+
       # @return [Array<String>] kinds of its waits for IO that came back at once, one for each
       def short_io_kinds
         waits_ns.zip(wait_kinds).filter_map do |ns, kind|

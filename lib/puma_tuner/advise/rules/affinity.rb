@@ -6,22 +6,25 @@ module PumaTuner
       # Binds each worker to a core of its own. Threads of a worker that hand the GVL to each other then go on with the
       # same core and its caches, and no sleeping core has to be woken for each turn.
       #
-      # Evidence: how often a mean request gets the GVL after another thread. Threshold: the forecast is a sure gain.
-      # Source: a real app with 2 and 5 threads on two shared cores served 44 to 60% more requests/s, a Rails page with
-      # few releases 3 to 13% (labs/real_apps, measured with `prove --factor affinity=off,on`). Effect: forecast as
-      # `predict --affinity` does. Cost: a worker can't use another core. It hurts where native code computes without
-      # the GVL, with more workers than cores, and where neighbours bind to the same cores: then the rule is silent.
-      # Undo: the lines gone.
+      # Evidence: how often a mean request gets the GVL after another thread. Threshold: a gain of 5% by the middle of
+      # the forecast, a judgement: what is that cheap to prove need not be sure before. Source: a real app with 2 and 5
+      # threads on two shared cores served 44 to 60% more requests/s, a Rails page with few releases 3 to 13%
+      # (labs/real_apps, measured with `prove --factor affinity=off,on`). Effect: forecast as `predict --affinity` does.
+      # Cost: a worker can't use another core. It hurts where native code computes without the GVL, with more workers
+      # than cores, and where neighbours bind to the same cores: then the rule is silent. Undo: the lines gone.
       class Affinity < Rule
         PRIORITY = 85
 
         # Of a request's time; native code that would compete with its own worker for the one core. A judgement.
         MOST_COMPUTE_RATIO = 0.05
 
+        LEAST_GAIN_RATIO = 1.05
+
         def call
-          return [] unless room? && @situation.topology.threads_count > 1 && !bound? && compute_ratio < MOST_COMPUTE_RATIO
+          return [] unless @situation.topology.threads_count > 1 && room? && !bound?
+          return [] unless compute_ratio < MOST_COMPUTE_RATIO
           effect = @situation.effect(affinity: true) or return []
-          return [] unless effect.gain?
+          return [] if effect.gain < LEAST_GAIN_RATIO
           [advice(title: say(:bind_workers), evidence:, effect:, change: say(:core_by_index), lines:,
             factors: {"affinity" => "on"}, cost: say(:no_other_core), undo: say(:lines_gone))]
         end
@@ -33,12 +36,9 @@ module PumaTuner
         # A quota is no set of cores: every container on the machine would bind to the same first ones.
         def room?
           facts = @situation.machine
-          cluster? && facts && workers_count <= facts.cores_count &&
+          @situation.cluster? && facts && workers_count <= facts.cores_count &&
             (facts.cpu_quota_cores.nil? || facts.cpu_quota_cores >= facts.cores_count)
         end
-
-        # The boot hook is a worker's.
-        def cluster? = observation&.processes.to_a.any? { |process| process.role == "worker" }
 
         # Some workers may use fewer cores than the machine has.
         def bound?
@@ -62,20 +62,18 @@ module PumaTuner
         # How often a mean request lets go of the GVL.
         def releases_count
           workload.endpoints.sum do |endpoint|
-            waits_count = endpoint.demands.sum { |one| one.wait_kinds.count { |kind| !kind.end_with?("acquire", "release") } }
-            endpoint.weight_ratio * waits_count.fdiv(endpoint.demands.size)
+            endpoint.weight_ratio * endpoint.demands.sum(&:releases_count).fdiv(endpoint.demands.size)
           end
         end
 
         # Read in the master, as under fork_worker workers are forked from one that is bound.
         def lines
-          hook = (@situation.puma_version&.< Gem::Version.new("7")) ? "on_worker_boot" : "before_worker_boot"
           {PUMA_RB => <<~RUBY.chomp}
             allowed = File.read("/proc/self/status")[/^Cpus_allowed_list:\\s*(\\S+)/, 1].split(",").flat_map do |span|
               first, last = span.split("-").map { |core| Integer(core) }
               [*first..(last || first)]
             end
-            #{hook} do |index|
+            #{@situation.boot_hook} do |index|
               system("taskset", "--all-tasks", "--cpu-list", "--pid", allowed[index % allowed.size].to_s,
                 Process.pid.to_s, out: File::NULL)
             end

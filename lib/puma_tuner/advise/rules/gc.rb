@@ -5,22 +5,56 @@ module PumaTuner
     module Rules
       # Remarks that much of the CPU time goes into collecting garbage, which also stops every thread of its worker.
       #
-      # Evidence: GC timed inside recorded requests. Effect: none predicted, it depends on what is found. Cost: work on
-      # the code, or memory. Undo: the old values of whatever variable was set.
+      # Evidence: GC timed inside recorded requests; of long collections, how many came and how long. Effect: forecast
+      # without any, which is the most there is to gain. Cost: work on the code, or memory. Undo: the old values of
+      # whatever was set.
+      #
+      # Advised is what is sound with threads: settings of the whole process. What counts GC by the request, or runs it
+      # between two, is not: Puma's out_of_band waits until all threads of a worker are idle, which a busy one never is.
+      # Process.warmup compacts what the app has loaded and makes it old, before workers are forked from it.
       class Gc < Rule
         PRIORITY = 40
 
         # Without any GC at all, throughput bound by CPU would rise by a ninth. Below that there is little to win.
         LEAST_GC_RATIO = 0.1
 
+        WARMUP_RUBY_VERSION = Gem::Version.new("3.3")
+
+        # Collections of only the young objects, until out_of_band comes to it (GC.config).
+        YOUNG_ONLY_RUBY_VERSION = Gem::Version.new("3.4")
+
         def call
           gc_ratio = timed_gc_ratio
-          return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO
-          [remark(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(gc_ratio),
-            change: say(:profile_allocations), cost: say(:work_or_gc_settings), undo: say(:gc_variables))]
+          return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO || nothing_to_gain?
+          [advice(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(gc_ratio), effect:, lines:,
+            change: say(:profile_allocations, one_thread: one_thread?), cost: say(:work_or_gc_settings),
+            undo: say(:gc_variables))]
         end
 
         private
+
+        def one_thread? = @situation.topology.threads_count == 1
+
+        def effect = (@situation.effect(what_if: ["gc=0"]) if timed_endpoints.size == workload.endpoints.size)
+
+        def lines
+          return {} unless @situation.cluster? && @situation.ruby_version >= WARMUP_RUBY_VERSION
+          return {PUMA_RB => "before_fork { Process.warmup }"} unless out_of_band?
+          {PUMA_RB => <<~RUBY.chomp}
+            before_fork { Process.warmup }
+            #{@situation.boot_hook} { GC.config(rgengc_allow_full_mark: false) }
+            out_of_band { GC.start if GC.latest_gc_info(:need_major_by) }
+          RUBY
+        end
+
+        # Where something else is the limit, as a lock.
+        def nothing_to_gain?
+          effect && effect.gain < 1 + Choice::EQUAL_WITHIN_RATIO &&
+            effect.p99_ratio.value > 1 - Choice::EQUAL_P99_WITHIN_RATIO
+        end
+
+        # Where a worker has but one thread it is idle between any two requests.
+        def out_of_band? = one_thread? && @situation.ruby_version >= YOUNG_ONLY_RUBY_VERSION
 
         # Of the GC that was timed; an endpoint without timing would only dilute it.
         def timed_gc_ratio
@@ -35,7 +69,7 @@ module PumaTuner
           heaviest = timed_endpoints.max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
           [say(:gc_of_cpu, ratio: gc_ratio),
             say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_held_ns,
-              requests_count: heaviest.demands.size)].freeze
+              requests_count: heaviest.demands.size), *(say(:without_any_gc) if effect)].freeze
         end
       end
     end

@@ -11,17 +11,18 @@ module PumaTuner
       class LockBound < Rule
         PRIORITY = 90
 
-        # By Amdahl's law a tenth of a request that only one thread at a time can do caps the gain from any number of
-        # threads at ten, and half of it is gone with ten threads.
-        LEAST_RATIO = 0.1
+        # By Amdahl's law a fifth of a request that only one thread at a time can do caps the gain from any number of
+        # threads at five.
+        LEAST_RATIO = 0.2
         NAMED_MAX = 5
 
         LOGGERS = /log_?device|logger|semantic_logger|lograge/i
 
         def call
           return [] if all_ratio < LEAST_RATIO && bound.empty?
-          [advice(title: say(:waits_for_locks), evidence:, effect: named && effect, change: say(change),
-            cost: say(:work_or_less_log), undo: say(:code_or_log_level))]
+          [advice(title: say(:waits_for_locks), evidence:, effect: named && effect,
+            change: log? ? say(:log_less) : say(:lock_less), cost: say(:work_or_less_log),
+            undo: say(:code_or_log_level))]
         end
 
         private
@@ -40,7 +41,7 @@ module PumaTuner
             &.then { |lock| lock if lock.wait_ns.positive? }
         end
 
-        def change = named&.place.to_s.match?(LOGGERS) ? :log_less : :lock_less
+        def log? = named&.place.to_s.match?(LOGGERS)
 
         def evidence
           of_endpoints = bound.first(NAMED_MAX).map do |endpoint, ratio, lock_ns|
@@ -58,7 +59,8 @@ module PumaTuner
 
         def effect
           name = "#{named.class_name} at #{named.place}"
-          @effect ||= (@situation.effect(what_if: ["without lock #{name}"]) if workload.locks.any? { |one| one.name == name })
+          return unless workload.locks.any? { |one| one.name == name }
+          @effect ||= @situation.effect(what_if: ["without lock #{name}"])
         end
       end
     end

@@ -5,8 +5,8 @@ module PumaTuner
     module Rules
       # Remarks that an endpoint keeps the GVL for so long at a stretch that the worker's other threads stand still.
       #
-      # Evidence: the bursts of recorded requests. Effect: none predicted; it is the other requests' tail that gains,
-      # and that depends on who is beside whom. Cost: the long requests take longer. Undo: the variable removed.
+      # Evidence: the bursts of recorded requests. Effect: forecast with the shorter time slice; it is the other
+      # requests' tail that gains. Cost: the long requests take longer. Undo: the variable removed.
       class LongBursts < Rule
         PRIORITY = 60
 
@@ -27,8 +27,8 @@ module PumaTuner
           slow = workload.endpoints.select do |endpoint|
             long_count(endpoint) >= endpoint.demands.size * LEAST_LONG_RATIO
           end
-          return [] if slow.empty?
-          [remark(title: say(:long_bursts), evidence: evidence(slow), **remedy)]
+          return [] if slow.empty? || sweep.today.threads_count == 1
+          [advice(title: say(:long_bursts), evidence: evidence(slow), **remedy)]
         end
 
         private
@@ -47,11 +47,20 @@ module PumaTuner
           [*of_endpoints, say(:others_wait, threads_count: sweep.today.threads_count)].freeze
         end
 
+        # Short slices bring nothing where all are long: they take turns, and all end late.
+        def worse?(effect)
+          !effect.nil? && effect.p50_ratio.value >= 1 && effect.p99_ratio.value >= 1
+        end
+
         def remedy
           timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
-          if @situation.ruby_version >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
+          effect = @situation.effect(timeslice_ms: SHORT_TIMESLICE_MS)
+          if @situation.ruby_version >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS && !worse?(effect)
             {change: say(:short_timeslice, timeslice_ms: SHORT_TIMESLICE_MS), cost: say(:longer_bursts),
-             undo: say(:timeslice, timeslice_ms: (timeslice_ms unless timeslice_ms == DEFAULT_TIMESLICE_MS))}
+             undo: say(:timeslice, timeslice_ms: (timeslice_ms unless timeslice_ms == DEFAULT_TIMESLICE_MS)),
+             effect:,
+             lines: {ENVIRONMENT => "RUBY_THREAD_TIMESLICE=#{SHORT_TIMESLICE_MS}"},
+             factors: {"env.RUBY_THREAD_TIMESLICE" => SHORT_TIMESLICE_MS.to_s}}
           else
             {change: say(:job_or_workers), cost: say(:job_or_memory), undo: say(:work_back)}
           end

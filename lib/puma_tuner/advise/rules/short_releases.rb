@@ -28,7 +28,7 @@ module PumaTuner
 
         def threads_count = @situation.topology.threads_count
 
-        def better?(effect) = effect.gain? || effect.p99_ratio.high < 1
+        def better?(effect) = effect.gain? || effect.shorter_tail?
 
         # @return [Hash{String => Float}] short waits of a mean request, by kind
         def counts

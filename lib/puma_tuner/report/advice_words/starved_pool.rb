@@ -11,11 +11,12 @@ module PumaTuner
           "#{pool} (#{place}) has #{Units.counted(size, "place")} for #{Units.counted(threads_count, "thread")} of a " \
             "worker: #{waits_count} of #{holds_count} checkouts had to wait."
         },
-        threads_would_wait: "Each thread more would wait for the same connections; by its waits alone the app looks as " \
-          "if it did IO.",
+        threads_would_wait: "Each thread more would wait for the same connections; by its waits alone the app looks " \
+          "as if it did IO.",
         pool_for_all_threads: ->(threads_count:, active_record:) {
-          "#{Units.counted(threads_count, "place")} in the pool, one for each thread of a worker#{", and one more for " \
-            "each background thread that queries" if active_record}; or hold a connection for less long"
+          background = ", and one more for each background thread that queries" if active_record
+          "#{Units.counted(threads_count, "place")} in the pool, one for each thread of a worker#{background}; or " \
+            "hold a connection for less long"
         },
         connections_of_all: ->(connections_count:, today_count:) {
           "#{Units.counted(connections_count, "connection")} of all workers together" \

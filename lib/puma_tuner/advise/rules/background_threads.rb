@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Advise
+    module Rules
+      # Names threads in the serving processes that serve no requests and take the GVL: jobs, cables, reporters.
+      #
+      # Evidence: how long each had the GVL, and how much of the requests' wait for it was its doing. Threshold: a
+      # twentieth of a core in each process, a judgement: the smallest forecast gain that a setting is recommended for
+      # is two of a hundred. Effect: forecast without the thread. Cost: a process of its own. Undo: the thread back.
+      class BackgroundThreads < Rule
+        PRIORITY = 55
+
+        LEAST_CORE_RATIO = 0.05
+
+        # By the beginning of a thread's name, or of the gem's: what to set. Puma's plugin of Solid Queue has threads in
+        # the serving process in its mode :async only.
+        KNOWN = {"solid_queue" => :solid_queue, "solid_cable" => :cable, "action_cable" => :cable,
+                 "good_job" => :jobs, "sidekiq" => :jobs}.freeze
+
+        def call
+          workload.background.filter_map do |thread|
+            core_ratio = thread.burst_ns.fdiv(thread.burst_ns + thread.gap_ns)
+            advised(thread, core_ratio) if core_ratio >= LEAST_CORE_RATIO
+          end
+        end
+
+        private
+
+        def advised(thread, core_ratio)
+          advice(title: say(:thread_takes_gvl, thread: thread.name), evidence: evidence(thread, core_ratio),
+            effect: @situation.effect(what_if: ["without thread #{thread.name}"]),
+            change: say(:other_process, known: known(thread)&.name), lines: lines(thread),
+            cost: say(:process_of_its_own), undo: say(:thread_back))
+        end
+
+        def evidence(thread, core_ratio)
+          [say(:core_of_thread, thread: thread.name, ratio: core_ratio, burst_ns: thread.burst_ns),
+            *(say(:blame_of_thread, thread: thread.name, ratio: blame_ratio(thread)) if blame_ratio(thread))]
+        end
+
+        # Of the requests' wait for the GVL.
+        def blame_ratio(thread)
+          blames = observation&.endpoints.to_a.flat_map(&:blame)
+          total_ns = blames.sum(&:wait_ns)
+          return unless total_ns.positive?
+          blames.select { |blame| blame.kind == "thread" && blame.holder == thread.name }.sum(&:wait_ns).fdiv(total_ns)
+        end
+
+        def known(thread)
+          name = thread.name.downcase.tr("- ", "_")
+          KNOWN.find { |beginning, _| name.start_with?(beginning) }&.last
+        end
+
+        def lines(thread)
+          (known(thread) == :solid_queue && @situation.gem("solid_queue")) ? {PUMA_RB => "solid_queue_mode :fork"} : {}
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Advise
+    module Rules
+      # The database takes over half of an endpoint's time, in many round trips: one query for all of them (no N+1), or
+      # an index, comes before more threads; and once it is there, fewer threads do.
+      #
+      # Evidence: round trips to the database in recorded requests, by what waited (the client's own class), and their
+      # time. Threshold: half of an endpoint's time, where queries can bring more than everything else together; ten
+      # round trips, a judgement. Effect: forecast with as much time for the database as two of its round trips take.
+      # Cost: work on the code. Undo: the code as it was.
+      class Queries < Rule
+        PRIORITY = 88
+
+        LEAST_DB_RATIO = 0.5
+        LEAST_COUNT = 10
+
+        # What is left of an N+1: the list, and all that belongs to it.
+        LEFT_COUNT = 2
+
+        # Threads that serve this much of the most are enough.
+        ENOUGH_RATIO = 1 - Choice::EQUAL_WITHIN_RATIO
+
+        def call
+          worst = talkative.max_by { |endpoint| endpoint.weight_ratio * db_ns(endpoint) } or return []
+          changes = ["io(db, #{worst.name})*#{[LEFT_COUNT / count(worst), 1].min.round(3)}"]
+          [advice(title: say(:many_queries, endpoint: worst.name, count: count(worst)),
+            evidence: evidence(worst, changes), effect: @situation.effect(what_if: changes),
+            change: say(:one_query, rails: rails?), lines:,
+            cost: say(:work_on_queries), undo: say(:queries_back))]
+        end
+
+        private
+
+        def talkative
+          workload.endpoints.select do |endpoint|
+            total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
+            db_ns(endpoint) >= LEAST_DB_RATIO * total_ns && count(endpoint) >= LEAST_COUNT
+          end
+        end
+
+        def db_ns(endpoint) = mean(endpoint) { |ns| ns }
+
+        def count(endpoint) = mean(endpoint) { |_| 1 }
+
+        def mean(endpoint)
+          endpoint.demands.sum { |demand|
+            demand.waits_ns.zip(demand.wait_kinds).sum { |ns, kind| (kind == "db") ? yield(ns) : 0 }
+          }.fdiv(endpoint.demands.size)
+        end
+
+        def rails? = !@situation.gem("activerecord").nil?
+
+        def lines = rails? ? {"the model's query" => ".includes(:what_belongs_to_it)"} : {}
+
+        def evidence(endpoint, changes)
+          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
+          [say(:db_of_endpoint, endpoint: endpoint.name, count: count(endpoint), db_ns: db_ns(endpoint),
+            ratio: db_ns(endpoint) / total_ns, requests_count: endpoint.demands.size),
+            *threads_needed(changes)]
+        end
+
+        # The paradox: who waits less needs fewer threads.
+        def threads_needed(changes)
+          today, tuned = [[], changes].map { |what_if| enough(what_if) }
+          (today && tuned) ? [say(:threads_needed, today_count: today, tuned_count: tuned)] : []
+        end
+
+        # @return [Integer, nil] the fewest threads in each worker that serve nearly as much as any number does
+        def enough(what_if)
+          rates = [1, 2, 3, 5, 8, 16].filter_map do |threads_count|
+            forecast = @situation.alternative(what_if:, topology: @situation.topology.with(threads_count:))
+            [threads_count, forecast.throughput_per_s.value] if forecast&.steady?
+          end
+          most = rates.map(&:last).max or return
+          rates.find { |_, per_s| per_s >= ENOUGH_RATIO * most }.first
+        end
+      end
+    end
+  end
+end

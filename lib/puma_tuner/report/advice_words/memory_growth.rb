@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module AdviceWords
+      # What Advise::Rules::MemoryGrowth says.
+      MEMORY_GROWTH = {
+        sharing_ends: "Workers fit into the memory only while they share it",
+        shared_today: ->(pss_bytes:, rss_bytes:, limit_bytes:) {
+          "All processes together take #{Units.mebibytes(pss_bytes)} (PSS) of #{Units.mebibytes(limit_bytes)}; with " \
+            "nothing shared it would be #{Units.mebibytes(rss_bytes)} (RSS), and each page that a worker writes to " \
+            "is shared no more."
+        },
+        workers_unshared: ->(workers_count:) {
+          "#{Units.counted(workers_count, "worker")}, which fit without sharing; or watch the PSS over days before more"
+        },
+        requests_less: "fewer requests at a time",
+        workers_again: ->(workers_count:) { Units.counted(workers_count, "worker") }
+      }.freeze
+    end
+  end
+end
