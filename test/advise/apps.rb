@@ -6,9 +6,9 @@ require "support/served_app"
 # by record.rb.
 module AdvisedApps
   # paths: what is asked for, as often as each stands there; gems: name of a Gemfile in gemfiles/; reuse: requests over
-  #   a connection, "LEAST:MOST"
-  App = Data.define(:rackup, :topology, :paths, :connections_count, :gems, :puma_rb, :environment, :reuse) do
-    def initialize(rackup:, topology: "1x5", paths: %w[/], connections_count: 10, gems: "puma_8_0", puma_rb: nil, environment: {}, reuse: nil) = super
+  #   a connection, "LEAST:MOST"; think_ms: of a client between two requests
+  App = Data.define(:rackup, :topology, :paths, :connections_count, :gems, :puma_rb, :environment, :reuse, :think_ms) do
+    def initialize(rackup:, topology: "1x5", paths: %w[/], connections_count: 10, gems: "puma_8_0", puma_rb: nil, environment: {}, reuse: nil, think_ms: 0) = super
 
     def gemfile = File.join(ServedApp::PROJECT, "gemfiles/#{gems}.gemfile")
   end
@@ -49,7 +49,7 @@ module AdvisedApps
     RUBY
     # Many small files, or a log of many lines: the GVL is let go of again and again.
     "small_files" => app(<<~RUBY, topology: "2x5"),
-      PATHS = Array.new(60) { |i| File.join(Dir.pwd, "\#{i}.txt").tap { |path| File.write(path, "x" * 200) } }
+      PATHS = Array.new(24) { |i| File.join(Dir.pwd, "\#{i}.txt").tap { |path| File.write(path, "x" * 200) } }
       run ->(env) { PATHS.each { |path| File.read(path); compute(0.05) }; OK }
     RUBY
     "garbage" => app(<<~RUBY),
@@ -76,6 +76,8 @@ module AdvisedApps
       400.times { |n| eval("def method_\#{n}(a) = [a, a + \#{n}, a * 2, a.to_s, a.hash, {a => \#{n}}].map { |x| x.to_s + 'b' }.sort.join(',')") }
       run ->(env) { 400.times { |n| send(:"method_\#{n}", n) }; OK }
     RUBY
+    # Few clients that keep their connections, each with whichever worker was first when all were idle.
+    "kept_connections" => app("run ->(env) { compute(1); wait_for_io(3); OK }", topology: "3x2", connections_count: 4, think_ms: 10),
     "no_preload" => app("run ->(env) { compute(1); wait_for_io(3); OK }", topology: "2x3", puma_rb: "preload_app! false\n")
   }.freeze
 end

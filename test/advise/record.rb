@@ -25,7 +25,7 @@ end
       environment: app.environment(gemfile: described.gemfile).merge(described.environment))
     reuse = described.reuse&.split(":")&.map(&:to_i)&.then { |least, most| least..most }
     traffic = PumaTuner::Load::Traffic.new(mix: PumaTuner::Load::Mix.of_paths(described.paths), generator: PumaTuner::Load::Native.new,
-      connections_count: described.connections_count, seed: 1, arrivals: PumaTuner::Load::Arrivals.closed(reuse:))
+      connections_count: described.connections_count, seed: 1, arrivals: PumaTuner::Load::Arrivals.closed(reuse:, think_ns: described.think_ms * PumaTuner::Units::NS_PER_MS))
     times = PumaTuner::Measure::LoadedWindow::Times.new(warmup_s: WARMUP_S, warmup_limit_s: 2 * WARMUP_S, duration_s: DURATION_S)
     observation = PumaTuner::Measure::LoadedWindow.new(command:, traffic:, boot_limit_s: 60, times:, topology: PumaTuner::Topology.parse(described.topology)).call
     path = File.join(FOLDER, "#{name}.json")

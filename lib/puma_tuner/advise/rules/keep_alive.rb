@@ -6,13 +6,13 @@ module PumaTuner
       # Clients that keep their connection keep their worker: few of them, such as a proxy's pool, may load one worker
       # while another idles.
       #
-      # Evidence: how many requests each worker served over kept connections. Threshold: the busiest has half as much
-      # again as its share, and that is beyond chance (five standard deviations of a binomial). Effect: forecast with
+      # Evidence: how many requests each worker served over kept connections. Threshold: the busiest has a third more
+      # than its share, and that is beyond chance (five standard deviations of a binomial). Effect: forecast with
       # connections of 20 requests. Cost: more connections to open. Undo: the line gone.
       class KeepAlive < Rule
         PRIORITY = 28
 
-        LEAST_RATIO = 1.5
+        LEAST_RATIO = 4.fdiv(3)
         DEVIATIONS = 5
         MOST_REQUESTS_COUNT = 20
 
