@@ -166,6 +166,7 @@ static VALUE result_hash(const struct sim *sim)
     set(hash, "count", LL2NUM(tally->count));
     set(hash, "duration_ns", LL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "latencies", rb_str_new((const char *)tally->latencies, (long)tally->count * 8));
+    set(hash, "endpoints", rb_str_new((const char *)tally->endpoints, (long)tally->count * 4));
     set(hash, "worker_counts", rb_str_new((const char *)tally->worker_counts, (long)sim->plan->workers_count * 8));
     set(hash, "totals", totals_hash(&tally->totals));
     set(hash, "lock_waits", rb_str_new((const char *)tally->lock_waits, (long)(sim->plan->locks_count * (int64_t)sizeof(struct lock_waits))));

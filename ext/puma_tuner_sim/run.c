@@ -188,6 +188,7 @@ static void set_up(struct sim *sim)
     sim->connections = allocate(sim, (size_t)plan->connections_count, sizeof(*sim->connections));
     sim->lock_waits = allocate(sim, (size_t)(plan->connections_count * plan->locks_count), sizeof(*sim->lock_waits));
     sim->tally.latencies = allocate(sim, (size_t)plan->requests_count, sizeof(int64_t));
+    sim->tally.endpoints = allocate(sim, (size_t)plan->requests_count, sizeof(int32_t));
     sim->tally.worker_counts = allocate(sim, (size_t)plan->workers_count, sizeof(int64_t));
     sim->tally.lock_waits = allocate(sim, (size_t)plan->locks_count, sizeof(*sim->tally.lock_waits));
     for (int64_t i = 0; i < plan->workers_count && !sim->failed; i++) set_up_worker(sim, (uint32_t)i);
@@ -249,6 +250,7 @@ void sim_free(struct sim *sim)
     free(sim->closed_connections.items);
     free(sim->due.intended);
     free(sim->tally.latencies);
+    free(sim->tally.endpoints);
     free(sim->tally.worker_counts);
     free(sim->tally.lock_waits);
     memset(sim, 0, sizeof(*sim)); /* it may be freed again, before it is run again */

@@ -179,6 +179,7 @@ struct lock_waits { int64_t count, ns; };
 struct tally {
     int64_t left_to_warm_up, count, began_ns, ended_ns, began_server_cpu_ns, in_flight, began_in_flight;
     int64_t *latencies;
+    int32_t *endpoints;                         /* of each latency */
     int64_t *worker_counts;
     struct lock_waits *lock_waits;
     struct totals totals;

@@ -52,6 +52,7 @@ void tally_count(struct sim *sim, const struct connection *connection)
         return;
     }
     if (tally_full(sim)) return;
+    tally->endpoints[tally->count] = (int32_t)connection->endpoint;
     tally->latencies[tally->count++] = sim->now_ns - connection->intended_ns;
     tally->worker_counts[connection->worker]++;
     add(&tally->totals, connection, sim->now_ns);

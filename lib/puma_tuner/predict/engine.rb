@@ -10,12 +10,13 @@ module PumaTuner
       module_function
 
       # @param plan [Plan]
+      # @param endpoints [Array<Integer>] those whose latencies are told apart, by index in the workload
       # @return [Outcome]
       # @raise [Deadlock]
       # @raise [UsageError] when the core is not there
-      def call(plan)
+      def call(plan, endpoints: [])
         ensure_available
-        Outcome.of(Core.run(plan.to_h))
+        Outcome.of(Core.run(plan.to_h), endpoints:)
       end
 
       # @return [Hash{Symbol => Hash{Symbol => Integer}}] what the core calls things: by kind, then by name

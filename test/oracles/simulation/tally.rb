@@ -17,6 +17,7 @@ module SimulationTwin
       @settings = simulation.settings
       @left_to_warm_up_count = @settings.warm_up_count
       @latencies_ns = []
+      @endpoints = []
       @worker_counts = Array.new(@settings.workers_count, 0)
       @totals = TOTALS.to_h { |name| [name, 0] }
       @lock_waits = Array.new(@settings.locks.size) { [0, 0] }
@@ -31,6 +32,7 @@ module SimulationTwin
       return warm_up if @left_to_warm_up_count.positive?
       return if full?
       @latencies_ns << @simulation.now_ns - connection.intended_ns
+      @endpoints << connection.endpoint_index
       @worker_counts[connection.worker.index] += 1
       parts(connection).each { |name, ns| @totals[name] += ns }
       connection.lock_waits.each { |lock, waits| @lock_waits[lock] = @lock_waits[lock].zip(waits).map(&:sum) }
@@ -41,7 +43,7 @@ module SimulationTwin
     # @param deadlock [Array<Integer>] indexes of the locks that ended it
     # @return [Hash] as Core.run gives it
     def result(deadlock)
-      {count: @latencies_ns.size, duration_ns: @ended_ns - @began_ns, lock_waits: @lock_waits.flatten.pack("q*"), deadlock:, latencies: @latencies_ns.pack("q*"), worker_counts: @worker_counts.pack("q*"),
+      {count: @latencies_ns.size, duration_ns: @ended_ns - @began_ns, lock_waits: @lock_waits.flatten.pack("q*"), deadlock:, latencies: @latencies_ns.pack("q*"), endpoints: @endpoints.pack("l*"), worker_counts: @worker_counts.pack("q*"),
        totals: {**@totals, server_cpu: @counted_server_cpu_ns}, began_in_flight: @began_in_flight_count, in_flight: @in_flight_count,
        events_count: @simulation.events_count, hash: @simulation.hash_number}
     end
