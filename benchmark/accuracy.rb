@@ -426,7 +426,7 @@ module Accuracy
 
     def failures
       lines = @table.failures
-      lines.empty? ? [] : ["## Runs without an answer", lines.map { |line| "- #{line}" }.join("\n")]
+      lines.empty? ? [] : ["## Runs without a response", lines.map { |line| "- #{line}" }.join("\n")]
     end
   end
 end

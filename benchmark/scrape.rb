@@ -36,7 +36,7 @@ module Scrape
     cells = SIZES.map { |workers_count, endpoints_count| Cell.new(workers_count, endpoints_count, rounds_count).tap(&:run) }
     held = Held.new(rounds_count).tap(&:run)
     verdicts = [
-      Bench::Verdict.new(claim: "#{SIZES.last.join(" workers × ")} endpoints, all new: an answer within 1 s", unit: "ms", target: LARGEST_TARGET_MS,
+      Bench::Verdict.new(claim: "#{SIZES.last.join(" workers × ")} endpoints, all new: a response within 1 s", unit: "ms", target: LARGEST_TARGET_MS,
         estimate: Bench::Difference.of(cells.last.new_ms), noise: Bench::Verdict::NO_PAIR),
       Bench::Verdict.new(claim: "a scrape takes at most 1 ms of the server's GVL", unit: "µs", target: HELD_TARGET_US,
         estimate: Bench::Difference.of(held.scraped_us), noise: Bench::Difference.of(held.again_us))

@@ -112,7 +112,7 @@ module StallBenchmark
     TEXT
 
     READING = <<~TEXT
-      - A generator whose connections wait for their answers sends nothing in the second that matters, and then tells of the few
+      - A generator whose connections wait for their responses sends nothing in the second that matters, and then tells of the few
         requests that it did send. wrk was asked for another load, as it knows no rate: its figures are true of what it sent (the
         samples that it invents are taken out again, `lib/puma_tuner/load/wrk_correction.rb`), and say nothing of clients who come
         at their own time.

@@ -267,7 +267,7 @@ module Accuracy
     # Without releasing the GVL, so that the wait begins where `wait` is called.
     def ask = @socket.write_nonblock(QUESTION)
 
-    # @return [Integer] when the answer was sent, by CLOCK_MONOTONIC
+    # @return [Integer] when the response was sent, by CLOCK_MONOTONIC
     def wait = @socket.readpartial(8).unpack1("q")
 
     def stop

@@ -38,8 +38,8 @@ module GeneratorBenchmark
     METHOD = <<~TEXT
       #{CONNECTIONS_COUNT} connections in a closed loop, #{LOAD_S} s; the generators take turns against one server, in changing order.
       wrk runs bare, with one thread and no script; its CPU time is all that its process took. Ours is that of the thread that
-      sends, from the first connection to the last answer; *with its start* adds the Ruby that it runs in, its start and the
-      figures' way out: the same for a load of an hour. *Puma* serves "hello" from one process with five threads, and each answer
+      sends, from the first connection to the last response; *with its start* adds the Ruby that it runs in, its start and the
+      figures' way out: the same for a load of an hour. *Puma* serves "hello" from one process with five threads, and each response
       wakes the generator; the *server in C* (`ext/puma_tuner_load/stall.c`) answers at once, so several come together.
     TEXT
 
@@ -84,7 +84,7 @@ module GeneratorBenchmark
     def ours(url, duration_s)
       outcome = nil
       child_s = children_s { outcome = PumaTuner::Load::Native.new.run(mix:, url_base: url, connections_count: CONNECTIONS_COUNT, duration_s:, seed: 1) }
-      count = outcome.ensure_expected_answers.requests_count
+      count = outcome.ensure_expected_responses.requests_count
       [outcome.generator_cpu_ns.fdiv(count * PumaTuner::Units::NS_PER_US), child_s * 1e6 / count]
     end
 
@@ -149,7 +149,7 @@ module GeneratorBenchmark
 
     def load(url, rate_per_s, duration_s, seed: 1)
       PumaTuner::Load::Native.new.run(mix: PumaTuner::Load::Mix.of_paths(["/"]), url_base: url, connections_count: CONNECTIONS_COUNT,
-        duration_s:, seed:, arrivals: PumaTuner::Load::Arrivals.open(rate_per_s)).ensure_expected_answers
+        duration_s:, seed:, arrivals: PumaTuner::Load::Arrivals.open(rate_per_s)).ensure_expected_responses
     end
   end
 end

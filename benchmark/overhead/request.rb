@@ -83,7 +83,7 @@ module Overhead
     # @return [Integer] requests answered
     def load(server, connections_count, duration_s)
       @generator.run(mix: PumaTuner::Load::Mix.of_paths(["/"]), url_base: server.url, connections_count:, duration_s:, seed: 1)
-        .ensure_expected_answers.requests_count
+        .ensure_expected_responses.requests_count
     end
 
     # What a tool needs in the app is in a rackup file of its name.

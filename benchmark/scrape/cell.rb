@@ -3,14 +3,14 @@
 module Scrape
   # A server of some workers and endpoints, in which every endpoint has been asked for in every worker, and its exporter's process.
   class Cell
-    HEADINGS = ["workers", "endpoints", "series", "answer", "all new: answered in", "its CPU", "of a core, every 15 s", "nothing new: CPU", "memory"].freeze
+    HEADINGS = ["workers", "endpoints", "series", "response", "all new: answered in", "its CPU", "of a core, every 15 s", "nothing new: CPU", "memory"].freeze
     DURATIONS_COUNT = 200
     SCRAPE_S = 15
 
     Export = PumaTuner::Export
     Probe = PumaTuner::Probe
 
-    # @return [Array<Float>] how long answers took, when all was new
+    # @return [Array<Float>] how long responses took, when all was new
     attr_reader :new_ms
 
     def initialize(workers_count, endpoints_count, rounds_count)
@@ -111,7 +111,7 @@ module Scrape
       @memory_bytes = Probe::Processes.memory(@exporter_pid)[:rss_bytes]
     end
 
-    # @return [Array(Float, Integer)] milliseconds until there was an answer, and the exporter's CPU nanoseconds
+    # @return [Array(Float, Integer)] milliseconds until there was a response, and the exporter's CPU nanoseconds
     def ask
       sleep(Export::Server::FRESH_S)
       cpu_ns = Probe::Processes.cpu_ns(@exporter_pid)

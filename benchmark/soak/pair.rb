@@ -167,7 +167,7 @@ module Soak
     end
 
     def result
-      sleep 1 # the client has its answer before the server has recorded it
+      sleep 1 # the client has its response before the server has recorded it
       growth = @growth.transform_values { |pairs| pairs.map { |before, after| after - before } }
       Result.new(minutes: @minutes, seed: @seed, events: @events, growth_bytes: @growth, counts: @servers.transform_values(&:counts), recorded_count: @servers[:probe].recorded_count,
         killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]), lines: @servers[:probe].complaints)
@@ -196,7 +196,7 @@ module Soak
       @threads = Array.new(Pair::CLIENTS) { |i| Thread.new { ask(Pair::PATHS.rotate(i)) } }
     end
 
-    # Clients end by themselves: each waits LIMIT_S for an answer, and no longer.
+    # Clients end by themselves: each waits LIMIT_S for a response, and no longer.
     def stop_load
       @stopped = true
       waiting = (@threads + @extra).reject { |thread| thread.join(2 * LIMIT_S) }

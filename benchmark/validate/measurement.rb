@@ -252,7 +252,7 @@ module Validation
         @collector.begin_window
       end
 
-      def turn(number) = @outcomes << @traffic.with(seed: number + 1).send_to(@server.url, duration_s: @load_s).ensure_expected_answers
+      def turn(number) = @outcomes << @traffic.with(seed: number + 1).send_to(@server.url, duration_s: @load_s).ensure_expected_responses
 
       # @return [PumaTuner::Probe::Observation]
       def finish = @collector.end_window(load: PumaTuner::Probe::LoadSummary.of(@outcomes.reduce(:+), @traffic.arrivals))

@@ -365,7 +365,7 @@ module Validation
       - **Recordings** are made with each Ruby, Puma and time slice, by `puma_tuner measure` or as `puma_tuner tune` does, and the machine's own figures by
         `puma_tuner calibrate`. All cells are predicted from these, and nothing is set per cell or per app but the limit of `limited`, as `--station` would.
         Made workloads are recorded with as many connections as threads, the others with #{Grid::USUAL_CLIENTS_COUNT}, as their cells are loaded.
-        (How wake-ups, hand-overs and answers are simulated was settled after earlier runs of the made grid; other machines have seen none of it.)
+        (How wake-ups, hand-overs and responses are simulated was settled after earlier runs of the made grid; other machines have seen none of it.)
       - **A cell's name** is workload/Ruby/Puma/time slice in ms/workers x threads/load. *closed-2*: two connections for each thread, which
         send again as soon as they are answered; *clients-20*: 20 connections, whatever the settings; *wrk-20*: the same by wrk; *open-0.7*: Poisson arrivals at 70% of the throughput
         predicted for a server that is never short of work. What is predicted of an open loop is the rate that chance then made of it; its throughput

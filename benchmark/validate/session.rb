@@ -141,7 +141,7 @@ module Validation
     # @param server [PumaTuner::Host::ServerProcess] that the rest is about
     def attend(server)
       @server = server
-      @meter = PumaTuner::Host::Asking.new(server.directory)
+      @meter = PumaTuner::Host::SignalQuery.new(server.directory)
     end
 
     # With the most that will be sent.

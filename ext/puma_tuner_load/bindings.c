@@ -69,7 +69,7 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "intended_count", ULL2NUM(tally->intended_count));
     set(hash, "answered_count", ULL2NUM(tally->answered_count));
     set(hash, "in_time_count", ULL2NUM(tally->in_time_count));
-    set(hash, "first_answer_ns", ULL2NUM(tally->first_answer_ns));
+    set(hash, "first_response_ns", ULL2NUM(tally->first_response_ns));
     set(hash, "connection_wait_count", ULL2NUM(tally->connection_wait_count));
     set(hash, "unanswered_count", ULL2NUM(tally->unanswered_count));
     set(hash, "failed_count", ULL2NUM(tally->failed_count));
@@ -188,7 +188,7 @@ static VALUE loop_run(VALUE self, VALUE options)
     return result;
 }
 
-/* In a process of its own: nothing but SIGTERM ends it. Returns how late it was itself: [answers' p99, standstill], ns. */
+/* In a process of its own: nothing but SIGTERM ends it. Returns how late it was itself: [responses' p99, standstill], ns. */
 static VALUE loop_serve_stall(VALUE self, VALUE listener, VALUE service_ns, VALUE stall_ns, VALUE stall_after_ns)
 {
     struct stall_lateness lateness = stall_serve(NUM2INT(listener),

@@ -1,4 +1,4 @@
-/* One request over one connection, from being sent to its answer. See loop.h. */
+/* One request over one connection, from being sent to its response. See loop.h. */
 #include "loop.h"
 #include "../shared/random.h"
 #include <errno.h>
@@ -75,7 +75,7 @@ void load_begin(struct loop *loop, struct connection *connection, struct pick pi
     }
 }
 
-/* A request got no answer. A kept-alive connection may be closed by the server in the very moment we use it: then the
+/* A request got no response. A kept-alive connection may be closed by the server in the very moment we use it: then the
  * request is sent again, once, over a new one, its latency going on. */
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error)
 {
@@ -102,7 +102,7 @@ static void answered(struct loop *loop, struct connection *connection)
 
     loop->in_flight_count--;
     loop->refused_since_ns = 0;
-    load_count_answer(loop, connection, now);
+    load_count_response(loop, connection, now);
     load_meet(loop, connection, now);
     connection->served_count++;
     last = connection->response.close || connection->hung_up ||
@@ -128,14 +128,14 @@ static void receive(struct loop *loop, struct connection *connection)
         }
         if (length == 0) {
             if (connection->response.until_close) return answered(loop, connection);
-            return lost(loop, connection, "closed before the answer was complete", 0);
+            return lost(loop, connection, "closed before the response was complete", 0);
         }
         switch (load_response_feed(&connection->response, loop->buffer, (size_t)length, head_only)) {
           case COMPLETE:
             return answered(loop, connection);
           case NO_HTTP:
             connection->retried = true; /* it is no matter of timing */
-            return lost(loop, connection, "the answer is no HTTP", 0);
+            return lost(loop, connection, "the response is not HTTP", 0);
           case NEEDS_MORE:
             if (length < READ_BYTES && !connection->hung_up) return;
         }

@@ -2,14 +2,14 @@
  *
  * Open loop: each request has its intended instant, whatever the server does; a request that finds no idle connection
  * opens another, up to `connections_max`, and waits for one beyond that. Its latency counts from the intended instant,
- * its service time from when it was sent. Closed loop: so many connections, each sending `think_ns` after its answer.
+ * its service time from when it was sent. Closed loop: so many connections, each sending `think_ns` after its response.
  *
  * A closed loop is measured once it has settled, which is when each connection has had its first request answered or failed:
  * until then fewer clients than asked for are at work, as a busy server lets new connections in late. `duration_ns` begins there.
  *
  * A load runs in a process of its own, which does nothing else; all of this is without the GVL.
  *
- * loop.c: who sends what when. connection.c: how one request comes to its answer. response.c: where an answer ends.
+ * loop.c: who sends what when. connection.c: how one request comes to its response. response.c: where a response ends.
  * tally.c: what is counted. doubts.c: whether the load makes sense. bindings.c: what Ruby sees. stall.c: the server that all
  * of it is tested against. */
 #ifndef PUMA_TUNER_LOAD_H
@@ -32,10 +32,10 @@ struct request {
     const struct message *messages; /* one; or one for each row of the data file, sent in turn */
     uint32_t messages_count;
     uint32_t weight;           /* how often it is sent, beside the others */
-    bool head;                 /* its answer has no body */
+    bool head;                 /* its response has no body */
     bool redirect_is_meant;    /* nobody need be asked whether it is the redirect that should be measured */
     uint8_t expected[STATUSES / 8 + 1];
-    const char *body_text;     /* must occur in the answer; NULL: anything may */
+    const char *body_text;     /* must occur in the response; NULL: anything may */
     size_t body_text_length;
 };
 
@@ -72,7 +72,7 @@ struct request_tally {
     uint64_t latency[BUCKETS];
 };
 
-/* Open loop: intended_count = answered_count + unanswered_count + failed_count. Closed loop: latency and service are of answers
+/* Open loop: intended_count = answered_count + unanswered_count + failed_count. Closed loop: latency and service are of responses
  * that came after settling and before the end; all else is of the whole load. */
 struct tally {
     struct request_tally *requests;
@@ -81,9 +81,9 @@ struct tally {
     uint64_t intended_count;    /* requests that were due */
     uint64_t answered_count;    /* and answered */
     uint64_t in_time_count;     /* of these, before the end of what was asked for */
-    uint64_t first_answer_ns;   /* the first of these, since the beginning */
+    uint64_t first_response_ns;   /* the first of these, since the beginning */
     uint64_t connection_wait_count;   /* and had to wait for a connection, all of them being busy */
-    uint64_t unanswered_count;  /* no answer at the end, or not sent for want of a connection */
+    uint64_t unanswered_count;  /* no response at the end, or not sent for want of a connection */
     uint64_t failed_count;      /* connections refused, reset, or answering what is no HTTP; each cost one request */
     uint64_t connections_count; /* made in all */
     uint64_t in_flight_max;
@@ -102,7 +102,7 @@ static inline uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* response.c: an answer, read as it comes. */
+/* response.c: a response, read as it comes. */
 enum reading { NEEDS_MORE, COMPLETE, NO_HTTP };
 
 #define HEAD_MAX 32768
@@ -110,9 +110,9 @@ enum reading { NEEDS_MORE, COMPLETE, NO_HTTP };
 
 struct response {
     char head[HEAD_MAX];
-    char *body;                 /* what is kept of it, for `body_length` bytes; grows, and stays for the next answer */
+    char *body;                 /* what is kept of it, for `body_length` bytes; grows, and stays for the next response */
     size_t body_room;
-    /* From here on of this one answer. */
+    /* From here on of this one response. */
     size_t head_length, body_length;
     bool head_done, chunked, close, until_close;
     bool keeps_body;            /* it is to be looked at */
@@ -124,11 +124,11 @@ struct response {
     uint64_t body_bytes;
 };
 
-/* Before each answer; `response` was zeroed once, at the very beginning. */
+/* Before each response; `response` was zeroed once, at the very beginning. */
 void load_response_begin(struct response *response, bool keeps_body);
 
-/* One request is under way on a connection, so whatever comes belongs to its answer. `head_only`: the request was HEAD.
- * After COMPLETE and NO_HTTP nothing more may be fed. An answer whose end is that of the connection (`until_close`) stays
+/* One request is under way on a connection, so whatever comes belongs to its response. `head_only`: the request was HEAD.
+ * After COMPLETE and NO_HTTP nothing more may be fed. A response whose end is that of the connection (`until_close`) stays
  * at NEEDS_MORE. */
 enum reading load_response_feed(struct response *response, const char *bytes, size_t length, bool head_only);
 

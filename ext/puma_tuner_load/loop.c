@@ -192,7 +192,7 @@ static void turn(struct loop *loop)
 
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 != TIMER) load_handle(loop, events[i].data.u64, events[i].events);
-        /* Answers must not keep waiting what is due. */
+        /* Responses must not keep waiting what is due. */
         if (loop->plan->mode != CLOSED_LOOP) issue_open(loop, now_ns());
     }
 }

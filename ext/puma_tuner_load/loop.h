@@ -33,7 +33,7 @@ struct loop {
     int epoll, timer;
     uint64_t random_state, began_ns, end_ns, next_ns; /* end_ns: of sending; until it has settled, the latest possible */
     uint64_t timer_ns;          /* when the timer rings next, or has rung; 0: never set */
-    uint64_t refused_since_ns;  /* since when all connections have been refused; 0: the last one was not, or an answer came */
+    uint64_t refused_since_ns;  /* since when all connections have been refused; 0: the last one was not, or a response came */
     uint64_t looks_count;       /* so often it was looked whether the load is of redirects only */
     double next_at;             /* of the schedule, nanoseconds since began_ns */
     uint64_t order_at, row;
@@ -74,11 +74,11 @@ void load_handle(struct loop *loop, uint64_t which, uint32_t events);
 
 /* tally.c */
 void load_count_lag(struct loop *loop, const struct connection *connection);
-void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now);
+void load_count_response(struct loop *loop, const struct connection *connection, uint64_t now);
 void load_count_failure(struct loop *loop, const char *what, int error);
 void load_forget_latencies(struct loop *loop);
 
-/* doubts.c: counts an answer if it is a redirect, and where it leads to. */
+/* doubts.c: counts a response if it is a redirect, and where it leads to. */
 void load_count_redirect(struct request_tally *tally, const struct response *response);
 /* doubts.c: whether it makes no sense to go on. */
 bool load_pointless(struct loop *loop, uint64_t now);

@@ -1,4 +1,4 @@
-/* HTTP/1.1 answers, as much of it as a load generator needs: where one ends. (RFC 9112, sections 4, 6 and 7.) */
+/* HTTP/1.1 responses, as much of it as a load generator needs: where one ends. (RFC 9112, sections 4, 6 and 7.) */
 #include "load.h"
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool number(const char *value, size_t length, uint64_t *number)
     return digits > 0;
 }
 
-/* The few header lines that tell where the answer ends, or where it leads to. */
+/* The few header lines that tell where the response ends, or where it leads to. */
 static void header_line(struct response *response, const char *line, size_t length, bool *has_length)
 {
     const char *colon = memchr(line, ':', length);
@@ -106,7 +106,7 @@ static bool parse_head(struct response *response, size_t head_end, bool head_onl
     return true;
 }
 
-/* Without memory for it less is kept, and the text that is looked for may be missed: no answer is taken for right. */
+/* Without memory for it less is kept, and the text that is looked for may be missed: no response is taken for right. */
 static void keep_body(struct response *response, const char *bytes, size_t length)
 {
     size_t needed = response->body_length + length;
@@ -194,7 +194,7 @@ enum reading load_response_feed(struct response *response, const char *bytes, si
         if (!end) return response->head_length == HEAD_MAX ? NO_HTTP : NEEDS_MORE;
         head_end = (size_t)(end - response->head) + 4;
         if (!parse_head(response, head_end, head_only)) return NO_HTTP;
-        if (response->status < 200) { /* an interim answer: the real one follows */
+        if (response->status < 200) { /* an interim response: the real one follows */
             size_t used = head_end - before;
             load_response_begin(response, response->keeps_body);
             return load_response_feed(response, bytes + used, length - used, head_only);

@@ -1,6 +1,6 @@
 /* A server whose latencies are known beforehand: it answers each request `service_ns` after it came; but from
  * `stall_after_ns` after its first request on it answers nothing for `stall_ns`, and then all that has gathered. Clients see
- * what they see of a server that stands still. In C, because two hundred answers must then go out before it matters how
+ * what they see of a server that stands still. In C, because two hundred responses must then go out before it matters how
  * long that takes. */
 #include "load.h"
 #include "prompt.h"
@@ -17,7 +17,7 @@
 /* To notice the wish to end. */
 #define WAIT_MS 100
 
-static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 struct due { uint64_t at_ns; int fd; };
 
@@ -32,7 +32,7 @@ static void end(int signal) { ended = 1; }
 
 static void answer_to(int fd)
 {
-    if (send(fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL) < 0) close(fd);
+    if (send(fd, response, sizeof(response) - 1, MSG_NOSIGNAL) < 0) close(fd);
 }
 
 static uint64_t due_ns(uint64_t now, const struct stall_plan *plan)

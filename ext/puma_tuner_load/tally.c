@@ -1,4 +1,4 @@
-/* What is counted of a request and its answer. */
+/* What is counted of a request and its response. */
 #include "loop.h"
 #include <errno.h>
 #include <string.h>
@@ -50,13 +50,13 @@ static void count_latency(struct tally *tally, const struct connection *connecti
 
 /* What a closed loop is answered after its end is of a time in which fewer and fewer requests were sent: no latency. But the
  * server worked for it, so it is counted. */
-void load_count_answer(struct loop *loop, const struct connection *connection, uint64_t now)
+void load_count_response(struct loop *loop, const struct connection *connection, uint64_t now)
 {
     struct tally *tally = loop->tally;
     bool in_time = now <= loop->end_ns;
 
     tally->answered_count++;
-    if (in_time && !tally->in_time_count++) tally->first_answer_ns = now - loop->began_ns;
+    if (in_time && !tally->in_time_count++) tally->first_response_ns = now - loop->began_ns;
     if (in_time || loop->plan->mode != CLOSED_LOOP) count_latency(tally, connection, now);
     count_by_request(&tally->requests[connection->pick.request], request_of(loop, connection), &connection->response);
     if (loop->plan->raw) write_raw(loop, connection, now);
@@ -75,7 +75,7 @@ void load_forget_latencies(struct loop *loop)
     }
 }
 
-/* A request that ended without an answer. The first one's reason is kept. A unix socket that is not there any more (ENOENT) is one
+/* A request that ended without a response. The first one's reason is kept. A unix socket that is not there any more (ENOENT) is one
  * that nobody listens on. */
 void load_count_failure(struct loop *loop, const char *what, int error)
 {

@@ -48,7 +48,7 @@ static void read_numbers(VALUE options, struct plan *plan)
     READ(workers_count); READ(threads_min); READ(threads_max); READ(io_threads_max);
     READ(gvl_rule); READ(tick_ns); READ(ticks_per_slice); READ(handoff_ns); READ(handoff_busy_ns);
     READ(switch_cpu_ns); READ(switch_busy_cpu_ns); READ(affinity); READ(queue_requests);
-    READ(after_answer); READ(park_ns); READ(inline_max); READ(gate); READ(busy_delay_ns); READ(single_delay); READ(overload_delay_ns); READ(overload_factor);
+    READ(after_response); READ(park_ns); READ(inline_max); READ(gate); READ(busy_delay_ns); READ(single_delay); READ(overload_delay_ns); READ(overload_factor);
     READ(acceptor_cpu_ns); READ(reactor_wakeup_cpu_ns); READ(reactor_register_cpu_ns); READ(tail_cpu_ns);
     READ(cores_count); READ(quota_ns); READ(period_ns);
     READ(arrivals); READ(connections_count); READ(think_ns); READ(reuse_count); READ(send_cpu_ns); READ(receive_cpu_ns);
@@ -255,7 +255,7 @@ static VALUE codes_hash(void)
     CODES("step", STEPS);
     CODES("event", EVENTS);
     CODES("gvl_rule", GVL_RULES);
-    CODES("after_answer", AFTER_ANSWER);
+    CODES("after_response", AFTER_RESPONSE);
     CODES("arrivals", ARRIVALS);
     CODES("handover", HANDOVERS);
     return rb_obj_freeze(all);

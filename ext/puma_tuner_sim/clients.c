@@ -1,7 +1,7 @@
 /* Who sends what when: a load generator of one thread, as ours is. While it works it takes a share of the cores, and it serves one
  * connection at a time; asleep, it has to be woken. Or clients elsewhere, who take nothing.
  *
- * Latency counts from the intended instant: in a closed loop the moment at which the connection's last answer had been
+ * Latency counts from the intended instant: in a closed loop the moment at which the connection's last response had been
  * read, and the think time over; in an open one the arrival, whether or not the generator or a connection was free. */
 #include "sim.h"
 #include <math.h>

@@ -5,7 +5,7 @@
  * (test/oracles/simulation) has the same rules; both must take the same steps in the same order, to the nanosecond, which
  * test/predict/twin_test.rb holds them to.
  *
- *   queue.c    what happens when          worker.c    pool threads, todo list, Puma's rules after an answer
+ *   queue.c    what happens when          worker.c    pool threads, todo list, Puma's rules after a response
  *   cores.c    who computes how fast      waits.c, locks.c   what pool threads wait for without the GVL
  *   gvl.c      who has the GVL            acceptor.c, reactor.c, background.c   the other threads
  *   tally.c    what came of it            clients.c   who sends what when
@@ -35,8 +35,8 @@ enum event_kind { EVENTS(SIM_CODE) };
 #define GVL_RULES(CODE) CODE(FIFO) CODE(BARGING) CODE(HOT)
 enum gvl_rule { GVL_RULES(SIM_CODE) };
 
-#define AFTER_ANSWER(CODE) CODE(PARK) CODE(POLL_TODO) CODE(POLL_INLINE)
-enum after_answer { AFTER_ANSWER(SIM_CODE) };
+#define AFTER_RESPONSE(CODE) CODE(PARK) CODE(POLL_TODO) CODE(POLL_INLINE)
+enum after_response { AFTER_RESPONSE(SIM_CODE) };
 
 #define ARRIVALS(CODE) CODE(CLOSED) CODE(POISSON) CODE(EVEN) CODE(BURSTY) CODE(REPLAYED)
 enum arrivals_kind { ARRIVALS(SIM_CODE) };
@@ -60,7 +60,7 @@ struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
     int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, affinity;
-    int64_t queue_requests, after_answer, park_ns, inline_max, gate, busy_delay_ns, single_delay, overload_delay_ns, overload_factor;
+    int64_t queue_requests, after_response, park_ns, inline_max, gate, busy_delay_ns, single_delay, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
     int64_t cores_count, quota_ns, period_ns;
     int64_t arrivals, connections_count, think_ns, reuse_count;

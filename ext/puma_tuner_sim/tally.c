@@ -1,4 +1,4 @@
-/* Counts answers: first those of the warm-up, whose only use is to fill the queues. */
+/* Counts responses: first those of the warm-up, whose only use is to fill the queues. */
 #include "sim.h"
 
 /* Of the connection's request, for each lock. */

@@ -5,10 +5,10 @@
  * signals the thread that has waited longest, which lines up for the GVL at once, as the signaller has it.
  * Threads whose request is marked as I/O-bound do not count against the maximum, up to max_io_threads of them (Puma 8).
  *
- * A fresh connection is looked at once before it is read (wait_readable(0)), and so is one whose answer has been sent: each
+ * A fresh connection is looked at once before it is read (wait_readable(0)), and so is one whose response has been sent: each
  * look lets go of the GVL, even if there is nothing to wait for. Without that release a thread would serve request after
  * request while others wait for a whole slice. With queue_requests false there is no look and no next request: the thread reads
- * what there is, and all answers close their connection.
+ * what there is, and all responses close their connection.
  *
  * Whoever has the GVL after another thread of its pool finds caches that are not its own, and computes longer for it: more so when
  * it was woken on an idle core, which has none of the process's at hand. That was measured, and is added to its next burst. */
@@ -187,7 +187,7 @@ static void after_poll(struct sim *sim, struct thread *thread, int64_t waited_ns
     struct worker *worker = worker_of(sim, thread);
 
     if (!thread->readable) { give_to_reactor(sim, thread); return; }
-    if (sim->plan->after_answer == PARK || (sim->plan->after_answer == POLL_INLINE && worker->waiting > 0)) {
+    if (sim->plan->after_response == PARK || (sim->plan->after_response == POLL_INLINE && worker->waiting > 0)) {
         serve(sim, thread, (uint32_t)thread->connection, waited_ns);
         return;
     }
@@ -244,11 +244,11 @@ static bool closes(const struct sim *sim, const struct worker *worker, const str
 
     if (!plan->queue_requests) return true;
     if (plan->reuse_count && connection->served_count >= plan->reuse_count) return true;
-    return plan->after_answer == PARK && connection->inline_count >= plan->inline_max && pool_busy(worker) >= plan->threads_max && sim->backlog.count;
+    return plan->after_response == PARK && connection->inline_count >= plan->inline_max && pool_busy(worker) >= plan->threads_max && sim->backlog.count;
 }
 
-/* The answer leaves; the thread has the GVL. What it still has of locks is of a recording that was cut. */
-static void answer(struct sim *sim, struct thread *thread)
+/* The response leaves; the thread has the GVL. What it still has of locks is of a recording that was cut. */
+static void respond(struct sim *sim, struct thread *thread)
 {
     struct connection *connection = connection_of(sim, thread);
 
@@ -283,11 +283,11 @@ static void tail_ended(struct sim *sim, struct thread *thread)
     const struct plan *plan = sim->plan;
 
     if (thread->closing) { next_for(sim, thread); return; }
-    if (plan->after_answer == PARK && connection->inline_count >= plan->inline_max && worker->todo.count) {
+    if (plan->after_response == PARK && connection->inline_count >= plan->inline_max && worker->todo.count) {
         give_to_reactor(sim, thread);
         return;
     }
-    if (plan->after_answer == PARK && !connection->data_ready) { park(sim, thread); return; }
+    if (plan->after_response == PARK && !connection->data_ready) { park(sim, thread); return; }
     thread->readable = connection->data_ready;
     thread->state = POLLED;
     gvl_release(sim, thread, true);
@@ -312,7 +312,7 @@ void pool_burst_ended(struct sim *sim, struct thread *thread)
 {
     if (thread->state == TAIL) { tail_ended(sim, thread); return; }
     if (thread->state == COMPUTING) { thread->state = WAITING; wait_over(sim, thread); return; }
-    if (thread->piece->wait_ns < 0) answer(sim, thread);
+    if (thread->piece->wait_ns < 0) respond(sim, thread);
     else if (thread->piece->wait_kind < PARTS) wait_begin(sim, thread);
     else pass_marker(sim, thread);
 }

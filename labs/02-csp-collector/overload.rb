@@ -43,7 +43,7 @@ module PumaTuner
         @commands.serve(variant) do |server|
           @traffic.send_to(server.url, duration_s: capacity_s)
           before = cpu_ticks(server)
-          capacity = @traffic.send_to(server.url, duration_s: capacity_s).ensure_expected_answers
+          capacity = @traffic.send_to(server.url, duration_s: capacity_s).ensure_expected_responses
           spent = cpu_ticks(server).zip(before).map { |now, then_| now - then_ }
           overload(variant, server, capacity, spent, overload_s)
         end

@@ -73,7 +73,7 @@ module PumaTuner
         # @raise [InvalidMeasurement] when an answer was not as expected
         def warm_up(asked, seconds)
           outcome = asked.traffic(0).send_to(@server.url, duration_s: seconds)
-          outcome.ensure_expected_answers if outcome.counted_count.positive?
+          outcome.ensure_expected_responses if outcome.counted_count.positive?
         end
 
         # @param asked [Asked]
@@ -84,7 +84,7 @@ module PumaTuner
           turn = one_turn(asked, seconds, seed, strict)
           # A slow moment, or a machine too slow for such short turns: nothing was answered, and nothing was refused.
           turn = one_turn(asked, seconds * LONGER_FACTOR, seed, strict) if turn.outcome.counted_count.zero? && turn.outcome.socket_errors_count.zero?
-          turn.outcome.ensure_expected_answers if strict
+          turn.outcome.ensure_expected_responses if strict
           turn
         end
 

@@ -6,7 +6,7 @@ require "tempfile"
 
 module PumaTuner
   module Lab
-    # One of a lab's programs, run once in a process of its own: what it prints on standard output is its answer, as
+    # One of a lab's programs, run once in a process of its own: what it prints on standard output is its result, as
     # JSON. It never outlives the call, nor does what it started.
     module Child
       OUTPUT_LINES = 12

@@ -27,7 +27,7 @@ module PumaTuner
     autoload :Span, "puma_tuner/fleet/span"
     autoload :Window, "puma_tuner/fleet/window"
 
-    # Prometheus gave no answer, or none that can be used: the message says which, and what to do.
+    # Prometheus gave no response, or none that can be used: the message says which, and what to do.
     class Unanswered < MeasurementFailed; end
   end
 end

@@ -4,14 +4,14 @@ module PumaTuner
   # Requests to send, and generators that send them. Knows no stage; the stages say when, how much and to whom.
   #
   # The load has four questions. What to send: request_file makes requests, a mix is several of them with weights, whose
-  # {{names}} a template fills in from a data_file; arrivals say when, traffic adds how to send it; first_answer sends
+  # {{names}} a template fills in from a data_file; arrivals say when, traffic adds how to send it; first_response sends
   # it to an app that is cold, warmup_run until that is warm. Who sends: a generator; ours is native (native_plan,
   # native_outcome, native_doubts). Whether it tells the truth: self_test, of a stall_server. What came of it: an
   # outcome.
   module Load
     autoload :Arrivals, "puma_tuner/load/arrivals"
     autoload :DataFile, "puma_tuner/load/data_file"
-    autoload :FirstAnswer, "puma_tuner/load/first_answer"
+    autoload :FirstResponse, "puma_tuner/load/first_response"
     autoload :Generator, "puma_tuner/load/generator"
     autoload :Mix, "puma_tuner/load/mix"
     autoload :Native, "puma_tuner/load/native"

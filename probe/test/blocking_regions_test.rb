@@ -114,7 +114,7 @@ class BlockingRegionsTest < TunerTest
       require "net/http"
       PumaTuner::Probe.recording
       raise "public" unless Net::HTTP.private_method_defined?(:transport_request) && Net::HTTP.private_method_defined?(:connect)
-      PumaTuner.measure("talks") { Net::HTTP.get(URI("http://127.0.0.1:\#{PORT}/")) == "ok" or raise "no answer" }
+      PumaTuner.measure("talks") { Net::HTTP.get(URI("http://127.0.0.1:\#{PORT}/")) == "ok" or raise "no response" }
     RUBY
     assert_waited_for :http, budget
     assert_operator budget.io_ns - budget.http_ns, :<, budget.http_ns / 10
@@ -130,7 +130,7 @@ class BlockingRegionsTest < TunerTest
         require "#{library}"
         URL = "http://127.0.0.1:\#{PORT}/"
         PumaTuner::Probe.recording
-        PumaTuner.measure("talks") { #{answer} == "ok" or raise "no answer" }
+        PumaTuner.measure("talks") { #{answer} == "ok" or raise "no response" }
       RUBY
       assert_waited_for :http, budget
       assert_operator budget.io_ns - budget.http_ns, :<, budget.http_ns / 10
@@ -184,7 +184,7 @@ class BlockingRegionsTest < TunerTest
       require "redis-client"
       PumaTuner::Probe.recording
       redis = RedisClient.config(host: "127.0.0.1", port: PORT).new_client
-      PumaTuner.measure("talks") { redis.call("GET", "a") == "ok" or raise "no answer" }
+      PumaTuner.measure("talks") { redis.call("GET", "a") == "ok" or raise "no response" }
     RUBY
   end
 

@@ -115,7 +115,7 @@ class FaultsTest < TunerTest
     end
   end
 
-  # The client has its answer before the server has recorded it.
+  # The client has its response before the server has recorded it.
   def assert_agree(served, killed_in_flight: 0)
     found = nil
     wait_until("the record of all requests: #{served.answered_count} answered", limit_s: 10) do

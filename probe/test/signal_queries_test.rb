@@ -14,7 +14,7 @@ class SignalQueriesTest < TunerTest
 
   def serve(topology: "1x2")
     Host::ServerProcess.run(Host::Command.of_rackup(APP), topology: Topology.parse(topology), meter: true) do |server|
-      yield server, Host::Asking.new(server.directory)
+      yield server, Host::SignalQuery.new(server.directory)
     end
   end
 
@@ -50,7 +50,7 @@ class SignalQueriesTest < TunerTest
     pid = Process.spawn("sleep", "30")
     Dir.mktmpdir do |folder|
       Dir.mkdir(File.join(folder, Probe::SignalQueries::FOLDER))
-      assert_empty Host::Asking.new(folder).call("gauges", [pid])
+      assert_empty Host::SignalQuery.new(folder).call("gauges", [pid])
       assert Probe::Processes.alive?(pid)
     end
   ensure

@@ -36,7 +36,7 @@ class AccessLogTest < TunerTest
     assert_nil AccessLog::Combined.entry(COMBINED.sub('"GET ', '"\x16\x03 '))
   end
 
-  test "a load balancer's, whose instant is the answer's" do
+  test "a load balancer's, whose instant is the response's" do
     assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.100456Z"), http_method: "GET", target: "/articles/42?q=a", status: 200), AccessLog::Alb.entry(ALB)
     assert_nil AccessLog::Alb.entry(ALB.sub(" 200 200 ", " - - ")).status
     assert_equal at("2026-10-10T13:55:36.123456Z"), AccessLog::Alb.entry(ALB.sub("0.001 0.020 0.002", "-1 -1 -1")).at_ns

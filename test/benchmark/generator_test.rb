@@ -69,7 +69,7 @@ class GeneratorBenchmarkTest < TunerTest
     StallBenchmark::Trial.new(name: "tool 1", load: "even arrivals", at_rate: true, percentiles_ns: {"p50" => p50, "p90" => p90, "p99" => p99}, requests_count:, late_ns: 50_000)
   end
 
-  test "a generator that was asked about the stall is told what is wrong with its answer" do
+  test "a generator that was asked about the stall is told what is wrong with its response" do
     assert_predicate trial, :right?
     assert_equal ["p90, p99 wrong", "180 requests missing"], trial(p90: 15_000_000, p99: nil, requests_count: 1_020).faults
     assert_equal ["100 requests too many"], trial(requests_count: 1_300).faults

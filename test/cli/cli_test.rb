@@ -63,7 +63,7 @@ class CliTest < TunerTest
     assert_equal tuning.verdict.cells.map(&:topology).uniq.size, checks.count { |check| check.fetch("metric") == "throughput" }
   end
 
-  test "answers that are all alike are remarked in an observation" do
+  test "responses that are all alike are remarked in an observation" do
     ServedApp.open do |app|
       result = puma_tuner("measure", "--load", "--single-recording", "--path", "/a,/b,/c", "--warmup", "0.5", "--duration", "1", "config.ru", folder: app.folder)
       assert_done result

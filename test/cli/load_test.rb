@@ -15,7 +15,7 @@ class LoadTest < TunerTest
   test "a closed loop: latencies, statuses, Little's law" do
     result = load("--connections", "4")
     assert_equal 0, result.code, result.err
-    assert_match(/^http:\/\/127\.0\.0\.1:\d+: [\d,]+ answers in 500 ms, [\d,]+\/s\n  closed loop, 4 connections, seed 1; puma_tuner \d/, result.out)
+    assert_match(/^http:\/\/127\.0\.0\.1:\d+: [\d,]+ responses in 500 ms, [\d,]+\/s\n  closed loop, 4 connections, seed 1; puma_tuner \d/, result.out)
     assert_match(/^Latency\n +p50 +p90 +p99 +p99\.9 +max\n  latency  .* ms .* - +[\d.]+ ms\n  service time/, result.out)
     assert_match(/^  statuses +200: [\d,]+$/, result.out)
     assert_match(/^  connections +4 made$/, result.out)
@@ -31,7 +31,7 @@ class LoadTest < TunerTest
     assert_match(/even arrivals, 100\/s, connections reused 1 to 3 times, at most 1,000 connections/, result.out)
     assert_match(/^  own lateness +[\d.]+ /, result.out)
     assert_match(/^  due +(49|50), of which 0 found/, result.out)
-    assert_match(/p99 of so few answers says little/, result.out)
+    assert_match(/p99 of so few responses says little/, result.out)
     refute_match(/Little/, result.out)
   end
 
@@ -53,23 +53,23 @@ class LoadTest < TunerTest
       assert_equal outcome.requests_count, File.readlines(File.join(folder, "raw.csv")).size - 1
       assert_includes result.err, File.join(File.realpath(folder), "load.json")
       assert_operator outcome.latency.count, :<, outcome.requests_count
-      assert_match(/^  settling +\S+ \S+ until each connection had had an answer; the \d+ answers/, result.out)
-      assert_match(/^  after the end +\d+ answers? to what was under way then/, result.out)
+      assert_match(/^  settling +\S+ \S+ until each connection had a response; the \d+ responses/, result.out)
+      assert_match(/^  after the end +\d+ responses? to requests that were in flight then/, result.out)
       assert_equal "load_outcome", JSON.parse(load("--json", folder:).out).fetch("kind")
       assert_equal result.out, puma_tuner("report", "load.json", folder:).out
     end
   end
 
-  test "wrong answers are told first, and end with 3" do
+  test "wrong responses are told first, and end with 3" do
     result = load("--path", "/", answer: ->(*) { 500 })
     assert_equal 3, result.code
-    assert_match(/these figures mean nothing: [\d,]+ of [\d,]+ answers had an unexpected status \(500: \d+\)/, result.err)
+    assert_match(/these figures mean nothing: [\d,]+ of [\d,]+ responses had an unexpected status \(500: \d+\)/, result.err)
     assert_match(/^  unexpected +[\d,]+ answers$/, result.out)
   end
 
-  test "a load of redirects is a mistake; answers that are all alike are printed with a remark, and kept with it" do
+  test "a load of redirects is a mistake; responses that are all alike are printed with a remark, and kept with it" do
     to_login = ->(*) { ScriptedServer::Reply.new(302, {"Location" => "/login"}, "") }
-    assert_failed(%r{most answers are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
+    assert_failed(%r{most responses are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
     Dir.mktmpdir do |folder|
       result = load("--path", "/a,/b,/c", "--json", "load.json", folder:)
       assert_match(/^  3 different paths are all answered with status 200 and 2 bytes: /, result.out)
@@ -89,7 +89,7 @@ class LoadTest < TunerTest
       out, err = %w[out err].map { |name| File.join(folder, name) }
       ScriptedServer.serve(fine) do |server|
         pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "load", server.url, "--duration", "60", chdir: folder, out:, err:)
-        wait_until("some answers") { server.latencies_ns.size > 50 }
+        wait_until("some responses") { server.latencies_ns.size > 50 }
         Process.kill(:INT, pid)
         assert_equal 130, Process.wait2(pid).last.exitstatus
       end

@@ -37,7 +37,7 @@ class MistakesTest < TunerTest
     ServedApp.open(rackup: 'run ->(env) { (env["HTTP_COOKIE"] == "session=1") ? [200, {}, ["issues"]] : [302, {"location" => "/login"}, []] }') do |app|
       long = %w[--duration 600 --warmup 600 --path /issues config.ru]
       [%w[measure --load], %w[tune]].each do |words|
-        assert_failed(%r{most answers are redirects to /login \(302\).*session cookie}m, puma_tuner(*words, *long, folder: app.folder))
+        assert_failed(%r{most responses are redirects to /login \(302\).*session cookie}m, puma_tuner(*words, *long, folder: app.folder))
       end
       assert_nothing_left(app)
       File.write(File.join(app.folder, "requests.txt"), "GET /issues header:Cookie=session=1\n")

@@ -20,7 +20,7 @@ class FakePrometheus
 
   attr_reader :requests
 
-  # @param answer [#call] of a Request: the answer's `data`; or status and body; nil: hangs up
+  # @param answer [#call] of a Request: the response's `data`; or status and body; nil: hangs up
   # @param date [Time, nil] its clock
   def initialize(answer, date: nil)
     @date = date

@@ -192,11 +192,11 @@ class FleetReaderTest < TunerTest
     assert_in_delta Time.now.to_f - 7_200, Time.iso8601(comparison.b.ends_at).to_f, 1_000
   end
 
-  test "an answer that is partial by its own word is told" do
+  test "a response that is partial by its own word is told" do
     warned = {/process_cpu/ => ->(request) { [200, JSON.generate({status: "success", warnings: ["store 10.0.0.7 unavailable"], data: {resultType: "matrix", result: SimulatedAnswers.range(request, request.parameters["query"])}})] }}
-    assert_includes compare(warned).warnings, "Prometheus says that its answer is partial: store 10.0.0.7 unavailable"
+    assert_includes compare(warned).warnings, "Prometheus says that its response is partial: store 10.0.0.7 unavailable"
     marked = {/process_cpu/ => ->(request) { [200, JSON.generate({status: "success", isPartial: true, data: {resultType: "matrix", result: SimulatedAnswers.range(request, request.parameters["query"])}})] }}
-    assert_includes compare(marked).warnings, "Prometheus says that its answer is partial: some of its storage did not answer (isPartial)"
+    assert_includes compare(marked).warnings, "Prometheus says that its response is partial: some of its storage did not answer (isPartial)"
   end
 
   test "rules are taken where they reach back over the window, and by name only there" do

@@ -39,7 +39,7 @@ class AffinityTest < TunerTest
   test "one process is bound, too, and what ran says so" do
     serve("1x3") do |server, ready|
       assert_equal [[cores.first]], cores_of(server)
-      assert_equal cores.first, Host::WhatRan.of(server, Host::Asking.new(server.directory))[[:cores, nil]]
+      assert_equal cores.first, Host::WhatRan.of(server, Host::SignalQuery.new(server.directory))[[:cores, nil]]
     end
     serve("1x3", affinity: "off") { |server| assert_equal Probe::Processes.allowed_cores.size > 1, cores_of(server) != [[cores.first]] }
   end

@@ -162,7 +162,7 @@ class ClusterTest < TunerTest
   test "a proxy's stamp tells how long a request was under way before Puma had it" do
     cluster(topology: "1x2") do |server, collector|
       began_s = monotonic_s
-      # As the client has it: from the stamp to the answer.
+      # As the client has it: from the stamp to the response.
       under_way_s = Net::HTTP.start("127.0.0.1", server.url[/\d+\z/].to_i) do |http|
         Array.new(5) do
           stamp_s = (Time.now.to_f - 1).floor(3)

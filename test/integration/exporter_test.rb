@@ -22,7 +22,7 @@ class ExporterTest < TunerTest
 
   # @return [Hash{String => Float}] the text, sample by sample
   def metrics
-    wait_until("an answer of the exporter") { Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics")) rescue nil } # standard:disable Style/RescueModifier
+    wait_until("a response of the exporter") { Net::HTTP.get_response(URI("http://127.0.0.1:#{@port}/metrics")) rescue nil } # standard:disable Style/RescueModifier
     Net::HTTP.get(URI("http://127.0.0.1:#{@port}/metrics")).lines.grep_v(/\A#/).to_h { |line| line.split(/ (?=\S+\n\z)/).then { |name, value| [name, Float(value)] } }
   end
 
@@ -207,7 +207,7 @@ class ExporterTest < TunerTest
     ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"") do |app|
       port = app.start(gemfile: EXPORTERS)
       ServedApp.request(port, "/", clients: 1, each: 7)
-      # Each question is a request, which the next one is told of; or the one after it, as a client has its answer before it is recorded.
+      # Each question is a request, which the next one is told of; or the one after it, as a client has its response before it is recorded.
       asked_count = 7
       lines = wait_until("the record of every request") do
         told = Net::HTTP.get(URI("http://127.0.0.1:#{port}/otel")).lines(chomp: true)

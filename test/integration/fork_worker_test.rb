@@ -38,7 +38,7 @@ class ForkWorkerTest < TunerTest
   # @return [Hash{Integer => Array(Integer, Integer)}] pid to the CPU time and the objects that it tells of itself
   def ask_all(server, path)
     found = {}
-    wait_until("an answer of each worker", limit_s: 30) do
+    wait_until("a response of each worker", limit_s: 30) do
       clients = Array.new(6) { Thread.new { Net::HTTP.get(URI("#{server.url}#{path}")).split.map(&:to_i) } }
       clients.each { |client| client.value.then { |pid, *told| found[pid] = told } }
       found.size >= WORKERS_COUNT
@@ -50,7 +50,7 @@ class ForkWorkerTest < TunerTest
 
   # What each worker tells of itself must all be in it.
   def assert_all_cpu_counts(server)
-    meter = Host::Asking.new(server.directory)
+    meter = Host::SignalQuery.new(server.directory)
     before = Host::Readings.take(server, meter)
     first = ask_all(server, "/")
     5.times { ask_all(server, "/burn") }
@@ -95,10 +95,10 @@ class ForkWorkerTest < TunerTest
 
   test "the probe that is put in late sees all of them" do
     cluster("--fork-worker") do |server|
-      meter = Host::Asking.new(server.directory)
+      meter = Host::SignalQuery.new(server.directory)
       observation = Measure::LateWindow.call(server, meter) do
         ask_all(server, "/burn")
-        sleep 0.05 # the client has its answer before the server has recorded it
+        sleep 0.05 # the client has its response before the server has recorded it
       end
       assert_equal server.serving_pids, observation.processes.select { |process| process.role == "worker" }.map(&:pid).sort
     end
@@ -106,7 +106,7 @@ class ForkWorkerTest < TunerTest
 
   test "after a refork the new workers count, and what the old ones had used is unknown" do
     cluster("--fork-worker") do |server|
-      meter = Host::Asking.new(server.directory)
+      meter = Host::SignalQuery.new(server.directory)
       before = server.serving_pids
       reading = Host::Readings.take(server, meter)
       Process.kill(:URG, server.announcement["pid"])

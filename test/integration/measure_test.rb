@@ -81,7 +81,7 @@ class MeasureTest < TunerTest
       end
     end
     assert_equal 3, observation.requests_count
-    # Of two pauses one is left for what the server still has to do after an answer.
+    # Of two pauses one is left for what the server still has to do after a response.
     assert_operator observation.budget.wall_ns / 1e9, :<, monotonic_s - began_s - pause_s
   end
 

@@ -61,7 +61,7 @@ class PerRequestTest < TunerTest
 
   test "what was spent is divided by all that the server worked for, whatever connections and duration" do
     serve do |server|
-      meter = Host::Asking.new(server.directory)
+      meter = Host::SignalQuery.new(server.directory)
       measured(server, meter, 1, 0.2) # the first requests are dearer
       [1, 5, 20, 50].product([0.1, 1]).each do |connections_count, duration_s|
         outcome, spent, served_count, app_cpu_ns = measured(server, meter, connections_count, duration_s)

@@ -73,7 +73,7 @@ class ProfileIntegrationTest < TunerTest
     assert_equal 2, costs.files.map { |path| path[/vernier-(\d+)-/, 1] }.uniq.size
   end
 
-  test "single requests are followed call by call, from Puma's taking to the answer's end" do
+  test "single requests are followed call by call, from Puma's taking to the response's end" do
     skip_unless_installed("ruby-prof")
     costs = profile("config.ru", "--request", "/", "--with", "ruby-prof")
     assert_equal 1, costs.work_count

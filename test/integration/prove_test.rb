@@ -78,9 +78,9 @@ class ProveTest < TunerTest
     assert_mistake(/yjit=off of b had no effect/, prove("--variant", "a:", "--variant", "b:yjit=off"))
   end
 
-  test "a variant that redirects is refused before any round, by its name; answers that are all alike are remarked" do
+  test "a variant that redirects is refused before any round, by its name; responses that are all alike are remarked" do
     words = ["--variant", "a:", "--variant", "b:env.PROVE_STATUS=302", "--rounds", "6", "--bodies-may-differ"]
-    assert_failed(/b: most answers are redirects to nowhere \(302\)/, prove(*words))
+    assert_failed(/b: most responses are redirects to nowhere \(302\)/, prove(*words))
     refute_path_exists File.join(@folder, "verdict.json")
     assert_equal 0, prove("--variant", "a:", "--variant", "b:env.PROVE_SLEEP_MS=1", "--rounds", "1", "--path", "/a,/b,/c").code
     assert_includes verdict.cells.first.remarks.map { |remark| in_words(remark) }.join, "3 different paths are all answered with status 200"
@@ -88,7 +88,7 @@ class ProveTest < TunerTest
 
   test "another body is refused, unless it is meant" do
     words = ["--variant", "a:env.PROVE_BODY=short", "--variant", "b:env.PROVE_BODY=#{"long" * 100}", "--rounds", "1"]
-    assert_failed(/answers to request 1 are of 5 bytes with a, and of 400 bytes with b.*--bodies-may-differ/m, prove(*words))
+    assert_failed(/responses to request 1 are of 5 bytes with a, and of 400 bytes with b.*--bodies-may-differ/m, prove(*words))
     assert_equal 0, prove(*words, "--bodies-may-differ").code
   end
 
@@ -178,7 +178,7 @@ class ProveTest < TunerTest
   end
 
   test "an open loop, and looks at which it may be decided" do
-    # A generator that is late by more than a twentieth of the median latency voids a round: with answers as slow as these it is on time on a
+    # A generator that is late by more than a twentieth of the median latency voids a round: with responses as slow as these it is on time on a
     # busy machine, too.
     result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=150", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=300", "--rate", "20", "--looks", "7,9", "--primary", "p50",
       options: [*SHORT, "--connections", "50", "--probe-duration", "0"])

@@ -16,7 +16,7 @@ class PumaRulesTest < TunerTest
   # How long something is looked for that shall not happen. A slow machine may miss it, and the test then passes.
   ABSENT_S = 0.5
 
-  # Each request is logged as it begins, and its answer tells who served it. /hold keeps its thread until the file "go" is there;
+  # Each request is logged as it begins, and its response tells who served it. /hold keeps its thread until the file "go" is there;
   # /backlog until somebody waits in the pool's todo list, or for ABSENT_S, and says which; /mark is marked as I/O-bound, if it can
   # be, and kept until another request has begun, or for ABSENT_S. All that comes to the todo list is counted.
   RACKUP = <<~RUBY
@@ -58,7 +58,7 @@ class PumaRulesTest < TunerTest
 
   def ask(socket, path) = socket.write("GET #{path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
-  # @return [Array<String>] the words of the answer's body
+  # @return [Array<String>] the words of the response's body
   def answer(socket)
     head = +""
     head << socket.readline until head.end_with?("\r\n\r\n")
@@ -107,7 +107,7 @@ class PumaRulesTest < TunerTest
         File.write(File.join(app.folder, "go"), "")
         answer(kept)
         answers = [answer(kept), answer(other)]
-        order = (rules_of(server)[:after_answer] == :park) ? %w[/hold /next /other] : %w[/hold /other /next]
+        order = (rules_of(server)[:after_response] == :park) ? %w[/hold /next /other] : %w[/hold /other /next]
         assert_equal order, answers.map { |words| words.drop(3) }.max_by(&:size)
       end
     end
@@ -121,7 +121,7 @@ class PumaRulesTest < TunerTest
         # The second thread has begun, and waits.
         File.write(File.join(app.folder, "go"), "")
         (_, thread, added, *), (_, next_thread, next_added, *) = Array.new(2) { answer(kept) }
-        inline = rules_of(server)[:after_answer] != :poll_todo
+        inline = rules_of(server)[:after_response] != :poll_todo
         assert_equal [inline ? 0 : 1, inline], [next_added.to_i - added.to_i, next_thread == thread]
       end
     end

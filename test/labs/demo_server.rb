@@ -44,7 +44,7 @@ class DemoServer
   # @return [Net::HTTPResponse]
   def get(path) = Net::HTTP.get_response("127.0.0.1", path, port)
 
-  # @return [Float] milliseconds from asking with all clients at once to the last answer
+  # @return [Float] milliseconds from asking with all clients at once to the last response
   def wall_ms(path, clients_count)
     began_s = now_s
     Array.new(clients_count) { Thread.new { get(path) } }.each(&:join)

@@ -10,7 +10,7 @@ class IntrospectionLabTest < TunerTest
 
   def lab = Lab.find("introspection")
 
-  test "counts follow from the answer's fields, answers are alike, and the report tells them" do
+  test "counts follow from the response's fields, responses are alike, and the report tells them" do
     skip "its gems are not installed: puma_tuner lab setup introspection --quick" if Lab::Gems.missing(lab.gems(quick: true)).any?
     finding = lab.call(Lab::Run.new(lab, quick: true, command: "puma_tuner lab run introspection --quick"))
     assert_counts(finding)

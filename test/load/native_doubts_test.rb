@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "scripted_server"
 
-# Answers that are quick and right by their status, and not the app's.
+# Responses that are quick and right by their status, and not the app's.
 class NativeDoubtsTest < TunerTest
   Load = PumaTuner::Load
   Request = Load::Request
@@ -25,7 +25,7 @@ class NativeDoubtsTest < TunerTest
       message = refused(*gets("/issues", "/projects", "/"), arrivals:) do |path|
         (path == "/") ? reply(200, "home") : reply(302, Location: "/login?back=#{path}")
       end
-      assert_match(%r{\Amost answers are redirects to /login \(302\): this would measure the redirect}, message)
+      assert_match(%r{\Amost responses are redirects to /login \(302\): this would measure the redirect}, message)
       assert_match(/, not the app\. Behind a login, send a session cookie/, message)
       assert_match(/list the status with expect:302 if it is meant/, message)
       refute_match(/elsewhere|back=/, message)

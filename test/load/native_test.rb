@@ -17,7 +17,7 @@ class NativeTest < TunerTest
     generator.run(mix: Load::Mix.new(requests:, data:), url_base: url, connections_count:, duration_s:, seed: 1, arrivals:)
   end
 
-  # An answer as it goes over the wire, to whoever asks; the connection ends with it.
+  # A response as it goes over the wire, to whoever asks; the connection ends with it.
   def with_bytes(*parts)
     listener = TCPServer.new("127.0.0.1", 0)
     serving = Thread.new do
@@ -43,7 +43,7 @@ class NativeTest < TunerTest
     socket.close
   end
 
-  # @return [Array<Hash{Symbol => Integer}>] every answer, of a raw file
+  # @return [Array<Hash{Symbol => Integer}>] every response, of a raw file
   def answers(path)
     names = %i[request intended_ns sent_ns answered_ns status body_bytes]
     File.readlines(path).drop(1).map { |line| names.zip(line.split(",").map(&:to_i)).to_h }
@@ -52,11 +52,11 @@ class NativeTest < TunerTest
   # @return [Integer] how long the slowest of these took, from when it was to be sent
   def longest_ns(answers) = answers.map { |answer| answer[:answered_ns] - answer[:intended_ns] }.max
 
-  # Little's law, up to what was under way at the two ends: of each client as much as the longest answer took.
+  # Little's law, up to what was under way at the two ends: of each client as much as the longest response took.
   def assert_obeys_littles_law(clients_count, outcome, think_s: 0)
     in_flight = outcome.throughput_per_s * (outcome.mean_ns / 1e9 + think_s)
     ends = clients_count * (outcome.max_ns / 1e9 + think_s) / (outcome.duration_ns / 1e9)
-    # Less, too, by the generator's own way from an answer to the next request.
+    # Less, too, by the generator's own way from a response to the next request.
     assert_includes (clients_count * 0.75 - ends)..(clients_count * 1.01 + ends), in_flight
     ends
   end
@@ -105,7 +105,7 @@ class NativeTest < TunerTest
     ScriptedServer.serve(answer) { |server| yield server.url }
   end
 
-  test "a closed loop is measured once each connection has had an answer" do
+  test "a closed loop is measured once each connection has had a response" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "raw.csv")
       outcome = with_late_client(0.5) { |url| run_native(url, connections_count: 10, duration_s: 0.4, generator: Load::Native.new(raw_path: path)) }
@@ -118,7 +118,7 @@ class NativeTest < TunerTest
       assert_equal [counted.size, drained.size], [outcome.counted_count, outcome.drained_count]
       assert_operator outcome.drained_count, :>, 0
       assert_equal [settling.size + after.size] * 2, [outcome.requests_count, outcome.statuses.values.sum]
-      # The late client's first answer is none of those that count.
+      # The late client's first response is none of those that count.
       assert_operator longest_ns(settling), :>=, 500_000_000
       assert_in_epsilon longest_ns(counted), outcome.max_ns, 2 * PumaTuner::Probe::Histogram::RELATIVE_ERROR
       assert_in_delta outcome.counted_count / 0.4, outcome.throughput_per_s, 1e-6
@@ -285,12 +285,12 @@ class NativeTest < TunerTest
       ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless"], ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"], [""]].each do |parts|
       with_bytes(*parts) do |url|
         outcome = run_native(url, connections_count: 1, duration_s: 0.1)
-        assert_match(/no request was answered; the first to fail: (the answer is no HTTP|closed before)/, outcome.complaint, parts.inspect)
+        assert_match(/no request was answered; the first to fail: (the response is not HTTP|closed before)/, outcome.complaint, parts.inspect)
       end
     end
   end
 
-  test "answers are told apart by request" do
+  test "responses are told apart by request" do
     by_path = ->(received, _) { (received.path == "/missing") ? 404 : 200 }
     ScriptedServer.serve(by_path) do |server|
       wrong = run_native(server.url, Request.new(path: "/", expected_statuses: [404]), Request.new(path: "/missing", expected_statuses: [404]))
@@ -301,7 +301,7 @@ class NativeTest < TunerTest
     end
   end
 
-  test "an answer must contain the text that is asked for" do
+  test "a response must contain the text that is asked for" do
     long = "x" * 300_000
     answer = ->(received, _) { ScriptedServer::Reply.new(200, {}, (received.path == "/late") ? "#{long}Welcome" : "#{long}Sorry") }
     ScriptedServer.serve(answer) do |server|
@@ -309,7 +309,7 @@ class NativeTest < TunerTest
       assert_nil right.complaint
       wrong = run_native(server.url, Request.new(path: "/sorry", expected_text: "Welcome"), duration_s: 0.3)
       assert_equal [wrong.requests_count] * 2, [wrong.unexpected_count, wrong.wrong_body_count]
-      assert_match(/had not the text/, wrong.complaint)
+      assert_match(/did not contain the expected text/, wrong.complaint)
     end
   end
 
@@ -361,7 +361,7 @@ class NativeTest < TunerTest
     ScriptedServer.serve(->(*) { 200 }) { |server| assert_nil run_native(server.url.sub("127.0.0.1", "localhost"), duration_s: 0.2).complaint }
   end
 
-  test "a raw file holds every answer" do
+  test "a raw file holds every response" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "raw.csv")
       outcome = ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) { |server| run_native(server.url, generator: Load::Native.new(raw_path: path)) }
@@ -402,7 +402,7 @@ class NativeTest < TunerTest
   test "what was measured before an interruption is kept where that is wanted" do
     ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
       running = Thread.new { run_native(server.url, duration_s: 30, generator: Load::Native.new(stoppable: true)) }
-      wait_until("some answers") { server.latencies_ns.size > 50 }
+      wait_until("some responses") { server.latencies_ns.size > 50 }
       running.raise(Interrupt)
       outcome = running.value
       assert_operator outcome.counted_count, :>, 40
@@ -434,7 +434,7 @@ class NativeTest < TunerTest
   test "a server that goes away ends a load, too" do
     [Load::Arrivals.closed, Load::Arrivals.open(200)].each do |arrivals|
       ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
-        stopping = Thread.new { wait_until("some answers") { server.latencies_ns.size > 50 } && server.stop }
+        stopping = Thread.new { wait_until("some responses") { server.latencies_ns.size > 50 } && server.stop }
         outcome = run_native(server.url, duration_s: 600, arrivals:)
         stopping.join
         assert outcome.refused
@@ -443,7 +443,7 @@ class NativeTest < TunerTest
     end
   end
 
-  # Each connection has one answer.
+  # Each connection has one response.
   def serve_one_by_one(listener, answered)
     loop do
       socket = listener.accept

@@ -14,20 +14,20 @@ class OutcomeTest < TunerTest
 
   test "has no complaint when all went well" do
     assert_nil outcome.complaint
-    assert_same (good = outcome), good.ensure_expected_answers
+    assert_same (good = outcome), good.ensure_expected_responses
   end
 
-  test "complains of wrong answers, broken connections and silence" do
+  test "complains of wrong responses, broken connections and silence" do
     {
-      {unexpected_count: 3, statuses: {"200" => 397, "500" => 3}} => /3 of 400 answers had an unexpected status \(200: 397, 500: 3\)/,
-      {unexpected_count: 3, wrong_body_count: 3} => /3 of 400 answers had not the text/,
-      {socket_errors_count: 2} => /2 connections broke or were refused, beside 400 answers/,
-      {socket_errors_count: 2, first_failure: "connecting: refused"} => /beside 400 answers; the first to fail: connecting: refused/,
+      {unexpected_count: 3, statuses: {"200" => 397, "500" => 3}} => /3 of 400 responses had an unexpected status \(200: 397, 500: 3\)/,
+      {unexpected_count: 3, wrong_body_count: 3} => /3 of 400 responses did not contain the expected text/,
+      {socket_errors_count: 2} => /2 connections broke or were refused, beside 400 responses/,
+      {socket_errors_count: 2, first_failure: "connecting: refused"} => /beside 400 responses; the first to fail: connecting: refused/,
       {unanswered_count: 5} => /5 requests were never answered, beside 400 that were/,
       {requests_count: 0, mean_ns: nil, statuses: {}} => /no request was answered/
     }.each do |changes, said|
       assert_match said, outcome(**changes).complaint
-      assert_match said, assert_raises(PumaTuner::InvalidMeasurement) { outcome(**changes).ensure_expected_answers }.message
+      assert_match said, assert_raises(PumaTuner::InvalidMeasurement) { outcome(**changes).ensure_expected_responses }.message
     end
   end
 

@@ -75,7 +75,7 @@ class RequestFileTest < TunerTest
       "GET / HTTP/1.1" => /word 3 is not understood; .*header:Name=value, body:…, expect:… and has:…/,
       "GET / has:" => /has: names no text/,
       "GET / has:a has:b" => /has: is given 2 times/,
-      "HEAD / has:a" => /answer to HEAD has no body/,
+      "HEAD / has:a" => /response to HEAD has no body/,
       "GET /{{id}}" => /{{id}} stands for a value of a data file, and none is given; name one with --data/,
       "GET / header:Accept" => /word 3 is no header; write header:Name=value/,
       "GET / 'header:A b=c'" => /is no header/,

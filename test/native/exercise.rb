@@ -22,7 +22,7 @@ class OddServer
     "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n", "SSH-2.0\r\n", ""
   ].map(&:freeze).freeze
 
-  # One answer in so many is not as it should be.
+  # One response in so many is not as it should be.
   ODD_EVERY = 8
 
   # @return [Integer] the process

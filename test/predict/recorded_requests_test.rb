@@ -22,7 +22,7 @@ class RecordedRequestsTest < TunerTest
     assert_equal [1 * MS, 5 * MS, 0], pieces(demand([2, 5, 1], [1, 0], wait_kinds: %w[io release], gc_ms: 6)).map { |piece| piece[1] }
   end
 
-  test "an answer leaves before the end of the last time with the GVL, however many locks cut it" do
+  test "a response leaves before the end of the last time with the GVL, however many locks cut it" do
     whole, cut = demand([5, 3], [1]), demand([5, 2, 0.5, 0.5], [1, 0, 0], wait_kinds: %w[io acquire release])
     [whole, cut].each { |demand| assert_equal 7 * MS, pieces(demand, early_ns: MS).sum(&:first) }
     assert_equal [5 * MS, 0], pieces(whole, early_ns: 4 * MS).map(&:first)

@@ -12,8 +12,8 @@ class RulesTest < TunerTest
     park, poll_todo, poll_inline = %i[park poll_todo poll_inline]
     families = {"5.6.9" => park, "6.6.1" => park, "7.0.4" => poll_todo, "7.1.0" => poll_inline, "7.2.1" => poll_inline,
                 "8.0.2" => poll_inline, nil => poll_inline}
-    families.each do |version, after_answer|
-      assert_equal after_answer, Rules.puma(version)[:after_answer], version.to_s
+    families.each do |version, after_response|
+      assert_equal after_response, Rules.puma(version)[:after_response], version.to_s
     end
     assert_equal [1, 0], [Rules.puma("6.0.0")[:gate], Rules.puma("7.0.0")[:gate]]
   end

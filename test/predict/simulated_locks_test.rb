@@ -116,7 +116,7 @@ class SimulatedLocksTest < TunerTest
   end
 
   # Two that log (1 ms, and 1 ms with the lock, in whose middle a write takes 1.5 ms) and one that computes, all there
-  # at 0; each answer closes its connection (queue_requests off), so that no look at it is in the way.
+  # at 0; each response closes its connection (queue_requests off), so that no look at it is in the way.
   #
   #     0     the acceptor hands out log A, which begins, and lines up for the GVL
   #     1     A has the lock

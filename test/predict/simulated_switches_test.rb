@@ -19,7 +19,7 @@ class SimulatedSwitchesTest < TunerTest
 
   def app(*demands, **options) = workload(endpoints: demands.map { |demand| endpoint_demand(demand) }, **options)
 
-  # After each answer the thread looks at its connection, which lets go of the GVL: the other one's turn.
+  # After each response the thread looks at its connection, which lets go of the GVL: the other one's turn.
   test "two threads that take turns pay for each burst, by whether a core is idle; one thread never does" do
     burst = app(steps(1), connections_count: 2)
     {["1x2", {}] => 1.1, ["1x2", {cores_count: 1}] => 1.04, ["1x1", {}] => 1.0}.each do |(text, machine_facts), each_ms|
@@ -63,7 +63,7 @@ class SimulatedSwitchesTest < TunerTest
   test "a worker bound to one core pays for each hand-over and switch what a busy machine does" do
     burst = app(steps(1), connections_count: 2)
     slow = machine(handoff_ns: 500 * US, **SWITCH).with(handoff_busy_ns: 10 * US)
-    # Each answer is followed by the hand-over to the other thread.
+    # Each response is followed by the hand-over to the other thread.
     assert_in_epsilon 1_000 / 1.6, simulate(burst, "1x2", on: slow).throughput_per_s, 1e-4
     assert_in_epsilon 1_000 / 1.05, simulate(burst, "1x2", on: slow, affinity: true).throughput_per_s, 1e-4
   end
@@ -100,7 +100,7 @@ class SimulatedSwitchesTest < TunerTest
     assert_in_epsilon 0.1 + 0.15, outcome.cores_used, 0.05
   end
 
-  test "without a reactor each answer closes its connection, and each request waits for the acceptor" do
+  test "without a reactor each response closes its connection, and each request waits for the acceptor" do
     work = app(steps(["sleep", 10]), connections_count: 4)
     accepting = machine(acceptor_cpu_ns: MS)
     assert_in_epsilon 400, simulate(work, "1x4", on: accepting).throughput_per_s, 0.01

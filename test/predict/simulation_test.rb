@@ -18,7 +18,7 @@ class SimulationTest < TunerTest
     refute_equal simulate(workload, "2x3").latencies_ns, simulate(workload, "2x3", seed: 2).latencies_ns
   end
 
-  test "an undisturbed request takes what it demands; Puma's own work after the answer keeps the thread" do
+  test "an undisturbed request takes what it demands; Puma's own work after the response keeps the thread" do
     outcome = simulate(workload(connections_count: 1).with(tail_cpu_ns: MS), "1x1")
     assert_equal [22 * MS], outcome.latencies_ns.uniq # as the next request waits for the thread
     assert_in_delta 1_000 / 22.0, outcome.throughput_per_s, 0.01

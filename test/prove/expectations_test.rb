@@ -41,10 +41,10 @@ class ExpectationsTest < TunerTest
   end
 
   test "of a variant that fails clearly more, nothing good is shown" do
-    failure = PumaTuner::Prove::Failure.new(variant: "recommended", attempts_count: 6, all_count: 14, reason: "2 of 10 answers had an unexpected status (500: 2)", clearly_more: true)
+    failure = PumaTuner::Prove::Failure.new(variant: "recommended", attempts_count: 6, all_count: 14, reason: "2 of 10 responses had an unexpected status (500: 2)", clearly_more: true)
     found = Expectations.parse(["throughput >= 1.4", "p99 not worse"]).judge(verdict.with(failures: [failure]))
     assert_equal [false, false], found.map(&:shown)
-    assert_match(/\Ait failed in 6 of 14 rounds: 2 of 10 answers/, in_words(found.first.reason))
+    assert_match(/\Ait failed in 6 of 14 rounds: 2 of 10 responses/, in_words(found.first.reason))
   end
 
   test "outcomes are shown as they are" do

@@ -127,7 +127,7 @@ class JudgeTest < TunerTest
     runner = FakeRunner.new(factor:)
     trials = Array.new(attempts_count) do |attempt|
       VARIANTS.each_with_index.map do |variant, position|
-        void = PumaTuner::Prove::Void.failed("2 of 10 answers had an unexpected status (500: 2)") if failing.fetch(variant.name, []).include?(attempt)
+        void = PumaTuner::Prove::Void.failed("2 of 10 responses had an unexpected status (500: 2)") if failing.fetch(variant.name, []).include?(attempt)
         runner.call(variant, round: attempt, position:).with(void:)
       end
     end

@@ -6,8 +6,8 @@ require "support/trials"
 class ProofTest < TunerTest
   include Trials
 
-  # An app whose answers grow from trial to trial, as a list does that requests add to; a variant's may be longer.
-  class GrowingAnswers < Trials::FakeRunner
+  # An app whose responses grow from trial to trial, as a list does that requests add to; a variant's may be longer.
+  class GrowingResponses < Trials::FakeRunner
     attr_reader :outcomes
 
     # @param extra_bytes [Integer] of what is not the baseline
@@ -35,12 +35,12 @@ class ProofTest < TunerTest
   end
 
   # Alike at the look, and not in the rounds.
-  class Late < GrowingAnswers
+  class Late < GrowingResponses
     def look(variant) = [super.first, answered(Trials::VARIANTS.first)]
   end
 
   # An app that somebody changes after the second round.
-  class Changing < GrowingAnswers
+  class Changing < GrowingResponses
     def together(order, round:)
       super.map { |trial| trial.with(fingerprint: {[:ruby, nil] => (round < 2) ? "3.4.5" : "3.4.6"}) }
     end
@@ -53,7 +53,7 @@ class ProofTest < TunerTest
   end
 
   test "answers that grow in all variants alike are no difference between them, nor from the noise before" do
-    verdict = prove(GrowingAnswers.new(factor: 1.5))
+    verdict = prove(GrowingResponses.new(factor: 1.5))
     assert_equal [6, 0], [verdict.rounds_count, verdict.voided_count]
     assert_equal :better, verdict.comparison("recommended", "throughput").outcome
   end
@@ -65,12 +65,12 @@ class ProofTest < TunerTest
   end
 
   test "rounds that scatter so much that no change could be seen end early, with a verdict that shows nothing" do
-    verdict = prove(GrowingAnswers.new(noise_ratio: 0.9), rounds_count: 8)
+    verdict = prove(GrowingResponses.new(noise_ratio: 0.9), rounds_count: 8)
     assert_equal [false, 6, :not_shown], [verdict.complete, verdict.rounds_count, verdict.comparison("recommended", "throughput").outcome]
     assert_match(/would not show a change of 100/, in_words(verdict.stopped_because))
   end
 
-  test "answers that are longer in one variant are" do
+  test "responses that are longer in one variant are" do
     verdict = prove(Late.new(extra_bytes: 300))
     assert_equal [false, 0], [verdict.complete, verdict.rounds_count]
     assert_match(/are of 1500 bytes with today, and of 1800 bytes with recommended/, in_words(verdict.stopped_because))

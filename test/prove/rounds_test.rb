@@ -116,9 +116,9 @@ class RoundsTest < TunerTest
 
   test "a validity check that fails for a whole round voids all of its trials" do
     calls = 0
-    trials = rounds(check: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: PumaTuner::Statement.of(:told, text: "the answers differ")) if (calls += 1) == 2 }).call
+    trials = rounds(check: ->(_) { PumaTuner::Prove::Void.new(kind: :unlike, detail: PumaTuner::Statement.of(:told, text: "the responses differ")) if (calls += 1) == 2 }).call
     assert_equal 14, trials.size
-    assert_equal ["the answers differ"] * 2, trials.filter_map { |trial| in_words(trial.void&.detail) }
+    assert_equal ["the responses differ"] * 2, trials.filter_map { |trial| in_words(trial.void&.detail) }
   end
 
   test "void rounds with others between them are no reason to give up" do

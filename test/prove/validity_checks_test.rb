@@ -15,12 +15,12 @@ class ValidityChecksTest < TunerTest
 
   def broken(conditions = {}, outcome: self.outcome, arrivals: CLOSED, **) = Prove::ValidityChecks.failed(outcome, conditions, arrivals:, **)&.then { |void| in_words(void.detail) }
 
-  test "a quiet trial with right answers breaks none" do
+  test "a quiet trial with right responses breaks none" do
     assert_nil broken({"foreign_cpu_ratio" => 0.02, "stolen_ratio" => 0, "throttled_count" => 0, "generator_cpu_ratio" => 0.2, "in_flight_ratio" => 0.98})
   end
 
-  test "wrong answers" do
-    assert_match(/3 of 1000 answers had an unexpected status/, broken(outcome: outcome(unexpected_count: 3)))
+  test "wrong responses" do
+    assert_match(/3 of 1000 responses had an unexpected status/, broken(outcome: outcome(unexpected_count: 3)))
     assert_match(/no request was answered/, broken(outcome: outcome(requests_count: 0)))
   end
 
@@ -56,8 +56,8 @@ class ValidityChecksTest < TunerTest
 
   def unequal(one, other) = Prove::ValidityChecks.unequal_bodies({"a" => outcome(body_bytes_ranges: one), "b" => outcome(body_bytes_ranges: other)})
 
-  test "answers of other lengths are not the same answers" do
-    assert_match(/the answers to request 1 are of 5 bytes with a, and of 3700 bytes with b/, unequal([[5, 5]], [[3_700, 3_700]]))
+  test "responses of other lengths are not the same" do
+    assert_match(/the responses to request 1 are of 5 bytes with a, and of 3700 bytes with b/, unequal([[5, 5]], [[3_700, 3_700]]))
     assert_match(/request 2/, unequal([[5, 5], [100, 110]], [[5, 5], [200, 210]]))
     assert_nil unequal([[5, 5], [1_000, 1_004]], [[5, 5], [1_006, 1_010]])
     assert_nil unequal([[5, 5], nil], [[5, 5], [10, 10]])

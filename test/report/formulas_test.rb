@@ -15,7 +15,7 @@ class ReportFormulasTest < TunerTest
                   "flow ms" => "45.0 -10.0%"}, told(one))
   end
 
-  test "a formula without an answer has a dash" do
+  test "a formula without a response has a dash" do
     one = forecast("1x5", 100)
     one = one.with(closed_forms: one.closed_forms.with(amdahl_per_s: nil, flow_equivalent_mean_ns: nil))
     assert_equal ["-", "-"], told(one).values_at("Amdahl", "flow ms")

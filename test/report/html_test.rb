@@ -172,7 +172,7 @@ class ReportHtmlTest < TunerTest
   test "a void round is drawn apart, with its reason" do
     page = markup(html)
     assert_equal 7, page.scan('<tr class="round').size
-    assert_match(%r{<tr class="round void">.*?<title>void: 2 of 1552 answers had an unexpected status \(500: 2\)</title>}m, page)
+    assert_match(%r{<tr class="round void">.*?<title>void: 2 of 1552 responses had an unexpected status \(500: 2\)</title>}m, page)
   end
 
   test "a proof on its own tells what it found in its title, and shows its charts with a line on how to read each" do

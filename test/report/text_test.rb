@@ -201,7 +201,7 @@ class ReportTextTest < TunerTest
   test "a void trial's reason is told, and nothing where none was void" do
     told = text(TuningFixture.verdict).gsub(/\s+/, " ")
     assert_includes told, "Void and run again, in whole rounds: 2 trials."
-    assert_includes told, "round 3, recommended: 2 of 1552 answers had an unexpected status (500: 2)"
+    assert_includes told, "round 3, recommended: 2 of 1552 responses had an unexpected status (500: 2)"
     assert_includes text(TuningFixture.verdict(voided: false)), "No trial was void."
   end
 

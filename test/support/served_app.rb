@@ -114,7 +114,7 @@ class ServedApp
     FileUtils.remove_entry(@folder)
   end
 
-  # For tests with a collector: the client has its answer before the server has recorded it.
+  # For tests with a collector: the client has its response before the server has recorded it.
   module Observing
     # @param requests_count [Integer] to wait for
     # @return [PumaTuner::Probe::Observation] of that many at least

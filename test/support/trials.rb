@@ -32,7 +32,7 @@ module Trials
     def expected_s = 0.0
 
     def call(variant, round:, position:)
-      void = PumaTuner::Prove::Void.failed("2 of 10 answers had an unexpected status (500: 2)") if @void_at.include?(@calls)
+      void = PumaTuner::Prove::Void.failed("2 of 10 responses had an unexpected status (500: 2)") if @void_at.include?(@calls)
       @calls += 1
       PumaTuner::Prove::Trial.new(variant: variant.name, round:, position:, values: values(variant), requests_count: 1_000, void:,
         **@facts.call(variant, round))

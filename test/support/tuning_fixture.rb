@@ -369,7 +369,7 @@ module TuningFixture
   end
 
   def void_round(other)
-    [trial("today", 2, 219.0), trial(other, 2, 388.0).with(position: 1, void: Prove::Void.failed("2 of 1552 answers had an unexpected status (500: 2)"))]
+    [trial("today", 2, 219.0), trial(other, 2, 388.0).with(position: 1, void: Prove::Void.failed("2 of 1552 responses had an unexpected status (500: 2)"))]
   end
 
   def trial(variant, round, throughput_per_s)

@@ -6,12 +6,12 @@ module OtherGenerators
   # Sends one request with h2load (of nghttp2, 1.40 or newer), over HTTP/1.1, for cross-checks.
   #
   # What h2load's figures are worth here:
-  # - Latencies are from its log, a line per answer, in microseconds, each from when the request was really sent.
-  # - Even arrivals are dealt out to its connections (`--rps`), each of which waits for its answer before it sends again. What
+  # - Latencies are from its log, a line per response, in microseconds, each from when the request was really sent.
+  # - Even arrivals are dealt out to its connections (`--rps`), each of which waits for its response before it sends again. What
   #   was due meanwhile is sent late and counted from then: a server that stands still costs each connection one slow
   #   request, and the others look quick (docs/measured/stall.md).
   # - It runs for whole seconds; other durations are rounded up.
-  # - A server that nobody listens on is no error to it: there are no answers then.
+  # - A server that nobody listens on is no error to it: there are no responses then.
   # - It takes headers by its command line only, which whoever is on this machine can read (`ps`): no secrets there (docs/reference/secrets.md).
   # - One request only: it can't send a mix. HEAD, Poisson arrivals, think time, bounded reuse and unix sockets are refused.
   class H2load < Program

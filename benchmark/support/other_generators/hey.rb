@@ -7,7 +7,7 @@ module OtherGenerators
   #
   # What hey's figures are worth here:
   # - Times are whole tenths of a millisecond, so is mean_ns of an open loop. In a closed loop mean_ns is Little's law.
-  # - Even arrivals are dealt out to its connections (`-q`), each of which waits for its answer before it sends again, and
+  # - Even arrivals are dealt out to its connections (`-q`), each of which waits for its response before it sends again, and
   #   what was due meanwhile is never sent. While the server stands still no request is late, for there are none; latency
   #   counts from when one was really sent (docs/measured/stall.md).
   # - Percentiles are of the first million answers.

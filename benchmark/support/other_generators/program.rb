@@ -52,7 +52,7 @@ module OtherGenerators
     end
 
     def refuse_text(mix)
-      refuse("does not look at what an answer contains, as has: asks for") if mix.requests.any?(&:expected_text)
+      refuse("does not look at what a response contains, as has: asks for") if mix.requests.any?(&:expected_text)
     end
 
     def refuse_reuse(arrivals)

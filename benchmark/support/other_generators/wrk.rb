@@ -7,9 +7,9 @@ module OtherGenerators
   # Sends a mix with wrk (4.0 or newer). One thread: it can send more than a Ruby server on the same machine can answer.
   #
   # What wrk's figures are worth here:
-  # - mean_ns is Little's law, so it also holds the moments between an answer and the next request, and connecting.
+  # - mean_ns is Little's law, so it also holds the moments between a response and the next request, and connecting.
   # - Percentiles are of wrk's own samples, from the first byte sent to the last received, with the invented ones taken
-  #   out again (WrkCorrection). They are kept only if exactly one sample per answer is left, and together these fit into
+  #   out again (WrkCorrection). They are kept only if exactly one sample per response is left, and together these fit into
   #   connections x duration. Connecting is not part of them.
   # - Being a closed loop, it sends less while the server is slow. That is the load; it is not corrected for.
   # - Answers cannot be told apart by request, so one is unexpected when no request of the mix expects its status.
@@ -34,7 +34,7 @@ module OtherGenerators
       Dir.mktmpdir("puma_tuner") do |folder|
         script = File.join(folder, "mix.lua")
         File.binwrite(script, WrkScript.new(mix, seed).to_s)
-        # No answer can take longer than the run, so with this limit none is dropped from the histogram.
+        # No response can take longer than the run, so with this limit none is dropped from the histogram.
         command = [executable, "-t1", "-c#{connections_count}", "-d#{whole_s}", "-T#{whole_s + 1}", "-s", script, url_base]
         outcome(figures(output_of(command, whole_s)), mix, connections_count)
       end

@@ -3,7 +3,7 @@
 module OtherGenerators
   # The Lua program that makes wrk send a mix, count statuses, and hand over its histogram.
   #
-  # wrk tells a script neither which connection asks for a request nor which request an answer belongs to. So answers
+  # wrk tells a script neither which connection asks for a request nor which request a response belongs to. So responses
   # are counted by status for the mix as a whole.
   class WrkScript
     # Begins the line with our figures, among those that wrk prints.

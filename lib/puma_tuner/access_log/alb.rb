@@ -9,7 +9,7 @@ module PumaTuner
     #   https 2026-10-10T13:55:36.123456Z app/my-lb/50dc 192.0.2.1:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366
     #     "GET https://www.example.com:443/articles/42?q=a HTTP/2.0" "curl/8.5" …
     #
-    # The instant is that of the answer; the three times before the status lead back to the request.
+    # The instant is that of the response; the three times before the status lead back to the request.
     module Alb
       LINE = %r{\A(?:https?|h2|grpcs?|wss?)[ ](\S+Z)[ ]\S+[ ]\S+[ ]\S+[ ]
         (-?[\d.]+)[ ](-?[\d.]+)[ ](-?[\d.]+)[ ](\d{3}|-)[ ]\S+[ ]\S+[ ]\S+[ ]"([A-Z]+)[ ]\w+://[^/ ]+(/\S*)[ ]}x

@@ -7,7 +7,7 @@ module PumaTuner
     # Puma with an app that does nothing: one process, five threads, as a server under test is started, with the gems
     # that this program runs with.
     class EmptyApp
-      # Puma 6 leaves a pool thread with its connection for 0.2 s after an answer, before the reactor gets it; so short
+      # Puma 6 leaves a pool thread with its connection for 0.2 s after a response, before the reactor gets it; so short
       # a load would hardly see the reactor.
       RACKUP = <<~RUBY
         never_park = lambda do
@@ -61,10 +61,10 @@ module PumaTuner
       # @return [Load::Outcome]
       # @raise [InvalidMeasurement]
       def load(connections_count, arrivals, duration_s)
-        self.class.traffic(connections_count, arrivals).send_to(@server.url, duration_s:).ensure_expected_answers
+        self.class.traffic(connections_count, arrivals).send_to(@server.url, duration_s:).ensure_expected_responses
       end
 
-      # From now on each connection goes back to the reactor after an answer, whatever the Puma.
+      # From now on each connection goes back to the reactor after a response, whatever the Puma.
       def never_park
         socket = connect
         ask(socket, "/never_park")
@@ -75,7 +75,7 @@ module PumaTuner
       # @return [TCPSocket]
       def connect = TCPSocket.new("127.0.0.1", port)
 
-      # Waits for the answer.
+      # Waits for the response.
       def ask(socket, path = "/")
         socket.write("GET #{path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
         socket.readpartial(4_096)

@@ -7,7 +7,7 @@ module PumaTuner
       TURNS_COUNT = 5
       TURN_S = 0.5
 
-      # Each client rests for a millisecond after an answer, far longer than Puma looks whether there is more to read:
+      # Each client rests for a millisecond after a response, far longer than Puma looks whether there is more to read:
       # so every request goes through the reactor. Eight of them keep the server about as busy as one whose settings
       # matter. (Alone on a machine that sleeps in between, each request costs two to four times as much: cold caches,
       # and nobody waits for it.)

@@ -136,7 +136,7 @@ module PumaTuner
         {reactor_register_cpu_ns: register_ns, reactor_wakeup_cpu_ns: total_ns - register_ns}
       end
 
-      # A judgement: to write a request and to read an answer are a system call each, and a look at who is ready each.
+      # A judgement: to write a request and to read a response are a system call each, and a look at who is ready each.
       def halves(cpu_ns) = {client_send_cpu_ns: cpu_ns / 2, client_receive_cpu_ns: cpu_ns - cpu_ns / 2}
 
       def calibrated(app, client)
@@ -150,7 +150,7 @@ module PumaTuner
       def tail_cpu_ns
         @progress.stage("Puma's pool threads", Tail.expected_s) do |stage|
           ns, requests_count = Tail.new(duration_s: [Tail::DURATION_S * @effort_ratio, 0.5].max).call
-          stage.note("#{Units.duration(ns)} after an answer (#{requests_count} requests)")
+          stage.note("#{Units.duration(ns)} after a response (#{requests_count} requests)")
           ns
         end
       end

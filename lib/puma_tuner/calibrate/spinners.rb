@@ -14,7 +14,7 @@ module PumaTuner
       # What one got done in a window. count: steps; cpu_ns: the CPU time they took
       Work = Data.define(:count, :cpu_ns)
 
-      Spinner = Data.define(:process, :orders, :answers)
+      Spinner = Data.define(:process, :orders, :replies)
 
       # @param count [Integer]
       # @yieldparam spinners [Spinners] gone afterwards
@@ -27,12 +27,12 @@ module PumaTuner
       end
 
       # In the child: a line for each window, with its beginning and its end.
-      def self.serve(orders, answers)
-        answers.sync = true
-        answers.puts("ready")
+      def self.serve(orders, replies)
+        replies.sync = true
+        replies.puts("ready")
         while (line = orders.gets)
           began_ns, until_ns = line.split.map { |word| Integer(word) }
-          answers.puts(work_between(began_ns, until_ns).to_h.values.join(" "))
+          replies.puts(work_between(began_ns, until_ns).to_h.values.join(" "))
         end
       end
 
@@ -61,7 +61,7 @@ module PumaTuner
 
       def start(count)
         count.times { start_one }
-        @children.each { |child| answer_of(child) }
+        @children.each { |child| reply_of(child) }
       end
 
       # @param count [Integer] of those that compute; the others rest
@@ -84,7 +84,7 @@ module PumaTuner
 
       def stop
         @children.each do |child|
-          [child.orders, child.answers].each(&:close)
+          [child.orders, child.replies].each(&:close)
           child.process.stop
         end
         @children = []
@@ -94,13 +94,13 @@ module PumaTuner
 
       def start_one
         theirs, orders = IO.pipe
-        answers, their_answers = IO.pipe
+        replies, their_replies = IO.pipe
         process = Host::Child.new(*FreshRuby.words("PumaTuner::Calibrate::Spinners.serve($stdin, $stdout)"), in: theirs,
-          out: their_answers)
-        @children << Spinner.new(process:, orders:, answers:)
+          out: their_replies)
+        @children << Spinner.new(process:, orders:, replies:)
         process.start
       ensure
-        [theirs, their_answers].each { |io| io&.close }
+        [theirs, their_replies].each { |io| io&.close }
       end
 
       def order(count, began_ns, until_ns)
@@ -109,13 +109,13 @@ module PumaTuner
 
       def collect(count)
         @children.first(count).map do |child|
-          steps_count, cpu_ns = answer_of(child).split.map { |word| Integer(word) }
+          steps_count, cpu_ns = reply_of(child).split.map { |word| Integer(word) }
           Work.new(count: steps_count, cpu_ns:)
         end
       end
 
-      def answer_of(child)
-        child.answers.gets or raise InvalidMeasurement,
+      def reply_of(child)
+        child.replies.gets or raise InvalidMeasurement,
           "a process that was to compute has ended. Is there memory for it?"
       end
     end

@@ -30,7 +30,7 @@ module PumaTuner
       def self.during(pid)
         before = of(pid)
         value = yield
-        # An answer leaves before the thread has finished with its request.
+        # A response leaves before the thread has finished with its request.
         sleep(0.02)
         [of(pid) - before, value]
       end

@@ -13,9 +13,9 @@ module PumaTuner
           [:path, :list, "PATH,…", "paths to request", {default: "/"}],
           [:requests, :file, "FILE", "file of requests and their weights " \
             "(docs/reference/requests.md), instead of --path"],
-          [:rate, :count, "RATE", "requests per second, sent whether or not there are answers (open loop)",
+          [:rate, :count, "RATE", "requests per second, sent whether or not responses have come (open loop)",
             {limits: 1..200_000}],
-          [:connections, :count, "N", "clients that each send their next request when the answer is there (closed " \
+          [:connections, :count, "N", "clients that each send their next request when the response is there (closed " \
             "loop); in an open loop, the most that may be open", {limits: 1..10_000}],
           [:duration, :seconds, "SECONDS", "how long is measured", {limits: ..3_600}],
           [:load, :switch, nil, "send requests to the app; without, its own traffic is measured"],
@@ -58,7 +58,7 @@ module PumaTuner
           [:anywhere, :flag, nil, "send to another machine, too: only to what is yours"],
           [:self_test, :flag, nil, "needs no URL: does the load generator tell the truth of " \
             "a server that stands still?"],
-          [:raw, :file, "FILE", "file for a line of CSV per answer"]
+          [:raw, :file, "FILE", "file for a line of CSV per response"]
         ],
         "Measurement" => [
           [:warmup, :seconds, "SECONDS", "load before what is measured, at least; " \
@@ -86,7 +86,7 @@ module PumaTuner
           [:affinity, :switch, nil, "predict workers that are each bound to a core (`prove --variant " \
             "bound:affinity=on` measures it)"],
           [:queue_requests, :switch, nil, "predict Puma with its reactor; " \
-            "without (queue_requests false), every answer closes its connection", {default: true}],
+            "without (queue_requests false), every response closes its connection", {default: true}],
           [:capacity, :flag, nil, "find the highest rate at which all --max-p hold; " \
             "the most connections, with --connections"],
           [:percentiles, :list, "P,…", "percentiles of the latency to tell, such as 50,95,99.9"],
@@ -122,7 +122,7 @@ module PumaTuner
             {default: "1.2", limits: 0..3_600}],
           [:allow, :texts, "KEY", "what may differ though it is not declared: " \
             "the beginning of a fingerprint's key, such as \"gem rack\""],
-          [:bodies_may_differ, :flag, nil, "compare though the answers differ in length"],
+          [:bodies_may_differ, :flag, nil, "compare though the responses differ in length"],
           [:busy_machine, :flag, nil, "count rounds though others on the machine have disturbed them"],
           [:resume, :flag, nil, "go on where an interrupted run with the same options ended"],
           [:false_alarms, :count, "N", "run so many proofs of the baseline against itself, short, " \
@@ -139,7 +139,7 @@ module PumaTuner
             {usual: "the profiler's usual", limits: 10..1_000_000}],
           [:outliers, :flag, nil, "keep only outliers: the slowest requests, or with far more GVL wait or GC"],
           [:request, :text, "PATH", "single requests of it, one at a time, " \
-            "from Puma's taking to the end of the answer"],
+            "from Puma's taking to the end of the response"],
           [:times, :count, "N", "requests with --request or --url",
             {usual: "20; 1 of a profiler that follows every call", limits: 1..10_000}],
           [:token, :text, "TOKEN", "the one that PumaTuner::ProfilerMiddleware knows, for --url"],

@@ -10,9 +10,9 @@ module PumaTuner
     # A server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, VictoriaMetrics.
     #
     # Each fault is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused, an
-    # answer that is partial by its own word.
+    # response that is partial by its own word.
     class Prometheus
-      # One line of an answer. labels: {name => value}; values: {seconds since 1970 => Float}
+      # One line of a response. labels: {name => value}; values: {seconds since 1970 => Float}
       Series = Data.define(:labels, :values) do
         # @return [String]
         # @raise [InvalidMeasurement] when somebody has taken it off, and what is left means something else
@@ -81,10 +81,10 @@ module PumaTuner
 
       def ask(path, get: false, **parameters)
         response = exchange(path, parameters, get)
-        answer = parsed(response)
-        raise Unanswered, refusal(answer) unless answer["status"] == "success"
-        @warnings |= [*answer["warnings"], *("some of its storage did not answer (isPartial)" if answer["isPartial"])]
-        answer.fetch("data")
+        document = parsed(response)
+        raise Unanswered, refusal(document) unless document["status"] == "success"
+        @warnings |= [*document["warnings"], *("some of its storage did not answer (isPartial)" if document["isPartial"])]
+        document.fetch("data")
       rescue KeyError => error
         raise Unanswered, "#{self} answered something that no Prometheus does: #{error.message}"
       end
@@ -123,16 +123,16 @@ module PumaTuner
       end
 
       def parsed(response)
-        answer = JSON.parse(response.body)
-        raise JSON::ParserError unless answer.is_a?(Hash)
-        answer
+        document = JSON.parse(response.body)
+        raise JSON::ParserError unless document.is_a?(Hash)
+        document
       rescue JSON::ParserError
         raise Unanswered, "#{self} answered #{response.code} and no JSON: that is no Prometheus' API. " \
           "Behind a proxy, give the path before /api/v1, too"
       end
 
-      def refusal(answer)
-        kind, message = answer.values_at("errorType", "error")
+      def refusal(document)
+        kind, message = document.values_at("errorType", "error")
         if kind == "timeout" || message.to_s.match?(/too many samples|timed out/)
           return "#{self} gave up a query after its own limit: #{message}. " \
             "Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand"

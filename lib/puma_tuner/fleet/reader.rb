@@ -27,7 +27,7 @@ module PumaTuner
       # @return [Comparison]
       # @raise [Unanswered, InvalidMeasurement]
       def call(command: nil)
-        # This query comes first, as its answer tells what time it is over there.
+        # This query comes first, as its response tells what time it is over there.
         @prometheus.instant("vector(1)", Time.now.to_i)
         prepare
         groups = @question.selectors.zip(@windows, NAMES).map do |selector, window, name|
@@ -133,7 +133,7 @@ module PumaTuner
         [
           *@health.of_clock,
           *groups.flat_map { |group| @health.warnings(*group.values_at(:name, :selector, :window, :spans)) },
-          *@prometheus.warnings.map { |text| "Prometheus says that its answer is partial: #{text}" },
+          *@prometheus.warnings.map { |text| "Prometheus says that its response is partial: #{text}" },
           *groups.select { |group| group[:restarts_count]&.positive? }.map { |group| restarts(group) }
         ]
       end

@@ -33,7 +33,7 @@ module PumaTuner
         raise UsageError, "#{option} #{text}: write a time such as 2026-03-02 or 2026-03-02T10:00:00Z"
       end
 
-      # More spans are more than a Prometheus answers with (11,000 for each series), and than anybody needs.
+      # More spans are more than a Prometheus returns (11,000 for each series), and than anybody needs.
       const_set(:SPANS_MAX, 3_000)
 
       # Hours for days, minutes for hours: some hundred spans, however long the window.

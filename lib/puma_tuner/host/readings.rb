@@ -12,7 +12,7 @@ module PumaTuner
     Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns,
       :throttled_count) do
       # @param server [ServerProcess]
-      # @param meter [Asking, nil]
+      # @param meter [SignalQuery, nil]
       def self.take(server, meter)
         pids = server.pids
         clocks = pids.map { |pid| Probe::Processes.cpu_ns(pid) }

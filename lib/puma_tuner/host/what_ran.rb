@@ -8,7 +8,7 @@ module PumaTuner
       module_function
 
       # @param server [ServerProcess] that serves
-      # @param meter [Asking]
+      # @param meter [SignalQuery]
       # @param facts [Hash{Array(Symbol, String) => String}] what is known of it besides, such as its files
       # @return [Hash{Array(Symbol, String) => String}] see Probe::Fingerprint; in the order of people's texts
       def of(server, meter, facts = {})

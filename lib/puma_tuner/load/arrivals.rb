@@ -7,7 +7,7 @@ module PumaTuner
     # it knows clients, groups and recorded instants, and no range to draw from. What both have, they have in the same
     # units.
     #
-    # kind: "closed": a connection sends its next request think_ns after the answer; "even" or "poisson": open, at
+    # kind: "closed": a connection sends its next request think_ns after the response; "even" or "poisson": open, at
     #   rate_per_s whatever the server does, evenly spaced or by chance
     # rate_per_s: of an open loop, else nil; think_ns: of a closed one, else 0
     # reuse: requests over one connection before it is made anew, a Range from which each connection draws; nil: no end

@@ -34,7 +34,7 @@ module PumaTuner
       # @param anywhere [Boolean] whether another machine may be meant
       # @return [Outcome]
       # @raise [UsageError] for anything but this machine, and for what the tool can't do
-      # @raise [LoadToolFailed] when the tool is missing or gives no answer
+      # @raise [LoadToolFailed] when the tool is missing or gives no response
       def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed, anywhere: false)
         ensure_address(url_base, anywhere)
         unless connections_count.positive?

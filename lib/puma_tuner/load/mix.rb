@@ -52,7 +52,7 @@ module PumaTuner
         data.rows.shuffle(random: Random.new(seed)).lazy.map { |row| template.filled(row) }
       end
 
-      # @param status [Integer] of an answer to an unknown request of this mix
+      # @param status [Integer] of a response to an unknown request of this mix
       # @return [Boolean] whether any request of the mix expects it
       def expects?(status) = requests.any? { |request| request.expects?(status) }
     end

@@ -6,7 +6,7 @@ require "rbconfig"
 module PumaTuner
   module Load
     # Our own generator: one process that does nothing else, its loop in C (ext/puma_tuner_load). Requests leave when
-    # they are meant to, latency counts from then, every answer is told apart by request and checked.
+    # they are meant to, latency counts from then, every response is told apart by request and checked.
     class Native < Generator
       DRAIN_S = 10
 
@@ -58,10 +58,10 @@ module PumaTuner
         end
       end
 
-      # @param raw_path [String, nil] file for a line of CSV per answer
+      # @param raw_path [String, nil] file for a line of CSV per response
       # @param core [Integer, nil] the one it is bound to
       # @param stoppable [Boolean] whether Ctrl-C ends the load early with an outcome, and not with an Interrupt
-      # @param drain_s [Numeric] how long answers are waited for after the last request was due
+      # @param drain_s [Numeric] how long responses are waited for after the last request was due
       # @param settling_limit_s [Numeric, nil] see SETTLING_LIMITS_S; nil: by the load's duration
       def initialize(raw_path: nil, core: nil, stoppable: false, drain_s: DRAIN_S, settling_limit_s: nil)
         @raw_path = raw_path && File.expand_path(raw_path)

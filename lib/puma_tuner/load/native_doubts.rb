@@ -2,10 +2,10 @@
 
 module PumaTuner
   module Load
-    # Decides whether the answers are those that were meant: a login page, or an error page that says 200, is quick and
-    # tells nothing of the app.
+    # Decides whether the responses are those that were meant: a login page, or an error page that says 200, is quick
+    # and tells nothing of the app.
     class NativeDoubts
-      # Every page of an app is longer; a heartbeat's answer is not, but an app has no three of them.
+      # Every page of an app is longer; a heartbeat's response is not, but an app has no three of them.
       ALIKE_BYTES_MAX = 512
       ALIKE_PATHS_MIN = 3
 
@@ -22,7 +22,7 @@ module PumaTuner
       # @raise [InvalidMeasurement] when more than half of the mix was redirected, and nobody said that this is meant
       def ensure_no_redirects
         return self unless @figures[:redirected]
-        raise InvalidMeasurement, "most answers are redirects to #{locations} (#{redirect_statuses.join(", ")}): " \
+        raise InvalidMeasurement, "most responses are redirects to #{locations} (#{redirect_statuses.join(", ")}): " \
           "this would measure the redirect, not the app. #{cure}, " \
           "or list the status with expect:#{redirect_statuses.first} if it is meant (docs/reference/requests.md)."
       end

@@ -12,7 +12,7 @@ module PumaTuner
         @name = name
         @connections_count = connections_count
         # The duration is less than was asked for when the load was stopped; neither settling nor waiting for the last
-        # answers is part of it.
+        # responses is part of it.
         @duration_ns = (figures[:elapsed_ns] - figures[:settling_ns]).clamp(1, (duration_s * Units::NS_PER_S).round)
         @arrivals = arrivals
       end
@@ -33,11 +33,11 @@ module PumaTuner
 
       private
 
-      # In an open loop this is the rate at which answers came while requests were sent: those that a server too slow
-      # for the rate gives afterwards are no throughput of it. The time before the first answer is left out, as the
+      # In an open loop this is the rate at which responses came while requests were sent: those that a server too slow
+      # for the rate gives afterwards are no throughput of it. The time before the first response is left out, as the
       # requests that are under way at the end are.
       def throughput_per_s
-        in_time_count, first_ns = @figures.values_at(:in_time_count, :first_answer_ns)
+        in_time_count, first_ns = @figures.values_at(:in_time_count, :first_response_ns)
         unless @arrivals.open? && in_time_count > 1 && @duration_ns > first_ns
           return latency.count.fdiv(@duration_ns) * Units::NS_PER_S
         end

@@ -5,10 +5,10 @@ module PumaTuner
     # The outcome of one load, as the client saw it.
     #
     # url: of the server; generator: name and version; seed: of the requests' order and of chance
-    # arrivals: closed or open loop, in words; think_ns: of a closed loop, between an answer and the next request
-    # duration_ns: of what was measured; neither settling nor waiting for the last answers is part of it
+    # arrivals: closed or open loop, in words; think_ns: of a closed loop, between a response and the next request
+    # duration_ns: of what was measured; neither settling nor waiting for the last responses is part of it
     # settling_ns: of a closed loop, the time before that, until each connection had had
-    #   its first answer; nil when it was stopped before, and then all of it was
+    #   its first response; nil when it was stopped before, and then all of it was
     #   measured. unmet_count: connections that had none by then: the load never settled
     # requests_count: all that were answered: while it settled and after its end, too. It is what the server worked for,
     #   so CPU, objects and the like are divided by it. Other tools give up what is under way at their end, and don't
@@ -16,9 +16,9 @@ module PumaTuner
     #   are connections, at most
     # drained_count: of these, answered after the last was due; of a closed loop
     #   they are in no latency, of an open one they are
-    # throughput_per_s: of what was measured (counted_count), in an open loop of the answers that came before its end
+    # throughput_per_s: of what was measured (counted_count), in an open loop of the responses that came before its end
     # statuses: {"200" => count}
-    # unexpected_count: answers with a status that no request of the mix expects, or without the text that one must
+    # unexpected_count: responses with a status that no request of the mix expects, or without the text that one must
     #   have; wrong_body_count: the latter alone
     # socket_errors_count: connections that broke or were refused; their
     #   requests are in no other figure; first_failure: why the first did
@@ -32,10 +32,10 @@ module PumaTuner
     # service: from when a request was really sent
     # lag: the generator's own lateness, of requests that had a connection at their instant; lag_p99_ns: of these
     # intended_count: due in an open loop; connection_wait_count: of them, those that had to wait for a connection;
-    #   unanswered_count: those without an answer in the end
-    # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its answers
+    #   unanswered_count: those without a response in the end
+    # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its responses
     # generator_cpu_ns: that the generator took itself
-    # remarks: what makes the answers doubtful, though they are all as expected; sentences without a full stop
+    # remarks: what makes the responses doubtful, though they are all as expected; sentences without a full stop
     # unknown: fields that are nil, an Unknown each
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count,
       :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns,
@@ -61,14 +61,14 @@ module PumaTuner
         elsif counted_count.zero? then "no request was answered within #{Units.duration(duration_ns)} " \
           "after the first of each connection"
         elsif wrong_status_count.positive?
-          "#{wrong_status_count} of #{requests_count} answers had an unexpected status (#{unwelcome})"
+          "#{wrong_status_count} of #{requests_count} responses had an unexpected status (#{unwelcome})"
         elsif unexpected_count.positive?
-          "#{unexpected_count} of #{requests_count} answers had not the text that they must have"
+          "#{unexpected_count} of #{requests_count} responses did not contain the expected text"
         elsif refused
-          "nobody listened any more after #{requests_count} answers, " \
+          "nobody listened any more after #{requests_count} responses, " \
             "and the load ended #{Units.duration(sending_ns)} after its beginning#{reason}"
         elsif socket_errors_count.positive?
-          "#{socket_errors_count} connections broke or were refused, beside #{requests_count} answers#{reason}"
+          "#{socket_errors_count} connections broke or were refused, beside #{requests_count} responses#{reason}"
         elsif unanswered_count&.positive?
           "#{unanswered_count} requests were never answered, beside #{requests_count} that were"
         end
@@ -77,10 +77,10 @@ module PumaTuner
       # @return [Boolean] whether requests left whatever the server did
       def open? = !intended_count.nil?
 
-      # @return [Integer] answers that throughput and latency are of
+      # @return [Integer] responses that throughput and latency are of
       def counted_count = latency ? latency.count : requests_count
 
-      # @return [Integer] answers that came while requests were sent, settling included
+      # @return [Integer] responses that came while requests were sent, settling included
       def in_time_count = requests_count - drained_count.to_i
 
       # @return [Integer] nanoseconds in which requests were sent, settling included
@@ -88,14 +88,14 @@ module PumaTuner
 
       # @return [Outcome] itself
       # @raise [InvalidMeasurement]
-      def ensure_expected_answers
+      def ensure_expected_responses
         return self unless complaint
         raise InvalidMeasurement, "the load does not count: #{complaint}. " \
           "Ask the server by hand for what was sent, and look at its log. " \
           "Statuses that are right can be listed with expect: in a request file (docs/reference/requests.md)."
       end
 
-      # Joins both, as one load in two parts, each of which settled by itself: percentiles are of all answers that
+      # Joins both, as one load in two parts, each of which settled by itself: percentiles are of all responses that
       # counted.
       # @param other [Outcome] of the same generator, which tells histograms
       def +(other)

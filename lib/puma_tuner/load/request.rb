@@ -10,7 +10,7 @@ module PumaTuner
     # headers: {name => value}
     # body: bytes, or nil for none
     # expected_statuses: the statuses that are right, or nil for any 2xx or 3xx
-    # expected_text: must occur in the answer's body (its first MiB); nil: anything may
+    # expected_text: must occur in the response's body (its first MiB); nil: anything may
     Request = Data.define(:weight, :http_method, :path, :headers, :body, :expected_statuses, :expected_text) do
       # A request line may hold these characters only, so that a path cannot smuggle in a line of its own; "#" never
       # leaves a browser.
@@ -32,7 +32,7 @@ module PumaTuner
       #   are right; usually one is let pass, and asked about
       def redirect_meant? = !expected_statuses.nil? && expected_statuses.intersect?(self.class::REDIRECTS)
 
-      # @param status [Integer] of an answer
+      # @param status [Integer] of a response
       def expects?(status) = (expected_statuses || self.class::USUALLY_EXPECTED).include?(status)
     end
   end

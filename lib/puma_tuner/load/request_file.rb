@@ -165,7 +165,7 @@ module PumaTuner
 
       def expected_text(text, http_method)
         problem("has: names no text; write such as has:Welcome") if text.empty?
-        problem("the answer to HEAD has no body in which a text could be") if http_method == "HEAD"
+        problem("the response to HEAD has no body in which a text could be") if http_method == "HEAD"
         text
       end
 

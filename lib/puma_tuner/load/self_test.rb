@@ -52,7 +52,7 @@ module PumaTuner
       # @return [Result] of our own generator
       def call
         Dir.mktmpdir("puma_tuner") do |folder|
-          raw_path = File.join(folder, "answers.csv")
+          raw_path = File.join(folder, "responses.csv")
           StallServer.run do |server|
             outcome = send_to(server.url, Native.new(raw_path:))
             result(latencies(raw_path), outcome, server.finish_ns)

@@ -53,7 +53,7 @@ module PumaTuner
       end
 
       # Ends it.
-      # @return [Integer, nil] how late the server was itself, with its answers (by their 99th percentile) or with the
+      # @return [Integer, nil] how late the server was itself, with its responses (by their 99th percentile) or with the
       #   first one after the standstill, whichever is more; nil when it did not say
       def finish_ns
         Process.kill(:TERM, @pid)

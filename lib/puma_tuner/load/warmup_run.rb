@@ -53,7 +53,7 @@ module PumaTuner
       # @yield sends load for a window
       # @yieldparam window_s [Numeric]
       # @yieldparam first [Boolean] whether it is the first window, in which a
-      #   cold app may take long for its first answer
+      #   cold app may take long for its first response
       # @yieldreturn [Window]
       def initialize(window_s:, limit_s:, &send_window)
         @window_s = window_s

@@ -13,7 +13,7 @@ module PumaTuner
         @server = server
         @command = command
         @ledgers = Probe::Ledgers.of_run(server.directory)
-        @meter = Host::Asking.new(server.directory)
+        @meter = Host::SignalQuery.new(server.directory)
       end
 
       # Begins the window.

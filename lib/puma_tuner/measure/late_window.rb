@@ -6,13 +6,13 @@ module PumaTuner
     # after all that must not be touched by it has been measured.
     module LateWindow
       # @param server [Host::ServerProcess] whose processes can be asked
-      # @param meter [Host::Asking]
+      # @param meter [Host::SignalQuery]
       # @yield sends load
       # @return [Observation, nil] nil of a server that is no Puma, or can't be looked into
       def self.call(server, meter)
         return unless server.topology
-        answers = meter.call("probe", server.serving_pids)
-        return if answers.size < server.serving_pids.size || answers.values.any?
+        replies = meter.call("probe", server.serving_pids)
+        return if replies.size < server.serving_pids.size || replies.values.any?
         collector = Collector.new(server, command: "")
         collector.begin_window
         yield

@@ -54,7 +54,7 @@ module PumaTuner
       # @yieldparam what [String] has happened
       # @yieldparam left_s [Float] seconds that the rest should take
       # @return [Observation]
-      # @raise [InvalidMeasurement] when an answer was not as expected
+      # @raise [InvalidMeasurement] when a response was not as expected
       def call(&told)
         Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, meter: true,
           boot_limit_s: @boot_limit_s) do |server|
@@ -64,7 +64,7 @@ module PumaTuner
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
           collector = Collector.new(server, command: @command.to_s)
           collector.begin_window
-          outcome = @traffic.send_to(server.url, duration_s:).ensure_expected_answers
+          outcome = @traffic.send_to(server.url, duration_s:).ensure_expected_responses
           collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
         end
       end
@@ -72,14 +72,14 @@ module PumaTuner
       private
 
       def warm_up(server)
-        meter = Host::Asking.new(server.directory)
+        meter = Host::SignalQuery.new(server.directory)
         window_s = @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT)
         Load::WarmupRun.new(window_s:, limit_s: @times.warmup_limit_s) { |window_s, first|
           before = Host::Readings.take(server, meter)
-          # Wrong answers are found at once, or by the load that counts. In
-          # between, a slow app may have no answer in so short a window.
+          # Wrong responses are found at once, or by the load that counts. In
+          # between, a slow app may have no response in so short a window.
           outcome = if first
-            Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s).ensure_expected_answers
+            Load::FirstResponse.of(@traffic, server.url, duration_s: window_s).ensure_expected_responses
           else
             @traffic.send_to(server.url, duration_s: window_s)
           end

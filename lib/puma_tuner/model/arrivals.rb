@@ -4,9 +4,10 @@ module PumaTuner
   module Model
     # The way in which requests arrive.
     #
-    # kind: "closed": connections_count clients, each sending its next request think_ns after the answer; open, whatever
-    #   the server does: "poisson" and "even" at rate_per_s; "bursty": groups of burst_count requests on average
-    #   (geometric), the groups by chance, rate_per_s requests altogether; "replayed": at times_ns, over and over
+    # kind: "closed": connections_count clients, each sending its next request think_ns after the response; open,
+    #   whatever the server does: "poisson" and "even" at rate_per_s; "bursty": groups of burst_count requests on
+    #   average (geometric), the groups by chance, rate_per_s requests altogether; "replayed": at times_ns, over and
+    #   over
     # connections_count: of an open loop: the most that may be open
     # reuse_count: requests over one connection before it is made anew; nil: no end
     # Fields that do not belong to the kind are nil.

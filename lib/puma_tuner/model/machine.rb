@@ -47,7 +47,7 @@ module PumaTuner
     # wakeup_loaded_ns: Array<Integer>, sample of how long one that computes,
     #   too, waits for a core when it wakes up and all are busy
     # acceptor_cpu_ns: Puma's CPU for each connection; reactor_wakeup_cpu_ns, reactor_register_cpu_ns: for each request
-    #   that comes through the reactor; tail_cpu_ns: of a pool thread for each request, after the answer has been sent
+    #   that comes through the reactor; tail_cpu_ns: of a pool thread for each request, after the response has been sent
     # client_send_cpu_ns, client_receive_cpu_ns: CPU per request that the load
     #   generator takes from the same cores; 0 when it runs elsewhere
     # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another thread had the GVL before it,

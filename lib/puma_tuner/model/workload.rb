@@ -143,7 +143,7 @@ module PumaTuner
     # The demands of the app, independent of the settings it was recorded with.
     #
     # overhead_cpu_ns: CPU per request outside the recorded requests: Puma's own (accept, reactor, hand-over)
-    # tail_cpu_ns: the pool threads' part of it, after an answer has been sent; nil where unknown
+    # tail_cpu_ns: the pool threads' part of it, after a response has been sent; nil where unknown
     # timeslice_ms: the recorded server's time slice
     # locks: Array<LockDemand>, that demands acquire and release; background: Array<BackgroundDemand>
     # switch_cpu_ns: CPU that a burst takes more because another pool thread had the GVL before it, while a core was

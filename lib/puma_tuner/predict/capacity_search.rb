@@ -46,7 +46,7 @@ module PumaTuner
 
       def ensure_latency_limit(arrivals)
         return if arrivals.open? || @goal.latency?
-        raise UsageError, "clients that wait for their answers always find a steady state, " \
+        raise UsageError, "clients that wait for their responses always find a steady state, " \
           "however many there are: give a limit to the latency, such as --max-p99 200"
       end
 

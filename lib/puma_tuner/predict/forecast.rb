@@ -3,7 +3,7 @@
 module PumaTuner
   module Predict
     # The results of simple formulas for the same scenario, so that a reader sees where they fail. Requests per second;
-    # nil where a formula has no answer (an open loop that is not saturated has its own rate as throughput).
+    # nil where a formula gives none (an open loop that is not saturated has its own rate as throughput).
     #
     # bound_per_s: min(slots over service time, workers over CPU, cores over CPU, connections over service and think
     #   time); amdahl_per_s; mva_per_s: exact mean value analysis of one worker, times workers;

@@ -18,8 +18,8 @@ module PumaTuner
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
 
-      # An answer leaves some time before the end of what is recorded as its request, and the thread does more before it
-      # looks whether the connection's next request is there. Both race: the client's wake-up and work against Puma's.
+      # A response leaves some time before the end of what is recorded as its request, and the thread does more before
+      # it looks whether the connection's next request is there. Both race: the client's wake-up and work against Puma's.
       # Who wins decides whether the reactor is needed, and depends on whose caches are cold. It is set here so that the
       # middle wake-up ends in a tie.
       #
@@ -78,7 +78,7 @@ module PumaTuner
         {workers_count: topology.workers_count, threads_min: [@scenario.min_threads_count, topology.threads_count].min,
          threads_max: topology.threads_count, io_threads_max: @scenario.io_threads_count,
          tail_cpu_ns: tail_cpu_ns + @requests.early_ns, queue_requests: @scenario.queue_requests ? 1 : 0, **rules,
-         after_answer: code(:after_answer, rules[:after_answer])}
+         after_response: code(:after_response, rules[:after_response])}
       end
 
       def rules

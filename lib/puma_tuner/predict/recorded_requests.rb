@@ -9,7 +9,7 @@ module PumaTuner
       IO_BOUND_CPU_RATIO = 0.1
 
       # @param workload [Model::Workload]
-      # @param early_ns [Integer] how long before its end a request's last burst sends the answer, see Plan
+      # @param early_ns [Integer] how long before its end a request's last burst sends the response, see Plan
       def initialize(workload, early_ns: 0)
         @early_ns = early_ns
         @endpoints = workload.endpoints
@@ -47,7 +47,7 @@ module PumaTuner
       # Burst, the part of it that is garbage collection, wait, kind of wait; at
       # a lock, its index in the place of the wait.
       def pieces_of(demand)
-        bursts_ns = until_answer(demand)
+        bursts_ns = until_response(demand)
         gc_ns = gc_by_burst(bursts_ns, demand.gc_ns || 0)
         bursts_ns.each_index.flat_map do |index|
           kind = Probe::Parts::CODES.fetch(demand.wait_kinds[index] || "io")
@@ -57,7 +57,7 @@ module PumaTuner
 
       # The last time that the thread had the GVL is early_ns shorter. Locks
       # that it acquired and released meanwhile make several bursts of it.
-      def until_answer(demand)
+      def until_response(demand)
         bursts_ns = demand.bursts_ns.dup
         left_ns = @early_ns
         bursts_ns.each_index.reverse_each do |index|

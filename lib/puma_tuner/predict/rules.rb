@@ -7,7 +7,7 @@ module PumaTuner
       # Puma source, server.rb, thread_pool.rb, client.rb and configuration.rb at the tags named;
       # test/integration/puma_rules_test.rb holds entries against real servers. From each version on:
       #
-      # after_answer: what a pool thread does with a connection then: park (6.x): the thread itself waits park_ns for
+      # after_response: what a pool thread does with a connection then: park (6.x): the thread itself waits park_ns for
       #   the next request of its connection; poll: it looks once, and hands what is there to the todo list (7.0), or
       #   serves it when another thread is idle (7.1 and newer); else the reactor watches the connection. (7.0.0 to
       #   7.0.2 give it to the reactor without a look; poll_todo is the nearest.)
@@ -20,17 +20,17 @@ module PumaTuner
       #   min(b, factor x threads) / (factor x threads) before it accepts. (7.0.0 to 7.0.3 slept 0.1 ms x (1.5 b +
       #   connections of the reactor) / threads, of which the latter is left out, once all threads were busy.)
       # io_threads: whether it has max_io_threads
-      PARK = {after_answer: :park, park_ns: 200_000_000, inline_max: 10, gate: 1, queueless_gate: 1,
+      PARK = {after_response: :park, park_ns: 200_000_000, inline_max: 10, gate: 1, queueless_gate: 1,
               busy_delay_ns: 5_000_000, single_delay: 0, overload_delay_ns: 0, overload_factor: 1, io_threads: 0}.freeze
-      POLL = {after_answer: :poll_inline, park_ns: 0, inline_max: 0, gate: 0, queueless_gate: 0, busy_delay_ns: 0,
+      POLL = {after_response: :poll_inline, park_ns: 0, inline_max: 0, gate: 0, queueless_gate: 0, busy_delay_ns: 0,
               single_delay: 0, overload_delay_ns: 5_000_000, overload_factor: 25, io_threads: 0}.freeze
 
       PUMA = {
         "5.0" => {**PARK, busy_delay_ns: 0}.freeze,
         "6.0" => {**PARK, single_delay: 1}.freeze,
         "6.5" => PARK,
-        "7.0" => {**POLL, after_answer: :poll_todo, overload_delay_ns: 150_000 * 25}.freeze,
-        "7.0.4" => {**POLL, after_answer: :poll_todo}.freeze,
+        "7.0" => {**POLL, after_response: :poll_todo, overload_delay_ns: 150_000 * 25}.freeze,
+        "7.0.4" => {**POLL, after_response: :poll_todo}.freeze,
         "7.1" => POLL,
         "8.0" => {**POLL, io_threads: 1}.freeze,
         "8.0.3" => {**POLL, io_threads: 1, queueless_gate: 1}.freeze # main of July 2026, after 8.0.2
@@ -53,7 +53,7 @@ module PumaTuner
       # @param version [String, nil] of Puma; nil: the newest release
       # @param features [Array<String>, nil] see Probe::Puma; nil: not seen
       # @param queue_requests [Boolean] Puma's option
-      # @return [Hash{Symbol => Integer, Symbol}] after_answer is a Symbol
+      # @return [Hash{Symbol => Integer, Symbol}] after_response is a Symbol
       def puma(version, features: nil, queue_requests: true)
         figures = since(version || "8.0.2")
         figures = seen(figures, features) if features

@@ -40,7 +40,7 @@ module PumaTuner
           costs.methods.select(&:calls_count).to_h { |method| [method, costs.per_work(method.calls_count)] }
         end
 
-        # Each field, row or node of the answer is one: what is done for each of
+        # Each field, row or node of the response is one: what is done for each of
         # them shows as methods that are called the same number of times.
         #
         # @return [Integer, nil] how many elements there are: the number of

@@ -7,7 +7,7 @@ require "uri"
 
 module PumaTuner
   module Profile
-    # Single requests, each profiled alone, from the moment at which Puma takes it to the end of its answer.
+    # Single requests, each profiled alone, from the moment at which Puma takes it to the end of its response.
     #
     # Of a server that we start; or of one that runs already, with
     # PumaTuner::ProfilerMiddleware in it and its token in our hands.
@@ -35,7 +35,7 @@ module PumaTuner
         environment = {**command.environment, **@settings.to_environment}
         Host::ServerProcess.run(command.with(environment:), topology: Topology.parse("1x1"), boot_limit_s:) do |server|
           url = URI.join(server.url, path)
-          WARMUP_COUNT.times { ensure_answer(get(url), url) }
+          WARMUP_COUNT.times { ensure_response(get(url), url) }
           @times.times { |done_count| profile(url, done_count) }
           costs(files, "one request at a time: GET #{endpoint(path)} of #{command}")
         end
@@ -67,9 +67,9 @@ module PumaTuner
         raise UsageError, "--request #{told(path)}: write a path, with what no address may hold percent-encoded"
       end
 
-      # The answer is there before its profile is written.
+      # The response is there before its profile is written.
       def profile(url, done_count)
-        ensure_answer(get(url, token: @settings.token), url)
+        ensure_response(get(url, token: @settings.token), url)
         deadline_s = Clock.now_s + TIME_LIMIT_S
         sleep 0.005 until files.size > done_count || Clock.now_s > deadline_s
         unless files.size > done_count
@@ -90,14 +90,14 @@ module PumaTuner
         raise MeasurementFailed, "#{told(uri)}: #{error.message}. Does a server listen there?"
       end
 
-      def ensure_answer(response, uri)
+      def ensure_response(response, uri)
         return if response.code.to_i < 400
         raise InvalidMeasurement, "#{told(uri)} answered #{response.code}: " \
           "what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
       end
 
       def made_of(response, uri)
-        ensure_answer(response, uri)
+        ensure_response(response, uri)
         path = response[Probe::Profiling::OneRequest::HEADER]
         return path if path && File.file?(path)
         if path

@@ -57,7 +57,7 @@ module PumaTuner
       def serve
         Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s,
           echo: @echo) do |server|
-          @asking = Host::Asking.new(server.directory)
+          @signal_query = Host::SignalQuery.new(server.directory)
           warm_up(server) if @traffic && @warmup_s.positive?
           windows.each { |duration_s| look(server, duration_s) }
         end
@@ -66,14 +66,14 @@ module PumaTuner
         error
       end
 
-      # An app's first answer may take longer than its warm-up.
+      # An app's first response may take longer than its warm-up.
       def warm_up(server)
         deadline_s = Clock.now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
         loop do
           outcome = @traffic.send_to(server.url, duration_s: @warmup_s)
-          break outcome.unexpected_count.zero? || outcome.ensure_expected_answers if outcome.requests_count.positive?
+          break outcome.unexpected_count.zero? || outcome.ensure_expected_responses if outcome.requests_count.positive?
           raise ended(server) unless server.alive?
-          outcome.ensure_expected_answers if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
+          outcome.ensure_expected_responses if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
         end
       end
 
@@ -128,11 +128,11 @@ module PumaTuner
 
       # @yieldparam count [Integer] how many answered, where it is not all
       # @yieldreturn [String] what is wrong with that
-      # @return [Hash{Integer => String}] each one's answer
+      # @return [Hash{Integer => String}] each one's reply
       def ask(question, pids, server)
-        answers = @asking.call(question, pids, limit_s: STOP_LIMIT_S)
-        raise InvalidMeasurement, yield(answers.size) if answers.size < pids.size
-        answers
+        replies = @signal_query.call(question, pids, limit_s: STOP_LIMIT_S)
+        raise InvalidMeasurement, yield(replies.size) if answers.size < pids.size
+        replies
       rescue InvalidMeasurement => error
         raise error if server.alive?
         raise ended(server)
@@ -153,7 +153,7 @@ module PumaTuner
       # do: those that it holds are told all the same.
       def ensure_expected(outcome)
         unless @profiler::TRACING && outcome.requests_count.positive? && outcome.unexpected_count.zero?
-          return outcome.ensure_expected_answers
+          return outcome.ensure_expected_responses
         end
         @unanswered_count += outcome.unanswered_count.to_i
         outcome

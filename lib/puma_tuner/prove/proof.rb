@@ -11,7 +11,7 @@ module PumaTuner
       # variants: the first is the baseline; primary: name of the metric that decides; looks: Looks
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
       # allowed: what may differ though undeclared, see DeclarationCheck;
-      #   bodies_may_differ: answers need not be of equal length
+      #   bodies_may_differ: responses need not be of equal length
       # busy_machine: whether rounds count though others hit one variant clearly
       #   more; time_limit_s: seconds for all of it, or nil
       Plan = Data.define(:variants, :metrics, :primary, :looks, :noise_rounds_count, :equivalent_ratio,
@@ -137,7 +137,7 @@ module PumaTuner
       end
 
       def looked_at(variant)
-        Named.by(variant) { @trial_runner.look(variant).tap { |_, outcome| outcome.ensure_expected_answers } }
+        Named.by(variant) { @trial_runner.look(variant).tap { |_, outcome| outcome.ensure_expected_responses } }
       end
 
       def ensure_equal_bodies(outcomes)
@@ -154,7 +154,7 @@ module PumaTuner
       def unlike(attempt)
         ensure_declared(attempt) unless @fingerprints
         detail = changed(attempt)
-        # The noise rounds from before are left out: an app's answers may grow with time.
+        # The noise rounds from before are left out: an app's responses may grow with time.
         unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
           detail ||= ValidityChecks.unequal_bodies(@trial_runner.outcomes.slice(*@plan.variants.map(&:name)))
             &.then { |text| Statement.of(:told, text:) }

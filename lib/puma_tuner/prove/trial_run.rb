@@ -23,7 +23,7 @@ module PumaTuner
         @traffic = traffic
         @times = times
         @cores_count = cores_count
-        @meter = Host::Asking.new(server.directory)
+        @meter = Host::SignalQuery.new(server.directory)
       end
 
       # Sends load until the process is steady.
@@ -67,7 +67,7 @@ module PumaTuner
         before = Host::Readings.take(@server, @meter)
         outcome = @curve.during do
           if first
-            Load::FirstAnswer.of(@traffic, @server.url, duration_s: seconds)
+            Load::FirstResponse.of(@traffic, @server.url, duration_s: seconds)
           else
             @traffic.send_to(@server.url, duration_s: seconds)
           end

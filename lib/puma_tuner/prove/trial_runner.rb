@@ -82,24 +82,24 @@ module PumaTuner
 
       # A short look at a variant before the rounds: at what runs, at its
       # answers, and at how long it takes for them once it is no longer cold.
-      # @return [Array(Hash, Load::Outcome)] the fingerprint of what runs, and its answers
+      # @return [Array(Hash, Load::Outcome)] the fingerprint of what runs, and its responses
       def look(variant)
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
-          outcome = Load::FirstAnswer.of(@traffic, server.url, duration_s: window_s)
+          outcome = Load::FirstResponse.of(@traffic, server.url, duration_s: window_s)
           unless outcome.complaint
-            time_answers(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
+            time_responses(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
           end
           @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
-          [Host::WhatRan.of(server, Host::Asking.new(server.directory), ready.facts), outcome]
+          [Host::WhatRan.of(server, Host::SignalQuery.new(server.directory), ready.facts), outcome]
         end
       end
 
       private
 
-      # The time that a load takes besides its duration goes to the first answers, the last ones, and starting the
+      # The time that a load takes besides its duration goes to the first responses, the last ones, and starting the
       # generator.
-      def time_answers(server, window_s, cold)
+      def time_responses(server, window_s, cold)
         began_s = Clock.now_s
         outcome = @traffic.send_to(server.url, duration_s: window_s)
         @load_s = [@load_s, Clock.now_s - began_s - window_s].max

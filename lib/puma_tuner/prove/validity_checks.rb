@@ -13,7 +13,7 @@ module PumaTuner
       LAG_NS = 1_000_000
 
       # Little's law, of a closed loop without think time: connections = throughput x latency. What is missing, the
-      # generator spent between an answer and the next request; more than there is cannot be.
+      # generator spent between a response and the next request; more than there is cannot be.
       IN_FLIGHT_RATIOS = 0.85..1.02
 
       # But at either edge of a load a request of each connection is cut in two: the time that it took before the load
@@ -23,7 +23,7 @@ module PumaTuner
       # coefficient of variation of 1.4.
       EDGE_RATIO = 1.5
 
-      # Answers to a request may differ in length by this much between variants: dates, ids.
+      # Responses to a request may differ in length by this much between variants: dates, ids.
       BODY_RATIO = 0.01
 
       class << self
@@ -40,14 +40,14 @@ module PumaTuner
         end
 
         # @param outcomes [Hash{String => Load::Outcome}] by variant, of one round
-        # @return [String, nil] a request whose answers are not of equal length in all variants
+        # @return [String, nil] a request whose responses are not of equal length in all variants
         def unequal_bodies(outcomes)
           first_name, first = outcomes.first
           return if first&.body_bytes_ranges.nil?
           outcomes.drop(1).each do |name, other|
             first.body_bytes_ranges.zip(other.body_bytes_ranges || []).each_with_index do |(one, two), index|
               next if one.nil? || two.nil? || alike?(one, two)
-              return "the answers to request #{index + 1} are of #{bytes(one)} with #{first_name}, " \
+              return "the responses to request #{index + 1} are of #{bytes(one)} with #{first_name}, " \
                 "and of #{bytes(two)} with #{name}"
             end
           end

@@ -5,9 +5,9 @@ module PumaTuner
     # The reason why a round must not be counted.
     #
     # kind:
-    #   :failed: by the variant's own doing, such as wrong answers, broken connections, a process that went away
+    #   :failed: by the variant's own doing, such as wrong responses, broken connections, a process that went away
     #   :replaced: workers were, as some settings do on purpose
-    #   :unlike: the variants' answers, or what runs, are not what they were to be
+    #   :unlike: the variants' responses, or what runs, are not what they were to be
     #   :generator: the load was not what was asked for
     #   :disturbed: others on the machine hit one variant clearly more than the other
     # detail: a Statement, as a clause; of what failed, the error's own text

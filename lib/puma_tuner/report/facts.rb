@@ -102,7 +102,7 @@ module PumaTuner
           "watched locks and unlocks"
       end
 
-      # Of whose answers something is doubtful, that must be read first.
+      # Of whose responses something is doubtful, that must be read first.
       def remarks
         of_companions = @observation.companions.flat_map do |companion|
           companion.load.to_h.fetch(:remarks, []).map { |remark| "At #{companion.topology}: #{remark}" }
@@ -134,7 +134,7 @@ module PumaTuner
         "#{load}, #{Figures.counted(summary.requests_count, "request")} at " \
           "#{Units.rate(summary.throughput_per_s)}/s, " \
           "p50 #{Units.duration(summary.p50_ns)}, p99 #{Units.duration(summary.p99_ns)} as the client saw them; " \
-          "#{Figures.counted(summary.unexpected_count, "unexpected answer")}"
+          "#{Figures.counted(summary.unexpected_count, "unexpected response")}"
       end
 
       def processes

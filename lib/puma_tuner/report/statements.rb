@@ -7,7 +7,7 @@ module PumaTuner
     module Statements
       # What to do when rounds are void, by Void's kind.
       CURES = {
-        "failed" => "A proof needs the same right answers from all; the server's log says why it fails. " \
+        "failed" => "A proof needs the same correct responses from all; the server's log says why it fails. " \
           "Fix the app or the request file.",
         "unlike" => "Make what runs and what it answers the same from round to round.",
         "replaced" => "Its log says why. Does fork_worker make a refork? Then give " \

@@ -70,7 +70,7 @@ module PumaTuner
         # Of a load.
         open_loop: "an open loop counts from its first request",
         closed_loop: "a closed loop intends no instants",
-        never_settled: "it was stopped before each connection had had an answer",
+        never_settled: "it was stopped before each connection had a response",
         # Of a profile.
         nobody_counted: "nobody counted the requests that came by themselves",
         not_in_file: "a profiler's own file does not say how many requests it is about",

@@ -4,8 +4,8 @@ module PumaTuner
   module Stats
     # Estimates by how much one thing is larger than another, from pairs measured side by side.
     #
-    # The pairs' log-ratios are taken as independent and symmetric about the answer. The point is the median of their
-    # Walsh averages (the means of all pairs of log-ratios, each with itself included), after Hodges and Lehmann,
+    # The pairs' log-ratios are taken as independent and symmetric about the true value. The point is the median of
+    # their Walsh averages (the means of all pairs of log-ratios, each with itself included), after Hodges and Lehmann,
     # "Estimates of location based on rank tests" (1963). The interval inverts Wilcoxon's signed-rank test, by the exact
     # distribution of its statistic: Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", chapter 3.
     #

@@ -51,10 +51,10 @@ module PumaTuner
     end
   end
 
-  # The load generator is not installed or gave no answer.
+  # The load generator is not installed or gave no response.
   class LoadToolFailed < MeasurementFailed; end
 
-  # A measurement was made, and must not be used: wrong answers, too few requests.
+  # A measurement was made, and must not be used: wrong responses, too few requests.
   class InvalidMeasurement < MeasurementFailed; end
 
   # A promise of our own code was broken. The command asks for a report, shows where, and ends with exit code 70.

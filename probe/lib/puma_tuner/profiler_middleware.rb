@@ -4,7 +4,7 @@ module PumaTuner
   # `use PumaTuner::ProfilerMiddleware, with: "vernier", token: ENV["PROFILE_TOKEN"]`: profiles single requests of a
   # running app, one at a time, when they are allowed to:
   #
-  # - by a token in the header X-Puma-Tuner-Profile; the answer says in the same header where the profile is;
+  # - by a token in the header X-Puma-Tuner-Profile; the response says in the same header where the profile is;
   # - or by a permit, a file on the server (`touch tmp/puma_tuner/profile`): one profile for each permit, of the next
   #   request, whoever sends it. It must belong to the server's own user, and nobody else may have been able to write
   #   it.

@@ -44,7 +44,7 @@ class ExportExporterTest < TunerTest
 
   # @return [String]
   def text
-    wait_until("an answer of the exporter") do
+    wait_until("a response of the exporter") do
       @address.get
     rescue SystemCallError
       nil

@@ -65,7 +65,7 @@ class ExportHttpServerTest < TunerTest
     silent&.close
   end
 
-  test "what cannot be answered is told once, and does not harm the next answer" do
+  test "what cannot be answered is told once, and does not harm the next response" do
     @server.define_singleton_method(:text) { raise "out of order" }
     _, errors = capture_io { 3.times { assert_empty raw("GET /metrics HTTP/1.1\r\n\r\n") } }
     assert_match(/\A.*exporter could not answer \(RuntimeError: out of order\).*\n\z/, errors)

@@ -63,7 +63,7 @@ class H2loadTest < TunerTest
   test "refuses what h2load can't do" do
     {
       {requests: [Request.new(path: "/"), Request.new(path: "/b")]} => /h2load sends the same request over and over, and this mix has 2/,
-      {requests: [Request.new(path: "/", expected_text: "a")]} => /does not look at what an answer contains/,
+      {requests: [Request.new(path: "/", expected_text: "a")]} => /does not look at what a response contains/,
       {requests: [Request.new(path: "/", http_method: "HEAD")]} => /not used for HEAD/,
       {arrivals: Load::Arrivals.open(5)} => /only --arrivals even/, {arrivals: Load::Arrivals.closed(think_ns: 1_000_000_000)} => /cannot think/,
       {arrivals: Load::Arrivals.closed(reuse: 1..2)} => /cannot bound/, {url: "unix:///tmp/a"} => /not used over unix sockets/

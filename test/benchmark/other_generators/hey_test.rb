@@ -77,7 +77,7 @@ class HeyTest < TunerTest
   test "refuses what hey can't do" do
     {
       {requests: [Request.new(path: "/"), Request.new(path: "/b")]} => /hey sends the same request over and over, and this mix has 2/,
-      {requests: [Request.new(path: "/", expected_text: "a")]} => /does not look at what an answer contains/,
+      {requests: [Request.new(path: "/", expected_text: "a")]} => /does not look at what a response contains/,
       {arrivals: Load::Arrivals.open(5)} => /only --arrivals even/, {arrivals: Load::Arrivals.closed(think_ns: 1_000_000_000)} => /cannot think/,
       {arrivals: Load::Arrivals.closed(reuse: 1..2)} => /cannot bound/, {url: "unix:///tmp/a"} => /not used over unix sockets/
     }.each do |options, said|

@@ -49,7 +49,7 @@ class WrkCorrectionTest < TunerTest
   end
 
   test "computes the interval in whole steps, as wrk does" do
-    # 1,009 answers on 10 connections are 100 rounds.
+    # 1,009 responses on 10 connections are 100 rounds.
     assert_equal 20_009, WrkCorrection.interval_us(duration_us: 2_000_999, requests_count: 1_009, connections_count: 10)
     assert_nil WrkCorrection.interval_us(duration_us: 2_000_000, requests_count: 9, connections_count: 10)
   end

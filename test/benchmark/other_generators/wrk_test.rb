@@ -31,7 +31,7 @@ class WrkTest < TunerTest
 
   def children = PumaTuner::Probe::Processes.children_of(Process.pid)
 
-  test "counts answers and obeys Little's law" do
+  test "counts responses and obeys Little's law" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.002) && 200 }) { |server| run_wrk(server.url, Request.new(path: "/")) }
     assert_operator outcome.requests_count, :>, 100
     assert_equal({"200" => outcome.requests_count}, outcome.statuses)
@@ -50,7 +50,7 @@ class WrkTest < TunerTest
       truth_ns = server.latencies_ns.sort
       assert_empty outcome.unknown
       slow_ns = PumaTuner::Stats::Quantile.of(truth_ns, 0.995)
-      # An answer takes the client as long as the server at least, and what is quick is far from what is slow.
+      # A response takes the client as long as the server at least, and what is quick is far from what is slow.
       {p50_ns: 0.5, p90_ns: 0.9}.each do |field, ratio|
         assert_includes (PumaTuner::Stats::Quantile.of(truth_ns, ratio) * 0.95)..(slow_ns / 2), outcome.public_send(field), field.to_s
       end

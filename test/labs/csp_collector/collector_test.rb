@@ -44,7 +44,7 @@ class CspCollectorTest < TunerTest
 
   HEADERS = "Host: a\r\nContent-Type: application/csp-report\r\n"
 
-  test "good reports are accepted, and every bad request gets the answer it deserves" do
+  test "good reports are accepted, and every bad request gets the response it deserves" do
     serve do |server|
       good = JSON.generate(CspLab.csp_report("sample" => "good"))
       assert_equal ["201", ""], server.post(good).then { |answer| [answer.code, answer.body] }

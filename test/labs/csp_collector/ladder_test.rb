@@ -91,7 +91,7 @@ class CspLadderTest < TunerTest
     nil
   end
 
-  test "all rungs answer alike, and every answer is a line" do
+  test "all rungs answer alike, and every response is a line" do
     verdict = prove(VARIANTS)
     assert_equal VARIANTS.keys, verdict.cells.map(&:variant)
     assert verdict.cells.all? { |cell| cell.estimates.fetch("cpu_per_request").value.positive? }
@@ -100,7 +100,7 @@ class CspLadderTest < TunerTest
     assert_empty Dir["{/dev/shm,#{Dir.tmpdir}}/csp_lines*-#{Process.pid}-*"], "lines were left"
   end
 
-  test "an error page is refused, and so is an answer 201 without its line, or with another" do
+  test "an error page is refused, and so is a response 201 without its line, or with another" do
     Dir.mktmpdir do |folder|
       page = assert_raises(PumaTuner::InvalidMeasurement) { prove(rung(folder, 'run ->(_) { [500, {"content-type" => "text/html"}, ["sorry" * 700]] }')) }
       assert_match(/faulty.*unexpected status \(500/, page.message)

@@ -29,7 +29,7 @@ class CspLinesTest < TunerTest
     end
   end
 
-  test "each line has its answer, also of what was under way at the end" do
+  test "each line has its response, also of what was under way at the end" do
     outcome = send_load
     assert_nil outcome.complaint
     assert_operator outcome.drained_count, :>, 0

@@ -20,7 +20,7 @@ class LabChildTest < TunerTest
     Lab::Child.call(command, File.join(folder, "program.rb"), words, **options)
   end
 
-  test "what the program prints is its answer, and its words and factors reach it" do
+  test "what the program prints is its result, and its words and factors reach it" do
     in_folder('require "json"; puts JSON.generate([ARGV, ENV["COLOUR"], defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?])') do |folder|
       assert_equal [%w[one two], "red", true], answer(folder, "one", "two", factors: {"env.COLOUR" => "red", "yjit" => "on"})
     end

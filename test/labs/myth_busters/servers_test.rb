@@ -57,7 +57,7 @@ class MythBustersServersTest < TunerTest
     end
   end
 
-  test "are refused when an answer is not what it must be" do
+  test "are refused when a response is not what it must be" do
     with_field do |field|
       wrong = MythBusters::Entrant.puma("1x1", environment: {"MYTH_UNITS" => "0"})
       field.serving([wrong]) do |(stand)|

@@ -70,7 +70,7 @@ module SimulationTwin
       account(@left_ns)
       return tail_ended if @state == :tail
       @connection.gc_ns += @gc_ns
-      return answer unless piece.wait_ns
+      return respond unless piece.wait_ns
       piece.marker? ? pass_marker : begin_wait
     end
 
@@ -198,9 +198,9 @@ module SimulationTwin
 
     def slept? = @simulation.now_ns - @wait_began_ns >= @settings.wakeup_idle_ns.first
 
-    # The answer leaves while the thread still has the GVL, which it needs a little longer. What it still has of locks is of a
+    # The response leaves while the thread still has the GVL, which it needs a little longer. What it still has of locks is of a
     # recording that was cut.
-    def answer
+    def respond
       @worker.locks.release_all(self)
       @connection.answered_ns = @simulation.now_ns
       @connection.served_count += 1
@@ -213,7 +213,7 @@ module SimulationTwin
       compute
     end
 
-    def parks? = @settings.after_answer == CODES[:after_answer][:park]
+    def parks? = @settings.after_response == CODES[:after_response][:park]
 
     # The client has made enough of it; or Puma 6 wants others to have their turn. Without a reactor nobody could watch it.
     def closes?
@@ -250,7 +250,7 @@ module SimulationTwin
 
     def after_poll(waited_ns)
       return give_to_reactor unless @readable
-      inline = parks? || (@settings.after_answer == CODES[:after_answer][:poll_inline] && @pool.waiting_count.positive?)
+      inline = parks? || (@settings.after_response == CODES[:after_response][:poll_inline] && @pool.waiting_count.positive?)
       return serve(@connection, waited_ns) if inline
       @pool.add(@connection)
       next_request

@@ -29,6 +29,6 @@ class ReportHtmlRoundsChartTest < TunerTest
   test "a round that was tried again says so, and why" do
     void = chart(TuningFixture.verdict).rows.find { |row| row.style == "round void" }
     assert_match(/\Around \d, void\z/, void.name)
-    assert_match(/\Avoid: 2 of 1552 answers/, void.title)
+    assert_match(/\Avoid: 2 of 1552 responses/, void.title)
   end
 end

@@ -19,7 +19,7 @@ module PumaTuner
         "-- bundle exec puma                      # until Ctrl-C, whatever requests come",
         "--load --path /articles                  # ten seconds of our own requests",
         "--load --path /articles --settings 1x1,2x5   # today's settings, and briefly these two",
-        "--load --rate 50 --path /articles config.ru   # 50 a second, whether or not there are answers"
+        "--load --rate 50 --path /articles config.ru   # 50 a second, whether or not responses have come"
       ]
 
       DURATION_S = 10

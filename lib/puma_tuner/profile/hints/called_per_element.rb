@@ -3,9 +3,9 @@
 module PumaTuner
   module Profile
     module Hints
-      # Many methods called exactly as often as there are elements in the answer (fields, rows, nodes): what they do for
-      # each might be done once for all. This is how the optimisation of graphql-ruby 1.5 was found: 1,748 calls were
-      # one per field of the response (R. Mosolgo, "Optimizing GraphQL-Ruby", 2017).
+      # Many methods called exactly as often as there are elements in the response (fields, rows, nodes): what they do
+      # for each might be done once for all. This is how the optimisation of graphql-ruby 1.5 was found: 1,748 calls
+      # were one per field of the response (R. Mosolgo, "Optimizing GraphQL-Ruby", 2017).
       #
       # Evidence: three methods or more with the same number of calls per request, 100 at least.
       class CalledPerElement

@@ -43,7 +43,7 @@ module PumaTuner
           of_cpu = costs.mode == "cpu"
           Hint.new(rule:, share_ratio:, cure:, proof:,
             title: "#{what} takes #{(share_ratio * 100).round(1)}% of the #{of_cpu ? "CPU" : "time"}",
-            evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for answers included)" unless of_cpu}.")
+            evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for responses included)" unless of_cpu}.")
         end
       end
     end

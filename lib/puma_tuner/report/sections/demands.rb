@@ -35,7 +35,7 @@ module PumaTuner
           rate = "#{Units.rate(arrivals.rate_per_s)} requests/s" if arrivals.open?
           return "Arrivals: open loop (#{arrivals.kind}) of #{rate}, whatever the server does." if rate
           "Arrivals: closed loop of #{Figures.counted(arrivals.connections_count, "connection")}, " \
-            "#{Units.duration(arrivals.think_ns)} between an answer and the next request."
+            "#{Units.duration(arrivals.think_ns)} between a response and the next request."
         end
 
         def time_slice = ("Time slice of the recorded server: #{@workload.timeslice_ms} ms." if @workload.timeslice_ms)

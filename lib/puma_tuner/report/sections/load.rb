@@ -5,7 +5,7 @@ module PumaTuner
     module Sections
       # What came of a load.
       class Load < Base
-        # Fewer answers say little of the slowest hundredth, and nothing of the slowest thousandth.
+        # Fewer responses say little of the slowest hundredth, and nothing of the slowest thousandth.
         ENOUGH_FOR_P99 = 1_000
         ENOUGH_FOR_P999 = 10_000
 
@@ -28,7 +28,7 @@ module PumaTuner
         def page
           Page.new(title:, conditions:, kicker: "PumaTuner load", parts: [
             Part.new(id: "latency", title: "Latency", sections: [latency]),
-            Part.new(id: "answers", title: "Answers", sections: [answers]),
+            Part.new(id: "responses", title: "Responses", sections: [responses]),
             Part.new(id: "doubts", title: "Doubts", sections: [doubts])
           ])
         end
@@ -36,7 +36,7 @@ module PumaTuner
         private
 
         def title
-          "#{"#{@outcome.url}: " if @outcome.url}#{Figures.counted(@outcome.counted_count, "answer")} in " \
+          "#{"#{@outcome.url}: " if @outcome.url}#{Figures.counted(@outcome.counted_count, "response")} in " \
             "#{Units.duration(@outcome.duration_ns)}, #{per_s}"
         end
 
@@ -66,41 +66,42 @@ module PumaTuner
 
         def enough_for_p999? = @outcome.counted_count >= ENOUGH_FOR_P999
 
-        def answers
+        def responses
           rows = {
             "settling" => settling, "after the end" => drained, "statuses" => statuses, "unexpected" => unexpected,
-            "due" => due, "connections" => @outcome.connections_made_count&.then { |count| "#{Figures.count(count)} made" },
+            "due" => due,
+            "connections" => @outcome.connections_made_count&.then { |count| "#{Figures.count(count)} made" },
             "generator" => generator, "Little's law" => law
           }
-          Section.new(id: "answers", title: "Answers", blocks: [Labelled.new(rows)])
+          Section.new(id: "responses", title: "Responses", blocks: [Labelled.new(rows)])
         end
 
         def settling
           return unless @outcome.settling_ns
           "#{Units.duration(@outcome.settling_ns)} until #{who_was_answered}; " \
-            "the #{Figures.counted(@outcome.in_time_count - @outcome.counted_count, "answer")} until then count in no " \
-            "other figure but statuses and CPU"
+            "the #{Figures.counted(@outcome.in_time_count - @outcome.counted_count, "response")} until then count in " \
+            "no other figure but statuses and CPU"
         end
 
         def who_was_answered
           all_count, unmet_count = @outcome.connections_count, @outcome.unmet_count
-          return "each connection had had an answer" if unmet_count.zero?
-          "it was waited no longer for #{unmet_count} of #{Figures.counted(all_count, "connection")} without an answer"
+          return "each connection had a response" if unmet_count.zero?
+          "it gave up on #{unmet_count} of #{Figures.counted(all_count, "connection")} that had no response"
         end
 
         # Of an open loop they count as all others do.
         def drained
           return if @outcome.open? || !@outcome.drained_count&.positive?
-          "#{Figures.counted(@outcome.drained_count, "answer")} to what was under way then; " \
+          "#{Figures.counted(@outcome.drained_count, "response")} to requests that were in flight then; " \
             "they count in statuses and CPU, too"
         end
 
         def statuses = @outcome.statuses.map { |status, count| "#{status}: #{Figures.count(count)}" }.join(", ")
 
         def unexpected
-          parts = {"answers" => @outcome.unexpected_count,
+          parts = {"responses" => @outcome.unexpected_count,
                    "connections broken or refused" => @outcome.socket_errors_count,
-                   "without an answer" => @outcome.unanswered_count.to_i}
+                   "without a response" => @outcome.unanswered_count.to_i}
           parts.filter_map { |what, count| "#{Figures.count(count)} #{what}" if count.positive? }.join(", ")
         end
 
@@ -118,7 +119,7 @@ module PumaTuner
             "#{Units.percent(busy_ratio)} of a core"
         end
 
-        # Of a tool that tells no latency of each answer, the mean is this law, and can't be checked by it.
+        # Of a tool that tells no latency of each response, the mean is this law, and can't be checked by it.
         def law
           return if @outcome.open? || !@outcome.latency || @outcome.counted_count.zero?
           busy = @outcome.throughput_per_s * (@outcome.mean_ns + think_ns).fdiv(Units::NS_PER_S)
@@ -142,7 +143,7 @@ module PumaTuner
 
         def few
           return unless @outcome.counted_count.between?(1, ENOUGH_FOR_P99 - 1)
-          "p99 of so few answers says little; from #{Figures.count(ENOUGH_FOR_P99)} on it does."
+          "p99 of so few responses says little: it takes #{Figures.count(ENOUGH_FOR_P99)}."
         end
 
         def late

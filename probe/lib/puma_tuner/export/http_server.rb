@@ -18,7 +18,7 @@ module PumaTuner
         @server = server
       end
 
-      # Waits for a client, and answers it. What goes wrong is told once, and does not harm the next answer.
+      # Waits for a client, and answers it. What goes wrong is told once, and does not harm the next response.
       # @return [void]
       def serve
         client = @listener.accept

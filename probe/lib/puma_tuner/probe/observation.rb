@@ -108,11 +108,11 @@ module PumaTuner
     # The load that filled the window, when it was ours; nil when the traffic was the user's own.
     #
     # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them; requests_count: what they are of
-    # unexpected_count: answers with a status outside the expected ones
+    # unexpected_count: responses with a status outside the expected ones
     # arrivals: "closed", "poisson" or "even"; rate_per_s: of an open loop, else
     #   nil; think_ns: of a closed one, else nil
     # reuse_count: mean number of requests over one connection; nil: no end
-    # remarks: what makes the answers doubtful, see Load::Outcome
+    # remarks: what makes the responses doubtful, see Load::Outcome
     LoadSummary = Document.define(:generator, :arrivals, :rate_per_s, :think_ns, :reuse_count,
       :connections_count, :duration_ns,
       :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :remarks) do

@@ -4,7 +4,7 @@ module PumaTuner
   module Probe
     # Answers what the command asks the processes of a server that it started, while they
     # serve, without a thread in them or a hook on their requests: a signal makes the
-    # process write its answer into the run's folder. Host::Asking is the other side.
+    # process write its reply into the run's folder. Host::SignalQuery is the other side.
     module SignalQueries
       # The signal is that of asynchronous files, which no Ruby server uses (Puma has taken PWR, URG and more). It ends
       # a process that does not expect it, so it is sent only to those that do.

@@ -67,7 +67,7 @@ module PumaTuner
 
           private
 
-          # A profiler that can't be had must not cost the client its answer.
+          # A profiler that can't be had must not cost the client its response.
           def begin_session(settings)
             Profiling.session(settings).tap(&:start)
           rescue LoadError, StandardError => error

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-class FirstAnswerTest < TunerTest
+class FirstResponseTest < TunerTest
   include PumaTuner
 
   # Answers nothing at first.
@@ -25,15 +25,15 @@ class FirstAnswerTest < TunerTest
     end
   end
 
-  test "the same is sent again until there is an answer" do
+  test "the same is sent again until there is a response" do
     traffic = ColdTraffic.new(3)
-    assert_equal 5, Load::FirstAnswer.of(traffic, "http://127.0.0.1:1", duration_s: 0.1).requests_count
+    assert_equal 5, Load::FirstResponse.of(traffic, "http://127.0.0.1:1", duration_s: 0.1).requests_count
     assert_equal 4, traffic.sent_count
   end
 
   test "a server whose connections break is not waited for" do
     traffic = ColdTraffic.new(3, socket_errors_count: 1)
-    assert_equal 0, Load::FirstAnswer.of(traffic, "http://127.0.0.1:1", duration_s: 0.1).requests_count
+    assert_equal 0, Load::FirstResponse.of(traffic, "http://127.0.0.1:1", duration_s: 0.1).requests_count
     assert_equal 1, traffic.sent_count
   end
 end

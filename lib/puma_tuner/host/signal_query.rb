@@ -3,25 +3,25 @@
 module PumaTuner
   module Host
     # Asks the Ruby processes of a server that we started, while it serves: the other side of Probe::SignalQueries.
-    class Asking
+    class SignalQuery
       LIMIT_S = 3
 
       # @param directory [String] the run's folder
       def initialize(directory)
         @folder = File.join(directory, Probe::SignalQueries::FOLDER)
-        @number = Clock.now_ns # others may ask the same server, and answers have its number
+        @number = Clock.now_ns # others may ask the same server, and replies have its number
       end
 
       # @param pids [Array<Integer>]
-      # @param limit_s [Numeric] for each answer
-      # @return [Hash{Integer => Object}] the answers of those that gave one
+      # @param limit_s [Numeric] for each reply
+      # @return [Hash{Integer => Object}] the replies of those that gave one
       # @raise [InvalidMeasurement] when a process failed to answer
       def call(question, pids, limit_s: LIMIT_S)
         able = pids.select { |pid| expects_signal?(pid) }
         return {} if able.empty? || !Dir.exist?(@folder)
         File.write(File.join(@folder, Probe::SignalQueries::QUESTION), "#{@number += 1} #{question}")
         able.each { |pid| Process.kill(Probe::SignalQueries::SIGNAL, pid) }
-        able.to_h { |pid| [pid, answer_of(pid, limit_s)] }.compact.transform_values(&:first)
+        able.to_h { |pid| [pid, reply_of(pid, limit_s)] }.compact.transform_values(&:first)
       rescue Errno::ESRCH
         {}
       end
@@ -34,8 +34,8 @@ module PumaTuner
         caught && caught.hex[Signal.list.fetch(Probe::SignalQueries::SIGNAL) - 1] == 1
       end
 
-      # Returns the answer in an array, as nil is an answer, too.
-      def answer_of(pid, limit_s)
+      # Returns the reply in an array, as nil is a reply, too.
+      def reply_of(pid, limit_s)
         path = File.join(@folder, "#{@number}-#{pid}")
         deadline_s = Clock.now_s + limit_s
         until File.exist?(path)
@@ -43,9 +43,9 @@ module PumaTuner
           sleep 0.002
         end
         # The file was written by a server of ours.
-        kind, answer = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
-        raise InvalidMeasurement, "process #{pid} of the server could not answer: #{answer}" if kind == :failed
-        [answer]
+        kind, reply = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
+        raise InvalidMeasurement, "process #{pid} of the server could not answer: #{reply}" if kind == :failed
+        [reply]
       end
     end
   end
