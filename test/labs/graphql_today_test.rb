@@ -30,7 +30,7 @@ class GraphqlTodayTest < TunerTest
     compare("classic")
   end
 
-  test "the cured Execution::Next answers as the gem does" do
+  test "the cured Execution::Next gives the results that the gem gives" do
     compare("next")
   end
 

@@ -50,7 +50,7 @@ class ReportMarkdownTest < TunerTest
     assert_equal 5, markdown(ProofFixture.factorial).scan(/^\*\*yjit=.*\*\*$/).size
   end
 
-  test "of a proof what it rests on is folded, and the comparisons are not" do
+  test "the methodology of a proof is folded, and the comparisons are not" do
     open = markdown(ProofFixture.gems).gsub(%r{<details>.*?</details>}m, "")
     assert_includes open, "| requests/s (primary) | 1868 | 2133 | 1.142x (1.131–1.153) | 1.2% | better |"
     refute_includes open, "machine"

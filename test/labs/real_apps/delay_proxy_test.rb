@@ -61,7 +61,7 @@ class DelayProxyTest < TunerTest
     assert_match(/\Adelay_proxy: 30 pieces, 120 bytes; late by \d+\.\d{3} ms on average, \d+\.\d{3} ms at most; \d+\.\d\d s of CPU\n\z/, said)
   end
 
-  test "what follows without a wait for the answer is all under way at once" do
+  test "what follows without a wait for the response is all under way at once" do
     messages = Array.new(20) { |number| "message %02d" % number }
     proxied do |port, server|
       echo = echoing(server)

@@ -4,7 +4,7 @@ module PumaTuner
   module Advise
     module Rules
       # Names a pool of connections that has fewer places than a worker has threads, and makes requests wait. More
-      # threads are never the answer: each of them waits, too, and what is taken for IO is the wait for a connection.
+      # threads are never the cure: each of them waits, too, and what is taken for IO is the wait for a connection.
       #
       # Evidence: the pool's size and the waits for it, which the probe tells from other locks. Threshold: they take 5%
       # of the requests' time, a judgement: beyond what a setting is recommended for (Choice::EQUAL_WITHIN_RATIO).

@@ -7,7 +7,7 @@ module PumaTuner
     # forked from, and where that was not done, in no child of a process in which others may have one.
     module OtherHooks
       # Versions in which the child begins with a new lock.
-      MENDED = {"3.3" => "3.3.11", "3.4" => "3.4.10", "4.0" => "4.0.4"}.freeze
+      FIXED = {"3.3" => "3.3.11", "3.4" => "3.4.10", "4.0" => "4.0.4"}.freeze
 
       # These tools install hooks; they are known by the names of their extensions.
       TOOLS = %r{/(gvltools|gvl_timing|gvl_tracing|vernier|rperf|pf2|duel_gvl|
@@ -27,7 +27,7 @@ module PumaTuner
       end
 
       def fixed?(version)
-        from = MENDED[version[/\A\d+\.\d+/]]
+        from = FIXED[version[/\A\d+\.\d+/]]
         from.nil? || (version.split(".").map(&:to_i) <=> from.split(".").map(&:to_i)) >= 0
       end
       private_class_method :fixed?
