@@ -8,10 +8,11 @@ module PumaTuner
       LEFT = 30
 
       FRONT = <<~TEXT
-        puma_tuner: where a Puma app's time goes, what to change, what it will bring, and the proof
+        puma_tuner shows where a Puma app spends its time, predicts the effect of other worker and thread settings,
+        recommends one, and verifies it under load.
 
-          puma_tuner tune                               all of it, on the app in this folder
-          puma_tuner tune -- bundle exec puma           all of it, on whatever a command serves
+          puma_tuner tune                               all of that, for the app in this folder
+          puma_tuner tune -- bundle exec puma           all of that, for whatever a command serves
           puma_tuner tune --help                        its options
 
         The stages, in order, with what each reads and makes:
@@ -22,20 +23,20 @@ module PumaTuner
           prove      variants of an app    -> verdict        puma_tuner prove --topologies 1x5,2x3
           report     any of them           -> text, HTML …   puma_tuner report tmp/puma_tuner/advice.json
 
-        Beside them:
-          profile    which methods it goes to, by any profiler   puma_tuner profile --path /articles
+        Other tools:
+          profile    methods the time goes to, by any profiler   puma_tuner profile --path /articles
           diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
           tradeoff   CPU against memory: YJIT, malloc, GC        puma_tuner tradeoff yjit --requests requests.txt
           requests   a file of requests from a server's log      puma_tuner requests --from access.log
           load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
           calibrate  what this machine costs, measured once      puma_tuner calibrate
           fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
-          lab        published claims, measured here (checkout)  puma_tuner lab list
-          completion what your shell completes, for its settings puma_tuner completion bash
+          lab        published claims, repeated (in a checkout)  puma_tuner lab list
+          completion tab completion for your shell               puma_tuner completion bash
 
-        What a command makes goes into tmp/puma_tuner below the app's folder, unless you name another place.
-        puma_tuner COMMAND --help tells each one's options; puma_tuner version, the version.
-        Exit codes: 0 fine, 1 what you expected was not met, 2 called wrongly, 3 the measurement failed, 70 our bug.
+        Results go to tmp/puma_tuner in the app's folder, unless you give another place.
+        `puma_tuner COMMAND --help` lists a command's options.
+        Exit codes: 0 fine, 1 an expectation was not met, 2 usage error, 3 the measurement failed, 70 a bug of ours.
       TEXT
 
       # @param command [Class] of a Command

@@ -5,11 +5,11 @@ module PumaTuner
     # The manual page, made of the table of commands and the dictionary of options: `rake man` writes man/puma_tuner.1.
     module ManPage
       EXIT_CODES = {
-        0 => "fine", 1 => "what you expected was not met: prove \\-\\-expect, load \\-\\-self\\-test",
-        2 => "it was called wrongly: the message says what to write instead",
+        0 => "fine", 1 => "an expectation was not met: prove \\-\\-expect, load \\-\\-self\\-test",
+        2 => "usage error: the message says what to write instead",
         3 => "the measurement failed, or ended early", 70 => "a bug of puma_tuner; please report it",
         130 => "interrupted; everything that it started is stopped",
-        141 => "nobody reads what it prints"
+        141 => "the reader of its output is gone"
       }.freeze
 
       module_function
@@ -24,14 +24,14 @@ module PumaTuner
           .\\" Made by `rake man`, out of the commands' own table.
           .TH PUMA_TUNER 1 "" "puma_tuner #{VERSION}" "User commands"
           .SH NAME
-          puma_tuner \\- where a Puma app's time goes, what to change, what it will bring, and the proof
+          puma_tuner \\- shows where a Puma app's time goes, and finds and verifies better settings
           .SH SYNOPSIS
           .B puma_tuner
           .I COMMAND
           [OPTIONS] [WORDS\\&.\\|.\\|.]
           .SH DESCRIPTION
-          In an app's folder, \\fBpuma_tuner tune\\fR measures the app, predicts other settings, recommends some, and proves it.
-          The other commands are its stages, and what stands beside them.
+          In an app's folder, \\fBpuma_tuner tune\\fR measures the app, predicts other worker and thread settings,
+          recommends one, and verifies it under load. The other commands are its stages, and tools beside them.
           .SH COMMANDS
         ROFF
       end

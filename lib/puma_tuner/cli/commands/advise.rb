@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # What to change.
     class Commands::Advise < Command
-      desc "Say what to change, what it will bring, what it costs, and how to undo it"
+      desc "Recommend changes, with their predicted effect, their cost, and how to undo them"
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :max_p99, :what_if, :station, :seed,

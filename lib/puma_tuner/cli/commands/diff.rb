@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # Two profiles.
     class Commands::Diff < Command
-      desc "Tell what got cheaper and what dearer between two profiles, by method, calls and objects"
+      desc "Show what got cheaper and what more expensive between two profiles, by method, calls and objects"
       argument :before, "a profile, as `puma_tuner profile` wrote it"
       argument :after, "another, by the same profiler and mode"
       options :html, output: {formerly: [:json]}

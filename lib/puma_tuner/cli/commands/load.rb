@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # Requests to a server that is running already, and what came of them.
     class Commands::Load < Command
-      desc "Send requests to a running server, and tell how it answered"
+      desc "Send requests to a running server, and report its latency and throughput"
       argument :url, "http://127.0.0.1:9292, or unix:///path/of/socket", required: false
       options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :self_test,
         connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", output: {formerly: [:json]}
@@ -45,7 +45,7 @@ module PumaTuner
         raise LoadToolFailed, Load::Native.why_not if Load::Native.why_not
         cores = Probe::Processes.allowed_cores
         return core if cores.include?(core)
-        raise UsageError, "--core #{core}: this process may use #{cores.join(", ")}"
+        raise UsageError, "--core #{core} is not available: this process may use #{cores.join(", ")}"
       end
 
       # Stopped early, the last requests had no chance to be answered.

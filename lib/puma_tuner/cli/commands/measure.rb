@@ -6,7 +6,7 @@ module PumaTuner
   module CLI
     # Around any command that starts Puma.
     class Commands::Measure < Command
-      desc "Tell where a running app's time goes: around any command that starts Puma, with nothing edited",
+      desc "Show where a running app's time goes, around any command that starts Puma; nothing of it is edited",
         hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
@@ -51,7 +51,7 @@ module PumaTuner
       def refuse_without_load(options)
         given = OF_LOAD.map { |name| self.class.declared.fetch(name) }
           .find { |option| options[option.name] != option.without_it }
-        raise UsageError, "#{given.flag} is of requests that we send; add --load" if given
+        raise UsageError, "#{given.flag} is for requests that puma_tuner sends; add --load" if given
       end
 
       # @yieldparam observation [Probe::Observation] as far as it is known

@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # What the app demands, independent of the settings it was recorded with.
     class Commands::Model < Command
-      desc "Turn an observation into a workload: what the app demands, whatever its settings"
+      desc "Turn an observation into a workload: the app's service demand, whatever its settings"
       argument :observation, "file written by `puma_tuner measure`"
       options output: {usual: "workload.json in the app's tmp/puma_tuner"}
 

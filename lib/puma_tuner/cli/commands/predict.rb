@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # What other settings, loads or changes to the app would do, without running them.
     class Commands::Predict < Command
-      desc "Say what other settings, loads, or changes to the app would do, from recordings of it"
+      desc "Predict the effect of other settings, loads, or changes to the app, from recordings of it"
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,

@@ -4,8 +4,8 @@ module PumaTuner
   module CLI
     # Which methods an app's time, calls or objects go to, by any profiler.
     class Commands::Profile < Command
-      desc "Tell which methods time, calls and objects go to: of a whole server under load, of single requests, " \
-        "of a block of Ruby", hint: Options::App::HINT
+      desc "Show which methods time, calls and objects go to: in a server under load, in single requests, " \
+        "or in a block of Ruby", hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :with, :directory, :boot_limit, :topology, :block, :data, :arrivals,

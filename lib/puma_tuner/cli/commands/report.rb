@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # Any document, once more, in any format.
     class Commands::Report < Command
-      desc "Show a document again: as text, HTML, Markdown or JSON"
+      desc "Show a result again, as text, HTML, Markdown or JSON"
       argument :document, "file written by any of the other commands"
       options :verbose, :format,
         output: {about: "file for the report; - prints it", default: "-", usual: "it is printed"}

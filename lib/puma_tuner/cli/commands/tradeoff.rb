@@ -10,16 +10,16 @@ module PumaTuner
       PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02,
                primary: "cpu_per_request"}.freeze
 
-      desc "Tell what YJIT, another allocator, or other settings of the garbage collector bring an app in CPU and " \
-        "memory, and what they cost in the other", hint: Options::App::HINT
+      desc "Measure what YJIT, another allocator, or other GC settings gain in CPU and cost in memory, " \
+        "or the other way round", hint: Options::App::HINT
       tells_of_an_app
       argument :subjects, "yjit, malloc or gc; of several, such as yjit,malloc, every combination is tried",
         choices: Tradeoff::Menu::SUBJECTS
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed,
         :for_workers, :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
-        duration: {default: "6", about: "how long each trial measures; memory is told at its end"},
-        warmup_limit: {default: "60", about: "after which a trial begins though YJIT is still compiling, " \
+        duration: {default: "6", about: "how long each trial measures; memory is measured at its end"},
+        warmup_limit: {default: "60", about: "when to start a trial although YJIT is still compiling, " \
         "or CPU per request still falls"}, max_memory: {formerly: [:memory_limit]},
         memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
         output: {usual: "SUBJECT.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}

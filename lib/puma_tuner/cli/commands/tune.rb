@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # The whole arrow.
     class Commands::Tune < Command
-      desc "Measure an app, predict other settings, recommend some, and prove it", hint: Options::App::HINT
+      desc "Measure an app, predict other settings, recommend one, and verify it under load", hint: Options::App::HINT
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
