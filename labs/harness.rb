@@ -67,7 +67,7 @@ module PumaTuner
       def find(name)
         load_all
         found = @registered.fetch(name) do
-          raise UsageError, "there is no lab #{name}; there is #{@registered.keys.join(", ")}"
+          raise UsageError, "there is no lab #{name}; the labs are #{@registered.keys.join(", ")}"
         end
         found.first
       end

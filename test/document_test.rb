@@ -91,7 +91,7 @@ class DocumentTest < TunerTest
   end
 
   test "another kind of document is refused by name" do
-    assert_invalid(Document.dump(MACHINE), /its kind is "machine", wanted is observation/, :observation)
+    assert_invalid(Document.dump(MACHINE), /its kind is "machine", where observation is needed/, :observation)
   end
 
   test "another schema version is refused" do

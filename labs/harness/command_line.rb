@@ -122,13 +122,15 @@ module PumaTuner
         # @return [Lab::Kept, Module] Nothing of the quick form
         def kept_of(lab, folder, resume, options)
           if resume && options.fetch(:quick)
-            raise UsageError, "--resume: the quick form keeps nothing to go on with; leave it out"
+            raise UsageError, "--resume: --quick saves no rounds to resume; leave out one of them"
           end
           return Lab::Kept::Nothing if options.fetch(:quick)
           there = Dir.exist?(folder)
-          raise UsageError, "--resume: there is no #{folder} to go on with; leave it out" if resume && !there
+          if resume && !there
+            raise UsageError, "--resume: there is nothing to resume, as #{folder} does not exist; leave it out"
+          end
           if there && !resume
-            raise UsageError, "#{folder} is what an interrupted run has measured: go on with --resume, " \
+            raise UsageError, "#{folder} holds an interrupted run: continue it with --resume, " \
               "remove it, or give another --output"
           end
           Lab::Kept.of(lab, folder, **options)

@@ -77,19 +77,19 @@ module PumaTuner
         FileUtils.mkdir_p(@folder, mode: 0o700)
         File.join(@folder, "#{title.to_s.gsub(/\W+/, "-")}-#{planned}-#{time}.#{kind}")
       rescue SystemCallError => error
-        raise UsageError, "cannot keep what is measured in #{@folder}: #{error.message}. Give --output another place."
+        raise UsageError, "cannot write to #{@folder}: #{error.message}. Give another --output."
       end
 
       # Marshal makes any object that a file names: only one's own are read.
       def read(path)
-        raise UsageError, "#{path} is somebody else's file; remove it, and begin anew" unless File.owned?(path)
+        raise UsageError, "#{path} belongs to another user; remove it, and start again" unless File.owned?(path)
         Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
       end
 
       def write(path, value)
         AtomicFile.write(path, Marshal.dump(value))
       rescue SystemCallError => error
-        raise UsageError, "cannot keep what is measured: #{error.message}. Give --output another place."
+        raise UsageError, "cannot save what was measured: #{error.message}. Give another --output."
       end
     end
   end

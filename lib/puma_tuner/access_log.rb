@@ -34,7 +34,7 @@ module PumaTuner
     # @raise [UsageError]
     def self.format(name)
       return const_get(name.capitalize) if FORMATS.include?(name)
-      raise UsageError, "#{name.inspect} is no format of a log; there is #{FORMATS.join(", ")}"
+      raise UsageError, "unknown log format #{name.inspect}; choose one of #{FORMATS.join(", ")}"
     end
   end
 end

@@ -49,7 +49,7 @@ module PumaTuner
     # @raise [UsageError] for a name that is none
     def self.profiler(name)
       profilers.find { |profiler| name == profiler::NAME } or raise UsageError,
-        "#{name.inspect} is no profiler; there is: #{profilers.map { |profiler| profiler::NAME }.join(", ")}"
+        "unknown profiler #{name.inspect}; choose one of #{profilers.map { |profiler| profiler::NAME }.join(", ")}"
     end
 
     # See PumaTuner.profile.

@@ -109,7 +109,7 @@ module PumaTuner
 
       def check(format)
         return if FORMATS.include?(format.to_sym)
-        raise UsageError, "#{format.to_s.inspect} is no format of a report; there are #{FORMATS.join(", ")}"
+        raise UsageError, "unknown report format #{format.to_s.inspect}; choose one of #{FORMATS.join(", ")}"
       end
 
       def own(kind) = [PAGES.key?(kind) && Sections.const_get(PAGES.fetch(kind)), Writers::Html]

@@ -210,7 +210,7 @@ class LedgersTest < TunerTest
         FileUtils.mkdir_p([File.join(victim, "Documents"), File.join(victim, "1-1-1")])
         %w[Documents/thesis.txt notes].each { |name| File.write(File.join(victim, name), "x") }
         File.symlink(victim, base)
-        assert_match(/is not a folder of this user's alone/, assert_raises(Ledgers::NoPlace) { Ledgers.of_server(Process.pid) }.message)
+        assert_match(/is not a folder that this user alone can write/, assert_raises(Ledgers::NoPlace) { Ledgers.of_server(Process.pid) }.message)
         assert_equal %w[1-1-1 Documents Documents/thesis.txt notes], Dir.glob("**/*", base: victim).sort
         File.unlink(base)
       end

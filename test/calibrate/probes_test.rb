@@ -81,7 +81,7 @@ class ProbesTest < TunerTest
     assert description.start_with?("ruby #{version} ")
     assert_equal [1], Calibrate::FreshRuby.numbers("[RUBY_VERSION == #{version.inspect} ? 1 : 0]", expected_s: 1, ruby: other)
     assert_equal 2, Calibrate::Handoff.call(runs_count: 2, ruby: other).values_ns.size
-    assert_match(%r{/bin/true is no CRuby}, assert_raises(PumaTuner::UsageError) { Calibrate::FreshRuby.facts("/bin/true") }.message)
+    assert_match(%r{/bin/true is not CRuby}, assert_raises(PumaTuner::UsageError) { Calibrate::FreshRuby.facts("/bin/true") }.message)
   end
 
   test "whoever sleeps wakes up late, on a quiet machine and on a busy one" do

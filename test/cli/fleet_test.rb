@@ -10,7 +10,7 @@ class FleetCommandTest < TunerTest
 
   test "what can't be understood is a mistake, before anything is asked" do
     {
-      [] => /--a is missing: the labels of the servers/, %w[--a yjit=off] => /"yjit=off" is no selector; write labels as in PromQL/,
+      [] => /--a is missing: the labels of the servers/, %w[--a yjit=off] => /"yjit=off" is not a selector; write labels as in PromQL/,
       ["--a", '{a="b"}', "--window", "7"] => /--window 7: write a number and s, m, h, d or w/, ["--a", '{a="b"}', "--a-end", "soon"] => /--a-end soon: write a time such as/,
       ["--a", '{a="b"}', "--url", "nowhere"] => /--url: write the address of a Prometheus/, ["--a", '{a="b"}', "--timeout", "0"] => /--timeout 0/,
       ["--a", '{a="b"}', "--header", "x"] => /write "Name: value"/, ["--a", '{a="b"}', "--output", "/no/such/folder/x"] => /no folder/

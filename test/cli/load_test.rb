@@ -41,7 +41,7 @@ class LoadTest < TunerTest
       File.write(File.join(folder, "requests.txt"), "GET /users/{{id}} has:Hello\n")
       File.write(File.join(folder, "users.csv"), "id\n1\n2\n")
       assert_equal 0, load("--requests", "requests.txt", "--data", "users.csv", answer:, folder:).code
-      assert_mistake(/--data fills in a file of requests/, load("--data", "users.csv", folder:))
+      assert_mistake(/--data needs a file of requests/, load("--data", "users.csv", folder:))
       assert_mistake(/requests\.txt, line 1: {{id}} stands for/, load("--requests", "requests.txt", folder:))
     end
   end
@@ -103,11 +103,11 @@ class LoadTest < TunerTest
     {
       [] => /no URL given/, %w[http://example.com] => /this machine only.*--anywhere/, %w[https://127.0.0.1 --anywhere] => /URL without a path/,
       %w[URL --rate 0] => /--rate 0: write a whole number from 1 to 200000/, %w[URL --rate 200001] => /--rate 200001/,
-      %w[URL --connections 10001] => /--connections 10001/, %w[URL --duration 3601] => /at most 3600/, %w[URL --arrivals odd] => /poisson and even/,
-      %w[URL --rate 5 --think 1] => /--think is of a closed loop/, %w[URL --reuse 5] => /--reuse 5: write the fewest and the most/,
+      %w[URL --connections 10001] => /--connections 10001/, %w[URL --duration 3601] => /at most 3600/, %w[URL --arrivals odd] => /poisson or even/,
+      %w[URL --rate 5 --think 1] => /--think belongs to a closed loop/, %w[URL --reuse 5] => /--reuse 5: write the fewest and the most/,
       %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900: this process may use 0/, %w[URL --think -1] => /--think -1/,
       %w[URL --json /nowhere/a.json] => /cannot write/,
-      %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is no path/
+      %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is not a path/
     }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
   end
 

@@ -58,7 +58,7 @@ class MistakesTest < TunerTest
   test "what is to be sent, where nothing is sent" do
     ServedApp.open do |app|
       [%w[--requests requests.txt], %w[--connections 4], %w[--path /work], %w[--rate 10]].each do |words|
-        assert_mistake(/#{words.first} is of requests that we send; add --load/, puma_tuner("measure", *words, "config.ru", folder: app.folder))
+        assert_mistake(/#{words.first} is for requests that puma_tuner sends; add --load/, puma_tuner("measure", *words, "config.ru", folder: app.folder))
       end
       assert_nothing_left(app)
     end

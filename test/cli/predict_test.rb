@@ -188,7 +188,7 @@ class PredictCommandTest < TunerTest
 
   test "settings that can't be are mistakes with what to do" do
     {
-      %w[--percentiles 100] => /"100" is no percentile/, %w[--percentiles often] => /"often" is no percentile/, %w[--capacity --max-p95 soon] => /--max-p95 soon/,
+      %w[--percentiles 100] => /"100" is not a percentile/, %w[--percentiles often] => /"often" is not a percentile/, %w[--capacity --max-p95 soon] => /--max-p95 soon/,
       %w[--max-p95 60] => /--max-p95: the goal of a search; add --capacity/, %w[--capacity --max-p95] => /--max-p95/,
       %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
       %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,

@@ -26,7 +26,7 @@ class ScenariosTest < TunerTest
 
   test "a minimum of threads holds where there are as many" do
     assert_equal [["1x2", 0], ["1x5", 0], ["1x5", 3]], scenarios("1x2", "1x5", min_threads: "0,3").map { |made| [made.topology.to_s, made.min_threads_count] }
-    assert_match(/--min-threads 9: no topology has so many threads \(the most is 5\)/, mistake("1x2", "1x5", min_threads: "9"))
+    assert_match(/--min-threads 9: no topology has that many threads \(the most is 5\)/, mistake("1x2", "1x5", min_threads: "9"))
   end
 
   test "settings that a version does not have are mistakes, unless another version is assumed" do

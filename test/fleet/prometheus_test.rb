@@ -20,13 +20,13 @@ class FleetPrometheusTest < TunerTest
 
   test "nobody there" do
     port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
-    assert_match(/nobody answers at http:\/\/127\.0\.0\.1:#{port} .*Start Prometheus/, unanswered(url: "http://127.0.0.1:#{port}"))
+    assert_match(/cannot connect to http:\/\/127\.0\.0\.1:#{port} .*Start Prometheus/, unanswered(url: "http://127.0.0.1:#{port}"))
     assert_match(/nobody answers/, unanswered { nil })
   end
 
   test "there, and too slow" do
     message = unanswered(timeout_s: 0.3) { sleep(1) && nil }
-    assert_match(/is there, and did not answer within 0\.3 s.*rules\.yml/, message)
+    assert_match(/accepts connections, but did not answer within 0\.3 s.*rules\.yml/, message)
   end
 
   test "there, and no Prometheus" do
@@ -51,7 +51,7 @@ class FleetPrometheusTest < TunerTest
   end
 
   test "there, and no HTTP at all" do
-    answering("127.0.0.1", "SSH-2.0-x\r\n") { |port| assert_match(/speaks no HTTP: that is no Prometheus/, unanswered(url: "http://127.0.0.1:#{port}")) }
+    answering("127.0.0.1", "SSH-2.0-x\r\n") { |port| assert_match(/does not speak HTTP, so it is not Prometheus/, unanswered(url: "http://127.0.0.1:#{port}")) }
   end
 
   test "an address of IPv6 is one" do

@@ -117,7 +117,7 @@ class FleetReaderTest < TunerTest
     assert_match(/has no label pod: --source raw/, assert_raises(InvalidMeasurement) { compare(found.merge(known), source: "rules", **words) }.message)
   end
 
-  test "one sample in a span tells no increase, and is not taken for no requests" do
+  test "one sample in a span shows no increase, and is not taken for no requests" do
     once = with_values(/count_over_time/) { |series| series.merge(values: series[:values].map { |time, _| [time, "1"] }) }
     assert_match(/scraped less than twice in a span of 900 s.*--step, such as 5m/, assert_raises(InvalidMeasurement) { compare(once) }.message)
   end

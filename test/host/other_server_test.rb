@@ -31,7 +31,7 @@ class OtherServerTest < TunerTest
 
   test "one that listens nowhere is told so, with what to do" do
     error = assert_raises(ServerFailed) { Host::OtherServer.run(command("sleep", "30"), boot_limit_s: 0.3) { flunk } }
-    assert_match(/did not serve within 0.3 s.*\{port\} or \$PORT/m, error.message)
+    assert_match(/did not come up within 0.3 s.*\{port\} or \$PORT/m, error.message)
   end
 
   test "one that ends at once is told with its last words" do

@@ -158,7 +158,7 @@ class MeasureTest < TunerTest
   test "a command that never serves is given up, and stopped" do
     command = Host::Command.new(words: ["sleep", "60"], directory: Dir.pwd, environment: ENV.to_h)
     error = assert_raises(ServerFailed) { Host::ServerProcess.run(command, boot_limit_s: 0.3) { flunk "it started" } }
-    assert_match(/did not serve within/, error.message)
+    assert_match(/did not come up within/, error.message)
   end
 
   test "nothing of a cluster is left when the block fails" do

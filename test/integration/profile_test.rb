@@ -178,19 +178,19 @@ class ProfileIntegrationTest < TunerTest
   test "mistakes are answered with what to do" do
     ServedApp.open(rackup: APP) do |app|
       {
-        ["config.ru", "--with", "magic"] => /"magic" is no profiler; there is: vernier/,
+        ["config.ru", "--with", "magic"] => /unknown profiler "magic"; choose one of vernier/,
         ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; there is: cpu/,
         ["config.ru", "--outliers", "--with", "stackprof"] => /--outliers needs a profiler that says when/,
         ["--read", "nowhere.json"] => /there is no nowhere\.json/,
         ["--block", "nowhere.rb"] => /there is no nowhere\.rb/,
-        ["config.ru", "--request", "/", "--outliers"] => /different things to look at/,
+        ["config.ru", "--request", "/", "--outliers"] => /can't be combined/,
         ["--url", "http://127.0.0.1:1/"] => /needs the --token/,
-        ["config.ru", "--token", "x"] => /--token is of --url/,
+        ["config.ru", "--token", "x"] => /--token works with --url only/,
         ["config.ru", "--request", "/", "--with", "perf"] => /from outside/,
         ["config.ru", "--request", "/a b"] => /--request \/a b: write a path/,
         ["config.ru", "--request", "http://example.com/"] => /write a path.*--url is for a server that runs/
       }.each { |words, pattern| assert_mistake(pattern, puma_tuner("profile", *words, folder: app.folder)) }
-      assert_failed(/Does a server listen there/, puma_tuner("profile", "--url", "http://127.0.0.1:1/", "--token", "x" * 20, folder: app.folder))
+      assert_failed(/Check that a server is listening there/, puma_tuner("profile", "--url", "http://127.0.0.1:1/", "--token", "x" * 20, folder: app.folder))
       assert_equal ["config.ru"], Dir.children(app.folder)
     end
   end

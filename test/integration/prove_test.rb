@@ -122,7 +122,7 @@ class ProveTest < TunerTest
     result = prove(*words, "--resume")
     assert_equal 0, result.code, result.err
     assert_equal PumaTuner::Prove::Trial.from_document(JSON.parse(first).first), verdict.trials.first
-    assert_mistake(/begun with another plan/, prove("--topologies", "1x1,1x3", "--rounds", "2", "--resume"))
+    assert_mistake(/started with another plan/, prove("--topologies", "1x1,1x3", "--rounds", "2", "--resume"))
   end
 
   test "another server, that is no Puma, is a variant like others" do
@@ -195,7 +195,7 @@ class ProveTest < TunerTest
     %w[--variant a: --variant b:ruby=9.9.9] => /ruby=9.9.9: there is no such Ruby/,
     %w[--variant a: --variant b:preload=libnone.so] => /no such library/,
     %w[--variant a: --variant b:config=none.rb] => /no such file/,
-    %w[--topologies 1x1,1x2 --resume] => /nothing to go on with/
+    %w[--topologies 1x1,1x2 --resume] => /nothing to resume/
   }.freeze
 
   MISTAKES.each do |words, message|

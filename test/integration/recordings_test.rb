@@ -109,9 +109,9 @@ class RecordingsIntegrationTest < TunerTest
     end
   end
 
-  test "settings are of requests that we send, and can't be named and left out at once" do
+  test "--settings needs --load, and can't be named and left out at once" do
     ServedApp.open(rackup: RACKUP) do |app|
-      assert_mistake(/--single-recording is of requests that we send; add --load/, puma_tuner("measure", "--single-recording", "config.ru", folder: app.folder))
+      assert_mistake(/--single-recording is for requests that puma_tuner sends; add --load/, puma_tuner("measure", "--single-recording", "config.ru", folder: app.folder))
       assert_mistake(/give one of them/, measure(app, "--settings", "1x1", "--single-recording"))
       assert_mistake(/no topology/, measure(app, "--settings", "one"))
     end

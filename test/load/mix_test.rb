@@ -12,9 +12,9 @@ class MixTest < TunerTest
     assert_equal [["GET", "/a", 1], ["GET", "/b?c=d", 1]], made.requests.map { |request| [request.http_method, request.path, request.weight] }
   end
 
-  test "of paths refuses none, and what is no path" do
+  test "a mix refuses an empty list of paths, and what is not a path" do
     assert_match(/--path \//, assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths([]) }.message)
-    assert_match(/"a" is no path/, assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths(["/", "a"]) }.message)
+    assert_match(/"a" is not a path/, assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths(["/", "a"]) }.message)
     assert_raises(PumaTuner::UsageError) { Load::Mix.of_paths(["/\r\nX: y"]) }
   end
 

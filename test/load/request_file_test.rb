@@ -57,36 +57,36 @@ class RequestFileTest < TunerTest
   end
 
   test "names the line that cannot be understood" do
-    assert_match(/\Aline 3: "FETCH" is no method/, complaint("# one\nGET /\nFETCH /\n"))
+    assert_match(/\Aline 3: "FETCH" is not a method/, complaint("# one\nGET /\nFETCH /\n"))
   end
 
   test "says what is wrong and what was expected" do
     {
       "0 GET /" => /the weight 0 is out of bounds; .* 1 to 1000/,
       "-2 GET /" => /the weight -2 is out of bounds/,
-      "1.5 GET /" => /word 1 is no method; a line is: \[weight\] METHOD/,
-      "get /" => /"get" is no method; .*GET POST PUT PATCH DELETE HEAD/,
+      "1.5 GET /" => /word 1 is not a method; a line is: \[weight\] METHOD/,
+      "get /" => /"get" is not a method; .*GET POST PUT PATCH DELETE HEAD/,
       "3" => /the method is missing/,
       "GET" => /the path is missing; .* begins with \//,
-      "GET articles" => /word 2 is no path/,
-      "GET /a#b" => /word 2 is no path/,
-      "GET '/a b'" => /word 2 is no path; .*percent-encoded/,
-      "GET /café" => /is no path; .*percent-encoded/,
+      "GET articles" => /word 2 is not a path/,
+      "GET /a#b" => /word 2 is not a path/,
+      "GET '/a b'" => /word 2 is not a path; .*percent-encoded/,
+      "GET /café" => /is not a path; .*percent-encoded/,
       "GET / HTTP/1.1" => /word 3 is not understood; .*header:Name=value, body:…, expect:… and has:…/,
-      "GET / has:" => /has: names no text/,
+      "GET / has:" => /has: needs a text/,
       "GET / has:a has:b" => /has: is given 2 times/,
       "HEAD / has:a" => /response to HEAD has no body/,
       "GET /{{id}}" => /{{id}} stands for a value of a data file, and none is given; name one with --data/,
-      "GET / header:Accept" => /word 3 is no header; write header:Name=value/,
-      "GET / 'header:A b=c'" => /is no header/,
+      "GET / header:Accept" => /word 3 is not a header; write header:Name=value/,
+      "GET / 'header:A b=c'" => /is not a header/,
       "GET / header:A=1 header:a=2" => /the header A is given twice/,
       "POST / header:Content-Length=3" => /Content-Length follows from the body/,
       "POST / body:a body:b" => /body: is given 2 times; give it once/,
       "POST / body:@nowhere" => /the body cannot be read: No such file.*beside the request file/,
-      "GET / expect:ok" => /what follows expect: is no list of statuses; write such as expect:200,404/,
-      "GET / expect:" => /is no list of statuses/,
-      "GET / expect:200," => /is no list of statuses/,
-      "GET / expect:99" => /is no list of statuses/,
+      "GET / expect:ok" => /what follows expect: is not a list of statuses; write one such as expect:200,404/,
+      "GET / expect:" => /is not a list of statuses/,
+      "GET / expect:200," => /is not a list of statuses/,
+      "GET / expect:99" => /is not a list of statuses/,
       "POST / body:'x" => /a quotation mark is never closed/
     }.each { |line, said| assert_match said, complaint(line), line }
   end

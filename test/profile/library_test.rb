@@ -120,7 +120,7 @@ class ProfileLibraryTest < TunerTest
       with_environment("PUMA_TUNER_CACHE" => "/proc/nowhere") do
         assert_match(/PUMA_TUNER_CACHE names another folder/, assert_raises(PumaTuner::UsageError) { Library.new.install(Tiny) }.message)
       end
-      assert_match(/perf is no gem/, assert_raises(PumaTuner::UsageError) { Library.install("perf") }.message)
+      assert_match(/perf is not a gem/, assert_raises(PumaTuner::UsageError) { Library.install("perf") }.message)
     end
   end
 

@@ -10,7 +10,7 @@ class ProfilersTest < TunerTest
     assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profile.profilers.map { |profiler| profiler::NAME }
     Profile.profilers.each { |profiler| assert_same profiler, Profile.profiler(profiler::NAME) }
     error = assert_raises(PumaTuner::UsageError) { Profile.profiler("../../etc/passwd") }
-    assert_match(%r{"../../etc/passwd" is no profiler; there is: vernier, rperf, pf2, stackprof, ruby-prof, memory_profiler, perf}, error.message)
+    assert_match(%r{unknown profiler "../../etc/passwd"; choose one of vernier, rperf, pf2, stackprof, ruby-prof, memory_profiler, perf}, error.message)
   end
 
   test "each says what it is, what it can and how its file is looked at" do
@@ -46,7 +46,7 @@ class ProfilersTest < TunerTest
       File.write(File.join(folder, "vernier.rb"), "module Vernier; VERSION = '3.0.0'; end")
       script = "require 'puma_tuner'; PumaTuner::Probe::Profilers.find('vernier').new(path: '/tmp/none').start"
       output = IO.popen([RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-I", folder, "-e", script, {err: %i[child out]}], &:read)
-      assert_match(/the app has vernier 3\.0\.0; known to work is ~> 1\.12\. Update it in the app's Gemfile/, output)
+      assert_match(/the app has vernier 3\.0\.0; versions known to work are ~> 1\.12\. Update it in the app's Gemfile/, output)
     end
   end
 end

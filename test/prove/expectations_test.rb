@@ -87,7 +87,7 @@ class ExpectationsTest < TunerTest
     metrics = PumaTuner::Prove::Metric::SERVED
     Expectations.parse(["recommended: p99 better"]).ensure_known(variant_names: ["recommended"], metrics:)
     refused = ->(text) { assert_raises(PumaTuner::UsageError) { Expectations.parse([text]).ensure_known(variant_names: ["recommended"], metrics:) }.message }
-    assert_match(/today is not held against the baseline; there is recommended/, refused["today: p99 better"])
+    assert_match(/today is not compared with the baseline; the variants are recommended/, refused["today: p99 better"])
     assert_match(/iterations, which is not measured; there is throughput/, refused["iterations better"])
   end
 

@@ -36,7 +36,7 @@ class JournalTest < TunerTest
     journal.keep(attempt(0, void_reason: "no"))
     first = journal
     first.keep(attempt(0))
-    assert_match(/verdict\.json\.rounds holds 1 round of a run that was interrupted: go on with --resume/, assert_raises(PumaTuner::UsageError) { journal }.message)
+    assert_match(/verdict\.json\.rounds holds 1 round of an interrupted run: continue it with --resume/, assert_raises(PumaTuner::UsageError) { journal }.message)
     assert_equal [0, 0], journal(resume: true).trials.map(&:round)
     first.finish
     assert_equal [0, 0], journal(resume: true).trials.map(&:round)
@@ -52,7 +52,7 @@ class JournalTest < TunerTest
   test "another plan can't go on, and is told what differs" do
     journal.keep(attempt(0))
     error = assert_raises(PumaTuner::UsageError) { journal(plan: {"seed" => 2}, resume: true) }
-    assert_match(/begun with another plan \(seed: 1, now 2\)/, error.message)
+    assert_match(/started with another plan \(seed: 1, now 2\)/, error.message)
   end
 
   test "an app that has changed meanwhile can't go on" do
@@ -64,8 +64,8 @@ class JournalTest < TunerTest
     assert_match(/b is not what it was in the rounds that are kept: gem json was 2\.7\.2, and is 2\.8\.1 now/, error.message)
   end
 
-  test "nothing to go on with is a mistake" do
-    assert_match(/nothing to go on with/, assert_raises(PumaTuner::UsageError) { journal(resume: true) }.message)
+  test "nothing to resume is a mistake" do
+    assert_match(/nothing to resume/, assert_raises(PumaTuner::UsageError) { journal(resume: true) }.message)
     File.write(@path, "{}\n[{\"variant\": 1}]\n")
     assert_raises(PumaTuner::UsageError) { journal(plan: {}, resume: true) }
   end

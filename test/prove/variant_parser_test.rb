@@ -55,14 +55,14 @@ class VariantParserTest < TunerTest
   end
 
   MISTAKES = {
-    ["a:thread=3"] => /"thread" is nothing that a variant can differ in.*topology/m,
+    ["a:thread=3"] => /"thread" is not a factor.*topology/m,
     ["a:yjit=maybe"] => /yjit=maybe: write on or off/,
     ["a:threads=many"] => /threads=many/,
     ["a:topology=2"] => /2/,
     ["no colon"] => /write name:key=value/,
     ["a:yjit=on", "a:yjit=off"] => /two variants are called "a"/,
     ["a:yjit"] => /write key=value/,
-    ["a:ruby="] => /ruby= has no value/
+    ["a:ruby="] => /ruby= needs a value/
   }.freeze
 
   MISTAKES.each do |texts, message|

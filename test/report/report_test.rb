@@ -15,7 +15,7 @@ class ReportTest < TunerTest
 
   test "an unknown format is answered with the known ones" do
     mistake = assert_raises(PumaTuner::UsageError) { Report.render(TuningFixture.tuning, format: :pdf) }
-    assert_equal '"pdf" is no format of a report; there are text, html, markdown, json', mistake.message
+    assert_equal 'unknown report format "pdf"; choose one of text, html, markdown, json', mistake.message
   end
 
   test "a kind that a format cannot show is answered with the formats that can" do

@@ -50,7 +50,8 @@ module PumaTuner
         [report, error_output].each(&:close)
         @listening = listen(reports, output)
       rescue SystemCallError => error
-        raise UsageError, "#{@command} could not be started: #{error.message}. Is it installed, and spelled right?"
+        raise UsageError, "#{@command} could not be started: #{error.message}. Check that it is installed and " \
+          "spelled correctly."
       ensure
         [report, error_output, *([reports, output] if @listening.empty?)].each { |io| io&.close }
       end

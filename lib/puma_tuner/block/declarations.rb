@@ -34,7 +34,7 @@ module PumaTuner
         raise UsageError, "block(#{name.inspect}) has nothing to run; write: block(#{name.inspect}) { … }" unless body
         if (first = @all.find { |declaration| declaration.name == name })
           raise UsageError, "two blocks are called #{name.inspect}, " \
-            "in lines #{first.line} and #{line}; give each a name of its own"
+            "in lines #{first.line} and #{line}; give each its own name"
         end
         @all << Declaration.new(name:, body:, line:)
       end
@@ -48,7 +48,8 @@ module PumaTuner
         found = @all.find { |declaration| declaration.name == name }
         return found if found
         problem = name ? "there is no block #{name.inspect}" : "it has several blocks, and none was chosen"
-        raise UsageError, "#{problem}; there is #{@all.map { |declaration| declaration.name.inspect }.join(", ")}"
+        raise UsageError, "#{problem}; the file declares " \
+          "#{@all.map { |declaration| declaration.name.inspect }.join(", ")}"
       end
     end
   end

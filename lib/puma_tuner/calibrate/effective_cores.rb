@@ -36,8 +36,8 @@ module PumaTuner
         end
         alone = best.fetch(1)
         unless alone.positive?
-          raise InvalidMeasurement, "a process that was to compute got no core at all. " \
-            "Run it again when the machine is quiet."
+          raise InvalidMeasurement, "a CPU-bound process got no CPU time at all. Run this again when the machine is " \
+            "idle."
         end
         measured = best.to_h { |size, work| [size, (work / alone).clamp(0.01, [size, cores_count].min.to_f)] }
         (1..best.keys.last).map { |size| between(measured, size).round(3) }.freeze

@@ -28,10 +28,13 @@ module PumaTuner
       def self.numbers(code, expected_s:, **)
         output, status = Host::Child.output_of(words("puts((#{code}).join(' '))", **), limit_s: expected_s + SPARE_S)
         unless output
-          raise InvalidMeasurement, "a probe that takes #{expected_s.ceil} s did not end within " \
-            "#{(expected_s + SPARE_S).ceil} s; is the machine very busy?"
+          raise InvalidMeasurement, "a calibration step that takes #{expected_s.ceil} s did not end within " \
+            "#{(expected_s + SPARE_S).ceil} s. Run this again when the machine is less busy."
         end
-        raise InvariantError, "a probe failed (#{status}): #{output.lines.first(5).join.strip}" unless status.success?
+        unless status.success?
+          raise InvariantError, "a calibration step failed (#{status}): " \
+            "#{output.lines.first(5).join.strip}"
+        end
         output.split.map { |word| Integer(word) }
       end
 
@@ -47,7 +50,7 @@ module PumaTuner
         if status&.success? && engine == "ruby" && Gem::Version.new(version) >= Gem::Version.new(oldest)
           return [version, description]
         end
-        raise UsageError, "#{ruby} is no CRuby of #{oldest} or newer. Give the path of one."
+        raise UsageError, "#{ruby} is not CRuby #{oldest} or newer. Give the path of one that is."
       end
     end
   end

@@ -116,7 +116,7 @@ module PumaTuner
 
       def reply_of(child)
         child.replies.gets or raise InvalidMeasurement,
-          "a process that was to compute has ended. Is there memory for it?"
+          "a CPU-bound process ended early. Check that there is enough free memory."
       end
     end
   end

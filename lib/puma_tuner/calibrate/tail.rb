@@ -15,7 +15,7 @@ module PumaTuner
       # @raise [InvalidMeasurement] when CPU time is not known
       def self.of(observation)
         observation.tail_cpu_ns or
-          raise InvalidMeasurement, "the probe does not tell the CPU time of Puma's threads " \
+          raise InvalidMeasurement, "the CPU time of Puma's threads is not available " \
             "here: #{observation.why_no_extension}"
       end
 

@@ -18,8 +18,8 @@ module PumaTuner
         new(**self::NAMES.transform_values { |name|
           found = by_name.select { |comm, _| comm.match?(name) }
           if found.empty?
-            raise InvalidMeasurement, "this Puma has no thread of the name #{name.inspect}, " \
-              "or this kernel does not tell (CONFIG_SCHED_INFO)"
+            raise InvalidMeasurement, "this Puma has no thread named #{name.inspect}, or this kernel does not report " \
+              "its CPU time (CONFIG_SCHED_INFO)"
           end
           found.sum(&:last)
         })

@@ -88,7 +88,10 @@ module PumaTuner
         end
         raise UsageError, "#{missing.name.upcase} is missing: #{missing.about}. See `#{help}`" if missing
         return {**values, many.first.name => words} if many.any?
-        raise UsageError, "#{Host::Masking.words(words).first.inspect} is a word too many; see `#{help}`" if words.any?
+        if words.any?
+          raise UsageError, "#{Host::Masking.words(words).first.inspect} is an argument too many; see " \
+            "`#{help}`"
+        end
         values
       end
 

@@ -84,7 +84,7 @@ module PumaTuner
           end
           likely = CommandLine.nearest(word, verbs + ALIASES.keys)
           "there is no command #{Host::Masking.words([word]).first.inspect}; " \
-            "#{likely ? "did you mean #{likely}?" : "there is #{verbs.join(", ")}."} See `puma_tuner --help`."
+            "#{likely ? "did you mean #{likely}?" : "the commands are #{verbs.join(", ")}."} See `puma_tuner --help`."
         end
       end
     end

@@ -56,7 +56,7 @@ module PumaTuner
 
       def refuse_contradictions
         if @think_ns && (@rates || @way)
-          raise UsageError, "--think is of a closed loop, --rate and --arrivals of an open one; leave one out"
+          raise UsageError, "--think belongs to a closed loop, --rate and --arrivals to an open one; leave one out"
         end
         if @connections && @connections.size > 1 && (@rates || @way)
           raise UsageError, "--connections #{@connections.join(",")}: " \
@@ -113,7 +113,7 @@ module PumaTuner
         return if line.empty? || line.start_with?("#")
         (Rational(line) * Units::NS_PER_S).round
       rescue ArgumentError, ZeroDivisionError
-        raise UsageError, "#{path}, line #{number}: #{line[0, 40].inspect} is no time in seconds, such as 12.345"
+        raise UsageError, "#{path}, line #{number}: #{line[0, 40].inspect} is not a time in seconds, such as 12.345"
       end
     end
   end

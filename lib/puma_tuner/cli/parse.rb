@@ -82,8 +82,8 @@ module PumaTuner
       def percentile(option, text)
         name = "p#{text}"
         return name if Predict::Percentile.name?(name)
-        raise UsageError, "#{option}: #{text.inspect} is no percentile; " \
-          "write a number from 1 to below 100, such as 95 or 99.9"
+        raise UsageError, "#{option}: #{text.inspect} is not a percentile; write a number from 1 to below 100, such " \
+          "as 95 or 99.9"
       end
 
       # @param text [String, nil] "1x3,2x5"

@@ -33,15 +33,19 @@ module PumaTuner
       def refuse_contradictions
         ways = %i[read block request url odd].select { |name| option(name) }
         if ways.size > 1
-          raise UsageError, "--#{ways.first} and --#{ways[1]} are different things to look at; leave one out"
+          raise UsageError, "--#{ways.first} and --#{ways[1]} can't be combined; leave one out"
         end
         if option(:outliers) && !profiler::STAMPED
           raise UsageError, "--outliers needs a profiler that says when and where each sample was taken: vernier"
         end
-        raise UsageError, "--token is of --url" if option(:token) && !option(:url)
+        if option(:token) && !option(:url)
+          raise UsageError, "--token works with --url only; add --url, or leave out " \
+            "--token"
+        end
         inside = (ways & %i[block request url]).first
         if inside && profiler::OUTSIDE
-          raise UsageError, "#{profiler::NAME} watches whole processes from outside; --#{inside} is not for it"
+          raise UsageError, "#{profiler::NAME} profiles whole processes from outside, and can't do --#{inside}; " \
+            "choose another profiler with --with"
         end
       end
 

@@ -118,7 +118,7 @@ module PumaTuner
       def primary
         name = option(:primary) || (option(:block) && "iterations") || (option(:rate) && "p99") || "throughput"
         return name if metrics.any? { |metric| metric.name == name }
-        raise UsageError, "--primary #{name}: there is #{metrics.map(&:name).join(", ")}"
+        raise UsageError, "--primary #{name}: choose one of #{metrics.map(&:name).join(", ")}"
       end
 
       def looks

@@ -26,8 +26,9 @@ module PumaTuner
             end
             return File.join(folder, name)
           end
-          raise UsageError, "there is no place for #{name}: nothing can be written in #{app}, here, " \
-            "or in #{Host::CacheFolder.path}. Name one."
+          raise UsageError, "cannot write #{name}: #{app}, this folder and #{Host::CacheFolder.path} are not " \
+            "writable. " \
+            "Give another place."
         end
 
         # @return [String] place for what is kept beside a result, wherever that goes

@@ -48,7 +48,7 @@ module PumaTuner
 
       def refuse_minimum(topologies)
         raise UsageError, "--min-threads #{@min_threads.join(",")}: " \
-          "no topology has so many threads (the most is #{topologies.map(&:threads_count).max}); " \
+          "no topology has that many threads (the most is #{topologies.map(&:threads_count).max}); " \
           "give a smaller number, or more --threads"
       end
 

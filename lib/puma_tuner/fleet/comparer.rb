@@ -36,7 +36,8 @@ module PumaTuner
       # @raise [InvalidMeasurement] when there is nothing to pair
       def rows
         if @pairs.empty?
-          raise InvalidMeasurement, "there is no span in which both groups have requests and enough samples"
+          raise InvalidMeasurement, "no span has requests and enough samples in both groups; choose another " \
+            "--window, or a longer --step"
         end
         plain, adjusted = results.each_slice(METRICS.size).to_a
         reasons = METRICS.zip(plain).map { |metric, result| reason(metric, result) }

@@ -46,7 +46,7 @@ module PumaTuner
       def ensure_increases
         return if @queries.source == :rules || @most.nil? || @most >= 2
         raise InvalidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, " \
-          "which tells no increase; give a longer --step, such as 5m, or a longer --window"
+          "which shows no increase; give a longer --step, such as 5m, or a longer --window"
       end
 
       # @return [Hash{Integer => Float}] of an expression that gives one series, or none

@@ -40,8 +40,8 @@ module PumaTuner
         def weighted(histograms, weights)
           bounds_s = histograms.first.bounds_s
           if histograms.any? { |one| one.bounds_s != bounds_s }
-            raise InvalidMeasurement, "histograms of different spans have different " \
-              "bounds: two versions of the exporter"
+            raise InvalidMeasurement, "histograms of different spans have different bounds, as from two versions of " \
+              "the exporter; choose a --window with one of them"
           end
           counts = Array.new(bounds_s.size, 0.0)
           histograms.zip(weights) do |one, weight|

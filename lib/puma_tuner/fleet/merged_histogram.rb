@@ -19,7 +19,8 @@ module PumaTuner
         return if cumulative.empty?
         sorted = cumulative.map { |le, count| [(le == "+Inf") ? Float::INFINITY : Float(le), count] }.sort
         unless sorted.last.first.infinite?
-          raise InvalidMeasurement, "a histogram without +Inf: its `le` is cut off somewhere"
+          raise InvalidMeasurement, "a histogram has no +Inf bucket; check whether relabelling or recording rules " \
+            "drop it"
         end
         tolerance = sorted.last.last * self::FALL_MAX_RATIO
         seen = 0.0

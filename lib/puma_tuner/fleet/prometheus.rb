@@ -83,10 +83,12 @@ module PumaTuner
         response = exchange(path, parameters, get)
         document = parsed(response)
         raise Unanswered, refusal(document) unless document["status"] == "success"
-        @warnings |= [*document["warnings"], *("some of its storage did not answer (isPartial)" if document["isPartial"])]
+        partial = "some of its storage did not answer (isPartial)" if document["isPartial"]
+        @warnings |= [*document["warnings"], *partial]
         document.fetch("data")
       rescue KeyError => error
-        raise Unanswered, "#{self} answered something that no Prometheus does: #{error.message}"
+        raise Unanswered, "#{self} did not answer as Prometheus does: #{error.message}. Give Prometheus' address " \
+          "with --url"
       end
 
       def exchange(path, parameters, get)
@@ -104,15 +106,15 @@ module PumaTuner
           read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
           .tap { |response| look_at_clock(response) }
       rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
-        raise Unanswered, "#{self} speaks no HTTP: that is no Prometheus. Give its address with --url"
+        raise Unanswered, "#{self} does not speak HTTP, so it is not Prometheus. Give its address with --url"
       rescue Net::OpenTimeout
-        raise Unanswered, "nobody answers at #{self} (no connection within #{OPEN_TIMEOUT_S} s). " \
+        raise Unanswered, "cannot connect to #{self} (no connection within #{OPEN_TIMEOUT_S} s). " \
           "Start Prometheus, or give its address with --url"
       rescue Timeout::Error
-        raise Unanswered, "#{self} is there, and did not answer within #{@timeout_s} s. " \
+        raise Unanswered, "#{self} accepts connections, but did not answer within #{@timeout_s} s. " \
           "Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
       rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Net::ProtocolError => error
-        raise Unanswered, "nobody answers at #{self} (#{error.message}). " \
+        raise Unanswered, "cannot connect to #{self} (#{error.message}). " \
           "Start Prometheus, or give its address with --url"
       end
 

@@ -12,7 +12,7 @@ module PumaTuner
         inside = text.strip.delete_prefix("{").delete_suffix("}").strip
         one = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*/
         unless inside.match?(/\A(?:#{one}(?:,|\z))*\z/)
-          raise UsageError, "#{text.inspect} is no selector; write labels as in PromQL: '{yjit=\"off\"}'"
+          raise UsageError, "#{text.inspect} is not a selector; write labels as in PromQL: '{yjit=\"off\"}'"
         end
         new(matchers: inside.scan(one).freeze)
       end

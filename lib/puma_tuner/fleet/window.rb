@@ -16,7 +16,7 @@ module PumaTuner
         match = /\A([1-9]\d*)([smhdw])\z/.match(text) or
           raise UsageError, "#{option} #{text}: write a number and s, m, h, d or w, such as 7d"
         seconds = match[1].to_i * self::UNITS.fetch(match[2])
-        raise UsageError, "#{option} #{text}: at most 90d" if seconds > 90 * 86_400
+        raise UsageError, "#{option} #{text}: write at most 90d" if seconds > 90 * 86_400
         seconds
       end
 

@@ -16,8 +16,8 @@ module PumaTuner
       # @param command [Array] as Process.spawn takes it
       # @param limit_s [Numeric] then it is killed
       # @param input [String] for its standard input
-      # @param stop_signal [Symbol, nil] what it gets on an Interrupt, after which its end is waited for. Without one, or
-      #   when it does not end, it is killed and the Interrupt goes on
+      # @param stop_signal [Symbol, nil] what it gets on an Interrupt, after which its end is waited for. Without
+      #   one, or when it does not end, it is killed and the Interrupt goes on
       # @return [Array(String, Process::Status), nil] what it printed, on either stream, and how it ended;
       #   nil when it took too long
       def self.output_of(command, limit_s:, input: "", stop_signal: nil)

@@ -19,8 +19,11 @@ module PumaTuner
       def self.of(core = nil, cores: Probe::Processes.allowed_cores)
         return none(cores:) if core.nil? && (cores.size < cores_wanted || !taskset)
         core ||= cores.last
-        raise UsageError, "core #{core}: this process may use #{cores.join(", ")}" unless cores.include?(core)
-        raise UsageError, "core #{core} is the only one there is; the servers need another" if cores.one?
+        unless cores.include?(core)
+          raise UsageError, "core #{core} is not available: this process may use " \
+            "#{cores.join(", ")}"
+        end
+        raise UsageError, "core #{core} is the only one available, and the servers need another" if cores.one?
         unless taskset
           raise UsageError, "`taskset`, of util-linux, is needed to keep servers off core #{core}; install it"
         end

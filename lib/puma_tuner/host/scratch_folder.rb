@@ -21,7 +21,7 @@ module PumaTuner
         # @raise [UsageError]
         def path
           Probe::Ledgers.places.first ||
-            raise(UsageError, "there is no folder for temporary files that could be written; name one by TMPDIR")
+            raise(UsageError, "there is no writable folder for temporary files; set TMPDIR to one")
         end
 
         # @return [String] a new folder; `remove` it

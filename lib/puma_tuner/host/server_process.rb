@@ -63,7 +63,7 @@ module PumaTuner
         @log.release
       rescue SystemCallError => error
         raise ServerFailed.new("#{@command} could not be started: #{error.message}",
-          advice: "Is it installed, and spelled right?")
+          advice: "Check that it is installed and spelled correctly.")
       end
 
       # @return [String] e.g. "http://127.0.0.1:40123"
@@ -150,7 +150,7 @@ module PumaTuner
         until serves?
           raise_boot_failure unless alive?
           if Clock.now_s > deadline
-            raise ServerFailed.new("The server did not serve within #{@boot_limit_s} s", log_tail:,
+            raise ServerFailed.new("The server did not come up within #{@boot_limit_s} s", log_tail:,
               advice: slow_boot_advice)
           end
           sleep 0.02

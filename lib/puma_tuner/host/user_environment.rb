@@ -49,7 +49,7 @@ module PumaTuner
 
       def with_ours(environment, reason)
         @told ||= warn("puma_tuner: #{reason}: the app is started with puma_tuner's own, #{RUBY_VERSION}, " \
-          "for which its gems must be installed") || true
+          "for which the app's gems must be installed") || true
         environment.merge("PATH" => [RbConfig::CONFIG["bindir"], environment["PATH"]].compact.join(":"))
       end
       private_class_method :before_bundler, :with_ruby, :with_ours

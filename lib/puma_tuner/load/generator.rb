@@ -57,11 +57,12 @@ module PumaTuner
             "give a URL without a path, such as http://127.0.0.1:9292"
         end
         return if anywhere || loopback?(url.hostname)
-        raise UsageError, "load is sent to this machine only, got #{Host::Masking.paths(url_base)}; " \
+        raise UsageError, "load is sent to this machine only, and this is another: #{Host::Masking.paths(url_base)}; " \
           "give a URL such as http://127.0.0.1:9292. `puma_tuner load --anywhere` sends it " \
           "elsewhere: only to what is yours"
       rescue URI::InvalidURIError
-        raise UsageError, "#{Host::Masking.paths(url_base).inspect} is no URL; give one such as http://127.0.0.1:9292"
+        raise UsageError, "#{Host::Masking.paths(url_base).inspect} is not a URL; give one such as " \
+          "http://127.0.0.1:9292"
       end
 
       def plain?(url)

@@ -16,11 +16,11 @@ module PumaTuner
 
       # @param paths [Array<String>] fetched with GET, all equally often
       def self.of_paths(paths)
-        raise UsageError, "there is no path to ask for; name one, such as --path /" if paths.empty?
+        raise UsageError, "there is no path to request; name one, such as --path /" if paths.empty?
         wrong = paths.find { |path| !path.match?(Request::PATH) }
         if wrong
-          raise UsageError, "#{Host::Masking.paths(wrong).inspect} is no path; " \
-            "it begins with / and has blanks and the like percent-encoded"
+          raise UsageError, "#{Host::Masking.paths(wrong).inspect} is not a path; it begins with /, with spaces and " \
+            "the like percent-encoded"
         end
         new(requests: paths.map { |path| Request.new(path:) })
       end

@@ -90,8 +90,8 @@ module PumaTuner
       # @raise [InvalidMeasurement]
       def ensure_expected_responses
         return self unless complaint
-        raise InvalidMeasurement, "the load does not count: #{complaint}. " \
-          "Ask the server by hand for what was sent, and look at its log. " \
+        raise InvalidMeasurement, "the load is invalid: #{complaint}. Send the same requests by hand, and look at " \
+          "the server's log. " \
           "Statuses that are right can be listed with expect: in a request file (docs/reference/requests.md)."
       end
 

@@ -110,7 +110,7 @@ module PumaTuner
       def http_method(word)
         return word if METHODS.include?(word)
         problem("#{if word
-                     "#{word.match?(/\A[A-Za-z]{1,8}\z/) ? word.inspect : place(word)} is no method"
+                     "#{word.match?(/\A[A-Za-z]{1,8}\z/) ? word.inspect : place(word)} is not a method"
                    else
                      "the method is missing"
                    end}; " \
@@ -119,8 +119,8 @@ module PumaTuner
 
       def path(word)
         return word if word&.match?(Request::PATH)
-        problem("#{word ? "#{place(word)} is no path" : "the path is missing"}; " \
-                "after the method comes a path that begins with / and has blanks and the like percent-encoded")
+        problem("#{word ? "#{place(word)} is not a path" : "the path is missing"}; " \
+                "after the method comes a path that begins with /, with spaces and the like percent-encoded")
       end
 
       def headers(words)
@@ -133,7 +133,7 @@ module PumaTuner
       def header(word)
         name, value = word.delete_prefix("header:").split("=", 2)
         unless value && name.match?(HEADER_NAME) && value.match?(HEADER_VALUE)
-          problem("#{place(word)} is no header; write header:Name=value")
+          problem("#{place(word)} is not a header; write header:Name=value")
         end
         problem("the header #{name} follows from the body; leave it out") if OUR_HEADERS.include?(name.downcase)
         # Generators look for it in this spelling, to add none of their own.
@@ -160,12 +160,12 @@ module PumaTuner
         if words.any? && words.all? { |word| word.match?(/\A\d{3}\z/) && STATUSES.cover?(word.to_i) }
           return words.map(&:to_i)
         end
-        problem("what follows expect: is no list of statuses; write such as expect:200,404")
+        problem("what follows expect: is not a list of statuses; write one such as expect:200,404")
       end
 
       def expected_text(text, http_method)
-        problem("has: names no text; write such as has:Welcome") if text.empty?
-        problem("the response to HEAD has no body in which a text could be") if http_method == "HEAD"
+        problem("has: needs a text, such as has:Welcome") if text.empty?
+        problem("the response to HEAD has no body to look for a text in; leave out has:") if http_method == "HEAD"
         text
       end
 

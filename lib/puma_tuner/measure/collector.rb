@@ -62,11 +62,12 @@ module PumaTuner
       def ensure_served(account)
         return unless account.endpoints.empty?
         if @after.empty?
-          raise InvalidMeasurement.new("no process of the server has begun to record. Does #{@command} start Puma?",
+          raise InvalidMeasurement.new("no process of the server is being recorded. Check that #{@command} starts " \
+            "Puma.",
             output: @server.log_tail)
         end
-        raise InvalidMeasurement, "no request was served while it was measured. " \
-          "Send traffic, or let us: --path / or --requests FILE."
+        raise InvalidMeasurement, "no request was served during the measurement. Send it traffic, or have puma_tuner " \
+          "send some with --load."
       end
 
       def processes(account)

@@ -40,7 +40,7 @@ module PumaTuner
       def ensure_same_app(one, other)
         unless [one, other].all?(&:topology)
           raise UsageError, "a recording does not tell how many workers and threads there were, " \
-            "so it can't be held beside another; give it alone"
+            "so it can't be combined with others; give it alone"
         end
         unless one.command == other.command
           raise UsageError, "the recordings are of two commands, " \
@@ -48,7 +48,7 @@ module PumaTuner
         end
         strange = [[one, other], [other, one]].map { |pair| strange_endpoint(*pair) }.compact.first
         if strange
-          raise UsageError, "the recordings are of other requests: #{strange} is in one of them only; " \
+          raise UsageError, "the recordings differ in their requests: #{strange} is in one of them only; " \
             "record both with the same requests"
         end
       end

@@ -42,8 +42,8 @@ module PumaTuner
         one_of = (1 / (1 - ratio(name))).ceil
         if recorded_count < one_of
           raise UsageError, "#{name}: one request in #{one_of} takes longer than that, " \
-            "and #{recorded_count} were recorded step by step; nobody can tell. " \
-            "Record #{one_of} at least, or ask for a lower percentile"
+            "and #{recorded_count} were recorded step by step, too few to tell. Record #{one_of} at least, or ask " \
+            "for a lower percentile"
         end
         return if simulated_count >= SIMULATED_BEYOND_COUNT * one_of
         raise UsageError, "#{name}: one request in #{one_of} takes longer than that, " \

@@ -19,9 +19,9 @@ module PumaTuner
       WHOLE_RATE = 65_536
 
       # A response leaves some time before the end of what is recorded as its request, and the thread does more before
-      # it looks whether the connection's next request is there. Both race: the client's wake-up and work against Puma's.
-      # Who wins decides whether the reactor is needed, and depends on whose caches are cold. It is set here so that the
-      # middle wake-up ends in a tie.
+      # it looks whether the connection's next request is there. Both race: the client's wake-up and work against
+      # Puma's. Who wins decides whether the reactor is needed, and depends on whose caches are cold. It is set here so
+      # that the middle wake-up ends in a tie.
       #
       # @param machine [Model::Machine]
       # @param tail_cpu_ns [Integer]

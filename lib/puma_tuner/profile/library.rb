@@ -73,7 +73,7 @@ module PumaTuner
       # (see .install)
       def install(profiler)
         unless profiler::GEM
-          raise UsageError, "#{profiler::NAME} is no gem. #{profiler.new.why_not || "It is there already."}"
+          raise UsageError, "#{profiler::NAME} is not a gem. #{profiler.new.why_not || "It is there already."}"
         end
         ensure_ruby(profiler)
         FileUtils.mkdir_p(Library.folder)

@@ -37,7 +37,7 @@ module PumaTuner
       # (see Profiler.known_mode)
       def self.known_mode(mode)
         return mode || default_mode if mode.nil? || MODES.key?(mode)
-        raise UsageError, "perf has no mode #{mode.inspect}; there is: #{MODES.keys.join(", ")}"
+        raise UsageError, "perf has no mode #{mode.inspect}; choose one of #{MODES.keys.join(", ")}"
       end
 
       # (see Readers.read)

@@ -67,11 +67,12 @@ module PumaTuner
 
       def ensure_content(samples, files)
         if files.empty?
-          raise InvalidMeasurement, "#{@profiler::NAME} wrote no file. Was anything going on while it looked?"
+          raise InvalidMeasurement, "#{@profiler::NAME} wrote no file. Check that requests were served while it was " \
+            "profiling."
         end
         return if samples.any? { |one| one.stacks.any? || one.calls.any? || one.allocations.any? }
         raise InvalidMeasurement, "there is nothing in #{files.join(", ")}: #{@profiler::NAME} took no sample. " \
-          "Give it longer, more load, or a shorter --interval."
+          "Possible ways to get some: a longer --duration, more load, or a shorter --interval."
       end
     end
   end

@@ -45,11 +45,11 @@ module PumaTuner
       # @return [Costs]
       def of_url(url)
         uri = URI(url)
-        raise UsageError, "#{told(url)} is no http:// address" unless uri.is_a?(URI::HTTP)
+        raise UsageError, "#{told(url)} is not an http:// address" unless uri.is_a?(URI::HTTP)
         made = Array.new(@times) { made_of(get(uri, token: @settings.token), uri) }
         costs(made, "one request at a time: GET #{endpoint(uri.path)} of a running server")
       rescue URI::InvalidURIError
-        raise UsageError, "#{told(url)} is no http:// address"
+        raise UsageError, "#{told(url)} is not an http:// address"
       end
 
       private
@@ -87,13 +87,13 @@ module PumaTuner
         end
       rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse,
         OpenSSL::SSL::SSLError => error
-        raise MeasurementFailed, "#{told(uri)}: #{error.message}. Does a server listen there?"
+        raise MeasurementFailed, "#{told(uri)}: #{error.message}. Check that a server is listening there."
       end
 
       def ensure_response(response, uri)
         return if response.code.to_i < 400
-        raise InvalidMeasurement, "#{told(uri)} answered #{response.code}: " \
-          "what an error costs is not what the request does. Ask for it by hand, and look at the server's log."
+        raise InvalidMeasurement, "#{told(uri)} responded with #{response.code}, and the profile of an error is not " \
+          "the request's. Send it by hand, and look at the server's log."
       end
 
       def made_of(response, uri)
@@ -104,8 +104,8 @@ module PumaTuner
           raise UsageError, "the profile is in #{path} of another machine; " \
             "read it there: puma_tuner profile --read #{path}"
         end
-        raise MeasurementFailed, "#{told(uri)} answered without a profile. " \
-          "Does the app `use PumaTuner::ProfilerMiddleware`, and is the token the same there?"
+        raise MeasurementFailed, "#{told(uri)} responded without a profile. Check that the app has `use " \
+          "PumaTuner::ProfilerMiddleware`, with the same token."
       end
 
       def costs(files, target)

@@ -171,8 +171,8 @@ module PumaTuner
         logs = @files.to_h { |path| [path, Outliers.read("#{path}.requests")] }
         outliers = Outliers.new(logs.values)
         if outliers.count.zero?
-          raise InvalidMeasurement, "none of #{outliers.seen_count} requests stands out from its " \
-            "endpoint's others. Give it longer."
+          raise InvalidMeasurement, "none of #{outliers.seen_count} requests is an outlier of its " \
+            "endpoint. Give it a longer --duration."
         end
         reasons = outliers.reasons.map { |reason, count| "#{reason}: #{count}" }.join(", ")
         facts = {**facts, work_count: outliers.count, work_noun: "outlier request"}

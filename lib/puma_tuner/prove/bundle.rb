@@ -105,7 +105,7 @@ module PumaTuner
 
       def newest(name)
         Gem::Specification.find_all_by_name(name).max_by(&:version) or
-          raise UsageError, "#{name} is not installed here, and the app has no Gemfile; give it one"
+          raise UsageError, "#{name} is not installed here, and the app has no Gemfile; add one"
       end
 
       def variables

@@ -7,8 +7,8 @@ module PumaTuner
     # hypothesis testing and acceptance sampling", 1982).
     class Expectations
       UNDERSTOOD = <<~TEXT.chomp
-        Understood is, of a METRIC, "METRIC >= 1.2" and "METRIC <= 0.9" (the variant's over the baseline's), "METRIC better",
-        "METRIC worse", "METRIC equivalent" and "METRIC not worse"; with "NAME: " before it, of that variant only.
+        Write "METRIC >= 1.2" or "METRIC <= 0.9" (variant over baseline), "METRIC better", "METRIC worse",
+        "METRIC equivalent" or "METRIC not worse"; with "VARIANT: " in front, it is about that variant only.
       TEXT
 
       PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*
@@ -25,7 +25,7 @@ module PumaTuner
       def self.parse(texts, metrics: Metric::SERVED | Metric::BLOCK)
         names = metrics.map(&:name).uniq
         new(texts.map do |text|
-          match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is no expectation. #{UNDERSTOOD}"
+          match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is not an expectation. #{UNDERSTOOD}"
           ensure_metric(text, match[:metric], names)
           Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match),
             ratio: match[:ratio]&.to_f)
@@ -40,8 +40,8 @@ module PumaTuner
 
       def self.ensure_metric(text, name, names)
         return if names.include?(name)
-        raise UsageError, "#{text.inspect} expects something of #{name}, which is not measured; " \
-          "there is #{names.join(", ")}."
+        raise UsageError, "#{text.inspect} expects something of #{name}, which is not measured; the metrics are " \
+          "#{names.join(", ")}."
       end
 
       # @param wanted [Array<Wanted>]
@@ -58,8 +58,8 @@ module PumaTuner
         @wanted.each do |wanted|
           self.class.ensure_metric(wanted.text, wanted.metric, metrics.map(&:name))
           next if wanted.variant.nil? || variant_names.include?(wanted.variant)
-          raise UsageError, "#{wanted.text.inspect}: #{wanted.variant} is not held against the baseline; " \
-            "there is #{variant_names.join(", ")}."
+          raise UsageError, "#{wanted.text.inspect}: #{wanted.variant} is not compared with the baseline; the " \
+            "variants are #{variant_names.join(", ")}."
         end
       end
 

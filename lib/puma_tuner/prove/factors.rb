@@ -48,8 +48,8 @@ module PumaTuner
       # @raise [UsageError] for a key that is not understood, or a value that can't be
       def check(factors)
         factors.each do |key, value|
-          kind(key) or raise UsageError, "#{key.inspect} is nothing that a variant can differ in. There is:\n#{help}"
-          raise UsageError, "#{key}= has no value" if value.empty? && !key.start_with?("env.")
+          kind(key) or raise UsageError, "#{key.inspect} is not a factor. Known factors:\n#{help}"
+          raise UsageError, "#{key}= needs a value" if value.empty? && !key.start_with?("env.")
         end
         check_value(factors, "yjit", /\A(on|off)\z/, "on or off")
         check_value(factors, "affinity", /\A(on|off)\z/, "on or off")

@@ -40,7 +40,7 @@ module PumaTuner
           key = DeclarationCheck.changed_since(trial.fingerprint, now) or next
           raise UsageError, "--resume: #{trial.variant} is not what it was in the rounds that are kept: " \
             "#{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
-            "Make it what it was, or begin anew without --resume."
+            "Make it what it was, or start again without --resume."
         end
       end
 
@@ -60,8 +60,8 @@ module PumaTuner
         lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
         count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void"] } }
         return if count.zero? || lines.include?(FINISHED)
-        raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of a run that was interrupted: " \
-          "go on with --resume, remove it, or give another --output"
+        raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of an interrupted run: continue it with " \
+          "--resume, remove it, or give another --output"
       end
 
       def write_line(value, mode)
@@ -76,18 +76,18 @@ module PumaTuner
         ensure_plan(plan)
         (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
-        raise UsageError, "--resume: #{error.message}. There is nothing to go on with; leave out --resume."
+        raise UsageError, "--resume: #{error.message}. There is nothing to resume; leave out --resume."
       rescue KeyError, NoMethodError => error
         raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). " \
-          "Begin anew, without --resume."
+          "Start again without --resume."
       end
 
       def ensure_plan(plan)
         different = @plan.keys.find { |key| plan&.fetch(key, nil) != @plan[key] }
         return unless different
-        raise UsageError, "--resume: #{@path} was begun with another plan (#{different}: " \
+        raise UsageError, "--resume: #{@path} was started with another plan (#{different}: " \
           "#{plan&.fetch(different, nil).inspect}, now #{@plan[different].inspect}). " \
-          "Give the same options again, or begin anew without --resume."
+          "Give the same options again, or start again without --resume."
       end
 
       def parsed(line)

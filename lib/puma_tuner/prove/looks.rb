@@ -19,8 +19,8 @@ module PumaTuner
         ascending = rounds_counts.any? && rounds_counts.first.positive? &&
           rounds_counts.each_cons(2).all? { |one, two| one < two }
         return new(rounds_counts:) if ascending
-        raise UsageError, "looks are numbers of rounds that ascend, such as 10,20,40; " \
-          "got #{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
+        raise UsageError, "--looks takes ascending numbers of rounds, such as 10,20,40; got " \
+          "#{rounds_counts.empty? ? "none" : rounds_counts.join(",")}"
       end
 
       def initialize(rounds_counts:) = super(rounds_counts: rounds_counts.dup.freeze)

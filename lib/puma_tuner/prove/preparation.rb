@@ -70,7 +70,7 @@ module PumaTuner
         end
         directory = File.join(checkout, File.realpath(@command.directory).delete_prefix(File.realpath(root)))
         unless File.directory?(directory)
-          raise UsageError, "git=#{ref}: #{@command.directory} is not there at that commit"
+          raise UsageError, "git=#{ref}: #{@command.directory} does not exist at that commit"
         end
         [directory, commit]
       end

@@ -143,8 +143,8 @@ module PumaTuner
       def ensure_equal_bodies(outcomes)
         reason = ValidityChecks.unequal_bodies(outcomes) unless @plan.bodies_may_differ
         if reason
-          raise InvalidMeasurement, "#{reason}. What does not answer the same can't be compared; " \
-            "if it is meant, --bodies-may-differ."
+          raise InvalidMeasurement, "#{reason}. Only variants with the same responses can be compared; " \
+            "if the difference is intended, add --bodies-may-differ."
         end
       end
 

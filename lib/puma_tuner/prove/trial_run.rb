@@ -80,7 +80,7 @@ module PumaTuner
       def ensure_answered(outcome)
         return if outcome.requests_count.positive?
         advice = @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below."
-        raise ServerFailed.new("The server answered nothing while it was warmed up (#{outcome.complaint})",
+        raise ServerFailed.new("The server responded to nothing while it was warmed up (#{outcome.complaint})",
           log_tail: @server.log_tail, advice:)
       end
 

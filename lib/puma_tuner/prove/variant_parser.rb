@@ -14,7 +14,7 @@ module PumaTuner
       def parse(texts)
         checked(texts.flat_map do |text|
           match = WORD.match(text) or raise UsageError,
-            "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. There is:\n#{Factors.help}"
+            "--variant #{text[/\A[^=]*/]}: write name:key=value,key=value. Known factors:\n#{Factors.help}"
           variants(match[1].strip, pairs(match[2]))
         end)
       end
@@ -119,7 +119,7 @@ module PumaTuner
       def checked(variants)
         variants.each { |variant| Factors.check(variant.factors) }
         twice = variants.map(&:name).tally.find { |_, count| count > 1 }
-        raise UsageError, "two variants are called #{twice.first.inspect}; give each a name of its own" if twice
+        raise UsageError, "two variants are called #{twice.first.inspect}; give each its own name" if twice
         variants
       end
     end

@@ -39,7 +39,7 @@ module PumaTuner
       # @raise [UsageError] for what is not known, and for too many
       def variants(subjects, ruby_version: RUBY_VERSION, memory_mib: MEMORY_MIB, call_thresholds: CALL_THRESHOLDS)
         unknown = subjects - SUBJECTS
-        raise UsageError, "#{unknown.first} is none of #{SUBJECTS.join(", ")}" if unknown.any?
+        raise UsageError, "unknown subject #{unknown.first}; choose from #{SUBJECTS.join(", ")}" if unknown.any?
         lists = subjects.uniq.map { |subject| list(subject, ruby_version, memory_mib, call_thresholds) }
         combinations = lists.first.to_a.product(*lists.drop(1).map(&:to_a))
         ensure_few_combinations(combinations.size)

@@ -6,7 +6,7 @@
 # This line and the next few must be understood by any Ruby.
 if RUBY_ENGINE == "ruby" && RUBY_VERSION < "3.3"
   abort("puma_tuner: this app runs on Ruby #{RUBY_VERSION}; " \
-    "only Ruby 3.3 and newer tell whose wait for the GVL it is. Run the app on a newer Ruby to measure it.")
+    "only Ruby 3.3 and newer report waits for the GVL. Run the app on a newer Ruby to measure it.")
 end
 
 require "puma_tuner/probe"

@@ -81,7 +81,7 @@ module PumaTuner
       kind = fields["kind"]
       wanted = kinds.empty? ? KINDS.keys : kinds.map(&:to_s)
       unless wanted.include?(kind)
-        raise InvalidDocument.new(path, "its kind is #{kind.inspect}, wanted is #{wanted.join(" or ")}")
+        raise InvalidDocument.new(path, "its kind is #{kind.inspect}, where #{wanted.join(" or ")} is needed")
       end
       unless fields["schema_version"] == SCHEMA_VERSION
         raise InvalidDocument.new(path, "its schema version is #{fields["schema_version"].inspect}, " \

@@ -26,8 +26,8 @@ module PumaTuner
   # A file that should hold one of our documents does not.
   class InvalidDocument < UsageError
     def initialize(path, problem)
-      super("#{path} is no document that this version can read: #{problem}. " \
-            "Make it anew with `puma_tuner measure` or `puma_tuner tune`.")
+      super("#{path} is not a document that this version can read: #{problem}. " \
+            "Make it again with `puma_tuner measure` or `puma_tuner tune`.")
     end
   end
 

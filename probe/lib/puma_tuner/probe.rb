@@ -243,7 +243,7 @@ module PumaTuner
         @told_faults[what] = true
         return if @faults_count < FAULTS_MAX || @recorder.equal?(Unwatched)
         @recorder = Unwatched
-        say("after #{FAULTS_MAX} such faults this process is not watched any more")
+        say("after #{FAULTS_MAX} such faults this process is no longer watched")
       end
 
       # One line to the server's log, if that can be written to.

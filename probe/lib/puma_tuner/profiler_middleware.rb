@@ -21,7 +21,7 @@ module PumaTuner
     # @param folder [String] where profiles go
     def initialize(app, with:, mode: nil, interval_us: nil, token: nil, permit: "tmp/puma_tuner/profile",
       folder: "tmp/puma_tuner/profiles")
-      raise UsageError, "a token of fewer than 16 characters is soon guessed" if token && token.length < 16
+      raise UsageError, "the token is too short; use at least 16 characters" if token && token.length < 16
       profiler = Probe::Profilers.find(with)
       @app = app
       @token = token

@@ -10,7 +10,7 @@ module PumaTuner
     # @param text [String] "2x3": two workers of three threads
     def self.parse(text)
       match = /\A(\d+)x(\d+)\z/.match(text) or
-        raise UsageError, "#{text.inspect} is no topology; write WORKERSxTHREADS, such as 2x3"
+        raise UsageError, "#{text.inspect} is not a topology; write WORKERSxTHREADS, such as 2x3"
       from(match[1].to_i, match[2].to_i)
     end
 

@@ -95,7 +95,7 @@ class ExportExporterTest < TunerTest
       wait_until("another exporter") { Exporters.pid_of(@leader.pid)&.!=(pid) && text }
     end
     Process.kill(:TERM, @leader.pid)
-    assert_equal ["puma_tuner: the exporter's process has ended; it is tried again\n"], @leader.readlines
+    assert_equal ["puma_tuner: the exporter's process has ended; trying again\n"], @leader.readlines
   end
 
   test "orders to the server's group are not for it" do
@@ -118,16 +118,16 @@ class ExportExporterTest < TunerTest
     other = TCPServer.new("127.0.0.1", 0)
     @address = Export::Address.parse("tcp://127.0.0.1:#{other.addr[1]}")
     start
-    assert_match(/\Apuma_tuner: nothing can be exported at #{@address} \(Errno::EADDRINUSE.*\); it is tried again\n\z/, @leader.gets)
+    assert_match(/\Apuma_tuner: nothing can be exported at #{@address} \(Errno::EADDRINUSE.*\); trying again\n\z/, @leader.gets)
     other.close
-    assert_equal "puma_tuner: #{@address} can be had now\n", @leader.gets
+    assert_equal "puma_tuner: #{@address}: exporting now\n", @leader.gets
     refute_empty text
   end
 
   test "where it can't be started, one line says so, and the app goes on" do
     start("sleep 4\nputs 'goes on'", before: "RbConfig.define_singleton_method(:ruby) { '/nowhere/ruby' }\n")
     told = "puma_tuner: the exporter's process can't be started " \
-      "(Errno::ENOENT: No such file or directory - /nowhere/ruby); it is tried again\n"
+      "(Errno::ENOENT: No such file or directory - /nowhere/ruby); trying again\n"
     assert_equal [told, "goes on\n"], @leader.readlines
   end
 
@@ -142,6 +142,6 @@ class ExportExporterTest < TunerTest
         def command = [RbConfig.ruby, "--disable=gems", "-e", "def broken = raise(%q(no such thing)); broken"]
       end)
     RUBY
-    assert_match(/\Apuma_tuner: the exporter.s process has ended \(.*no such thing.*\); it is tried again\n\z/, @leader.gets)
+    assert_match(/\Apuma_tuner: the exporter.s process has ended \(.*no such thing.*\); trying again\n\z/, @leader.gets)
   end
 end

@@ -4,7 +4,7 @@ module PumaTuner
   module CLI
     # What a shell completes.
     class Commands::Completion < Command
-      desc "Print what your shell completes of this command, for its settings"
+      desc "Print a tab completion script for your shell"
       argument :shell, Completions::SHELLS.keys.join(", "), choices: Completions::SHELLS.keys
       example [
         "bash > ~/.local/share/bash-completion/completions/puma_tuner",
@@ -14,8 +14,7 @@ module PumaTuner
 
       def call(shell:)
         written = Completions::SHELLS.fetch(shell) do
-          raise UsageError, "there are completions for #{Completions::SHELLS.keys.join(", ")}, " \
-            "and none for #{shell.inspect}"
+          raise UsageError, "no completion for #{shell.inspect}; choose one of #{Completions::SHELLS.keys.join(", ")}"
         end
         out.puts(Completions.public_send(written))
       end

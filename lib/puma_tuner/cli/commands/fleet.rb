@@ -34,7 +34,7 @@ module PumaTuner
           raise UsageError, "--a is missing: the labels of the servers that are the " \
             "baseline, such as --a '{yjit=\"off\"}'"
         end
-        raise UsageError, "--source #{source}: there is #{SOURCES.join(", ")}" unless SOURCES.include?(source)
+        raise UsageError, "--source #{source}: choose one of #{SOURCES.join(", ")}" unless SOURCES.include?(source)
         Fleet::Reader::Question.new(selectors: [a, b || a].map { |text| Fleet::Selector.parse(text) },
           ends: [Fleet::Window.instant("--a-end", a_end), Fleet::Window.instant("--b-end", b_end)],
           duration_s: Fleet::Window.seconds("--window", window), step_s: step && Fleet::Window.seconds("--step", step),

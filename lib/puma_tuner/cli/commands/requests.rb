@@ -32,7 +32,7 @@ module PumaTuner
         http_methods = methods.map(&:upcase)
         unknown = http_methods - Load::RequestFile::METHODS
         if unknown.any?
-          raise UsageError, "--methods #{unknown.join(",")}: there is #{Load::RequestFile::METHODS.join(",")}"
+          raise UsageError, "--methods #{unknown.join(",")}: choose from #{Load::RequestFile::METHODS.join(",")}"
         end
         reader = AccessLog::Reader.new(from, format: log_format, http_methods:, assets:)
         summary = AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns, seed:) do |path|

@@ -28,7 +28,7 @@ module PumaTuner
         def stations(workload)
           all = station.map { |word| station_of(word) }
           twice = all.map(&:kind).tally.find { |_, times| times > 1 }&.first
-          raise UsageError, "--station #{twice}: it is given twice; give it once" if twice
+          raise UsageError, "--station #{twice} is given twice; give it once" if twice
           all.each { |one| ensure_recorded_waits(one, workload) }
         end
 

@@ -19,7 +19,7 @@ module PumaTuner
         # @param generator [Load::Generator]
         # @return [Load::Traffic]
         def traffic(generator: Load::Native.new)
-          raise UsageError, "--data fills in a file of requests; name one with --requests" if data && !requests
+          raise UsageError, "--data needs a file of requests to fill in; name one with --requests" if data && !requests
           mix = requests ? Load::Mix.read(requests, data_path: data) : Load::Mix.of_paths(path)
           connections_count = connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED)
           Load::Traffic.new(mix:, generator:, arrivals: loop_of_requests, connections_count:, seed:).ensure_generator
@@ -29,9 +29,9 @@ module PumaTuner
 
         def loop_of_requests
           unless [nil, *KINDS].include?(arrivals)
-            raise UsageError, "--arrivals #{arrivals}: there is #{KINDS.join(" and ")}"
+            raise UsageError, "--arrivals #{arrivals}: choose #{KINDS.join(" or ")}"
           end
-          raise UsageError, "--think is of a closed loop, --rate of an open one; leave one out" if rate && think
+          raise UsageError, "--think belongs to a closed loop, --rate to an open one; leave one out" if rate && think
           return Load::Arrivals.open(rate, kind: arrivals || KINDS.first, reuse: reuse_counts) if rate
           Load::Arrivals.closed(think_ns: ((think || 0) * Units::NS_PER_S).round, reuse: reuse_counts)
         end

@@ -3,7 +3,7 @@
 module PumaTuner
   module Report
     class Html
-      # Every attempt at a round as a line, every trial on it as a dot: all that the proof is made from, nothing averaged.
+      # Every attempt at a round as a line, every trial on it as a dot: nothing is averaged.
       class RoundsChart < RowChart
         # @param contents [Contents] with a verdict
         def initialize(contents)

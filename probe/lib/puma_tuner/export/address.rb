@@ -17,8 +17,8 @@ module PumaTuner
         when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"),
           port: Integer($2, 10))
         when %r{\Aunix://(/.+)\z} then new(kind: "unix", host_or_path: $1, port: nil)
-        else raise UsageError, "#{text.inspect} is no address for the exporter; " \
-          "write tcp://127.0.0.1:9394 or unix:///path/of/socket"
+        else raise UsageError, "#{text.inspect} is not an address for the exporter; write tcp://127.0.0.1:9394 or " \
+          "unix:///path/of/socket"
         end
       end
 

@@ -85,12 +85,12 @@ module PumaTuner
           listener = @address.listen
         rescue SystemCallError, SocketError, ArgumentError => error
           told ||= Clock.now_s - began_s > HANDOVER_S &&
-            Probe.say("nothing can be exported at #{@address} (#{error.class}: #{error.message}); it is tried again")
+            Probe.say("nothing can be exported at #{@address} (#{error.class}: #{error.message}); trying again")
               .nil?
           sleep(told ? LOOK_S : 0.1)
           retry
         end
-        Probe.say("#{@address} can be had now") if told
+        Probe.say("#{@address}: exporting now") if told
         @listens = true
         listener
       end

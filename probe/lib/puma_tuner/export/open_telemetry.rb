@@ -69,7 +69,7 @@ module PumaTuner
           require "opentelemetry-metrics-sdk"
         rescue LoadError
           raise UsageError, "opentelemetry-metrics-sdk is not in this bundle; " \
-            "add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+            "add it to the Gemfile, or use PumaTuner.export with an address instead"
         end
 
         # Where such counters would be wrong, a gauge tells the same number; backends take rates of it, too.

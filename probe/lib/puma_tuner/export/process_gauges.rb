@@ -31,7 +31,7 @@ module PumaTuner
         true
       rescue SystemCallError => error
         unless @failed
-          Probe.say("gauges can't be written (#{error.message}); memory and time are exported all the same")
+          Probe.say("gauges can't be written (#{error.message}); memory and time are still exported")
         end
         @failed = true
       end

@@ -27,7 +27,7 @@ module PumaTuner
           (@registries ||= []) << (registry || ::Prometheus::Client.registry)
         rescue LoadError
           raise UsageError, "prometheus-client is not in this bundle; " \
-            "add it to the Gemfile, or leave it and use PumaTuner.export with an address"
+            "add it to the Gemfile, or use PumaTuner.export with an address instead"
         end
 
         # @api private

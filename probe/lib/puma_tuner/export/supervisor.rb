@@ -82,7 +82,7 @@ module PumaTuner
         @due_s = Clock.now_s + @pause_s
         @pause_s = [@pause_s * 2, PAUSES_S.max].min
         @runs = false
-        Probe.say("#{what}; it is tried again") unless @told == what
+        Probe.say("#{what}; trying again") unless @told == what
         @told = what
         nil
       end

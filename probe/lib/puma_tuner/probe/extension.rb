@@ -33,7 +33,7 @@ module PumaTuner
         # @return [void]
         def provide
           return if RUBY_ENGINE != "ruby" || shipped || compiled.nil? || File.exist?(compiled) || File.exist?(failure)
-          warn "puma_tuner: its extension is compiled for Ruby #{RUBY_VERSION}, this once"
+          warn "puma_tuner: compiling its extension for Ruby #{RUBY_VERSION}, once"
           log = "#{failure}-#{Process.pid}"
           done = system({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "--disable-gems",
             File.join(SOURCES, "build.rb"), compiled, :in => File::NULL, %i[out err] => log)

@@ -124,7 +124,7 @@ module PumaTuner
         def initialize(file)
           @file = file
           return unless LAYOUT.empty?
-          raise InvalidDocument.new(file.path, "reading it takes the extension, and #{GvlClock.why_not}")
+          raise InvalidDocument.new(file.path, "reading it needs the extension, and #{GvlClock.why_not}")
         end
 
         def ledger
@@ -149,7 +149,7 @@ module PumaTuner
             raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it")
           end
           fits = @header[:entries_count] <= LAYOUT[:entries_max] && @header[:traces_count] <= LAYOUT[:traces_max]
-          fits ? bytes : raise(InvalidDocument.new(@file.path, "it is no ledger"))
+          fits ? bytes : raise(InvalidDocument.new(@file.path, "it is not a ledger"))
         end
 
         # @return [Hash{Symbol => Integer}] numbers that a structure begins with, by the names of its fields

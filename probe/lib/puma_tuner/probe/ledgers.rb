@@ -73,7 +73,7 @@ module PumaTuner
         rescue Errno::EEXIST
           stat = File.lstat(path)
           return if stat.directory? && stat.owned? && (stat.mode & 0o077).zero?
-          raise NoPlace, "#{path} is not a folder of this user's alone"
+          raise NoPlace, "#{path} is not a folder that this user alone can write"
         end
 
         # Removes the folders of servers that have ended: those that nobody holds.

@@ -28,7 +28,7 @@ module PumaTuner
         def known_mode(mode)
           return default_mode unless mode
           return mode if self::MODES.key?(mode)
-          raise UsageError, "#{self::NAME} has no mode #{mode.inspect}; there is: #{self::MODES.keys.join(", ")}"
+          raise UsageError, "#{self::NAME} has no mode #{mode.inspect}; choose one of #{self::MODES.keys.join(", ")}"
         end
       end
 
@@ -61,8 +61,8 @@ module PumaTuner
         if !defined?(::Gem::Requirement) || ::Gem::Requirement.new(wanted).satisfied_by?(::Gem::Version.new(@version))
           return
         end
-        raise UsageError, "the app has #{self.class::NAME} #{@version}; known to work is #{wanted}. " \
-          "Update it in the app's Gemfile, or take it out."
+        raise UsageError, "the app has #{self.class::NAME} #{@version}; versions known to work are #{wanted}. Update " \
+          "it in the app's Gemfile, or take it out."
       end
 
       # Returns the facts that our reader wants and the profiler does not write itself. They are plain values only.

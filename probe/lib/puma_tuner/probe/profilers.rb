@@ -16,7 +16,7 @@ module PumaTuner
       # @raise [UsageError] for a name that is none
       def self.find(name)
         const_get(ALL.fetch(name) do
-          raise UsageError, "#{name.inspect} is no profiler; there is: #{ALL.keys.join(", ")}"
+          raise UsageError, "unknown profiler #{name.inspect}; choose one of #{ALL.keys.join(", ")}"
         end)
       end
 

@@ -32,7 +32,7 @@ module PumaTuner
           @cpu_ns = cpu_ns
           interval = (@mode == "object") ? 1 : @interval_us
           return if ::StackProf.start(mode: @mode.to_sym, interval:, raw: true)
-          raise UsageError, "StackProf is running in this process already; end that first."
+          raise UsageError, "StackProf is running in this process already; stop it first."
         end
 
         def stop
@@ -65,8 +65,7 @@ module PumaTuner
 
         def ensure_main_thread
           return if Thread.current == Thread.main
-          raise UsageError, "StackProf's wall mode sees only the thread that starts it, " \
-            "and that is none that serves. " \
+          raise UsageError, "StackProf's wall mode samples only the thread that starts it, which serves no requests. " \
             "Take its cpu mode, or vernier."
         end
       end
