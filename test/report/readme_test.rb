@@ -55,18 +55,14 @@ class ReadmeTest < TunerTest
     (form.headings - PRINTED.flat_map(&:headings)).map { |heading| "heading: #{heading}" } + (form.threads - PRINTED.flat_map(&:threads)).map { |line| "thread: #{line}" } + rows
   end
 
-  # @return [Array<String>] README's examples: what stands between fences that name no language, and indented threads' lines
-  def self.examples
-    text = File.read(README)
-    [*text.scan(/^```\n(.*?)^```$/m).flatten, text.lines.grep(/\A {4}(puma srv|Recommended config)/).map(&:lstrip).join]
-  end
+  # @return [Array<String>] README's examples of what is printed
+  def self.examples = File.read(README).scan(/^```text\n(.*?)^```$/m).flatten
 
-  test "README has examples of threads' lines, forecasts and a proof" do
+  test "README has examples of what was found, of a proof, and of threads' lines" do
     shown = self.class.examples.map { |text| Form.of(text) }
-    assert_empty %w[Predicted Proof] - shown.flat_map(&:headings)
-    refute_empty shown.first.threads
+    assert_empty ["In short", "Proof"] - shown.flat_map(&:headings)
     refute_empty shown.last.threads
-    assert_equal 2, shown.flat_map { |form| form.tables.keys }.size
+    assert_equal 1, shown.flat_map { |form| form.tables.keys }.size
     shown.flat_map { |form| form.tables.values }.each { |rows| refute_empty rows }
   end
 

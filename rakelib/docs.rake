@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+namespace :docs do
+  desc "Writes the pages of docs/reference that are made of the code"
+  task :reference do
+    require_relative "reference"
+    Reference.pages.each { |path, text| File.write(path, text) }
+  end
+
+  desc "Pictures of a report and README's excerpt, of a new run of the demo (some ten minutes); FROM=TUNING: of that one"
+  task screens: :compile do
+    require_relative "screens"
+    Screens.new(ENV.fetch("FROM") { Screens.measure }).write
+  end
+end
+
+desc "Runs what README, getting started and the guides show, on a new Rails app (some forty minutes); PAGES=yjit,ci: those"
+task :docs_test do
+  require_relative "docs_walk"
+  Bundler.with_unbundled_env { DocsWalk.new(ENV.fetch("PAGES", "").split(",")).call } || exit(1)
+end

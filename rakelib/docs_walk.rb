@@ -1,0 +1,235 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "net/http"
+require "socket"
+require_relative "../test/support/doc_page"
+
+# Goes the way of somebody who follows the documentation: runs what its pages show, in fresh folders and with a fresh
+# home, and holds what is printed against what they show. Getting started comes first; the guides go on with the app
+# that it has made.
+class DocsWalk
+  PLACE = File.join(DocPage::PROJECT, "tmp/docs_test")
+
+  # A command of a page takes minutes, and not for ever.
+  LIMIT_S = 1_200
+
+  RAILS_VERSION = "8.1.3"
+
+  # Ports that pages name, which somebody else may use here.
+  PORTS = /(?<![\d.])(9292|9394)\b/
+
+  class Wrong < StandardError; end
+
+  # @param names [Array<String>] of pages; empty: all
+  def initialize(names)
+    @pages = DocPage.walked.select { |page| names.empty? || names.any? { |name| page.name.include?(name) } }
+    @report = []
+  end
+
+  # @return [Boolean] whether all went as the pages say
+  def call
+    prepare
+    @pages.each { |page| walk(page) }
+    @report.each { |line| puts line }
+    @report.none? { |line| line.start_with?("WRONG") }
+  end
+
+  private
+
+  # The gems that a user has, and ours as README has them installed.
+  def prepare
+    FileUtils.mkdir_p(PLACE)
+    %w[home checkout].each { |name| FileUtils.rm_rf(File.join(PLACE, name)) }
+    FileUtils.mkdir_p(File.join(PLACE, "home"))
+    checkout = File.join(PLACE, "checkout")
+    IO.popen(%w[git ls-files -z], chdir: DocPage::PROJECT, &:read).split("\0").select { |name| File.file?(File.join(DocPage::PROJECT, name)) }.each do |name|
+      FileUtils.mkdir_p(File.dirname(File.join(checkout, name)))
+      FileUtils.cp(File.join(DocPage::PROJECT, name), File.join(checkout, name))
+    end
+    shell = Shell.new(checkout, "set-up")
+    shell.run("gem list --installed --version #{RAILS_VERSION} '^rails$' > /dev/null || gem install rails --version #{RAILS_VERSION} --no-document")
+    readme = DocPage.new(File.join(DocPage::PROJECT, "README.md"))
+    readme.blocks.select { |block| block.options.key?("checkout") }.each { |block| block.commands.each { |command, _| shell.run(command) } }
+  end
+
+  def walk(page)
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    shell = Shell.new(folder_of(page), page.name.tr("/.", "__"), state: (File.join(PLACE, "state_of_app") unless starts?(page)))
+    page.blocks.each { |block| follow(block, shell, page) }
+    FileUtils.cp(shell.state, File.join(PLACE, "state_of_app")) if starts?(page)
+    @report << "fine   #{page.name}: #{((Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) / 60).round(1)} min"
+  rescue Wrong => error
+    @report << "WRONG  #{page.name}: #{error.message}"
+  ensure
+    shell&.close
+  end
+
+  def starts?(page) = page.name == "docs/getting_started.md"
+
+  # @return [String] a folder of its own, with the app that getting started has made
+  def folder_of(page)
+    folder = File.join(PLACE, starts?(page) ? "getting_started" : page.name.tr("/.", "__"))
+    FileUtils.rm_rf(folder)
+    FileUtils.mkdir_p(folder)
+    return folder if starts?(page)
+    app = File.join(PLACE, "getting_started/shop")
+    raise Wrong, "there is no app yet; walk docs/getting_started.md first" unless File.directory?(app)
+    FileUtils.cp_r(app, folder)
+    File.join(folder, "shop")
+  end
+
+  def follow(block, shell, page)
+    return if block.options.key?("checkout") || block.options.key?("checked")
+    shell.write(block.options["file"], block.text) if block.options["file"]
+    shell.write(block.options["add"], block.text, add: true) if block.options["add"]
+    verify_unit(shell, block) if block.language == "ini"
+    return unless block.language == "console"
+    block.commands.each do |command, shown|
+      printed = shell.run(command, shown)
+      missing = DocsWalk.missing(shown, printed) or next
+      raise Wrong, "line #{block.line}: `#{command}` does not print #{missing.inspect}, but\n#{printed}"
+    end
+  end
+
+  def verify_unit(shell, block)
+    return warn("no systemd-analyze here: units are not checked") unless ENV["PATH"].split(":").any? { |folder| File.executable?("#{folder}/systemd-analyze") }
+    shell.run("systemd-analyze verify #{block.options.fetch("file")}")
+  end
+
+  class << self
+    # Numbers may be others, and `…` stands for anything: within a line, or for lines that are left out.
+    #
+    # @param shown [Array<String>] lines of a page
+    # @param printed [String]
+    # @return [String, nil] the first line that is not printed, in this order
+    def missing(shown, printed)
+      left = printed.lines(chomp: true)
+      shown.find do |line|
+        next if ["…", "^C", ""].include?(line.strip)
+        place = left.index { |other| other.match?(pattern(line)) }
+        place ? (left = left.drop(place + 1)) && false : true
+      end
+    end
+
+    private
+
+    def pattern(line)
+      parts = line.strip.split(/(\d[\d.,]*|\s+|…)/).map do |part|
+        case part
+        when /\A\d/ then "\\d[\\d.,]*"
+        when /\A\s/ then "\\s+"
+        when "…" then ".*"
+        else Regexp.escape(part)
+        end
+      end
+      /\A\s*#{parts.join}/
+    end
+  end
+
+  # A user's shell, whose variables and folder stay from one command to the next.
+  class Shell
+    attr_reader :state
+
+    # @param state [String, nil] a file with the variables of another
+    def initialize(folder, name, state: nil)
+      @folder = folder
+      @state = File.join(PLACE, "state_of_#{name}")
+      @log = File.join(PLACE, "#{name}.log")
+      @groups = []
+      @ports = Hash.new { |ports, port| ports[port] = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1].to_s } }
+      File.write(@state, state ? File.read(state).gsub(/^cd .*/, "") : "")
+      File.write(@log, "")
+    end
+
+    # @param shown [Array<String>] `^C` in it: Ctrl-C is pressed once the server has answered
+    # @return [String] what it printed
+    # @raise [Wrong] when it fails
+    def run(command, shown = [])
+      warn "$ #{command}"
+      command = command.gsub(PORTS) { |port| @ports[port] }
+      from = File.size(@log)
+      pid = spawn(environment, "bash", "-c", script(command), chdir: @folder, in: File::NULL, %i[out err] => [@log, "a"], pgroup: true, unsetenv_others: true)
+      @groups << pid
+      interrupt(pid) if shown.include?("^C")
+      code = wait(pid, command)
+      @groups.delete(pid) unless alive?(pid)
+      printed = File.binread(@log)[from..].force_encoding("UTF-8").scrub
+      # 3: neighbours on the machine ended a proof early, which is told; 130: Ctrl-C.
+      fine = code.zero? || (code == 3 && printed.include?("ended early")) || (code == 130 && shown.include?("^C"))
+      raise Wrong, "`#{command}` ends with #{code}:\n#{printed}" unless fine
+      warn "  (ended early, as the machine is busy)" if code == 3
+      printed
+    end
+
+    def write(path, text, add: false)
+      here = File.read(@state)[/^cd (.*)$/, 1] || @folder
+      File.write(File.join(here, path), text, mode: add ? "a" : "w")
+    end
+
+    # Ends what still runs.
+    def close
+      @groups.each do |group|
+        Process.kill(:TERM, -group)
+      rescue Errno::ESRCH
+        nil
+      end
+    end
+
+    private
+
+    def environment
+      home = File.join(PLACE, "home")
+      gems = File.join(PLACE, "gems")
+      author = %w[AUTHOR COMMITTER].flat_map { |role| [["GIT_#{role}_NAME", "A reader"], ["GIT_#{role}_EMAIL", "reader@example.com"]] }.to_h
+      {"HOME" => home, "GEM_HOME" => gems, "PATH" => "#{gems}/bin:#{RbConfig::CONFIG["bindir"]}:/usr/local/bin:/usr/bin:/bin", "LANG" => "C.UTF-8",
+       "PORT" => @ports["PORT"], "BUNDLE_SILENCE_ROOT_WARNING" => "1", **author}
+    end
+
+    def script(command)
+      <<~BASH
+        . #{@state}
+        trap : INT
+        #{command}
+        code=$?
+        { export -p | grep -vE ' (HOME|PATH|PORT|GEM_HOME|OLDPWD|PWD|SHLVL)='; echo "cd $PWD"; } > #{@state}
+        exit $code
+      BASH
+    end
+
+    def interrupt(pid)
+      answers = 0
+      300.times do
+        sleep 0.5
+        answers += 1 if answered?
+        break if answers > 20
+      end
+      Process.kill(:INT, -pid)
+    end
+
+    # @return [Boolean] whether it has left something behind that runs, as `&` does
+    def alive?(group)
+      Process.kill(0, -group)
+      true
+    rescue Errno::ESRCH
+      false
+    end
+
+    def answered?
+      Net::HTTP.get_response(URI("http://127.0.0.1:#{@ports["PORT"]}/articles")).is_a?(Net::HTTPOK)
+    rescue SystemCallError, IOError
+      false
+    end
+
+    def wait(pid, command)
+      (LIMIT_S * 5).times do
+        _, status = Process.wait2(pid, Process::WNOHANG)
+        return status.exitstatus || (128 + status.termsig) if status
+        sleep 0.2
+      end
+      Process.kill(:KILL, -pid)
+      Process.wait(pid)
+      raise Wrong, "`#{command}` takes longer than #{LIMIT_S} s"
+    end
+  end
+end

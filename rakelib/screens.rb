@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "shellwords"
+require "puma_tuner"
+require_relative "../test/browser/chromium"
+
+# What README and the guides show of a real run: a picture of the report's top and of each of its charts, made by
+# Chromium, and README's excerpt of the terminal.
+class Screens
+  PROJECT = File.expand_path("..", __dir__)
+  IMAGES = File.join(PROJECT, "docs/images")
+  README = File.join(PROJECT, "README.md")
+  LAB = "labs/05-threads-against-io"
+
+  # As bin/demo does it.
+  COMMAND = ["puma_tuner", "tune", "#{LAB}/config.ru", "--requests", "#{LAB}/requests.txt", "--threads", "1..8", "--workers", "1..2"].freeze
+
+  # Of the report, in pixels.
+  TOP = [1100, 1240].freeze
+  CHART_WIDTH = 820
+
+  # A picture of README's stays small.
+  MOST_BYTES = 200 * 1024
+
+  SIZES = <<~JS
+    return Object.fromEntries([...document.querySelectorAll("figure[id]")].map((figure) => {
+      const box = figure.getBoundingClientRect();
+      return [figure.id, [figure.outerHTML, Math.ceil(box.height)]];
+    }));
+  JS
+
+  # @param document [String] path of a tuning
+  def initialize(document)
+    @tuning = PumaTuner::Document.read(document, :tuning)
+    @html = PumaTuner::Report.render(@tuning, format: :html).sub(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "")
+  end
+
+  # Runs the demo.
+  #
+  # @return [String] path of the tuning
+  def self.measure
+    path = File.join(PROJECT, "tmp/screens/tuning.json")
+    FileUtils.mkdir_p(File.dirname(path))
+    Dir.chdir(PROJECT) { system("bin/exec", *COMMAND, "--output", path, out: $stderr) } || abort("the demo failed")
+    path
+  end
+
+  # @return [void]
+  def write
+    FileUtils.mkdir_p(IMAGES)
+    shoot(@html, *TOP, "report")
+    Chromium.visit(@html, script: SIZES, width: CHART_WIDTH).facts.each do |id, (figure, height)|
+      page = @html.sub(/<body>.*<\/body>/m) { "<body style=\"margin: 0; padding: 0\"><main>#{figure}</main></body>" }
+      shoot(page, CHART_WIDTH, height + 40, "chart-#{id}")
+    end
+    File.write(README, self.class.with_excerpt(File.read(README), excerpt))
+  end
+
+  # What a terminal shows first and last: what was found, and the proof.
+  #
+  # @return [String]
+  def excerpt
+    sections = PumaTuner::Report.render(@tuning, format: :text, verbose: false).split(/\n\n(?=\S)/)
+    head, proof = ["In short", "Proof"].map { |name| sections.find { |section| section.start_with?(name) } or abort("no #{name} in the report") }
+    "#{head.strip}\n…\n#{proof.split(/\n\n|\n  Ratio: /).first.strip}\n"
+  end
+
+  EXCERPT = /(?<=<!-- Written by `rake docs:screens`\. -->\n```text\n).*?(?=^```$)/m
+
+  # @param text [String] of README
+  # @return [String] the same with this excerpt in it
+  def self.with_excerpt(text, excerpt) = text.sub(EXCERPT) { excerpt }
+
+  private
+
+  def shoot(page, width, height, name)
+    path = File.join(IMAGES, "#{name}.png")
+    Dir.mktmpdir("puma_tuner-screens") do |folder|
+      File.write(File.join(folder, "page.html"), page)
+      words = [Chromium.path, "--headless", "--disable-gpu", "--hide-scrollbars", *("--no-sandbox" if Process.uid.zero?),
+        "--user-data-dir=#{folder}/profile", "--window-size=#{width},#{height}", "--screenshot=#{path}", "file://#{folder}/page.html"]
+      system(*words, out: File::NULL, err: File::NULL) || abort("Chromium makes no picture: #{words.shelljoin}")
+    end
+    abort "#{path} has #{File.size(path)} bytes, and #{MOST_BYTES} are the most" if File.size(path) > MOST_BYTES
+  end
+end

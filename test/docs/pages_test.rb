@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "yaml"
+require "support/doc_page"
+
+# What can be seen of a page without running what it shows: `rake docs_test` does that.
+class DocPagesTest < TunerTest
+  ANCHORS = Hash.new { |anchors, path| anchors[path] = DocPage.new(path).anchors }
+
+  DocPage.all.each do |page|
+    next if page.links.empty?
+    test "#{page.name} links to what is there" do
+      page.links.each do |target, anchor|
+        path = target.empty? ? page.path : File.expand_path(target, File.dirname(page.path))
+        assert_path_exists path, "a link of #{page.name}"
+        assert_includes ANCHORS[path], anchor, "an anchor in #{target}" unless anchor.empty? || !path.end_with?(".md")
+      end
+    end
+  end
+
+  test "every page of docs is reached from its index" do
+    index = DocPage.new(File.join(DocPage::PROJECT, "docs/README.md"))
+    linked = index.links.map { |target, _| File.expand_path(target, File.dirname(index.path)) }
+    assert_empty Dir["#{DocPage::PROJECT}/docs/**/*.md"] - linked - [index.path]
+  end
+
+  test "README fits three screens" do
+    assert_operator File.readlines(File.join(DocPage::PROJECT, "README.md")).size, :<=, 100
+  end
+
+  LANGUAGES = %w[console ruby erb yaml ini json text dockerfile].freeze
+
+  DocPage.walked.each do |page|
+    test "each block of #{page.name} says what it is, and can be read by whoever reads it" do
+      page.blocks.each do |block|
+        assert_includes LANGUAGES, block.language, "line #{block.line}"
+        check(block)
+      end
+      refute_match(/^\n {4}\S/, page.prose.gsub(/^ *([-*]|\d+\.) .*(\n+ +.*)*/, ""), "code that no fence tells from text is not tried")
+    end
+  end
+
+  def check(block)
+    case block.language
+    when "ruby" then RubyVM::InstructionSequence.compile(block.text)
+    when "yaml" then refute_empty YAML.load_stream(block.text)
+    when "json" then JSON.parse(block.text)
+    when "console" then refute_empty block.commands
+    end
+  rescue SyntaxError, Psych::SyntaxError, JSON::ParserError => error
+    flunk "line #{block.line}: #{error.message}"
+  end
+
+  # @return [Array<Array(String, String)>] place, and what follows `puma_tuner`
+  def self.told
+    DocPage.all.flat_map do |page|
+      typed = page.blocks.select { |block| block.language == "console" }.flat_map { |block| block.commands.map { |command, _| [block.line, command] } }
+      named = page.inline_code.grep(/\Apuma_tuner [a-z]+ .*-/).map { |code| [nil, code] }
+      (typed + named).filter_map { |line, text| [[page.name, line].compact.join(":"), text.gsub("\\\n", " ")[/(?:\A|\s)puma_tuner (.*)/m, 1]] }.select(&:last)
+    end
+  end
+
+  test "every command that a page shows is understood" do
+    assert_operator self.class.told.size, :>, 60
+    self.class.told.each do |place, text|
+      words = Shellwords.split(text.sub(/ +#.*/, "").sub(/ [>|&;].*/, "")).reject { |word| word == "…" }
+      command, rest = PumaTuner::CLI::Commands.find(words)
+      assert_kind_of Hash, command.parse(rest), place unless rest.include?("--help")
+    rescue PumaTuner::UsageError => mistake
+      flunk "#{place}: puma_tuner #{text}: #{mistake.message}" unless mistake.message.match?(/ is missing| needs a value/)
+    end
+  end
+end
