@@ -149,7 +149,7 @@ class DocsWalk
       warn "$ #{command}"
       command = command.gsub(PORTS) { |port| @ports[port] }
       from = File.size(@log)
-      pid = spawn(environment, "bash", "-c", script(command), chdir: @folder, in: File::NULL, %i[out err] => [@log, "a"], pgroup: true, unsetenv_others: true)
+      pid = spawn(environment, "bash", "-c", script(command), :chdir => @folder, :in => File::NULL, %i[out err] => [@log, "a"], :pgroup => true, :unsetenv_others => true)
       @groups << pid
       interrupt(pid) if shown.include?("^C")
       code = wait(pid, command)

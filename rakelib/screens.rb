@@ -17,8 +17,11 @@ class Screens
   COMMAND = ["puma_tuner", "tune", "#{LAB}/config.ru", "--requests", "#{LAB}/requests.txt", "--threads", "1..8", "--workers", "1..2"].freeze
 
   # Of the report, in pixels.
-  TOP = [1100, 1240].freeze
-  CHART_WIDTH = 820
+  TOP = [1000, 1120].freeze
+  CHART_WIDTH = 680
+
+  # README shows one recommendation and its proof. A busy machine brings neither, and more words on why.
+  MOST_LINES = 20
 
   # A picture of README's stays small.
   MOST_BYTES = 200 * 1024
@@ -46,11 +49,15 @@ class Screens
     path
   end
 
+  # Of the charts it makes those that pages show.
+  #
   # @return [void]
   def write
+    FileUtils.rm_rf(IMAGES)
     FileUtils.mkdir_p(IMAGES)
     shoot(@html, *TOP, "report")
-    Chromium.visit(@html, script: SIZES, width: CHART_WIDTH).facts.each do |id, (figure, height)|
+    shown = Dir["#{PROJECT}/docs/**/*.md"].flat_map { |path| File.read(path).scan(/images\/chart-([\w-]+)\.png/).flatten }
+    Chromium.visit(@html, script: SIZES, width: CHART_WIDTH).facts.slice(*shown).each do |id, (figure, height)|
       page = @html.sub(/<body>.*<\/body>/m) { "<body style=\"margin: 0; padding: 0\"><main>#{figure}</main></body>" }
       shoot(page, CHART_WIDTH, height + 40, "chart-#{id}")
     end
@@ -63,7 +70,9 @@ class Screens
   def excerpt
     sections = PumaTuner::Report.render(@tuning, format: :text, verbose: false).split(/\n\n(?=\S)/)
     head, proof = ["In short", "Proof"].map { |name| sections.find { |section| section.start_with?(name) } or abort("no #{name} in the report") }
-    "#{head.strip}\n…\n#{proof.split(/\n\n|\n  Ratio: /).first.strip}\n"
+    found = head.lines.take_while { |line| line.match?(/\A(In|  [A-Z]| {5})/) }
+    text = "#{found.join.strip}\n…\n#{proof.split(/\n\n|\n  Ratio: /).first.strip}\n"
+    (text.lines.size > MOST_LINES) ? abort("no excerpt of #{MOST_LINES} lines; run it again on a quieter machine:\n#{text}") : text
   end
 
   EXCERPT = /(?<=<!-- Written by `rake docs:screens`\. -->\n```text\n).*?(?=^```$)/m
@@ -78,7 +87,7 @@ class Screens
     path = File.join(IMAGES, "#{name}.png")
     Dir.mktmpdir("puma_tuner-screens") do |folder|
       File.write(File.join(folder, "page.html"), page)
-      words = [Chromium.path, "--headless", "--disable-gpu", "--hide-scrollbars", *("--no-sandbox" if Process.uid.zero?),
+      words = [Chromium.path, "--headless", "--disable-gpu", "--hide-scrollbars", "--disable-lcd-text", *("--no-sandbox" if Process.uid.zero?),
         "--user-data-dir=#{folder}/profile", "--window-size=#{width},#{height}", "--screenshot=#{path}", "file://#{folder}/page.html"]
       system(*words, out: File::NULL, err: File::NULL) || abort("Chromium makes no picture: #{words.shelljoin}")
     end
