@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 namespace :docs do
-  desc "Writes the pages of docs/reference that are made of the code"
-  task :reference do
+  desc "Writes what is made of the code: docs/reference/commands.md and documents.md, and the manual page"
+  task reference: :man do
     require_relative "reference"
     Reference.pages.each { |path, text| File.write(path, text) }
   end
@@ -14,8 +14,8 @@ namespace :docs do
   end
 end
 
-desc "Runs what README, getting started and the guides show, on a new Rails app (some forty minutes); PAGES=yjit,ci: those"
+desc "Runs what README, getting started and the guides show, on a new Rails app (about an hour); PAGES=yjit,ci: those; QUICK=1"
 task :docs_test do
   require_relative "docs_walk"
-  Bundler.with_unbundled_env { DocsWalk.new(ENV.fetch("PAGES", "").split(",")).call } || exit(1)
+  Bundler.with_unbundled_env { DocsWalk.new(ENV.fetch("PAGES", "").split(","), quick: ENV["QUICK"] == "1").call } || exit(1)
 end

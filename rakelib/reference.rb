@@ -167,12 +167,6 @@ module Reference
         next if found.include?(value_class)
         found << value_class
         queue.concat(fields(value_class, :NESTED, {}).values.map { |nested| value_class_of(nested) })
-          if nested.is_a?(Array)
-            nested.first
-          else
-            (nested.is_a?(Hash) ? nested.fetch(String) : nested)
-          end
-        })
       end
       found
     end

@@ -41,6 +41,12 @@ class DocsWalkTest < TunerTest
     assert_equal [["other.md", "here"]], links
   end
 
+  test "in a quick walk each tune and prove has a minute" do
+    assert_equal "puma_tuner tune --time 1m --path /", DocsWalk.shortened("puma_tuner tune --path / --time 5m")
+    assert_equal "puma_tuner prove --time 1m --path / -- puma", DocsWalk.shortened("puma_tuner prove --path / -- puma")
+    assert_equal "puma_tuner measure --load", DocsWalk.shortened("puma_tuner measure --load")
+  end
+
   test "other numbers and lines left out pass, other words and another order do not" do
     printed = "Found   614 requests in 9.11 s\n\nThreads: busy\n  puma 001: 28.9%\n"
     assert_nil DocsWalk.missing(["…", "Found 7 requests in 1.0 s", "…", "puma 002: 3%"], printed)
