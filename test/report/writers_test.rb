@@ -31,7 +31,7 @@ class ReportWritersTest < TunerTest
 
   # One of each.
   SAMPLES = [
-    Paragraph.new("a paragraph"), Note.new("a note"), Subheading.new("a subheading", mark: "marked"), Labelled.new({"label" => ["one", Code.new("two")]}), List.new(["an item"]),
+    Paragraph.new("a paragraph"), Note.new("a note"), Subheading.new("a subheading", mark: "marked"), Labelled.new({"label" => ["one", Code.new("two")]}), List.new(["an item"]), Snippet.new("a file", "lines\n  to set"),
     Lines.new(entries: [["line 1", "  line 2"]]), Article.new("an article", [Note.new("inside")], style: :advice), Table.new(COLUMNS, [Row.new(["row", 1_000_000, 0.5, nil])]),
     Chart.new(:latency, [], [Note.new("instead")]), Figure.new("f", [Note.new("in a figure")], "reading"), Folded.new("folded", [Note.new("unfolded")]), Aside.new([Note.new("aside")])
   ].freeze

@@ -327,8 +327,8 @@ module TuningFixture
 
   def remark
     Advise::Advice.new(rule: "lock_bound", title: say(:waits_for_locks), topology: nil,
-      evidence: [say(:lock_of_endpoint, endpoint: "POST /orders", ratio: 0.351, lock_ns: 17_500_000, requests_count: 60)],
-      throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, change: say(:larger_pool), cost: say(:connections), undo: say(:pool_size))
+      evidence: [say(:lock_of_endpoint, endpoint: "POST /orders", ratio: 0.351, lock_ns: 17_500_000)],
+      throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, change: say(:lock_less), cost: say(:work_or_less_log), undo: say(:code_or_log_level))
   end
 
   def say(kind, **facts) = PumaTuner::Statement.of(kind, **facts)

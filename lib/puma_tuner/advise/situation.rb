@@ -83,12 +83,12 @@ module PumaTuner
       def cluster? = observation&.processes.to_a.any? { |process| process.role == "worker" }
 
       # @return [Float, nil] share of the requests' time that is waits for a connection of a pool
-      def pool_ratio = share(:pool) || (demanded(&:pool_ns) if observation.nil?)
+      def pool_ratio = share(:pool) || (demanded { |endpoint| pool_ns(endpoint) } if observation.nil?)
 
       # @return [Float] the same of waits for other locks
       def lock_ratio
         locks, pools = share(:lock), share(:pool)
-        (locks && pools) ? locks - pools : demanded { |demand| demand.lock_ns - demand.pool_ns }
+        (locks && pools) ? locks - pools : demanded { |endpoint| other_lock_ns(endpoint) }
       end
 
       # @return [Array<Array(String, Float, Numeric)>] of each endpoint its name, that share, and the time of a mean
@@ -121,20 +121,21 @@ module PumaTuner
 
       private
 
-      # Share of something in what a mean request demands.
-      def demanded(&)
+      # Share of something in what a mean request demands, by endpoint in nanoseconds.
+      def demanded
         total_ns = workload.mean_held_ns + workload.mean_wait_ns
         return 0.0 unless total_ns.positive?
-        workload.endpoints.sum { |endpoint|
-          endpoint.weight_ratio * endpoint.demands.sum(&).fdiv(endpoint.demands.size)
-        } / total_ns
+        workload.endpoints.sum { |endpoint| endpoint.weight_ratio * yield(endpoint) } / total_ns
       end
+
+      def pool_ns(endpoint) = endpoint.demands.sum(&:pool_ns).fdiv(endpoint.demands.size)
+
+      def other_lock_ns(endpoint) = endpoint.mean_lock_ns - pool_ns(endpoint)
 
       def lock_ratios_by_demand
         workload.endpoints.map do |endpoint|
           total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
-          lock_ns = endpoint.demands.sum { |demand| demand.lock_ns - demand.pool_ns }.fdiv(endpoint.demands.size)
-          [endpoint.name, total_ns.zero? ? 0.0 : lock_ns / total_ns, lock_ns]
+          [endpoint.name, total_ns.zero? ? 0.0 : other_lock_ns(endpoint) / total_ns, other_lock_ns(endpoint)]
         end
       end
     end

@@ -62,6 +62,9 @@ module PumaTuner
       # What a person types.
       Code = define(:text)
 
+      # Lines to set, and the file or the like where they go.
+      Snippet = define(:place, :text)
+
       # Sentences, one below the other.
       List = define(:items)
 

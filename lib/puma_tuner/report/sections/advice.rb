@@ -24,9 +24,17 @@ module PumaTuner
           told = AdviceWords.of(advice)
           change, undo = [told.change, told.undo].map { |text| advice.topology ? Code.new(text) : text }
           rows = {"predicted" => prediction(advice), "change" => change, "cost" => told.cost, "undo" => undo,
-                  "because" => told.evidence}
-          Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list)],
+                  "prove" => proof(advice), "because" => told.evidence}
+          snippets = advice.topology ? [] : advice.lines.map { |place, text| Snippet.new(place, text) }
+          Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list), *snippets],
             style: advice.remark? ? :remark : :advice)
+        end
+
+        # What `tune` does of workers and threads by itself.
+        def proof(advice)
+          return if advice.topology || advice.factors.empty?
+          factors = advice.factors.map { |key, value| "#{key}=#{value}" }.join(",")
+          Code.new("puma_tuner prove --variant today: --variant advised:#{factors}")
         end
 
         def prediction(advice)

@@ -105,6 +105,8 @@ module PumaTuner
 
         def value(told) = told.is_a?(Blocks::Code) ? tag(:code, text(told.text)) : sentence(told)
 
+        def snippet(block) = [tag(:p, tag(:code, text(block.place))), tag(:pre, text(block.text), class: "command")]
+
         def list(block) = block.items.empty? ? [] : tag(:ul, *block.items.map { |item| tag(:li, sentence(item)) },
           class: "findings")
 

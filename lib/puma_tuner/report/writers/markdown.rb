@@ -52,6 +52,8 @@ module PumaTuner
           end
         end
 
+        def snippet(block) = ["`#{block.place}`:", "```\n#{block.text}\n```"]
+
         def list(block) = block.items.empty? ? [] : [block.items.map { |item| "- #{escaped(item)}" }.join("\n")]
 
         # Only a terminal aligns them.

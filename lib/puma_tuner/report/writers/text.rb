@@ -125,6 +125,10 @@ module PumaTuner
           end
         end
 
+        def snippet(block)
+          ["#{INDENT}#{block.place}:", *block.text.lines.map { |line| "#{INDENT * 2}#{Figures.printable(line.chomp)}" }]
+        end
+
         def list(block) = block.items.flat_map { |item| wrapped(item, label: "-", indent: 4) }
 
         def lines(block)
