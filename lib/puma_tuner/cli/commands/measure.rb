@@ -66,7 +66,8 @@ module PumaTuner
 
       # The server keeps its own address and its own output.
       def measure_own_traffic(command, duration:, locks:, boot_limit:, **)
-        server_options = {bind: nil, measure: true, meter: true, locks: locks == true, echo: err, boot_limit_s: boot_limit}
+        server_options = {bind: nil, measure: true, meter: true, locks: locks == true, echo: err,
+                          boot_limit_s: boot_limit}
         Host::ServerProcess.run(command, **server_options) do |server|
           collector = Measure::Collector.new(server, command: command.to_s)
           collector.begin_window

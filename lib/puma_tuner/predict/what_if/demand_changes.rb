@@ -100,8 +100,8 @@ module PumaTuner
         def hint = ("; kinds of io are #{KINDS.keys.join(", ")}" unless @kind)
       end
 
-      # `without releases file`: system calls that come back at once, and let go of the GVL all the same: of one kind, or
-      # all of them. What buffered writes, or a cache of small files, save.
+      # `without releases file`: system calls that come back at once, and let go of the GVL all the same, of one kind or
+      # of all. What buffered writes, or a cache of small files, save.
       class WithoutReleases < DemandChange
         EXAMPLES = {"releases" => " releases file"}.freeze
         SELECTS = false
@@ -124,9 +124,7 @@ module PumaTuner
           @expression.refuse("no recorded request has such a wait that is short")
         end
 
-        def kinds = @kinds ||= [KINDS.fetch(@expression.operand)].compact.then do |one|
-          one.empty? ? Model::Demand::IO_KINDS : one
-        end
+        def kinds = @kinds ||= [*KINDS.fetch(@expression.operand) || Model::Demand::IO_KINDS]
 
         def change(demand)
           Demands.without(demand) { |ns, kind| kinds.include?(kind) && ns < Model::Demand::SLEPT_NS }

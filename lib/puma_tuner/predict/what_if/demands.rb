@@ -51,9 +51,8 @@ module PumaTuner
         def without(demand)
           gone = demand.waits_ns.zip(demand.wait_kinds).map { |ns, kind| yield(ns, kind) }
           return demand if gone.none?
-          bursts_ns = demand.bursts_ns.drop(1).zip(gone).each_with_object([demand.bursts_ns.first]) do |(ns, merged), list|
-            merged ? list[-1] += ns : list << ns
-          end
+          bursts_ns = [demand.bursts_ns.first]
+          demand.bursts_ns.drop(1).zip(gone) { |ns, merged| merged ? bursts_ns[-1] += ns : bursts_ns << ns }
           left = gone.each_index.reject { |index| gone[index] }
           demand.with(bursts_ns: bursts_ns.freeze, waits_ns: demand.waits_ns.values_at(*left).freeze,
             wait_kinds: demand.wait_kinds.values_at(*left).freeze)

@@ -15,10 +15,10 @@ module PumaTuner
         },
         affinity_published: "A real app gained 44 to 60% requests/s by it, a Rails page with few releases 3 to 13%: " \
           "prove it with `puma_tuner prove --factor affinity=off,on`.",
-        core_by_index: "the lines below: as each worker boots, `taskset` binds it to the core of its index, among those " \
-          "that the server may use",
-        no_other_core: "a worker can't go on with another core while its own is taken by a neighbour; native code that " \
-          "computes without the GVL shares the core with its worker",
+        core_by_index: "the lines below: as each worker boots, `taskset` binds it to the core of its index, among " \
+          "those that the server may use",
+        no_other_core: "a worker can't go on with another core while its own is taken by a neighbour; native code " \
+          "that computes without the GVL shares the core with its worker",
         lines_gone: "the lines gone, and a restart"
       }.freeze
     end

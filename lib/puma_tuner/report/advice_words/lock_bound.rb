@@ -19,8 +19,8 @@ module PumaTuner
         without_that_lock: "The prediction is of that lock gone, which is the most there is to gain.",
         lock_less: "hold the lock that they share for less long, or take it less often; or fewer threads in each of " \
           "more workers, as processes share no such lock",
-        log_less: "fewer lines (in Rails by `config.log_level`), or a log that is written by a thread of its own: the " \
-          "logger's lock is held while a line is written and, after that, while its thread waits for the GVL",
+        log_less: "fewer lines (in Rails by `config.log_level`), or a log that is written by a thread of its own: " \
+          "the logger's lock is held while a line is written and, after that, while its thread waits for the GVL",
         work_or_less_log: "work on the code, or what the log no longer tells",
         code_or_log_level: "the code or the log level as it was"
       }.freeze

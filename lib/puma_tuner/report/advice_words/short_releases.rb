@@ -9,8 +9,8 @@ module PumaTuner
           "A mean request lets go of the GVL #{count.round} times for calls that come back at once"
         },
         releases_of_kind: ->(part:, count:) {
-          "#{count.round(1)} of a mean request's waits of the kind #{part} are shorter than 50 µs: after each, it waits " \
-            "for its turn again."
+          "#{count.round(1)} of a mean request's waits of the kind #{part} are shorter than 50 µs: after each, it " \
+            "waits for its turn again."
         },
         calls_saved: ->(part:, throughput_ratio:, p99_ratio:) {
           "Without those of the kind #{part} (buffered writes, a cache): " \
