@@ -56,7 +56,7 @@ class AccessLogTest < TunerTest
 
   test "what does not count is told with its reason" do
     told = reader(COMBINED, COMBINED.sub("GET", "POST"), COMBINED.sub(" 200 ", " 500 "), COMBINED.sub("/articles/42?q=slow+app&page=2", "/logo.png"), "nonsense", COMBINED.sub("/articles", "http://evil/articles"))
-    assert_equal({"of another method" => 1, "answered with an error" => 1, "for a file of pictures, styles or scripts" => 1, "lines that are no request" => 1, "with a target that is not a path" => 1}, told.left_out)
+    assert_equal({"of another method" => 1, "answered with an error" => 1, "for a file of pictures, styles or scripts" => 1, "lines that are no request" => 1, "with a target that is no path" => 1}, told.left_out)
   end
 
   test "a log without requests, of no known format, or that can't be read says what to do" do
@@ -64,7 +64,7 @@ class AccessLogTest < TunerTest
       assert_match pattern, assert_raises(UsageError) { reader(*lines) }.message
     end
     assert_match(/cannot read/, assert_raises(UsageError) { AccessLog::Reader.new("/nowhere") }.message)
-    assert_match(/there is alb, combined, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
+    assert_match(/choose one of alb, combined, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
   end
 
   test "requests of one kind come together, and no value stands in a kind" do

@@ -58,7 +58,7 @@ class CommandsTest < TunerTest
     %w[measure] => [2, /no app given/], %w[measure --rate] => [2, /--rate needs a value: --rate RATE/],
     %w[model] => [2, /OBSERVATION is missing: file written by `puma_tuner measure`/], %w[model nowhere.json] => [2, /cannot read nowhere\.json/],
     %w[predict nowhere.json] => [2, /cannot read nowhere\.json/], %w[predict x.json --requests 9] => [2, /--requests means something else now; write --simulated-requests/],
-    %w[advise nowhere.json] => [2, /cannot read nowhere\.json/], %w[prove] => [2, /two variants at least/], %w[prove --warmup 1] => [2, /write --warmup-window/],
+    %w[advise nowhere.json] => [2, /cannot read nowhere\.json/], %w[prove] => [2, /at least two variants/], %w[prove --warmup 1] => [2, /write --warmup-window/],
     %w[prove --calibrate 9] => [2, /write --false-alarms/], %w[prove --topologies 1x1,1x2] => [2, /no app given/], %w[prove --resume=yes] => [2, /--resume takes no value/],
     %w[report] => [2, /DOCUMENT is missing/], %w[report a b] => [2, /"b" is an argument too many/], %w[profile] => [2, /no app given/], %w[profile --list] => [0, /\A\z/],
     %w[profile --url http://127.0.0.1:1/ --token 12345678901234567890] => [3, /Check that a server is listening there/], %w[diff one.json] => [2, /AFTER is missing/],
@@ -67,8 +67,8 @@ class CommandsTest < TunerTest
     %w[calibrate --ruby 9.9.9] => [2, /there is no such Ruby/], %w[fleet] => [2, /--a is missing/],
     ["fleet", "--url", "http://127.0.0.1:1", "--a", '{a="b"}', "--b", '{a="c"}'] => [3, /cannot connect to/],
     %w[lab] => [2, /name one of: puma_tuner lab list, puma_tuner lab setup/], %w[lab setup] => [2, /name the labs/], %w[lab run nothing] => [2, /there is no lab nothing/], %w[lab list] => [0, /\A\z/],
-    %w[completion tcsh] => [2, /completions for bash, zsh, fish, and none for "tcsh"/], %w[completion fish] => [0, /\A\z/], %w[version] => [0, /\A\z/], %w[-v] => [0, /\A\z/],
-    %w[tnue] => [2, /there is no command "tnue"; did you mean tune\?/], %w[xyzzyq] => [2, /there is tune, measure, model/], %w[config.ru] => [2, /puma_tuner tune config\.ru/],
+    %w[completion tcsh] => [2, /no completion for "tcsh"; choose one of bash, zsh, fish/], %w[completion fish] => [0, /\A\z/], %w[version] => [0, /\A\z/], %w[-v] => [0, /\A\z/],
+    %w[tnue] => [2, /there is no command "tnue"; did you mean tune\?/], %w[xyzzyq] => [2, /the commands are tune, measure, model/], %w[config.ru] => [2, /puma_tuner tune config\.ru/],
     %w[--path /] => [2, /begin with a command/], %w[tune --pth /] => [2, /there is no option --pth; did you mean --path\? .*after `--`.* See `puma_tuner tune --help`/],
     %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/]
   }.freeze

@@ -12,9 +12,14 @@ class GeneratorTest < TunerTest
 
     def name = "recording 1"
 
+    Outcome = Data.define(:url, :seed, :think_ns)
+
     private
 
-    def send_load(**sent) = @sent = sent
+    def send_load(**sent)
+      @sent = sent
+      Outcome.new(url: nil, seed: nil, think_ns: nil)
+    end
   end
 
   def run_against(url, generator: Recording.new, connections_count: 1, duration_s: 1, **)

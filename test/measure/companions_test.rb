@@ -41,7 +41,7 @@ class CompanionsTest < TunerTest
   test "recordings of another app, of other requests or at the same settings are refused" do
     refused = ->(other) { assert_raises(PumaTuner::UsageError) { Companions.join(recorded("1x5"), [other]) }.message }
     assert_match(/two commands, "bundle exec puma" and "rails server"/, refused.call(recorded("1x1", command: "rails server")))
-    assert_match(/other requests: GET \/other is in one of them only/, refused.call(recorded("1x1", names: ["GET /", "GET /other"], counts: [80, 20])))
+    assert_match(/differ in their requests: GET \/other is in one of them only/, refused.call(recorded("1x1", names: ["GET /", "GET /other"], counts: [80, 20])))
     assert_match(/two recordings at 1x5/, refused.call(recorded("1x5")))
     assert_match(/does not tell how many workers/, refused.call(recorded("1x1", topology: nil)))
   end

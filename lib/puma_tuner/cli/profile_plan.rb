@@ -31,7 +31,7 @@ module PumaTuner
       def option(name) = @options[name]
 
       def refuse_contradictions
-        ways = %i[read block request url odd].select { |name| option(name) }
+        ways = %i[read block request url outliers].select { |name| option(name) }
         if ways.size > 1
           raise UsageError, "--#{ways.first} and --#{ways[1]} can't be combined; leave one out"
         end
@@ -39,8 +39,7 @@ module PumaTuner
           raise UsageError, "--outliers needs a profiler that says when and where each sample was taken: vernier"
         end
         if option(:token) && !option(:url)
-          raise UsageError, "--token works with --url only; add --url, or leave out " \
-            "--token"
+          raise UsageError, "--token works with --url only; add --url, or leave out --token"
         end
         inside = (ways & %i[block request url]).first
         if inside && profiler::OUTSIDE
@@ -68,7 +67,10 @@ module PumaTuner
       def read
         paths = option(:read).split(",")
         missing = paths.find { |path| !File.file?(path) }
-        raise UsageError, "there is no #{missing}" if missing
+        if missing
+          raise UsageError, "cannot read #{missing}: there is no such file. " \
+            "Give the path of a profiler's own file."
+        end
         Profile::Reading.new(profiler:, mode:, target: paths.join(", "), command: Host::Masking.own_command,
           whole: option(:whole))
           .call(paths, unknown: [Unknown.of(:work_count, :not_in_file)])
@@ -78,7 +80,10 @@ module PumaTuner
         run = Profile::BlockRun.new(file: File.expand_path(option(:block)),
           command: Options::App.block_command(option(:block)), settings: settings("window"), profiler:,
           name: option(:name), warmup_s:, duration_s:, iterations_count:, boot_limit_s:)
-        raise UsageError, "there is no #{option(:block)}" unless File.file?(option(:block))
+        unless File.file?(option(:block))
+          raise UsageError, "there is no #{option(:block)}. " \
+            "Give the path of a Ruby file with block(\"name\") { … } in it."
+        end
         @progress.stage("profile", run.expected_s) { run.call }
       end
 

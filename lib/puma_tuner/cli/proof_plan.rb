@@ -41,7 +41,8 @@ module PumaTuner
       def variants
         @variants ||= declared.tap do |list|
           if list.size < 2
-            raise UsageError, "a proof needs two variants at least, the baseline first: --variant, --factor, " \
+            raise UsageError, "a proof needs at least two variants, the baseline first. Possible ways to give them: " \
+              "--variant, --factor, " \
               "--variants, --topologies, or two config.ru"
           end
         end
