@@ -30,7 +30,7 @@ class ReportGvlHoldersTest < TunerTest
   test "the largest holders are named, the others are the rest, and a single one left is named, too" do
     row = holders(endpoint("GET /", ["request", "a", 0.4], ["request", "b", 0.3], ["request", "c", 0.2], ["request", "d", 0.1])).rows.first
     assert_equal %w[a b c d], row.largest(4).map(&:first)
-    assert_equal ["a", "b", "rest"], row.largest(3).map(&:first)
+    assert_equal ["a", "b", "others"], row.largest(3).map(&:first)
     assert_in_delta 0.3, row.largest(3).last.last, 0.001
   end
 

@@ -124,7 +124,7 @@ module PumaTuner
 
       def too_many_threads(threads, rule, gvl_wait)
         return unless threads > rule + 0.5
-        "Too many threads: #{threads.round} in a worker where #{rule} would do; " \
+        "Too many threads: #{threads.round} in a worker where #{rule} are enough; " \
           "requests spend #{Units.percent(gvl_wait)} of their time waiting for the GVL."
       end
     end

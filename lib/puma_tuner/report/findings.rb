@@ -45,7 +45,7 @@ module PumaTuner
           alike = @finding.others.fetch(outcome, [])
           "#{words}: #{alike.map { |metric| in_words(metric, outcome) }.join(", ")}" if alike.any?
         end
-        "Beside it, #{groups.join("; ")}." if groups.any?
+        "Also #{groups.join("; ")}." if groups.any?
       end
 
       private
@@ -53,7 +53,8 @@ module PumaTuner
       def claim(variant, baseline)
         label = @contents.primary.label
         case outcome
-        when nil then failing ? "#{variant} fails: #{Statements.words(failing.reason)}" : "#{variant} could not be compared in #{label}"
+        when nil then failing ? "#{variant} fails: #{Statements.words(failing.reason)}" : "#{variant} could not be " \
+          "compared in #{label}"
         when :equivalent then "#{variant} and #{baseline} are equivalent in #{label}"
         when :not_shown
           return "#{variant} fails, and #{baseline} does not" if failing
@@ -72,7 +73,7 @@ module PumaTuner
 
       def prediction
         return unless @finding.prediction
-        "; predicted was #{Units.times(@primary.predicted_ratio)}, #{@finding.prediction} of it"
+        "; predicted #{Units.times(@primary.predicted_ratio)}, #{@finding.prediction} that interval"
       end
 
       # What nothing shown is worth.

@@ -22,7 +22,7 @@ module PumaTuner
         Formula.new(:amdahl_per_s, :throughput_per_s, "Amdahl", "the share of CPU as the serial part"),
         Formula.new(:mva_per_s, :throughput_per_s, "MVA", "exact mean value analysis of one worker, times workers"),
         Formula.new(:flow_equivalent_per_s, :throughput_per_s, "flow",
-          "MVA behind an admission by threads (a flow-equivalent server)"),
+          "MVA with admission limited by threads (a flow-equivalent server)"),
         Formula.new(:cpu_share_per_s, :throughput_per_s, "100/CPU",
           "no more threads counted in a worker than 100 over the CPU percentage"),
         Formula.new(:flow_equivalent_mean_ns, :mean_ns, "flow ms", "the mean latency by the flow-equivalent server")

@@ -17,7 +17,7 @@ module PumaTuner
           }
           return seen if seen.size <= count
           shown = seen.first(count - 1)
-          shown << ["rest", seen.drop(count - 1).sum(&:last)]
+          shown << ["others", seen.drop(count - 1).sum(&:last)]
         end
       end
 

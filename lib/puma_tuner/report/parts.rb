@@ -42,7 +42,7 @@ module PumaTuner
       INSIDE = Probe::Parts::ALL.select(&:of)
         .map { |part| Part.new(part.name, *WORDS.fetch(part.name), outer.fetch(part.of)) }.freeze
 
-      RESIDUAL = Part.new(:residual, "residual", "in no part that is known", nil)
+      RESIDUAL = Part.new(:residual, "residual", "unaccounted for", nil)
 
       # Of the wall time; less of a part inside another is not worth a sentence.
       LEAST_INSIDE_RATIO = 0.005

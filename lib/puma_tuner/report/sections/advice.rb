@@ -42,7 +42,7 @@ module PumaTuner
           return if advice.throughput_ratio.nil? || (advice.topology && @contents.stay?)
           ratios = {"throughput" => advice.throughput_ratio, "p50" => advice.p50_ratio, "p99" => advice.p99_ratio}
           words = ratios.filter_map { |word, ratio| "#{word} #{Figures.ratio(ratio)}" if ratio }
-          "#{words.join(", ")}: of today's; #{Figures.level(advice.throughput_ratio)} of " \
+          "#{words.join(", ")}, compared with today; #{Figures.level(advice.throughput_ratio)} of " \
             "#{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}"
         end
       end

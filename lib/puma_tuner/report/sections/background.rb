@@ -33,7 +33,7 @@ module PumaTuner
                 reading: "what a thread computes it takes from the requests, as one GVL serves both. What these " \
                   "threads wait for is left out, as they are mostly idle, and so are " \
                   "those below 0.1%."),
-              Note.new("gvl: cpu and gc together, about what they held of it.")
+              Note.new("gvl: cpu and gc together, roughly how long they held it.")
             ])
         end
 

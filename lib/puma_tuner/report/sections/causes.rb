@@ -54,7 +54,7 @@ module PumaTuner
           # What made the waiting shorter or longer.
           def behind(cause)
             part = cause.part(cause.behind) or return
-            "waiting follows from the rest, of which #{Parts.named(part.part).word} changed most, " \
+            "the waiting follows from the other parts, of which #{Parts.named(part.part).word} changed most, " \
               "by #{Figures.change_ns(part.difference_ns)}"
           end
 
@@ -95,7 +95,7 @@ module PumaTuner
           sorted = seen.sort_by { |part| Parts.possible.index(Parts.named(part.part)) }
           columns = [Column.new("part"), Column.new(@contents.verdict.baseline, :duration_with_unit, short: "baseline"),
             Column.new(cause.variant, :duration_with_unit, short: "variant"),
-            Column.new("difference", :change_of_duration), Column.new("of all", :percent)]
+            Column.new("difference", :change_of_duration), Column.new("share", :percent)]
           Table.new(columns, [*sorted, cause.total].map { |part| row(part) }, style: "dense")
         end
 
@@ -108,7 +108,7 @@ module PumaTuner
         # What the numbers rest on.
         def note(cause)
           words = Parts.possible.map(&:name).intersection(cause.unknown).map { |name| Parts.named(name).word }
-          "Of the mean #{@contents.noun}, from a short load with the probe after the counted one." \
+          "Of the mean #{@contents.noun}, from a short load with the probe, sent after the load that counts." \
             "#{" Unknown: #{Figures.list(words)}." if words.any?}"
         end
       end

@@ -86,8 +86,8 @@ module PumaTuner
         def notes
           [
             "Ratios are of b over a, with #{interval}.",
-            "\"At equal traffic\": had both had the same requests per second and worker; the outcome is of this " \
-              "where there is one, after Holm over all rows.",
+            "\"At equal traffic\": as if both had the same requests per second and worker. The outcome goes by it " \
+            "where there is one, corrected for multiple comparisons (Holm).",
             *undecided, *errors
           ]
         end
@@ -96,8 +96,8 @@ module PumaTuner
           rows = @comparison.rows.select(&:error_ratio)
           return [] if rows.empty?
           known = rows.map { |row| "#{row.label} within #{Units.percent(row.error_ratio)}" }
-          ["By the width of the histograms' buckets, figures are known: #{Figures.list(known)}. Ratios are not as " \
-            "uncertain, where both lie in like places of theirs."]
+          ["The width of the histograms' buckets limits precision: #{Figures.list(known)}. Ratios are more precise " \
+            "where both values lie in similar places of their buckets."]
         end
 
         def undecided
@@ -118,17 +118,17 @@ module PumaTuner
 
         def mix_sentence(mix)
           chance = "too few days to tell it from chance, six are needed"
-          chance = format("p = %.3g by swapping blocks", mix.p_value) if mix.p_value
-          said = mix.shifted ? "The groups were not asked for the same things" : "No shift of the endpoint mix is shown"
-          "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go elsewhere to make them " \
-            "alike (#{chance})."
+          chance = format("p = %.3g, permutation test over blocks", mix.p_value) if mix.p_value
+          said = mix.shifted ? "The groups got different requests" : "No shift of the endpoint mix is shown"
+          "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go to other endpoints to make " \
+          "the mixes equal (#{chance})."
         end
 
         def services
           columns = [Column.new("service", length: 24), Column.new("requests/s (peak)", :figure),
             Column.new("workers", :count), Column.new("threads / by rule", :figure), Column.new("gvlwait", :percent),
-            Column.new("queue", :percent), Column.new("memory", :figure), Column.new("would do", :figure),
-            Column.new("could be saved", :figure)]
+            Column.new("queue", :percent), Column.new("memory", :figure), Column.new("workers needed", :figure),
+            Column.new("memory saved", :figure)]
           advised = @comparison.services.reject { |service| service.advice.empty? }
           advice = advised.flat_map { |service| [Subheading.new(service.name), List.new(service.advice)] }
           Section.new(id: "all-services", title: "Services", brief: :alone, open: false,
@@ -146,7 +146,7 @@ module PumaTuner
 
         def service_note
           "In all, #{bytes(@comparison.saved_bytes)} could be saved. Estimates from means over the window and its " \
-            "busiest span, by the rule of thumb (100 / CPU %), to know where to look first: " \
+            "busiest span, by the rule of thumb (100 / CPU %), to decide where to look first: " \
             "`puma_tuner tune` on one service predicts and proves what a change brings."
         end
 
@@ -174,7 +174,7 @@ module PumaTuner
 
         def interval
           return "no interval" if @comparison.rows.none?(&:ratio)
-          "95% intervals from #{Figures.counted(@comparison.blocks_count, "block")} of #{block} drawn again and again"
+          "95% intervals by a bootstrap over #{Figures.counted(@comparison.blocks_count, "block")} of #{block}"
         end
 
         def block = BLOCKS.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }

@@ -19,13 +19,11 @@ module PumaTuner
         # Forecasts beside the percentiles that are always in a page.
         PERCENTILES = %w[p50 p90 p99].freeze
 
-        FORMULAS_NOTE = "The formulas know means only: neither time slices, nor requests of different kinds, nor an " \
-          "uneven split of the connections. Where they and the simulation " \
-          "agree, they are all that is needed; where they do not, one of these is why."
-        EXPLANATION = "Parts: ms of a mean simulated request as its client sees it, gc not in cpu, gvlwait with its " \
-          "interval; slices: time slices that ended in it. bound to 100/CPU: " \
-          "requests/s that formulas give without a simulation, and their error against it; flow: MVA behind an " \
-          "admission by threads; flow ms: its mean latency."
+        FORMULAS_NOTE = "The formulas use means only: they ignore time slices, different kinds of requests, and an " \
+          "uneven split of connections. Where they differ from the simulation, one of these is why."
+        EXPLANATION = "Parts: ms of the mean simulated request as its client sees it, cpu without gc, gvlwait with " \
+          "its interval; slices: time slices that ended in it. bound to 100/CPU: requests/s by formulas, and their " \
+          "error against the simulation; flow: MVA with admission limited by threads; flow ms: its mean latency."
         BUDGETS_READING = "each bar is the mean request of one topology as its client sees it, from the moment it " \
           "should be sent, split into what the simulation had it wait for or do. " \
           "What shrinks from one bar to the next is what those settings cure; what stays is the app's own work."
@@ -132,7 +130,8 @@ module PumaTuner
             forecast.cores_used, forecast.memory_bytes, forecast.bottleneck]
         end
 
-        def unsteady(forecast) = [Cell.new("no steady state", title: Statements.words(forecast.unsteady), style: :unsteady),
+        def unsteady(forecast) = [Cell.new("no steady " \
+          "state", title: Statements.words(forecast.unsteady), style: :unsteady),
           *[""] * (percentiles.size + 6)]
 
         # The errors of the latencies are in the proof's table.
@@ -231,8 +230,8 @@ module PumaTuner
         def mark(grid, forecast) = @marks.in_grid(grid, forecast).first(1)
 
         def small_print
-          [Note.new("#{@notes.made}; measured: of the rounds. cores: kept busy by the server. limit: whatever sets " \
-            "the lowest bound."),
+          [Note.new("#{@notes.made}; measured: of the rounds. cores: how many the server keeps busy. limit: what " \
+            "sets the lowest bound."),
             Aside.new([*(Note.new(EXPLANATION) if @grids.any? { |grid| explained(grid).any? }),
               Note.new(@notes.rule_of_thumb)]), *@notes.below.map { |text| Note.new(text) }]
         end

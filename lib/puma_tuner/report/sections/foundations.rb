@@ -17,7 +17,7 @@ module PumaTuner
           rows = {"probe" => facts&.probe, "unknown" => @contents.unknown.map { |field, reason| "#{field}: #{reason}" }}
           return if rows.values.all? { |told| told.nil? || told.empty? }
           whole = Aside.new([Labelled.new({**facts.table, "as modelled" => (modelled if @contents.machine)})]) if facts
-          Section.new(id: "small-print", title: "Small print", brief: :alone, blocks: [*whole, Labelled.new(rows)])
+          Section.new(id: "small-print", title: "Details", brief: :alone, blocks: [*whole, Labelled.new(rows)])
         end
 
         private

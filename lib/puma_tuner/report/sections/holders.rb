@@ -30,8 +30,8 @@ module PumaTuner
 
         HOW_TO_READ = "gvlwait: mean per request. Slices: time slices that ended in an endpoint's own requests; long " \
           "holds: times these held the GVL for 10 ms or more; both per 100 " \
-          "requests. A holder with many of them is cured by shorter computations or a shorter time slice, one with " \
-            "none by fewer threads in a worker."
+          "requests. If a holder has many of them, shorten its computations or the time slice; if it has none, use " \
+            "fewer threads per worker."
         private_constant :HOW_TO_READ
 
         # What all waited for tells what one alone waited for, too.

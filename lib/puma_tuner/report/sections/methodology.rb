@@ -36,7 +36,7 @@ module PumaTuner
           {
             "rounds" => "#{rounds}.", "load" => load, "warm-up" => warmup, "void" => void, "failures" => failures,
             "decided" => decided, "stopped" => Statements.words(@verdict.stopped_because),
-            "machine" => machine, "others" => others, "meanwhile" => meanwhile, "begun" => @verdict.started_at
+            "machine" => machine, "others" => others, "meanwhile" => meanwhile, "started" => @verdict.started_at
           }.compact
         end
 
@@ -71,14 +71,15 @@ module PumaTuner
         # How far apart two equal variants came; none where nobody looked.
         def noise
           return [] if @verdict.noise.to_a.empty?
-          columns = [Column.new("noise: equal variants", length: 30), Column.new("ratio", :ratio),
+          columns = [Column.new("noise: A/A test", length: 30), Column.new("ratio", :ratio),
             Column.new("of a pair", :percent, "standard deviation of one pair's ratio"),
             Column.new("MDE", :percent, "minimum detectable effect: the smallest change the planned rounds can detect")]
           rows = @verdict.noise.map do |noise|
             Row.new([@contents.metric(noise.metric).label, noise.ratio, noise.sd_ratio, noise.mde_ratio])
           end
           [Table.new(columns, rows, style: "noise"),
-            Note.new("Two equal variants, before the rounds. Of a pair: standard deviation of one pair's ratio. " \
+            Note.new("A/A test: the baseline against itself, before the rounds. Of a pair: standard deviation of one " \
+              "pair's ratio. " \
               "MDE (minimum detectable effect): the smallest change the planned rounds detect with 80% power.")]
         end
 
@@ -88,12 +89,12 @@ module PumaTuner
 
         def rounds
           first = @contents.cells.map { |cell|
-            "#{cell.variant} in " \
+            "#{cell.variant} " \
                       "#{trials.count { |trial| trial.position.zero? && trial.variant == cell.variant }}"
           }
           "#{Figures.counted(@verdict.rounds_count, "round")} of #{Figures.counted(@verdict.cells.size, "variant")}, " \
             "each in a fresh process, " \
-            "in shuffled order (seed #{@verdict.seed})#{"; first came #{Figures.list(first)}" if trials.any?}"
+            "in shuffled order (seed #{@verdict.seed})#{"; first in a round: #{Figures.list(first)}" if trials.any?}"
         end
 
         def load
@@ -118,7 +119,7 @@ module PumaTuner
 
         def void
           return "No trial was void." if @verdict.voided_count.zero?
-          "Void and run again, in whole rounds: #{Figures.counted(@verdict.voided_count, "trial")}."
+          "#{Figures.counted(@verdict.voided_count, "trial")} void; their rounds were run again."
         end
 
         def failures
@@ -156,7 +157,7 @@ module PumaTuner
               "#{Units.percent(@verdict.level_ratio)}#{" each time" if looks.size > 1}"
           end
           if @verdict.equivalent_ratio
-            equivalent = "; equivalent is what lies inside 1 ± " \
+            equivalent = "; equivalent: inside 1 ± " \
               "#{Units.percent(@verdict.equivalent_ratio)}"
           end
           "By #{@contents.primary.label} after #{Figures.list(looks.map(&:to_s))} rounds#{level}, declared " \

@@ -71,7 +71,7 @@ module PumaTuner
         end
 
         def interval
-          predicted = ", which the prediction is inside or outside of" if @verdict.comparisons.any?(&:predicted_ratio)
+          predicted = ", and whether the prediction lies inside it" if @verdict.comparisons.any?(&:predicted_ratio)
           "Ratio: variant over #{@verdict.baseline}, with #{levels} over paired rounds#{predicted}."
         end
 
@@ -94,14 +94,15 @@ module PumaTuner
           unless needed.others_enough
             few = "With this many metrics, significance takes at least #{needed.others_count} rounds."
           end
-          ["The primary metric was declared beforehand; the outcomes of the others are adjusted for being many (Holm).",
+          ["The primary metric was declared beforehand; the others' outcomes are corrected for multiple comparisons " \
+            "(Holm).",
             *few]
         end
 
         def spikes
           return if @verdict.findings.all? { |finding| finding.disagreeing.empty? }
-          ["Where Student's t disagrees, single rounds were far from the others (spikes); ranks, which decide, mind " \
-            "them less."]
+          ["Where Student's t disagrees, single rounds were outliers; the rank test, which decides, is less " \
+            "sensitive to them."]
         end
 
         # How far the forecasts missed.

@@ -72,8 +72,8 @@ module PumaTuner
 
         def same_in_all
           return [] if same.empty?
-          [Note.new("The same in all: #{Figures.counted(same.size, "fact")} more."),
-            Folded.new("#{Figures.counted(same.size, "fact")} that are the same in all",
+          [Note.new("#{Figures.counted(same.size, "other fact")} are the same in all variants."),
+            Folded.new("#{Figures.counted(same.size, "fact")} that are the same in all variants",
               [Aside.new([Labelled.new(same.transform_values { |value| value.empty? ? "-" : value })])])]
         end
 

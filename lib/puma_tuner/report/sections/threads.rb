@@ -18,7 +18,7 @@ module PumaTuner
         def section
           threads = @contents.observation&.threads
           return if threads.nil? || threads.empty?
-          Section.new(id: "threads", title: "Threads: where their time went, idle left out", blocks: [
+          Section.new(id: "threads", title: "Threads: where their time went, without idle time", blocks: [
             Figure.new(id: "thread-budgets", blocks: [Chart.new(:threads, @contents.observation)],
               reading: "each bar is the time in which a pool thread was not idle; busy is that time's share of the " \
                 "window. Threads that differ much from each other point " \

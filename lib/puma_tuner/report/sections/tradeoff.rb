@@ -97,7 +97,7 @@ module PumaTuner
           rows = {"rounds" => "#{verdict.rounds_count} of #{@study.points.size} variants, each in fresh processes, " \
             "in shuffled order; #{Figures.counted(verdict.voided_count, "trial")} void and run again",
                   "load" => verdict.load&.arrivals, "machine" => Facts.machine(verdict.machine),
-                  "kernel" => verdict.machine.kernel, "begun" => verdict.started_at}
+                  "kernel" => verdict.machine.kernel, "started" => verdict.started_at}
           Section.new(id: "rounds", title: "Methodology", brief: :never, open: false, blocks: [Labelled.new(rows)])
         end
       end

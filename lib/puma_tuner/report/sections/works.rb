@@ -38,15 +38,15 @@ module PumaTuner
           def of_endpoints(observation)
             new(observation.endpoints, noun: "request", headings: %w[endpoint requests],
               parts: Parts.possible).section("endpoints",
-                "Endpoints: where a request's time went, in % of the time from being queued in Puma to the end")
+                "Endpoints: where a request's time went, in % of the time from Puma's queue to the end of the response")
           end
 
           # @param observation [Probe::Observation]
           # @return [Blocks::Section, nil]
           def of_jobs(observation)
-            new(observation.jobs, noun: "job", headings: %w[job times],
+            new(observation.jobs, noun: "job", headings: %w[job runs],
               parts: Parts.possible(queue: false)).section("jobs",
-                "Jobs: where their time went, in % of the time from beginning to end")
+                "Jobs: where their time went, in % of the time from start to end")
           end
 
           # @param works [Array<Probe::EndpointObservation>]
@@ -144,8 +144,8 @@ module PumaTuner
 
         def stamped = @stamped ||= @works.select { |work| work.budget.before_puma_ns }
 
-        def quantiles = "p50 and p99 are of all #{@noun}s, by a histogram: off by " \
-          "#{Units.percent(Probe::Histogram::RELATIVE_ERROR)} at most."
+        def quantiles = "p50 and p99 come from a histogram of all #{@noun}s, accurate to " \
+          "±#{Units.percent(Probe::Histogram::RELATIVE_ERROR)}."
 
         # Endpoints without the proxy's stamp, such as its own health checks, have no say in it.
         def before_puma
@@ -165,11 +165,11 @@ module PumaTuner
         end
 
         def left_out
-          io = "What io was for: mean per #{@noun}." if @works.any? { |work|
+          io = "The io lines are means per #{@noun}." if @works.any? { |work|
             Parts.io(work.budget,
               work.requests_count)
           }
-          [*io, *{"Below 0.1% everywhere" => parts.unseen, "Unknown, as the small print says" => parts.unknown}
+          [*io, *{"Below 0.1% everywhere" => parts.unseen, "Unknown (see Details)" => parts.unknown}
             .filter_map { |label, some| "#{label}: #{Figures.list(some.map(&:word))}." if some.any? }]
         end
       end
