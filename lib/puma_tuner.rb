@@ -44,6 +44,7 @@ module PumaTuner
   # @param mode [String, nil] one of its own, nil: its usual one
   # @param times [Integer] how often the block repeats by itself what it is about
   # @param folder [String] where the profiler's own file goes
+  # @param interval_us [Integer, nil] microseconds between two samples; nil: the profiler's usual ones
   # @return [Profile::Costs] `PumaTuner::Document.write(costs, "profile.json")` keeps them
   # @raise [UsageError] when there is no such profiler, or it can't look
   def self.profile(with: "stackprof", mode: nil, interval_us: nil, times: 1, folder: "tmp/puma_tuner/profiles", &)

@@ -9,6 +9,7 @@ module PumaTuner
   Statement = Document.define(:kind, :facts, symbols: [:kind]) do
     class << self
       # @param facts [Hash{Symbol => Object}] values are taken apart
+      # @param kind [Symbol]
       # @return [Statement]
       def of(kind, **facts)
         new(kind:, facts: Ractor.make_shareable(facts.to_h { |name, fact| [name.to_s, plain(fact)] }))

@@ -4,8 +4,8 @@ require "fileutils"
 
 module PumaTuner
   module CLI
-    # Where a file goes that the user has named no place for: into one folder below the app's `tmp`, so that nothing
-    # lies among the app's own files, and git does not see it. Each command tells the path.
+    # Decides where a file goes that the user has named no place for: into one folder below the app's `tmp`, so that
+    # nothing lies among the app's own files, and git does not see it. Each command tells the path.
     module Results
       FOLDER = "tmp/puma_tuner"
 
@@ -34,7 +34,8 @@ module PumaTuner
         # @return [String] place for what is kept beside a result, wherever that goes
         def beside(output, name, err:, **) = (output == Output::STANDARD_OUTPUT) ? path(nil, name, err:, **) : output
 
-        # @param options [Hash] of the command, which say where the app is
+        # Options of the command say where the app is.
+        #
         # @param app [Array<String>] of Options::App
         # @param recorded [String] a file that an earlier stage has written
         # @return [String] folder of the app; the current one when it is not known
@@ -47,7 +48,7 @@ module PumaTuner
           File.expand_path(directory || ".")
         end
 
-        # What was made for nothing, as the command ended before it had a result, is taken away.
+        # Removes a folder that was made for nothing, as the command ended before it had a result.
         def remove_empty
           made.reverse_each { |folder| remove(folder) }
           made.clear

@@ -14,7 +14,9 @@ module PumaTuner
       IO_THREADS_PUMA = "8.0"
 
       # @param workload [Model::Workload]
-      # @param min_threads, io_threads, timeslice [Array<Integer>, nil] the last in milliseconds
+      # @param min_threads [Array<Integer>, nil]
+      # @param io_threads [Array<Integer>, nil]
+      # @param timeslice [Array<Integer>, nil] milliseconds
       def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: true)
         @affinity = affinity
         @queue_requests = queue_requests

@@ -60,6 +60,7 @@ module PumaTuner
       :unknown, :command, :started_at,
       kind: :fleet,
       nested: {a: Group, b: Group, rows: [Row], mix: MixShift, services: [Service], unknown: [Unknown]}) do
+      # @param name [String] of the metric
       # @return [Row, nil]
       def row(name) = rows.find { |row| row.name == name }
 

@@ -7,6 +7,8 @@ module PumaTuner
       # A command of the user's, as it would run in their shell: with their Ruby
       # and gems, and not those that this program runs with.
       # @param words [Array<String>]
+      # @param directory [String] the folder to start it in
+      # @return [Command]
       def self.of_words(words, directory: Dir.pwd)
         new(words:, directory:, environment: UserEnvironment.of(directory))
       end
@@ -14,6 +16,8 @@ module PumaTuner
       # Puma on a rackup file: with the Gemfile beside it, or with the gems that
       # this program runs with when there is none.
       # @param path [String] of a config.ru
+      # @return [Command]
+      # @raise [UsageError] when there is no such file
       def self.of_rackup(path)
         unless File.file?(path)
           raise UsageError, "there is no #{path}. Give the path of a config.ru, or a command after `--`."

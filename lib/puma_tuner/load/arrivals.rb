@@ -14,12 +14,18 @@ module PumaTuner
     Arrivals = Data.define(:kind, :rate_per_s, :think_ns, :reuse) do
       const_set(:KINDS, %w[closed even poisson].freeze)
 
+      # @param think_ns [Integer] nanoseconds between an answer and the next request of a connection
+      # @param reuse [Range, nil] requests over one connection
       # @return [Arrivals] a closed loop
       def self.closed(think_ns: 0, reuse: nil) = new(kind: "closed", rate_per_s: nil, think_ns:, reuse:)
 
+      # @param rate_per_s [Numeric] requests per second
+      # @param kind [String] "poisson" or "even"
+      # @param reuse [Range, nil] requests over one connection
       # @return [Arrivals] an open loop
       def self.open(rate_per_s, kind: "poisson", reuse: nil) = new(kind:, rate_per_s:, think_ns: 0, reuse:)
 
+      # @return [Boolean] whether requests leave whatever the server does
       def open? = kind != "closed"
 
       # @return [Integer, nil] requests over one connection, on average; nil: no end

@@ -8,6 +8,7 @@ module PumaTuner
     Mix = Data.define(:requests, :data) do
       # @param path [String] of a request file: docs/reference/requests.md
       # @param data_path [String, nil] of a data file, where requests have {{names}}
+      # @return [Mix]
       # @raise [InvalidRequestFile] naming the line
       def self.read(path, data_path: nil)
         data = data_path && DataFile.read(data_path)
@@ -15,6 +16,8 @@ module PumaTuner
       end
 
       # @param paths [Array<String>] fetched with GET, all equally often
+      # @return [Mix]
+      # @raise [UsageError] when there is no path, or one that can't be asked for
       def self.of_paths(paths)
         raise UsageError, "there is no path to request; name one, such as --path /" if paths.empty?
         wrong = paths.find { |path| !path.match?(Request::PATH) }

@@ -22,6 +22,11 @@ module PumaTuner
 
       class << self
         # Runs in the child. Ctrl-C ends the load early, and what there is by then counts.
+        #
+        # @api private
+        # @param input [IO] with the plan
+        # @param output [IO] to which the figures go
+        # @return [void]
         def serve(input, output)
           stopped = false
           trap("INT") { stopped = true } # it interrupts the loop, too

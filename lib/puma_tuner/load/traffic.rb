@@ -14,6 +14,7 @@ module PumaTuner
       end
 
       # @param url [String] of the server, on loopback
+      # @param duration_s [Numeric] seconds
       # @return [Outcome]
       def send_to(url, duration_s:)
         generator.run(mix:, url_base: url, connections_count:, duration_s:, seed:, arrivals:)

@@ -41,6 +41,9 @@ module PumaTuner
       # @param topology [Topology, nil] nil: the command's own
       # @param locks [Boolean] whether locks and pools are watched, which a simulation of other thread counts needs
       # @param times [Times]
+      # @param boot_limit_s [Numeric] seconds in which it must serve
+      # @param warmup_s [Numeric, nil] seconds, where no times are given
+      # @param duration_s [Numeric, nil] seconds, where no times are given
       def initialize(command:, traffic:, boot_limit_s:, topology: nil, warmup_s: nil, duration_s: nil,
         times: Times.new(warmup_s:, duration_s:), locks: true)
         @command = command

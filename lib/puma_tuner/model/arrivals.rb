@@ -15,6 +15,9 @@ module PumaTuner
       :reuse_count) do
       const_set(:OPEN_CONNECTIONS_COUNT, 1_000)
 
+      # @param connections_count [Integer]
+      # @param think_ns [Integer] nanoseconds between an answer and the next request of a connection
+      # @param reuse_count [Integer, nil] requests over one connection
       # @return [Arrivals] a closed loop
       def self.closed(connections_count, think_ns: 0, reuse_count: nil)
         new(kind: "closed", connections_count:, think_ns:, rate_per_s: nil, burst_count: nil,
@@ -22,6 +25,10 @@ module PumaTuner
       end
 
       # @param rate_per_s [Numeric]
+      # @param kind [String] "poisson" or "even"
+      # @param burst_count [Integer, nil] requests that come together
+      # @param connections_count [Integer] the most that may be open
+      # @param reuse_count [Integer, nil] requests over one connection
       # @return [Arrivals] an open loop
       def self.open(rate_per_s, kind: "poisson", burst_count: nil, connections_count: self::OPEN_CONNECTIONS_COUNT,
         reuse_count: nil)
@@ -31,14 +38,19 @@ module PumaTuner
 
       # @param times_ns [Array<Integer>] ascending, from 0; the gap between the
       #   last two stands before the first is repeated
+      # @param connections_count [Integer] the most that may be open
+      # @param reuse_count [Integer, nil] requests over one connection
+      # @return [Arrivals] an open loop of recorded instants
       def self.replayed(times_ns, connections_count: self::OPEN_CONNECTIONS_COUNT, reuse_count: nil)
         round_ns = 2 * times_ns[-1] - times_ns[-2] - times_ns[0]
         new(kind: "replayed", connections_count:, think_ns: nil,
           rate_per_s: times_ns.size * Units::NS_PER_S.fdiv(round_ns), burst_count: nil, times_ns:, reuse_count:)
       end
 
+      # @return [Boolean] whether requests come whatever the server does
       def open? = kind != "closed"
 
+      # @param factor [Numeric]
       # @return [Arrivals] so many times the traffic: the rate of an open loop, the connections of a closed one
       def times(factor)
         return with(connections_count: [(connections_count * factor).round, 1].max) unless open?

@@ -19,6 +19,7 @@ module PumaTuner
 
       SERVING_ROLES = %w[single worker].freeze
 
+      # @param observation [Probe::Observation]
       # @return [Workload]
       # @raise [InvalidMeasurement] when too few requests were recorded
       def self.workload(observation) = new(observation).workload

@@ -52,6 +52,7 @@ module PumaTuner
         super(samples:, lock_waits:, quantiles: quantiles || {}.freeze, **fields)
       end
 
+      # @return [Topology] that of the scenario
       def topology = scenario.topology
 
       def steady? = unsteady.nil?

@@ -18,6 +18,12 @@ module PumaTuner
 
       # @param topology [Topology]
       # @param arrivals [Model::Arrivals]
+      # @param min_threads_count [Integer] Puma's minimum of threads
+      # @param io_threads_count [Integer] Puma's max_io_threads
+      # @param timeslice_ms [Integer, nil] milliseconds, RUBY_THREAD_TIMESLICE; nil: Ruby's usual one
+      # @param affinity [Boolean] whether each worker is bound to a core
+      # @param queue_requests [Boolean] Puma's option
+      # @return [Scenario]
       def self.of(topology, arrivals, min_threads_count: topology.threads_count, io_threads_count: 0, timeslice_ms: nil,
         affinity: false, queue_requests: true)
         new(topology:, min_threads_count:, io_threads_count:, timeslice_ms:, affinity:, queue_requests:, arrivals:)

@@ -29,6 +29,7 @@ module PumaTuner
       # @return [Array<CheckedFigure>]
       def off = figures.select(&:beyond_noise)
 
+      # @param metric [String]
       # @return [CheckedFigure, nil]
       def figure(metric) = figures.find { |figure| figure.metric == metric }
 

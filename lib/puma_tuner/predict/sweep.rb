@@ -34,6 +34,7 @@ module PumaTuner
       # @return [Boolean] whether advice may rest on it alone
       def trusted? = self_check.nil? || self_check.trusted?
 
+      # @param topology [Topology]
       # @return [Forecast, nil] of the topology, with the arrivals of the recording when there are several
       def at(topology)
         of_topology = forecasts.select { |forecast| forecast.topology == topology }

@@ -66,6 +66,8 @@ module PumaTuner
       #
       # @param what_if [Array<String>] changes to the app, see WhatIf
       # @param settings [Hash] what else differs from today's, see Scenario.of, such as affinity: true
+      # @param topology [Topology]
+      # @param arrivals [Model::Arrivals]
       # @return [Forecast]
       # @raise [UsageError] for a change that can't be made
       def alternative(what_if: [], topology: @workload.observed_topology, arrivals: nil, **settings)

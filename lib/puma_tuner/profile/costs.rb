@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Profile
-    # What one method took, in the profile's unit.
+    # The cost of one method, in the profile's unit.
     #
     # path: of its file, nil of one written in C; line: where it begins, nil where unknown
     # self_amount: in its own code; total_amount: with all that it called, counted once however deep it recurs
@@ -22,7 +22,7 @@ module PumaTuner
     # evidence, cure: sentences; proof: how to find out whether the cure brings something
     Hint = Document.define(:rule, :title, :share_ratio, :evidence, :cure, :proof)
 
-    # Which methods something went to.
+    # The costs by method: which methods something went to.
     #
     # profiler, mode: what was asked for, such as vernier's wall; unit: "ns", "objects", "bytes" or "events"
     # target: what was looked at, in words
@@ -56,9 +56,11 @@ module PumaTuner
       # @return [Float, nil] of one request or iteration
       def per_work(number) = (number.fdiv(work_count) if number && work_count&.positive?)
 
-      # What sampling leaves open of a share: Wilson's interval, from E. B. Wilson, Journal of the American Statistical
-      # Association 22 (1927), 209-212. As if samples were independent, which those of one long request are not.
+      # Returns what sampling leaves open of a share: Wilson's interval, from E. B. Wilson, Journal of the American
+      # Statistical Association 22 (1927), 209-212. It treats samples as independent, which those of one long request
+      # are not.
       #
+      # @param amount [Numeric] in the profile's unit
       # @return [Stats::Estimate, nil] nil of a profiler that follows every call
       def share(amount)
         count = samples_of(amount) or return

@@ -25,11 +25,12 @@ module PumaTuner
 
       FREQUENCY_HZ = 99
 
-      # From its start to its end, beyond what it was told.
+      # It may take so long, from its start to its end, beyond what it was told.
       ENDING_LIMIT_S = 30
       READING_LIMIT_S = 300
 
-      # Above it, the kernel counts for root alone; from 2 on, others don't see the kernel's functions.
+      # Above the value in this file, the kernel counts for root alone; from 2 on, others don't see the kernel's
+      # functions.
       PARANOID_FILE = "/proc/sys/kernel/perf_event_paranoid"
 
       def self.default_mode = MODES.keys.first
@@ -40,7 +41,10 @@ module PumaTuner
         raise UsageError, "perf has no mode #{mode.inspect}; choose one of #{MODES.keys.join(", ")}"
       end
 
-      # (see Readers.read)
+      # @param path [String] of the profile
+      # @param search_path [String] folders, as in PATH
+      # @return [Samples]
+      # @raise [UnreadableProfile]
       def self.read(path, mode: nil, search_path: ENV.fetch("PATH", ""))
         known_mode(mode)
         Readers::Perf.new(path, new(search_path:)).samples

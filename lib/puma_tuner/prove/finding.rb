@@ -20,6 +20,7 @@ module PumaTuner
         # @return [Array<Finding>] of each variant but the baseline
         def of(verdict) = verdict.other_cells.map { |cell| of_cell(verdict, cell) }
 
+        # @param comparison [Comparison, nil]
         # @return [Symbol, nil] where the forecast lies; nil when there was none
         def prediction(comparison)
           return unless comparison&.predicted_ratio

@@ -10,10 +10,12 @@ module PumaTuner
     #
     # rounds_counts: ascending
     Looks = Data.define(:rounds_counts) do
+      # @param rounds_count [Integer]
       # @return [Looks] one, after all the rounds
       def self.fixed(rounds_count) = new(rounds_counts: [rounds_count])
 
       # @param rounds_counts [Array<Integer>] such as 10, 20, 40
+      # @return [Looks]
       # @raise [UsageError] unless they ascend
       def self.stepwise(rounds_counts)
         ascending = rounds_counts.any? && rounds_counts.first.positive? &&
@@ -28,6 +30,7 @@ module PumaTuner
       # @return [Integer] rounds, unless it is decided before
       def rounds_max = rounds_counts.last
 
+      # @return [Boolean] whether it may be decided before the last round
       def several? = rounds_counts.size > 1
 
       # @param rounds_count [Integer]
@@ -35,12 +38,14 @@ module PumaTuner
       def at_most(rounds_count) = with(rounds_counts: rounds_counts.map { |count| [count, rounds_count].min }.uniq)
 
       # @param rounds_done [Integer]
+      # @return [Boolean] whether it may be decided after so many rounds
       def at?(rounds_done) = rounds_counts.include?(rounds_done)
 
       # @param variants_count [Integer] held against the baseline
       # @return [Float] of each interval at each look, so that all together mislead 5 times in 100
       def level_ratio(variants_count = 1) = 1 - self.class::ERROR_RATIO / (rounds_counts.size * [variants_count, 1].max)
 
+      # @param variants_count [Integer] held against the baseline
       # @return [Integer] the fewest rounds whose interval can have that level
       def least_rounds_count(variants_count = 1)
         (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio(variants_count)).last }

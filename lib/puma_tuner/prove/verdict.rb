@@ -107,12 +107,14 @@ module PumaTuner
     # generator: what sent the load; arrivals: as people read it; duration_ns: of the load in each trial
     TrialLoad = Document.define(:generator, :connections_count, :arrivals, :duration_ns) do
       # @param traffic [Load::Traffic] what is sent to each server
+      # @param duration_s [Numeric] seconds of load in each trial
       # @return [TrialLoad]
       def self.of_traffic(traffic, duration_s:)
         new(generator: traffic.generator_name, connections_count: traffic.connections_count,
           arrivals: traffic.arrivals.to_s, duration_ns: (duration_s * Units::NS_PER_S).round)
       end
 
+      # @param duration_s [Numeric] seconds of each trial
       # @return [TrialLoad] of a block of Ruby, to which nothing is sent
       def self.of_block(duration_s:)
         new(generator: nil, connections_count: nil, arrivals: nil, duration_ns: (duration_s * Units::NS_PER_S).round)
@@ -181,6 +183,8 @@ module PumaTuner
       # @return [String] what is served or done, and counted: "request", or "iteration" of a block
       def noun = (metrics.any? { |metric| metric.name == "iterations" }) ? "iteration" : "request"
 
+      # @param variant [String] its name
+      # @param metric [String] its name
       # @return [Comparison, nil]
       def comparison(variant, metric)
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
@@ -192,6 +196,7 @@ module PumaTuner
       # @param metric [String]
       # @param of [String] name of a variant
       # @param over [String] name of another
+      # @param level_ratio [Float] of the interval, 0.95 for 95%
       # @return [Stats::Estimate, nil] of the first over the second; nil when no round could tell
       def ratio(metric, of:, over:, level_ratio: 0.95)
         pairs = PairedValues.new(trials, cells.size).pairs(over, of, metric)
@@ -203,6 +208,7 @@ module PumaTuner
         trials.each_slice(cells.size).reject { |round| round.any?(&:void) }.flatten
       end
 
+      # @param variant [String] its name
       # @return [Failure, nil] of a variant that fails clearly more than the baseline
       def failing(variant) = failures.find { |failure| failure.variant == variant && failure.clearly_more }
 

@@ -15,6 +15,7 @@ module PumaTuner
       # than an interval computed from an assumed distribution.
       #
       # @param samples [Array<Numeric>]
+      # @return [Estimate]
       def self.of_range(samples)
         new(value: Quantile.of(samples.sort, 0.5), low: samples.min, high: samples.max, level_ratio: nil,
           samples_count: samples.size)
@@ -32,6 +33,8 @@ module PumaTuner
       #
       # @param samples [Array<Numeric>] none negative, two or more
       # @param error_ratio [Float] standard deviation of the logarithm of that common error
+      # @param level_ratio [Float] of the interval, 0.95 for 95%
+      # @return [Estimate]
       def self.of_prediction(samples, error_ratio: 0.0, level_ratio: 0.95)
         if samples.min * self::LOGARITHMIC_FACTOR > samples.max
           mean, reach = mean_and_reach(samples.map { |sample| Math.log(sample) }, error_ratio, level_ratio)
@@ -58,6 +61,7 @@ module PumaTuner
       # @return [Array<Float>] [value, low, high], as a Statement has it
       def to_fact = [value, low, high]
 
+      # @param number [Numeric]
       # @return [Boolean]
       def covers?(number) = number.between?(low, high)
     end

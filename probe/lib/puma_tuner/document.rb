@@ -47,6 +47,7 @@ module PumaTuner
       end
     end
 
+    # @param value [Data] of a class with a kind
     # @return [String] the document as JSON
     def self.dump(value)
       JSON.generate({kind: value.class::KIND, schema_version: SCHEMA_VERSION, tool_version: VERSION,
@@ -55,6 +56,11 @@ module PumaTuner
 
     # Replaces the file in one step, so that an interrupted write leaves the old content. What is no file (a device, a
     # pipe) is written to, and a link stays one.
+    #
+    # @param value [Data] of a class with a kind
+    # @param path [String]
+    # @return [void]
+    # @raise [UsageError] when it can't be written there
     def self.write(value, path)
       return File.write(path, dump(value)) if File.exist?(path) && !File.file?(path)
       path = File.realpath(path) if File.symlink?(path) && File.exist?(path)
@@ -64,6 +70,7 @@ module PumaTuner
     end
 
     # @param kinds [Array<Symbol>] the kinds that will do
+    # @param path [String] of a file written by puma_tuner
     # @return [Data] the value
     # @raise [InvalidDocument] when the file holds something else
     def self.read(path, *kinds)

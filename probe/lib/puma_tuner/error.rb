@@ -25,6 +25,8 @@ module PumaTuner
 
   # A file that should hold one of our documents does not.
   class InvalidDocument < UsageError
+    # @param path [String] of the file
+    # @param problem [String] as a clause
     def initialize(path, problem)
       super("#{path} is not a document that this version can read: #{problem}. " \
             "Make it again with `puma_tuner measure` or `puma_tuner tune`.")
@@ -33,6 +35,9 @@ module PumaTuner
 
   # A line of a request file cannot be understood.
   class InvalidRequestFile < UsageError
+    # @param path [String] of the file
+    # @param line_number [Integer] from 1 on
+    # @param problem [String] as a clause
     def initialize(path, line_number, problem)
       super("#{path}, line #{line_number}: #{problem}. The format is described in docs/reference/requests.md.")
     end

@@ -34,7 +34,7 @@ module PumaTuner
   # Records a piece of work that is no request: a job, a task. Inside of a request, or of another job, it only yields.
   #
   # @param name [String] of its kind; few, for each is recorded on its own
-  # @return what the block returns, whatever becomes of the recording
+  # @return [Object] what the block returns, whatever becomes of the recording
   def self.measure(name, &)
     Probe.begin_recording
     Probe.recorder.job(name, &)
@@ -153,8 +153,7 @@ module PumaTuner
         Unwatched # in other Ractors nothing is recorded
       end
 
-      # @api private
-      # @param recorder [#begin, #finish, #job] in the place of the usual one, as of a server that is profiled
+      # Takes the place of the usual recorder, as in a server that is profiled: it has `begin`, `finish` and `job`.
       attr_writer :recorder
 
       # @return [#call, nil] the app's own names for endpoints, see PumaTuner.group_endpoints

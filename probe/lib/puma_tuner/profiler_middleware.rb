@@ -19,6 +19,7 @@ module PumaTuner
     # @param token [String, nil] at least 16 characters; nil: none will do
     # @param permit [String, nil] path of the permit; nil: none will do
     # @param folder [String] where profiles go
+    # @param interval_us [Integer, nil] microseconds between two samples; nil: the profiler's usual ones
     def initialize(app, with:, mode: nil, interval_us: nil, token: nil, permit: "tmp/puma_tuner/profile",
       folder: "tmp/puma_tuner/profiles")
       raise UsageError, "the token is too short; use at least 16 characters" if token && token.length < 16
@@ -31,6 +32,8 @@ module PumaTuner
         interval_us:, folder: File.expand_path(folder), scope: "request", token:, paths: [])
     end
 
+    # @param env [Hash] Rack's environment
+    # @return [Array(Integer, Hash, #each)] the app's response
     def call(env)
       token = @token && env.key?(Probe::Profiling::OneRequest::KEY) &&
         Probe::Profiling::OneRequest.same?(env[Probe::Profiling::OneRequest::KEY], @token)

@@ -8,6 +8,8 @@ module PumaTuner
   # threads_count: pool threads in each worker, Puma's maximum
   Topology = Document.define(:workers_count, :threads_count) do
     # @param text [String] "2x3": two workers of three threads
+    # @return [Topology]
+    # @raise [UsageError] when it is none
     def self.parse(text)
       match = /\A(\d+)x(\d+)\z/.match(text) or
         raise UsageError, "#{text.inspect} is not a topology; write WORKERSxTHREADS, such as 2x3"
@@ -15,6 +17,9 @@ module PumaTuner
     end
 
     # @param workers [Integer] as in Puma's options, where 0 and 1 both mean one process
+    # @param threads [Integer] 1 or more
+    # @return [Topology]
+    # @raise [UsageError] without a thread
     def self.from(workers, threads)
       raise UsageError, "a topology needs at least one thread" unless threads.positive?
       new(workers_count: [workers, 1].max, threads_count: threads)

@@ -13,6 +13,9 @@ module PumaTuner
 
     class << self
       # @param facts [Hash{Symbol => Object}] Numeric, String or nil
+      # @param field [Symbol] its name
+      # @param cause [Symbol] why
+      # @param whose [String, nil] whose it is
       # @return [Unknown]
       def of(field, cause, whose: nil, **facts)
         new(field:, whose:, cause:, facts: Ractor.make_shareable(facts.transform_keys(&:to_s)))

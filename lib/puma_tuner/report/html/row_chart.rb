@@ -8,7 +8,7 @@ module PumaTuner
       #
       # It is a table whose plots are pictures. Places across are percent of a plot, so that it can have any width while
       # its text keeps its size; where there is little room, name and facts stand above and below it. Subclasses set
-      # @scale (nil: nothing to draw) and have rows or groups.
+      # `@scale` (nil: nothing to draw) and have rows or groups.
       class RowChart
         # style: a class of the table's row, nil without; facts: texts, as many as there are headings; marks: in the
         # order of drawing
@@ -16,9 +16,17 @@ module PumaTuner
 
         # What can be drawn in a plot; low, value, high and x are places.
         Interval = Data.define(:low, :value, :high)
+
+        # A mark beside an interval.
         Diamond = Data.define(:x)
+
+        # A line between two values.
         Pair = Data.define(:low, :high)
+
+        # A single figure.
         Dot = Data.define(:x, :symbol, :title)
+
+        # A line across the row.
         Rule = Data.define(:x, :title)
 
         # path: of SVG, percent across, and down to the row's height in pixels

@@ -38,7 +38,8 @@ module PumaTuner
       # @param leader [String] Probe::Processes.identity of the process that leads the server
       # @param directory [String] of the ledgers
       # @param address [String] see Address
-      # @param labels, endpoints_max see Settings
+      # @param labels [Hash] see Settings
+      # @param endpoints_max [Integer] see Settings
       def initialize(leader_pid:, leader:, directory:, address:, labels:, endpoints_max:)
         @leader_pid = leader_pid
         @leader = leader

@@ -52,6 +52,7 @@ module PumaTuner
         # By the specification a callback tells the whole count. Some versions of the SDK (0.22 of the gem) add up what
         # callbacks tell, and would show a count that grows by itself. So it is tried out.
         #
+        # @api private
         # @return [Boolean]
         def counters_are_absolute?
           sdk = ::OpenTelemetry::SDK::Metrics

@@ -2,6 +2,9 @@
 
 module PumaTuner
   module Probe
+    # Nothing is known of a part that an older file does not have.
+    parts_ns = ((Parts::SUMS | Parts::WALL) - [:wall]).map { |part| :"#{part}_ns" }
+
     # The wall time, recorded or simulated, in the parts that Parts lists. Each moment is in one of them, so that they
     # sum to the wall time by construction; the residual is the time that is in no known one. A part that could not be
     # told apart is nil: in recordings the observation says why.
@@ -19,9 +22,6 @@ module PumaTuner
     #   a connection of a pool; for Kernel#sleep
     # idle_ns: a pool thread waiting for a request; outside the wall time
     # before_puma_ns: between the proxy's X-Request-Start and Puma, by two clocks; outside the wall time, nil without it
-    #
-    # Nothing is known of a part that an older file does not have.
-    parts_ns = ((Parts::SUMS | Parts::WALL) - [:wall]).map { |part| :"#{part}_ns" }
     Budget = Document.define(:wall_ns, *parts_ns, added: parts_ns) do
       # Nanoseconds, whole ones or means; nil where they are not given.
       def initialize(wall_ns:, **parts_ns)
@@ -41,13 +41,16 @@ module PumaTuner
       def self.zero = new(**members.to_h { |member| [member, 0] }, client_ns: nil)
 
       # @param parts_ns [Hash{Symbol => Numeric}] by part; of those that are missing nothing is known
+      # @return [Budget]
       def self.of(parts_ns)
         new(**members.to_h { |member| [member, parts_ns[member.name.delete_suffix("_ns").to_sym]] })
       end
 
+      # @param part [Symbol] as in Parts: `:cpu`, `:io`, `:gvl_wait` …
       # @return [Numeric, nil] nanoseconds
       def part_ns(part) = public_send(:"#{part}_ns")
 
+      # @param part [Symbol] as in Parts
       # @return [Float, nil] share of the wall time, 0..1
       def share_ratio(part)
         part_ns(part)&.fdiv(wall_ns) if wall_ns.positive?

@@ -68,6 +68,7 @@ module PumaTuner
         Probe.fault("a job could not be recorded", error)
       end
 
+      # The sums of one kind of work.
       Work = Struct.new(:count, :stamped_count, :sums, :values) do
         def add(numbers)
           self.count += 1

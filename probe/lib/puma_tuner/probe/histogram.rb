@@ -20,6 +20,7 @@ module PumaTuner
         def empty = new(zero_count: 0, counts: [].freeze)
 
         # @param values_ns [Enumerable<Integer>]
+        # @return [Histogram]
         def of(values_ns)
           zeros, others = values_ns.partition(&:zero?)
           new(zero_count: zeros.size, counts: others.map { |ns| bucket_of(ns) }.tally.sort.each(&:freeze).freeze)
@@ -34,6 +35,7 @@ module PumaTuner
           ((octave - self::FIRST_OCTAVE + 1) << self::SUB_BUCKET_BITS) + ((ns >> (octave - self::SUB_BUCKET_BITS)) & 31)
         end
 
+        # @param bucket [Integer]
         # @return [Range<Integer>] the durations that count in a bucket
         def range_of(bucket)
           octave = [(bucket >> self::SUB_BUCKET_BITS) - 1, 0].max
@@ -61,7 +63,7 @@ module PumaTuner
       # @param other [Histogram]
       def +(other) = combine(other) { |one, two| one + two }
 
-      # @param earlier [Histogram] a reading of the same, before
+      # @param other [Histogram] a reading of the same, before
       def -(other) = combine(other) { |one, two| [one - two, 0].max }
 
       private

@@ -45,7 +45,7 @@ module PumaTuner
         # @param other [Entry] of the same kind and name
         def +(other) = combine(other, :+) { |one, two| one + two }
 
-        # @param earlier [Entry] a reading of the same, before
+        # @param other [Entry] a reading of the same, before
         def -(other) = combine(other, :-) { |one, two| [one - two, 0].max }
 
         private
@@ -73,7 +73,7 @@ module PumaTuner
         # @param other [Lock] the same in another process
         def +(other) = combine(other) { |one, two| one + two }.with(threads_count: threads_count + other.threads_count)
 
-        # @param earlier [Lock] a reading of the same, before
+        # @param other [Lock] a reading of the same, before
         def -(other) = combine(other) { |one, two| [one - two, 0].max }
 
         private

@@ -124,6 +124,7 @@ module PumaTuner
       # @param outcome [Load::Outcome]
       # @param arrivals [Load::Arrivals]
       # @param remarks [Array<String>] besides the outcome's own
+      # @return [LoadSummary]
       def self.of(outcome, arrivals, remarks: [])
         new(**outcome.to_h.slice(*members), remarks: [*remarks, *outcome.remarks].freeze,
           requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,

@@ -163,6 +163,7 @@ module PumaTuner
         def listener_of(owner) = owner.singleton_class.prepend(Listener)
       end
 
+      # Hears of constants as they appear.
       module Listener
         def const_added(name)
           super
@@ -170,6 +171,7 @@ module PumaTuner
         end
       end
 
+      # Tells when a server starts.
       module ServerStart
         def run(...)
           Puma.server_starts(self)
@@ -177,6 +179,7 @@ module PumaTuner
         end
       end
 
+      # Tells what a cluster's master does.
       module Master
         # Puma calls it in the master's loop, between forks.
         def check_workers(...)
@@ -190,6 +193,7 @@ module PumaTuner
         end
       end
 
+      # Tells when Puma launches, and when it has booted.
       module Launching
         def initialize(configuration, *)
           Puma.launches(configuration)
@@ -224,6 +228,7 @@ module PumaTuner
         end
       end
 
+      # The same for Puma 8, whose method has one parameter more.
       module AroundRequest8
         def handle_request(processor, client, requests)
           recorder = Probe.recorder

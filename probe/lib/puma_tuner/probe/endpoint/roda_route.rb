@@ -26,6 +26,7 @@ module PumaTuner
       module RodaPlugin
         REST = "/*"
 
+        # Roda includes them in its request.
         module RequestMethods
           # An app below another, by r.run, goes on where that one was.
           def initialize(scope, env)

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+namespace :docs do
+  reference = lambda do
+    $LOAD_PATH.unshift(*%w[lib probe/lib].map { |folder| File.expand_path("../#{folder}", __dir__) })
+    require_relative "api_reference"
+  end
+
+  desc "Are the comments whole? Fails for a public method without one, a wrong @param and any warning of YARD's"
+  task :check do
+    reference.call
+    found = ApiReference.new
+    faults = found.faults
+    page = File.exist?(ApiReference::PAGE) ? File.read(ApiReference::PAGE) : ""
+    faults << "#{ApiReference::PAGE} is not up to date: run `rake docs:api_list`" if faults.empty? && page != found.page
+    abort("#{faults.join("\n")}\n#{faults.size} faults in the documentation of the code") if faults.any?
+  end
+
+  desc "Writes docs/reference/api.md out of the comments"
+  task :api_list do
+    reference.call
+    mkdir_p(File.dirname(ApiReference::PAGE), verbose: false)
+    File.write(ApiReference::PAGE, ApiReference.new.page)
+  end
+
+  desc "Makes pages of all comments, below doc/"
+  task(api: :check) { sh("yard", "doc", "--quiet", "--no-cache", verbose: false) }
+end
