@@ -25,8 +25,10 @@ module PumaTuner
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
   autoload :CLI, "puma_tuner/cli"           # the command
   autoload :Fleet, "puma_tuner/fleet"       # many servers, by what they exported -> Fleet::Comparison
+  autoload :Goal, "puma_tuner/goal"         # of so many requests, each takes less than so long
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
+  autoload :Percentile, "puma_tuner/percentile" # "p99.9"
   autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
   autoload :Statement, "puma_tuner/statement" # what is said, as data: a kind and facts
   autoload :Stats, "puma_tuner/stats"       # pure statistics

@@ -26,7 +26,7 @@ class ArchitectureTest < TunerTest
     "model" => %w[ground probe],
     "calibrate" => %w[ground probe stats host load measure model],
     "predict" => %w[ground probe stats model],
-    "advise" => %w[ground probe stats],
+    "advise" => %w[ground probe stats model predict],
     "prove" => %w[ground probe stats host load block measure],
     # Beside them
     "profile" => %w[ground probe stats host load block],
@@ -44,7 +44,7 @@ class ArchitectureTest < TunerTest
   }.freeze
 
   # Files that stand in no folder of their own.
-  GROUND = %w[atomic_file clock document error rule_of_thumb statement thread_line topology units unknown version].freeze
+  GROUND = %w[atomic_file clock document error goal percentile rule_of_thumb statement thread_line topology units unknown version].freeze
   WAYS_IN = %w[autorun jobs profiler_middleware railtie].freeze
   TUNER = %w[tuner tuning].freeze
 

@@ -11,6 +11,35 @@ module PumaTuner
     autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Situation, "puma_tuner/advise/situation"
     autoload :Rule, "puma_tuner/advise/rule"
+    autoload :Sizer, "puma_tuner/advise/sizer"
+    autoload :Sizing, "puma_tuner/advise/sizing"
+    autoload :Spare, "puma_tuner/advise/sizing"
+
+    # Predicts the settings under a load, and says what to change. With goals, the load is that of as many machines as
+    # meet them: the forecasts are of one machine's share of it.
+    #
+    # @param sweeper [Predict::Sweeper]
+    # @param scenarios [Array<Predict::Scenario>] of one load, today's setting among them
+    # @param constraints [Constraints]
+    # @param observation [Probe::Observation, nil] what it was recorded as
+    # @yield [Array<Predict::Scenario>] to be predicted
+    # @yieldreturn [Predict::Sweep]
+    # @return [Array(Predict::Sweep, AdviceList)]
+    def self.call(workload, sweeper, scenarios, constraints, observation: nil)
+      sweep = yield scenarios
+      facts = {observation:, sweeper:}
+      if constraints.goals.empty? || !sweep.trusted?
+        return [sweep, Advisor.new(constraints).call(workload, sweep, **facts)]
+      end
+      sizer = Sizer.new(constraints, forecaster: sweeper.method(:forecast))
+      machines_count = sizer.machines_count(sweep)
+      if machines_count.to_i > 1
+        sweep = yield(scenarios.map { |one| one.with(arrivals: one.arrivals.times(1.0 / machines_count)) })
+      end
+      sizing = sizer.call(sweep, arrivals: scenarios.first.arrivals, machines_count:)
+      list = Advisor.new(constraints.of_each(machines_count || 1)).call(workload, sweep, **facts)
+      [sweep, list.with(constraints:, sizing:)]
+    end
 
     # All of rules/. A new one takes three files of one name and changes none: the rule in rules/, what it says in
     # report/advice_words/, and its test.

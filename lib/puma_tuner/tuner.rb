@@ -7,11 +7,12 @@ module PumaTuner
     # besides today's, nil: those that tell most; checked_topologies: cells to measure besides today's and the
     # recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not
     # been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it
-    # takes; locks: whether they are watched while it is recorded.
+    # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about,
+    # nil: the recording's.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
-      :time_limit_s, :locks) do
-      def initialize(locks: true, **fields) = super
+      :time_limit_s, :locks, :arrivals) do
+      def initialize(locks: true, arrivals: nil, **fields) = super
     end
 
     # Recording, at all settings, may take this share of the time that is given.
@@ -50,10 +51,7 @@ module PumaTuner
       workload = Model::WorkloadFit.workload(observation)
       machine = Model::MachineFit.machine(observation, calibrated: calibrated(observation))
       @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
-      sweeper = sweeper(workload, machine)
-      sweep = predict(sweeper, workload, observation.topology)
-      advice_list = Advise::Advisor.new(@plan.constraints.inside(observation.machine))
-        .call(workload, sweep, observation:, sweeper:)
+      sweep, advice_list = advise(workload, machine, observation)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
         workload:, sweep:, advice_list:, verdict: nil, unproven: Unknown.of(:proof, :not_begun)))
       prove(tuning)
@@ -97,17 +95,25 @@ module PumaTuner
       @remarks << error.message
     end
 
-    def sweeper(workload, machine)
-      Predict::Sweeper.new(workload:, machine:, seed: @plan.seed,
-        past_error: @plan.track_record.past_error(@app_key), remarks: @remarks,
-        limits: Predict::Limits.of(workload, machine))
+    # @return [Array(Predict::Sweep, Advise::AdviceList)]
+    def advise(workload, machine, observation)
+      constraints = @plan.constraints.inside(observation.machine)
+      sweeper = sweeper(workload, machine, constraints.goals)
+      arrivals = @plan.arrivals || workload.arrivals
+      scenarios = (@plan.topologies | @plan.checked_topologies | [observation.topology]).map do |topology|
+        Predict::Scenario.of(topology, arrivals)
+      end
+      Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
+        @progress.stage("predict", nil) { |stage| sweeper.call(wanted) { |done, total| stage.done(done, total) } }
+      end
     end
 
-    def predict(sweeper, workload, today)
-      scenarios = (@plan.topologies | @plan.checked_topologies | [today]).map do |topology|
-        Predict::Scenario.of(topology, workload.arrivals)
-      end
-      @progress.stage("predict", nil) { |stage| sweeper.call(scenarios) { |done, total| stage.done(done, total) } }
+    def sweeper(workload, machine, goals)
+      requests_count = Predict::Sweeper::DEFAULT_REQUESTS_COUNT
+      requests_count = [requests_count, Predict::CapacitySearch::REQUESTS_COUNT].max if goals.any?
+      Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, requests_count:, goals:,
+        past_error: @plan.track_record.past_error(@app_key), remarks: @remarks,
+        limits: Predict::Limits.of(workload, machine))
     end
 
     # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for

@@ -32,7 +32,7 @@ class AdvisorTest < TunerTest
   end
 
   test "constraints reach the rules" do
-    constraints = Advise::Constraints.new(max_p99_ns: 50 * MS)
+    constraints = Advise::Constraints.new(goals: [Goal.read("99% < 50ms")])
     list = Advise::Advisor.new(constraints).call(workload, sweep(forecast("1x5", 10, p99_ms: 40), forecast("2x2", 18, p99_ms: 60)))
     assert_equal topology("1x5"), list.recommendation.topology
   end

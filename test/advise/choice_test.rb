@@ -26,8 +26,32 @@ class ChoiceTest < TunerTest
     cells = [forecast("1x5", 100, p99_ms: 90, memory_bytes: 10), forecast("2x5", 150, p99_ms: 95, memory_bytes: 20),
       forecast("3x5", 200, p99_ms: 110, memory_bytes: 30)]
     assert_equal "3x5", chosen(*cells)
-    assert_equal "2x5", chosen(*cells, max_p99_ns: 100 * MS)
+    assert_equal "1x5", chosen(*cells, goals: [Goal.read("99% < 100ms")])
     assert_equal "1x5", chosen(*cells, max_memory_bytes: 15)
+  end
+
+  test "with a goal the cheapest that meets it is chosen: least memory, then fewest cores, then fewest slots" do
+    goals = [Goal.read("99% < 100ms")]
+    today = forecast("3x5", 200, p99_ms: 90, memory_bytes: 30)
+    assert_equal "2x5", chosen(today, forecast("1x5", 100, p99_ms: 110, memory_bytes: 10), forecast("2x5", 150, p99_ms: 95, memory_bytes: 20), goals:)
+    assert_equal "2x4", chosen(today, forecast("2x8", 180, p99_ms: 80, memory_bytes: 20), forecast("2x4", 150, p99_ms: 95, memory_bytes: 20), goals:)
+    busy = forecast("2x4", 150, p99_ms: 95, memory_bytes: 20).with(cores_used: 1.7)
+    assert_equal "2x8", chosen(today, forecast("2x8", 180, p99_ms: 80, memory_bytes: 20), busy, goals:)
+    assert_equal "2x4", chosen(today.with(memory_bytes: nil), forecast("2x4", 150, p99_ms: 95), goals:), "fewer workers, where memory is unknown"
+  end
+
+  test "a goal that is met on average, and not by the interval's upper end, is not met" do
+    assert_equal "2x5", chosen(forecast("1x5", 100, p99_ms: 99.5, memory_bytes: 10), forecast("2x5", 150, p99_ms: 95, memory_bytes: 20), goals: [Goal.read("99% < 100ms")])
+  end
+
+  test "today's settings that meet a goal are left for less memory only" do
+    goals = [Goal.read("99% < 100ms")]
+    assert_equal "1x5", chosen(forecast("1x5", 100, p99_ms: 90, memory_bytes: 10), forecast("1x3", 100, p99_ms: 80, memory_bytes: 10), goals:)
+  end
+
+  test "no more threads are chosen than the database takes connections" do
+    cells = [forecast("1x5", 100), forecast("2x5", 150), forecast("4x2", 140)]
+    assert_equal "4x2", chosen(*cells, db_connections_count: 9)
   end
 
   test "memory that is unknown meets no limit on it" do
@@ -108,6 +132,6 @@ class ChoiceTest < TunerTest
   end
 
   test "when nothing meets the constraints, today's stays" do
-    assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), max_p99_ns: MS)
+    assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), goals: [Goal.read("99% < 1ms")])
   end
 end

@@ -9,7 +9,7 @@ class ConstraintsTest < TunerTest
   def facts(memory_limit_bytes) = machine_facts(4, nil, memory_limit_bytes)
 
   test "the container's limit holds where no other was asked for" do
-    assert_equal Advise::Constraints.new(max_memory_bytes: 512 << 20, memory_limited_by: "container", max_p99_ns: 5), Advise::Constraints.new(max_p99_ns: 5).inside(facts(512 << 20))
+    assert_equal Advise::Constraints.new(max_memory_bytes: 512 << 20, memory_limited_by: "container", db_connections_count: 5), Advise::Constraints.new(db_connections_count: 5).inside(facts(512 << 20))
     [asked = Advise::Constraints.new(max_memory_bytes: 1), none = Advise::Constraints.new].zip([facts(512 << 20), facts(nil)]).each do |constraints, facts|
       assert_equal constraints, constraints.inside(facts)
     end
@@ -17,9 +17,23 @@ class ConstraintsTest < TunerTest
   end
 
   test "they are told by who set them" do
-    limited = Advise::Constraints.new(max_p99_ns: 200 * MS).inside(facts(512 << 20))
-    assert_equal "the container's memory limit of 512 MiB and a p99 of at most 200 ms", limited.to_s
+    limited = Advise::Constraints.new(goals: [Goal.read("99% < 200ms")]).inside(facts(512 << 20))
+    assert_equal "the container's memory limit of 512 MiB and 99% < 200 ms", limited.to_s
     assert_equal "memory of at most 512 MiB", Advise::Constraints.new(max_memory_bytes: 512 << 20).to_s
+  end
+
+  test "of several machines each has its part of the database's connections" do
+    constraints = Advise::Constraints.new(db_connections_count: 20)
+    assert_equal [20, 6], [1, 3].map { |count| constraints.of_each(count).db_connections_count }
+    assert constraints.of_each(3).met_by?(forecast("2x3", 100))
+    refute constraints.of_each(4).met_by?(forecast("2x3", 100))
+    assert_equal "memory of at most 1 MiB, at most 20 database connections and 90% < 300 ms",
+      constraints.with(max_memory_bytes: 1 << 20, goals: [Goal.read("90% < 300ms")]).to_s
+  end
+
+  test "an older file's limit to the p99 is a goal" do
+    old = {"max_memory_bytes" => nil, "memory_limited_by" => nil, "max_p99_ns" => 200 * MS}
+    assert_equal Advise::Constraints.new(goals: [Goal.read("99% < 200ms")]), Advise::Constraints.from_document(old)
   end
 
   test "advice of a file keeps them, and a file of before there were any has none" do

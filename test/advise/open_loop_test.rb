@@ -42,9 +42,9 @@ class OpenLoopAdviceTest < TunerTest
   end
 
   test "when what has a steady state breaks a constraint, and today's has none, that is remarked, too" do
-    remark = advice(unsteady("1x5"), steady("2x3", p99_ms: 90), constraints: {max_p99_ns: 50 * MS})
+    remark = advice(unsteady("1x5"), steady("2x3", p99_ms: 90), constraints: {goals: [Goal.read("99% < 50ms")]})
     assert_nil remark.topology
-    assert_equal "No topology predicted meets a p99 of at most 50.0 ms and has a steady state with 100/s", remark.title
+    assert_equal "No topology predicted meets 99% < 50 ms and has a steady state with 100/s", remark.title
   end
 
   test "a rule of thumb without a steady state is told as such" do

@@ -10,7 +10,7 @@ class TradeoffIntegrationTest < TunerTest
 
   time_limit 400
 
-  QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --memory 8 --busy-machine --path /work --warmup-limit 3].freeze
+  QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --yjit-memory 8 --busy-machine --path /work --warmup-limit 3].freeze
 
   test "YJIT off and on, with a report" do
     # As Rails does: the app turns YJIT on by itself.
@@ -30,8 +30,8 @@ class TradeoffIntegrationTest < TunerTest
 
   test "mistakes are answered with what to do" do
     ServedApp.open do |app|
-      {["--with", "malloc"] => /--with means something else now; name several subjects instead/, ["--memory", "x"] => /--memory x: write a whole number/, ["--topology", "none"] => /none/,
-       ["--workers", "2"] => /write --for-workers/, ["--for-workers", "many"] => /--for-workers many: write a whole number/, ["--memory-limit", "x"] => /--max-memory x: write a whole number/}.each do |words, pattern|
+      {["--with", "malloc"] => /--with means something else now; name several subjects instead/, ["--yjit-memory", "x"] => /--yjit-memory x: write a whole number/, ["--topology", "none"] => /none/,
+       ["--workers", "2"] => /write --for-workers/, ["--for-workers", "many"] => /--for-workers many: write a whole number/, ["--memory", "x"] => /--memory x: write a size with its unit/}.each do |words, pattern|
         assert_mistake(pattern, puma_tuner("tradeoff", "yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
       end
       assert_mistake(/magic is none of yjit, malloc, gc/, puma_tuner("tradeoff", "yjit,magic", folder: app.folder))

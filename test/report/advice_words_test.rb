@@ -27,8 +27,8 @@ class AdviceWordsTest < TunerTest
   end
 
   test "a statement is data, and comes back from a file as it was" do
-    statement = PumaTuner::Statement.of(:predicted, topology: topology("2x3"), per_s: estimate(100.0), constraints: Advise::Constraints.new(max_p99_ns: 5), seeds_count: nil)
-    assert_equal ["2x3", [100.0, 99.0, 101.0], 5], [statement.facts["topology"], statement.facts["per_s"], statement.facts.dig("constraints", "max_p99_ns")]
+    statement = PumaTuner::Statement.of(:predicted, topology: topology("2x3"), per_s: estimate(100.0), constraints: Advise::Constraints.new(max_memory_bytes: 5), seeds_count: nil)
+    assert_equal ["2x3", [100.0, 99.0, 101.0], 5], [statement.facts["topology"], statement.facts["per_s"], statement.facts.dig("constraints", "max_memory_bytes")]
     assert_equal statement, PumaTuner::Statement.from_document(JSON.parse(JSON.generate(statement.to_document)))
   end
 
@@ -41,7 +41,7 @@ class AdviceWordsTest < TunerTest
   end
 
   test "a limit is named, whoever set it" do
-    limits = {max_memory_bytes: 512 << 20, memory_limited_by: "container", max_p99_ns: nil}.transform_keys(&:to_s)
+    limits = {max_memory_bytes: 512 << 20, memory_limited_by: "container"}.transform_keys(&:to_s)
     assert_equal "Stay with 1x5: nothing predicted meets the container's memory limit of 512 MiB", words(:stay_unmet, today: "1x5", constraints: limits)
   end
 end

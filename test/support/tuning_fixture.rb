@@ -229,10 +229,10 @@ module TuningFixture
 
   # @return [PumaTuner::Predict::Sweep] of searches: one ends at the goal, one where the queue grows, one nowhere, one before it began
   def sweep_of_capacities
-    goal = Predict::Goal.new(max_ns: {"p99" => 200 * MS})
+    goals = [Goal.read("99% < 200ms")]
     capacities = {1 => [80, 130], 3 => [120, 400], 5 => [140, nil], 8 => [nil, 205]}.map do |threads_count, rates_per_s|
       forecast, failed_forecast = rates_per_s.map { |per_s| per_s && forecast(1, threads_count, arrivals: Model::Arrivals.open(per_s)) }
-      Predict::Capacity.new(goal:, forecast:, failed_forecast:, tolerance_ratio: 0.02, forecasts_count: 9)
+      Predict::Capacity.new(goals:, judged_by: :high, asked_per_s: 500.0, forecast:, failed_forecast:, tolerance_ratio: 0.02, forecasts_count: 9)
     end
     sweep(loads: [Model::Arrivals.open(90)]).with(forecasts: capacities.filter_map(&:forecast), capacities:)
   end

@@ -30,9 +30,10 @@ module PumaTuner
     # All advice from one sweep; the first with a topology is the recommendation.
     #
     # constraints: Constraints, that it respects; nil in older files
-    AdviceList = Document.define(:advice, :constraints, kind: :advice_list,
-      nested: {advice: [Advice], constraints: Constraints}, added: [:constraints]) do
-      def initialize(constraints: nil, **fields) = super
+    # sizing: Sizing, where there were goals to meet, and forecasts to trust; else nil
+    AdviceList = Document.define(:advice, :constraints, :sizing, kind: :advice_list,
+      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing}, added: %i[constraints sizing]) do
+      def initialize(constraints: nil, sizing: nil, **fields) = super
 
       # @return [Advice, nil]
       def recommendation = advice.find(&:topology)

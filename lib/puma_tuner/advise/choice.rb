@@ -2,9 +2,10 @@
 
 module PumaTuner
   module Advise
-    # The topology to recommend. The best within the constraints is the one with the highest throughput; in an open
-    # loop, where throughput is the load's own rate, the one with the lowest p99. Of those that are as good, the one
-    # with the fewest slots is taken, then with the least memory.
+    # The topology to recommend. Where there are goals, it is the cheapest that meets them. Where there are none, the
+    # best within the constraints is the one with the highest throughput; in an open loop, where throughput is the
+    # load's own rate, the one with the lowest p99. Of those that are as good, the one with the fewest slots is taken,
+    # then with the least memory.
     #
     # What is gained is the ratio of two forecasts that met the same requests, with what
     # the model gets wrong of this app: where its interval holds 1, nothing is gained that
@@ -28,7 +29,23 @@ module PumaTuner
       # @return [Predict::Forecast, nil] today's when nothing meets the
       #   constraints; nil when that has no steady state either
       def forecast
-        @forecast ||= worthwhile.min_by { |cell| cost(cell) } || (today if today.steady?)
+        @forecast ||= (goals? ? cheapest : worthwhile.min_by { |cell| cost(cell) }) || (today if today.steady?)
+      end
+
+      # @return [Boolean] whether there is anything to meet, and what is beyond it is of no use
+      def goals? = @constraints.goals.any?
+
+      # @return [Predict::Forecast, nil] that meets goals and constraints for the least memory, then on the fewest cores;
+      #   today's, where that costs no more; nil when nothing meets them
+      def cheapest
+        found = in_order_of_price(allowed).first or return
+        (allowed.include?(today) && (price(today) <=> price(found)) <= 0) ? today : found
+      end
+
+      # @param cells [Array<Predict::Forecast>]
+      # @return [Array<Predict::Forecast>] the cheapest first; of as cheap ones, that with the fewest slots
+      def in_order_of_price(cells)
+        cells.sort_by { |cell| [*price(cell), cell.topology.slots_count, cell.p99_ns&.value || Float::INFINITY] }
       end
 
       # @return [Predict::Forecast]
@@ -76,15 +93,23 @@ module PumaTuner
       # @return [Array<Predict::Forecast>] those that meet the constraints
       def allowed = @allowed ||= cells.select { |cell| @constraints.met_by?(cell, memory_bytes: most_bytes(cell)) }
 
+      # @return [Array<Predict::Forecast>] those that keep to the limits, whether or not they meet goals
+      def affordable = @affordable ||= cells.select { |cell| @constraints.affords?(cell, memory_bytes: most_bytes(cell)) }
+
       def stay? = !forecast.nil? && forecast.topology == @sweep.today
 
       # @return [Boolean] whether nothing at all is known of memory
       def memory_unknown? = cells.none?(&:memory_bytes)
 
-      private
-
-      # What of equal ones the least is taken of.
-      def cost(cell) = [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value]
+      # What a setting costs: memory, in whose place stands the number of workers where that of some is unknown; then
+      # cores that it keeps busy.
+      #
+      # @param cell [Predict::Forecast]
+      # @return [Array(Integer, Integer)] to be compared
+      def price(cell)
+        @by_memory = !memory_unknown? && cells.all? { |one| most_bytes(one) } if @by_memory.nil?
+        [@by_memory ? most_bytes(cell) : cell.topology.workers_count, cell.cores_used&.ceil || 0]
+      end
 
       # Of a cluster, where but a single process was recorded: as if its master and workers shared nothing. A single
       # process takes no more than the smallest cluster. A container's limit that nothing can be held against is kept by
@@ -99,6 +124,11 @@ module PumaTuner
         return known_bytes.values.min if cell.topology.workers_count == 1
         known_bytes[1]&.*(cell.topology.workers_count + 1)
       end
+
+      private
+
+      # What of equal ones the least is taken of.
+      def cost(cell) = [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value]
 
       # @return [Hash{Integer => Integer}] memory by number of workers
       def known_bytes

@@ -53,7 +53,7 @@ module PumaTuner
       end
 
       def why
-        return unless best
+        return if best.nil? || @choice.goals?
         return Statement.of(:none_better, open: @choice.open?, constrained: @constraints.any?) if best == chosen
         Statement.of(:little_better, open: @choice.open?, topology: best.topology, per_s: best.throughput_per_s,
           p99_ns: best.p99_ns, slots_count: best.topology.slots_count,

@@ -8,8 +8,6 @@ module PumaTuner
     # The words of one command, as values. What it tells of words that it does
     # not understand is their names alone, as their values may be secret.
     class CommandLine
-      FAMILY = /\A--max-p(?<number>\d[\d.]*)\z/
-
       # @param names [Array<String>]
       # @return [String, nil] the one that was meant
       def self.nearest(name, names) = DidYouMean::SpellChecker.new(dictionary: names).correct(name).first
@@ -25,7 +23,7 @@ module PumaTuner
       def parse(words)
         ours, theirs = split(words)
         @values = @command.declared.transform_values(&:without_it)
-        rest = parser(ours).permute(ours)
+        rest = parser.permute(ours)
         @values.merge(arguments(rest + theirs))
       rescue OptionParser::InvalidOption => error
         raise UsageError, unknown(error.args.first[/\A[^=]*/])
@@ -44,15 +42,13 @@ module PumaTuner
 
       def help = "puma_tuner #{Commands.name_of(@command)} --help"
 
-      def parser(words)
+      def parser
         OptionParser.new do |parser|
           parser.require_exact = true
           # Its own --version and completions.
           parser.base.long.clear
           parser.base.short.clear
-          @command.declared.each_value do |option|
-            (option.name == :max_p) ? declare_family(parser, words, option) : declare(parser, option)
-          end
+          @command.declared.each_value { |option| declare(parser, option) }
         end
       end
 
@@ -68,16 +64,6 @@ module PumaTuner
         return @values[option.name] = text unless option.value?
         value = option.read(text)
         option.repeated? ? @values[option.name] += [value] : @values[option.name] = value
-      end
-
-      # Of whichever percentiles are given: a hash of them all.
-      def declare_family(parser, words, option)
-        @values[:max_p] = {}
-        words.filter_map { |word| word[/\A[^=]*/][FAMILY] }.uniq.each do |flag|
-          parser.on("#{flag} VALUE") do |text|
-            @values[:max_p][Parse.percentile(flag, flag[FAMILY, :number])] = option.read(text, as: flag)
-          end
-        end
       end
 
       def arguments(words)

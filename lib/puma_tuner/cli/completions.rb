@@ -91,9 +91,7 @@ module PumaTuner
 
       def words(command) = command.arguments.flat_map(&:choices) + command.listed.flat_map { |option| flags(option) }
 
-      # A family is completed by its usual member.
       def flags(option)
-        return ["--max-p99"] if option.name == :max_p
         [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
       end
 

@@ -5,8 +5,6 @@ module PumaTuner
     # All names of options: a name means one thing in every command that has it.
     # A command says what holds without it, as that differs.
     module Dictionary
-      MIB = 1..10_000_000
-
       # Heading in help => [name, type, what help calls the value, meaning, more].
       TABLE = {
         "Common options" => [
@@ -89,17 +87,22 @@ module PumaTuner
             "bound:affinity=on` measures it)"],
           [:queue_requests, :switch, nil, "predict Puma with its reactor; without " \
             "(queue_requests false), every response closes its connection", {default: true}],
-          [:capacity, :flag, nil, "find the highest rate at which all --max-p hold; " \
+          [:capacity, :flag, nil, "find the highest rate at which each --slo holds; " \
             "the most connections, with --connections"],
           [:percentiles, :list, "P,…", "latency percentiles to report, such as 50,95,99.9"],
           [:seeds, :count, "N", "simulations of each scenario; more give narrower intervals", {limits: 2..200}],
           [:simulated_requests, :count, "N", "requests in each simulation", {limits: 100..1_000_000}]
         ],
-        "Constraints" => [
-          [:max_memory, :count, "MIB", "memory that all processes may use together (PSS)", {limits: MIB}],
-          [:max_p, :milliseconds, "MS", "milliseconds a percentile may take: --max-p99 200, --max-p50 80, " \
-            "--max-p99.9 500, any other; several must all hold"],
-          [:max_p99, :milliseconds, "MS", "milliseconds the 99th percentile may take"],
+        "Goals and limits" => [
+          [:slo, :goals, "GOAL", "service level objective: how many requests must take less than how long, such as " \
+            "\"90% < 300ms\"; of one endpoint \"GET /articles/:id: 99% < 1s\"; several must all hold"],
+          [:at, :per_second, "RATE", "load at which the goals must hold, such as 120/s",
+            {usual: "the recording's load"}],
+          [:memory, :bytes, "SIZE", "memory that all processes may use together (PSS), such as 2GiB or 512MiB"],
+          [:cores, :count, "N", "cores that the server has, as --what-if cores=N",
+            {usual: "the recorded machine's", limits: 1..4_096}],
+          [:db_connections, :count, "N", "connections that the database takes from all machines together; " \
+            "each thread may need one", {usual: "any number", limits: 1..1_000_000}],
           [:for_workers, :count, "N", "workers to estimate the memory for",
             {usual: "as many as run", limits: 1..1_000}]
         ],
@@ -131,7 +134,7 @@ module PumaTuner
             "and report how many found a difference", {limits: 2..1_000}]
         ],
         "Trade-off" => [
-          [:memory, :count_list, "MIB,…", "YJIT memory limits to compare with its default", {limits: 1..2_048}],
+          [:yjit_memory, :count_list, "MIB,…", "YJIT memory limits to compare with its default", {limits: 1..2_048}],
           [:thresholds, :count_list, "N,…", "YJIT call thresholds to compare with its default",
             {limits: 1..100_000}]
         ],

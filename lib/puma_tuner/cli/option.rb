@@ -20,7 +20,9 @@ module PumaTuner
         count_list: ->(flag, text, limits) { text.split(",").map { |number| Parse.count(flag, number, limits) } },
         rates: ->(flag, text, _) { Parse.rates(flag, text) },
         seconds: ->(flag, text, limits) { Parse.seconds(flag, text, least: limits.begin, limit: limits.end) },
-        milliseconds: ->(flag, text, _) { Parse.milliseconds(flag, text) },
+        goals: ->(flag, text, _) { Parse.goal(flag, text) },
+        per_second: ->(flag, text, _) { Parse.per_second(flag, text) },
+        bytes: ->(flag, text, _) { Parse.bytes(flag, text) },
         time: ->(flag, text, _) { Parse.time(flag, text) },
         percent: ->(flag, text, _) { Parse.percent(flag, text) },
         topology: ->(_, text, _) { Topology.parse(text) },
@@ -29,7 +31,7 @@ module PumaTuner
 
       def initialize(name:, type:, takes:, group:, about:, default: nil, usual: nil, limits: nil, formerly: []) = super
 
-      # @return [String] "--max-p99"
+      # @return [String] "--boot-limit"
       def flag = "--#{name.to_s.tr("_", "-")}"
 
       # @return [Array<String>] all that it is called
@@ -38,7 +40,7 @@ module PumaTuner
       def value? = !%i[flag switch].include?(type)
 
       # @return [Boolean] whether it may be given again
-      def repeated? = type == :texts
+      def repeated? = %i[texts goals].include?(type)
 
       # @return [Boolean] whether its value is a path, for completions
       def path? = %i[file folder].include?(type)

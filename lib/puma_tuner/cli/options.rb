@@ -5,8 +5,8 @@ module PumaTuner
     # Options that several commands share, as values: what they mean together.
     module Options
       autoload :App, "puma_tuner/cli/options/app"
-      autoload :Constraints, "puma_tuner/cli/options/constraints"
       autoload :Forecast, "puma_tuner/cli/options/forecast"
+      autoload :Goals, "puma_tuner/cli/options/goals"
       autoload :Grid, "puma_tuner/cli/options/grid"
       autoload :Recording, "puma_tuner/cli/options/recording"
       autoload :Traffic, "puma_tuner/cli/options/traffic"

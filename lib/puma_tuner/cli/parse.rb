@@ -73,15 +73,42 @@ module PumaTuner
         raise UsageError, "#{option} #{text}: write a whole number from #{range.min} to #{range.max}"
       end
 
-      # @param text [String, nil] milliseconds
-      # @return [Integer, nil] nanoseconds
-      def milliseconds(option, text) = text && count(option, text, 1..1_000_000) * Units::NS_PER_MS
+      # @param text [String] "90% < 300ms"
+      # @return [Goal]
+      def goal(option, text)
+        Goal.read(text) or raise UsageError, "#{option} #{text.inspect}: that is no goal; #{Goal::FORM}"
+      end
+
+      SECONDS_IN = {"s" => 1, "min" => 60}.freeze
+
+      # @param text [String] "120/s", "7200/min" or "120"
+      # @return [Float] requests per second
+      def per_second(option, text)
+        number, unit = text.match(%r{\A(\d+(?:\.\d+)?)(?:/(s|min))?\z})&.captures
+        rate_per_s = number && number.to_f / SECONDS_IN.fetch(unit || "s")
+        return rate_per_s if rate_per_s&.positive? && rate_per_s <= 200_000
+        raise UsageError, "#{option} #{text}: write requests per second such as 120/s, or per minute such as 7200/min; " \
+          "more than 0 and at most 200000/s"
+      end
+
+      BYTES_IN = {"KiB" => 1 << 10, "MiB" => 1 << 20, "GiB" => 1 << 30,
+                  "KB" => 10**3, "MB" => 10**6, "GB" => 10**9}.freeze
+
+      # @param text [String] "2GiB", "512MiB", "2GB"
+      # @return [Integer]
+      def bytes(option, text)
+        number, unit = text.match(/\A(\d+(?:\.\d+)?)\s*(\w+)\z/)&.captures
+        bytes = (number.to_f * BYTES_IN[unit]).round if BYTES_IN.key?(unit)
+        return bytes if bytes&.positive?
+        raise UsageError, "#{option} #{text}: write a size with its unit, such as 2GiB or 512MiB; " \
+          "there is #{BYTES_IN.keys.join(", ")}"
+      end
 
       # @param text [String] "95", "99.9"
       # @return [String] "p95"
       def percentile(option, text)
         name = "p#{text}"
-        return name if Predict::Percentile.name?(name)
+        return name if Percentile.name?(name)
         raise UsageError, "#{option}: #{text.inspect} is not a percentile; write a number from 1 to below 100, such " \
           "as 95 or 99.9"
       end

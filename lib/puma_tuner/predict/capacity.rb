@@ -2,53 +2,34 @@
 
 module PumaTuner
   module Predict
-    # The goal that a forecast must meet: there is a steady state, and its latencies, as the client sees them, are
-    # within these.
+    # The most that some settings can take while goals hold: the rate of an open loop, or the connections of a closed
+    # one.
     #
-    # max_ns: Hash, by percentile such as "p95"; empty where anything goes
-    Goal = Document.define(:max_ns) do
-      def initialize(max_ns: {}) = super(max_ns: max_ns.sort_by { |name, _| Percentile.ratio(name) }.to_h.freeze)
-
-      # @param forecast [Forecast] judged by the middle of its estimates
-      # @return [String, nil] why it does not hold; nil when it does
-      def failure(forecast)
-        return "no steady state" unless forecast.steady?
-        max_ns.each do |name, limit_ns|
-          estimate = forecast.quantile(name)
-          next if estimate.value <= limit_ns
-          return "#{name} would be #{Units.duration(estimate.value)} (#{Units.duration(estimate.low)} to " \
-            "#{Units.duration(estimate.high)})"
-        end
-        nil
-      end
-
-      # @return [Array<String>] the percentiles that it is about, ascending
-      def percentiles = max_ns.keys
-
-      # @return [Boolean] whether it says anything of latencies
-      def latency? = max_ns.any?
-
-      # @return [String] "a p99 of at most 200 ms"
-      def to_s
-        return "a steady state" unless latency?
-        max_ns.map { |name, limit_ns| "a #{name} of at most #{Units.duration(limit_ns)}" }.join(" and ")
-      end
-    end
-
-    # The most that some settings can take while a goal holds: the rate of an
-    # open loop, or the connections of a closed one.
-    #
-    # forecast: at the limit; nil when the goal does not hold with any load
-    # failed_forecast: of the least load at which it was found not to hold; nil when it holds with the most load that
-    #   was tried
+    # goals: Array<Goal>; without any, a steady state is all that is asked for
+    # judged_by: :high: a goal holds while the upper end of the forecast's interval meets it; :value: while the middle
+    #   does
+    # forecast: at the limit; nil when the goals do not hold with any load
+    # failed_forecast: of the least load at which they were found not to hold; nil when they hold with the most load
+    #   that was tried
+    # asked_per_s: the rate that several machines together are to take; nil where nobody asked
     # tolerance_ratio: the failed load is at most this much more; forecasts_count: made to find it
-    Capacity = Document.define(:goal, :forecast, :failed_forecast, :tolerance_ratio, :forecasts_count,
-      nested: {goal: Goal, forecast: Forecast, failed_forecast: Forecast}) do
+    Capacity = Document.define(:goals, :judged_by, :forecast, :failed_forecast, :asked_per_s, :tolerance_ratio,
+      :forecasts_count,
+      symbols: [:judged_by], nested: {goals: [Goal], forecast: Forecast, failed_forecast: Forecast}) do
       # @return [Scenario, nil] at the limit
       def scenario = forecast&.scenario
 
       # @return [Scenario, nil]
       def failed_scenario = failed_forecast&.scenario
+
+      # @return [Float, nil] of an open loop; nil when the goals hold with no load
+      def rate_per_s = scenario&.arrivals&.rate_per_s
+
+      # @return [Integer, nil] how many machines take the rate that was asked for
+      def machines_count = asked_per_s && rate_per_s && (asked_per_s / rate_per_s).ceil
+
+      # @return [Miss, nil] why the goals do not hold beyond the limit
+      def miss = failed_forecast&.miss(goals, by: judged_by)
 
       # @return [String] what was given the load, without the load, which is what was asked for
       def setting = (scenario || failed_scenario).then { |one| one.to_s.delete_suffix(", #{one.arrivals}") }

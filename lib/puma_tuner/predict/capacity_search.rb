@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Predict
-    # Finds a Capacity by bisection: the load is doubled (or halved) until the goal holds
-    # on one side and fails on the other, then the gap is halved until it is within the
+    # Finds a Capacity by bisection: the load is doubled (or halved) until the goals hold
+    # on one side and fail on the other, then the gap is halved until it is within the
     # tolerance. Some twelve forecasts, where a grid as fine would take hundreds.
     #
     # It rests on two things: latency grows with the load, and all forecasts have the same seeds, so that the same
@@ -11,43 +11,48 @@ module PumaTuner
     class CapacitySearch
       TOLERANCE_RATIO = 0.02
 
+      # Counted in each simulation, at least: near the limit queues take long to show that they grow.
+      REQUESTS_COUNT = 10_000
+
       # No load generator sends more, and no app is asked for less.
       RATES_PER_S = 0.01..200_000.0
       CONNECTIONS_COUNTS = 1..10_000
 
-      # A load that was tried. failure: nil when the goal held
-      Attempt = Data.define(:level, :scenario, :forecast, :failure)
+      # A load that was tried. miss: nil when all goals held
+      Attempt = Data.define(:level, :scenario, :forecast, :miss)
       private_constant :Attempt
 
-      # @param goal [Goal]
+      # @param goals [Array<Goal>]
       # @param forecaster [#call] Scenario -> Forecast
+      # @param judged_by [Symbol] see Forecast#miss
+      # @param asked_per_s [Float, nil] see Capacity
       # @param tolerance_ratio [Float]
-      def initialize(goal:, forecaster:, tolerance_ratio: TOLERANCE_RATIO)
-        @goal = goal
+      def initialize(goals:, forecaster:, judged_by: :high, asked_per_s: nil, tolerance_ratio: TOLERANCE_RATIO)
+        @asked_per_s = asked_per_s
+        @goals = goals
+        @judged_by = judged_by
         @forecaster = forecaster
         @tolerance_ratio = tolerance_ratio
       end
 
       # @param scenario [Scenario] whose load is varied, starting from what it says
-      # @yield [String] what was tried, after each forecast
       # @return [Capacity]
-      # @raise [UsageError] when the goal can't fail
-      def call(scenario, &told)
+      # @raise [UsageError] when no goal can fail
+      def call(scenario)
         ensure_latency_limit(scenario.arrivals)
         @scenario = scenario
-        @told = told
         @forecasts_count = 0
         holds, fails = narrowed(*bracket(attempt(level_of(scenario.arrivals))))
-        Capacity.new(goal: @goal, forecast: holds&.forecast, failed_forecast: fails&.forecast,
-          tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
+        Capacity.new(goals: @goals, judged_by: @judged_by, forecast: holds&.forecast, failed_forecast: fails&.forecast,
+          asked_per_s: @asked_per_s, tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
       end
 
       private
 
       def ensure_latency_limit(arrivals)
-        return if arrivals.open? || @goal.latency?
+        return if arrivals.open? || @goals.any?
         raise UsageError, "clients that wait for their responses always find a steady state, " \
-          "however many there are: give a limit to the latency, such as --max-p99 200"
+          "however many there are: give a goal, such as --slo \"99% < 200ms\""
       end
 
       def open? = @scenario.arrivals.open?
@@ -62,20 +67,18 @@ module PumaTuner
         tried = @scenario.with(arrivals: raised)
         forecast = @forecaster.call(tried)
         @forecasts_count += 1
-        Attempt.new(level:, scenario: tried, forecast:, failure: @goal.failure(forecast)).tap do |made|
-          @told&.call("#{tried}: #{made.failure || "holds"}")
-        end
+        Attempt.new(level:, scenario: tried, forecast:, miss: forecast.miss(@goals, by: @judged_by))
       end
 
       # @return [Array(Attempt, Attempt)] the most that holds and the least that fails so far; nil where there is none
       def bracket(first)
-        holds = first unless first.failure
-        fails = first if first.failure
+        holds = first unless first.miss
+        fails = first if first.miss
         until holds && fails
           level = holds ? holds.level * 2 : fails.level / 2
           break unless levels.cover?(level)
           tried = attempt(level)
-          tried.failure ? fails = tried : holds = tried
+          tried.miss ? fails = tried : holds = tried
         end
         [holds, fails]
       end
@@ -83,7 +86,7 @@ module PumaTuner
       def narrowed(holds, fails)
         while holds && fails && wide?(holds.level, fails.level)
           tried = attempt(between(holds.level, fails.level))
-          tried.failure ? fails = tried : holds = tried
+          tried.miss ? fails = tried : holds = tried
         end
         [holds, fails]
       end

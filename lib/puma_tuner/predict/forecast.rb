@@ -17,11 +17,15 @@ module PumaTuner
     # long until it could go on but for the GVL; in the budget it is part of lock_ns.
     LockWait = Document.define(:name, :kind, :waits_per_request, :wait_ns)
 
+    # A percentile of the latency of one endpoint's requests, as clients see it.
+    EndpointLatency = Document.define(:endpoint, :percentile, :latency_ns, nested: {latency_ns: Stats::Estimate})
+
     # The forecast of one scenario.
     #
     # unsteady: a Statement, why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # quantiles: Hash, Estimates of the percentiles that were asked for, by name such as "p99.9", in that order
+    # endpoint_latencies: Array<EndpointLatency>, those that goals are about
     # budget: of a mean request, as the client sees it
     # gvl_wait_ns: Estimate, mean per request; queue_ns: mean per request;
     #   cores_used: mean number of cores kept busy by the server
@@ -34,12 +38,13 @@ module PumaTuner
     #   with room), whichever sets the lowest bound
     Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget,
       :gvl_wait_ns, :queue_ns, :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck,
-      :closed_forms, :quantiles,
-      added: %i[quantiles lock_waits],
-      nested: {scenario: Scenario, unsteady: Statement, throughput_per_s: Stats::Estimate, mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
+      :closed_forms, :quantiles, :endpoint_latencies,
+      added: %i[quantiles lock_waits endpoint_latencies],
+      nested: {scenario: Scenario, unsteady: Statement, throughput_per_s: Stats::Estimate,
+               mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
                p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget,
                lock_waits: [LockWait], closed_forms: ClosedForms,
-               quantiles: {String => Stats::Estimate}}) do
+               endpoint_latencies: [EndpointLatency], quantiles: {String => Stats::Estimate}}) do
       # Older files have a mere number for the wait for the GVL.
       def self.from_document(fields)
         wait_ns = fields["gvl_wait_ns"]
@@ -48,8 +53,9 @@ module PumaTuner
         super({**fields, "gvl_wait_ns" => wait})
       end
 
-      def initialize(samples: nil, lock_waits: nil, quantiles: nil, **fields)
-        super(samples:, lock_waits:, quantiles: quantiles || {}.freeze, **fields)
+      def initialize(samples: nil, lock_waits: nil, quantiles: nil, endpoint_latencies: nil, **fields)
+        super(samples:, lock_waits:, quantiles: quantiles || {}.freeze,
+              endpoint_latencies: endpoint_latencies || [].freeze, **fields)
       end
 
       # @return [Topology] that of the scenario
@@ -61,6 +67,24 @@ module PumaTuner
       # @return [Stats::Estimate, nil] nil of one that nobody asked for
       def quantile(percentile)
         quantiles[percentile] || {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
+      end
+
+      # @param goal [Goal]
+      # @return [Stats::Estimate, nil] of the latency that it limits; nil where that was not asked for
+      def latency_of(goal)
+        return quantile(goal.percentile) unless goal.endpoint
+        endpoint_latencies.find do |one|
+          one.endpoint == goal.endpoint && one.percentile == goal.percentile
+        end&.latency_ns
+      end
+
+      # @param goals [Array<Goal>]
+      # @param by [Symbol] :high: a goal is met when the interval's upper end is; :value: when its middle is
+      # @return [Miss, nil] that there is no steady state, or the goal that is missed by most; nil when all are met
+      def miss(goals, by: :high)
+        return Miss.new(unsteady:, goal: nil, latency_ns: nil) unless steady?
+        goals.map { |goal| Miss.new(unsteady: nil, goal:, latency_ns: latency_of(goal)) }
+          .reject { |one| one.latency_ns && one.excess_ratio(by) < 1 }.max_by { |one| one.excess_ratio(by) }
       end
 
       # Sharper than two intervals side by side: both met the same requests, seed by seed.

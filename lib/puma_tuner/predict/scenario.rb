@@ -29,6 +29,13 @@ module PumaTuner
         new(topology:, min_threads_count:, io_threads_count:, timeslice_ms:, affinity:, queue_requests:, arrivals:)
       end
 
+      # @param rate_per_s [Float]
+      # @return [Scenario] the same settings in an open loop, of the kind that the load is already if it is one
+      def at_rate(rate_per_s)
+        return with(arrivals: arrivals.times(rate_per_s / arrivals.rate_per_s)) if arrivals.open?
+        with(arrivals: Model::Arrivals.open(rate_per_s, reuse_count: arrivals.reuse_count))
+      end
+
       def to_s
         [topology.to_s, ("+#{io_threads_count} I/O threads" if io_threads_count.positive?),
           ("slice #{timeslice_ms} ms" if timeslice_ms), ("bound to cores" if affinity),

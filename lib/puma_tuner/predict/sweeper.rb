@@ -24,11 +24,12 @@ module PumaTuner
       # @param limits [Array<Unknown>] see Limits
       # @param stations [Array<Station>]
       # @param percentiles [Array<String>] to tell besides p50, p90 and p99, such as "p99.9"
+      # @param goals [Array<Goal>] that forecasts will be held against
       # @param as_recorded [Array(Model::Workload, Model::Machine), nil] before anything was assumed; nil: nothing was
-      # @raise [UsageError] when too few requests stand behind a percentile
+      # @raise [UsageError] when too few requests stand behind a percentile or a goal
       def initialize(workload:, machine:, seed:, seeds_count: DEFAULT_SEEDS_COUNT,
         requests_count: DEFAULT_REQUESTS_COUNT, past_error: nil, what_if: [], remarks: [], limits: [], stations: [],
-        percentiles: [], as_recorded: nil)
+        percentiles: [], goals: [], as_recorded: nil)
         @workload = workload
         @machine = machine
         @seed = seed
@@ -39,9 +40,9 @@ module PumaTuner
         @remarks = remarks
         @limits = limits
         @stations = stations
-        @percentiles = percentiles.each do |percentile|
-          Percentile.ensure_enough_requests(percentile, workload, requests_count)
-        end
+        enough = EnoughRequests.new(workload, requests_count)
+        @percentiles = percentiles_of(percentiles, goals).each { |percentile| enough.ensure_of_all(percentile) }
+        @endpoints = goals.select(&:endpoint).to_h { |goal| [goal, enough.ensure_of_endpoint(goal)] }
         @as_recorded = as_recorded || [workload, machine]
         @lock = Mutex.new
         @there = {}
@@ -104,6 +105,13 @@ module PumaTuner
 
       private
 
+      # Those that are usually told stay so beside those of goals alone.
+      def percentiles_of(asked, goals)
+        of_goals = goals.reject(&:endpoint).map(&:percentile)
+        usual = %w[p50 p99] if asked.empty? && of_goals.any?
+        (asked | usual.to_a | of_goals).then { |all| of_goals.any? ? all.sort_by { |name| Percentile.ratio(name) } : all }
+      end
+
       def uncertainty = @uncertainty ||= Uncertainty.new(@past_error, self_check)
 
       def with_today(scenarios)
@@ -153,10 +161,11 @@ module PumaTuner
         if beyond?(scenario, closed_form.capacity_per_s)
           return Forecast.new(**fields, **unsteady(hopeless(scenario, closed_form.capacity_per_s)))
         end
-        outcomes = simulate(scenario, @workload, @machine, @requests_count)
+        outcomes = simulate(scenario, @workload, @machine, @requests_count, endpoints: @endpoints.values.uniq)
         reason = growing(scenario, outcomes)
         return Forecast.new(**fields, **unsteady(reason)) if reason
-        estimates = uncertainty.estimates(outcomes, open: scenario.arrivals.open?, percentiles: @percentiles)
+        estimates = uncertainty.estimates(outcomes, open: scenario.arrivals.open?, percentiles: @percentiles,
+          endpoints: @endpoints)
         Forecast.new(**fields, unsteady: nil, **estimates, **means(outcomes))
       rescue Deadlock => deadlock
         Forecast.new(**fields, **unsteady(deadlocked(deadlock)))
@@ -167,11 +176,11 @@ module PumaTuner
         Statement.of(:deadlock, locks: names)
       end
 
-      def simulate(scenario, workload, machine, requests_count)
+      def simulate(scenario, workload, machine, requests_count, endpoints: [])
         changed, requests = there(scenario.topology, workload, machine)
         (@seed...@seed + @seeds_count).map do |seed|
           Engine.call(Plan.new(workload: changed, machine:, scenario:, seed:, requests_count:,
-            stations: @stations, requests:))
+            stations: @stations, requests:), endpoints:)
         end
       end
 

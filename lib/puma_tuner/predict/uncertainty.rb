@@ -29,8 +29,9 @@ module PumaTuner
       # @param outcomes [Array<Outcome>] of several seeds
       # @param open [Boolean] whether the throughput is the load's own rate, about which the model can't be wrong
       # @param percentiles [Array<String>] that were asked for
+      # @param endpoints [Hash{Goal => Integer}] goals of endpoints, and the endpoint's index in the outcomes
       # @return [Hash{Symbol => Object}] estimates by name, and the samples behind them
-      def estimates(outcomes, open:, percentiles: [])
+      def estimates(outcomes, open:, percentiles: [], endpoints: {})
         samples = {
           throughput_per_s: outcomes.map(&:throughput_per_s), mean_ns: outcomes.map(&:mean_ns),
           p50_ns: quantiles(outcomes, "p50"),
@@ -41,7 +42,8 @@ module PumaTuner
           [name, estimate(metric_of(name), values, sure: open && name == :throughput_per_s)]
         end
         {**told, samples: samples.transform_keys(&:to_s),
-                 quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze}
+                 quantiles: percentiles.to_h { |name| [name, estimate(name, quantiles(outcomes, name))] }.freeze,
+                 endpoint_latencies: endpoints.map { |goal, index| endpoint_latency(goal, outcomes, index) }.freeze}
       end
 
       # The model's errors elsewhere tell how far it misses in general, and each of an app's own forecasts that was
@@ -73,7 +75,16 @@ module PumaTuner
         Percentile.name?(metric) ? Percentile.among(%w[p50 p99], metric) : metric
       end
 
-      def quantiles(outcomes, name) = outcomes.map { |outcome| outcome.quantile_ns(Percentile.ratio(name).to_f) }
+      def quantiles(outcomes, name, endpoint: nil)
+        outcomes.map { |outcome| outcome.quantile_ns(Percentile.ratio(name).to_f, endpoint:) }
+      end
+
+      # Nobody knows it where one of the simulations counted no request of the endpoint.
+      def endpoint_latency(goal, outcomes, index)
+        values = quantiles(outcomes, goal.percentile, endpoint: index)
+        EndpointLatency.new(endpoint: goal.endpoint, percentile: goal.percentile,
+          latency_ns: (estimate(goal.percentile, values) unless values.include?(nil)))
+      end
 
       def estimate(metric, values, sure: false)
         Stats::Estimate.of_prediction(values, error_ratio: sure ? 0.0 : error_ratio(metric))

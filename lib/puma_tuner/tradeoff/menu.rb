@@ -84,7 +84,7 @@ module PumaTuner
       def ensure_few_combinations(count)
         return if count <= VARIANTS_MAX
         raise UsageError, "these are #{count} combinations; more than #{VARIANTS_MAX} take hours and show little. " \
-          "Leave out a subject, or some of --memory or --thresholds."
+          "Leave out a subject, or some of --yjit-memory or --thresholds."
       end
     end
   end

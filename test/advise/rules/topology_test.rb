@@ -105,15 +105,15 @@ class TopologyRuleTest < TunerTest
   end
 
   test "constraints are named, with how many topologies meet them" do
-    advice = advice(forecast("1x5", 100, p99_ms: 90), forecast("2x3", 150), constraints: {max_p99_ns: 95 * MS})
+    advice = advice(forecast("1x5", 100, p99_ms: 90), forecast("2x3", 150), constraints: {goals: [Goal.read("99% < 95ms")]})
     assert_equal "Stay with 1x5", advice.title
-    assert_equal "Asked for: a p99 of at most 95.0 ms; 1 of 2 topologies meet it.", advice.evidence.last
+    assert_equal "Asked for: 99% < 95 ms; 1 of 2 topologies meet it.", advice.evidence.last
   end
 
   test "leaving a topology that breaks a constraint may cost throughput, and the title says what for" do
     cells = [forecast("1x8", 100), forecast("1x2", 80, p99_ms: 50)]
-    assert_equal "Go from 1x8 to 1x2, to meet a p99 of at most 60.0 ms: -20% requests/s",
-      advice(*cells, constraints: {max_p99_ns: 60 * MS}).title
+    assert_equal "Go from 1x8 to 1x2, the cheapest that meets 99% < 60 ms: -20% requests/s",
+      advice(*cells, constraints: {goals: [Goal.read("99% < 60ms")]}).title
   end
 
   test "a container's memory limit is kept, and told as such" do
@@ -121,11 +121,11 @@ class TopologyRuleTest < TunerTest
     assert_equal topology("3x3"), advice(*cells).topology
     advice = advice(*cells, constraints: LIMITED)
     assert_equal topology("2x3"), advice.topology
-    assert_equal "Kept to: the container's memory limit of 512 MiB; 2 of 3 topologies meet it. `--max-memory` sets another limit.", advice.evidence.last
+    assert_equal "Kept to: the container's memory limit of 512 MiB; 2 of 3 topologies meet it. `--memory` sets another limit.", advice.evidence.last
     assert_equal "Asked for: memory of at most 300 MiB; 2 of 3 topologies meet it, with processes that were not recorded taken to share nothing.",
       advice(cells.first, forecast("2x3", 150), forecast("3x3", 150), constraints: {max_memory_bytes: 300 << 20}).evidence.last
     assert_equal "Kept to: the container's memory limit of 512 MiB; 1 of 2 topologies meet it, as no more workers than today's: what they take is unknown. " \
-      "`--max-memory` sets another limit.", advice(forecast("1x5", 100), forecast("2x3", 150), constraints: LIMITED).evidence.last
+      "`--memory` sets another limit.", advice(forecast("1x5", 100), forecast("2x3", 150), constraints: LIMITED).evidence.last
   end
 
   test "where today's itself goes beyond the container's limit, the title says what it is left for" do
@@ -135,8 +135,8 @@ class TopologyRuleTest < TunerTest
   end
 
   test "constraints that nothing meets are named in the title" do
-    advice = advice(forecast("1x5", 100), forecast("2x3", 150), constraints: {max_p99_ns: 5 * MS, max_memory_bytes: 1 << 20})
-    assert_equal "Stay with 1x5: nothing predicted meets memory of at most 1 MiB and a p99 of at most 5.00 ms", advice.title
+    advice = advice(forecast("1x5", 100), forecast("2x3", 150), constraints: {goals: [Goal.read("99% < 5ms")], max_memory_bytes: 1 << 20})
+    assert_equal "Stay with 1x5: nothing predicted meets memory of at most 1 MiB and 99% < 5 ms", advice.title
     assert_equal 1.0, advice.throughput_ratio.value
   end
 end

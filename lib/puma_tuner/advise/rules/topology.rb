@@ -50,6 +50,7 @@ module PumaTuner
           return say(:stay_unmet, today: @sweep.today, constraints: @constraints) unless @choice.best
           return say(:stay, today: @sweep.today) if @choice.stay?
           settings = {today: @sweep.today, advised: @chosen.topology}
+          return say(:go_cheapest, **settings, constraints: @constraints, **other_throughput) if @choice.goals?
           return say(:go_to_steady, **settings) unless @today.steady?
           say(:go, **settings, constraints: constraints(!@choice.allowed.include?(@today)), **gain)
         end
@@ -58,11 +59,17 @@ module PumaTuner
         #
         # @return [Hash] what is promised besides as many requests, or more of these
         def gain
-          throughput_ratio = ratio(:throughput_per_s).value
-          return {throughput_ratio:} if !@choice.open? && (throughput_ratio - 1).abs > Choice::EQUAL_WITHIN_RATIO
+          return other_throughput if other_throughput.any?
           slots_less_count = @today.topology.slots_count - @chosen.topology.slots_count
           return {slots_less_count:} if slots_less_count.positive? && !(@choice.open? && other_tail?)
           {p99_ratio: ratio(:p99_ns).value}
+        end
+
+        # @return [Hash] empty where it is as many requests/s, or nobody knows
+        def other_throughput
+          throughput_ratio = ratio(:throughput_per_s)&.value
+          return {} if throughput_ratio.nil? || @choice.open?
+          ((throughput_ratio - 1).abs > Choice::EQUAL_WITHIN_RATIO) ? {throughput_ratio:} : {}
         end
 
         def other_tail? = (ratio(:p99_ns).value - 1).abs > Choice::EQUAL_P99_WITHIN_RATIO

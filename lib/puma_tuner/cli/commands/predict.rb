@@ -8,11 +8,12 @@ module PumaTuner
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,
-        :queue_requests, :capacity, :max_p, :percentiles, :seed,
+        :queue_requests, :capacity, :slo, :cores, :percentiles, :seed,
         rate: {type: :rates, takes: "RATE,…", usual: "the recording's load"},
         connections: {type: :counts, takes: "N,…"}, think: {usual: "as recorded"},
         arrivals: {default: nil, usual: "poisson",
                    about: "of an open loop: poisson, even, bursty:N or replay:FILE (one time in seconds per line)"},
+        at: {about: "load such as 120/s: of how many machines it is, beside --capacity", usual: nil},
         output: {usual: "sweep.json in the app's tmp/puma_tuner"}, seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s,
         simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
       renamed requests: :simulated_requests
@@ -21,37 +22,33 @@ module PumaTuner
         "today.json one_thread.json --threads 1..16",
         "tmp/puma_tuner/observation.json --rate 50,100,200 --timeslice 100,10",
         "tmp/puma_tuner/observation.json --what-if \"cpu(/articles)*0.7\" --what-if traffic*2",
-        "tmp/puma_tuner/observation.json --capacity --max-p99 200"
+        "tmp/puma_tuner/observation.json --capacity --slo \"99% < 200ms\" --at 500/s"
       ]
 
-      # Near the limit queues take long to show that they grow.
-      CAPACITY_REQUESTS_COUNT = 10_000
-
-      def call(observation:, output:, html:, capacity:, max_p:, percentiles:, **options)
+      def call(observation:, output:, html:, capacity:, percentiles:, **options)
         output = Results.path(output, "sweep.json", err:, recorded: observation)
         Output.check_writable(output, html)
-        goal = goal_of(max_p, capacity)
-        options[:simulated_requests] = [options[:simulated_requests], CAPACITY_REQUESTS_COUNT].max if capacity
+        wanted = Options::Goals.from(options)
+        ensure_search(wanted, capacity)
+        if capacity
+          options[:simulated_requests] = [options[:simulated_requests], Predict::CapacitySearch::REQUESTS_COUNT].max
+        end
         forecast = Options::Forecast.from({observation:, **options})
-        told = percentile_names(percentiles) | goal.percentiles
-        app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") })
+        app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") }, what_if: wanted.what_if)
         loads = loads_of(app, options)
-        sweeper = forecast.sweeper(app, percentiles: told)
+        sweeper = forecast.sweeper(app, percentiles: percentile_names(percentiles), goals: wanted.slo)
         scenarios = Scenarios.new(app.workload, **options.slice(*Scenarios::OPTIONS))
           .of(Options::Grid.from(options).topologies(app.usual_workers), capacity ? [loads.to_search] : loads.to_a)
-        sweep = capacity ? capacity_sweep(sweeper, scenarios, goal) : progress.sweep(sweeper, scenarios)
+        sweep = capacity ? capacity_sweep(sweeper, scenarios, wanted) : progress.sweep(sweeper, scenarios)
         Output.keep(sweep, output, **telling, html:)
       end
 
       private
 
-      def goal_of(max_p, capacity)
-        goal = Predict::Goal.new(max_ns: max_p)
-        if goal.latency? && !capacity
-          raise UsageError, "#{goal.percentiles.map { |name| "--max-#{name}" }.join(" and ")}: " \
-            "the goal of a search; add --capacity"
-        end
-        goal
+      def ensure_search(wanted, capacity)
+        return if capacity || (wanted.slo.empty? && wanted.at.nil?)
+        raise UsageError, "#{wanted.slo.any? ? "--slo \"#{wanted.slo.first}\"" : "--at"}: that is for a search; " \
+          "add --capacity"
       end
 
       def loads_of(app, options)
@@ -69,13 +66,14 @@ module PumaTuner
       end
 
       # The limits themselves, as a sweep: each is a scenario like any other.
-      def capacity_sweep(sweeper, settings, goal)
-        found = capacities(sweeper, settings, goal)
+      def capacity_sweep(sweeper, settings, wanted)
+        found = capacities(sweeper, settings, wanted)
         progress.sweep(sweeper, found.filter_map(&:scenario)).with(capacities: found.freeze)
       end
 
-      def capacities(sweeper, settings, goal)
-        search = Predict::CapacitySearch.new(goal:, forecaster: sweeper.method(:forecast))
+      def capacities(sweeper, settings, wanted)
+        search = Predict::CapacitySearch.new(goals: wanted.slo, forecaster: sweeper.method(:forecast),
+          asked_per_s: wanted.at)
         progress.stage("search the capacity", nil) do |stage|
           settings.each.with_index(1).map do |setting, number|
             search.call(setting).tap { stage.done(number, settings.size) }

@@ -17,26 +17,26 @@ module PumaTuner
         choices: Tradeoff::Menu::SUBJECTS
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed,
-        :for_workers, :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
+        :for_workers, :memory, :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
         duration: {default: "6", about: "how long each trial measures; memory is measured at its end"},
         warmup_limit: {default: "60", about: "when to start a trial although YJIT is still compiling, " \
-        "or CPU per request still falls"}, max_memory: {formerly: [:memory_limit]},
-        memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
+        "or CPU per request still falls"},
+        yjit_memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
         output: {usual: "SUBJECT.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
       renamed workers: :for_workers, with: "name several subjects instead: puma_tuner tradeoff yjit,malloc"
       example [
         "yjit --requests requests.txt",
-        "yjit,malloc --for-workers 8 --max-memory 4096 -- bundle exec puma",
+        "yjit,malloc --for-workers 8 --memory 4GiB -- bundle exec puma",
         "gc config.ru --topology 1x5"
       ]
 
-      def call(subjects:, output:, html:, for_workers:, max_memory:, memory:, thresholds:, resume:, **options)
+      def call(subjects:, output:, html:, for_workers:, memory:, yjit_memory:, thresholds:, resume:, **options)
         subjects = subjects.split(",")
         name = subjects.first
-        variants = Tradeoff::Menu.variants(subjects, memory_mib: memory, call_thresholds: thresholds)
+        variants = Tradeoff::Menu.variants(subjects, memory_mib: yjit_memory, call_thresholds: thresholds)
         output = Results.path(output, "#{name}.json", err:, **options)
         Output.check_writable(output, html)
-        estimate = {workers_count: for_workers, memory_limit_bytes: max_memory && max_memory * Units::MIB}
+        estimate = {workers_count: for_workers, memory_limit_bytes: memory}
         Host::ScratchFolder.open do |folder|
           prove(plan(variants, folder, options), name:, output: Results.beside(output, "#{name}.json", err:, **options),
             resume:) do |verdict|

@@ -8,15 +8,16 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
-        :settings, :single_recording, :check, :max_p99, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
+        :settings, :single_recording, :check, :slo, :at, :db_connections, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
         "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
-        locks: true, max_memory: {usual: "the container's memory limit, where there is one"},
+        locks: true, memory: {usual: "the container's memory limit, where there is one"},
         output: {formerly: [:json]}, html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
         "--path /articles --threads 1..8 --workers 1..2",
+        "--slo \"90% < 300ms\" --at 120/s --memory 2GiB",
         "--requests requests.txt -- bundle exec rails server"
       ]
 
@@ -57,11 +58,12 @@ module PumaTuner
 
       def plan_of(duration:, warmup:, rounds:, trial_duration:, today:, check:, time:, boot_limit:, seed:, calibrate:,
         locks:, **options)
+        wanted = Options::Goals.from(options)
         Tuner::Plan.new(
           command: Options::App.from(options).command, traffic: Options::Traffic.from({seed:, **options}).traffic,
           topologies: Options::Grid.from(options).topologies(Options::Grid.workers_here),
           today:, settings: Options::Recording.from(options).topologies, checked_topologies: check.to_a,
-          constraints: Options::Constraints.from(options).constraints,
+          constraints: wanted.constraints, arrivals: (wanted.arrivals(nil) if wanted.at),
           warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration,
           boot_limit_s: boot_limit, seed:,
           repeat_with: Host::Masking.own_command, calibrate:, locks:, time_limit_s: time,

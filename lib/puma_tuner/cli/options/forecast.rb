@@ -10,16 +10,23 @@ module PumaTuner
         STATION = /\A(?<kind>[a-z]+)=(?<count>\d+)\z/
 
         # @param say [#call] told what is wrong with the user's own files beside it
+        # @param what_if [Array<String>] changes beside those of the option
         # @return [RecordedApp]
-        def app(say) = RecordedApp.read([observation, *companions], what_if: Predict::WhatIf.parse(what_if), say:)
+        def app(say, what_if: [])
+          changes = Predict::WhatIf.parse([*self.what_if, *what_if])
+          RecordedApp.read([observation, *companions], what_if: changes, say:)
+        end
 
         # @param app [RecordedApp]
         # @param percentiles [Array<String>] to tell
+        # @param goals [Array<Goal>] that forecasts are held against, for which the load is searched
         # @return [Predict::Sweeper]
-        def sweeper(app, percentiles: [])
+        def sweeper(app, percentiles: [], goals: [])
+          requests_count = simulated_requests
+          requests_count = [requests_count, Predict::CapacitySearch::REQUESTS_COUNT].max if goals.any?
           Predict::Sweeper.new(workload: app.workload, machine: app.machine, seed:, seeds_count: seeds,
-            requests_count: simulated_requests, past_error: app.past_error, what_if: app.what_if.to_a,
-            remarks: app.remarks, limits: app.limits, stations: stations(app.workload), percentiles:,
+            requests_count:, past_error: app.past_error, what_if: app.what_if.to_a,
+            remarks: app.remarks, limits: app.limits, stations: stations(app.workload), percentiles:, goals:,
             as_recorded: app.as_recorded)
         end
 

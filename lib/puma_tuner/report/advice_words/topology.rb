@@ -15,6 +15,10 @@ module PumaTuner
           "Go from #{today} to #{advised}#{", to meet #{AdviceWords.limits(constraints)}" if constraints}: " \
             "#{AdviceWords.gain(**gain)}"
         },
+        go_cheapest: ->(today:, advised:, constraints:, throughput_ratio: nil) {
+          "Go from #{today} to #{advised}, the cheapest that meets #{AdviceWords.limits(constraints)}" \
+            "#{": #{AdviceWords.gain(throughput_ratio:)}" if throughput_ratio}"
+        },
         go_to_steady: ->(today:, advised:) { "Go from #{today} to #{advised}: #{today} has no steady state" },
         no_topology: ->(constraints:, arrivals:) {
           "No topology predicted #{"meets #{AdviceWords.limits(constraints)} and " if constraints}has a " \
@@ -54,7 +58,7 @@ module PumaTuner
           met = "#{met_count} of #{all} meet it#{SUPPOSED.fetch(supposed)}."
           kept = AdviceWords.constraints(constraints)
           next "Asked for: #{kept}; #{met}" unless kept.of_container?
-          "Kept to: #{kept}; #{met} `--max-memory` sets another limit."
+          "Kept to: #{kept}; #{met} `--memory` sets another limit."
         },
         other_load: ->(recorded:, arrivals:) {
           "The recording had #{AdviceWords.load(recorded)}; this is about " \

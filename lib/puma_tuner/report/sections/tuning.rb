@@ -24,7 +24,8 @@ module PumaTuner
               Part.new(id: "forecasts", title: "What other settings would do",
                 sections: forecasts),
               Part.new(id: "advice", title: "What to change",
-                sections: [@contents.advice_list && Advice.of(@contents)]),
+                sections: [@contents.advice_list && Advice.of(@contents),
+                  @contents.advice_list&.sizing && Sizing.of(@contents)]),
               Part.new(id: "proof", title: @contents.whole? ? "Did it hold?" : "What the rounds showed",
                 sections: proof),
               Part.new(id: "methodology", title: "Methodology", sections: [Foundations.of(@contents)])

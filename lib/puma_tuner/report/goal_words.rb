@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # Goals, and what misses them, in words.
+    module GoalWords
+      module_function
+
+      # @param goals [Array<Goal>]
+      # @return [String] "90% < 300 ms and 99% < 1 s"
+      def goals(goals) = goals.empty? ? "a steady state" : Figures.list(goals.map(&:to_s))
+
+      # @param goal [Goal]
+      # @param estimate [Stats::Estimate, nil]
+      # @return [String] "90% would take up to 310 ms (290–335)"
+      def latency(goal, estimate)
+        whose = "of #{goal.endpoint} " if goal.endpoint
+        return "nobody knows how long #{goal.percent} #{whose}would take, as too few were simulated" unless estimate
+        "#{goal.percent} #{whose}would take up to #{Figures.with_range(estimate) { |ns| Units.duration(ns) }}"
+      end
+
+      # @param miss [Predict::Miss]
+      # @return [String] a clause
+      def miss(miss)
+        miss.unsteady ? "there is no steady state: #{Statements.words(miss.unsteady)}" : latency(miss.goal, miss.latency_ns)
+      end
+
+      # @param miss [Predict::Miss]
+      # @return [String] "90% < 300 ms", for a table
+      def missed(miss) = miss.unsteady ? "no steady state" : miss.goal.to_s
+    end
+  end
+end
