@@ -29,14 +29,14 @@ module PumaTuner
         def columns
           [Column.new("workers x threads", short: ""), Column.new("holds with", :figure),
             *percentiles.map { |name| Column.new(name, :duration) },
-            *(Column.new("machines for #{Units.rate(asked_per_s)}/s", :count) if asked_per_s),
+            *([Column.new("machines for #{Units.rate(asked_per_s)}/s", :count)] if asked_per_s),
             Column.new("fails with", :figure), Column.new("as")]
         end
 
         def row(capacity)
           forecast = capacity.forecast
           Row.new([capacity.setting, capacity.scenario&.arrivals&.to_s || "nothing",
-            *percentiles.map { |name| forecast&.quantile(name)&.value }, *(capacity.machines_count if asked_per_s),
+            *percentiles.map { |name| forecast&.quantile(name)&.value }, *([capacity.machines_count] if asked_per_s),
             capacity.failed_scenario&.arrivals&.to_s, failure(capacity)])
         end
 
