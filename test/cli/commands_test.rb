@@ -36,7 +36,7 @@ class CommandsTest < TunerTest
       brief, verbose = [[], ["--verbose"]].map { |words| puma_tuner("report", "tuning.json", *words, folder:) }
       assert_equal [0, 0], [brief.code, verbose.code], brief.err + verbose.err
       assert_match(/^There is more: --verbose/, brief.out)
-      assert_match(/^Small print$/, verbose.out)
+      assert_match(/^Details$/, verbose.out)
       assert_equal 2, puma_tuner("model", "x.json", "--verbose", folder:).code
     end
   end

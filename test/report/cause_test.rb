@@ -39,7 +39,7 @@ class ReportCauseTest < TunerTest
   end
 
   test "waiting is led back to what is waited for" do
-    assert_equal "Of 60.0 µs saved per request (200 µs to 140 µs), 50.0 µs are queue (in Puma, waiting for a pool thread); waiting follows from the rest, " \
+    assert_equal "Of 60.0 µs saved per request (200 µs to 140 µs), 50.0 µs are queue (in Puma, waiting for a pool thread); the waiting follows from the other parts, " \
       "of which cpu changed most, by -10.0 µs.", sentence({wall: 200, queue: 150, cpu: 50}, {wall: 140, queue: 100, cpu: 40})
     assert_match(/pool thread\)\.\z/, sentence({wall: 200, queue: 150, cpu: 50}, {wall: 150, queue: 100, cpu: 50}))
   end

@@ -42,19 +42,19 @@ class ReportComparisonRowsTest < TunerTest
 
   test "Student's interval is told only where the two disagree" do
     assert_includes notes, "p99: by Student's t 0.95x (0.86–1.05), which covers 1."
-    assert_includes notes, "single rounds were far from the others (spikes)"
+    assert_includes notes, "single rounds were outliers; the rank test"
     assert_equal 1, notes.scan("by Student").size
     refute_includes notes(changed(t_ratio: nil)), "Student"
   end
 
   test "levels are told apart where the primary metric has its own" do
     assert_includes notes, "the 98% interval (requests/s) and the 95% interval (all others)"
-    assert_includes notes(TuningFixture.verdict), "with the 96% interval over paired rounds, which the prediction is inside or outside of."
+    assert_includes notes(TuningFixture.verdict), "with the 96% interval over paired rounds, and whether the prediction lies inside it."
   end
 
-  test "that others are adjusted for being many is told, and whom it cost the outcome" do
-    assert_includes notes, "adjusted for being many (Holm)."
-    assert_includes notes, "Nothing is shown in p99 though the interval is clear of 1: of so many metrics one may be that by chance (adjusted p 0.16)."
+  test "that others are corrected for multiple comparisons is told, and whom it cost the outcome" do
+    assert_includes notes, "corrected for multiple comparisons (Holm)."
+    assert_includes notes, "Not shown although the interval excludes 1: p99. With this many metrics, one may do so by chance (adjusted p 0.16)."
     refute_includes notes(changed(adjusted_p_value: nil)), "Holm"
   end
 

@@ -42,7 +42,7 @@ class ReportFindingsTest < TunerTest
   end
 
   test "the other metrics are told by outcome, with how much where it differs" do
-    assert_operator findings.others, :start_with?, "Beside it, better: p50 0.874x (0.864–0.884), p90 "
+    assert_operator findings.others, :start_with?, "Also better: p50 0.874x (0.864–0.884), p90 "
     assert_operator findings.others, :end_with?, "; worse: memory (PSS) 1.031x (1.022–1.040); equivalent: objects per request; " \
       "no difference shown: p99, GC per request, boot."
     primary_only = ProofFixture.gems.then { |verdict| verdict.with(comparisons: verdict.comparisons.first(1)) }

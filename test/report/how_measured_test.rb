@@ -7,12 +7,12 @@ class ReportHowMeasuredTest < TunerTest
   def how(verdict = ProofFixture.gems) = PumaTuner::Report::Sections::Methodology.new(PumaTuner::Report::Contents.of(verdict))
 
   test "order and seed are told, and how often each came first" do
-    assert_equal "12 rounds of 2 variants, each in a fresh process, in shuffled order (seed 7); first came json 2.7.2 in 6 and json 2.8.1 in 6.", how.table["rounds"]
+    assert_equal "12 rounds of 2 variants, each in a fresh process, in shuffled order (seed 7); first in a round: json 2.7.2 6 and json 2.8.1 6.", how.table["rounds"]
   end
 
   test "void rounds are listed with who and why, and do not count for the rest" do
     assert_equal ["round 5, json 2.7.2: others took 21.3% more of the machine than of the other variant's turns"], how.voids
-    assert_equal "Void and run again, in whole rounds: 2 trials.", how.table["void"]
+    assert_equal "2 trials void; their rounds were run again.", how.table["void"]
     assert_empty how(ProofFixture.blocks).voids
     assert_match(/of 24 not steady/, how.table["warm-up"])
   end
@@ -24,13 +24,13 @@ class ReportHowMeasuredTest < TunerTest
   end
 
   test "when it might be decided, by what, and why it stopped" do
-    assert_equal "By requests/s after 6, 9 and 12 rounds with an interval of 98.2% each time, declared beforehand; equivalent is what lies inside 1 ± 2.0%.",
+    assert_equal "By requests/s after 6, 9 and 12 rounds with an interval of 98.2% each time, declared beforehand; equivalent: inside 1 ± 2.0%.",
       how.table["decided"]
     assert_equal "all 12 planned rounds were run", how.table["stopped"]
   end
 
   test "a single look has no times" do
-    assert_equal "By iterations/s after 12 rounds with an interval of 95.0%, declared beforehand; equivalent is what lies inside 1 ± 2.0%.",
+    assert_equal "By iterations/s after 12 rounds with an interval of 95.0%, declared beforehand; equivalent: inside 1 ± 2.0%.",
       how(ProofFixture.blocks).table["decided"]
   end
 

@@ -25,14 +25,14 @@ class ReportSummaryTest < TunerTest
   end
 
   test "time in no known part is named, too" do
-    assert_includes points(TuningFixture.cluster_observation)["Found"], "residual (in no part that is known)"
+    assert_includes points(TuningFixture.cluster_observation)["Found"], "residual (unaccounted for)"
   end
 
   test "the proof says whether the prediction held" do
     assert_includes points(TuningFixture.tuning)["Proven"],
-      "in requests/s: 1.64x (1.60–1.69), 96% interval of 6 paired rounds; predicted was 1.68x, inside of it."
+      "in requests/s: 1.64x (1.60–1.69), 96% interval of 6 paired rounds; predicted 1.68x, inside that interval."
     far = TuningFixture.verdict.then { |verdict| verdict.with(comparisons: verdict.comparisons.map { |comparison| comparison.with(predicted_ratio: 3.0) }) }
-    assert_includes points(far)["Proven"], "predicted was 3.00x, outside of it"
+    assert_includes points(far)["Proven"], "predicted 3.00x, outside that interval"
   end
 
   test "how much of the machine others took is told where it is much" do

@@ -29,7 +29,7 @@ class ReportTextTest < TunerTest
   test "unasked, a proof on its own shows what was found and its table, and an observation its threads and endpoints" do
     assert_golden "verdict_brief.txt", text(TuningFixture.verdict, verbose: false)
     output = text(TuningFixture.observation, verbose: false)
-    assert_match(/^Threads.*^Endpoints.*^Jobs.*^Small print.*^There is more: --verbose, and in the HTML report\.\n\z/m, output)
+    assert_match(/^Threads.*^Endpoints.*^Jobs.*^Details.*^There is more: --verbose, and in the HTML report\.\n\z/m, output)
     refute_match(/^GVL|^Background/, output)
   end
 
@@ -200,7 +200,7 @@ class ReportTextTest < TunerTest
 
   test "a void trial's reason is told, and nothing where none was void" do
     told = text(TuningFixture.verdict).gsub(/\s+/, " ")
-    assert_includes told, "Void and run again, in whole rounds: 2 trials."
+    assert_includes told, "2 trials void; their rounds were run again."
     assert_includes told, "round 3, recommended: 2 of 1552 responses had an unexpected status (500: 2)"
     assert_includes text(TuningFixture.verdict(voided: false)), "No trial was void."
   end

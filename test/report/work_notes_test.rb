@@ -9,7 +9,7 @@ class ReportWorkNotesTest < TunerTest
   def notes(*endpoints) = PumaTuner::Report::Sections::Works.new(endpoints)
 
   test "the quantiles come with their error" do
-    assert_equal ["p50 and p99 are of all requests, by a histogram: off by 1.6% at most."], notes(endpoint).notes
+    assert_equal ["p50 and p99 come from a histogram of all requests, accurate to ±1.6%."], notes(endpoint).notes
   end
 
   test "a wait for a pool and for another's garbage collection is told from half a percent of the time" do
