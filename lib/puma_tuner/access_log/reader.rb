@@ -62,7 +62,7 @@ module PumaTuner
 
       def packed? = File.binread(@path, 2) == "\x1F\x8B".b
 
-      # All members of a file: a load balancer's logs are many small ones, which people put together with cat.
+      # Reads all members of a file: a load balancer's logs are many small ones, which people put together with cat.
       def unpacked(&)
         File.open(@path, "rb") do |file|
           until file.eof?

@@ -7,8 +7,8 @@ module PumaTuner
     # A target without what differs from request to request: variable parts of its path, values of its query. In their
     # places stand names, `{{articles_id}}`, under which a data file may have values.
     #
-    # What was a value never stands in a shape: logs hold names, searches and tokens. A word in a path is no value, as
-    # nothing tells "/users/ada" from "/users/new".
+    # A value never stands in a shape: logs hold names, searches and tokens. A word in a path is no value, as nothing
+    # tells "/users/ada" from "/users/new".
     #
     # template: "/articles/{{articles_id}}?q={{q}}"; values: {name => what stood there}
     Shape = Data.define(:template, :values) do

@@ -6,12 +6,12 @@ module PumaTuner
     # most ROWS_MAX, in the order in which they came
     Group = Data.define(:http_method, :template, :count, :names, :rows)
 
-    # What was asked, how often, and when.
+    # Sums up what was asked, how often, and when.
     class Summary
-      # Of distinct lists of values for each kind.
+      # It keeps so many distinct lists of values for each kind.
       ROWS_MAX = 2_000
 
-      # What Rails writes in the place of a parameter that is nobody's business.
+      # Rails writes this in the place of a parameter that is nobody's business.
       FILTERED = "[FILTERED]"
 
       # @return [Array<Integer>] nanoseconds since the first, ascending

@@ -17,7 +17,7 @@ module PumaTuner
       # @param words [Array<String>] "list", "run" or "profile", number of the pipe, file, and what these methods take
       def self.main(words)
         mode, pipe, file, *settings = words
-        # What the user's file finds is what it would find run by Ruby itself.
+        # The user's file finds what it would find run by Ruby itself.
         words.clear
         $PROGRAM_NAME = file
         reports = IO.for_fd(Integer(pipe), "wb")

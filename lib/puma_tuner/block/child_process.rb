@@ -7,10 +7,10 @@ module PumaTuner
     class ChildProcess
       PROGRAM = File.expand_path("program.rb", __dir__)
 
-      # After its last report, for the user's at_exit.
+      # The user's at_exit may take so long after the last report.
       EXIT_LIMIT_S = 2
 
-      # Of what it writes to standard error.
+      # So much is kept of what it writes to standard error.
       OUTPUT_BYTES = 8_192
       OUTPUT_LINES = 8
 
@@ -46,7 +46,7 @@ module PumaTuner
         output, error_output = IO.pipe(binmode: true)
         @child = Host::Child.new(*command_with(report), **streams(report, error_output))
         @child.start
-        # What is left open here would keep them from ending with the child.
+        # A pipe that is left open here would keep them from ending with the child.
         [report, error_output].each(&:close)
         @listening = listen(reports, output)
       rescue SystemCallError => error

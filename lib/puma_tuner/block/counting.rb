@@ -9,7 +9,7 @@ module PumaTuner
       # @param repetition [Repetition]
       # @return [Hash{Symbol => Numeric, nil}] sums over the stretch; rss_bytes and pss_bytes at its end
       def call(repetition, duration_ns:)
-        # Once without an iteration: at its first call Ruby allocates what it caches of the call.
+        # It is called once without an iteration: at its first call Ruby allocates what it caches of the call.
         stretch(repetition, 0)
         stretch(repetition, duration_ns)
       end
@@ -35,7 +35,7 @@ module PumaTuner
       # @return [Hash{Symbol => Integer, nil}] what tells how much others were in the way
       def machine = {run_queue_wait_ns: Probe::Processes.run_queue_wait_ns("self").values.sum, **Host::MachineLoad.read}
 
-      # Of all threads, and none of the processes that the block starts.
+      # It counts all threads, and none of the processes that the block starts.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def gc_ns = GC.respond_to?(:total_time) ? GC.total_time : nil

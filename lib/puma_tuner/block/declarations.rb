@@ -2,12 +2,12 @@
 
 module PumaTuner
   module Block
-    # What a block file declares: `block("name") { … }` at its top level, once or several times.
+    # Collects what a block file declares: `block("name") { … }` at its top level, once or several times.
     class Declarations
       # line: in the file
       Declaration = Data.define(:name, :body, :line)
 
-      # Of the only block, which needs no name.
+      # The only block of a file needs no name.
       DEFAULT_NAME = "block"
 
       # @return [Array<Declaration>]

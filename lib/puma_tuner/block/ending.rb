@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Block
-    # What became of a child process.
+    # The way in which a child process ended.
     #
     # reports: {what => content}, see Child
     # status: Process::Status

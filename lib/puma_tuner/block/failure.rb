@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Block
-    # What the user's Ruby raised, in words.
+    # Words what the user's Ruby raised.
     module Failure
       LINES_MAX = 8
 

@@ -6,7 +6,7 @@ module PumaTuner
     class Settling
       WINDOW_NS = 300_000_000
 
-      # So often the gauges are read before the first window, that YJIT is done with them: else it would see its own
+      # The gauges are read so often before the first window, that YJIT is done with them: else it would see its own
       # compiling of them as the block's.
       REHEARSALS_COUNT = 200
 

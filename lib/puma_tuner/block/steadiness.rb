@@ -28,8 +28,8 @@ module PumaTuner
       # CPU per iteration may drift by so much over them, whatever the noise.
       DRIFT_RATIO = 0.02
 
-      # Else it may drift by so many standard errors of its slope. Fewer than for a test at 95% (3.2 with five
-      # windows): to wait needlessly costs a window, to stop too early costs the trial.
+      # Otherwise it may drift by so many standard errors of its slope. They are fewer than for a test at 95% (3.2 with
+      # five windows): waiting needlessly costs a window, stopping too early costs the trial.
       STANDARD_ERRORS_COUNT = 2
 
       # The heap may grow by so much over them: it takes and gives back pages all the time.

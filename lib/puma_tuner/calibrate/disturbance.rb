@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Calibrate
-    # Whether the machine was busy with something else.
+    # Tells whether the machine was busy with something else.
     #
     # facts: before it; foreign_ratio: of all the machine's CPU time meanwhile, what neither we nor our children used;
     #   stolen_ratio: what the hypervisor took; both nil where unknown
@@ -29,7 +29,7 @@ module PumaTuner
           stolen_ratio: used[:stolen_ns] && used[:stolen_ns] / machine_ns)
       end
 
-      # Of the cores that this process may use.
+      # Returns what was spent of the cores that this process may use.
       def self.spent
         of_machine = Host::MachineLoad.read.slice(:busy_ns, :stolen_ns)
         time_ns = Clock.now_ns

@@ -2,16 +2,16 @@
 
 module PumaTuner
   module Calibrate
-    # How many cores' worth of work so many busy processes get done together. Cores that
-    # share an execution unit, and a clock that slows down when all of them work, make
-    # it fewer than there are. Computing only: memory that is fought for is not seen.
+    # Measures how many cores' worth of work so many busy processes get done together. Cores that share an execution
+    # unit, and a clock that slows down when all of them work, make it fewer than there are. It only computes: memory
+    # that is fought for is not seen.
     class EffectiveCores
       ROUNDS_COUNT = 7
       WINDOW_S = 0.3
 
-      # Of the rounds: neighbours on the other half of a core can only take work away, and took up to a fifth of that of
-      # two processes for the whole of a calibration, where two workers then served twice as much as one. Not the best
-      # one, which may have met a neighbour when alone.
+      # This quantile of the rounds counts: neighbours on the other half of a core can only take work away, and took up
+      # to a fifth of that of two processes for the whole of a calibration, where two workers then served twice as much
+      # as one. The best round does not count, as it may have met a neighbour when alone.
       QUANTILE = 0.8
 
       # Up to so many cores each number of processes is tried; of more cores

@@ -33,7 +33,7 @@ module PumaTuner
           rackup = File.join(folder, "config.ru")
           File.write(rackup, RACKUP)
           command = Host::Command.of_rackup(rackup)
-          # What a development server does besides is of no interest.
+          # The other work of a development server is of no interest.
           yield command.with(words: [*command.words, "-e", "production"])
         end
       end
@@ -64,7 +64,7 @@ module PumaTuner
         self.class.traffic(connections_count, arrivals).send_to(@server.url, duration_s:).ensure_expected_responses
       end
 
-      # From now on each connection goes back to the reactor after a response, whatever the Puma.
+      # Makes each connection go back to the reactor after a response from now on, whatever the Puma.
       def never_park
         socket = connect
         ask(socket, "/never_park")
@@ -81,7 +81,7 @@ module PumaTuner
         socket.readpartial(4_096)
       end
 
-      # So that what is counted is neither loading nor a first time.
+      # It warms up, so that what is counted is neither loading nor a first time.
       def warm_up(duration_s = WARMUP_S) = load(2, Load::Arrivals.closed, duration_s)
 
       private

@@ -7,7 +7,7 @@ module PumaTuner
     # Ruby code in a process of its own, where no other thread is: the Ruby that runs us or another, without gems, and
     # without settings that would change what is measured.
     module FreshRuby
-      # Beyond what the code itself takes.
+      # The process may take so long beyond what the code itself takes.
       SPARE_S = 20
 
       ENVIRONMENT = {"RUBYOPT" => nil, "RUBYLIB" => nil, "RUBY_THREAD_TIMESLICE" => nil}.freeze

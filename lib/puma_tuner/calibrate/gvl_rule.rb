@@ -2,14 +2,14 @@
 
 module PumaTuner
   module Calibrate
-    # How this Ruby hands over the GVL, seen and not read off its version, as
-    # builds are patched (ruby/ruby#15840 in builds of 3.3 to 4.0).
+    # Finds how this Ruby hands over the GVL by watching it, and not by its version, as builds are patched
+    # (ruby/ruby#15840 in builds of 3.3 to 4.0).
     #
-    # Beside a thread that never rests, another makes calls that let go of the GVL for a microsecond. First come, first
-    # served, it returns once for each time slice, 9.9 times a second. Where it may take the GVL back before its
-    # successor has begun, it returns thousands of times. So it does where anybody may (barging, 3.1 and 3.2); but there
-    # one who has slept also gets it before a slice is over, now and then, and where only a call just made counts (hot,
-    # 4.1) never.
+    # Beside a thread that never rests, another makes calls that let go of the GVL for a microsecond. Under the rule
+    # "first come, first served" it returns once for each time slice, 9.9 times a second. Where it may take the GVL back
+    # before its successor has begun, it returns thousands of times. It does so, too, where anybody may take it
+    # (barging, 3.1 and 3.2); but there one who has slept also gets it before a slice is over, now and then, and where
+    # only a call just made counts (hot, 4.1) never.
     module GvlRule
       DURATION_S = 0.5
 
@@ -36,10 +36,10 @@ module PumaTuner
         (least_tick_ns < Units::NS_PER_MS) ? "barging" : "hot"
       end
 
-      # In the fresh process.
+      # Runs in the fresh process.
       # @return [Array(Integer, Integer)] how often the thread returned, and in how many nanoseconds
       def returns(duration_s)
-        # Not `loop`, which is a block, and has a method of its own.
+        # This is not `loop`, which is a block, and has a method of its own.
         spinner = Thread.new { nil while true } # standard:disable Style/InfiniteLoop
         File.open("/dev/zero", "rb") do |zero|
           count = 0

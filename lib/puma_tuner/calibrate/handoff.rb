@@ -2,10 +2,9 @@
 
 module PumaTuner
   module Calibrate
-    # From one thread's release of the GVL to the next one's first instruction: two
-    # threads that do nothing but pass it on. Most of it is waking up an idle core.
-    # Where other processes keep all others busy, both threads share one, and it is a
-    # quarter: 4.4 µs instead of 16.
+    # Measures the time from one thread's release of the GVL to the next one's first instruction: two threads do nothing
+    # but pass it on. Most of it is waking up an idle core. Where other processes keep all others busy, both threads
+    # share one, and it is a quarter: 4.4 µs instead of 16.
     module Handoff
       RUNS_COUNT = 21
       PASSES_COUNT = 2_000
@@ -16,7 +15,7 @@ module PumaTuner
 
       module_function
 
-      # With the other cores busy.
+      # Measures with the other cores busy.
       #
       # @param spinners [Spinners]
       # @param cores_count [Integer] of the machine
@@ -34,7 +33,7 @@ module PumaTuner
           "PumaTuner::Calibrate::Handoff.mean_ns }", expected_s: EXPECTED_S, ruby:))
       end
 
-      # In the fresh process. Each pass by one thread is answered by a pass of the other: two switches.
+      # Runs in the fresh process. Each pass by one thread is answered by a pass of the other: two switches.
       # @return [Integer]
       def mean_ns
         over = false

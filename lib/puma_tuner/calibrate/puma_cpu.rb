@@ -17,7 +17,7 @@ module PumaTuner
       # A new connection for each request.
       CONNECTIONS_PER_S = 1_000
 
-      # All are Samples of nanoseconds of CPU. reactor, pool: for each request that goes through the reactor
+      # The figures are Samples of nanoseconds of CPU. reactor, pool: for each request that goes through the reactor
       Figures = Data.define(:acceptor, :reactor, :pool)
 
       def self.through_the_reactor = [CLIENTS_COUNT, Load::Arrivals.closed(think_ns: (THINK_S * Units::NS_PER_S).round)]

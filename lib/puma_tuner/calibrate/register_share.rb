@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Calibrate
-    # Which part of the reactor's CPU for a request goes into taking a connection in,
-    # the rest being to wake up for it, read and hand it on. A connection over which
-    # nothing is sent is taken in only; a request over it then costs one of each.
+    # Measures which part of the reactor's CPU for a request goes into taking a connection in, the rest being to wake up
+    # for it, read and hand it on. A connection over which nothing is sent is taken in only; a request over it then
+    # costs one of each.
     class RegisterShare
       BATCHES_COUNT = 25
 
@@ -12,9 +12,9 @@ module PumaTuner
       # and with 20 the share came out the same, 0.28.)
       CONNECTIONS_COUNT = 8
 
-      # Between two of them, so that the reactor sees each alone.
+      # The pause between two of them, so that the reactor sees each alone.
       PAUSE_S = 0.000_4
-      # Until Puma is through with them.
+      # The pause until Puma is through with them.
       REST_S = 0.003
 
       EXPECTED_S = 0.8

@@ -4,9 +4,9 @@ require "time"
 
 module PumaTuner
   module Calibrate
-    # All probes, one after the other, as each wants the machine for itself.
+    # Runs all probes, one after the other, as each wants the machine for itself.
     class Run
-      # Nobody is told.
+      # Tells nobody of its progress.
       class Silence
         def stage(_title, _expected_s) = yield(self)
 
@@ -89,7 +89,8 @@ module PumaTuner
         end
       end
 
-      # More than the quota allows would be stopped altogether, and so would be who wants to wake up.
+      # A process that computes more than the quota allows would be stopped altogether, and so would be one that wants
+      # to wake up.
       def loaded_wakeups
         busy_count = [cores_count, @facts.cpu_quota_cores&.floor].compact.min.clamp(1..)
         Wakeups.loaded(busy_count, duration_s: [Wakeups::LOADED_S * @effort_ratio, 0.5].max)

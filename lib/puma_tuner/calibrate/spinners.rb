@@ -5,15 +5,16 @@ module PumaTuner
     # Processes that do nothing but compute, at our word and all at the same
     # instant. They wait at a pipe meanwhile, and end with it.
     class Spinners
-      # Until all have heard of it.
+      # It takes so long until all have heard of it.
       LEAD_NS = 20 * Units::NS_PER_MS
 
       # One step of work, some 20 µs: long beside a look at the clock, short beside a window.
       STEP_TURNS = 1_000
 
-      # What one got done in a window. count: steps; cpu_ns: the CPU time they took
+      # The work that one got done in a window. count: steps; cpu_ns: the CPU time they took
       Work = Data.define(:count, :cpu_ns)
 
+      # One process that spins, and the pipes to it.
       Spinner = Data.define(:process, :orders, :replies)
 
       # @param count [Integer]
@@ -26,7 +27,7 @@ module PumaTuner
         spinners&.stop
       end
 
-      # In the child: a line for each window, with its beginning and its end.
+      # Runs in the child: it writes a line for each window, with its beginning and its end.
       def self.serve(orders, replies)
         replies.sync = true
         replies.puts("ready")

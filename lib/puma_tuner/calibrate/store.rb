@@ -5,7 +5,7 @@ require "fileutils"
 
 module PumaTuner
   module Calibrate
-    # Where calibrated machines are kept between runs: a file for each in the user's cache folder.
+    # Keeps calibrated machines between runs: a file for each in the user's cache folder.
     class Store
       # @param folder [String, nil] nil: the user's
       def initialize(folder = nil)
@@ -18,8 +18,8 @@ module PumaTuner
         File.join(@folder || Host::CacheFolder.path, "machine-#{Digest::SHA256.hexdigest(key)[0, 8]}.json")
       end
 
-      # What can't be read, or is another version's or another machine's, is as
-      # good as absent: it can be measured again.
+      # A file that can't be read, or is another version's or another machine's, is as good as absent: it can be
+      # measured again.
       #
       # @param key [String]
       # @return [Model::Machine, nil]

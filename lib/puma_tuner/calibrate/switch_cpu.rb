@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Calibrate
-    # How much more CPU a burst takes because another thread of the process had the GVL
-    # before it: the kernel's part in putting one to sleep and waking the other, and caches
-    # that hold what the other one needed, or nothing, on a core that has just been woken.
+    # Measures how much more CPU a burst takes because another thread of the process had the GVL before it: the kernel's
+    # part in putting one to sleep and waking the other, and caches that hold what the other one needed, or nothing, on
+    # a core that has just been woken.
     #
     # Two threads make bursts in turn. Each walks through its own memory, reference by reference, so that no prefetching
     # helps, and then goes to sleep and lets the other go on. Against it stands one thread that makes as many bursts
@@ -20,8 +20,8 @@ module PumaTuner
       # a round: 5 to 40 ms of them.
       WORKING_SETS = {16 * 1_024 => 1_000, 256 * 1_024 => 160, 4 * 1_024 * 1_024 => 8}.freeze
 
-      # What stands for all in the machine's figures: a judgement; a burst of a
-      # web app between two queries lasts some 0.1 to 1 ms.
+      # This size stands for all in the machine's figures. It is a judgement: a burst of a web app between two queries
+      # lasts some 0.1 to 1 ms.
       MIDDLE_BYTES = 256 * 1_024
 
       # A cache line of 64 bytes.
@@ -65,7 +65,7 @@ module PumaTuner
           .each_slice(WORKING_SETS.size).to_a.transpose.map { |values_ns| Sample.new(values_ns:) }
       end
 
-      # In the fresh process: rounds as long as there is time, one at least.
+      # Runs in the fresh process: as many rounds as there is time for, one at least.
       # @return [Array<Integer>] nanoseconds for each switch, all working sets
       #   of the first round, then those of the second, and so on
       def extras_ns(duration_s)

@@ -9,7 +9,7 @@ module PumaTuner
       DURATION_S = 2.0
       BOOT_LIMIT_S = 30
 
-      # What is left over is counted on both sides by clocks that are read at other instants.
+      # The remainder is counted on both sides by clocks that are read at other instants.
       # @param observation [Probe::Observation]
       # @return [Integer] nanoseconds for each request
       # @raise [InvalidMeasurement] when CPU time is not known

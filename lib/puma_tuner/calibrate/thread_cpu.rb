@@ -25,7 +25,7 @@ module PumaTuner
         })
       end
 
-      # What the block makes them use.
+      # Returns what the block makes them use.
       # @return [Array(ThreadCpu, Object)] with what the block returns
       def self.during(pid)
         before = of(pid)

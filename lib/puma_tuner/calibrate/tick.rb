@@ -23,11 +23,11 @@ module PumaTuner
         Sample.new(values_ns: waits_ns.map { |ns| ns / TICKS_PER_SLICE })
       end
 
-      # In the fresh process. The sleeps differ, so that the timer's phase does.
+      # Runs in the fresh process. The sleeps differ, so that the timer's phase does.
       # @return [Array<Integer>]
       def waits_ns(samples_count)
         random = Random.new(1)
-        # Not `loop`, which is a block, and has a method of its own.
+        # This is not `loop`, which is a block, and has a method of its own.
         spinner = Thread.new { nil while true } # standard:disable Style/InfiniteLoop
         Array.new(samples_count) { Wakeups.lateness_ns(0.15 + random.rand * 0.1) }
       ensure

@@ -2,15 +2,15 @@
 
 module PumaTuner
   module Calibrate
-    # How late a sleeping thread gets a core.
+    # Measures how late a sleeping thread gets a core.
     #
     # Idle: how much longer than asked a short sleep lasts, on the machine as it is, without the kernel's slack for
     # timers (50 µs), as who waits for a socket has none.
     #
-    # Loaded: as it is for a pool thread beside others that compute, too: in as many processes as there are cores, three
-    # threads each, which compute for 1 ms and sleep for 2. The kernel's own count of how long a thread could have run
-    # and had no core, over its sleep. Linux lets a thread through at once that hardly ever computes; one that computes
-    # as much as the one that has the core waits for the end of its slice.
+    # The loaded figure is that of a pool thread beside others that compute, too: in as many processes as there are
+    # cores, three threads each compute for 1 ms and sleep for 2. It is the kernel's own count of how long a thread
+    # could have run and had no core, over its sleep. Linux lets a thread through at once that hardly ever computes; one
+    # that computes as much as the one that has the core waits for the end of its slice.
     module Wakeups
       SAMPLES_COUNT = 320
 
@@ -28,7 +28,7 @@ module PumaTuner
       # Fewer tell nothing of the tail.
       SAMPLES_MIN = 20
 
-      # Until the fresh processes have begun.
+      # The pause until the fresh processes have begun.
       LEAD_NS = 150 * Units::NS_PER_MS
 
       module_function
@@ -64,7 +64,7 @@ module PumaTuner
           "seconds. The machine is too busy to be calibrated; run it again when it is quiet."
       end
 
-      # In the fresh process.
+      # Runs in the fresh process.
       # @return [Array<Integer>]
       def latenesses_ns(samples_count, until_ns)
         refuse_slack
@@ -74,7 +74,7 @@ module PumaTuner
         all_ns
       end
 
-      # In one of the fresh processes.
+      # Runs in one of the fresh processes.
       # @return [Array<Integer>]
       def waits_for_a_core_ns(until_ns)
         refuse_slack
@@ -97,7 +97,7 @@ module PumaTuner
       # The second of its numbers.
       def run_queue_wait_ns(schedstat) = schedstat.pread(64, 0).split[1].to_i
 
-      # By CPU time, so that it is the same work beside others.
+      # It ends by CPU time, so that it is the same work beside others.
       def compute(work_ns)
         began_ns = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
         nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond) - began_ns < work_ns

@@ -42,7 +42,7 @@ module PumaTuner
           settle(Option.new(name:, type:, about:, takes: name.to_s.upcase, group: "Other options", **more))
         end
 
-        # What it makes tells of environments and commands: of which app's is known before it begins
+        # Declares that its results tell of environments and commands: the app they belong to is known before it begins
         # (docs/reference/secrets.md).
         def tells_of_an_app = @tells_of_an_app = true
 
@@ -99,10 +99,10 @@ module PumaTuner
 
       def progress = Progress.new(err, clock:)
 
-      # How Output tells a value.
+      # The options with which Output tells a value.
       def telling = {out:, err:, verbose: @verbose}
 
-      # Told before long work.
+      # Announces long work.
       def say = ->(text) { err.puts("  #{text} …") }
     end
   end

@@ -56,7 +56,7 @@ module PumaTuner
         names = (option.type == :switch) ? ["--[no-]#{option.flag.delete_prefix("--")}"] : option.flags - ["--json"]
         names[0] = "#{names[0]} VALUE" if option.value?
         parser.on(*names) { |text| take(option, text) }
-        # As it was before --output: a file, or alone for standard output.
+        # This is the form from before --output: a file, or alone for standard output.
         parser.on("--json [FILE]") { |text| @values[option.name] = text || "-" } if option.formerly.include?(:json)
       end
 

@@ -29,7 +29,7 @@ module PumaTuner
         "completion" => :Completion, "version" => :Version
       }.freeze
 
-      # Those of a checkout, which know of findings, too, once they are loaded.
+      # A checkout has these commands, too; they know of findings once they are loaded.
       LABS = if PumaTuner.const_defined?(:Lab, false) && PumaTuner::Lab
         {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze
       else

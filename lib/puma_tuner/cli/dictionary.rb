@@ -2,8 +2,8 @@
 
 module PumaTuner
   module CLI
-    # All names of options: a name means one thing in every command that has it.
-    # A command says what holds without it, as that differs.
+    # The names of all options: a name means one thing in every command that has it. A command says what holds without
+    # it, as that differs.
     module Dictionary
       # Heading in help => [name, type, what help calls the value, meaning, more].
       TABLE = {

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # What `--help` prints: of all commands, and of one.
+    # Makes the text of `--help`, of all commands and of one.
     class Help
       WIDTH = 110
       LEFT = 30

@@ -4,7 +4,7 @@ require "fileutils"
 
 module PumaTuner
   module CLI
-    # Where a command's value goes: text on standard output, files where asked for.
+    # Puts a command's value where it belongs: text on standard output, files where asked for.
     module Output
       module_function
 
@@ -33,7 +33,7 @@ module PumaTuner
         err.puts("report: #{File.expand_path(html)}")
       end
 
-      # What a stage made: into its file, for the next stage, and as text.
+      # Keeps what a stage made: in its file, for the next stage, and as text.
       # @param path [String] or STANDARD_OUTPUT
       def keep(value, path, out:, err:, html: nil, verbose: false)
         return write(value, out:, err:, path:, html:, verbose:) if path == STANDARD_OUTPUT

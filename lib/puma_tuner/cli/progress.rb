@@ -34,7 +34,7 @@ module PumaTuner
         stage&.stop
       end
 
-      # On a terminal: one line that is drawn anew, with the share that is done and the time left.
+      # Draws one line anew on a terminal, with the share that is done and the time left.
       class Bar
         WIDTH = 79
         BAR_LEAST = 10
@@ -115,7 +115,7 @@ module PumaTuner
         end
       end
 
-      # In a pipe, a log, a CI job.
+      # Prints lines into a pipe, a log, a CI job.
       class Lines
         # Steps of the work are told when this share more is done.
         SHARE = 0.25

@@ -99,7 +99,7 @@ module PumaTuner
           commands: ->(variant) { preparation.call(variant).command }, **rules)
       end
 
-      # What is judged, and by what.
+      # Returns what is judged, and by what.
       def rules
         {
           primary:, looks:, expectations:, noise_rounds_count: option(:noise_rounds),
@@ -151,7 +151,7 @@ module PumaTuner
 
       def rackup = (File.expand_path(started.first) if started.size == 1 && started.first.end_with?(".ru"))
 
-      # Of several files that are variants, what is started: the first config.ru, or the one in this folder.
+      # Returns what is started where several files are variants: the first config.ru, or the one in this folder.
       def started
         if @apps.size < 2 || @given || given?(:variant) || given?(:factor) || option(:variants) || option(:topologies)
           return @apps

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module CLI
-    # How a command carries out a proof: shows how far it is, keeps each round,
-    # and tells whoever interrupts it how to go on.
+    # Carries out a proof for a command: it shows how far it is, keeps each round, and tells whoever interrupts it how
+    # to go on.
     module Proving
       private
 

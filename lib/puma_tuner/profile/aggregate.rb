@@ -10,10 +10,10 @@ module PumaTuner
       # The place, in a tree, of what is too small for a picture.
       SMALL = -1
 
-      # Who called a method: the most frequent are kept.
+      # The most frequent callers of a method are kept.
       CALLERS_MAX = 12
 
-      # What is kept of methods: enough for any question, not for every getter that a minute of tracing has met.
+      # So many methods are kept: enough for any question, not for every getter that a minute of tracing has met.
       METHODS_MAX = 2_000
       SITES_MAX = 500
 

@@ -6,7 +6,8 @@ module PumaTuner
   module Profile
     # A block of Ruby, in a process of its own: warmed up, then repeated while the profiler looks.
     class BlockRun
-      # Beyond warm-up and repetition: to write what the profiler has, and for an iteration under way.
+      # It may take so long beyond warm-up and repetition, to write what the profiler has, and for an iteration under
+      # way.
       GRACE_S = 120
 
       # @param file [String] see Block::UserFile

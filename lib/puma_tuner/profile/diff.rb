@@ -10,7 +10,7 @@ module PumaTuner
     class Diff
       LEVEL_RATIO = 0.95
 
-      # Where nothing is left to chance, what differs by less is the same: clocks have their grain.
+      # Where nothing is left to chance, smaller differences count as none: clocks have their grain.
       SAME_RATIO = 0.02
 
       ROWS_MAX = 400
@@ -134,7 +134,7 @@ module PumaTuner
         (after < before) ? :cheaper : :dearer
       end
 
-      # Of sampled rows the outcome is a p-value until all of them are known.
+      # The outcome of sampled rows is a p-value until all of them are known.
       def judged(rows)
         sampled = rows.select { |diff| diff.outcome.is_a?(Float) }
         adjusted = Stats::Holm.adjust(sampled.to_h { |diff| [diff, diff.outcome] })

@@ -25,7 +25,7 @@ module PumaTuner
         end
       end
 
-      # What the rules about numbers of calls share.
+      # The shared part of the rules about numbers of calls.
       module Counts
         # Fewer of the same in one request are nobody's pattern.
         LEAST_PER_WORK = 100

@@ -6,8 +6,8 @@ require "rubygems"
 
 module PumaTuner
   module Profile
-    # Where profilers' gems are on this machine, without the app's bundle knowing them: their folders go to the end of
-    # the server's load path, behind all that is its own.
+    # Finds profilers' gems on this machine, without the app's bundle knowing them: their folders go to the end of the
+    # server's load path, behind all that is its own.
     #
     # Bundler hides gems that are not of its bundle, so the files that describe gems are read where they lie.
     class Library
@@ -128,7 +128,7 @@ module PumaTuner
         raise UsageError, "#{profiler::NAME} needs Ruby #{needed}, and this is #{RUBY_VERSION}."
       end
 
-      # Without what Bundler and the environment say of where gems belong.
+      # It runs without what Bundler and the environment say of where gems belong.
       def install_gem(name, version)
         environment = ENV.to_h.reject { |key, _| key.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }
         output, status = Open3.capture2e(environment, Gem.ruby, File.join(RbConfig::CONFIG["bindir"], "gem"), "install",

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Profile
-    # Which requests are outliers, by their budget, and the samples that fell into them.
+    # Picks the outliers among requests, by their budget, and the samples that fell into them.
     #
     # A request is an outlier when, among those of its endpoint, it belongs to the slowest (tail), or when it waited
     # much more for the GVL, or collected much more garbage, than a usual one: beyond the upper quartile by 3
@@ -12,7 +12,7 @@ module PumaTuner
       FAR_OUT = 3
       LEAST_SHARE_RATIO = 0.1
 
-      # Of fewer, nobody can say what is usual.
+      # Nobody can say of fewer requests what is usual.
       REQUESTS_MIN = 20
 
       # A request as Probe::Profiling::RequestLog keeps it.
@@ -21,7 +21,7 @@ module PumaTuner
       # @param path [String] see Probe::Profiling::RequestLog
       # @return [Array<Logged>]
       def self.read(path)
-        # Written by our own code.
+        # Our own code wrote the file.
         log = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
         log.fetch(:requests).map { |fields| Logged.new(*fields) }
       end

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Profile
-    # From a profiler's file to Samples, one for each profiler, and called as that is.
+    # Turns a profiler's file into Samples. There is one reader for each profiler, of the same name.
     module Readers
       Probe::Profilers::ALL.each do |name, constant|
         autoload constant, "puma_tuner/profile/readers/#{name.tr("-", "_")}"
@@ -11,7 +11,7 @@ module PumaTuner
       autoload :Perf, "puma_tuner/profile/readers/perf"
       autoload :Reader, "puma_tuner/profile/readers/reader"
 
-      # What a profiler's file says.
+      # Reads what a profiler's file says.
       #
       # @param profiler [Class] of Profile.profilers
       # @param path [String]

@@ -54,7 +54,7 @@ module PumaTuner
         costs.with(hints: Hints.of(costs))
       end
 
-      # Of those that count; nil of a profiler that follows everything.
+      # Returns the number of samples that count; nil for a profiler that follows everything.
       def samples_count(samples, aggregate)
         return if @profiler::TRACING
         all = sum(samples, :samples_count)

@@ -9,8 +9,8 @@ module PumaTuner
   module Profile
     # Single requests, each profiled alone, from the moment at which Puma takes it to the end of its response.
     #
-    # Of a server that we start; or of one that runs already, with
-    # PumaTuner::ProfilerMiddleware in it and its token in our hands.
+    # Profiles requests of a server that we start, or of one that runs already, with PumaTuner::ProfilerMiddleware in it
+    # and its token in our hands.
     class RequestRun
       # Requests before the ones that count: what is loaded, compiled and cached at first is not what a request costs.
       WARMUP_COUNT = 20

@@ -9,8 +9,8 @@ module PumaTuner
     Frame = Data.define(:name, :path, :line)
 
     class Frame
-      # What each process makes up anew: the address of a class without a name, and the numbers behind a template's name
-      # in the method that Rails compiles it to. With them the same code would be another method in each worker.
+      # Each process makes these up anew: the address of a class without a name, and the numbers behind a template's
+      # name in the method that Rails compiles it to. With them the same code would be another method in each worker.
       MADE_UP = /:0x\h+(?=>)|_{2,3}\d+_\d+\z/
 
       def initialize(name:, path:, line:)
@@ -41,7 +41,7 @@ module PumaTuner
     Allocation = Data.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count,
       :retained_bytes)
 
-    # What a profiler saw, whichever it was.
+    # The samples of a profiler, whichever it was.
     #
     # unit: "ns", "objects", "bytes", or "events" where none of them. stacks:
     #   Array<Stack>. calls: Array<Call>, of tracing profilers.

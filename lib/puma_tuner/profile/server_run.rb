@@ -15,7 +15,7 @@ module PumaTuner
       # Seconds of a window.
       WINDOW_S = 5.0
 
-      # What there is, and why it is not all.
+      # The costs that could be taken, and why they are not all.
       Taken = Data.define(:costs, :broken)
 
       # @param command [Host::Command]
@@ -96,7 +96,7 @@ module PumaTuner
         began_ns = Clock.now_ns
         outcome = fill(duration_s, server)
         ended_ns = Clock.now_ns
-        # What requests cost can't be told of some of the processes that served them.
+        # Nobody can tell what requests cost in some of the processes that served them.
         stopped = ask(Probe::Profiling::STOP, pids, server) do |count|
           "#{pids.size - count} of #{pids.size} processes ended while #{@profiler::NAME} looked at them"
         end

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Profile
-    # Which stacks count, and from where on: what a thread does while it waits for work is no cost, and what stands
-    # above a request in every stack tells nothing.
+    # Decides which stacks count, and from where on: what a thread does while it waits for work is no cost, and what
+    # stands above a request in every stack tells nothing.
     module Stacks
       # The frame in which Puma begins to serve a request.
       REQUEST = /(\A|[#.])handle_request\z/
@@ -11,7 +11,7 @@ module PumaTuner
       # Frames of ours, above the block that is repeated.
       REPEATED = /(\A|[#.])call_often\z/
 
-      # Where a thread rests.
+      # A thread rests in these methods.
       RESTS = /(\A|[#.])(?:#{%w[pop shift sleep wait select wait_readable wait_any_interruptible join value accept
         accept_nonblock wait2 waitpid waitpid2 detach read_nonblock gets stop].join("|")})\z/
 

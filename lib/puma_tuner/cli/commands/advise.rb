@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # What to change.
+    # Says what to change.
     class Commands::Advise < Command
       desc "Recommend changes, with their predicted effect, their cost, and how to undo them"
       argument :observation, "file written by `puma_tuner measure`"

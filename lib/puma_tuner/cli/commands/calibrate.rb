@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # What this machine, its Ruby and its Puma cost, once and for all apps.
+    # Measures what this machine, its Ruby and its Puma cost, once and for all apps.
     class Commands::Calibrate < Command
       desc "Measure this machine, once: its cores, Ruby's threads and Puma itself. " \
         "Predictions for it are then made with its own figures"

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # What a shell completes.
+    # Prints a script by which a shell completes the command.
     class Commands::Completion < Command
       desc "Print a tab completion script for your shell"
       argument :shell, Completions::SHELLS.keys.join(", "), choices: Completions::SHELLS.keys

@@ -41,7 +41,7 @@ module PumaTuner
           source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:)
       end
 
-      # Without a header, a password or a query, which are nobody's business.
+      # Leaves out headers, passwords and queries, which are nobody's business.
       def command(url:, **options)
         words = options.compact.flat_map { |name, value| ["--#{name.to_s.tr("_", "-")}", value] }
         Shellwords.join(["puma_tuner", "fleet", "--url", url[/\A[^?#]*/].sub(%r{//[^/]*@}, "//"),

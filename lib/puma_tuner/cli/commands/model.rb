@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # What the app demands, independent of the settings it was recorded with.
+    # Tells what the app demands, independent of the settings it was recorded with.
     class Commands::Model < Command
       desc "Turn an observation into a workload: the app's service demand, whatever its settings"
       argument :observation, "file written by `puma_tuner measure`"

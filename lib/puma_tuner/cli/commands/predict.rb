@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # What other settings, loads or changes to the app would do, without running them.
+    # Predicts what other settings, loads or changes to the app would do, without running them.
     class Commands::Predict < Command
       desc "Predict the effect of other settings, loads, or changes to the app, from recordings of it"
       argument :observation, "file written by `puma_tuner measure`"

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # Which methods an app's time, calls or objects go to, by any profiler.
+    # Tells which methods an app's time, calls or objects go to, by any profiler.
     class Commands::Profile < Command
       desc "Show which methods time, calls and objects go to: in a server under load, in single requests, " \
         "or in a block of Ruby", hint: Options::App::HINT

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module CLI
-    # What a server was asked, out of its log.
+    # Makes a request file of a server's log.
     class Commands::Requests < Command
-      # More than a replay takes.
+      # More instants than this are more than a replay takes.
       ARRIVALS_MAX = Loads::REPLAYED_MAX
 
       desc "Make a file of requests, as --requests takes it, out of a server's log"

@@ -2,11 +2,11 @@
 
 module PumaTuner
   module CLI
-    # What a menu of settings does to an app's CPU and memory.
+    # Measures what a menu of settings does to an app's CPU and memory.
     class Commands::Tradeoff < Command
       include Proving
 
-      # What a proof is told of all that a menu needs not to ask.
+      # A menu need not ask for these, so the proof is told them.
       PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02,
                primary: "cpu_per_request"}.freeze
 

@@ -37,8 +37,7 @@ module PumaTuner
 
       private
 
-      # What is known before minutes of proof begin is shown then: on standard
-      # error, as the whole report is still to come.
+      # Shows what is known before minutes of proof begin: on standard error, as the whole report is still to come.
       def tell_early(kept, output, html)
         return unless kept.last.is_a?(Tuning) && kept.one?(Tuning)
         err.puts("", Report.render(kept.last, format: :text, color: Output.color?(err)), "")
@@ -71,7 +70,7 @@ module PumaTuner
         )
       end
 
-      # What was found before Ctrl-C is worth keeping; the later stages can go on from an observation.
+      # The results from before Ctrl-C are worth keeping; the later stages can go on from an observation.
       def save_unfinished(kept, output, html, path:)
         case found = kept.last
         when Tuning

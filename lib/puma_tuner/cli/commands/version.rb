@@ -2,7 +2,7 @@
 
 module PumaTuner
   module CLI
-    # Which version this is.
+    # Prints the version.
     class Commands::Version < Command
       desc "Print the version"
 

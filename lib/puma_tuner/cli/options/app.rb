@@ -5,7 +5,7 @@ module PumaTuner
     module Options
       App = Options.group(:app, :directory, :boot_limit)
 
-      # Which app is started.
+      # The options that say which app is started.
       class App
         ABOUT = "a config.ru, or a folder with one, default: this folder's; or, after `--`, a command that starts Puma"
         HINT = "Options of the app's own command go after `--`, with the command."

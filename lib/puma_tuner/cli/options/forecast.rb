@@ -5,7 +5,7 @@ module PumaTuner
     module Options
       Forecast = Options.group(:observation, :companions, :what_if, :station, :seeds, :simulated_requests, :seed)
 
-      # How an app is forecast from recordings.
+      # The options that say how an app is forecast from recordings.
       class Forecast
         STATION = /\A(?<kind>[a-z]+)=(?<count>\d+)\z/
 

@@ -5,7 +5,7 @@ module PumaTuner
     module Options
       Grid = Options.group(:threads, :workers)
 
-      # Which topologies to predict.
+      # The options that say which topologies to predict.
       class Grid
         # @param cores_count [Integer] that the server may use
         # @param quota_cores [Float, nil] that a control group pays for

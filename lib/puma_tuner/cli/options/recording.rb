@@ -5,7 +5,7 @@ module PumaTuner
     module Options
       Recording = Options.group(:settings, :single_recording)
 
-      # At which settings an app is recorded besides today's.
+      # The options that say at which settings an app is recorded besides today's.
       class Recording
         # @return [Array<Topology>, nil] nil: those that tell most
         def topologies

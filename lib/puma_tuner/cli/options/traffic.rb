@@ -5,7 +5,7 @@ module PumaTuner
     module Options
       Traffic = Options.group(:path, :requests, :data, :connections, :rate, :arrivals, :think, :reuse, :seed)
 
-      # What is sent, by what and when.
+      # The options that say what is sent, by what and when.
       class Traffic
         # An open loop needs as many connections as there are requests under way when the server is slow.
         CONNECTIONS_CLOSED = 20
@@ -13,7 +13,7 @@ module PumaTuner
 
         KINDS = %w[poisson even].freeze
 
-        # As `connections` is settled in commands that send requests.
+        # These words describe how commands that send requests settle `connections`.
         USUAL_CONNECTIONS = {usual: "#{CONNECTIONS_CLOSED}; with --rate #{CONNECTIONS_OPEN}"}.freeze
 
         # @param generator [Load::Generator]

@@ -3,8 +3,8 @@
 module PumaTuner
   module Profile
     module Hints
-      # What the database's client library takes of the CPU: casting values, building rows. Another client brought about
-      # 10% in one app (mysql2 to Trilogy: osyoyu, Kaigi on Rails 2024).
+      # Points at what the database's client library takes of the CPU: casting values, building rows. Another client
+      # brought about 10% in one app (mysql2 to Trilogy: osyoyu, Kaigi on Rails 2024).
       #
       # Evidence: 3% of the CPU or more below the client's methods. Of wall
       # time nothing can be said, as it is the database that takes it.

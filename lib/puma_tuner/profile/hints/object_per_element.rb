@@ -12,7 +12,7 @@ module PumaTuner
         MANY = 1_000
         SHOWN_MAX = 5
 
-        # What Ruby itself makes of literals and blocks has rules of its own.
+        # Other rules look after what Ruby itself makes of literals and blocks.
         OWN_RULES = %w[Proc].freeze
 
         # @param costs [Costs]

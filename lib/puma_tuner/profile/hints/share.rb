@@ -3,9 +3,10 @@
 module PumaTuner
   module Profile
     module Hints
-      # What the rules about libraries have in common: all stacks below a family of methods, as a share of the whole.
+      # The shared part of the rules about libraries: it adds up all stacks below a family of methods, as a share of the
+      # whole.
       module Share
-        # Less is not worth changing a library for.
+        # A smaller share is not worth changing a library for.
         LEAST_RATIO = 0.03
 
         module_function
@@ -23,7 +24,7 @@ module PumaTuner
           [costs.share_ratio(amount) || 0.0, dearest.map { |index, _| costs.methods[index].name }]
         end
 
-        # What stands below a member of the family is in its total already.
+        # A member's total already holds what stands below it.
         def add_up(tree, family)
           inside_depth = nil
           tree.sum do |depth, index, _, total|

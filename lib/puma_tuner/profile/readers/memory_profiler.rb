@@ -5,7 +5,7 @@ module PumaTuner
     module Readers
       # The sums that our adapter took from memory_profiler.
       class MemoryProfiler < Reader
-        # As memory_profiler names a place that Ruby does not know.
+        # memory_profiler gives this name to a place that Ruby does not know.
         NOWHERE = "(no name)"
 
         private

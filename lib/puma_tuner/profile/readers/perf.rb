@@ -6,7 +6,8 @@ module PumaTuner
       # perf's binary file, as `perf script` prints it: a line with thread, time
       # and weight, then a line for each frame, leaf first.
       class Perf
-        # Of a file written on a machine whose numbers begin with their lowest byte, as all do that Ruby is run on.
+        # A file begins so that was written on a machine whose numbers begin with their lowest byte, as all do that Ruby
+        # is run on.
         SIGNATURE = /\APERFILE2/n
 
         HEAD_BYTES = 104
@@ -16,7 +17,7 @@ module PumaTuner
         FRAME = /\A\s+\h+ (.*) \((.*)\)\s*\z/
         LOST = /PERF_RECORD_LOST.*?lost (\d+)/
 
-        # How Ruby's YJIT names machine code in its map: a method, with its place.
+        # Ruby's YJIT names machine code so in its map: a method, with its place.
         RUBY_METHOD = /\A\[JIT\] (.+)@(.+):(\d+)\z/
 
         # An address that lies in no file: where frame pointers are missing, the search for callers ends in such.

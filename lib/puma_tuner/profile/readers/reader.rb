@@ -5,10 +5,10 @@ require "json"
 module PumaTuner
   module Profile
     module Readers
-      # What reading has in common: a subclass turns the file's bytes into a value in `parse`, insists in `check` that
-      # it is of its kind and of a known version, and makes Samples of it in `build`.
+      # The shared part of all readers: a subclass turns the file's bytes into a value in `parse`, insists in `check`
+      # that it is of its kind and of a known version, and makes Samples of it in `build`.
       class Reader
-        # What comes of reading a value of another shape, wherever in it the difference is.
+        # Reading a value of another shape raises one of these, wherever in it the difference is.
         MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError].freeze
 
         # @param profiler [Class] a Profiler
@@ -41,7 +41,7 @@ module PumaTuner
 
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
-        # How Marshal's files begin.
+        # Marshal's files begin so.
         MARSHAL = "\x04\x08".b.freeze
 
         def json(text)

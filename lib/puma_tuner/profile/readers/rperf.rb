@@ -9,7 +9,7 @@ module PumaTuner
       class Rperf < Reader
         GZIP = "\x1f\x8b".b.freeze
 
-        # What a label set may say of the interpreter, and the frame that stands for it.
+        # A label set may say these things of the interpreter; each has a frame that stands for it.
         STATES = {["%GVL", "wait"] => Frame::GVL_WAIT, ["%GC", "mark"] => Frame::GC,
                   ["%GC", "sweep"] => Frame::GC}.freeze
 

@@ -5,7 +5,7 @@ module PumaTuner
     module Readers
       # The call trees that our adapter took from ruby-prof: a row for each method in each chain of callers.
       class RubyProf < Reader
-        # What a method adds up to while the trees are gone through.
+        # The sums of a method while the trees are gone through.
         Sums = Struct.new(:calls_count, :self_amount, :total_amount, :callers)
 
         private

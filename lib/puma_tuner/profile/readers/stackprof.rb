@@ -7,7 +7,7 @@ module PumaTuner
       # frames, the frames root first, how many samples in a row, and so on. Where StackProf ran without our adapter,
       # what it does not tell is left unknown.
       class Stackprof < Reader
-        # Of the results.
+        # The version of the results.
         FORMAT = 1.2
 
         UNITS = {"cpu" => "ns", "wall" => "ns", "object" => "objects"}.freeze
@@ -78,8 +78,8 @@ module PumaTuner
           found
         end
 
-        # In wall mode a thread that rests is sampled once, when its rest begins, and StackProf misses all signals until
-        # it is over: so a run lasts until the next sample.
+        # Returns how long a run lasts. In wall mode a thread that rests is sampled once, when its rest begins, and
+        # StackProf misses all signals until it is over: so a run lasts until the next sample.
         def amount_of(run, sample, content)
           next_us = @times_us[sample + run] if content.fetch("mode") == "wall"
           next_us ? (next_us - @times_us.fetch(sample)) * 1_000 : (run * @amount).round

@@ -6,7 +6,7 @@ module PumaTuner
       # Vernier's file is a document for the Firefox profiler. Files that Vernier itself wrote, without our adapter,
       # will do too, with what they don't tell left unknown.
       class Vernier < Reader
-        # Of the format; Vernier raises it when the shape changes.
+        # The version of the format; Vernier raises it when the shape changes.
         FORMAT = 48
 
         UNITS = {"wall" => "ns", "objects" => "objects", "retained" => "bytes"}.freeze
