@@ -6,6 +6,9 @@ require "puma_tuner"
 require "support/allowed_skips"
 require "support/last_lines"
 
+# Else RubyGems would have Bundler set up this project's bundle in each Ruby that a test starts, also in one that is to have none.
+ENV.delete("BUNDLER_SETUP")
+
 # A warning is a defect.
 module WarningsRaise
   def warn(message, category: nil, **)

@@ -123,7 +123,7 @@ class CalibrateTest < TunerTest
     in_folder do |folder, environment|
       log = File.join(folder, "err.log")
       {"all cores busy …" => 2, "Puma's own CPU …" => 1}.each do |stage, least|
-        pid = Process.spawn(environment, RbConfig.ruby, EXECUTABLE, "calibrate", "--force", chdir: folder, out: File::NULL, err: [log, "w"])
+        pid = start_puma_tuner("calibrate", "--force", environment:, chdir: folder, out: File::NULL, err: [log, "w"])
         family = wait_until("#{stage} begins", limit_s: 45) do
           tree = PumaTuner::Probe::Processes.tree_of(pid)
           tree if File.read(log).include?(stage) && tree.size > least

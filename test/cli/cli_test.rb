@@ -96,7 +96,7 @@ class CliTest < TunerTest
       port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
       err_path = File.join(app.folder, "err.log")
       bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
-      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "measure", "--", "env", *bundle, "bundle", "exec", "puma", "-b", "tcp://127.0.0.1:#{port}",
+      pid = start_puma_tuner("measure", "--", "env", *bundle, "bundle", "exec", "puma", "-b", "tcp://127.0.0.1:#{port}",
         chdir: app.folder, out: File::NULL, err: err_path)
       wait_until("the measurement begins", limit_s: 30) { File.read(err_path).include?("until Ctrl-C") }
       assert_equal [200], ServedApp.request(port, "/sleep").uniq

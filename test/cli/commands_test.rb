@@ -164,7 +164,7 @@ class CommandsTest < TunerTest
     reader, writer = IO.pipe
     reader.close
     err_reader, err_writer = IO.pipe
-    pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "tune", "--help", out: writer, err: err_writer)
+    pid = start_puma_tuner("tune", "--help", out: writer, err: err_writer)
     [writer, err_writer].each(&:close)
     assert_equal 141, Process.wait2(pid).last.exitstatus
     assert_match(/\Apuma_tuner: nobody reads what it prints any more.*\n\z/, err_reader.read)

@@ -88,7 +88,7 @@ class LoadTest < TunerTest
     Dir.mktmpdir do |folder|
       out, err = %w[out err].map { |name| File.join(folder, name) }
       ScriptedServer.serve(fine) do |server|
-        pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "load", server.url, "--duration", "60", chdir: folder, out:, err:)
+        pid = start_puma_tuner("load", server.url, "--duration", "60", chdir: folder, out:, err:)
         wait_until("some responses") { server.latencies_ns.size > 50 }
         Process.kill(:INT, pid)
         assert_equal 130, Process.wait2(pid).last.exitstatus

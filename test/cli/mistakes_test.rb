@@ -120,7 +120,7 @@ class MistakesTest < TunerTest
   test "Ctrl-C half way stops the servers and keeps what was measured" do
     ServedApp.open do |app|
       words = %w[tune --no-calibrate --single-recording --warmup 0.5 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html --json tuning.json config.ru]
-      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
+      pid = start_puma_tuner(*words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
       log = File.join(app.folder, "err.log")
       wait_until("the proof begins", limit_s: 40) { File.read(log).include?("round 1") && processes_in(app.folder).size > 1 }
       Process.kill(:INT, pid)
@@ -138,7 +138,7 @@ class MistakesTest < TunerTest
       # One that nobody can forecast in time: the grid is large.
       words = %w[tune --no-calibrate --single-recording --warmup 0.5 --duration 1 --threads 1..200 --workers 1..40 --html report.html config.ru]
       log = File.join(app.folder, "err.log")
-      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out: File::NULL, err: [log, "w"])
+      pid = start_puma_tuner(*words, chdir: app.folder, out: File::NULL, err: [log, "w"])
       wait_until("forecasts begin", limit_s: 40) { File.read(log).include?("predict …") }
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus

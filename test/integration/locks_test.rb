@@ -104,7 +104,7 @@ class LocksOfAppsTest < TunerTest
         port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
         err_path = File.join(app.folder, "err.log")
         bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
-        pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "measure", *words, "--output", "it.json", "--", "env", *bundle, "bundle", "exec", "puma", "-b",
+        pid = start_puma_tuner("measure", *words, "--output", "it.json", "--", "env", *bundle, "bundle", "exec", "puma", "-b",
           "tcp://127.0.0.1:#{port}", chdir: app.folder, out: File::NULL, err: err_path)
         wait_until("the measurement begins") { File.read(err_path).include?("until Ctrl-C") }
         ServedApp.request(port, "/", clients: 2, each: 5)

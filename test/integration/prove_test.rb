@@ -12,6 +12,8 @@ class ProveTest < TunerTest
 
   APP = File.expand_path("../fixtures/prove/config.ru", __dir__)
   SERVER = File.expand_path("../fixtures/prove/server.rb", __dir__)
+  # Where no variant says otherwise, answers wait: a load that keeps all cores busy shows nothing more.
+  ENVIRONMENT = {"PROVE_SLEEP_MS" => "10"}.freeze
   SHORT = %w[--duration 0.4 --warmup-window 0.15 --warmup-limit 0.5 --probe-duration 0.3 --noise-rounds 0 --connections 4 --busy-machine --output verdict.json].freeze
 
   def setup
@@ -31,7 +33,7 @@ class ProveTest < TunerTest
     Dir["/dev/shm/puma_tuner-run-*"].reject { |path| PumaTuner::Probe::Processes.alive?(path[/-(\d+)-\w+\z/, 1].to_i) }
   end
 
-  def prove(*words, app: [APP], options: SHORT) = puma_tuner("prove", *app, *options, *words, folder: @folder)
+  def prove(*words, app: [APP], options: SHORT) = puma_tuner("prove", *app, *options, *words, folder: @folder, environment: ENVIRONMENT)
 
   def verdict = PumaTuner::Document.read(File.join(@folder, "verdict.json"), :verdict)
 
@@ -39,7 +41,7 @@ class ProveTest < TunerTest
   def trials_of(name) = verdict.trials.select { |trial| trial.variant == name }
 
   test "variants by environment: measured, compared, explained" do
-    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=2", "--variant", "slow:env.PROVE_SLEEP_MS=30", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=10", "--variant", "slow:env.PROVE_SLEEP_MS=30", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
     assert_equal 0, result.code, result.err
     comparison = verdict.comparison("slow", "throughput")
     assert_equal :worse, comparison.outcome
@@ -60,7 +62,7 @@ class ProveTest < TunerTest
   end
 
   test "what is asked for decides the exit code" do
-    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=30", "--variant", "quick:env.PROVE_SLEEP_MS=2", "--rounds", "6",
+    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=30", "--variant", "quick:env.PROVE_SLEEP_MS=10", "--rounds", "6",
       "--expect", "throughput >= 1.5", "--expect", "throughput better", "--expect", "throughput >= 50")
     assert_equal 1, result.code, result.err
     assert_equal [true, true, false], verdict.expectations.map(&:shown)
@@ -82,7 +84,7 @@ class ProveTest < TunerTest
     words = ["--variant", "a:", "--variant", "b:env.PROVE_STATUS=302", "--rounds", "6", "--bodies-may-differ"]
     assert_failed(/b: most responses are redirects to nowhere \(302\)/, prove(*words))
     refute_path_exists File.join(@folder, "verdict.json")
-    assert_equal 0, prove("--variant", "a:", "--variant", "b:env.PROVE_SLEEP_MS=1", "--rounds", "1", "--path", "/a,/b,/c").code
+    assert_equal 0, prove("--variant", "a:", "--variant", "b:env.PROVE_SLEEP_MS=11", "--rounds", "1", "--path", "/a,/b,/c").code
     assert_includes verdict.cells.first.remarks.map { |remark| in_words(remark) }.join, "3 different paths are all answered with status 200"
   end
 
@@ -112,7 +114,7 @@ class ProveTest < TunerTest
   test "an interrupted proof goes on where it was" do
     words = ["--topologies", "1x1,1x2", "--rounds", "2"]
     out = File.join(@folder, "out")
-    pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "prove", APP, *SHORT, *words, chdir: @folder, out:, err: out)
+    pid = start_puma_tuner("prove", APP, *SHORT, *words, environment: ENVIRONMENT, chdir: @folder, out:, err: out)
     rounds = File.join(@folder, "verdict.json.rounds")
     wait_until("the first round", limit_s: 60) { File.file?(rounds) && File.readlines(rounds).size >= 2 }
     Process.kill(:INT, pid)
@@ -137,7 +139,7 @@ class ProveTest < TunerTest
 
   test "on a machine with cores enough the generator has one to itself, or where it is asked for" do
     first, *others = PumaTuner::Probe::Processes.allowed_cores
-    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=1", "--variant", "slow:env.PROVE_SLEEP_MS=2", "--rounds", "1", "--core", first.to_s)
+    result = prove("--variant", "quick:env.PROVE_SLEEP_MS=10", "--variant", "slow:env.PROVE_SLEEP_MS=20", "--rounds", "1", "--core", first.to_s)
     return assert_mistake(/core #{first} is the only one there is/, result) if others.empty?
     assert_equal 0, result.code, result.err
     assert_match(/on core #{first}\z/, verdict.load.generator)
@@ -150,7 +152,7 @@ class ProveTest < TunerTest
 
   test "several config.ru are variants by themselves" do
     copy = File.join(@folder, "other.ru")
-    File.write(copy, "require #{File.join(File.dirname(APP), "work").dump}; run(->(_) { [200, {\"content-type\" => \"text/plain\"}, [\"fine\"]] })")
+    File.write(copy, "require #{File.join(File.dirname(APP), "work").dump}; run(->(_) { sleep(0.01); [200, {\"content-type\" => \"text/plain\"}, [\"fine\"]] })")
     result = prove("--rounds", "1", app: [APP, copy])
     assert_equal 0, result.code, result.err
     assert_equal [APP, copy], verdict.cells.map(&:variant)
@@ -178,9 +180,9 @@ class ProveTest < TunerTest
   end
 
   test "an open loop, and looks at which it may be decided" do
-    # A generator that is late by more than a twentieth of the median latency voids a round: with responses as slow as these it is on time on a
-    # busy machine, too.
-    result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=150", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=300", "--rate", "20", "--looks", "7,9", "--primary", "p50",
+    # A generator that is late by more than a twentieth of the median latency voids a round: with responses as slow as these, which take no CPU,
+    # it is on time on a busy machine, too.
+    result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=500", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=1000", "--rate", "20", "--looks", "7,9", "--primary", "p50",
       options: [*SHORT, "--connections", "50", "--probe-duration", "0"])
     assert_equal 0, result.code, result.err
     assert_match(/primary metric was decided, after 7 rounds/, in_words(verdict.stopped_because))

@@ -86,7 +86,7 @@ class RecordingsIntegrationTest < TunerTest
   test "an interruption keeps what there is" do
     ServedApp.open(rackup: RACKUP) do |app|
       err = File.join(app.folder, "err.txt")
-      pid = Process.spawn(RbConfig.ruby, EXECUTABLE, "measure", *SHORT, "--settings", "1x1,2x1", "config.ru", chdir: app.folder, out: File::NULL, err:)
+      pid = start_puma_tuner("measure", *SHORT, "--settings", "1x1,2x1", "config.ru", chdir: app.folder, out: File::NULL, err:)
       wait_until("the second of the others", limit_s: 60) { File.read(err).include?("2x1: the app serves") }
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus, File.read(err)

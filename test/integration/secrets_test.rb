@@ -171,7 +171,7 @@ class SecretsTest < TunerTest
   # @yieldparam port [Integer] of the server, until it is ended by Ctrl-C
   def around(app, *words)
     out, err = %w[out err].map { |name| File.join(Dir.tmpdir, "puma_tuner-test-#{Process.pid}.#{name}") }
-    pid = Process.spawn(environment(app), RbConfig.ruby, EXECUTABLE, *words, chdir: app.folder, out:, err:)
+    pid = start_puma_tuner(*words, environment: environment(app), chdir: app.folder, out:, err:)
     wait_until("measuring") { File.read(err).include?("measuring until") }
     yield File.read(err)[/Listening on http:\/\/127\.0\.0\.1:(\d+)/, 1].to_i
     Process.kill(:INT, pid)

@@ -53,7 +53,7 @@ class TuneTest < TunerTest
       assert_equal %w[2x1], tuning(app).observation.companions.map { |companion| companion.topology.to_s }
       assert_includes File.read(File.join(app.folder, "report.html")), "Recorded at 1x1, and briefly at 2x1"
       err = File.join(app.folder, "err.txt")
-      pid = Process.spawn(environment(app), RbConfig.ruby, EXECUTABLE, "tune", "config.ru", *words, "--today", "1x2", chdir: app.folder, out: File::NULL, err:)
+      pid = start_puma_tuner("tune", "config.ru", *words, "--today", "1x2", environment: environment(app), chdir: app.folder, out: File::NULL, err:)
       wait_until("the second of the others", limit_s: 60) { File.read(err).include?("2x2: the app serves") }
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus, File.read(err)
@@ -78,7 +78,7 @@ class TuneTest < TunerTest
   test "an interruption keeps what was found, and the rounds so far" do
     ServedApp.open do |app|
       err = File.join(app.folder, "err.txt")
-      pid = Process.spawn(environment(app), RbConfig.ruby, EXECUTABLE, "tune", "config.ru", *SHORT, "--rounds", "20", chdir: app.folder, out: File::NULL, err:)
+      pid = start_puma_tuner("tune", "config.ru", *SHORT, "--rounds", "20", environment: environment(app), chdir: app.folder, out: File::NULL, err:)
       wait_until("the third round", limit_s: 120) { File.read(err).include?("round 3 of 20") }
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus, File.read(err)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "open3"
+require "support/locked_gems"
 
 # Runs the command as a user does.
 module CommandLine
@@ -11,9 +12,15 @@ module CommandLine
   # @param words [Array<String>] after `puma_tuner`
   # @param folder [String] where the user stands
   def puma_tuner(*words, folder: Dir.pwd, environment: {})
-    out, err, status = Open3.capture3(environment, RbConfig.ruby, EXECUTABLE, *words, chdir: folder)
+    out, err, status = Open3.capture3(LockedGems.environment.merge(environment), RbConfig.ruby, EXECUTABLE, *words, chdir: folder)
     Result.new(out:, err:, code: status.exitstatus)
   end
+
+  # The same, and does not wait for it.
+  #
+  # @param options [Hash] of Process.spawn
+  # @return [Integer] its process id
+  def start_puma_tuner(*words, environment: {}, **options) = Process.spawn(LockedGems.environment.merge(environment), RbConfig.ruby, EXECUTABLE, *words, **options)
 
   # What was asked for was right, and could not be measured.
   def assert_failed(pattern, result) = assert_mistake(pattern, result, code: 3)

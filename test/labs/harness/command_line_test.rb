@@ -95,7 +95,7 @@ class LabCommandTest < TunerTest
 
   # Interrupts the command while its child runs, and waits for its end.
   def interrupted(environment, words, folder, log)
-    pid = Process.spawn(environment, RbConfig.ruby, EXECUTABLE, *words, chdir: folder, out: File::NULL, err: [log, "w"])
+    pid = start_puma_tuner(*words, environment:, chdir: folder, out: File::NULL, err: [log, "w"])
     lab_folder = File.join(TINY.fetch("PUMA_TUNER_LABS"), "01-tiny")
     wait_until("the child runs", limit_s: 20) { processes_in(lab_folder).any? }
     Process.kill(:INT, pid)
