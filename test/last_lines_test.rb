@@ -12,8 +12,8 @@ class LastLinesTest < TunerTest
         sleep 0.2
         assert true
       end
-      test "that is fast" do
-        assert true
+      test "that starts a program" do
+        assert system("ruby -e 'nil until Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) > 1'")
       end
       test "that fails" do
         flunk "1\\n2\\n3\\n4\\n5\\n6"
@@ -44,9 +44,10 @@ class LastLinesTest < TunerTest
   test "a run ends with the twenty slowest tests, then the failed ones in a few lines, then the sum" do
     lines = lines_of(TESTS)
     assert_equal "30 runs, 28 assertions, 1 failures, 1 errors, 1 skips", lines.last
+    assert_includes 1.0..10.0, lines.join[/CPU, with all that was started: ([\d.]+) s\./, 1].to_f
     _, slowest, failed = lines.join("\n").split(/^(?=Slowest:|Failed:)/)
     assert_equal 20, slowest.scan(/ s  \w+#test_/).size
-    assert_match(/\A {4}0\.\d s  SomeTest#test_that_is_slow\z/, slowest.lines(chomp: true)[1])
+    assert_match(/\A {4}0\.\d s  SomeTest#test_that_is_slow\z/, slowest.lines(chomp: true)[2])
     failed = failed.lines(chomp: true)[1..-3]
     assert_equal [
       ["  SomeTest#test_that_breaks at some_test.rb:14", "    IndexError: index 2 outside of array bounds: -1...1"],

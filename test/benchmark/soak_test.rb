@@ -6,7 +6,7 @@ require_relative "../../benchmark/soak"
 class SoakTest < TunerTest
   kind :integration
 
-  time_limit 400
+  time_limit 240
 
   def result(**changes)
     counts = {probe: Soak::Counts.new(1_000, 990, 12), none: Soak::Counts.new(1_100, 1_100, 0)}
@@ -28,10 +28,13 @@ class SoakTest < TunerTest
     assert_match(/kill worker 2/, page)
   end
 
-  test "three minutes of it" do
-    result = Soak::Pair.new(minutes: 3, seed: 7, say: ->(_) {}).run
+  # Its first three events are a restart in place, a reader that is killed, and a burst.
+  SEED = 14
+
+  test "a minute of it" do
+    result = Soak::Pair.new(minutes: 1, seed: SEED, say: ->(_) {}).run
     assert_operator result.counts[:probe].answered, :>, 1_000
-    assert_operator result.events.values.sum, :>, 5
+    assert_operator result.events.values.sum, :>=, 3
     assert_empty result.broken
   end
 end

@@ -30,6 +30,12 @@ class LastLines < Minitest::SummaryReporter
     io
   end
 
+  # On a machine that does other things, too, the CPU time of a run tells more than how long it took.
+  def statistics
+    times = Process.times
+    "#{super} CPU, with all that was started: #{(times.utime + times.stime + times.cutime + times.cstime).round(1)} s."
+  end
+
   # Without Minitest's hint at skips, which AllowedSkips looks after.
   def summary = super.lines(chomp: true).first
 
