@@ -65,6 +65,16 @@ class TunerTest < Minitest::Test
   # @return [Float] seconds on the monotonic clock
   def monotonic_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
+  # For what chance, or other work of the machine, may spoil now and then: what is broken fails each time.
+  #
+  # @param count [Integer] of tries, of which one must hold
+  def tries(count = 3)
+    yield
+  rescue Minitest::Assertion => failure
+    raise if failure.is_a?(Minitest::Skip) || (count -= 1).zero?
+    retry
+  end
+
   # Asks again until the block is true; fails after the limit, which is one for machines that have much else to do.
   def wait_until(what, limit_s: 30)
     deadline = monotonic_s + limit_s

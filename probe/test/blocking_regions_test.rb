@@ -198,6 +198,7 @@ class BlockingRegionsTest < TunerTest
         one.execute("CREATE TABLE things (name)")
         one.execute("BEGIN IMMEDIATE")
         waiting = Thread.new { PumaTuner.measure("talks") { two.execute("INSERT INTO things VALUES ('a')") } }
+        sleep 0.001 until waiting.stop?
         sleep 0.07
         one.execute("COMMIT")
         waiting.join
@@ -211,7 +212,7 @@ class BlockingRegionsTest < TunerTest
     budget = job_budget(<<~RUBY, gemfile: "#{ServedApp::PROJECT}/Gemfile")
       require "trilogy"
       PumaTuner::Probe.recording
-      PumaTuner.measure("talks") { Trilogy.new(socket: #{database.address.inspect}, username: "root").query("SELECT SLEEP(0.05)") }
+      PumaTuner.measure("talks") { Trilogy.new(socket: #{database.address.inspect}, username: "root").query("SELECT SLEEP(0.3)") }
     RUBY
     assert_waited_for :db, budget
     assert_operator budget.io_ns - budget.db_ns, :<, budget.db_ns / 10

@@ -5,13 +5,16 @@ require "support/watched_script"
 
 # Pools of connections of real libraries, and their locks, each in a process of its own.
 class LocksOfLibrariesTest < TunerTest
-  # Three threads want two connections, each for 20 ms; in a job, so that there is a trace.
+  # Three threads want two connections, which two of them keep until the third has waited for 50 ms; in a job, so that there is a trace.
   STARVED = <<~RUBY
     PumaTuner::Probe.start(way_in: "run", locks: true)
     PumaTuner::Probe.recording
     PumaTuner::Probe::BlockingRegions.look_for_libraries
-    users = Array.new(3) { Thread.new { PumaTuner.measure("use") { POOL.call { sleep 0.02 } } } }
-    users.each(&:join)
+    order = Queue.new
+    users = Array.new(2) { Thread.new { PumaTuner.measure("use") { POOL.call { order << 1; sleep 0.001 until $third&.stop?; sleep 0.05 } } } }
+    2.times { order.pop }
+    $third = Thread.new { PumaTuner.measure("use") { POOL.call { sleep 0.02 } } }
+    [$third, *users].each(&:join)
   RUBY
 
   POOLS = {

@@ -26,7 +26,7 @@ class CliTest < TunerTest
 
   test "each stage goes on from the file of the one before" do
     ServedApp.open do |app|
-      assert_done puma_tuner("measure", "--load", "--path", "/work", *QUICK, folder: app.folder)
+      assert_done puma_tuner("measure", "--load", "--path", "/sleep", *QUICK, folder: app.folder)
       assert_done puma_tuner("model", "tmp/puma_tuner/observation.json", folder: app.folder)
       assert_done puma_tuner("predict", "tmp/puma_tuner/observation.json", "--threads", "1,2", "--workers", "1", folder: app.folder)
       assert_done puma_tuner("advise", "tmp/puma_tuner/observation.json", "--threads", "1..3", "--workers", "1", folder: app.folder)
@@ -40,7 +40,7 @@ class CliTest < TunerTest
 
   test "tune measures, predicts, recommends, proves and reports, and writes every value" do
     ServedApp.open do |app|
-      result = puma_tuner("tune", "--path", "/work", *QUICK, "--trial-duration", "1", "--rounds", "2", "--threads", "1..3", "--workers", "1..2",
+      result = puma_tuner("tune", "--path", "/sleep", *QUICK, "--trial-duration", "0.5", "--rounds", "2", "--threads", "1..3", "--workers", "1..2",
         "--check", "1x1", "--no-calibrate", "--output", "values.json", "--html", "report.html", "config.ru", folder: app.folder,
         environment: {"XDG_STATE_HOME" => File.join(app.folder, "state")})
       assert_done result

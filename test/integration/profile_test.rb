@@ -58,12 +58,15 @@ class ProfileIntegrationTest < TunerTest
     test "#{name} sees what a served app spends its CPU on" do
       skip_unless_installed(name)
       mode = Probe::Profilers.find(name)::MODES.key?("cpu") ? "cpu" : "wall"
-      costs = profile("config.ru", "--with", name, "--mode", mode, "--duration", "2", "--warmup", "0.5", "--connections", "2")
+      look = ->(seconds) { profile("config.ru", "--with", name, "--mode", mode, "--duration", seconds, "--warmup", "0.5", "--connections", "2") }
+      costs = look.call("2")
+      # Samples are of CPU time, of which a busy machine has little.
+      costs = look.call("10") unless costs.samples_count > 50
+      assert_operator costs.samples_count, :>, 50
       assert_operator costs.work_count, :>, 10
       assert_equal "ns", costs.unit
-      # Three times, by as few samples as two seconds give: they are only to be told apart, and the right way round.
+      # Three times, by as few samples as that: they are only to be told apart, and the right way round.
       assert_includes 1.3..12, total_of(costs, "Work.much").fdiv(total_of(costs, "Work.little"))
-      assert_operator costs.samples_count, :>, 50
     end
   end
 

@@ -62,7 +62,7 @@ class ProveTest < TunerTest
   end
 
   test "what is asked for decides the exit code" do
-    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=30", "--variant", "quick:env.PROVE_SLEEP_MS=10", "--rounds", "6",
+    result = prove("--variant", "slow:env.PROVE_SLEEP_MS=60", "--variant", "quick:env.PROVE_SLEEP_MS=10", "--rounds", "6",
       "--expect", "throughput >= 1.5", "--expect", "throughput better", "--expect", "throughput >= 50")
     assert_equal 1, result.code, result.err
     assert_equal [true, true, false], verdict.expectations.map(&:shown)
@@ -182,7 +182,7 @@ class ProveTest < TunerTest
   test "an open loop, and looks at which it may be decided" do
     # A generator that is late by more than a twentieth of the median latency voids a round: with responses as slow as these, which take no CPU,
     # it is on time on a busy machine, too.
-    result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=500", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=1000", "--rate", "20", "--looks", "7,9", "--primary", "p50",
+    result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=800", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=1600", "--rate", "20", "--looks", "7,9", "--primary", "p50",
       options: [*SHORT, "--connections", "50", "--probe-duration", "0"])
     assert_equal 0, result.code, result.err
     assert_match(/primary metric was decided, after 7 rounds/, in_words(verdict.stopped_because))

@@ -94,7 +94,7 @@ class RailsApp
     File.write(File.join(@folder, "config/initializers/loaded.rb"), LOADED)
     write("")
     run("bundle", "exec", "rails", "generate", "scaffold", "article", "title:string", "--no-test-framework")
-    run("bundle", "exec", "rails", "db:migrate")
-    run("bundle", "exec", "rails", "runner", "3.times { |number| Article.create!(title: \"Article \#{number}\") }")
+    File.write(File.join(@folder, "db/seeds.rb"), "3.times { |number| Article.create!(title: \"Article \#{number}\") }")
+    run("bundle", "exec", "rails", "db:migrate", "db:seed")
   end
 end

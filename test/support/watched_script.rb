@@ -11,10 +11,10 @@ module WatchedScript
   module_function
 
   # @param script [String] Ruby
-  # @param gemfile [String, nil]
+  # @param gemfile [String, nil] nil: without any gem, and without RubyGems, whose locks would be among those that are watched
   # @return [PumaTuner::Probe::Observation] the snapshot that it takes at its end
   def snapshot(script, gemfile: nil)
-    out, errors, status = Open3.capture3(environment(gemfile), RbConfig.ruby, *("-rbundler/setup" if gemfile), "-rpuma_tuner/probe",
+    out, errors, status = Open3.capture3(environment(gemfile), RbConfig.ruby, gemfile ? "-rbundler/setup" : "--disable-gems", "-rpuma_tuner/probe",
       "-e", "#{script}\nprint PumaTuner::Document.dump(PumaTuner.snapshot)", unsetenv_others: true)
     raise "the script failed:\n#{errors}\n#{out}" unless status.success?
     PumaTuner::Document.parse(out, "snapshot", [:observation])
