@@ -80,6 +80,32 @@ class ProfileHintsTest < TunerTest
     assert_in_delta 0.3, hint("database_client_share", costs(samples(stacks), mode: "cpu")).share_ratio
   end
 
+  # @param client [String] a method of it
+  def client_hint(client, gems: {})
+    hint("database_client_share", costs(samples({"App#call > #{client}" => 300, "App#call" => 700}), mode: "cpu", gems:))
+  end
+
+  test "a database's client is named with its version, and nobody is told to try what does not apply" do
+    sqlite = client_hint("SQLite3::Statement#step", gems: {"sqlite3" => "2.9.0", "sequel" => "5.90"})
+    assert_match(/sqlite3 2\.9\.0/, sqlite.title)
+    refute_match(/Trilogy|trilogy|pluck/, sqlite.cure + sqlite.proof)
+    refute_match(/Trilogy in its place/, client_hint("Trilogy#query").cure)
+    refute_match(/Trilogy/, client_hint("PG::Result#values").cure)
+    mysql = client_hint("Mysql2::Result#each", gems: {"mysql2" => "0.5.6", "activerecord" => "8.1.4"})
+    assert_match(/Trilogy in its place/, mysql.cure)
+    assert_match(/pluck/, mysql.cure)
+    assert_match(/trilogy\.ru/, mysql.proof)
+  end
+
+  test "a newer json is told of only where an older one is loaded, or nobody knows" do
+    found = ->(gems) { hint("json_share", costs(samples({"App#call > JSON.generate" => 80, "App#call" => 920}), gems:)) }
+    assert_match(/newest json gem/, found.call({}).cure)
+    assert_match(/newest json gem/, found.call({"json" => "2.9.1"}).cure)
+    newer = found.call({"json" => "3.1.0"})
+    assert_match(/json 3\.1\.0/, newer.title)
+    refute_match(/newest/, newer.cure + newer.proof)
+  end
+
   test "every file of hints/ is asked, and has a test here" do
     names = Dir[File.expand_path("../../lib/puma_tuner/profile/hints/*.rb", __dir__)].map { |path| File.basename(path, ".rb") } - %w[share]
     assert_equal names.sort, Profile::Hints::RULES.map { |rule| rule.name[/\w+\z/].gsub(/\B[A-Z]/) { |letter| "_#{letter}" }.downcase }.sort

@@ -17,6 +17,12 @@ module PumaTuner
           .sort_by { |key, _| Probe::Fingerprint.text(key) }.to_h
       end
 
+      # @return [Hash{String => String}] versions of the gems that its processes have loaded, by name
+      def gems(server, meter)
+        meter.call("fingerprint", server.serving_pids).values.inject({}, :merge)
+          .select { |(kind, _), _| kind == :gem }.transform_keys(&:last)
+      end
+
       # Returns the facts of a process that can't be asked.
       def of_outside(server)
         pid = server.announcement.fetch("pid")

@@ -35,12 +35,14 @@ module PumaTuner
     #   between samples; lost_count: samples that it could not take
     # work_count: requests or iterations that it was about, nil where nobody counted; work_noun: what they are
     # files: the profiler's own, for its own viewer; viewer: how to look at them
-    # unknown: an Unknown each
+    # unknown: an Unknown each; gems: Hash, versions of those loaded, by name; empty where nobody could be asked
     Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints,
       :total_amount, :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun,
-      :files, :viewer, :machine, :command, :recorded_at, :unknown, kind: :profile,
+      :files, :viewer, :machine, :command, :recorded_at, :unknown, :gems, kind: :profile, added: %i[gems],
       nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts,
                unknown: [Unknown]}) do
+      def initialize(gems: nil, **fields) = super(gems: gems || {}.freeze, **fields)
+
       # @return [Boolean] whether every call was followed, and amounts are no estimates
       def traced? = samples_count.nil?
 

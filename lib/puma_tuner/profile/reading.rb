@@ -19,7 +19,7 @@ module PumaTuner
       end
 
       # @param files [Array<String>]
-      # @param facts [Hash] duration_ns, work_count, work_noun, as far as they are known
+      # @param facts [Hash] duration_ns, work_count, work_noun and gems, as far as they are known
       # @yieldparam samples [Samples] of a file, and its path
       # @yieldreturn [Samples] those that count
       # @return [Costs]
@@ -49,7 +49,7 @@ module PumaTuner
           work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"),
           files: files.map { |path| File.expand_path(path) },
           viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Probe::MachineFacts.read,
-          command: @command, recorded_at: Time.now.utc.iso8601, unknown:
+          command: @command, recorded_at: Time.now.utc.iso8601, unknown:, gems: facts[:gems]
         )
         costs.with(hints: Hints.of(costs))
       end

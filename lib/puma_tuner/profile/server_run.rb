@@ -59,6 +59,7 @@ module PumaTuner
           echo: @echo) do |server|
           @signal_query = Host::SignalQuery.new(server.directory)
           warm_up(server) if @traffic && @warmup_s.positive?
+          @gems = Host::WhatRan.gems(server, @signal_query)
           windows.each { |duration_s| look(server, duration_s) }
         end
         nil
@@ -131,7 +132,7 @@ module PumaTuner
       # @return [Hash{Integer => String}] each one's reply
       def ask(question, pids, server)
         replies = @signal_query.call(question, pids, limit_s: STOP_LIMIT_S)
-        raise InvalidMeasurement, yield(replies.size) if answers.size < pids.size
+        raise InvalidMeasurement, yield(replies.size) if replies.size < pids.size
         replies
       rescue InvalidMeasurement => error
         raise error if server.alive?
@@ -160,7 +161,7 @@ module PumaTuner
       end
 
       def costs
-        facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic)}
+        facts = {duration_ns: @profiled_ns, work_count: (@requests_count if @traffic), gems: @gems}
         reading = Reading.new(profiler: @profiler, mode: @settings.mode, target: target,
           command: Host::Masking.own_command)
         return outlier_costs(reading, facts) if @settings.scope == "outliers"

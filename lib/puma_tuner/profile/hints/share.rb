@@ -36,14 +36,15 @@ module PumaTuner
           end
         end
 
+        # @param what, cure, proof [#call] given the names that stand topmost
         # @return [Hint, nil] nil below LEAST_RATIO, and where not time but objects are told
         def hint(costs, rule:, what:, cure:, proof:, &member)
           return unless costs.unit == "ns"
           share_ratio, names = below(costs, &member)
           return if share_ratio < LEAST_RATIO
           of_cpu = costs.mode == "cpu"
-          Hint.new(rule:, share_ratio:, cure:, proof:,
-            title: "#{what} takes #{(share_ratio * 100).round(1)}% of the #{of_cpu ? "CPU" : "time"}",
+          Hint.new(rule:, share_ratio:, cure: cure.call(names), proof: proof.call(names),
+            title: "#{what.call(names)} takes #{(share_ratio * 100).round(1)}% of the #{of_cpu ? "CPU" : "time"}",
             evidence: "Mostly in #{names.first(4).join(", ")}#{" (waiting for responses included)" unless of_cpu}.")
         end
       end

@@ -14,8 +14,8 @@ module PumaTuner
           "#{endpoint} needs the GVL for #{Units.percent(ratio)} of its time: marked, it would only take it from " \
             "others."
         },
-        leaky_puma: "Up to 8.0.2 Puma forgets to count threads that end as I/O threads, until the pool serves nothing " \
-          "(puma/puma#3958).",
+        leaky_puma: "Up to 8.0.2 Puma forgets to count threads that end as I/O threads, until the pool serves " \
+          "nothing (puma/puma#3958).",
         mark_in_app: ->(leaky:) {
           "the lines below#{", with the first release after Puma 8.0.2; until then, more threads" if leaky}"
         },
