@@ -32,10 +32,14 @@ class SizerTest < TunerTest
   # @return [Advise::Sizing]
   def sizing(*texts, arrivals: Model::Arrivals.open(50), goals: [GOAL], **limits)
     forecaster = self
+    scenarios = texts.map { |text| scenario(text, arrivals) }
     sweeper = Object.new
     sweeper.define_singleton_method(:forecast) { |scenario| forecaster.cell(scenario) }
+    # Rules ask what else would do; nothing would change here.
+    sweeper.define_singleton_method(:alternative) do |topology: scenarios.first.topology, arrivals: nil, **|
+      forecaster.cell(forecaster.scenario(topology.to_s, *arrivals))
+    end
     constraints = Advise::Constraints.new(goals:, **limits)
-    scenarios = texts.map { |text| scenario(text, arrivals) }
     @sweep, @list = Advise.call(workload, sweeper, scenarios, constraints) do |wanted|
       sweep(*wanted.map { |one| cell(one) })
     end

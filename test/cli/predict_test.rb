@@ -204,7 +204,7 @@ class PredictCommandTest < TunerTest
 
   # 100 requests were recorded step by step.
   test "a percentile that too few requests stand behind is refused, with what it takes" do
-    assert_mistake(/p99\.9: one request in 1000 takes longer than that, and 100 were recorded step by step; nobody can tell\. Record 1000/, predict("--percentiles", "99.9"))
+    assert_mistake(/p99\.9: one request in 1000 takes longer than that, and 100 were recorded step by step, too few to tell\. Record 1000/, predict("--percentiles", "99.9"))
     assert_mistake(/p99\.5: one request in 200 /, predict("--capacity", "--slo", "99.5% < 200ms"))
     assert_mistake(/p98: one request in 50 takes longer than that, and each simulation counts 200; give --simulated-requests 250/, predict("--percentiles", "98", "--simulated-requests", "200"))
     assert_equal 0, predict("--percentiles", "98", "--simulated-requests", "250").code

@@ -35,8 +35,8 @@ module PumaTuner
       # @return [Boolean] whether there is anything to meet, and what is beyond it is of no use
       def goals? = @constraints.goals.any?
 
-      # @return [Predict::Forecast, nil] that meets goals and constraints for the least memory, then on the fewest cores;
-      #   today's, where that costs no more; nil when nothing meets them
+      # @return [Predict::Forecast, nil] the one that meets goals and constraints for the least memory, then on the
+      #   fewest cores; today's, where that costs no more; nil when nothing meets them
       def cheapest
         found = in_order_of_price(allowed).first or return
         (allowed.include?(today) && (price(today) <=> price(found)) <= 0) ? today : found
@@ -94,7 +94,9 @@ module PumaTuner
       def allowed = @allowed ||= cells.select { |cell| @constraints.met_by?(cell, memory_bytes: most_bytes(cell)) }
 
       # @return [Array<Predict::Forecast>] those that keep to the limits, whether or not they meet goals
-      def affordable = @affordable ||= cells.select { |cell| @constraints.affords?(cell, memory_bytes: most_bytes(cell)) }
+      def affordable
+        @affordable ||= cells.select { |cell| @constraints.affords?(cell, memory_bytes: most_bytes(cell)) }
+      end
 
       def stay? = !forecast.nil? && forecast.topology == @sweep.today
 

@@ -5,7 +5,8 @@ module PumaTuner
     # The cheapest setting that still meets the goals when one of its workers has gone (N-1).
     #
     # memory_bytes: of it with all workers, nil where unknown; degraded: Forecast of one worker less under the same load
-    Spare = Document.define(:topology, :memory_bytes, :degraded, nested: {topology: Topology, degraded: Predict::Forecast})
+    Spare = Document.define(:topology, :memory_bytes, :degraded,
+      nested: {topology: Topology, degraded: Predict::Forecast})
 
     # What it takes to meet goals.
     #

@@ -87,8 +87,8 @@ module PumaTuner
         number, unit = text.match(%r{\A(\d+(?:\.\d+)?)(?:/(s|min))?\z})&.captures
         rate_per_s = number && number.to_f / SECONDS_IN.fetch(unit || "s")
         return rate_per_s if rate_per_s&.positive? && rate_per_s <= 200_000
-        raise UsageError, "#{option} #{text}: write requests per second such as 120/s, or per minute such as 7200/min; " \
-          "more than 0 and at most 200000/s"
+        raise UsageError, "#{option} #{text}: write requests per second such as 120/s, or per minute such as " \
+          "7200/min; more than 0 and at most 200000/s"
       end
 
       BYTES_IN = {"KiB" => 1 << 10, "MiB" => 1 << 20, "GiB" => 1 << 30,

@@ -23,8 +23,8 @@ module PumaTuner
     # worker_ratios: each worker's share of the requests counted
     # growth_ratio: by how many requests more were under way at the end than at the beginning, over those counted
     # events_count, hash: steps taken, and a check number of them
-    Outcome = Data.define(:duration_ns, :latencies_ns, :endpoint_latencies_ns, :means, :lock_waits, :worker_ratios, :growth_ratio,
-      :events_count, :hash_number) do
+    Outcome = Data.define(:duration_ns, :latencies_ns, :endpoint_latencies_ns, :means, :lock_waits, :worker_ratios,
+      :growth_ratio, :events_count, :hash_number) do
       # @param result [Hash] of Core.run
       # @param endpoints [Array<Integer>] those whose latencies are told apart
       # @raise [Deadlock]

@@ -108,8 +108,9 @@ module PumaTuner
       # Those that are usually told stay so beside those of goals alone.
       def percentiles_of(asked, goals)
         of_goals = goals.reject(&:endpoint).map(&:percentile)
-        usual = %w[p50 p99] if asked.empty? && of_goals.any?
-        (asked | usual.to_a | of_goals).then { |all| of_goals.any? ? all.sort_by { |name| Percentile.ratio(name) } : all }
+        usual = %w[p50 p99] if asked.empty?
+        return asked if of_goals.empty?
+        (asked | usual.to_a | of_goals).sort_by { |name| Percentile.ratio(name) }
       end
 
       def uncertainty = @uncertainty ||= Uncertainty.new(@past_error, self_check)

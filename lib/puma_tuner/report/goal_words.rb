@@ -15,19 +15,16 @@ module PumaTuner
       # @return [String] "90% would take up to 310 ms (290–335)"
       def latency(goal, estimate)
         whose = "of #{goal.endpoint} " if goal.endpoint
-        return "nobody knows how long #{goal.percent} #{whose}would take, as too few were simulated" unless estimate
+        return "too few requests #{whose}were simulated to tell how long #{goal.percent} would take" unless estimate
         "#{goal.percent} #{whose}would take up to #{Figures.with_range(estimate) { |ns| Units.duration(ns) }}"
       end
 
       # @param miss [Predict::Miss]
       # @return [String] a clause
       def miss(miss)
-        miss.unsteady ? "there is no steady state: #{Statements.words(miss.unsteady)}" : latency(miss.goal, miss.latency_ns)
+        return latency(miss.goal, miss.latency_ns) unless miss.unsteady
+        "there is no steady state: #{Statements.words(miss.unsteady)}"
       end
-
-      # @param miss [Predict::Miss]
-      # @return [String] "90% < 300 ms", for a table
-      def missed(miss) = miss.unsteady ? "no steady state" : miss.goal.to_s
     end
   end
 end

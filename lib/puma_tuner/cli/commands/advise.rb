@@ -25,8 +25,9 @@ module PumaTuner
         forecast = Options::Forecast.from({observation:, **options})
         app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") }, what_if: wanted.what_if)
         sweeper = forecast.sweeper(app, goals: wanted.slo)
-        _, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted),
-          wanted.constraints.inside(app.facts), observation: app.observation) { |scenarios| progress.sweep(sweeper, scenarios) }
+        constraints = wanted.constraints.inside(app.facts)
+        _, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted), constraints,
+          observation: app.observation) { |scenarios| progress.sweep(sweeper, scenarios) }
         Output.keep(list, output, **telling)
       end
 

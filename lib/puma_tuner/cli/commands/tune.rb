@@ -8,7 +8,8 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
-        :settings, :single_recording, :check, :slo, :at, :db_connections, connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
+        :settings, :single_recording, :check, :slo, :at, :db_connections,
+        connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
         "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
