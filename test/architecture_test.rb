@@ -102,7 +102,7 @@ class ArchitectureTest < TunerTest
     end
   end
 
-  test "one file knows Puma" do
+  test "only one file knows Puma" do
     knows = Dir["#{PROBE}/**/*.rb"].select do |path|
       text = File.read(path).gsub(/^\s*#.*/, "")
       text.match?(/(?<!\w)::Puma::/) || text.match?(/(server|pool|owner|klass|class)\.prepend\(/)

@@ -26,7 +26,7 @@ class DocumentTest < TunerTest
     end
   end
 
-  test "what is written is read again, frozen" do
+  test "a document is read back as it was written, and frozen" do
     with_file(Document.dump(MACHINE)) do |path|
       again = Document.read(path, :machine)
       assert_equal MACHINE, again
@@ -44,18 +44,18 @@ class DocumentTest < TunerTest
     [of_now, scenario("2x3", affinity: true, queue_requests: false)].each { |value| assert_equal value, value.class.from_document(JSON.parse(JSON.generate(value.to_document))) }
   end
 
-  test "symbols are symbols again" do
+  test "symbols are read back as symbols" do
     unknown = Unknown.of(:endpoint, :no_trace, whose: "GET /", requests_count: 3)
     assert_equal unknown, Unknown.from_document(JSON.parse(JSON.generate(unknown.to_document)))
   end
 
-  test "of older files, words are symbols" do
+  test "words in older files are read as symbols" do
     comparison = TuningFixture.verdict.comparisons.last
     older = JSON.parse(JSON.generate(comparison.to_document)).merge("outcome" => "not shown")
     assert_equal :not_shown, Prove::Comparison.from_document(older).outcome
   end
 
-  test "of older files, what is held is no CPU time" do
+  test "time with the GVL is not taken for CPU time in older files" do
     recorded = trace("held", 3, "io", 5, "held", 1, gc_ms: 1)
     older = recorded.to_document.transform_keys(&:name).merge("steps" => recorded.steps.map { |step| (step == "held") ? "cpu" : step }, "cpu_ns" => 4 * MS)
     assert_equal recorded, Probe::Trace.from_document(older)

@@ -8,23 +8,23 @@ class LastLinesTest < TunerTest
   TESTS = <<~RUBY
     require "test_helper"
     class SomeTest < TunerTest
-      test "that is slow" do
+      test "a slow test" do
         sleep 0.2
         assert true
       end
       test "that starts a program" do
         assert system("ruby -e 'nil until Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) > 1'")
       end
-      test "that fails" do
+      test "a failing test" do
         flunk "1\\n2\\n3\\n4\\n5\\n6"
       end
-      test "that breaks" do
+      test "a test with an error" do
         [1].fetch(2)
       end
       25.times { |number| test("nothing \#{number}") { assert true } }
     end
     class MistakesTest < TunerTest
-      test "that may be left out" do
+      test "a test that may be skipped" do
         skip "no Ruby older than 3.3"
       end
     end

@@ -15,7 +15,7 @@ class RuleOfThumbTest < TunerTest
     assert_equal 1, threads_count(1.0)
   end
 
-  test "without a known share there is none" do
+  test "the rule gives no number without a known share of CPU" do
     assert_nil threads_count(nil)
     assert_nil threads_count(0.0)
   end

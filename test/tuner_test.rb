@@ -17,7 +17,7 @@ class TunerVariantsTest < TunerTest
     Tuner.new(plan, progress: nil).send(:variants_of, predicted, advice_list).map { |variant| [variant.name, variant.factors.fetch("topology")] }
   end
 
-  test "what is recommended is proven beside today's" do
+  test "the recommended setting is proven beside today's" do
     assert_equal [%w[today 1x5], %w[recommended 2x7]], variants(error_ratio: 0.1)
   end
 

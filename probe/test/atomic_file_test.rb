@@ -6,7 +6,7 @@ require "tmpdir"
 class AtomicFileTest < TunerTest
   AtomicFile = PumaTuner::AtomicFile
 
-  test "who reads meanwhile finds the old content or the new, whole" do
+  test "a reader finds either the whole old content or the whole new one" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "file")
       contents = %w[a b].map { |letter| letter * 100_000 }
@@ -19,7 +19,7 @@ class AtomicFileTest < TunerTest
     end
   end
 
-  test "what can't be written to its end leaves the old content, and nothing else" do
+  test "a write that fails leaves the old content, and no other file" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "file")
       AtomicFile.write(path) { |partial| File.write(partial, "old") }

@@ -30,7 +30,7 @@ class BlockingRegionsTest < TunerTest
     assert_operator budget.sleep_ns, :>=, 9_900_000
   end
 
-  test "waiting for a connection of the connection_pool gem" do
+  test "waiting for a connection of the connection_pool gem counts as pool wait" do
     assert_waited_for_the_pool(starved_budget(<<~RUBY))
       require "connection_pool"
       CONNECTIONS = ConnectionPool.new(size: 1, timeout: 5) { Object.new }
@@ -38,7 +38,7 @@ class BlockingRegionsTest < TunerTest
     RUBY
   end
 
-  test "waiting for a connection of Active Record" do
+  test "waiting for a connection of Active Record counts as pool wait" do
     assert_waited_for_the_pool(starved_budget(<<~RUBY))
       require "active_record"
       ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:", pool: 1)
@@ -46,7 +46,7 @@ class BlockingRegionsTest < TunerTest
     RUBY
   end
 
-  test "waiting for a connection of Sequel" do
+  test "waiting for a connection of Sequel counts as pool wait" do
     assert_waited_for_the_pool(starved_budget(<<~RUBY))
       require "sequel"
       DB = Sequel.connect("sqlite::memory:", max_connections: 1)
@@ -54,7 +54,7 @@ class BlockingRegionsTest < TunerTest
     RUBY
   end
 
-  test "bcrypt computes" do
+  test "bcrypt counts as computing without the GVL" do
     budget = WatchedScript.snapshot(<<~RUBY, gemfile: WatchedScript::LIBRARIES).jobs.first.budget
       require "bcrypt"
       PumaTuner::Probe.recording
@@ -206,7 +206,7 @@ class BlockingRegionsTest < TunerTest
     RUBY
   end
 
-  test "a query of the gem trilogy, and connecting" do
+  test "queries and connecting by the gem trilogy count as db" do
     database = Demo::Database.new
     database.start
     budget = job_budget(<<~RUBY, gemfile: "#{ServedApp::PROJECT}/Gemfile")

@@ -5,7 +5,7 @@ require "test_helper"
 class BudgetTest < TunerTest
   Budget = PumaTuner::Probe::Budget
 
-  test "what the parts miss is the residual" do
+  test "the residual is the wall time that no part accounts for" do
     assert_equal 30, Budget.zero.with(wall_ns: 100, cpu_ns: 50, io_ns: 20).residual_ns
   end
 
@@ -15,7 +15,7 @@ class BudgetTest < TunerTest
     assert_nil sum.queue_ns
   end
 
-  test "what io was for adds up, and is unknown of older files" do
+  test "the parts inside io add up, and are unknown in older files" do
     one = Budget.zero.with(wall_ns: 9, io_ns: 7, db_ns: 4, http_ns: 2)
     assert_equal [14, 8, 4, 0], (one + one).then { |sum| [sum.io_ns, sum.db_ns, sum.http_ns, sum.redis_ns] }
     assert_equal 2, one.residual_ns
@@ -24,7 +24,7 @@ class BudgetTest < TunerTest
     assert_nil (older + one).db_ns
   end
 
-  test "of older files, a simulated budget has its garbage collection apart from its CPU time, and a sum" do
+  test "a simulated budget from an older file has its gc taken out of its cpu, and sums up" do
     older = {"client_ns" => 1.0, "queue_ns" => 2.0, "gvl_wait_ns" => 0.0, "cpu_ns" => 5.0, "gc_ns" => 1.0,
              "preempted_ns" => 0.0, "io_ns" => 2.0, "lock_ns" => 0.0, "sleep_ns" => 0.0}
     budget = Budget.from_document(older)
@@ -33,7 +33,7 @@ class BudgetTest < TunerTest
     assert_equal [10.0, 5.0, nil, nil], [untimed.wall_ns, untimed.cpu_ns, untimed.gc_ns, untimed.on_core_ns]
   end
 
-  test "of older files, the wait for a pool has another name" do
+  test "the wait for a pool is read by its older name, too" do
     older = Budget.zero.with(pool_ns: 3).to_document.transform_keys { |key| (key == :pool_ns) ? "pool_wait_ns" : key.name }
     assert_equal 3, Budget.from_document(older).pool_ns
   end

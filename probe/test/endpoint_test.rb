@@ -81,14 +81,14 @@ class EndpointTest < TunerTest
     end
   end
 
-  test "long words stay" do
+  test "long words in a path are not taken for values" do
     words = %w[FindOrCreateByNameExtension getCustomerSubscriptionDetails administrative_accounts
       openxmlformats-officedocument internationalization HTTPServerException resource-requirements-v1-core
       MySQLDatabaseTasks test_redirect_https_relative AtLeastOneOfValidator]
     words.each { |word| assert_equal "/#{word}", Endpoint::Path.name("/#{word}") }
   end
 
-  test "file extensions stay" do
+  test "file extensions are kept in an endpoint's name" do
     assert_equal "GET /blob/:id.png", name_of("/blob/0123456789abcdef.png")
     assert_equal "GET /assets/:id.js.map", name_of("/assets/application-#{"0f" * 32}.js.map")
     assert_equal "GET /robots.txt", name_of("/robots.txt")
@@ -225,7 +225,7 @@ class EndpointTest < TunerTest
     assert_equal "GET /a/:id", name_of("/a/a", "router.params": {"<b>" => "a"})
   end
 
-  test "the query names nothing" do
+  test "the query string is no part of an endpoint's name" do
     assert_equal "GET /books", name_of("/books", QUERY_STRING: "q=books&%61=books", "router.params": {q: "books", a: "books"})
     assert_equal "GET /books/:title", name_of("/books/dune", QUERY_STRING: "title=x", "router.params": {title: "dune"})
   end
@@ -334,7 +334,7 @@ class EndpointTest < TunerTest
     assert_equal 0, allocations { grouped.name(sample) }
   end
 
-  test "threads share one instance" do
+  test "one instance can be used by many threads at once" do
     endpoint = new_endpoint
     names = Array.new(8) {
       Thread.new { Array.new(400) { |i| name_of("/p/#{word(i % 100)}", endpoint:) } }

@@ -138,7 +138,7 @@ class FaultsTest < TunerTest
     end
   end
 
-  test "a worker is killed" do
+  test "a killed worker's requests stay in the figures" do
     serve(topology: "2x2") do |served|
       before = served.server.serving_pids
       served.under_load("/") do
@@ -183,7 +183,7 @@ class FaultsTest < TunerTest
     end
   end
 
-  test "phased restart" do
+  test "a phased restart loses no request" do
     serve(topology: "2x2", puma_rb: "preload_app! false\n") do |served|
       before = served.server.serving_pids
       served.under_load("/") do
@@ -229,7 +229,7 @@ class FaultsTest < TunerTest
     end
   end
 
-  test "forks inside of requests" do
+  test "requests that fork are recorded once" do
     serve { |served| served.under_load("/fork", "/") { sleep 0.7 } && assert_agree(served) }
   end
 
@@ -240,14 +240,14 @@ class FaultsTest < TunerTest
   end
 
   # One at a time: two Ractors that start threads at once can hang Ruby 3.4 itself.
-  test "Ractors, with locks watched" do
+  test "Ractors beside watched locks do no harm" do
     serve(locks: true) do |served|
       served.under_load("/ractor", "/mutex", "/", clients: 1) { wait_until("twenty answers") { served.answered_count > 20 } }
       assert_agree(served)
     end
   end
 
-  test "ten thousand paths" do
+  test "ten thousand different paths do not fill the ledger" do
     serve do |served|
       path = ->(i, n) { "/p#{i}x#{n.to_s(26).tr("0-9", "a-j")}/#{"q" * (n % 7)}?secret=#{n}" }
       Array.new(4) { |i| Thread.new { served.get(*Array.new(2_500) { |n| path.call(i, n) }) } }.each(&:join)
@@ -307,7 +307,7 @@ class FaultsTest < TunerTest
     end
   end
 
-  test "no place in memory that could be written, and none on the disk" do
+  test "the app serves on where neither memory nor disk can be written" do
     in_hostile_place("mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp2 2>/dev/null; true", environment: {"TMPDIR" => "/proc"}) do |lines|
       skip "/tmp can be written" if lines.grep(/nothing is recorded/).empty? && lines.grep(/cpu:/).any?
       assert_equal 1, lines.grep(/puma_tuner: /).size, lines.join("\n")
@@ -326,7 +326,7 @@ class FaultsTest < TunerTest
     end
   end
 
-  test "no /proc" do
+  test "the app serves on without /proc" do
     in_hostile_place("mount -t tmpfs none /proc") { |lines| assert_operator lines.grep(/cpu: /).size, :>, 0, lines.join("\n") }
   end
 

@@ -13,7 +13,7 @@ class FingerprintTest < TunerTest
     Marshal.load(IO.popen([environment, RbConfig.ruby, *words, *probe, "-e", code, err: File::NULL], "rb", &:read))
   end
 
-  test "Ruby, YJIT and flags" do
+  test "a fingerprint has the Ruby, YJIT and flags" do
     plain = of_ruby
     assert_equal "ruby #{RUBY_VERSION} #{RUBY_PLATFORM}", plain.fetch([:ruby, nil])
     assert_equal "off", plain.fetch([:yjit, nil])
@@ -47,7 +47,7 @@ class FingerprintTest < TunerTest
     refute_equal one.fetch([:env, "API_KEY"]), other.fetch([:env, "API_KEY"]), "without the key nobody can try it out"
   end
 
-  test "of variables that are usually told, those whose name or value is a secret's are not" do
+  test "variables whose name or value looks like a secret are left out" do
     told = of_ruby(environment: {"RAILS_ENV" => "test", "RAILS_MASTER_KEY" => "secret-1",
                                  "RUBYGEMS_API_KEY" => "secret-2", "RAILS_CACHE_URL" => "redis://u:secret-3@db"})
     assert_equal "test", told.fetch([:env, "RAILS_ENV"])
@@ -66,7 +66,7 @@ class FingerprintTest < TunerTest
     assert_equal({[:gem, "json"] => "2.7.2", [:yjit, nil] => "on"}, Fingerprint.from_document("gem json" => "2.7.2", "yjit" => "on"))
   end
 
-  test "where things are installed is no difference" do
+  test "where gems and Ruby are installed makes no difference" do
     assert_equal of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/a", "TMPDIR" => "/tmp"}), of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/b"})
   end
 end

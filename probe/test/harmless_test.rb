@@ -77,7 +77,7 @@ class HarmlessTest < TunerTest
     assert_match(/nothing is recorded in this process/, errors)
   end
 
-  test "without any folder for temporary files it is the same" do
+  test "a job returns its value without any folder for temporary files" do
     out, errors = run_script("PumaTuner::Probe::Ledgers.define_singleton_method(:places) { [] }; p PumaTuner.measure('job') { :done }")
     assert_equal ":done\n", out
     assert_match(/there is no folder for temporary files/, errors)
@@ -180,7 +180,7 @@ class HarmlessTest < TunerTest
     end
   end
 
-  test "too small a place is told as such" do
+  test "a place that is too small is reported as such" do
     Dir.mktmpdir do |folder|
       assert_equal Errno::ENOSPC.new.message, Thread.new { Clock.start && Clock.open_ledger(File.join(folder, "x.ledger"), "{}", 10_000) }.value
       assert_empty Dir.children(folder)

@@ -61,7 +61,7 @@ class LedgersTest < TunerTest
     end
   end
 
-  test "processes add up" do
+  test "the figures of several processes add up" do
     record(3)
     record(4)
     record(5, name: "GET /other")
@@ -109,7 +109,7 @@ class LedgersTest < TunerTest
     assert_includes 0..monotonic_s, ledger.began_at_ns / 1e9
   end
 
-  test "of what several threads of such a process write at once, a reader sees all or nothing" do
+  test "a reader sees all or nothing of what several threads write at once" do
     path = @ledgers.new_path("json")
     fallback = FallbackRecorder.new(path:, facts: {}, endpoint: Endpoint.new)
     100.times { |number| fallback.job("job #{number}") { number } }

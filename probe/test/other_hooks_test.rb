@@ -38,7 +38,7 @@ class OtherHooksTest < TunerTest
     end
   end
 
-  test "where ours is in already, a fork is no matter" do
+  test "a fork changes nothing where our hook is installed already" do
     assert PumaTuner::Probe::GvlClock.start
     assert_nil why_not
   end

@@ -18,7 +18,7 @@ class RequestStartTest < TunerTest
     end
   end
 
-  test "what is no instant is none" do
+  test "a value that is not a time is ignored" do
     ["", "yes", "t=", "12", "t=17000000000000000000000"].each { |header| assert_nil RequestStart.instant_ns(header), header }
   end
 

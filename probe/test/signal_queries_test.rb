@@ -36,7 +36,7 @@ class SignalQueriesTest < TunerTest
     end
   end
 
-  test "to ask leaves no thread behind" do
+  test "a query leaves no thread behind" do
     serve do |server, meter|
       threads = -> { Dir["/proc/#{server.pids.first}/task/*"].size }
       before = threads.call
@@ -58,7 +58,7 @@ class SignalQueriesTest < TunerTest
     Process.wait(pid)
   end
 
-  test "what can't be answered is told, and the server goes on" do
+  test "a query that fails is reported, and the server goes on" do
     serve do |server, meter|
       assert_match(/KeyError/, assert_raises(InvalidMeasurement) { meter.call("nonsense", server.pids) }.message)
       assert_equal 1, meter.call("gauges", server.pids).size

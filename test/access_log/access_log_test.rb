@@ -54,7 +54,7 @@ class AccessLogTest < TunerTest
     end
   end
 
-  test "what does not count is told with its reason" do
+  test "lines that do not count are listed with their reasons" do
     told = reader(COMBINED, COMBINED.sub("GET", "POST"), COMBINED.sub(" 200 ", " 500 "), COMBINED.sub("/articles/42?q=slow+app&page=2", "/logo.png"), "nonsense", COMBINED.sub("/articles", "http://evil/articles"))
     assert_equal({"of another method" => 1, "answered with an error" => 1, "for a file of pictures, styles or scripts" => 1, "lines that are no request" => 1, "with a target that is no path" => 1}, told.left_out)
   end

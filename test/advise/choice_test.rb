@@ -14,15 +14,15 @@ class ChoiceTest < TunerTest
     assert_equal "2x3", chosen(forecast("1x5", 100), forecast("1x8", 150), forecast("2x3", 200))
   end
 
-  test "of cells within two percent, the one with the fewest slots wins" do
+  test "the fewest slots win among cells within two percent" do
     assert_equal "1x4", chosen(forecast("1x5", 99), forecast("1x8", 100), forecast("1x4", 98), forecast("1x3", 97))
   end
 
-  test "of as many slots, the one with the lower p99 wins" do
+  test "the lower p99 wins between settings with as many slots" do
     assert_equal "2x2", chosen(forecast("1x4", 100, p99_ms: 80), forecast("4x1", 99, p99_ms: 90), forecast("2x2", 99, p99_ms: 70))
   end
 
-  test "what breaks a constraint is out" do
+  test "a setting that breaks a constraint is not chosen" do
     cells = [forecast("1x5", 100, p99_ms: 90, memory_bytes: 10), forecast("2x5", 150, p99_ms: 95, memory_bytes: 20),
       forecast("3x5", 200, p99_ms: 110, memory_bytes: 30)]
     assert_equal "3x5", chosen(*cells)
@@ -105,11 +105,11 @@ class ChoiceTest < TunerTest
     assert_equal "1x3", chosen(simulated("1x1", 50), simulated("1x2", 94), simulated("1x3", 103), simulated("1x8", 104))
   end
 
-  test "of as many slots, the one with the least memory is chosen" do
+  test "the least memory wins between settings with as many slots" do
     assert_equal "1x4", chosen(simulated("1x1", 50, memory_bytes: 100), simulated("2x2", 104, memory_bytes: 150), simulated("1x4", 103, memory_bytes: 100), simulated("4x1", 103))
   end
 
-  test "what may be no gain is no gain in the other direction either: nobody is sent to fewer slots for less" do
+  test "a difference that may be none is no reason to go to fewer slots either" do
     assert_equal "1x5", chosen(simulated("1x5", 100), simulated("1x4", 95), simulated("2x5", 104))
     assert_equal "1x4", chosen(simulated("1x5", 100), simulated("1x4", 98), simulated("2x5", 104))
   end
@@ -131,7 +131,7 @@ class ChoiceTest < TunerTest
     assert_equal %w[2x3 2x8 2x1], candidates.map { |forecast| forecast.topology.to_s }
   end
 
-  test "when nothing meets the constraints, today's stays" do
+  test "today's setting stays when none meets the constraints" do
     assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), goals: [Goal.read("99% < 1ms")])
   end
 end

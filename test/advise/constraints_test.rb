@@ -22,7 +22,7 @@ class ConstraintsTest < TunerTest
     assert_equal "memory of at most 512 MiB", Advise::Constraints.new(max_memory_bytes: 512 << 20).to_s
   end
 
-  test "of several machines each has its part of the database's connections" do
+  test "each of several machines gets its share of the database's connections" do
     constraints = Advise::Constraints.new(db_connections_count: 20)
     assert_equal [20, 6], [1, 3].map { |count| constraints.of_each(count).db_connections_count }
     assert constraints.of_each(3).met_by?(forecast("2x3", 100))

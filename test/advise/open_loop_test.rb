@@ -20,11 +20,11 @@ class OpenLoopAdviceTest < TunerTest
     told(Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweep(*forecasts).with(**fields)).advice.first)
   end
 
-  test "what has no steady state is never recommended" do
+  test "a setting without a steady state is never recommended" do
     assert_equal "2x3", advice(steady("2x3", p99_ms: 90), unsteady("2x8"), unsteady("1x5")).topology.to_s
   end
 
-  test "when today's settings have none, what has is recommended, without a ratio to them, and is no remark" do
+  test "a setting with a steady state is recommended, without a ratio, when today's has none" do
     advice = advice(unsteady("1x5"), steady("2x3", p99_ms: 90), unsteady("1x8"))
     assert_equal "Go from 1x5 to 2x3: 1x5 has no steady state", advice.title
     assert_equal [nil, nil, nil], [advice.throughput_ratio, advice.p50_ratio, advice.p99_ratio]
@@ -33,7 +33,7 @@ class OpenLoopAdviceTest < TunerTest
     assert_match(/^Advised, 2x3: 100 requests/, advice.evidence[1])
   end
 
-  test "when nothing has a steady state that is remarked, and nothing recommended" do
+  test "nothing is recommended when no setting has a steady state, and a remark says so" do
     list = Advise::Advisor.new.call(workload, sweep(unsteady("1x5"), unsteady("2x4")))
     assert_nil list.recommendation
     assert_predicate list.advice.first, :remark?
@@ -41,7 +41,7 @@ class OpenLoopAdviceTest < TunerTest
     assert_includes told(list.advice.first).evidence.join, "1x4 is outside the topologies predicted"
   end
 
-  test "when what has a steady state breaks a constraint, and today's has none, that is remarked, too" do
+  test "a remark says when only settings that break a constraint have a steady state" do
     remark = advice(unsteady("1x5"), steady("2x3", p99_ms: 90), constraints: {goals: [Goal.read("99% < 50ms")]})
     assert_nil remark.topology
     assert_equal "No topology predicted meets 99% < 50 ms and has a steady state with 100/s", remark.title
@@ -73,7 +73,7 @@ class OpenLoopAdviceTest < TunerTest
       "2x8 is predicted with a p99 of 100 ms (99.0 ms to 101 ms), with 16 slots instead of 5: not 10.0% less."
   end
 
-  test "of several loads and settings, advice is about the recording's, and says so" do
+  test "advice is about the recording's own load when there are several, and says so" do
     sliced = forecast("2x8", 900).then { |one| one.with(scenario: one.scenario.with(timeslice_ms: 10)) }
     advice = advice(forecast("1x5", 100), forecast("2x3", 150), forecast("4x4", 800, arrivals: Model::Arrivals.closed(80)), sliced)
     assert_equal "2x3", advice.topology.to_s
@@ -85,7 +85,7 @@ class OpenLoopAdviceTest < TunerTest
     assert_equal "The recording had 40 connections; this is about 10 connections.", advice.evidence.last
   end
 
-  test "what is assumed is said of the advice, too" do
+  test "advice names the what-ifs that it assumes" do
     assert_equal "Assumed, and not measured: cpu(GET /)*0.5.", advice(forecast("1x5", 100), what_if: ["cpu(GET /)*0.5"]).evidence.last
   end
 end

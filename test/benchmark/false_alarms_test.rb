@@ -36,7 +36,7 @@ class FalseAlarmsTest < TunerTest
     assert_equal [3, 3], [layout.first(3).baseline.size, layout.first(3).differences.size]
   end
 
-  test "blocks are halves" do
+  test "blocks split the pairs in halves" do
     assert_equal [[0, 1], [3, 4]], Layout.blocks([0, 1, 2, 3], effect: 1).to_h.values
   end
 

@@ -66,7 +66,7 @@ class FleetScaleTest < TunerTest
     assert Options.parse(%w[--write]).write
   end
 
-  test "a small one, from one end to the other" do
+  test "a small fleet is simulated, scraped and compared" do
     skip PrometheusProcess.why_not if PrometheusProcess.why_not
     trial = Trial.new(8, 3, source: :rules, services_count: 1, rounds_count: 1).run
     assert_operator trial.samples_count, :>, 30_000

@@ -686,7 +686,7 @@ class ValidateTest < TunerTest
     end
   end
 
-  test "what another version has measured is not gone on with" do
+  test "a journal of another version is not continued" do
     Dir.mktmpdir do |folder|
       Journal.new(folder).add("kind" => "run", **FACTS)
       assert_raises(PumaTuner::UsageError) { Journal.new(folder) }
@@ -708,7 +708,7 @@ class ValidateTest < TunerTest
     end
   end
 
-  test "what was measured is found again, and a line that was cut short is not" do
+  test "journal lines are read again, but for one that was cut short" do
     Dir.mktmpdir do |folder|
       cell = Cell.parse(KEY)
       Journal.new(folder).add(fields)
@@ -738,7 +738,7 @@ class ValidateTest < TunerTest
     assert_equal "ruby -S bundle exec puma ended", Reason.of(PumaTuner::UsageError.new("/opt/some/where/ruby -S bundle exec puma ended.\nmore"))
   end
 
-  test "steps are understood" do
+  test "steps are parsed" do
     assert_equal [[:burn, 20], [:wait, 0.005], [:litter, 2_500]], ValidationSteps.parse("c0.5 i5 g2.5", turns_per_ms: 40)
     assert_equal [200, {"content-type" => "text/plain"}, ["done"]], ValidationSteps.app("/=c1;/other=", turns_per_ms: 10).call("PATH_INFO" => "/")
     assert_raises(ArgumentError) { ValidationSteps.parse("x1", turns_per_ms: 1) }

@@ -33,7 +33,7 @@ class BlockFileTest < TunerTest
     assert_equal ["false"], names("block(Object.new.respond_to?(:block, true).to_s) { 1 }")
   end
 
-  test "what it prints reaches nobody" do
+  test "the file's own output is discarded" do
     assert_equal ["quiet"], names('puts "x" * 100_000; warn "y" * 100_000; block("quiet") { 1 }')
   end
 

@@ -39,7 +39,7 @@ class FindingInBrowserTest < TunerTest
     assert_equal 0, visit.facts["overflow"]
   end
 
-  test "names become no markup" do
+  test "names are escaped, and never become markup" do
     table = PumaTuner::Lab::Table.new(title: NASTY, headings: [NASTY, "2"], rows: [[NASTY, NASTY]], notes: [NASTY])
     visit = visit(title: NASTY, question: NASTY, conclusions: [NASTY], tables: [table], unknown: {NASTY => NASTY}, command: NASTY,
       claims: [PumaTuner::Lab::Claim.of_ratio(NASTY, FindingFixture.ratio(1.2, 0.1), published: NASTY, published_ratio: 1.3, note: NASTY)])

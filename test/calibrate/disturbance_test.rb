@@ -13,13 +13,13 @@ class DisturbanceTest < TunerTest
   # @param after [Hash] of ten seconds on four cores
   def disturbance(facts: machine_facts(4, nil), **after) = Disturbance.of(facts, NOTHING, {**NOTHING, time_ns: 10 * S, **after})
 
-  test "what we and our children used is no disturbance" do
+  test "CPU time of ours and of our children is no disturbance" do
     quiet = disturbance(busy_ns: 20 * S, own_ns: 20 * S)
     assert_equal [0.0, 0.0], [quiet.foreign_ratio, quiet.stolen_ratio]
     assert_empty quiet.remarks
   end
 
-  test "what others used of all the machine's cores is" do
+  test "CPU time that others used is a disturbance" do
     assert_in_delta 0.25, disturbance(busy_ns: 30 * S, own_ns: 20 * S).foreign_ratio, 1e-9
     assert_equal ["Something else used 25.0% of the machine's CPU meanwhile."], disturbance(busy_ns: 30 * S, own_ns: 20 * S).remarks
     assert_equal ["The hypervisor took 10.0% of the machine's CPU meanwhile."], disturbance(stolen_ns: 4 * S).remarks

@@ -58,7 +58,7 @@ class EffectiveCoresTest < TunerTest
     assert_in_delta 4.8, list[9], 0.001
   end
 
-  test "no work at all is no calibration" do
+  test "a calibration without any work done is refused" do
     assert_raises(PumaTuner::InvalidMeasurement) { EffectiveCores.of([{1 => 0.0, 2 => 1.0}], 2) }
   end
 end

@@ -38,7 +38,7 @@ class RunTest < TunerTest
     assert_includes keys, "AMD EPYC, 2 cores, limited to 1.5, Linux 6.18, Ruby 3.4.5, Puma 8.0.2"
   end
 
-  test "how busy a machine is, and how much memory it has, makes it no other" do
+  test "a machine's load and memory are no part of its identity" do
     facts = machine_facts(2, nil)
     assert_equal Calibrate.key_of(facts, "3", "8"), Calibrate.key_of(facts.with(load_average: 9.0, cpu_pressure_ratio: nil, memory_bytes: 1), "3", "8")
   end

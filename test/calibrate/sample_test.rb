@@ -26,12 +26,12 @@ class SampleTest < TunerTest
     assert_equal [1, 2, 3], sample(3, 1, 2).thinned(64)
   end
 
-  test "to people it tells its range and its number" do
+  test "it is printed with its range and sample count" do
     assert_equal "10.0 ms (9.00 ms to 12.0 ms, 3 samples)", sample(12_000_000, 9_000_000, 10_000_000).to_s
     assert_equal "10.0 ms", sample(10_000_000).to_s
   end
 
-  test "no figures at all are no calibration" do
+  test "a calibration without figures is refused" do
     assert_match(/too busy; run it again/, assert_raises(PumaTuner::InvalidMeasurement) { sample }.message)
   end
 end

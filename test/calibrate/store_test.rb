@@ -16,7 +16,7 @@ class StoreTest < TunerTest
 
   def in_store = Dir.mktmpdir { |folder| yield Store.new(File.join(folder, "puma_tuner")), folder }
 
-  test "what was written is read again, by its key" do
+  test "a calibration is read again by its key" do
     in_store do |store|
       assert_nil store.read("a machine")
       path = store.write(calibrated_machine)
@@ -64,7 +64,7 @@ class StoreTest < TunerTest
     end
   end
 
-  test "without a place it is said where one can be given" do
+  test "where nothing can be written, the message names PUMA_TUNER_CACHE" do
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "file"), "")
       store = Store.new(File.join(folder, "file", "puma_tuner"))

@@ -45,7 +45,7 @@ class CalibrateTest < TunerTest
     end
   end
 
-  test "what was measured is kept, and shown" do
+  test "a calibration is kept and printed" do
     in_folder do |folder, _|
       fresh = calibrated_machine("some machine")
       out, err = command(folder, fresh, force: true)
@@ -101,7 +101,7 @@ class CalibrateTest < TunerTest
     end
   end
 
-  test "wrong words" do
+  test "unknown arguments are refused" do
     in_folder do |folder, environment|
       assert_mistake(/ruby=9\.9\.9: there is no such Ruby/, puma_tuner("calibrate", "--ruby", "9.9.9", folder:, environment:))
       assert_mistake(%r{cannot write /nowhere/at/all\.json}, puma_tuner("calibrate", "--output", "/nowhere/at/all.json", folder:, environment:))

@@ -20,7 +20,7 @@ class CliTest < TunerTest
     assert_equal %w[measure model predict advise prove report], verbs
   end
 
-  test "the version" do
+  test "version prints the version" do
     assert_equal "puma_tuner #{PumaTuner::VERSION}\n", puma_tuner("--version").out
   end
 
@@ -91,7 +91,7 @@ class CliTest < TunerTest
     end
   end
 
-  test "measure, around a command, until Ctrl-C" do
+  test "measure runs around a command until Ctrl-C" do
     ServedApp.open do |app|
       port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
       err_path = File.join(app.folder, "err.log")

@@ -73,7 +73,7 @@ class CommandsTest < TunerTest
     %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/]
   }.freeze
 
-  test "how each ends where nothing is given, or not enough, or wrong" do
+  test "every command ends with its exit code and message when arguments are missing or wrong" do
     in_folder do |folder|
       ENDINGS.each do |words, (code, pattern)|
         result = puma_tuner(*words, folder:)

@@ -29,12 +29,12 @@ class LoadsTest < TunerTest
     end
   end
 
-  test "without words it is the recording's load" do
+  test "the recording's load is taken when none is given" do
     assert_equal [Model::Arrivals.closed(20, think_ns: 5 * MS)], loads
     refute_predicate CLI::Loads.new(recorded_closed), :said?
   end
 
-  test "rates are open loops" do
+  test "rates make open loops" do
     assert_equal [50.0, 100.5].map { |rate| Model::Arrivals.open(rate) }, loads(rate: "100.5,50")
     assert_equal [Model::Arrivals.open(50, kind: "even", connections_count: 30)], loads(rate: "50", arrivals: "even", connections: "30")
     assert_equal [Model::Arrivals.open(50, kind: "bursty", burst_count: 4)], loads(rate: "50", arrivals: "bursty:4")

@@ -51,11 +51,11 @@ class MistakesTest < TunerTest
     end
   end
 
-  test "no app at all" do
+  test "a command without an app says what to give" do
     assert_mistake(/no app given/, puma_tuner("tune"))
   end
 
-  test "what is to be sent, where nothing is sent" do
+  test "options of requests are refused where none are sent" do
     ServedApp.open do |app|
       [%w[--requests requests.txt], %w[--connections 4], %w[--path /work], %w[--rate 10]].each do |words|
         assert_mistake(/#{words.first} is for requests that puma_tuner sends; add --load/, puma_tuner("measure", *words, "config.ru", folder: app.folder))
@@ -108,7 +108,7 @@ class MistakesTest < TunerTest
     end
   end
 
-  test "a document of another kind, and one cut short" do
+  test "a document of another kind is refused, and so is one cut short" do
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "machine.json"), '{"kind":"machine","schema_version":1}')
       assert_mistake(/its kind is "machine"/, puma_tuner("predict", "machine.json", folder:))

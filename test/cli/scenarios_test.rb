@@ -14,7 +14,7 @@ class ScenariosTest < TunerTest
 
   def mistake(...) = assert_raises(UsageError) { scenarios(...) }.message
 
-  test "without words, the topologies with Puma's defaults" do
+  test "the topologies with Puma's defaults are taken when none are given" do
     assert_equal [scenario("1x5"), scenario("2x3")], scenarios("1x5", "2x3")
   end
 

@@ -75,7 +75,7 @@ class FleetComparerTest < TunerTest
       .count { |rows| rows.values.any? { |row| %i[better worse].include?(row.outcome) } }
   end
 
-  test "of equal groups whose noise lasts for hours, one in twenty at most is called different by any row" do
+  test "equal groups whose noise lasts for hours are called different one time in twenty at most" do
     week, hours = [7 * 86_400, 6 * 3_600].map { |seconds| Window.of(1_795_000_000, seconds) }
     assert_operator false_alarms(20, week), :<=, 1
     assert_equal 0, false_alarms(1, hours)

@@ -28,11 +28,11 @@ class FleetMergedHistogramTest < TunerTest
   end
 
   # histogram_quantile(0.9) of buckets 10 up to 1, 20 up to 2, worked out by hand.
-  test "it is Prometheus' formula" do
+  test "quantiles follow Prometheus' formula" do
     assert_in_delta 1.8, Merged.of({"1" => 10.0, "2" => 20.0, "+Inf" => 20.0}).quantile_s(0.9), 1e-12
   end
 
-  test "what lies above all bounds is unknown" do
+  test "a quantile above all bounds is unknown" do
     assert_nil Merged.of({"1" => 10.0, "+Inf" => 20.0}).quantile_s(0.9)
     assert_nil Merged.of({"1" => 0.0, "+Inf" => 0.0}).quantile_s(0.9)
     assert_nil Merged.of({})

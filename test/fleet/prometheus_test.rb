@@ -18,18 +18,18 @@ class FleetPrometheusTest < TunerTest
 
   def unanswered(**, &) = assert_raises(Unanswered) { ask(**, &) }.message
 
-  test "nobody there" do
+  test "a refused connection says to start Prometheus" do
     port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
     assert_match(/cannot connect to http:\/\/127\.0\.0\.1:#{port} .*Start Prometheus/, unanswered(url: "http://127.0.0.1:#{port}"))
     assert_match(/cannot connect/, unanswered { nil })
   end
 
-  test "there, and too slow" do
+  test "a query that takes too long says how to shorten it" do
     message = unanswered(timeout_s: 0.3) { sleep(1) && nil }
     assert_match(/accepts connections, but did not answer within 0\.3 s.*rules\.yml/, message)
   end
 
-  test "there, and no Prometheus" do
+  test "a server that is not Prometheus is named as such" do
     assert_match(/answered 502 and no JSON: that is no Prometheus' API/, unanswered { [502, "<html>Bad gateway</html>"] })
     assert_match(/answered 200 and no JSON/, unanswered { [200, "[1,"] })
     assert_match(/as Prometheus does: key not found: "data"/, unanswered { [200, '{"status":"success"}'] })
@@ -50,7 +50,7 @@ class FleetPrometheusTest < TunerTest
     server&.close
   end
 
-  test "there, and no HTTP at all" do
+  test "a server that does not speak HTTP is named as such" do
     answering("127.0.0.1", "SSH-2.0-x\r\n") { |port| assert_match(/does not speak HTTP, so it is not Prometheus/, unanswered(url: "http://127.0.0.1:#{port}")) }
   end
 
@@ -75,7 +75,7 @@ class FleetPrometheusTest < TunerTest
     assert_raises(PumaTuner::UsageError) { Prometheus.new("http://127.0.0.1", header: "nonsense") }
   end
 
-  test "what is no number is not there" do
+  test "values that are not numbers are left out" do
     series, = ask { {resultType: "vector", result: [{metric: {}, value: [1, "NaN"]}, {metric: {}, value: [1, "2.5"]}]} }
     assert_equal [{}, {1 => 2.5}], series.map(&:values)
   end

@@ -61,7 +61,7 @@ class FleetReaderTest < TunerTest
     assert_nil compare.row("memory").error_ratio
   end
 
-  test "what one group does not have is unknown, with a reason, and no ratio" do
+  test "a metric that one group lacks is unknown, with a reason, and has no ratio" do
     comparison = compare
     row = comparison.row("code")
     assert_nil row.a
@@ -209,7 +209,7 @@ class FleetReaderTest < TunerTest
     assert_equal "raw", compare(source: "auto").source
   end
 
-  test "with too little time there are figures and no intervals" do
+  test "a window that is too short gives figures without intervals" do
     comparison = compare(duration_s: 2 * 60)
     assert_in_delta 100_000_000, comparison.row("p99").a, 1
     assert_nil comparison.row("p99").ratio

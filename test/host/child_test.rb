@@ -64,7 +64,7 @@ class ChildTest < TunerTest
     assert_equal open_before, Dir["/proc/self/fd/*"].size
   end
 
-  test "what it started goes with it, even when it has ended itself" do
+  test "a child's own children are stopped with it, even after it has ended" do
     before = children
     reader, writer = IO.pipe
     child = Child.new("sh", "-c", "sleep 30 & echo $!", out: writer)

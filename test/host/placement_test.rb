@@ -6,13 +6,13 @@ class PlacementTest < TunerTest
   Placement = PumaTuner::Host::Placement
   COMMAND = PumaTuner::Host::Command.new(words: ["puma", "-p", "1"], directory: "/", environment: {})
 
-  test "of four cores the generator has the last, and servers the others" do
+  test "the generator gets the last of four cores, and servers the others" do
     placement = Placement.of(cores: [0, 2, 4, 6])
     assert_equal [6, [0, 2, 4]], placement.to_h.values
     assert_equal ["taskset", "--cpu-list", "0,2,4", "puma", "-p", "1"], placement.keep_off(COMMAND).words
   end
 
-  test "of fewer nothing is bound, unless it is asked for" do
+  test "nothing is bound on fewer than four cores, unless asked for" do
     placement = Placement.of(cores: [0, 1, 2])
     assert_nil placement.generator_core
     assert_equal COMMAND, placement.keep_off(COMMAND)

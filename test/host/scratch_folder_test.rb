@@ -17,7 +17,7 @@ class ScratchFolderTest < TunerTest
     refute File.exist?(kept)
   end
 
-  test "what a killed process left is removed, what a living one holds is not" do
+  test "folders of killed processes are removed, those of living ones are not" do
     reader, writer = IO.pipe
     pid = fork do
       writer.puts(ScratchFolder.make)

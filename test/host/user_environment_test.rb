@@ -53,7 +53,7 @@ class UserEnvironmentTest < TunerTest
     assert_match(/ruby is 3\.2\.9 in .*the app is started with puma_tuner's own/, told)
   end
 
-  test "where there is no Ruby the app gets ours" do
+  test "an app that names no Ruby gets ours" do
     found, told = ask(callers(PATH: @folder))
     assert_equal "#{RbConfig::CONFIG["bindir"]}:#{@folder}", found.fetch("PATH")
     assert_match(/there is no ruby/, told)

@@ -26,7 +26,7 @@ class ClusterTest < TunerTest
 
   def request(server, path = "/work", **options) = ServedApp.request(server.url[/\d+\z/].to_i, path, **options)
 
-  test "what a killed worker had recorded stays, and its successor's is added" do
+  test "a killed worker's figures stay, and its successor's are added" do
     cluster do |server, collector|
       before = server.serving_pids
       request(server)

@@ -62,7 +62,7 @@ class ExporterTest < TunerTest
     end
   end
 
-  test "in single mode, and at a socket of its owner's" do
+  test "it exports in single mode, and at a socket that only its owner may read" do
     Dir.mktmpdir do |folder|
       path = "#{folder}/exporter.sock"
       ServedApp.open(puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(\"unix://#{path}\", interval_s: 1)") do |app|
@@ -79,7 +79,7 @@ class ExporterTest < TunerTest
   end
 
   # Of the CPU, as who needs none takes no GVL either. The exporter reads once a second, and answers all the time.
-  test "in single mode, whoever asks again and again takes nothing from the server" do
+  test "scrapes in quick succession take nothing from the server" do
     ServedApp.open(puma_rb: puma_rb) do |app|
       port = app.start(extra: environment)
       ServedApp.request(port, "/work", clients: 2, each: 5)

@@ -130,7 +130,7 @@ class FleetTest < TunerTest
     end
   end
 
-  test "of six hours that was written, the true figures come out, by rules and without, and nothing is shown" do
+  test "six hours of equal groups give the true figures, and show no difference" do
     with_simulated(hours: 7, step_s: 60, window: "6h", rules: true) do |simulated, url, words|
       %w[raw auto].zip(%w[raw rules]) do |asked, used|
         document = fleet(url, *words, "--source", asked)
@@ -145,7 +145,7 @@ class FleetTest < TunerTest
     end
   end
 
-  test "of six days that were written, the truth is shown" do
+  test "six days of different groups show the true difference" do
     with_simulated(hours: 6 * 24 + 1, step_s: 600, window: "6d") do |simulated, url, words|
       document = fleet(url, *words, "--source", "raw")
       assert_simulated(simulated, document)

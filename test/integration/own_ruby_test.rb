@@ -19,7 +19,7 @@ class OwnRubyTest < TunerTest
     PumaTuner::Document.read("#{app.folder}/observation.json", :observation)
   end
 
-  test "with a GEM_HOME of its own, and the Ruby that a version manager chooses" do
+  test "an app runs with its own GEM_HOME and the Ruby that a version manager chooses" do
     OwnGemsApp.open do |app|
       home = app.install("home")
       observation = measure(app, "--", "bundle", "exec", "puma", GEM_HOME: home, BUNDLE_WITHOUT: "nothing")
@@ -34,7 +34,7 @@ class OwnRubyTest < TunerTest
     end
   end
 
-  test "with gems where its .bundle/config says, from another folder, and from the config.ru alone" do
+  test "an app runs with the gems that its .bundle/config names, from any folder" do
     OwnGemsApp.open do |app|
       app.install("vendor/bundle/#{Gem.ruby_engine}/#{RbConfig::CONFIG["ruby_version"]}")
       app.write(".bundle/config", "---\nBUNDLE_PATH: \"vendor/bundle\"\n")
@@ -46,7 +46,7 @@ class OwnRubyTest < TunerTest
     end
   end
 
-  test "with another version of Ruby, for which the probe is compiled" do
+  test "the probe is compiled for an app's own version of Ruby" do
     skip "no Ruby 3.3.8 here; bin/setup --ruby 3.3.8" unless File.executable?(OTHER_RUBY) && RUBY_VERSION != "3.3.8"
     OwnGemsApp.open do |app|
       %w[ruby bundle].each { |name| app.write("shims/#{name}", "#!/bin/sh\nexec #{File.dirname(OTHER_RUBY)}/#{name} \"$@\"\n", perm: 0o755) }

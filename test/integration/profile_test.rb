@@ -93,7 +93,7 @@ class ProfileIntegrationTest < TunerTest
     assert_operator total_of(costs, "Work.much"), :>, 4 * total_of(costs, "Work.little")
   end
 
-  test "a block of Ruby" do
+  test "a block of Ruby is profiled" do
     skip_unless_installed("ruby-prof")
     ServedApp.open do |app|
       File.write(File.join(app.folder, "b.rb"), "def noted = nil\nblock(\"a\") { 5.times { noted } }\nblock(\"b\") { nil }\n")

@@ -42,7 +42,7 @@ class ProveGemsTest < TunerTest
     assert_equal 1, Dir.children(File.join(@folder, "cache/variants")).map(&:size).uniq.size, "paths of equal length"
   end
 
-  test "what differs without being declared is refused" do
+  test "an undeclared difference is refused" do
     assert_equal 0, prove("--variant", "one:gem.looper=1.0", "--variant", "two:gem.looper=2.0,gem.other=2.0").code # declared
     File.write(File.join(@folder, "loops.rb"), "require \"looper\"\nENV[\"A\"] = \"1\" if LOOPS > 10\nblock { LOOPS }\n")
     assert_mistake(/differ in what nobody declared.*env A/m, prove("--variant", "one:gem.looper=1.0", "--variant", "two:gem.looper=2.0"))

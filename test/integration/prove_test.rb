@@ -61,7 +61,7 @@ class ProveTest < TunerTest
     assert_match(/worse/, result.out)
   end
 
-  test "what is asked for decides the exit code" do
+  test "expectations decide the exit code" do
     result = prove("--variant", "slow:env.PROVE_SLEEP_MS=60", "--variant", "quick:env.PROVE_SLEEP_MS=10", "--rounds", "6",
       "--expect", "throughput >= 1.5", "--expect", "throughput better", "--expect", "throughput >= 50")
     assert_equal 1, result.code, result.err

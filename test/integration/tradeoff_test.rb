@@ -12,7 +12,7 @@ class TradeoffIntegrationTest < TunerTest
 
   QUICK = %w[--rounds 1 --duration 0.5 --connections 2 --thresholds 5 --yjit-memory 8 --busy-machine --path /work --warmup-limit 3].freeze
 
-  test "YJIT off and on, with a report" do
+  test "YJIT off and on are compared, with a report" do
     # As Rails does: the app turns YJIT on by itself.
     ServedApp.open(rackup: "RubyVM::YJIT.enable; run ->(env) { 30_000.times { |i| i.to_s + 'x' }; [200, {}, ['fine']] }") do |app|
       result = puma_tuner("tradeoff", "yjit", *QUICK, "--for-workers", "3", "--html", "y.html", "config.ru", folder: app.folder)

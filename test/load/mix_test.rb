@@ -7,7 +7,7 @@ class MixTest < TunerTest
 
   def mix(*weights) = Load::Mix.new(requests: weights.map { |weight| Load::Request.new(path: "/#{weight}", weight:) })
 
-  test "of paths fetches each equally often" do
+  test "a mix of paths requests each equally often" do
     made = Load::Mix.of_paths(["/a", "/b?c=d"])
     assert_equal [["GET", "/a", 1], ["GET", "/b?c=d", 1]], made.requests.map { |request| [request.http_method, request.path, request.weight] }
   end

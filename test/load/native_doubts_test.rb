@@ -82,7 +82,7 @@ class NativeDoubtsTest < TunerTest
     assert_match(/\A3 different paths are all answered with status 200 and 6 bytes: is that the app/, remarks.first)
   end
 
-  test "what may well be alike is not remarked" do
+  test "responses that may well be alike are not remarked" do
     sorry = ->(_) { reply(200, "Sorry!") }
     {
       "two paths" => [gets("/a", "/b"), sorry], "one with other queries" => [gets("/a?1", "/a?2", "/a?3"), sorry],

@@ -164,7 +164,7 @@ class NativeTest < TunerTest
     assert_operator outcome.drained_count, :>, 0, "nothing was under way"
   end
 
-  test "of an open loop, answers after its end count in all figures" do
+  test "responses after the end of an open loop count in all figures" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.2) && 200 }) do |server|
       run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 200, duration_s: 0.5)
     end
@@ -280,7 +280,7 @@ class NativeTest < TunerTest
     end
   end
 
-  test "what is no HTTP, or is cut short, is an error" do
+  test "a response that is not HTTP, or is cut short, is an error" do
     [["SSH-2.0-OpenSSH\r\n\r\n"], ["HTTP/1.1 2x0 OK\r\n\r\n"], ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nmore than two"],
       ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless"], ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"], [""]].each do |parts|
       with_bytes(*parts) do |url|

@@ -63,7 +63,7 @@ class WarmupRunTest < TunerTest
     assert_operator counts.sort[100], :<=, 4
   end
 
-  test "what trends forever is never steady, and stopped at the limit" do
+  test "a server that keeps drifting is never steady, and its warm-up ends at the limit" do
     number = 0
     result = WarmupRun.new(window_s: 0.001, limit_s: 0.05) { |seconds| sleep(seconds) && window(gc: 10 * (number += 1)) }.call
     refute result.steady
@@ -75,14 +75,14 @@ class WarmupRunTest < TunerTest
     assert_empty WarmupRun.moving([window(cpu: 90), window(cpu: 100), window(cpu: 110)])
   end
 
-  test "what never settles is said to be not steady, and why" do
+  test "a server that never settles is reported as not steady, with the reason" do
     count = 0
     result = WarmupRun.new(window_s: 0.001, limit_s: 0.05) { |seconds| sleep(seconds) && window(pages: 2**(count += 1)) }.call
     refute result.steady
     assert_match(/the heap had not settled after \d+ windows/, result.reason)
   end
 
-  test "what is unknown is not waited for" do
+  test "unknown figures are not waited for" do
     assert warmup([window(cpu: nil, gc: nil, compiled: nil, pages: nil, live: nil)]).steady
   end
 end

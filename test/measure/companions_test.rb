@@ -10,12 +10,12 @@ class CompanionsTest < TunerTest
 
   def settings(today, workers: [1, 2, 3, 4]) = Companions.of(topology(today), workers).map(&:to_s)
 
-  test "beside one process: one thread, two workers, and two workers of one thread" do
+  test "companions of one process have one thread, two workers, and two workers of one thread" do
     assert_equal %w[1x1 2x5 2x1], settings("1x5")
     assert_equal %w[2x1], settings("1x1")
   end
 
-  test "beside a cluster: one thread in as many workers, and one process" do
+  test "companions of a cluster have one thread in as many workers, and one process" do
     assert_equal %w[3x1 1x5], settings("3x5")
     assert_equal %w[1x1], settings("2x1")
   end

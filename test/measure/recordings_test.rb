@@ -100,7 +100,7 @@ class RecordingsTest < TunerTest
     assert_includes observation.unknown, Unknown.of(:companion, :no_time, whose: "1x1")
   end
 
-  test "of a time that is given, the longest warm-up goes first, and then all in equal shares" do
+  test "a time limit cuts the longest warm-up first, and then all in equal shares" do
     times = Times.new(warmup_s: 2, duration_s: 10)
     assert_equal 20, times.warmup_limit_s
     assert_equal times, times.within(nil)

@@ -48,7 +48,7 @@ class DemandFitTest < TunerTest
       Model::DemandFit.demand(trace("held", 2, "io", 20, "held", 3).with(cpu_ns: nil))
   end
 
-  test "nothing is negative" do
+  test "negative steps count as none" do
     assert_equal demand([0, 0], [0]), demand_of("held", -1, "io", -5, "held", 2, cpu_ms: -3)
   end
 

@@ -27,7 +27,7 @@ class OpsTest < TunerTest
   end
 
   # Half an hour of one release and half an hour of the next is one hour, not two.
-  test "what fleet asks of the rules does not count an hour twice in which a label changed" do
+  test "an hour in which a label changed is not counted twice by the rules" do
     queries = PumaTuner::Fleet::Queries.new(:rules, PumaTuner::Fleet::Selector.parse('service="shop"'), 3_600)
     series = lambda do |metric, value|
       {"one" => "#{value}x89 stale", "two" => "_x90 #{value}x90"}.map { |release, values| "      - {series: '#{metric}{service=\"shop\",release=\"#{release}\"}', values: '#{values}'}" }

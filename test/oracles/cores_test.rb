@@ -14,7 +14,7 @@ class CoresTest < TunerTest
     scripted.map { |thread| thread.done_ns.fdiv(1_000_000).round(2) }
   end
 
-  test "with cores enough each task has one to itself" do
+  test "each task has a core to itself where there are enough" do
     assert_equal [100.0, 40.0], ends_ms([0, 100], [10, 30], effective_cores: [1.0, 2.0])
   end
 
@@ -22,7 +22,7 @@ class CoresTest < TunerTest
     assert_equal [130.0, 60.0], ends_ms([0, 100], [0, 30], effective_cores: [1.0])
   end
 
-  test "who comes later shares what is left" do
+  test "tasks that come later share the cores that are left" do
     # 60 left for two, 100 for one, at two thirds each: 90 later two are done, and the third has 40 to go.
     assert_equal [130.0, 130.0, 170.0], ends_ms([0, 100], [0, 100], [40, 100], effective_cores: [1.0, 2.0])
   end

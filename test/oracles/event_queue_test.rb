@@ -20,7 +20,7 @@ class EventQueueTest < TunerTest
     assert_equal [[10, "10"], [20, "20"], [30, "30"]], drain(queue)
   end
 
-  test "of events at the same time the one scheduled first comes first" do
+  test "events at the same time come in the order in which they were scheduled" do
     queue = EventQueue.new
     %w[a b c].each { |name| add(queue, 5, name) }
     add(queue, 4, "before")
@@ -42,7 +42,7 @@ class EventQueueTest < TunerTest
     assert_equal expected.sort, popped + drain(queue)
   end
 
-  test "without events nothing is ever due" do
+  test "an empty queue has nothing due" do
     queue = EventQueue.new
     assert_equal EventQueue::NEVER_NS, queue.due_ns
   end

@@ -52,7 +52,7 @@ class CapacityTest < TunerTest
     assert_equal first, search(Model::Arrivals.open(20), "99% < 200ms")
   end
 
-  test "without a limit to latency the goal is a steady state" do
+  test "the goal is a steady state where latency has no limit" do
     capacity = search(Model::Arrivals.open(30))
     assert_in_delta SERVICE_PER_S, capacity.scenario.arrivals.rate_per_s, 2
     assert_equal "the queue grows", capacity.miss.unsteady
@@ -97,7 +97,7 @@ class CapacityTest < TunerTest
     assert_equal %i[value high], [likely, search(Model::Arrivals.open(30), "99% < 200ms")].map(&:judged_by)
   end
 
-  test "of several goals the one that is missed by most is told" do
+  test "the goal that is missed by most is named" do
     miss = forecast("1x1", 50.0, p99_ms: 100).miss([Goal.read("99% < 90ms"), Goal.read("50% < 40ms"), Goal.read("90% < 80ms")])
     assert_equal "50% < 40 ms", miss.goal.to_s
     assert_in_delta 1.2625, miss.excess_ratio, 1e-4

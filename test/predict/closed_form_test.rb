@@ -53,7 +53,7 @@ class ClosedFormTest < TunerTest
     assert_in_epsilon alone_per_s, forms.amdahl_per_s, 1e-9
   end
 
-  test "with threads without end the GVL is all that counts, but to who believes in the CPU share" do
+  test "with unlimited threads every form but the CPU share gives the GVL's bound" do
     forms = forms("1x400", closed_loop(1_000))
     assert_in_epsilon 1 / D, forms.mva_per_s, 1e-6
     assert_in_epsilon 1 / D, forms.flow_equivalent_per_s, 1e-6
@@ -97,7 +97,7 @@ class ClosedFormTest < TunerTest
     assert_equal "clients", closed_form("4x5", closed_loop(6)).bottleneck
   end
 
-  test "of equal bounds, the one is named that more threads and workers do not lift" do
+  test "among equal bounds the one that more threads and workers do not lift is named" do
     assert_equal "cores", closed_form("1x9", on: machine(cores_count: 1)).bottleneck
     assert_equal "clients", closed_form("1x2", closed_loop(2)).bottleneck
   end

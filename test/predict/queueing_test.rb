@@ -38,7 +38,7 @@ class QueueingTest < TunerTest
     assert_in_epsilon exact[:present], state.present, 1e-9
   end
 
-  test "who thinks and who is inside are all customers, by Little's law" do
+  test "customers that think and those inside add up to all, by Little's law" do
     state = repairmen(customers_count: 12, servers_count: 3, think: 20.0, service: 10.0)
     assert_in_epsilon 12, state.throughput * 20 + state.present, 1e-9
     assert_in_epsilon 12 / state.throughput - 20, state.latency, 1e-9

@@ -87,7 +87,7 @@ class SweeperTest < TunerTest
     assert_nil forecast.p99_ns
   end
 
-  test "nor has one that the formulas' bound lets pass and the queue does not" do
+  test "a load whose queue grows has no steady state although the formulas' bound lets it pass" do
     # Bursts and waits by chance: five threads serve 152 of the 166 a second that the bound allows.
     random = Random.new(5)
     by_chance = ->(mean_ms) { -Math.log(1 - random.rand) * mean_ms }
@@ -97,7 +97,7 @@ class SweeperTest < TunerTest
     assert long.forecast(scenario("1x5", Model::Arrivals.open(100))).steady?
   end
 
-  test "nor has one whose queue grows at the client, for want of connections, or at a station" do
+  test "a load whose queue grows at the client or at a station has no steady state" do
     # 21 ms each: two connections take 95 of the 150 a second that arrive, so a third of them find no room.
     few = sweeper(requests_count: 2_000).forecast(scenario("1x5", Model::Arrivals.open(150, connections_count: 2)))
     assert_in_delta 100 * (1 - 2 / 0.021 / 150), 100 * few.unsteady.facts.fetch("unserved_ratio"), 4

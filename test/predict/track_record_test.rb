@@ -19,7 +19,7 @@ class TrackRecordTest < TunerTest
 
   def check(measured, forecast: 100.0, metric: "throughput") = Predict::Check.of(scenario("1x5"), metric, estimate(forecast), estimate(measured))
 
-  test "no checks, no past error" do
+  test "there is no past error without checks" do
     assert_nil record.past_error("shop")
     record.add("shop", [])
     refute_path_exists @path
@@ -45,7 +45,7 @@ class TrackRecordTest < TunerTest
     assert_equal %w[forecasts.json forecasts.json.lock], Dir.children(File.dirname(@path)).sort
   end
 
-  test "of each app the last two hundred count" do
+  test "the last two hundred checks of each app count" do
     record.add("shop", [check(200.0)] * 50)
     record.add("shop", [check(100.0)] * 200)
     assert_equal({"throughput" => 0.0, "checks_count" => 200}, record.past_error("shop"))

@@ -21,7 +21,7 @@ class WhatIfTest < TunerTest
 
   def mistake(*texts, of: app) = assert_raises(UsageError) { changed(*texts, of:) }.message
 
-  test "nothing asked changes nothing" do
+  test "no what-if changes nothing" do
     assert_equal [app, machine], changed
     assert_empty Predict::WhatIf.parse([]).remarks
   end
@@ -104,7 +104,7 @@ class WhatIfTest < TunerTest
   BACKGROUND = ["solid_queue-worker-#", "solid_queue-dispatcher", "cron", "cron [nightly]"]
     .map { |name| Model::BackgroundDemand.new(name:, burst_ns: 3 * MS, gap_ns: 200 * MS) }
 
-  test "without a background thread, by its name, by how it begins, or by a pattern" do
+  test "a background thread can be left out by its name, by a prefix or by a pattern" do
     names = ->(text) { workload_after(text, of: app(background: BACKGROUND)).background.map(&:name) }
     assert_equal ["cron", "cron [nightly]"], names.call("without thread solid_queue")
     assert_equal ["solid_queue-worker-#", "cron", "cron [nightly]"], names.call("without thread *dispatch*")

@@ -49,7 +49,7 @@ class ProfileAggregateTest < TunerTest
     assert_equal [[1, "A#a"], [2, "B#b"], [3, "C#c"], [2, "D#d"], [1, "E#e"]], told.tree.drop(1).map { |depth, index, *| [depth, told.methods[index].name] }
   end
 
-  test "what is too small for a picture is summed up" do
+  test "methods too small for a picture are summed up" do
     told = aggregate(samples({"A#a" => 100_000, "B#b" => 10, "C#c" => 20}))
     assert_equal [1, Profile::Aggregate::SMALL, 30, 30], told.tree.last
   end
@@ -59,7 +59,7 @@ class ProfileAggregateTest < TunerTest
     assert_equal [["A#a", 15], ["B#b", 1]], told.methods.map { |method| [method.name, method.self_amount] }
   end
 
-  test "what waits for work is left out, and told" do
+  test "threads that wait for work are left out, and reported" do
     told = aggregate(samples({"Puma::ThreadPool#spawn > Thread::Queue#pop" => 900, "Puma::Request#handle_request > App#call" => 100}))
     assert_equal [100, 900], [told.total_amount, told.left_out_amount]
     assert_equal 1_000, aggregate(samples({"A#a > Thread::Queue#pop" => 900, "B#b" => 100}), whole: true).total_amount

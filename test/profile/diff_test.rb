@@ -10,7 +10,7 @@ class ProfileDiffTest < TunerTest
 
   def outcomes(before, after) = Profile::Diff.new(before, after).call.methods.to_h { |one| [one.name, one.outcome] }
 
-  test "what takes a quarter of the samples it took is cheaper, and what takes three more of three hundred is not shown" do
+  test "a method with a quarter of its samples is cheaper, and three more of three hundred show nothing" do
     diff = Profiles.two_profiles
     assert_equal({"Store#find" => :cheaper, "View#render" => :not_shown}, diff.methods.to_h { |one| [one.name, one.outcome] })
     find = diff.methods.first
@@ -71,7 +71,7 @@ class ProfileDiffTest < TunerTest
     assert_raises(PumaTuner::UsageError) { Profile::Diff.new(costs(samples({"A#a" => MS}), mode: "cpu"), costs(samples({"A#a" => MS}), mode: "wall")) }
   end
 
-  test "what took nothing before and nothing after is the same" do
+  test "a method that took nothing in both profiles is unchanged" do
     assert_equal :same, Profile::Diff.new(traced({"A#a" => 0}), traced({"A#a" => 0})).call.total.outcome
   end
 

@@ -31,7 +31,7 @@ class OutliersTest < TunerTest
     assert_equal 1, outliers.reasons["gc"]
   end
 
-  test "of a few requests nobody can say what is usual" do
+  test "few requests have no outliers, as nobody can say what is usual" do
     assert_equal 0, Profile::Outliers.new([[*usual(18), logged(19, wall_ns: 90_000)]]).count
   end
 

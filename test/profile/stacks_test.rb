@@ -28,7 +28,7 @@ class ProfileStacksTest < TunerTest
     assert_equal %w[Puma::Request#handle_request Kernel#sleep], relevant("Puma::Request#handle_request > Kernel#sleep")
   end
 
-  test "of a repeated block, what repeats it does not count" do
+  test "frames that repeat a block do not count" do
     ours = "#{Profile::Stacks::OURS}/puma_tuner/block/repetition.rb"
     assert_equal ["Work#go"], relevant("Child#profile > PumaTuner::Block::Repetition#call_often > Work#go", own: {"PumaTuner::Block::Repetition#call_often" => ours})
   end

@@ -21,7 +21,7 @@ class ConditionsTest < TunerTest
     Prove::Conditions.of(spent:, gauges:, began:, outcome:, own_cpu_ns:, cores_count: 2, fingerprint:)
   end
 
-  test "what the machine did beside server, generator and us" do
+  test "conditions tell what others on the machine used" do
     found = conditions(spent(cpu_ns: 6 * S, run_queue_wait_ns: 2 * S, busy_ns: 12 * S, stolen_ns: S, pressure_ns: 5 * S), own_cpu_ns: S)
     assert_in_delta 0.25, found["run_queue_wait_ratio"]
     assert_in_delta 0.2, found["foreign_cpu_ratio"] # 12 - 6 - 1 - 1 of 20
@@ -37,14 +37,14 @@ class ConditionsTest < TunerTest
     refute_includes conditions(outcome: outcome(latency: nil)), "in_flight_ratio"
   end
 
-  test "what the machine does not tell is left out" do
+  test "conditions that the machine does not tell are left out" do
     found = conditions(spent(cpu_ns: nil, stolen_ns: nil, pressure_ns: nil, throttled_count: nil))
     assert_empty found.keys & %w[run_queue_wait_ratio foreign_cpu_ratio stolen_ratio pressure_ratio throttled_count]
   end
 
   def yjit(ruby, flags, gauges) = conditions(gauges: [gauges], fingerprint: {[:yjit, nil] => "on", [:ruby, nil] => "ruby #{ruby}", [:ruby, "flags"] => flags})["yjit_code_ratio"]
 
-  test "how full YJIT's memory is, by version and flag" do
+  test "conditions tell how full YJIT's memory is, by version and flag" do
     mib = Units::MIB
     assert_in_delta 0.9, yjit("3.3.8", "", {code_bytes: 43.2 * mib, yjit_bytes: 200 * mib}), 0.001
     assert_in_delta 0.5, yjit("3.4.5", "", {code_bytes: 20 * mib, yjit_bytes: 64 * mib}), 0.001
@@ -53,7 +53,7 @@ class ConditionsTest < TunerTest
     refute_includes conditions(fingerprint: {[:yjit, nil] => "off"}), "yjit_code_ratio"
   end
 
-  test "of YJIT, what the process tells that has most, and the least code of any" do
+  test "conditions take YJIT's figures from the process with the most, and the least code of any" do
     workers = [{code_bytes: 8, yjit_bytes: 24, compiled_count: 100, invalidated_count: 7}, {code_bytes: 6, yjit_bytes: 30, compiled_count: 120, invalidated_count: 2}]
     found = conditions(gauges: workers)
     assert_equal [8, 6, 30, 120, 7], found.values_at("yjit_code_bytes", "yjit_code_least_bytes", "yjit_bytes", "yjit_compiled_count", "yjit_invalidated_count")

@@ -17,7 +17,7 @@ class DeclarationCheckTest < TunerTest
 
   def refused(...) = assert_raises(PumaTuner::UsageError) { difference(...).ensure_declared }.message
 
-  test "what was declared may differ" do
+  test "a declared factor may differ" do
     assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on"}).ensure_declared
     assert_nil difference({"gem.json" => "2.8.1"}, {[:gem, "json"] => "2.8.1", [:extension, "json/ext/parser.so"] => "json-2.8.1"}).ensure_declared
     assert_nil difference({"topology" => "1x3"}, {[:puma, "max_threads"] => "3"}).ensure_declared
@@ -53,7 +53,7 @@ class DeclarationCheckTest < TunerTest
     end
   end
 
-  test "what is there in one only is a difference" do
+  test "a fact that only one variant has is a difference" do
     assert_match(/gem rack/, refused({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3.2.8"}))
   end
 
@@ -77,7 +77,7 @@ class DeclarationCheckTest < TunerTest
     assert_nil difference({"yjit" => "off"}, {}, baseline: {"yjit" => "off"}).ensure_declared
   end
 
-  test "what is allowed may differ" do
+  test "an allowed fact may differ" do
     assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: Factors.allowed(["gem rack"])).ensure_declared
     assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, nil]]).ensure_declared
     assert_match(/gem rack/, refused({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, "json"], [:extension, nil]]))

@@ -26,7 +26,7 @@ class ProofDisturbanceTest < TunerTest
     disturbance.summary(found, primary: "throughput", level_ratio: 0.95)
   end
 
-  test "what hits both variants alike voids nothing, however much it is" do
+  test "a disturbance that hits both variants alike voids nothing, however large it is" do
     assert_empty void_rounds([[0.5, 0.45], [0.0, 0.05], [0.3, 0.3], [0.4, 0.38], [0.6, 0.6]])
   end
 
@@ -40,7 +40,7 @@ class ProofDisturbanceTest < TunerTest
     assert_empty void_rounds([[0.0, 0.3], [0.02, 0.3], [0.0, 0.28], [0.01, 0.33], [0.0, 0.3], [0.01, 0.31]])
   end
 
-  test "what is usual is not known of fewer than five rounds" do
+  test "fewer than five rounds are too few to tell an outlier" do
     assert_empty void_rounds([[0.0, 0.4], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
   end
 
@@ -78,7 +78,7 @@ class ProofDisturbanceTest < TunerTest
     assert_operator unrelated.quiet_effect_ratio, :>, 0.02
   end
 
-  test "of few rounds, and where nothing is known, it says no more than that" do
+  test "few rounds give the taken share alone" do
     assert_nil summary([[0.1, 0.1]] * 3).explained_ratio
     unknown = trials([[0.1, 0.1]]).map { |trial| trial.with(conditions: {}) }
     assert_nil disturbance.summary(unknown, primary: "throughput", level_ratio: 0.95)

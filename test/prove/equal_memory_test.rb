@@ -27,7 +27,7 @@ class EqualMemoryTest < TunerTest
     assert_equal({"pss" => 1.0, "rss" => 1.0}, found["b"])
   end
 
-  test "without all curves, it is what each had in the end" do
+  test "memory is what each variant had in the end where a curve is missing" do
     found = memory(trial("a", [[0, 50, 70], [10, 60, 80]], {"pss" => 61, "rss" => 81, "p50" => 1}), trial("b", [], {"rss" => 90}))
     assert_equal({"a" => {"pss" => 61, "rss" => 81}, "b" => {"rss" => 90}}, found)
   end

@@ -32,7 +32,7 @@ class ExpectationsTest < TunerTest
     assert_nil judged("p99 <= 0.9").first.reason
   end
 
-  test "of several looks, each has its part of the 5%, whichever metric is asked of" do
+  test "several interim looks share the 5%, whichever metric is asked for" do
     looks = PumaTuner::Prove::Looks.stepwise([8, 16, 32])
     trials = PumaTuner::Prove::Rounds.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(8), trial_runner: FakeRunner.new(factor: 1.5), random: Random.new(1)).call
     found = PumaTuner::Prove::Judge.new(variants: VARIANTS, trials:, primary: "throughput", looks:).call(**FACTS)
@@ -40,7 +40,7 @@ class ExpectationsTest < TunerTest
     assert_operator found.comparison("recommended", "p99").ratio.high, :>, verdict.comparison("recommended", "p99").ratio.high
   end
 
-  test "of a variant that fails clearly more, nothing good is shown" do
+  test "nothing good is shown of a variant that fails clearly more often" do
     failure = PumaTuner::Prove::Failure.new(variant: "recommended", attempts_count: 6, all_count: 14, reason: "2 of 10 responses had an unexpected status (500: 2)", clearly_more: true)
     found = Expectations.parse(["throughput >= 1.4", "p99 not worse"]).judge(verdict.with(failures: [failure]))
     assert_equal [false, false], found.map(&:shown)
@@ -53,7 +53,7 @@ class ExpectationsTest < TunerTest
     assert_match(/\Ait is worse; the .* interval is/, in_words(judged("throughput better", factor: 0.5).first.reason))
   end
 
-  test "not worse is equivalent, better, or worse by nothing that matters" do
+  test "\"not worse\" holds when the variant is equivalent, better, or worse within the margin" do
     assert_equal [true, true, true], shown("throughput not worse", "p50  not worse", "pss not worse")
     assert_equal [true, true], shown("throughput not worse", "p50 not worse", factor: 0.995)
     assert_equal [false, false], shown("throughput not worse", "p50 not worse", factor: 0.97)
@@ -76,7 +76,7 @@ class ExpectationsTest < TunerTest
     assert_match(/gc_per_request of recommended could not be compared/, in_words(judged("gc_per_request better").first.reason))
   end
 
-  test "what is not understood is refused with what is" do
+  test "an expectation that is not understood is refused, with the forms that are" do
     ["throughput", "throughput > 1.2", "throughput >= fast", "p99better", ""].each do |text|
       assert_match(/METRIC not worse/, assert_raises(PumaTuner::UsageError) { Expectations.parse([text]) }.message)
     end
@@ -91,7 +91,7 @@ class ExpectationsTest < TunerTest
     assert_match(/iterations, which is not measured; there is throughput/, refused["iterations better"])
   end
 
-  test "nothing expected is nothing to judge" do
+  test "nothing is judged without an expectation" do
     assert_empty judged
   end
 end

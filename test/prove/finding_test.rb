@@ -15,7 +15,7 @@ class FindingTest < TunerTest
     assert TuningFixture.verdict_of_the_same.findings.first.same_settings
   end
 
-  test "how many rounds it takes to show anything stands beside what there is" do
+  test "a finding has the rounds that significance takes beside those there were" do
     needed = TuningFixture.verdict.rounds_needed
     assert_equal [6, 7, true, false], [needed.interval_count, needed.others_count, needed.intervals, needed.others_enough]
     assert ProofFixture.gems.rounds_needed.others_enough

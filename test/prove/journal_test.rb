@@ -19,7 +19,7 @@ class JournalTest < TunerTest
 
   def journal(plan: {"seed" => 1}, resume: false) = Journal.new(@path, plan:, resume:)
 
-  test "what was kept comes back as it was" do
+  test "kept rounds come back as they were" do
     first = journal
     first.keep(attempt(0, void_reason: "no"))
     first.keep(attempt(0))
@@ -64,7 +64,7 @@ class JournalTest < TunerTest
     assert_match(/b is not what it was in the rounds that are kept: gem json was 2\.7\.2, and is 2\.8\.1 now/, error.message)
   end
 
-  test "nothing to resume is a mistake" do
+  test "resuming without a journal is a usage error" do
     assert_match(/nothing to resume/, assert_raises(PumaTuner::UsageError) { journal(resume: true) }.message)
     File.write(@path, "{}\n[{\"variant\": 1}]\n")
     assert_raises(PumaTuner::UsageError) { journal(plan: {}, resume: true) }

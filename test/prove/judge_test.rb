@@ -36,7 +36,7 @@ class JudgeTest < TunerTest
     assert found.agreed?
   end
 
-  test "no difference, and an interval inside two percent, is equivalent" do
+  test "an interval inside two percent is equivalent" do
     assert_equal :equivalent, comparison("throughput", factor: 1.0).outcome
     assert_equal :equivalent, comparison("pss", factor: 1.5).outcome
   end
@@ -150,7 +150,7 @@ class JudgeTest < TunerTest
     assert_equal [:better, nil, 1], [once.comparison("recommended", "throughput").outcome, once.failing("recommended"), once.failures.sum(&:attempts_count)]
   end
 
-  test "what fails as often as the baseline does is told, and judged by its good rounds" do
+  test "a variant that fails as often as the baseline is judged by its good rounds" do
     found = verdict_of_failing(18, {"today" => [0, 2, 4, 6], "recommended" => [1, 3, 5, 7]})
     assert_equal [["today", 4, false], ["recommended", 4, false]], found.failures.map { |one| [one.variant, one.attempts_count, one.clearly_more] }
     assert_equal :better, found.comparison("recommended", "throughput").outcome
@@ -171,7 +171,7 @@ class JudgeTest < TunerTest
     refute verdict.cells.first.estimates.key?("boot")
   end
 
-  test "what the trials tell besides is told of their variant" do
+  test "remarks of trials stand with their variant" do
     budget = ->(round) { PumaTuner::Probe::Budget.zero.with(wall_ns: 100 + round, cpu_ns: 50, io_ns: (round == 3) ? nil : 7) }
     warmup = ->(steady) { PumaTuner::Load::Warmup.new(steady:, reason: nil, windows_count: 3, duration_ns: 1, requests_count: 1, cpu_per_request_ns: []) }
     facts = lambda do |variant, round|
@@ -185,7 +185,7 @@ class JudgeTest < TunerTest
     assert_equal [{"topology" => "2x3"}, "2x3"], [recommended.factors, recommended.topology.to_s]
   end
 
-  test "what is not declared is seen: the topology" do
+  test "the topology is taken from what ran" do
     variants = %w[today recommended].map { |name| PumaTuner::Prove::Variant.new(name:) }
     same = ->(_variant, _round) { {fingerprint: {[:puma, "topology"] => "1x5"}} }
     changing = ->(_variant, round) { {fingerprint: {[:puma, "topology"] => "1x#{round + 1}"}} }
@@ -201,7 +201,7 @@ class JudgeTest < TunerTest
     assert_raises(ArgumentError) { PumaTuner::Prove::Judge.new(variants: VARIANTS, trials: [], primary: "speed", looks: Looks.fixed(6)) }
   end
 
-  test "without a round nothing is said" do
+  test "no comparison is made without a round" do
     found = PumaTuner::Prove::Judge.new(variants: VARIANTS, trials: [], primary: "throughput", looks: Looks.fixed(6)).call(**FACTS)
     assert_equal [0, [], [{}, {}]], [found.rounds_count, found.comparisons, found.cells.map(&:estimates)]
   end

@@ -39,7 +39,7 @@ class LooksTest < TunerTest
     refute looks.decided?(nil, 0.02)
   end
 
-  test "looks ascend" do
+  test "looks must ascend" do
     [[], [0, 5], [10, 10], [20, 10]].each { |counts| assert_raises(PumaTuner::UsageError, counts.inspect) { Looks.stepwise(counts) } }
   end
 end

@@ -34,7 +34,7 @@ class NoiseFloorTest < TunerTest
     assert_equal({"today" => 12}, asked.tally)
   end
 
-  test "few rounds claim little" do
+  test "few A/A rounds have no interval" do
     one = noise(rounds_count: 1).first
     assert_equal [nil, nil, nil], [one.ratio.level_ratio, one.sd_ratio, one.mde_ratio]
     assert_nil noise(rounds_count: 4, planned_rounds_count: 5).first.mde_ratio

@@ -34,7 +34,7 @@ class PairedValuesTest < TunerTest
     assert_equal [0, 2], found.trials("a").map(&:round)
   end
 
-  test "what one trial could not tell is not compared" do
+  test "a round in which one trial lacks the metric is not compared" do
     assert_nil pairs("p50", [[1, 2], [3, nil]])
     assert_nil pairs("p50", [])
     assert_equal [2, nil], values("p50", [[1, 2], [3, nil]]).values("b", "p50")

@@ -22,7 +22,7 @@ class PreparationTest < TunerTest
 
   def mistake(**factors) = assert_raises(UsageError) { ready(**factors) }.message
 
-  test "nothing declared is the command as it is" do
+  test "a variant without factors is the command as it is" do
     found = ready
     assert_equal [Gem.ruby, "-S", "puma", "config.ru"], found.command.words
     assert_nil found.topology
@@ -30,7 +30,7 @@ class PreparationTest < TunerTest
     assert_equal({"PATH" => "/bin"}, found.command.environment)
   end
 
-  test "environment and flags" do
+  test "a variant can set the environment and flags" do
     found = ready("env.A": "1", rubyopt: "--yjit-mem-size=64", environment: {"RUBYOPT" => "-w"}).command.environment
     assert_equal({"A" => "1", "RUBYOPT" => "-w --yjit-mem-size=64"}, found)
     assert_equal "1", ready(yjit: "on").command.environment["RUBY_YJIT_ENABLE"]
@@ -39,21 +39,21 @@ class PreparationTest < TunerTest
     refute_includes ready(yjit: "off", environment: {"RUBY_YJIT_ENABLE" => "1"}).command.environment, "RUBY_YJIT_ENABLE"
   end
 
-  test "Puma's options" do
+  test "a variant can set Puma's options" do
     found = ready(topology: "2x5", "puma.queue_requests": "false", config: "puma.rb")
     assert_equal Topology.parse("2x5"), found.topology
     assert_equal({"queue_requests" => "false", "config" => File.join(@folder, "puma.rb")}, found.puma_options)
     assert_equal({"threads" => "1:5", "workers" => "2"}, ready(threads: "1:5", workers: "2").puma_options)
   end
 
-  test "another app, another server, another Ruby" do
+  test "a variant can run another app, another server or another Ruby" do
     assert_equal File.join(@folder, "other.ru"), ready(app: "other.ru").command.words.last
     other = ready(command: "ruby server.rb -p {port}")
     assert_equal %w[ruby server.rb -p {port}], other.command.words
     assert other.other_server
   end
 
-  test "what is behind a name is part of what ran" do
+  test "the content of a named file is part of what ran" do
     refute_equal ready.facts.fetch([:file, "app"]), ready(app: "other.ru").facts.fetch([:file, "app"])
     assert_match(/\A\h{12}\z/, ready(config: "puma.rb").facts.fetch([:file, "config"]))
   end
@@ -63,7 +63,7 @@ class PreparationTest < TunerTest
     assert_match(/could not be started/, mistake(setup: "no-such-program"))
   end
 
-  test "what is not there is a mistake" do
+  test "a factor that names something missing is a usage error" do
     assert_match(/app=none.ru: there is no such file/, mistake(app: "none.ru"))
     assert_match(/app=none.ru: there is no such file/, mistake(app: "none.ru", command: "serve {port}"))
     assert_match(/config=none.rb/, mistake(config: "none.rb"))

@@ -15,7 +15,7 @@ class TimeLimitTest < TunerTest
     limit.fit(times, looks, noise_rounds_count:)
   end
 
-  test "what fits stays as it was planned" do
+  test "a plan that fits is not changed" do
     fitted = fit(240)
     assert_equal [TIMES, 12, []], [fitted.times, fitted.looks.rounds_max, fitted.remarks]
   end
@@ -26,7 +26,7 @@ class TimeLimitTest < TunerTest
     assert_equal ["to fit into the time, 6 rounds were planned instead of 12"], fitted.remarks.map { |remark| in_words(remark) }
   end
 
-  test "then the cause, then the load and the warm-up" do
+  test "the load for the cause is cut next, then the load and the warm-up" do
     assert_equal [0, 4.0, 6], fit(110).then { |fitted| [fitted.times.probe_s, fitted.times.duration_s, fitted.looks.rounds_max] }
     shorter = fit(75)
     assert_equal 6, shorter.looks.rounds_max
@@ -35,7 +35,7 @@ class TimeLimitTest < TunerTest
     assert_match(/trials were shortened: 2\.\d s of load, at most \d.* instead of 4\.0 s of load, at most 6\.0 s of warm-up, the cause looked for/, in_words(shorter.remarks[1]))
   end
 
-  test "what is too short for any interval says so" do
+  test "a time too short for any interval is reported" do
     fitted = fit(20)
     assert_operator fitted.looks.rounds_max, :<, 6
     assert_equal Prove::TimeLimit::DURATION_LEAST_S, fitted.times.duration_s

@@ -19,7 +19,7 @@ class ValidityChecksTest < TunerTest
     assert_nil broken({"foreign_cpu_ratio" => 0.02, "stolen_ratio" => 0, "throttled_count" => 0, "generator_cpu_ratio" => 0.2, "in_flight_ratio" => 0.98})
   end
 
-  test "wrong responses" do
+  test "wrong responses void a trial" do
     assert_match(/3 of 1000 responses had an unexpected status/, broken(outcome: outcome(unexpected_count: 3)))
     assert_match(/no request was answered/, broken(outcome: outcome(requests_count: 0)))
   end

@@ -32,11 +32,11 @@ class AdviceWordsTest < TunerTest
     assert_equal statement, PumaTuner::Statement.from_document(JSON.parse(JSON.generate(statement.to_document)))
   end
 
-  test "what an older file says in words is told as it is" do
+  test "sentences from older files are shown as they are" do
     assert_equal "raise the pool", Report::AdviceWords.words(PumaTuner::Statement.from_document("raise the pool"))
   end
 
-  test "what a newer version says is told by its name" do
+  test "statements of newer versions are shown by name" do
     assert_equal "more cores", words(:more_cores)
   end
 

@@ -28,7 +28,7 @@ class ReportCauseTest < TunerTest
       sentence({wall: 112, cpu: 90, io: 20}, {wall: 98, cpu: 78, io: 18})
   end
 
-  test "what was added is told like what was saved" do
+  test "added time is told like saved time" do
     assert_equal "Of 10.0 µs added per request (100 µs to 110 µs), 9.00 µs are gc (runs the garbage collector).",
       sentence({wall: 100, cpu: 90, gc: 5}, {wall: 110, cpu: 91, gc: 14})
   end

@@ -22,7 +22,7 @@ class ReportColumnsTest < TunerTest
     assert_equal ["  abc  123", "  abc 123"], [rows.call(10), rows.call(9)]
   end
 
-  test "colour takes no room" do
+  test "colour does not count in a column's width" do
     paint = Paint.new(true)
     plain = (Columns.new(["", "n"]) << ["today", "12"] << ["b", "3"]).lines
     painted = (Columns.new(["", "n"]) << [paint.call("today", :bold, :green), "12"] << ["b", paint.call("3", :dim)]).lines

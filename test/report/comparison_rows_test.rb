@@ -32,7 +32,7 @@ class ReportComparisonRowsTest < TunerTest
     assert_match(/^  CPU per request +498 µs +434 µs +0\.871x \(0\.868–0\.874\) +0\.5% +better$/, PumaTuner::Report.render(ProofFixture.gems, format: :text))
   end
 
-  test "what was measured and not compared is there, and what was not measured is not" do
+  test "metrics that were measured have a row, compared or not" do
     verdict = ProofFixture.gems.then { |found| found.with(comparisons: found.comparisons.reject { |one| one.metric == "boot" }) }
     boot = rows(verdict).rows.find { |found| found.metric.name == "boot" }
     assert_equal ["-", nil, "not compared"], boot.to_h.values_at(:ratio, :outcome, :words)
@@ -52,13 +52,13 @@ class ReportComparisonRowsTest < TunerTest
     assert_includes notes(TuningFixture.verdict), "with the 96% interval over paired rounds, and whether the prediction lies inside it."
   end
 
-  test "that others are corrected for multiple comparisons is told, and whom it cost the outcome" do
+  test "a note says that the others are corrected for multiple comparisons, and which lost their outcome by it" do
     assert_includes notes, "corrected for multiple comparisons (Holm)."
     assert_includes notes, "Not shown although the interval excludes 1: p99. With this many metrics, one may do so by chance (adjusted p 0.16)."
     refute_includes notes(changed(adjusted_p_value: nil)), "Holm"
   end
 
-  test "that there are too few rounds for so many metrics is told" do
+  test "a note says when the rounds are too few for that many metrics" do
     assert_includes notes(TuningFixture.verdict), "With this many metrics, significance takes at least 7 rounds."
     refute_includes notes, "it takes"
   end

@@ -12,7 +12,7 @@ class ReportEndpointGroupsTest < TunerTest
     assert_in_delta 112 * 1_000_000, groups(3).last.p50_ns, 8 * 1_000_000
   end
 
-  test "where all fit, none is left over" do
+  test "all endpoints are shown where they fit" do
     assert_equal TuningFixture::ENDPOINTS.map(&:first), groups(5).map(&:name)
   end
 end

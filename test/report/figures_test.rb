@@ -10,7 +10,7 @@ class ReportFiguresTest < TunerTest
 
   def duration(ns) = PumaTuner::Units.duration(ns)
 
-  test "thousands are set apart" do
+  test "thousands have a separator" do
     assert_equal %w[0 999 1,000 1,234,567 -], [0, 999, 1_000, 1_234_567, nil].map { |number| Figures.count(number) }
   end
 
@@ -27,7 +27,7 @@ class ReportFiguresTest < TunerTest
     assert_equal "50 (50)", Figures.with_range(estimate(50, 50, 50), &:to_s)
   end
 
-  test "unknown is a dash" do
+  test "an unknown figure is a dash" do
     assert_equal %w[- - - - - -], [Figures.with_range(nil, &:to_s), Figures.range(nil, &:to_s), Figures.ratio(nil), Figures.share(nil), Figures.error(nil), Figures.mib(nil)]
   end
 

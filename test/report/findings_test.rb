@@ -15,28 +15,28 @@ class ReportFindingsTest < TunerTest
 
   def ratio(value, low, high, level_ratio: 0.95) = PumaTuner::Stats::Estimate.new(value:, low:, high:, level_ratio:, samples_count: 12)
 
-  test "what is better, and by how much" do
+  test "a better variant is named with its ratio" do
     assert_equal "json 2.8.1 (gem.json=2.8.1) is better than json 2.7.2 (gem.json=2.7.2) in requests/s: 1.142x (1.131–1.153), " \
       "98% interval of 12 paired rounds.", findings.sentence
     assert_equal "json 2.8.1 is better than json 2.7.2 in requests/s", findings.title
   end
 
-  test "what is worse" do
+  test "a worse variant is named as such" do
     assert_includes findings(ratio: ratio(0.9, 0.88, 0.92), outcome: :worse).sentence, "is worse than json 2.7.2 (gem.json=2.7.2) in requests/s: 0.90x (0.88–0.92)"
   end
 
-  test "what is equivalent says within what" do
+  test "an equivalent variant is named with the margin" do
     assert_match(/\A.* and .* are equivalent in requests\/s: 1\.001x .*, inside 1 ± 2\.0%\.\z/, findings(ratio: ratio(1.001, 0.995, 1.006), outcome: :equivalent).sentence)
   end
 
-  test "where nothing was shown stands what would have been" do
+  test "the minimum detectable effect stands where no difference was shown" do
     sentence = findings(ratio: ratio(1.004, 0.98, 1.03), outcome: :not_shown).sentence
     assert_match(/\ANo difference shown between /, sentence)
     assert_includes sentence, "Minimum detectable effect: a change of 1.2% (80% power)."
     refute_includes findings(ratio: ratio(1.0, 0.9, 1.1), mde_ratio: nil, outcome: :not_shown).sentence, "detectable"
   end
 
-  test "of too few rounds nothing is claimed" do
+  test "too few rounds claim nothing" do
     sentence = findings(ratio: ratio(1.2, 1.1, 1.3, level_ratio: nil), outcome: :not_shown).sentence
     assert_includes sentence, "1.20x (1.10–1.30), range of 12 paired rounds. So few rounds show nothing"
   end

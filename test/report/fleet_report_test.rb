@@ -9,15 +9,15 @@ class FleetReportTest < TunerTest
 
   def render(format, **others) = PumaTuner::Report.render(FleetFixture.comparison(**others), format:)
 
-  test "as text: story 3's table, the mix, and the services" do
+  test "the text has the table, the mix and the services" do
     assert_golden "fleet.txt", render(:text)
   end
 
-  test "as Markdown, where names are no markup" do
+  test "the Markdown escapes names" do
     assert_golden "fleet.md", render(:markdown)
   end
 
-  test "without intervals, mix and warnings there are figures all the same" do
+  test "figures are shown without intervals, mix and warnings" do
     text = render(:text, mix: nil, warnings: [], blocks_count: 1, block_s: 15, rows: FleetFixture.rows.map { |row| row.with(ratio: nil, adjusted: nil, outcome: nil) })
     assert_match(/^  p99 +549 ms +445 ms +-19% +- +-$/, text)
     assert_match(/with no interval/, text)
@@ -25,7 +25,7 @@ class FleetReportTest < TunerTest
     assert_match(/1 block of 15\.0 s/, text)
   end
 
-  test "as one page of HTML, with a chart, everything escaped, and the document inside" do
+  test "the page has a chart, everything escaped, and the document inside" do
     page = render(:html)
     assert_includes page, "<title>Fleet: {yjit=&quot;off&quot;} against {yjit=&quot;on&quot;} – PumaTuner</title>"
     assert_includes page, "POST /&lt;b&gt;carts&lt;/b&gt;"

@@ -25,7 +25,7 @@ class ReportGridTest < TunerTest
     assert_equal %w[1x5 2x5], grids.first.forecasts.map { |forecast| forecast.topology.to_s }
   end
 
-  test "what all have in common is left out of the words, but for the load" do
+  test "forecasts are named by what differs among them, and by their load" do
     assert_equal "10 connections", Grid.of(sweep(forecast("1x5", 100))).first.words
     thinking = Model::Arrivals.closed(1, think_ns: 2_000 * MS)
     assert_equal "1 connection, 2.00 s of think time", Grid.of(sweep(forecast("1x5", 100, arrivals: thinking))).first.words
@@ -40,7 +40,7 @@ class ReportGridTest < TunerTest
     assert_equal ["1x5", "lowest p99"], [loop.best.topology.to_s, loop.best_word]
   end
 
-  test "what has no steady state is never the best" do
+  test "a setting without a steady state is never the best" do
     grid = Grid.of(sweep(unsteady("1x5", "too much"))).first
     assert_nil grid.best
     assert_empty grid.steady
@@ -72,7 +72,7 @@ class ReportGridTest < TunerTest
     assert_equal 1, grids.size
   end
 
-  test "what the recording saw is told" do
+  test "the recording's own figures stand beside the forecasts" do
     forecasts = [forecast("1x5", 100), set(forecast("1x5", 100), timeslice_ms: 10), forecast("1x5", 100, arrivals: open_loop(50))]
     grids = Grid.of(sweep(*forecasts, forecast("1x8", 100)))
     assert_equal ["as recorded", nil, nil], grids.map(&:recorded)

@@ -23,7 +23,7 @@ class ReportHowMeasuredTest < TunerTest
     assert_equal ["json 2.7.2 and json 2.8.1: p99 rests on less than 1000 requests a trial: make the load longer"], how(ProofFixture.gems(cells:)).remarks
   end
 
-  test "when it might be decided, by what, and why it stopped" do
+  test "the methodology tells when the proof could be decided, by what, and why it stopped" do
     assert_equal "By requests/s after 6, 9 and 12 rounds with an interval of 98.2% each time, declared beforehand; equivalent: inside 1 ± 2.0%.",
       how.table["decided"]
     assert_equal "all 12 planned rounds were run", how.table["stopped"]
@@ -52,7 +52,7 @@ class ReportHowMeasuredTest < TunerTest
     assert_empty how(ProofFixture.blocks).section.blocks.grep(PumaTuner::Report::Blocks::Table)
   end
 
-  test "what is not known is left out" do
+  test "unknown facts are left out" do
     bare = ProofFixture.gems(load: nil, machine: nil, looks: [], level_ratio: nil, trials: [], noise: [], stopped_because: nil, started_at: nil)
     assert_equal %w[rounds void], how(bare).table.keys
     assert_empty how(bare).unsteady

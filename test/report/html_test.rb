@@ -116,7 +116,7 @@ class ReportHtmlTest < TunerTest
     assert_includes page, '<h3 class="load">With 300 requests/s (bursty, 4 at a time)</h3>'
   end
 
-  test "what has no steady state shows no number, in the map and in the table, and its reason below" do
+  test "a setting without a steady state has no numbers, and its reason stands below" do
     page = markup(html(TuningFixture.wide_sweep))
     assert_match(%r{class="unsteady today" title="1x5: 300 requests/s arrive, and 247 can be served">no steady state}, page)
     row = page.scan(%r{<tr class="today">.*?</tr>}m).last
@@ -124,7 +124,7 @@ class ReportHtmlTest < TunerTest
     assert_includes page, "No steady state: 1x1: 300 requests/s arrive, and 96.4 can be served."
   end
 
-  test "without any steady state there is neither a bar nor a formula" do
+  test "neither bars nor formulas are shown without any steady state" do
     page = markup(html(TuningFixture.sweep(loads: [PumaTuner::Model::Arrivals.open(2_000)])))
     refute_match(/simulated-budgets|class="bar"|Amdahl/, page)
     assert_equal 16 * 2, page.scan(">no steady state").size
@@ -144,7 +144,7 @@ class ReportHtmlTest < TunerTest
     assert_includes markup(html(sweep)), '<span class="unseen">share of the time</span>'
   end
 
-  test "that the model misses what it was made from stands before all else, and is marked" do
+  test "a model that misses its own recording is reported before all else, and marked" do
     [TuningFixture.tuning_without_trust, TuningFixture.sweep.with(self_check: TuningFixture.self_check)].each do |value|
       page = markup(html(value))
       assert_match(%r{<dl class="summary">\s*<div class="beware"><dt>Beware</dt><dd>The model does not reproduce the recording at 1x8}, page)
@@ -200,7 +200,7 @@ class ReportHtmlTest < TunerTest
     assert_in_delta 100 * 4_640 / 5_300.0, ends.last, 0.2
   end
 
-  test "what ran is told where it differs, and folded where it does not" do
+  test "facts of what ran are shown where they differ, and folded where they do not" do
     page = markup(html(ProofFixture.gems))
     assert_match(%r{<th scope="row">gem json</th>\s*<td>2.7.2</td>\s*<td>2.8.1</td>}, page)
     assert_match(%r{<details>\s*<summary>14 facts that are the same in all variants</summary>}, page)
@@ -286,7 +286,7 @@ class ReportHtmlTest < TunerTest
     assert_equal 8, page[%r{<figure id="thread-budgets">.*?</figure>}m].scan('class="bar"').size
   end
 
-  test "who held the GVL is a matrix with shaded cells, and all of them together last" do
+  test "holders of the GVL are a matrix with shaded cells, with all of them together last" do
     figure = markup(html)[%r{<figure id="gvl-holders">.*?</figure>}m]
     assert_equal 8, figure.scan('<tr class="waiter').size
     assert_match(%r{<tr class="waiter all">\s*<th scope="row">all</th>}, figure)
@@ -304,7 +304,7 @@ class ReportHtmlTest < TunerTest
     refute_match(/pool in lock|gc in gvlwait|before Puma ms/, html(TuningFixture.observation_without_extension.with(endpoints: health)))
   end
 
-  test "that parts sum to the wall time, as they do by construction, is not told as if it proved anything" do
+  test "the page does not present the sum of the parts as evidence" do
     refute_match(/sum to its wall time/, html)
   end
 

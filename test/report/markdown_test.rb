@@ -9,7 +9,7 @@ class ReportMarkdownTest < TunerTest
 
   def markdown(value) = PumaTuner::Report.render(value, format: :markdown)
 
-  test "a whole tuning" do
+  test "the Markdown of a whole tuning" do
     assert_golden "tuning.md", markdown(TuningFixture.tuning)
   end
 
@@ -34,7 +34,7 @@ class ReportMarkdownTest < TunerTest
     assert_golden "sweep_of_three_loads.md", markdown(TuningFixture.wide_sweep)
   end
 
-  test "a verdict" do
+  test "the Markdown of a verdict" do
     assert_golden "verdict.md", markdown(TuningFixture.verdict)
   end
 

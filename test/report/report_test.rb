@@ -9,7 +9,7 @@ require_relative "fleet_fixture"
 class ReportTest < TunerTest
   Report = PumaTuner::Report
 
-  test "there are four formats" do
+  test "reports have four formats" do
     assert_equal %i[text html markdown json], Report.formats
   end
 

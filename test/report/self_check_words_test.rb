@@ -34,7 +34,7 @@ class SelfCheckWordsTest < TunerTest
     assert_equal "p50 3.00 ms simulated, 1.00 ms recorded (+20%)", Words.figure(figure("p50"))
   end
 
-  test "what an older file says in words is told as it is, and what a newer one says by its name" do
+  test "sentences from older files are shown as they are, and statements of newer ones by name" do
     assert_equal "caches are cold", Words.cause(PumaTuner::Statement.from_document("caches are cold"))
     assert_equal "cold caches", Words.cause(PumaTuner::Statement.of(:cold_caches))
   end

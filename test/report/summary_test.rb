@@ -35,7 +35,7 @@ class ReportSummaryTest < TunerTest
     assert_includes points(far)["Proven"], "predicted 3.00x, outside that interval"
   end
 
-  test "how much of the machine others took is told where it is much" do
+  test "the summary tells how much of the machine others took where it is much" do
     told = lambda do |ratio|
       disturbed = PumaTuner::Prove::Disturbed.new(taken_ratio: PumaTuner::Stats::Estimate.of_range([ratio]), again_count: 0, explained_ratio: nil, quiet_effect_ratio: nil)
       points(TuningFixture.tuning(verdict: TuningFixture.verdict.with(disturbed:)))["Proven"]
@@ -49,11 +49,11 @@ class ReportSummaryTest < TunerTest
     assert_equal ["Nothing: recommended: it fell.", "Nothing: the proof was left out."], [unproven, TuningFixture.tuning(verdict: nil)].map { |tuning| points(tuning)["Proven"] }
   end
 
-  test "no difference shown is not called equivalent" do
+  test "\"no difference shown\" is not called equivalent" do
     assert_includes points(TuningFixture.tuning)["Proven"], "no difference shown: CPU per request."
   end
 
-  test "of several variants each expectation says of which, once" do
+  test "an expectation names its variant, once, where there are several" do
     wanted = ["p50 better", "yjit=on threads=8: p50 better"].zip(["yjit=on threads=5", "yjit=on threads=8"])
       .map { |text, variant| PumaTuner::Prove::Expectation.new(text:, variant:, shown: true, reason: nil) }
     assert_equal "p50 better of yjit=on threads=5 is shown; yjit=on threads=8: p50 better is shown.",
@@ -94,7 +94,7 @@ class ReportSummaryTest < TunerTest
     refute_match(/Remark: Go/, text)
   end
 
-  test "what is assumed is said with what the model makes of it" do
+  test "the what-ifs are named with what the model makes of them" do
     told = points(TuningFixture.tuning(sweep: TuningFixture.sweep.with(what_if: ["traffic*2", "yjit=1.2"])))
     assert_operator told["Found"], :end_with?, "By the model and assuming traffic*2 and yjit=1.2, the GVL limits it."
   end
@@ -109,7 +109,7 @@ class ReportSummaryTest < TunerTest
     assert_empty points(TuningFixture.sweep)
   end
 
-  test "of several variants each has its primary metric told, and no more" do
+  test "each of several variants has its primary metric told, and no more" do
     proven = points(ProofFixture.factorial)["Proven"]
     assert_equal 5, proven.scan("is better than yjit=on threads=3 in requests/s").size
     refute_includes proven, "Beside it"

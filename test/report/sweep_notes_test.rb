@@ -8,12 +8,12 @@ class ReportSweepNotesTest < TunerTest
 
   def notes(**fields) = PumaTuner::Report::SweepNotes.new(sweep(forecast("1x5", 100)).with(**fields))
 
-  test "what is assumed is said, and nothing where nothing is" do
+  test "the what-ifs are named, where there are any" do
     assert_equal "Assumed, and not measured: traffic*2; cpu(GET /)*0.5.", notes(what_if: ["traffic*2", "cpu(GET /)*0.5"]).assumed
     assert_nil notes.assumed
   end
 
-  test "how far earlier forecasts missed is said by metric, with how many checks it rests on" do
+  test "the past error is told by metric, with the number of checks" do
     past_error = {"throughput" => 0.0312, "p50" => 0.004, "p99" => 0.061, "checks_count" => 1}
     assert_equal "Forecasts of this app have missed by about 3% in throughput, 0.4% in p50 and 6% in p99 (1 check); the intervals contain that.",
       notes(past_error:).past_error

@@ -13,7 +13,7 @@ class ReportTextTest < TunerTest
     (1..count).map { |number| ["GET /api/v2/organizations/:organization_id/reports/#{number}.json", 2_000 - number * 10, *TuningFixture::ENDPOINTS[number % 5].drop(2)] }
   end
 
-  test "a whole tuning in single mode" do
+  test "the text of a whole tuning in single mode" do
     assert_golden "tuning.txt", text(TuningFixture.tuning)
   end
 
@@ -33,12 +33,12 @@ class ReportTextTest < TunerTest
     refute_match(/^GVL|^Background/, output)
   end
 
-  test "where nothing is left out nothing more is promised" do
+  test "the text promises nothing more where nothing is left out" do
     [TuningFixture.advice_list, TuningFixture.workload].each { |value| refute_includes text(value, verbose: false), "There is more" }
     refute_includes text(TuningFixture.tuning), "There is more"
   end
 
-  test "a tuning without a proof" do
+  test "the text of a tuning without a proof" do
     assert_golden "tuning_without_verdict.txt", text(TuningFixture.tuning(verdict: nil))
   end
 
@@ -114,7 +114,7 @@ class ReportTextTest < TunerTest
     refute_match(/-w 1/, output)
   end
 
-  test "where nothing has a steady state only that is said" do
+  test "the text says only so where nothing has a steady state" do
     output = text(TuningFixture.sweep(workers: 1..1, threads: 1..2, loads: [PumaTuner::Model::Arrivals.open(2_000, kind: "even")]))
     assert_match(/^Predicted: workers x threads, with 2000 requests\/s \(even\)$/, output)
     assert_match(/^  1x1  no steady state$/, output)
@@ -127,20 +127,20 @@ class ReportTextTest < TunerTest
     assert_golden "sweep_of_one_topology.txt", text(TuningFixture.sweep(workers: 1..1, threads: 5..5, loads:))
   end
 
-  test "a workload of an open loop" do
+  test "the text of a workload of an open loop" do
     arrivals = PumaTuner::Model::Arrivals.open(80)
     assert_includes text(TuningFixture.workload(arrivals:)), "Arrivals: open loop (poisson) of 80.0 requests/s, whatever the server does."
   end
 
-  test "a workload" do
+  test "the text of a workload" do
     assert_golden "workload.txt", text(TuningFixture.workload)
   end
 
-  test "a list of advice" do
+  test "the text of a list of advice" do
     assert_golden "advice_list.txt", text(TuningFixture.advice_list)
   end
 
-  test "a verdict" do
+  test "the text of a verdict" do
     assert_golden "verdict.txt", text(TuningFixture.verdict)
   end
 
@@ -209,11 +209,11 @@ class ReportTextTest < TunerTest
     refute_match(/[\e\a]/, text(ProofFixture.nasty("x\e]0;owned\a")))
   end
 
-  test "no advice at all is said" do
+  test "the text says when there is no advice" do
     assert_includes text(PumaTuner::Advise::AdviceList.new(advice: [])), "Nothing to say"
   end
 
-  test "of many rows the busiest are shown, and how many are left out" do
+  test "the busiest of many rows are shown, with the number left out" do
     output = text(TuningFixture.observation(endpoint_rows: many_endpoints(20)))
     assert_includes output, "all, 14 rows more among them"
     threads = (1..11).map { |number| TuningFixture.background.first.with(name: "thread #{number}") }

@@ -32,7 +32,7 @@ class ThreadLineTest < TunerTest
     assert_equal "t: cpu: - io: - gc: - gvlwait: -", ThreadLine.format("t", TuningFixture.budget(0, {}))
   end
 
-  test "what the form has no word for follows when one of it takes a percent" do
+  test "parts without a word in the one-line form follow when one takes a percent" do
     assert_equal "  also: lock 12.0% sleep 3.0% preempted 0.4%", ThreadLine.also(budget(lock: 0.12, sleep: 0.03, preempted: 0.004))
     assert_equal "  also: lock 1.0%", ThreadLine.also(budget(lock: 0.01))
     assert_nil ThreadLine.also(budget(lock: 0.009, sleep: 0.009))

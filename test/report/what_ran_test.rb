@@ -15,14 +15,14 @@ class ReportWhatRanTest < TunerTest
 
   def table(rows) = rows.map { |row| [row.key, *row.values] }
 
-  test "what differs is told of each, and what does not once" do
+  test "facts that differ are told of each variant, and the others once" do
     assert_equal [%w[gem.json 2.7.2 2.8.1]], table(ran.factors)
     assert_equal ["extension json/ext/generator", "extension json/ext/parser", "gem json"], ran.differing.map(&:key)
     assert_equal "on", ran.same["yjit"]
     assert_equal ProofFixture::FINGERPRINT.size, ran.differing.size + ran.same.size
   end
 
-  test "what only one has differs" do
+  test "a fact that only one variant has differs" do
     assert_equal [["gem bootsnap", nil, "1.18.0"]], table(ran({[:ruby, nil] => "3.4"}, {[:ruby, nil] => "3.4", [:gem, "bootsnap"] => "1.18.0"}).differing)
   end
 
@@ -30,14 +30,14 @@ class ReportWhatRanTest < TunerTest
     assert_equal [%w[program ruby nginx]], table(ran({[:ruby, nil] => "3.4", [:program, nil] => "ruby", [:yjit, nil] => "on"}, {[:program, nil] => "nginx"}).differing)
   end
 
-  test "of a variant that told nothing, nothing is known" do
+  test "a variant without a fingerprint is listed, and differs in nothing" do
     found = ran({[:ruby, nil] => "3.4"}, {})
     assert_equal ["json 2.8.1"], found.silent
     assert_empty found.differing
     assert_empty ran({}, {}).silent
   end
 
-  test "without factors and fingerprints there is nothing to tell" do
+  test "nothing is shown without factors and fingerprints" do
     cells = ProofFixture.gems.cells.map { |cell| cell.with(factors: {}, fingerprint: {}) }
     refute_predicate Report::Sections::Ran.new(Report::Contents.of(ProofFixture.gems(cells:))), :any?
   end

@@ -18,7 +18,7 @@ class ReportWorkNotesTest < TunerTest
     assert_empty notes(endpoint({lock: 0.2, pool: 0.004, gvl_wait: 0.1, gc_waited: 0.004})).facts
   end
 
-  test "what io was for is one sentence, of what is known" do
+  test "the kinds of io are told in one sentence" do
     told = notes(endpoint({io: 0.5, db: 0.25, redis: 0.004, http: 0.1, file: 0.0})).facts
     assert_equal ["Of io: 50.0% for a database and 20.0% for another HTTP server."], told
     older = endpoint({io: 0.5}).then { |each| each.with(budget: each.budget.with(db_ns: nil, redis_ns: nil, http_ns: nil, file_ns: nil)) }

@@ -5,14 +5,14 @@ require "test_helper"
 class AncovaTest < TunerTest
   Covariate = PumaTuner::Stats::Ancova
 
-  test "what the covariate explains is taken out" do
+  test "the covariate's effect is taken out" do
     a = Covariate.of((1..10).map { |x| [x.to_f, 2.0 * x + 1] })
     b = Covariate.of((5..14).map { |x| [x.to_f, 2.0 * x + 1.5] })
     assert_in_delta 0.5, b.difference(a), 1e-9
   end
 
   # Cochran's formula, worked out by hand: means 2 and 4 of x, 10 and 13 of y; slope 1 within both.
-  test "a known example" do
+  test "agrees with a known example" do
     a = Covariate.of([[1.0, 9.0], [2.0, 10.0], [3.0, 11.0]])
     b = Covariate.of([[3.0, 12.0], [4.0, 13.0], [5.0, 14.0]])
     assert_in_delta 1.0, b.difference(a), 1e-12

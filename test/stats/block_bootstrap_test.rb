@@ -11,7 +11,7 @@ class BlockBootstrapTest < TunerTest
     Bootstrap.of(values.size, random:, resamples_count:) { |weights| [values.zip(weights).sum { |value, weight| value * weight } / values.size] }.first
   end
 
-  test "of a mean it is Student's interval" do
+  test "is Student's interval for a mean" do
     random = Random.new(3)
     logs = Array.new(9) { 0.2 + normal(random) * 0.1 }
     ours = of_means(logs, resamples_count: 20_000).estimate
@@ -21,7 +21,7 @@ class BlockBootstrapTest < TunerTest
     assert_equal 9, ours.samples_count
   end
 
-  test "with days that differ and hours that hang together, it leaves the truth out about as often as it says" do
+  test "covers the truth about as often as it says where days differ and hours are correlated" do
     random = Random.new(5)
     carried = 0.0
     covered_count = 400.times.count do
@@ -35,7 +35,7 @@ class BlockBootstrapTest < TunerTest
     assert_in_delta 0.95, covered_count / 400.0, 0.04
   end
 
-  test "p-value and interval agree on 1" do
+  test "the p-value and the interval agree whether 1 is covered" do
     random = Random.new(7)
     60.times do
       result = of_means(Array.new(6) { 0.05 + normal(random) * 0.06 }, random:, resamples_count: 200)
@@ -43,7 +43,7 @@ class BlockBootstrapTest < TunerTest
     end
   end
 
-  test "too few blocks have no interval" do
+  test "gives no interval for too few blocks" do
     assert_nil of_means([0.1, 0.1, 0.1])
   end
 

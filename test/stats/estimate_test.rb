@@ -26,7 +26,7 @@ class EstimateTest < TunerTest
     end
   end
 
-  test "with few runs it holds that much at least" do
+  test "an interval of few runs covers at least as much as it says" do
     [2, 3].product([0.0, 0.01, 0.03, 0.3]).each do |runs_count, error_ratio|
       assert_includes 0.93..0.995, coverage_ratio(runs_count, error_ratio), "#{runs_count} runs"
     end

@@ -37,13 +37,13 @@ class HistogramTest < TunerTest
     end
   end
 
-  test "durations of zero count" do
+  test "durations of zero are counted" do
     histogram = Histogram.of([0, 0, 0, 5_000])
     assert_equal [4, 0], [histogram.count, histogram.quantile_ns(0.75)]
     assert_in_delta 5_000, histogram.quantile_ns(0.76), 80
   end
 
-  test "of nothing there is no quantile" do
+  test "an empty histogram has no quantile" do
     assert_nil Histogram.empty.quantile_ns(0.5)
   end
 

@@ -16,7 +16,7 @@ class HolmTest < TunerTest
     assert_adjusted [0.05, 0.08, 0.09, 0.09, 0.09], [0.01, 0.02, 0.03, 0.04, 0.05]
   end
 
-  test "ends at 1" do
+  test "adjusted p-values end at 1" do
     assert_adjusted [1.0, 1.0], [0.9, 0.6]
   end
 

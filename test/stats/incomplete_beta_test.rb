@@ -11,18 +11,18 @@ class IncompleteBetaTest < TunerTest
     (a..throws).sum { |count| (1..throws).to_a.combination(count).size * x**count * (1 - x)**(throws - count) }
   end
 
-  test "of whole numbers it is a sum of binomial chances" do
+  test "equals a binomial tail for whole numbers" do
     [[2, 3], [1, 1], [5, 1], [7, 9], [1, 12]].each do |a, b|
       [0.01, 0.3, 0.5, 0.77, 0.999].each { |x| assert_in_delta by_throws(x, a, b), IncompleteBeta.of(x, a, b), 1e-13, "I_#{x}(#{a}, #{b})" }
     end
   end
 
-  test "of halves it is an arc sine" do
+  test "equals the arc-sine law for halves" do
     # The arc-sine law: I_x(1/2, 1/2) = 2/pi asin(sqrt x).
     [0.001, 0.2, 0.5, 0.9].each { |x| assert_in_delta 2 / Math::PI * Math.asin(Math.sqrt(x)), IncompleteBeta.of(x, 0.5, 0.5), 1e-13 }
   end
 
-  test "turned over it is the rest" do
+  test "I_x(a, b) and I_1-x(b, a) add up to 1" do
     [[0.2, 3.5, 8], [0.9, 0.5, 200], [0.4999, 5_000, 5_000]].each do |x, a, b|
       assert_in_delta 1, IncompleteBeta.of(x, a, b) + IncompleteBeta.of(1 - x, b, a), 1e-12
     end

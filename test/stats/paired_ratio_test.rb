@@ -131,7 +131,7 @@ class PairedRatioTest < TunerTest
     end
   end
 
-  test "its spread is that of two, none of one, and zero of equals" do
+  test "its standard deviation is nil for one pair, and zero for equal pairs" do
     assert_in_delta Math.log(2) / Math.sqrt(2), PairedRatio.sd([1, 1], [1, 2]), 1e-9
     assert_nil PairedRatio.sd([1], [2])
     assert_equal 0, PairedRatio.sd([3] * 7, [4] * 7)

@@ -16,7 +16,7 @@ class PermutationTestTest < TunerTest
   end
 
   # Sums of +-1, +-2 and +-3: 4 of the 8 are 4 or more apart from 0.
-  test "a known distribution" do
+  test "agrees with a known distribution" do
     assert_in_delta 4.0 / 8, p_value([-1.0, 2.0, 3.0]), 1e-12
   end
 

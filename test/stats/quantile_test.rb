@@ -23,7 +23,7 @@ class QuantileTest < TunerTest
     assert_nil Quantile.of_counts({}, 0.5)
   end
 
-  test "of counts is the quantile of the samples counted" do
+  test "a quantile of counts is that of the samples counted" do
     random = Random.new(1)
     50.times do
       sorted = Array.new(random.rand(1..40)) { random.rand(1..12) }.sort

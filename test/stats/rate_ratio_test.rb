@@ -31,7 +31,7 @@ class RateRatioTest < TunerTest
     assert_in_delta 0.95, held.count(true) / 400.0, 0.035
   end
 
-  test "nothing over something is 0, something over nothing has no upper end" do
+  test "zero over something is 0, and something over zero has no upper end" do
     assert_equal 0.0, RateRatio.of([5, 0], [1, 1]).value
     assert_equal Float::INFINITY, RateRatio.of([0, 5], [1, 1]).high
     assert_nil RateRatio.of([0, 0], [1, 1])

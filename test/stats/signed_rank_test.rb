@@ -56,7 +56,7 @@ class SignedRankTest < TunerTest
     [-1, 1_000].each { |factor| assert_in_delta SignedRank.p_value(differences), SignedRank.p_value(differences.map { |one| one * factor }), 1e-12 }
   end
 
-  test "of nothing but zeros there is no doubt" do
+  test "differences of zero alone give a p-value of 1" do
     assert_equal [1.0, 1.0], [SignedRank.p_value([0, 0.0, 0]), SignedRank.p_value([])]
   end
 

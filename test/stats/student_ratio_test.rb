@@ -28,7 +28,7 @@ class StudentRatioTest < TunerTest
     assert_in_delta 1, there.low * back.high, 1e-12
   end
 
-  test "of one pair there is none" do
+  test "is nil for a single pair" do
     assert_nil StudentRatio.of([1], [2])
   end
 end

@@ -25,7 +25,7 @@ class StudentTTest < TunerTest
     end
   end
 
-  test "becomes normal" do
+  test "approaches the normal distribution" do
     [0.6, 0.9, 0.9999].each { |ratio| assert_in_delta StudentT.quantile(ratio, Float::INFINITY), StudentT.quantile(ratio, 1e7), 1e-4 }
   end
 

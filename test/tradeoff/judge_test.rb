@@ -10,7 +10,7 @@ class TradeoffJudgeTest < TunerTest
 
   def fronts(made) = made.points.select(&:pareto_optimal).map(&:variant)
 
-  test "what is better in nothing is not on the Pareto front, and what is clearly worse in both is dominated" do
+  test "a setting that is better in nothing is off the Pareto front, and one clearly worse in both is dominated" do
     made = judge({"off" => [1_000, 100], "on" => [600, 130], "waste" => [700, 160], "lean" => [900, 95]})
     assert_equal %w[lean on], made.pareto_front.map(&:variant)
     assert_equal ["waste"], made.points.select(&:dominated).map(&:variant) - ["off"]
@@ -51,7 +51,7 @@ class TradeoffJudgeTest < TunerTest
     assert_in_delta 4 * 130, none.estimated_bytes["on"] / PumaTuner::Units::MIB, 8
   end
 
-  test "of a cluster, memory is estimated by the workers that ran" do
+  test "memory of a cluster is estimated from the workers that ran" do
     made = judge({"off" => [1_000, 100], "on" => [600, 130]}, topology: "2x3", workers_count: 6)
     assert_in_delta 3 * 100, made.estimated_bytes["off"] / PumaTuner::Units::MIB, 8
   end
@@ -93,7 +93,7 @@ class TradeoffJudgeTest < TunerTest
     assert_equal made, PumaTuner::Document.parse(PumaTuner::Document.dump(made), "study", [:tradeoff])
   end
 
-  test "what to set is told as lines of an environment" do
+  test "the settings to take are printed as environment variables" do
     factors = {"yjit" => "on", "rubyopt" => "--yjit-mem-size=16", "preload" => "libjemalloc.so.2", "env.MALLOC_ARENA_MAX" => "2"}
     assert_equal ["RUBY_YJIT_ENABLE=1", 'RUBYOPT="--yjit-mem-size=16"', "LD_PRELOAD=libjemalloc.so.2", "MALLOC_ARENA_MAX=2"], PumaTuner::Tradeoff::Settings.lines(factors)
     assert_empty PumaTuner::Tradeoff::Settings.lines({"yjit" => "off", "topology" => "1x3"})

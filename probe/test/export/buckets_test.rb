@@ -44,7 +44,7 @@ class ExportBucketsTest < TunerTest
     assert_equal Durations.in_buckets(values, Bounds::COARSE), Durations.in_buckets(values, Bounds::FINE).coarser(Bounds::COARSE)
   end
 
-  test "buckets add up" do
+  test "buckets are cumulative" do
     several = [[1_000_000, 5_000_000], [5_000_000, 70_000_000_000]].map { |values| Durations.in_buckets(values, Bounds::COARSE) }
     assert_equal Durations.in_buckets([1_000_000, 5_000_000, 5_000_000, 70_000_000_000], Bounds::COARSE), Buckets.sum(several, Bounds::COARSE)
     assert_equal Durations.in_buckets([], Bounds::COARSE), Buckets.sum([], Bounds::COARSE)

@@ -61,7 +61,7 @@ class ExportExporterTest < TunerTest
     assert_operator File.read("/proc/#{exporter_pid}/oom_score_adj").to_i, :>, 0
   end
 
-  test "when its server ends, however, it ends, and nothing stays" do
+  test "it ends when its server ends in whatever way, and leaves nothing behind" do
     [:KILL, :TERM].each do |signal|
       start
       text

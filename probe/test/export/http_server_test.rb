@@ -80,7 +80,7 @@ class ExportHttpServerTest < TunerTest
     capture_io { assert_raises(IOError) { address.get } }
   end
 
-  test "who asks again and again gets the text that is there" do
+  test "scrapes in quick succession get the same text" do
     ledgers = Struct.new(:directory, :looks_count) { def read(&) = (self.looks_count += 1) && {} }.new(Dir.mktmpdir, 0)
     server = Export::Server.new(ledgers, leader_pid: Process.pid, labels: {service: "shop"}, endpoints_max: 9)
     texts = Array.new(50) { server.text }

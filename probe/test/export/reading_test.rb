@@ -63,7 +63,7 @@ class ExportReadingTest < TunerTest
     assert_equal before, counts
   end
 
-  test "what nobody asked for since the last look is not read again, and all else is" do
+  test "a ledger that has not changed since the last scrape is not read again" do
     record({"GET /a" => 1, "GET /b" => 1}, stay: true)
     works = -> { reading.take.works.to_h { |work| [work.name, work] } }
     before = works.call

@@ -19,7 +19,7 @@ class ExportTextTest < TunerTest
     assert_includes Text.of([family.with(samples: {{worker: "0"} => 1.5})], {service: "shop"}), "\npuma_tuner_things_total{service=\"shop\",worker=\"0\"} 1.5\n"
   end
 
-  test "what nobody knows is not there at all" do
+  test "an unknown figure is left out" do
     assert_empty Text.of([family.with(samples: {})])
   end
 

@@ -91,14 +91,14 @@ class GvlClockTest < TunerTest
     assert_operator numbers[:wall], :<=, numbers[:outside] * CLOCKS_RATIO
   end
 
-  test "computing is cpu" do
+  test "computing counts as cpu" do
     numbers = numbers_of { spin(0.1) }
     assert_operator numbers[:cpu] + numbers[:gc], :>=, numbers[:own_cpu] * WAIT_RATIO
     assert_operator numbers[:cpu] + numbers[:gc], :<=, numbers[:wall]
     assert_operator numbers[:io] + numbers[:lock] + numbers[:sleep], :<, numbers[:cpu] / 10
   end
 
-  test "Kernel#sleep is sleep" do
+  test "Kernel#sleep counts as sleep" do
     assert_waited :sleep, 0.05, numbers_of { sleep 0.05 }
   end
 

@@ -89,7 +89,7 @@ class LedgerTest < TunerTest
     assert_equal 7_000_000, sums(recorded)[:before_puma]
   end
 
-  test "what is read while it is being written is whole" do
+  test "a ledger read while it is written is consistent" do
     entry = Clock.entry(REQUEST, "GET /")
     writer = Thread.new { 20_000.times { Clock.job_begin && Clock.request_end(entry, nil, nil) } }
     until writer.join(0.001)

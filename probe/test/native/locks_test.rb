@@ -393,7 +393,7 @@ class LocksTest < TunerTest
     assert_equal [2], locks.map(&:holds_count).uniq
   end
 
-  test "they survive a collection at every allocation" do
+  test "watched locks survive a collection at every allocation" do
     mutex, monitor = Mutex.new, Monitor.new
     GC.stress = true
     trace = steps_of { 3.times { mutex.synchronize { monitor.synchronize { sleep 0.0001 } } && Mutex.new.synchronize { sleep 0.0001 } } }

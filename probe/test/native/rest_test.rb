@@ -56,7 +56,7 @@ class RestTest < TunerTest
     assert_rests
   end
 
-  test "so it is where the condition variable waits without calling the mutex" do
+  test "a wait that does not call the mutex is rest, too" do
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "as_4_0.c"), AS_4_0)
       run_script("-rmkmf", "-e", "create_makefile('as_4_0')", chdir: folder)

@@ -25,7 +25,7 @@ class LockBoundRuleTest < TunerTest
     assert_equal ["GET /b", "GET /a"], remark.evidence.take(2).map { |sentence| sentence[/\AGET \S+/] }
   end
 
-  test "of many endpoints the worst five are named" do
+  test "the worst five of many endpoints are named" do
     remark = remarks(*(1..7).map { |ms| locking(ms, name: "GET /#{ms}", weight_ratio: 1.fdiv(7)) }).first
     assert_equal ["GET /7", "GET /6", "GET /5", "GET /4", "GET /3"], remark.evidence.take(5).map { |sentence| sentence[/\AGET \S+/] }
     assert_equal "2 endpoints more.", remark.evidence[5]

@@ -62,7 +62,7 @@ class TopologyRuleTest < TunerTest
     assert_equal "Go from 1x8 to 1x5: as many requests/s with 3 slots less", advice(forecast("1x8", 100), forecast("1x5", 99)).title
   end
 
-  test "as many slots with a shorter tail promise the tail" do
+  test "a setting with as many slots and a shorter tail promises the shorter tail" do
     assert_equal "Go from 1x4 to 2x2: as many requests/s, -30% p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
   end
 
@@ -86,7 +86,7 @@ class TopologyRuleTest < TunerTest
     end
   end
 
-  test "what is to be measured keeps to the container's limit, too" do
+  test "settings to be measured keep to the container's limit, too" do
     cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 190, memory_bytes: 300 << 20), forecast("4x3", 240, memory_bytes: 600 << 20)]
     advice = told(Advise::Advisor.new(Advise::Constraints.new(**LIMITED)).call(workload, sweep(*cells).with(self_check: missing(0.3))).advice.first)
     assert_includes advice.change, "--topologies 1x5,2x3`"

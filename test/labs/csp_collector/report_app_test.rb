@@ -35,7 +35,7 @@ class CspReportAppTest < CspStoreTest
     assert_equal %w[nosniff no-referrer no-store], %w[x-content-type-options referrer-policy cache-control].map { |name| answer[name] }
   end
 
-  test "filters" do
+  test "reports can be filtered" do
     fill
     {"" => 4, "noise=show" => 7, "noise=only" => 3, "range=all" => 5, "range=30d" => 5, "range=1h" => 4, "directive=img-src" => 1, "host=evil.test" => 3, "host=EVIL.test" => 3,
      "path=/articles/1" => 1, "path=/articles/*" => 1, "path=/art" => 0, "path=*" => 4, "path=%25*" => 0, "browser=Firefox" => 1, "browser=Chrome&directive=img-src" => 1, "host=&path=" => 4,
@@ -58,7 +58,7 @@ class CspReportAppTest < CspStoreTest
     assert_equal %w[hour 25], api("/api/trend?range=24h").then { |facts| [facts["by"], facts["points"].size.to_s] }
   end
 
-  test "pages" do
+  test "reports come in pages" do
     write(*Array.new(120) { |number| line(blocked: "https://h#{number}.test/") })
     count
     first, last = get("/?per_page=50").body, get("/?per_page=50&page=3").body

@@ -71,7 +71,7 @@ class ReportHtmlFlameGraphTest < TunerTest
     assert_equal :gem, boxes[fold].owner
   end
 
-  test "where nothing is the app's, nothing is folded" do
+  test "nothing is folded where no method is the app's" do
     graph = graph("Puma.handle > Rack.call > C.exec" => 100)
     refute_predicate graph, :folds?
     assert_equal ["everything", "Puma.handle", "Rack.call", "C.exec"], graph.boxes.map(&:name)
@@ -93,7 +93,7 @@ class ReportHtmlFlameGraphTest < TunerTest
     assert_equal [-1, 0, 0, 0, 0, -1], boxes.map(&:last)
   end
 
-  test "what nobody spent anything on is no graph" do
+  test "no graph is drawn without any cost" do
     refute_predicate graph("Orders#index" => 0), :any?
   end
 end

@@ -42,7 +42,7 @@ class ReportHtmlRatioChartTest < TunerTest
     assert_equal [3, 3], [rows.count { |row| row.marks.last.is_a?(RatioChart::Diamond) }, rows.first.facts.size]
   end
 
-  test "nothing compared is no chart" do
+  test "no chart is drawn without a comparison" do
     refute_predicate chart(ProofFixture.gems(comparisons: [])), :any?
   end
 

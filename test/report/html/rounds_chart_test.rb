@@ -22,7 +22,7 @@ class ReportHtmlRoundsChartTest < TunerTest
     assert_equal [1, 2], chart(verdict).rows.first(2).map { |row| dots(row).size }
   end
 
-  test "without any value there is no chart" do
+  test "no chart is drawn without a value" do
     refute_predicate chart(ProofFixture.gems(trials: [])), :any?
   end
 

@@ -23,7 +23,7 @@ class ReportHtmlScaleTest < TunerTest
     assert_equal [250, 300, 350, 400], scale.ticks
   end
 
-  test "on a logarithmic line one is always named" do
+  test "a logarithmic axis always has a tick at one" do
     [[0.3, 3], [0.99, 1.01], [0.5, 40], [1, 1.7]].each do |numbers|
       scale = Scale.new([*numbers, 1], 100..500, logarithmic: true)
       assert_includes scale.ticks, 1
@@ -40,7 +40,7 @@ class ReportHtmlScaleTest < TunerTest
     end
   end
 
-  test "on a logarithmic line equal ratios are equally far apart" do
+  test "equal ratios are equally far apart on a logarithmic axis" do
     scale = Scale.new([0.5, 1, 2], 100..500, logarithmic: true)
     assert_in_delta scale.place(1) - scale.place(0.5), scale.place(2) - scale.place(1), 0.11
   end
