@@ -93,7 +93,7 @@ module PumaTuner
 
         # @return [Probe::Observation, nil] of that load, with the probe put in for good
         def observe(asked, seconds)
-          Measure::LateWindow.call(@server, Host::Asking.new(@server.directory)) { asked.traffic(99).send_to(@server.url, duration_s: seconds) }
+          Measure::LateWindow.call(@server, Host::SignalQuery.new(@server.directory)) { asked.traffic(99).send_to(@server.url, duration_s: seconds) }
         end
 
         private

@@ -14,7 +14,7 @@ module PumaTuner
     Arrivals = Data.define(:kind, :rate_per_s, :think_ns, :reuse) do
       const_set(:KINDS, %w[closed even poisson].freeze)
 
-      # @param think_ns [Integer] nanoseconds between an answer and the next request of a connection
+      # @param think_ns [Integer] nanoseconds between a response and the next request of a connection
       # @param reuse [Range, nil] requests over one connection
       # @return [Arrivals] a closed loop
       def self.closed(think_ns: 0, reuse: nil) = new(kind: "closed", rate_per_s: nil, think_ns:, reuse:)

@@ -16,7 +16,7 @@ module PumaTuner
       const_set(:OPEN_CONNECTIONS_COUNT, 1_000)
 
       # @param connections_count [Integer]
-      # @param think_ns [Integer] nanoseconds between an answer and the next request of a connection
+      # @param think_ns [Integer] nanoseconds between a response and the next request of a connection
       # @param reuse_count [Integer, nil] requests over one connection
       # @return [Arrivals] a closed loop
       def self.closed(connections_count, think_ns: 0, reuse_count: nil)

@@ -127,7 +127,7 @@ module PumaTuner
         end
         full = conditions["yjit_code_ratio"]
         remarks << Statement.of(:yjit_limit_near, used_ratio: full) if full && full > Probe::YjitLimit::ALARM_RATIO
-        remarks << Statement.of(:connections_short) if @outcome.held_back_count.to_i.positive?
+        remarks << Statement.of(:connections_short) if @outcome.connection_wait_count.to_i.positive?
         remarks
       end
     end
