@@ -143,7 +143,7 @@ module PumaTuner
           finished = true
         ensure
           if kept.any? && !finished
-            err.puts("\npuma_tuner: what was measured is kept; go on with: #{CLI::Repetition.resumed}")
+            err.puts("\npuma_tuner: what was measured is kept; continue with: #{CLI::Repetition.resumed}")
           end
         end
 

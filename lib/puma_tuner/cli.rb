@@ -69,7 +69,7 @@ module PumaTuner
         out.flush
         code
       rescue NobodyReads
-        err.puts("puma_tuner: nobody reads what it prints any more; files that were told are complete")
+        err.puts("puma_tuner: its output is no longer read; the files that it named are complete")
         141
       ensure
         Results.remove_empty

@@ -167,7 +167,7 @@ class CommandsTest < TunerTest
     pid = start_puma_tuner("tune", "--help", out: writer, err: err_writer)
     [writer, err_writer].each(&:close)
     assert_equal 141, Process.wait2(pid).last.exitstatus
-    assert_match(/\Apuma_tuner: nobody reads what it prints any more.*\n\z/, err_reader.read)
+    assert_match(/\Apuma_tuner: its output is no longer read.*\n\z/, err_reader.read)
   end
 
   # @return [Array<String>] what bash offers after these words

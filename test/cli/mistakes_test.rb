@@ -142,7 +142,7 @@ class MistakesTest < TunerTest
       wait_until("forecasts begin", limit_s: 40) { File.read(log).include?("predict …") }
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus
-      assert_match(/the observation is kept.*tmp\/puma_tuner\/interrupted\.json/, File.read(log))
+      assert_match(/the observation is saved.*tmp\/puma_tuner\/interrupted\.json/, File.read(log))
       assert_nothing_left(app, files: %w[config.ru err.log tmp])
       assert_kind_of PumaTuner::Probe::Observation, PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/interrupted.json"))
     end

@@ -137,14 +137,14 @@ class FleetReaderTest < TunerTest
 
   test "servers that were lost for a while are told" do
     lost = with_values(/avg_over_time\(\(count \(puma_tuner_exporter_info\{yjit="off"/) { |series| series.merge(values: series[:values].each_with_index.map { |(time, _), index| [time, (index < 7) ? "1" : "9"] }) }
-    assert_includes compare(lost).warnings, "a: in 7 of 96 spans fewer than half of the usual 9 servers told anything: scaled down, or lost. Sums over servers count what there was."
+    assert_includes compare(lost).warnings, "a: in 7 of 96 spans fewer than half of the usual 9 servers reported: scaled down, or lost. Sums over servers count what there was."
   end
 
   test "counters that began anew are told" do
     resets = with_values(/resets.*"on"/) { |series| series.merge(values: series[:values].first(3).map { |time, _| [time, "1"] }) }
     comparison = compare(resets)
     assert_equal [0, 3], [comparison.a.restarts_count, comparison.b.restarts_count]
-    assert(comparison.warnings.any? { |text| text.start_with?("b: servers began anew 3 times") })
+    assert(comparison.warnings.any? { |text| text.start_with?("b: servers restarted 3 times") })
   end
 
   test "a histogram whose counts fall is refused" do

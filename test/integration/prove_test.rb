@@ -72,7 +72,7 @@ class ProveTest < TunerTest
   test "an undeclared difference is refused before any round" do
     # YJIT comes with the environment, and was declared as an environment only.
     result = prove("--variant", "one:", "--variant", "two:env.PROVE_YJIT_LATE=1", "--rounds", "6")
-    assert_mistake(/differ in what nobody declared.*yjit: off with one, on with two/m, result)
+    assert_mistake(/differ in something undeclared.*yjit: off with one, on with two/m, result)
     refute_path_exists File.join(@folder, "verdict.json")
   end
 
@@ -119,7 +119,7 @@ class ProveTest < TunerTest
     wait_until("the first round", limit_s: 60) { File.file?(rounds) && File.readlines(rounds).size >= 2 }
     Process.kill(:INT, pid)
     assert_equal 130, Process.wait2(pid).last.exitstatus
-    assert_match(/kept in .*verdict.json.rounds; go on with: puma_tuner prove .*--resume/, File.read(out))
+    assert_match(/saved in .*verdict.json.rounds; continue with: puma_tuner prove .*--resume/, File.read(out))
     first = File.readlines(rounds)[1]
     result = prove(*words, "--resume")
     assert_equal 0, result.code, result.err

@@ -438,7 +438,7 @@ class NativeTest < TunerTest
         outcome = run_native(server.url, duration_s: 600, arrivals:)
         stopping.join
         assert outcome.refused
-        assert_match(/\Anobody listened any more after \d+ responses, and the load ended \S+ m?s after its beginning; the first to fail: \S+/, outcome.complaint)
+        assert_match(/\Athe server stopped listening after \d+ responses, and the load ended \S+ m?s after its beginning; the first to fail: \S+/, outcome.complaint)
       end
     end
   end

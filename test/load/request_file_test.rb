@@ -76,7 +76,7 @@ class RequestFileTest < TunerTest
       "GET / has:" => /has: needs a text/,
       "GET / has:a has:b" => /has: is given 2 times/,
       "HEAD / has:a" => /response to HEAD has no body/,
-      "GET /{{id}}" => /{{id}} stands for a value of a data file, and none is given; name one with --data/,
+      "GET /{{id}}" => /{{id}} needs a data file to take its value from; name one with --data/,
       "GET / header:Accept" => /word 3 is not a header; write header:Name=value/,
       "GET / 'header:A b=c'" => /is not a header/,
       "GET / header:A=1 header:a=2" => /the header A is given twice/,

@@ -43,7 +43,7 @@ class CompanionsTest < TunerTest
     assert_match(/two commands, "bundle exec puma" and "rails server"/, refused.call(recorded("1x1", command: "rails server")))
     assert_match(/differ in their requests: GET \/other is in one of them only/, refused.call(recorded("1x1", names: ["GET /", "GET /other"], counts: [80, 20])))
     assert_match(/two recordings at 1x5/, refused.call(recorded("1x5")))
-    assert_match(/does not tell how many workers/, refused.call(recorded("1x1", topology: nil)))
+    assert_match(/does not say how many workers/, refused.call(recorded("1x1", topology: nil)))
   end
 
   test "an observation keeps its companions in its file, and one of before there were any can be read" do

@@ -112,7 +112,7 @@ class WhatIfTest < TunerTest
     assert_equal ["solid_queue-worker-#", "solid_queue-dispatcher", "cron"], names.call("without  thread  cron [nightly]")
     assert_empty names.call("without thread *")
     assert_equal app(background: BACKGROUND).with(background: []), workload_after("without thread *", of: app(background: BACKGROUND))
-    assert_match(/without thread cron: what it computed is taken to be done on another machine/, Predict::WhatIf.parse(["without thread cron"]).remarks.first)
+    assert_match(/without thread cron: its work is assumed to be done on another machine/, Predict::WhatIf.parse(["without thread cron"]).remarks.first)
   end
 
   test "a background thread that is not there is told, with those that are" do

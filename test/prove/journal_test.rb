@@ -61,7 +61,7 @@ class JournalTest < TunerTest
     again = journal(resume: true)
     again.ensure_same("a" => {[:gem, "json"] => "2.7.2"}, "b" => {[:gem, "json"] => "2.7.2", [:gem, "other"] => "3"})
     error = assert_raises(PumaTuner::UsageError) { again.ensure_same("a" => {[:gem, "json"] => "2.7.2"}, "b" => {[:gem, "json"] => "2.8.1"}) }
-    assert_match(/b is not what it was in the rounds that are kept: gem json was 2\.7\.2, and is 2\.8\.1 now/, error.message)
+    assert_match(/b has changed since the saved rounds: gem json was 2\.7\.2, and is now 2\.8\.1/, error.message)
   end
 
   test "resuming without a journal is a usage error" do

@@ -72,7 +72,7 @@ class ReportSummaryTest < TunerTest
     assert_equal "Stay with 1x5 (a single process with 5 threads).", stay["Recommended"]
     refute_includes stay.keys, "Predicted"
     assert_includes stay["Proven"], "today again (1x5) and today (1x5) are equivalent in requests/s"
-    assert_includes stay["Proven"], "Both have the same settings, which tells the noise."
+    assert_includes stay["Proven"], "Both have the same settings, so this is the noise."
   end
 
   # Today's settings cannot take the load; others can.

@@ -14,7 +14,7 @@ module PumaTuner
           @out.puts("#{profiler::NAME} (#{state(profiler)})",
             *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
         end
-        @out.puts("docs/reference/profilers.md tells what each is good for, and what it costs.")
+        @out.puts("docs/reference/profilers.md says what each is good for, and what it costs.")
       end
 
       private

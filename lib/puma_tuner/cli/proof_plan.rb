@@ -127,8 +127,8 @@ module PumaTuner
           : Prove::Looks.fixed(option(:rounds))
         least = looks.least_rounds_count(variants.size - 1)
         if looks.rounds_max < least
-          @say.call("with #{variants.size} variants, what holds for all of them together needs #{least} rounds at " \
-            "least: with fewer, none is called better or worse")
+          @say.call("#{variants.size} variants need at least #{least} rounds: with fewer, nothing can be significant " \
+            "after correcting for multiple comparisons")
         end
         looks
       end

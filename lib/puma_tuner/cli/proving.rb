@@ -24,13 +24,13 @@ module PumaTuner
         proof = plan.setup.proof(kept: journal)
         progress.stage(name, nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
       rescue Interrupt
-        err.puts("\npuma_tuner: finished rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
+        err.puts("\npuma_tuner: finished rounds are saved in #{journal.path}; continue with: #{Repetition.resumed}")
         exit(130)
       end
 
       def tell_incomplete(verdict, journal)
         err.puts("puma_tuner: the proof ended early: #{Report::Statements.words(verdict.stopped_because)}",
-          "puma_tuner: its rounds are kept in #{journal.path}; go on with: #{Repetition.resumed}")
+          "puma_tuner: its rounds are saved in #{journal.path}; continue with: #{Repetition.resumed}")
       end
     end
   end

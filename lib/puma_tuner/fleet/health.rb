@@ -80,7 +80,7 @@ module PumaTuner
 
       def why_no_label(label, window)
         if @source == :rules
-          return "what the rules recorded in #{window} has no label #{label}: " \
+          return "the rules recorded no label #{label} in #{window}: " \
             "--source raw asks each server's own series"
         end
         if @prometheus.label_values(label, @info, window).any?
@@ -93,7 +93,8 @@ module PumaTuner
 
       def other_schema(schemas)
         if schemas.include?(nil)
-          return "what is there has no schema: another program's metrics of the same name, or the label was dropped"
+          return "the metrics have no schema label: they are another program's of the same name, or the label was " \
+            "dropped"
         end
         if schemas.size > 1
           return "servers with different versions of the exporter (schemas #{schemas.sort.join(", ")}) " \
@@ -126,8 +127,8 @@ module PumaTuner
         usual = Stats::Quantile.of(counts.sort, 0.5)
         few_count = counts.count { |count| count < usual * SERVERS_MIN_RATIO }
         if few_count.positive?
-          ["#{name}: in #{of_spans(few_count, spans)} fewer than half of the usual #{usual.round} servers told " \
-            "anything: scaled down, or lost. Sums over servers count what there was."]
+          ["#{name}: in #{of_spans(few_count, spans)} fewer than half of the usual #{usual.round} servers reported: " \
+            "scaled down, or lost. Sums over servers count what there was."]
         else
           []
         end

@@ -26,8 +26,8 @@ module PumaTuner
         seen = 0.0
         counts = sorted.map do |_, count|
           if count < seen - tolerance
-            raise InvalidMeasurement, "a histogram whose counts fall: servers with different bounds were added up, " \
-              "which different versions of the exporter have"
+            raise InvalidMeasurement, "a histogram's counts fall: servers with different bounds were added up, as " \
+              "from different versions of the exporter; select one version"
           end
           before, seen = seen, [seen, count].max
           seen - before

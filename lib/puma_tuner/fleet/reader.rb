@@ -139,7 +139,7 @@ module PumaTuner
       end
 
       def restarts(group)
-        "#{group[:name]}: servers began anew #{group[:restarts_count].round} times; " \
+        "#{group[:name]}: servers restarted #{group[:restarts_count].round} times; " \
           "what they counted in the last seconds before is lost."
       end
 

@@ -86,7 +86,7 @@ module PumaTuner
         return unless statuses.one? && lengths.one? && bytes <= ALIKE_BYTES_MAX &&
           told.none? { |_, figures| figures[:answered_count].zero? }
         "#{paths.size} different paths are all answered with status #{status} and #{bytes} bytes: is that the app, " \
-          "or a page that stands before it? has:TEXT in a request file makes sure"
+        "or a page in front of it? Check with has:TEXT in a request file"
       end
     end
   end

@@ -65,7 +65,7 @@ module PumaTuner
         elsif unexpected_count.positive?
           "#{unexpected_count} of #{requests_count} responses did not contain the expected text"
         elsif refused
-          "nobody listened any more after #{requests_count} responses, " \
+          "the server stopped listening after #{requests_count} responses, " \
             "and the load ended #{Units.duration(sending_ns)} after its beginning#{reason}"
         elsif socket_errors_count.positive?
           "#{socket_errors_count} connections broke or were refused, beside #{requests_count} responses#{reason}"

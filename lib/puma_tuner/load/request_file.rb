@@ -65,8 +65,7 @@ module PumaTuner
       def check_names(request)
         template = Template.new(request)
         unless @data
-          problem("{{#{template.names.first}}} stands for a value of a data file, " \
-            "and none is given; name one with --data")
+          problem("{{#{template.names.first}}} needs a data file to take its value from; name one with --data")
         end
         unknown = template.names - @data.columns
         if unknown.any?

@@ -39,7 +39,7 @@ module PumaTuner
 
       def ensure_same_app(one, other)
         unless [one, other].all?(&:topology)
-          raise UsageError, "a recording does not tell how many workers and threads there were, " \
+          raise UsageError, "a recording does not say how many workers and threads there were, " \
             "so it can't be combined with others; give it alone"
         end
         unless one.command == other.command

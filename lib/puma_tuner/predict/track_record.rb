@@ -53,7 +53,7 @@ module PumaTuner
           write(apps)
         end
       rescue SystemCallError => error
-        @say.call("what this run showed of its forecasts can't be kept: #{error.message}")
+        @say.call("the track record of these forecasts can't be saved: #{error.message}")
       end
 
       # @param app_key [String]

@@ -92,7 +92,8 @@ module PumaTuner
         pids = server.serving_pids
         return look_from_outside(server, pids, duration_s) if @profiler::OUTSIDE
         ask(Probe::Profiling::START, pids, server) do |count|
-          "only #{count} of #{pids.size} processes could be told to begin. Does the server start Puma in the usual way?"
+          "only #{count} of #{pids.size} processes could be told to start. Check that the server starts Puma in the " \
+          "usual way."
         end
         began_ns = Clock.now_ns
         outcome = fill(duration_s, server)

@@ -68,9 +68,9 @@ module PumaTuner
         lines = keys.first(12).map do |key|
           "  #{text(key)}: #{one[key] || "-"} with #{@baseline.name}, #{other[key] || "-"} with #{variant.name}"
         end
-        raise UsageError, "#{@baseline.name} and #{variant.name} differ in what nobody " \
-          "declared:\n#{lines.join("\n")}\nMake it the same, declare it as a factor, " \
-          "or let it differ: --allow #{text(keys.first).inspect}."
+        raise UsageError, "#{@baseline.name} and #{variant.name} differ in something " \
+          "undeclared:\n#{lines.join("\n")}\nPossible ways to address this: make it the same, declare it as a " \
+          "factor, or allow it with --allow #{text(keys.first).inspect}."
       end
 
       def text(key) = Probe::Fingerprint.text(key)
@@ -82,7 +82,7 @@ module PumaTuner
         value = variant.factors[factor]&.then { |one| Host::Masking.factor(factor, one) } || "(unset)"
         both = " (#{seen.map { |key, fact| "#{text(key)}: #{fact}" }.join(", ")} in both)" if seen.any?
         raise UsageError, "#{factor}=#{value} of #{variant.name} had no effect: " \
-          "nothing that runs differs from #{@baseline.name} in it#{both}. Compare something that differs."
+          "what ran does not differ from #{@baseline.name} in it#{both}. Compare something that differs."
       end
     end
   end

@@ -27,7 +27,7 @@ module PumaTuner
         "git" => ["a commit, branch or tag of the app's repository",
           [[:commit], [:file], [:gem], [:extension], [:puma]]],
         "app" => ["another config.ru", [[:file, "app"], [:gem], [:extension]]],
-        "command" => ["another server: a command with {port} where it is told its port", (FACTS - [:yjit]).zip],
+        "command" => ["another server: a command with {port} in place of its port", (FACTS - [:yjit]).zip],
         "preload" => ["a library for LD_PRELOAD, such as libjemalloc.so.2",
           [[:allocator], [:preloaded], [:env, "LD_PRELOAD"]]],
         "setup" => ["a command that is run once before, in the variant's folder", [[:file], [:gem], [:extension]]],

@@ -38,9 +38,9 @@ module PumaTuner
         @trials.each do |trial|
           now = fingerprints.fetch(trial.variant)
           key = DeclarationCheck.changed_since(trial.fingerprint, now) or next
-          raise UsageError, "--resume: #{trial.variant} is not what it was in the rounds that are kept: " \
-            "#{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is #{now[key]} now. " \
-            "Make it what it was, or start again without --resume."
+          raise UsageError, "--resume: #{trial.variant} has changed since the saved rounds: " \
+            "#{Probe::Fingerprint.text(key)} was #{trial.fingerprint[key]}, and is now #{now[key]}. " \
+            "Change it back, or start again without --resume."
         end
       end
 

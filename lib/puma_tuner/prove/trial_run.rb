@@ -79,7 +79,7 @@ module PumaTuner
       # It is no use to go on with a server that does not answer at all.
       def ensure_answered(outcome)
         return if outcome.requests_count.positive?
-        advice = @server.alive? ? "Ask it by hand for what is sent." : "It has ended; see why below."
+        advice = @server.alive? ? "Send it the same requests by hand." : "It has ended; see why below."
         raise ServerFailed.new("The server responded to nothing while it was warmed up (#{outcome.complaint})",
           log_tail: @server.log_tail, advice:)
       end

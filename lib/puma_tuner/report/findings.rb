@@ -36,7 +36,7 @@ module PumaTuner
         ratio = @primary.ratio
         "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of " \
           "#{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \
-          "#{addition}#{" Both have the same settings, which tells the noise." if @finding.same_settings}"
+          "#{addition}#{" Both have the same settings, so this is the noise." if @finding.same_settings}"
       end
 
       # @return [String, nil] on all other metrics

@@ -74,7 +74,7 @@ class LabCommandTest < TunerTest
       assert_mistake(/there is no .*finding.json.parts to go on with/, lab("run", "tiny", "--resume", folder:, environment:))
       assert_mistake(/the quick form keeps nothing/, lab("run", "tiny", "--resume", "--quick", folder:, environment:))
       interrupted({**environment, "TINY_SLEEP" => "60"}, words, folder, log)
-      assert_match(/what was measured is kept; go on with: puma_tuner lab run tiny --resume/, File.read(log))
+      assert_match(/what was measured is kept; continue with: puma_tuner lab run tiny --resume/, File.read(log))
       assert_mistake(/finding.json.parts holds an interrupted run: continue it with --resume/, lab("run", "tiny", folder:, environment:))
       result = lab("run", "tiny", "--resume", folder:, environment:)
       assert_equal 0, result.code, result.err

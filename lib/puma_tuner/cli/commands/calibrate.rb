@@ -56,7 +56,7 @@ module PumaTuner
       def keep(machine, store)
         err.puts("kept: #{store.write(machine)}")
       rescue UsageError => error
-        err.puts("puma_tuner: #{error.message} The figures are not kept; --output FILE puts them elsewhere.")
+        err.puts("puma_tuner: #{error.message} The figures are not saved; --output FILE saves them elsewhere.")
       end
 
       def warn_of(remarks)

@@ -13,7 +13,7 @@ module PumaTuner
         window: "7d",
         output: {formerly: [:json]},
         url: {default: "http://127.0.0.1:9090",
-              about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: what comes before /api/v1"}
+              about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: everything before /api/v1"}
       example [
         "--a '{yjit=\"off\"}' --b '{yjit=\"on\"}' --window 7d",
         "--a '{service=\"shop\"}' --a-end 2026-03-01 --b-end 2026-03-08"

@@ -54,8 +54,8 @@ module PumaTuner
       def loads_of(app, options)
         loads = Loads.new(app.workload, **options.slice(*Loads::OPTIONS))
         if loads.said? && app.what_if.load?
-          raise UsageError, "--what-if says what load there is, and so do --rate, --connections, " \
-            "--arrivals or --think; leave one out"
+          raise UsageError, "the load is set twice, by --what-if and by --rate, --connections, --arrivals or " \
+            "--think; leave one out"
         end
         loads
       end

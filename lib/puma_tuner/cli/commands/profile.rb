@@ -33,7 +33,7 @@ module PumaTuner
         costs, broken = ProfilePlan.new(options, output: Results.beside(output, "profile.json", err:, **options),
           progress:, err:).call
         Output.keep(costs, output, **telling, html:)
-        raise MeasurementFailed, "what was taken until then is kept in #{output}. #{broken}" if broken
+        raise MeasurementFailed, "the profile taken until then is in #{output}. #{broken}" if broken
       end
 
       private

@@ -17,7 +17,7 @@ module PumaTuner
         duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
         primary: {usual: "throughput; p99 with --rate; iterations of a block"},
         core: {usual: "the last of four or more, else none"},
-        output: {usual: "verdict.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
+        output: {usual: "verdict.json in the app's tmp/puma_tuner; finished rounds are saved beside it"}
       renamed warmup: :warmup_window, calibrate: :false_alarms
       example [
         "--topologies 1x5,2x3 --path /articles",

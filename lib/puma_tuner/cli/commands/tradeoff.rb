@@ -22,7 +22,7 @@ module PumaTuner
         warmup_limit: {default: "60", about: "when to start a trial although YJIT is still compiling, " \
         "or CPU per request still falls"},
         yjit_memory: Tradeoff::Menu::MEMORY_MIB.join(","), thresholds: Tradeoff::Menu::CALL_THRESHOLDS.join(","),
-        output: {usual: "SUBJECT.json in the app's tmp/puma_tuner; rounds are kept beside it as they are made"}
+        output: {usual: "SUBJECT.json in the app's tmp/puma_tuner; finished rounds are saved beside it"}
       renamed workers: :for_workers, with: "name several subjects instead: puma_tuner tradeoff yjit,malloc"
       example [
         "yjit --requests requests.txt",

@@ -80,7 +80,7 @@ module PumaTuner
         when Probe::Observation
           path = path.call
           Document.write(found, path)
-          err.puts("\npuma_tuner: the observation is kept; go on with: puma_tuner advise #{path}")
+          err.puts("\npuma_tuner: the observation is saved; continue with: puma_tuner advise #{path}")
         end
       end
     end

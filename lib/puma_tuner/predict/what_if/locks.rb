@@ -38,7 +38,7 @@ module PumaTuner
           [workload.with(endpoints: endpoints.freeze, locks: workload.locks.values_at(*left).freeze), machine]
         end
 
-        def remark = "#{@expression.text}: what was done with the lock in hand is done all the same"
+        def remark = "#{@expression.text}: the work under the lock is assumed to stay the same"
 
         private
 

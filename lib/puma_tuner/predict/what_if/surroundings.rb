@@ -55,7 +55,7 @@ module PumaTuner
           [workload.with(background: (workload.background - gone).freeze), machine]
         end
 
-        def remark = "#{@expression.text}: what it computed is taken to be done on another machine, or not at all"
+        def remark = "#{@expression.text}: its work is assumed to be done on another machine, or not at all"
 
         private
 

@@ -29,7 +29,7 @@ module PumaTuner
               "#{made.first(SHOWN_MAX).map { |name, count| "#{name} #{count.round} times" }.join(", ")}.",
             cure: "Share one frozen object where they are equal (an empty Hash, an empty list of arguments); " \
               "hand plain values on where an object only carries them.",
-            proof: "puma_tuner prove --block FILE: allocations_per_iteration tells exactly, " \
+            proof: "puma_tuner prove --block FILE: allocations_per_iteration gives the exact number, " \
               "cpu_per_iteration whether it matters")
         end
 

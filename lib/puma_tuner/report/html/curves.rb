@@ -24,8 +24,8 @@ module PumaTuner
             up: LineChart::Axis.new(name: "MiB (#{shared ? "PSS" : "RSS"})", words: ->(mib) { format("%.5g", mib) }),
             across: LineChart::Axis.new(name: served, words: method(:thousands), whole: true),
             reading: "all processes of a trial together, from boot to the end of the load. Lines that still climb at " \
-              "their end have not shown how much they need. Compared they are where the slower one of a round ended, " \
-              "as who does more also fills more. The axis does not begin at zero.")
+              "their end have not shown how much they need. They are compared where the slower one of a round ended, " \
+              "as a variant that does more work also fills more. The axis does not begin at zero.")
         end
 
         def warmup(contents)

@@ -30,9 +30,8 @@ module PumaTuner
               Figure.new(id: "background",
                 blocks: [Table.new(columns, told.map { |row| Row.new(row.to_h.values) }, sortable: true, most: MOST,
                   nouns: %w[thread threads])],
-                reading: "what a thread computes it takes from the requests, as one GVL serves both. What these " \
-                  "threads wait for is left out, as they are mostly idle, and so are " \
-                  "those below 0.1%."),
+                reading: "these threads' CPU time is taken from the requests, as both share one GVL. Their waits are " \
+                  "left out, as they are mostly idle, and so are threads below 0.1%."),
               Note.new("gvl: cpu and gc together, roughly how long they held it.")
             ])
         end

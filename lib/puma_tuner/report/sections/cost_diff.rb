@@ -21,7 +21,7 @@ module PumaTuner
 
         # @return [Blocks::Page]
         def page
-          Page.new(title: "What got cheaper, and what dearer",
+          Page.new(title: "What got cheaper, and what more expensive",
             parts: tables.compact.map { |table| Part.new("by-#{table.id}", table.title, [table]) },
             head: [Labelled.new(points, style: :points), *notes.map { |text| Note.new(text) }])
         end
@@ -53,7 +53,7 @@ module PumaTuner
         def tables
           per = ", per #{@diff.per}" if @diff.per
           [
-            table("methods", "Methods, by what they took themselves#{per}", @diff.methods, method(:amount)),
+            table("methods", "Methods, by self amount#{per}", @diff.methods, method(:amount)),
             table("calls", "Calls#{per}", @diff.calls.reject { |one| one.outcome == :same }, method(:count)),
             table("objects", "Objects, by class and file#{per}",
               @diff.allocations.reject { |one| one.outcome == :same }, method(:count))

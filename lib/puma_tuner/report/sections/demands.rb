@@ -20,7 +20,7 @@ module PumaTuner
             Row.new([endpoint.name, endpoint.weight_ratio, endpoint.demands.size, endpoint.mean_held_ns,
               endpoint.mean_gc_ns, endpoint.mean_wait_ns, endpoint.mean_lock_ns])
           end
-          Section.new(id: "demands", title: "Demands: what a request needs when nobody is in its way",
+          Section.new(id: "demands", title: "Service demand: what a request needs without contention",
             blocks: [Table.new(columns, rows, sortable: true, style: "dense"),
               *[overhead, arrivals, time_slice, memory, rule_of_thumb,
                 *unknown].compact.map { |text| Paragraph.new(text) }])

@@ -18,9 +18,8 @@ module PumaTuner
             "them are narrower than the truth; " \
             "a --window of four days or more decides.",
           few_blocks: "%s: not shown, as there are too few blocks of time for an interval.",
-          traffic_apart: "%s: not shown, as the groups have no traffic per worker in common: the ratio has the " \
-            "traffic's part in it, and what it " \
-            "would be at equal traffic nobody has seen."
+          traffic_apart: "%s: not shown, as the groups have no traffic per worker in common: the ratio includes the " \
+            "effect of traffic."
         }.freeze
 
         SOURCES = {"rules" => "recorded rules"}.freeze

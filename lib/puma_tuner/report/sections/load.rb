@@ -148,12 +148,13 @@ module PumaTuner
 
         def late
           return unless @outcome.lag_p99_ns && @outcome.p50_ns && @outcome.lag_p99_ns > @outcome.p50_ns * LATE_RATIO
-          "The generator itself was late, by more than a twentieth of the median latency: these are its figures, too."
+          "The generator itself was late, by more than a twentieth of the median latency: these figures include its " \
+          "own delay."
         end
 
         def busy
           return unless (busy_ratio || 0) > BUSY_RATIO
-          "The generator was busy nearly all the time: it may be what bounds the throughput."
+          "The generator was busy nearly all the time: it may be what limits the throughput."
         end
       end
 

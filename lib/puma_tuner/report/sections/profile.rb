@@ -120,10 +120,10 @@ module PumaTuner
             Column.new("#{HEADINGS.fetch(@costs.unit, @costs.unit)}#{per}", :figure),
             *(Column.new("calls#{per}", :figure) if @costs.traced?), Column.new("where", length: 46)]
           note = "self: in the method's own code; total: with all that it " \
-            "called#{"; in brackets: what sampling leaves open (95%)" unless @costs.traced?}."
+            "called#{"; in brackets: the 95% interval of sampling" unless @costs.traced?}."
           Section.new(id: "dearest", title: "By method",
             blocks: [Table.new(columns, methods.map { |method| row(method) }, sortable: true, style: "dense",
-              caption: "Dearest by itself first",
+              caption: "Sorted by self amount",
               most: METHODS_MOST, nouns: %w[method methods]), Note.new(note), *notes.map { |text| Note.new(text) }])
         end
 
@@ -151,8 +151,8 @@ module PumaTuner
              end),
             ("The profiler lost #{Figures.counted(@costs.lost_count, "sample")}." if @costs.lost_count&.positive?),
             (if @costs.traced?
-               "Every call was followed, which itself takes time, most where most is called: trust the counts, and " \
-                "compare times only with each other."
+               "Every call was traced, which slows frequently called methods most: trust the counts, and compare " \
+               "times only with each other."
              end),
             *Unknowns.of(@costs.unknown).map { |name, reason| "Not known: #{name}, as #{reason}." }
           ].compact
@@ -162,7 +162,7 @@ module PumaTuner
         def objects
           return if @costs.allocations.empty?
           columns = [Column.new("class", length: 30), Column.new("objects#{per}", :figure),
-            Column.new("KiB#{per}", :figure), Column.new("kept in the end", :count), Column.new("where", length: 60)]
+            Column.new("KiB#{per}", :figure), Column.new("retained", :count), Column.new("where", length: 60)]
           rows = @costs.allocations.map do |site|
             kib = (@costs.per_work(site.bytes) || site.bytes)&.fdiv(1024)
             Row.new([site.class_name, Cell.new(calls(site.objects_count), number: site.objects_count),
