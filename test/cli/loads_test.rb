@@ -56,7 +56,7 @@ class LoadsTest < TunerTest
   end
 
   test "a file of times that can't be replayed is a mistake, with its line" do
-    file("0", "soon") { |path| assert_match(/times\.txt, line 2: "soon" is no time/, mistake(arrivals: "replay:#{path}")) }
+    file("0", "soon") { |path| assert_match(/times\.txt, line 2: "soon" is not a time/, mistake(arrivals: "replay:#{path}")) }
     file("0", "1/0") { |path| assert_match(/line 2/, mistake(arrivals: "replay:#{path}")) }
     file("1", "1") { |path| assert_match(/not all the same/, mistake(arrivals: "replay:#{path}")) }
     file("1") { |path| assert_match(/holds 1 time;/, mistake(arrivals: "replay:#{path}")) }

@@ -95,7 +95,7 @@ class TuneTest < TunerTest
       result = tune(app, "--rounds", "40", "--time", "30s")
       assert_operator monotonic_s - began_s, :<, 30 * 1.3, result.err
       assert_operator tuning(app).verdict.rounds_count, :<, 40
-      assert_match(/to fit into the time, \d+ rounds were planned instead of 40/, result.err)
+      assert_match(/to fit into the time limit, \d+ rounds were planned instead of 40/, result.err)
     end
   end
 

@@ -127,7 +127,7 @@ class BlockRunnerTest < TunerTest
 
   test "several blocks and none chosen, or one that is not there, is a mistake" do
     text = 'block("one") { 1 }; block("two") { 2 }'
-    assert_match(/several blocks, and none was chosen; there is "one", "two"/, mistake { trial(text) })
+    assert_match(/several blocks, and none was chosen; the file declares "one", "two"/, mistake { trial(text) })
     assert_match(/no block "three"; there is "one", "two"/, mistake { trial(text, variant(block: "three")) })
   end
 
@@ -154,7 +154,7 @@ class BlockRunnerTest < TunerTest
   end
 
   test "too few iterations to trust are remarked on" do
-    assert_equal ["only 1 iteration of the block fitted into 0.1 s; give it longer trials"], trial("block { sleep 0.2 }").remarks.map { |remark| in_words(remark) }
+    assert_equal ["only 1 iteration of the block fitted into 0.1 s; use longer trials"], trial("block { sleep 0.2 }").remarks.map { |remark| in_words(remark) }
     assert_empty trial("block { sleep 0.001 }").remarks
   end
 

@@ -33,7 +33,7 @@ class ProofDisturbanceTest < TunerTest
   test "a round in which one variant is hit clearly more is void, and told of that one" do
     assert_equal [[2, "recommended"], [4, "today"]], void_rounds([[0.05, 0.05], [0.06, 0.05], [0.05, 0.3], [0.05, 0.04], [0.2, 0.02], [0.05, 0.05], [0.05, 0.05]])
     found = disturbance.mark(trials([[0.05, 0.05], [0.06, 0.06], [0.05, 0.3], [0.05, 0.05], [0.05, 0.05]])).find(&:void)
-    assert_equal [:disturbed, "others took 25.0% more of the machine than of the other variant's turns"], [found.void.kind, in_words(found.void.detail)]
+    assert_equal [:disturbed, "other processes took 25.0% more of the machine than during the other variant's turns"], [found.void.kind, in_words(found.void.detail)]
   end
 
   test "a variant that makes others work, such as a database, is not hit by them" do

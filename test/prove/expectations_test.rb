@@ -80,7 +80,7 @@ class ExpectationsTest < TunerTest
     ["throughput", "throughput > 1.2", "throughput >= fast", "p99better", ""].each do |text|
       assert_match(/METRIC not worse/, assert_raises(PumaTuner::UsageError) { Expectations.parse([text]) }.message)
     end
-    assert_match(/speed, which is not measured; there is throughput, p50/, assert_raises(PumaTuner::UsageError) { Expectations.parse(["speed better"]) }.message)
+    assert_match(/speed, which is not measured; the metrics are throughput, p50/, assert_raises(PumaTuner::UsageError) { Expectations.parse(["speed better"]) }.message)
   end
 
   test "names that nobody bears are refused beforehand" do
@@ -88,7 +88,7 @@ class ExpectationsTest < TunerTest
     Expectations.parse(["recommended: p99 better"]).ensure_known(variant_names: ["recommended"], metrics:)
     refused = ->(text) { assert_raises(PumaTuner::UsageError) { Expectations.parse([text]).ensure_known(variant_names: ["recommended"], metrics:) }.message }
     assert_match(/today is not compared with the baseline; the variants are recommended/, refused["today: p99 better"])
-    assert_match(/iterations, which is not measured; there is throughput/, refused["iterations better"])
+    assert_match(/iterations, which is not measured; the metrics are throughput/, refused["iterations better"])
   end
 
   test "nothing is judged without an expectation" do

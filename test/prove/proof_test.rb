@@ -61,7 +61,7 @@ class ProofTest < TunerTest
   test "rounds of an app that is no longer what was looked at do not count" do
     verdict = prove(Changing.new)
     assert_equal [2, false], [verdict.rounds_count, verdict.complete]
-    assert_match(/ruby was 3\.4\.5 when (today|recommended) was looked at, and is 3\.4\.6 now/, in_words(verdict.stopped_because))
+    assert_match(/ruby was 3\.4\.5 when (today|recommended) was looked at, and is now 3\.4\.6/, in_words(verdict.stopped_because))
   end
 
   test "rounds that scatter so much that no change could be seen end early, with a verdict that shows nothing" do

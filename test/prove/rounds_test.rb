@@ -96,7 +96,7 @@ class RoundsTest < TunerTest
       trials.each_with_index.map { |trial, index| (index == 3) ? trial.with(void:) : trial }
     end
     rounds(marked:).call { |what, _| told << what }
-    assert_equal 1, told.grep(PumaTuner::Statement).map { |one| in_words(one) }.grep(/\Around 2 is void, and once more: with (today|recommended), others were busy\z/).size
+    assert_equal 1, told.grep(PumaTuner::Statement).map { |one| in_words(one) }.grep(/\Around 2 is void and runs again: with (today|recommended), others were busy\z/).size
   end
 
   test "where no time is left to run a disturbed round again, it counts" do

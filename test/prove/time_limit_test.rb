@@ -23,7 +23,7 @@ class TimeLimitTest < TunerTest
   test "rounds go first, down to the fewest that can show anything" do
     fitted = fit(130)
     assert_equal [TIMES, 6], [fitted.times, fitted.looks.rounds_max]
-    assert_equal ["to fit into the time, 6 rounds were planned instead of 12"], fitted.remarks.map { |remark| in_words(remark) }
+    assert_equal ["to fit into the time limit, 6 rounds were planned instead of 12"], fitted.remarks.map { |remark| in_words(remark) }
   end
 
   test "the load for the cause is cut next, then the load and the warm-up" do
@@ -39,7 +39,7 @@ class TimeLimitTest < TunerTest
     fitted = fit(20)
     assert_operator fitted.looks.rounds_max, :<, 6
     assert_equal Prove::TimeLimit::DURATION_LEAST_S, fitted.times.duration_s
-    assert_includes fitted.remarks.map { |remark| in_words(remark) }, "the time is enough for #{fitted.looks.rounds_max} rounds, and nothing can be shown by fewer than 6"
+    assert_includes fitted.remarks.map { |remark| in_words(remark) }, "the time limit allows #{fitted.looks.rounds_max} rounds, and significance takes at least 6"
   end
 
   test "looks that come too late are left out, and the noise is not measured beforehand" do

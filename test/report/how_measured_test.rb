@@ -11,7 +11,7 @@ class ReportHowMeasuredTest < TunerTest
   end
 
   test "void rounds are listed with who and why, and do not count for the rest" do
-    assert_equal ["round 5, json 2.7.2: others took 21.3% more of the machine than of the other variant's turns"], how.voids
+    assert_equal ["round 5, json 2.7.2: other processes took 21.3% more of the machine than during the other variant's turns"], how.voids
     assert_equal "2 trials void; their rounds were run again.", how.table["void"]
     assert_empty how(ProofFixture.blocks).voids
     assert_match(/of 24 not steady/, how.table["warm-up"])
@@ -20,7 +20,7 @@ class ReportHowMeasuredTest < TunerTest
   test "trials that were not warm are listed, and remarks are told once with all their variants" do
     assert_equal ["round 3, json 2.8.1: CPU per request had not settled after 6 windows"], how.unsteady
     cells = ProofFixture.gems.cells.map { |cell| cell.with(remarks: [PumaTuner::Statement.of(:coarse_p99, requests_count: 1_000)]) }
-    assert_equal ["json 2.7.2 and json 2.8.1: p99 rests on less than 1000 requests a trial: make the load longer"], how(ProofFixture.gems(cells:)).remarks
+    assert_equal ["json 2.7.2 and json 2.8.1: p99 comes from fewer than 1000 requests per trial: use longer trials"], how(ProofFixture.gems(cells:)).remarks
   end
 
   test "the methodology tells when the proof could be decided, by what, and why it stopped" do

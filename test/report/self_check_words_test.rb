@@ -29,7 +29,7 @@ class SelfCheckWordsTest < TunerTest
 
   test "a cause tells the figure that it is about, with both numbers" do
     cause = PumaTuner::Statement.of(:sleep, figure: figure("sleep"))
-    assert_equal "the app sleeps for other times at that setting (sleep 3.00 ms simulated, 1.00 ms recorded)", Words.cause(cause)
+    assert_equal "the app sleeps for different times at that setting (sleep 3.00 ms simulated, 1.00 ms recorded)", Words.cause(cause)
     assert_equal cause, PumaTuner::Statement.from_document(JSON.parse(JSON.generate(cause.to_document)))
     assert_equal "p50 3.00 ms simulated, 1.00 ms recorded (+20%)", Words.figure(figure("p50"))
   end

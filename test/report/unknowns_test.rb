@@ -27,7 +27,7 @@ class UnknownsTest < TunerTest
   test "a name says whose it is, and a reason has its facts" do
     assert_equal({"endpoint GET /100%s" => "none of its 3 requests was recorded step by step; it is left out"}, words(:endpoint, :no_trace, whose: "GET /100%s", requests_count: 3))
     assert_equal({"memory.single_bytes" => "PSS could not be read of the single process"}, words(:single_bytes, :no_pss, role: "single"))
-    assert_equal({"locks" => "44 times a lock was held that found no place among a process's 256; in traces it is a wait like others"},
+    assert_equal({"locks" => "44 times a lock was held that is none of the 256 recorded per process; in traces it is a wait like others"},
       words(:locks, :no_place, missed_count: 44, most_count: 256))
     assert_equal({"traces" => "a uniform sample: at most 300 per endpoint and process"}, words(:traces, :sampled, most_count: 300))
   end

@@ -8,19 +8,18 @@ module PumaTuner
       CAUSES = {
         lock: "waits for locks were replayed, not simulated; record with --locks",
         lock_not_watched: "requests wait for a lock that was not watched, or one is held for longer at that setting",
-        cpu: "a request takes other CPU time at that setting than where the rest was recorded, " \
-          "as caches and the cost of handing over between threads differ",
-        gc: "garbage collection takes another part of a request at that setting, " \
-          "as more threads keep more alive, and more workers have more heaps",
-        io: "what the app waits for outside takes other times under that load; " \
-          "where it is one service of few connections, --station io=N says so",
-        sleep: "the app sleeps for other times at that setting",
-        gvl_wait: "threads get the GVL otherwise than by the rules that are simulated, " \
-          "or other threads of the process have it",
-        queue: "connections are spread more unevenly over threads and workers, or come otherwise, than is simulated",
-        load_not_ours: "the load was not ours, and requests that arrive by chance stand for it",
-        no_part: "no part of a request is off by as much; " \
-          "the machine was slower or busier while it was recorded, or time is lost at the client"
+        cpu: "a request takes a different CPU time at that setting than where the others were recorded, as caches " \
+          "and the cost of switching threads differ",
+        gc: "garbage collection takes a different share of a request at that setting, as more threads keep more " \
+          "objects alive, and more workers have more heaps",
+        io: "external services take different times under that load; if it is one service with few connections, say " \
+          "so with --station io=N",
+        sleep: "the app sleeps for different times at that setting",
+        gvl_wait: "threads get the GVL by other rules than the simulated ones, or other threads of the process hold it",
+        queue: "connections are spread over threads and workers more unevenly than simulated, or arrive differently",
+        load_not_ours: "the load did not come from puma_tuner, and random (Poisson) arrivals are assumed instead",
+        no_part: "no single part of a request is off by that much; the machine was slower or busier during the " \
+          "recording, or time is lost at the client"
       }.freeze
 
       class << self
@@ -28,7 +27,7 @@ module PumaTuner
         # @return [Array<String>] what is beyond noise, to be told before anything else; none where nothing is
         def sentences(check)
           return [] if check.nil? || check.off.empty?
-          [*check.off.map { |setting| setting(setting) }, *("All intervals are wider by that." if check.widened?)]
+          [*check.off.map { |setting| setting(setting) }, *("All intervals are widened by this." if check.widened?)]
         end
 
         # One recording that is missed is told whole; of several, how far the worst figure of each is off, as whole
@@ -41,8 +40,8 @@ module PumaTuner
           return (told.join(" ") if told.any?) unless check && check.off.size > 1
           off = check.off.map { |setting| "#{setting.name} (#{worst(setting)})" }
           "The model does not reproduce #{off.size} of #{check.settings.size} recordings: #{off.join("; ")}. " \
-            "What it misses, and likely causes, are told below the forecasts" \
-            "#{", whose intervals are wider by that" if check.widened?}."
+            "Details and likely causes stand below the forecasts" \
+            "#{", whose intervals are widened by this" if check.widened?}."
         end
 
         # @param check [Predict::SelfCheck, nil]
@@ -52,7 +51,7 @@ module PumaTuner
           told = check.settings.map { |one| "#{one.name}: #{one.figures.reject(&:part?).join(", ")}" }
           return "The model reproduces its recordings within noise (#{told.join("; ")})." if told.size > 1
           "The model reproduces its recording within noise (#{told.first}); " \
-            "how far that carries to other settings it does not tell, as none was recorded."
+            "this says nothing of other settings, as none was recorded."
         end
 
         # @param setting [Predict::CheckedSetting] with figures beyond noise
@@ -99,7 +98,7 @@ module PumaTuner
         def missed(setting, wholes)
           return "The model does not reproduce the recording at #{setting.name}" if wholes.any?
           reproduced = setting.figures.reject(&:part?).map(&:metric).join(", ")
-          "At #{setting.name} the model reproduces #{reproduced}, and not where the time of a request goes"
+          "At #{setting.name} the model reproduces #{reproduced}, but not where the time of a request goes"
         end
       end
     end

@@ -9,9 +9,8 @@ module PumaTuner
       CURES = {
         "failed" => "A proof needs the same correct responses from all; the server's log says why it fails. " \
           "Fix the app or the request file.",
-        "unlike" => "Make what runs and what it answers the same from round to round.",
-        "replaced" => "Its log says why. Does fork_worker make a refork? Then give " \
-          "puma.fork_worker=0, which makes none by itself.",
+        "unlike" => "Make sure that what runs, and its responses, stay the same from round to round.",
+        "replaced" => "Its log says why. If fork_worker reforks the workers, set puma.fork_worker=0.",
         "generator" => "Send less: a lower --rate, or fewer --connections."
       }.freeze
 
@@ -22,8 +21,8 @@ module PumaTuner
             "the queue grows without bound"
         },
         queue_grows: ->(rate_per_s:, unserved_ratio:) {
-          "of #{Units.rate(rate_per_s)} requests/s that arrive, #{format("%.0f%%", unserved_ratio * 100)} find no " \
-            "room in time: the queue grows without bound"
+          "#{format("%.0f%%", unserved_ratio * 100)} of #{Units.rate(rate_per_s)} requests/s cannot be served: " \
+            "the queue grows without bound"
         },
         deadlock: ->(locks:) {
           "requests that hold locks wait for each other's forever (a deadlock): #{locks.join(" and ")}"
@@ -39,15 +38,16 @@ module PumaTuner
           "the load generator sent #{Units.duration(lag_ns)} late (p99): the machine is too busy for this rate"
         },
         littles_law: ->(in_flight_ratio:) {
-          "Little's law does not hold: throughput x latency make #{Units.percent(in_flight_ratio)} of the connections"
+          "Little's law does not hold: throughput x latency is #{Units.percent(in_flight_ratio)} of the number of " \
+          "connections"
         },
         disturbed: ->(taken_ratio:) {
-          "others took #{Units.percent(taken_ratio)} more of the machine than of the other variant's turns"
+          "other processes took #{Units.percent(taken_ratio)} more of the machine than during the other variant's turns"
         },
         workers_replaced: "workers of the server were replaced under load",
         process_gone: "a process of the server went away under load",
         changed: ->(fact:, variant:, before:, now:) {
-          "#{fact} was #{before} when #{variant} was looked at, and is #{now} now"
+          "#{fact} was #{before} when #{variant} was looked at, and is now #{now}"
         }
       }.freeze
 
@@ -61,7 +61,7 @@ module PumaTuner
         too_many_voids: ->(rounds_count:, variant:, void:) {
           "#{rounds_count} rounds were void, #{Statements.last_void(variant, void)}"
         },
-        time_used_up: "the time that was given is used up",
+        time_used_up: "the time limit is used up",
         scattered: ->(rounds_count:, effect_ratio:) {
           "the rounds differ so much from each other that #{rounds_count} of them would not show a change of " \
             "#{Units.percent(effect_ratio)}"
@@ -70,14 +70,14 @@ module PumaTuner
         # While it runs.
         void_round: ->(round:, variant:, void:, output:) {
           last = "; the last lines of its output: #{output.join(" / ")}" if output.any?
-          "round #{round} is void, and once more: with #{variant}, #{Statements.nested(void.fetch("detail"))}#{last}"
+          "round #{round} is void and runs again: with #{variant}, #{Statements.nested(void.fetch("detail"))}#{last}"
         }
       }.freeze
 
       # What a reader of a proof must know beside its figures, as clauses.
       REMARKS = {
         coarse_p99: ->(requests_count:) {
-          "p99 rests on less than #{requests_count} requests a trial: make the load longer"
+          "p99 comes from fewer than #{requests_count} requests per trial: use longer trials"
         },
         yjit_limit_near: ->(used_ratio:) {
           "YJIT has used #{Units.percent(used_ratio)} of its memory limit, and stops compiling at 100%: give it more " \
@@ -86,21 +86,22 @@ module PumaTuner
         connections_short: "requests had to wait for a connection of the generator: raise --connections",
         few_iterations: ->(iterations_count:, duration_s:) {
           "only #{Units.counted(iterations_count, "iteration")} of the block fitted into #{duration_s} s; " \
-            "give it longer trials"
+            "use longer trials"
         },
-        idle_iterations: "an iteration took next to no time; does the block run as often as its argument says?",
+        idle_iterations: "an iteration took almost no time; check that the block repeats its work as often as its " \
+          "argument says",
         fewer_rounds: ->(rounds_count:, wanted_count:) {
-          "to fit into the time, #{rounds_count} rounds were planned instead of #{wanted_count}"
+          "to fit into the time limit, #{rounds_count} rounds were planned instead of #{wanted_count}"
         },
         shorter_trials: ->(seconds:, wanted_seconds:) {
-          "to fit into the time, trials were shortened: #{Statements.trial(seconds)} instead of " \
+          "to fit into the time limit, trials were shortened: #{Statements.trial(seconds)} instead of " \
             "#{Statements.trial(wanted_seconds)}"
         },
         too_few_rounds: ->(rounds_count:, least_count:) {
-          "the time is enough for #{Units.counted(rounds_count, "round")}, and nothing can be shown by fewer than " \
-            "#{least_count}"
+          "the time limit allows #{Units.counted(rounds_count, "round")}, and significance takes at least " \
+          "#{least_count}"
         },
-        noise_left_out: "to fit into the time, the noise was not measured beforehand"
+        noise_left_out: "to fit into the time limit, the noise was not measured beforehand"
       }.freeze
 
       # Why an expectation was not shown, as clauses.
@@ -112,7 +113,7 @@ module PumaTuner
         no_interval: ->(rounds_count:) { "#{rounds_count} rounds are too few for an interval" },
         elsewhere: ->(interval:, level_ratio:, outcome:, adjusted_p_value:) {
           found = {nil => nil, "not_shown" => "no difference is shown; "}.fetch(outcome) { "it is #{outcome}; " }
-          chance = ", but of so many metrics one may be that by chance (adjusted p %.2f)"
+          chance = ", but with this many metrics one may be so by chance (adjusted p %.2f)"
           format("#{found}the %.0f%% interval is %.3f to %.3f", (level_ratio * 100).floor, *interval) +
             (adjusted_p_value ? format(chance, adjusted_p_value) : "")
         }

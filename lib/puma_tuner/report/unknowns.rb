@@ -19,14 +19,14 @@ module PumaTuner
         told: ->(detail:) { detail },
         # Of a recording.
         sampled: ->(most_count:) { "a uniform sample: at most #{most_count} per endpoint and process" },
-        not_watched: "they were not watched, which --locks asks for",
+        not_watched: "they were not recorded; add --locks",
         no_extension: ->(detail:) { detail },
         serves_nothing: "it serves no request",
         no_time: "no time was left for it",
-        few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came" },
+        few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came in" },
         failed: ->(detail:) { detail },
         # Of a proof.
-        not_begun: "the proof has not come to its first round",
+        not_begun: "the proof did not reach its first round",
         interrupted: "it was interrupted before its first round",
         # Of a model.
         unaccounted: ->(ratio:) {
@@ -44,23 +44,23 @@ module PumaTuner
         },
         no_thread_cpu_time: "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken",
         waits_not_watched: ->(ratio:) {
-          "#{Units.percent(ratio)} of a request's time was spent waiting for locks that nobody watched; these waits " \
-            "are taken to be as long at any other setting, which they hardly are. " \
-            "Record it with locks watched (`puma_tuner measure --load`, or --locks)."
+          "#{Units.percent(ratio)} of a request's time was spent waiting for locks that were not recorded; these " \
+          "waits are assumed to stay as long at other settings, which is unlikely. Record again with locks " \
+          "(`puma_tuner measure --load`, or --locks)."
         },
-        load_not_ours: "the load was not ours; as many requests as were served, arriving by chance (Poisson), stand " \
-          "for it",
-        no_client: "latency is the client's to see, and the load was not ours",
-        no_rss: "RSS could not be read, so what the workers share counts as each one's own",
+        load_not_ours: "the load did not come from puma_tuner; random (Poisson) arrivals at the served rate are " \
+          "assumed",
+        no_client: "only clients see the latency, and the load did not come from puma_tuner",
+        no_rss: "RSS could not be read, so memory that workers share is counted for each",
         no_process: ->(role:) { "there was no #{role} process" },
         no_pss: ->(role:) { "PSS could not be read of the #{role} process" },
         # Of forecasts.
-        not_calibrated: "not calibrated: the machine's part is typical figures; run `puma_tuner calibrate` on that " \
+        not_calibrated: "not calibrated: typical figures stand for the machine; run `puma_tuner calibrate` on that " \
           "machine",
         other_versions: ->(**versions) {
           differing = versions.map { |name, (with, of)| "#{name.capitalize} #{with}, forecast for #{of}" }
-          "calibrated with #{differing.join("; ")}: what that costs is taken to be the " \
-            "same#{" (`puma_tuner calibrate --ruby` measures another Ruby)" if versions.key?(:ruby)}"
+          "calibrated with #{differing.join("; ")}: the same costs are " \
+          "assumed#{" (`puma_tuner calibrate --ruby` measures another Ruby)" if versions.key?(:ruby)}"
         },
         patched_ruby: ->(ruby_version:, by_version:, seen:) {
           "#{(seen == "hot") ? "this Ruby has the hot-thread patch (ruby/ruby#15840)" : "this Ruby is patched"}: " \
@@ -69,33 +69,33 @@ module PumaTuner
         },
         # Of a load.
         open_loop: "an open loop counts from its first request",
-        closed_loop: "a closed loop intends no instants",
+        closed_loop: "a closed loop has no intended times",
         never_settled: "it was stopped before each connection had a response",
         # Of a profile.
-        nobody_counted: "nobody counted the requests that came by themselves",
-        not_in_file: "a profiler's own file does not say how many requests it is about",
+        nobody_counted: "requests that puma_tuner did not send were not counted",
+        not_in_file: "a profiler's own file does not say how many requests it covers",
         under_way: ->(requests_count:) {
-          "#{requests_count} more were under way when the windows ended, and what was done of them is in the sums; " \
-            "give it longer, or fewer --connections"
+          "#{requests_count} more were in flight when the windows ended, and their work so far is in the sums; use a " \
+          "longer --duration, or fewer --connections"
         },
-        one_not_counted: "at least one of both does not know how many requests it is about; amounts are shares of " \
-          "its whole",
+        one_not_counted: "at least one of the two does not say how many requests it covers, so amounts are shares of " \
+          "its total",
         # Of a fleet.
         no_sample: "no sample of it in one of the groups, in some span",
         few_blocks: ->(blocks_count:, needed_count:) {
           "#{Units.counted(blocks_count, "block")} of time are too few, #{needed_count} are needed; " \
-            "a longer --window has them"
+            "use a longer --window"
         },
-        added_up_by_rules: "rules have added up the servers; --source raw tells"
+        added_up_by_rules: "the recording rules have summed the servers; use --source raw"
       }.freeze
 
       # What found no place.
       NO_PLACE = {
-        threads: "%{missed_count} threads found no place among the %{most_count} that are observed",
-        names: "%{missed_count} names found no place in a process's ledger, or no memory for one; what they name " \
-          "counts as #{Probe::Endpoint::OTHER}",
-        locks: "%{missed_count} times a lock was held that found no place among a process's %{most_count}; in traces " \
-          "it is a wait like others"
+        threads: "%{missed_count} threads are missing: at most %{most_count} are recorded",
+        names: "%{missed_count} names are missing, for want of room in a process's ledger or of memory; their " \
+          "figures count as #{Probe::Endpoint::OTHER}",
+        locks: "%{missed_count} times a lock was held that is none of the %{most_count} recorded per process; in " \
+          "traces it is a wait like others"
       }.freeze
 
       class << self

@@ -49,7 +49,7 @@ class LabCommandTest < TunerTest
 
   test "mistakes say what to do" do
     in_folder do |folder|
-      assert_mistake(/there is no lab nothing; there is tiny/, lab("run", "nothing", folder:))
+      assert_mistake(/there is no lab nothing; the labs are tiny/, lab("run", "nothing", folder:))
       assert_mistake(/no_such_gem_at_all 1\.2\.3 \(for Ruby .*Run: puma_tuner lab setup tiny$/, lab("run", "tiny", folder:))
       assert_mistake(/name the labs.*--all/, lab("setup", folder:))
       assert_mistake(/there is no lab nothing/, lab("setup", "nothing", folder:))
@@ -71,7 +71,7 @@ class LabCommandTest < TunerTest
     in_folder do |folder|
       log, words = File.join(folder, "err.log"), %w[lab run tiny]
       environment = {**TINY, "TINY_GEMS" => "none"}
-      assert_mistake(/there is no .*finding.json.parts to go on with/, lab("run", "tiny", "--resume", folder:, environment:))
+      assert_mistake(/there is nothing to resume, as .*finding.json.parts does not exist/, lab("run", "tiny", "--resume", folder:, environment:))
       assert_mistake(/the quick form keeps nothing/, lab("run", "tiny", "--resume", "--quick", folder:, environment:))
       interrupted({**environment, "TINY_SLEEP" => "60"}, words, folder, log)
       assert_match(/what was measured is kept; continue with: puma_tuner lab run tiny --resume/, File.read(log))

@@ -30,8 +30,11 @@ module PumaTuner
         },
         # Evidence.
         not_reproduced: ->(setting:) { SelfCheckWords.brief(Predict::CheckedSetting.from_document(setting)) },
-        wider_intervals: "All intervals are wider by that.",
-        unsteady: ->(who:, topology:, reason:) { "#{WHO.fetch(who)}, #{topology}: no steady state, as #{Statements.nested(reason)}." },
+        wider_intervals: "All intervals are widened by this.",
+        unsteady: ->(who:, topology:, reason:) {
+          "#{WHO.fetch(who)}, #{topology}: no steady state, as " \
+                  "#{Statements.nested(reason)}."
+        },
         predicted: ->(who:, topology:, per_s:, p50_ns:, p99_ns:, bottleneck:, seeds_count:) {
           "#{WHO.fetch(who)}, #{topology}: #{AdviceWords.rate(per_s)} predicted in " \
             "#{Units.counted(seeds_count, "simulation")}, p50 #{AdviceWords.duration(p50_ns)}, " \
