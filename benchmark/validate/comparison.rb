@@ -90,7 +90,7 @@ module Validation
     def disturbed = @recorded.void || @measured.disturbed
 
     # @return [String, nil] why there is no prediction of a cell that has one to be held against, as a clause
-    def unpredicted = @failure || Report::Statements.words(@forecast&.unsteady)
+    def unpredicted = @failure || PumaTuner::Report::Statements.words(@forecast&.unsteady)
 
     # @return [Hash{Symbol => Error}] by metric, of those that both sides have
     def errors

@@ -139,7 +139,7 @@ class SelfCheckTest < TunerTest
     check = sweep_of(varied_workload, same, texts: []).self_check
     told = sentences(check).first
     assert_match(/\AAt 1x5 with 10 connections the model reproduces throughput, p50, p99, but not where /, told)
-    assert_match(/ and not where the time of a request goes: io 1\d\.\d ms simulated, \d\.\d+ ms recorded; sleep/, told)
+    assert_match(/ but not where the time of a request goes: io 1\d\.\d ms simulated, \d\.\d+ ms recorded; sleep/, told)
     assert_equal 1, sentences(check).size, "no interval is wider"
     assert_predicate check, :trusted?
   end

@@ -73,7 +73,7 @@ class TrackRecordTest < TunerTest
     blocked = File.join(@folder, "file")
     File.write(blocked, "")
     record(File.join(blocked, "forecasts.json")).add("shop", [check(110.0)])
-    assert_match(/can't be kept/, @said.first)
+    assert_match(/can't be saved/, @said.first)
     assert_nil record(File.join(blocked, "forecasts.json")).past_error("shop")
   end
 

@@ -30,7 +30,7 @@ class ProfilersTest < TunerTest
   test "refuses a mode that there is not" do
     (Profile.profilers - [Profile::Perf]).each do |profiler|
       error = assert_raises(PumaTuner::UsageError) { profiler.new(path: "/tmp/none", mode: "sideways") }
-      assert_match(/#{profiler::NAME} has no mode "sideways"; there is: #{profiler::MODES.keys.join(", ")}/, error.message)
+      assert_match(/#{profiler::NAME} has no mode "sideways"; choose one of #{profiler::MODES.keys.join(", ")}/, error.message)
     end
   end
 

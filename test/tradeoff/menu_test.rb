@@ -26,7 +26,7 @@ class TradeoffMenuTest < TunerTest
 
   test "too many, and unknown ones, are refused" do
     assert_match(/are \d+ combinations/, assert_raises(PumaTuner::UsageError) { Menu.variants(%w[yjit malloc gc]) }.message)
-    assert_match(/magic is none of yjit, malloc, gc/, assert_raises(PumaTuner::UsageError) { Menu.variants(%w[yjit magic]) }.message)
+    assert_match(/unknown subject magic; choose from yjit, malloc, gc/, assert_raises(PumaTuner::UsageError) { Menu.variants(%w[yjit magic]) }.message)
   end
 
   test "every factor is one that a proof understands" do

@@ -48,7 +48,8 @@ module PumaTuner
         end
       end
 
-      # StackProf has never ended a server here; Vernier can (docs/reference/profilers.md), but only it can tell requests apart.
+      # StackProf has never ended a server here; Vernier can (docs/reference/profilers.md), but only it can tell
+      # requests apart.
       def profiler = @profiler ||= Profile.profiler(option(:with) || (option(:outliers) ? "vernier" : "stackprof"))
 
       def mode = profiler.known_mode(option(:mode))

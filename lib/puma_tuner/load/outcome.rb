@@ -51,7 +51,8 @@ module PumaTuner
       const_set(:OWN,
         %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count connection_wait_count unanswered_count
           drained_count settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns
-          wrong_body_count first_failure refused url seed think_ns].to_h { |field| [field, nil] }.merge(remarks: []).freeze)
+          wrong_body_count first_failure refused url seed think_ns]
+          .to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
       def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
 

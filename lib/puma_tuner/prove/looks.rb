@@ -5,8 +5,8 @@ module PumaTuner
     # The numbers of rounds after which the primary metric may decide, fixed before the first.
     #
     # Whoever looks after every round and stops when it suits calls a difference where there is none several times as
-    # often as promised (docs/measured/false_alarms.md). So the looks are few, and share the 5% among them, and among the
-    # variants (Bonferroni): simple, and exact whatever the metric.
+    # often as promised (docs/measured/false_alarms.md). So the looks are few, and share the 5% among them, and among
+    # the variants (Bonferroni): simple, and exact whatever the metric.
     #
     # rounds_counts: ascending
     Looks = Data.define(:rounds_counts) do

@@ -29,7 +29,8 @@ module PumaTuner
         def short?(seconds) = seconds > left_s
       end
 
-      # times: TrialRunner::Times; looks: Looks; noise_rounds_count; remarks: [Statement] what was cut, and what that costs
+      # times: TrialRunner::Times; looks: Looks; noise_rounds_count
+      # remarks: [Statement] what was cut, and what that costs
       Fitted = Data.define(:times, :looks, :noise_rounds_count, :remarks)
 
       # @param left_s [Numeric] seconds that there are

@@ -13,7 +13,8 @@ module PumaTuner
       "observation" => "Probe::Observation", "workload" => "Model::Workload", "machine" => "Model::Machine",
       "sweep" => "Predict::Sweep", "advice_list" => "Advise::AdviceList", "verdict" => "Prove::Verdict",
       "tuning" => "Tuning",
-      "load_outcome" => "Load::Outcome", "load_self_test" => "Load::SelfTest::Result", "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
+      "load_outcome" => "Load::Outcome", "load_self_test" => "Load::SelfTest::Result",
+      "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
       "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison"
     }
 

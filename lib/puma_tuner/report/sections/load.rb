@@ -177,7 +177,8 @@ module PumaTuner
         private
 
         def lines
-          columns = [Column.new(""), Column.new("truth", :figure), Column.new("reported", :figure), Column.new("", :text)]
+          columns = [Column.new(""), Column.new("truth", :figure), Column.new("reported", :figure),
+            Column.new("", :text)]
           rows = @result.lines.map do |line|
             Row.new([line.name, Units.duration(line.true_ns), Units.duration(line.reported_ns), verdict(line.right?)])
           end
