@@ -61,8 +61,7 @@ class FactsTest < TunerTest
   # metric's label, a frame's name, what was profiled.
   NAMES = %w[label name target].freeze
   STILL_TOLD = {
-    "profile/hints/" => %w[title evidence cure proof], # one hint to a file, and its words on top of it
-    "prove/disturbance.rb" => %w[detail] # as all of Void's: progress tells them, too, before there is a report
+    "profile/hints/" => %w[title evidence cure proof] # one hint to a file, and its words on top of it
   }.freeze
 
   # Finds texts of two words or more that are put into a value as it is made.

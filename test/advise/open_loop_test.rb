@@ -29,7 +29,7 @@ class OpenLoopAdviceTest < TunerTest
     assert_equal "Go from 1x5 to 2x3: 1x5 has no steady state", advice.title
     assert_equal [nil, nil, nil], [advice.throughput_ratio, advice.p50_ratio, advice.p99_ratio]
     refute_predicate advice, :remark?
-    assert_equal "Today, 1x5: no steady state, as 100 requests/s arrive, and 80 can be served.", advice.evidence.first
+    assert_equal "Today, 1x5: no steady state, as 100 requests/s arrive and at most 80.0/s can be served: the queue grows without bound.", advice.evidence.first
     assert_match(/^Advised, 2x3: 100 requests/, advice.evidence[1])
   end
 

@@ -118,10 +118,10 @@ class ReportHtmlTest < TunerTest
 
   test "a setting without a steady state has no numbers, and its reason stands below" do
     page = markup(html(TuningFixture.wide_sweep))
-    assert_match(%r{class="unsteady today" title="1x5: 300 requests/s arrive, and 247 can be served">no steady state}, page)
+    assert_match(%r{class="unsteady today" title="1x5: 300 requests/s arrive and at most 247/s can be served: the queue grows without bound">no steady state}, page)
     row = page.scan(%r{<tr class="today">.*?</tr>}m).last
     assert_match(%r{<td class="number unsteady" title="[^"]+">no steady state</td>(<td( class="number")?></td>){9}\s*</tr>}, row)
-    assert_includes page, "No steady state: 1x1: 300 requests/s arrive, and 96.4 can be served."
+    assert_includes page, "No steady state: 1x1: 300 requests/s arrive and at most 96.4/s can be served: the queue grows without bound."
   end
 
   test "neither bars nor formulas are shown without any steady state" do

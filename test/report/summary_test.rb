@@ -63,7 +63,7 @@ class ReportSummaryTest < TunerTest
   test "what was asked for is shown or not, with the reason, and the cause is told" do
     told = points(ProofFixture.gems)
     assert_equal ["Proven", "Asked for", "Cause"], told.keys
-    assert_equal "throughput >= 1.1 is shown; p99 <= 0.95 is not shown (the interval ends at 0.99).", told["Asked for"]
+    assert_equal "throughput >= 1.1 is shown; p99 <= 0.95 is not shown (the 96% interval is 0.912 to 0.990).", told["Asked for"]
     assert_match(/\AOf 660 µs saved per request/, told["Cause"])
   end
 
@@ -84,7 +84,7 @@ class ReportSummaryTest < TunerTest
 
   test "settings without a steady state have that said, and no ratio" do
     told = points(overloaded)
-    assert_operator told["Found"], :end_with?, "By the model, there is no steady state: 300 requests/s arrive, and 247 can be served."
+    assert_operator told["Found"], :end_with?, "By the model, there is no steady state: 300 requests/s arrive and at most 247/s can be served: the queue grows without bound."
     assert_equal "A steady state, which 1x5 has not.", told["Predicted"]
     rows = PumaTuner::Report::Sections::Glance.new(PumaTuner::Report::Contents.of(overloaded)).table.then do |table|
       table.rows.map { |row| row.cells.zip(table.columns).map { |cell, column| PumaTuner::Report::Words.cell(cell, column, narrow: true) } }

@@ -126,11 +126,20 @@ module PumaTuner
 
       # @param statement [Statement, nil]
       # @param table [Hash{Symbol => String, Proc}]
-      # @return [String, nil] words; of what a newer version says, its kind
+      # @return [String, nil] words; of what another version says with other facts, its kind
       def words(statement, table = WORDS)
         return unless statement
-        words = table.fetch(statement.kind) { return statement.kind.to_s.tr("_", " ") }
-        words.is_a?(Proc) ? words.call(**statement.facts.transform_keys(&:to_sym)) : words
+        words, facts = table[statement.kind], statement.facts.transform_keys(&:to_sym)
+        return words if words.is_a?(String)
+        fits?(words, facts) ? words.call(**facts) : statement.kind.to_s.tr("_", " ")
+      end
+
+      # @param words [Proc, nil]
+      def fits?(words, facts)
+        return false unless words
+        names = words.parameters.group_by(&:first).transform_values { |parameters| parameters.map(&:last) }
+        needed = names.fetch(:keyreq, [])
+        (needed - facts.keys).empty? && (names.key?(:keyrest) || (facts.keys - needed - names.fetch(:key, [])).empty?)
       end
 
       # @param fields [Hash{String => Object}] of a statement that is a fact of another
