@@ -7,10 +7,23 @@ class ProfilersTest < TunerTest
   Profile = PumaTuner::Profile
 
   test "knows each profiler by name, and says what there is" do
-    assert_equal %w[vernier rperf pf2 stackprof ruby-prof memory_profiler perf], Profile.profilers.map { |profiler| profiler::NAME }
+    names = Profile.profilers.map { |profiler| profiler::NAME }
+    assert_equal ["vernier", "perf"], names.values_at(0, -1)
     Profile.profilers.each { |profiler| assert_same profiler, Profile.profiler(profiler::NAME) }
-    error = assert_raises(PumaTuner::UsageError) { Profile.profiler("../../etc/passwd") }
-    assert_match(%r{unknown profiler "../../etc/passwd"; choose one of vernier, rperf, pf2, stackprof, ruby-prof, memory_profiler, perf}, error.message)
+    inside = PumaTuner::Probe::Profilers
+    inside.all.each { |profiler| assert_same profiler, inside.find(profiler::NAME) }
+    assert_equal inside.all, inside.all.uniq { |profiler| profiler::PRIORITY }
+    ["../../etc/passwd", "ruby_prof", "Vernier"].each do |name|
+      assert_equal "unknown profiler #{name.inspect}; choose one of #{names.join(", ")}", assert_raises(PumaTuner::UsageError) { Profile.profiler(name) }.message
+      assert_equal "unknown profiler #{name.inspect}; choose one of #{(names - ["perf"]).join(", ")}", assert_raises(PumaTuner::UsageError) { inside.find(name) }.message
+    end
+  end
+
+  test "each profiler inside of a process has a reader of its name, and a test" do
+    PumaTuner::Probe::Profilers::CONSTANTS.each do |file, constant|
+      assert_operator Profile::Readers.const_get(constant), :<, Profile::Readers::Reader
+      assert_path_exists File.expand_path("profilers/#{file}_test.rb", __dir__)
+    end
   end
 
   test "each says what it is, what it can and how its file is looked at" do

@@ -51,7 +51,7 @@ module ProofFixture
       load: Prove::TrialLoad.new(generator: "puma_tuner load", connections_count: 10, arrivals: "closed loop", duration_ns: 5_000 * MS),
       expectations: [
         Prove::Expectation.new(text: "throughput >= 1.1", variant: VARIANT, shown: true, reason: nil),
-        Prove::Expectation.new(text: "p99 <= 0.95", variant: VARIANT, shown: false, reason: PumaTuner::Statement.of(:told, text: "the interval ends at 0.99"))
+        Prove::Expectation.new(text: "p99 <= 0.95", variant: VARIANT, shown: false, reason: PumaTuner::Statement.of(:elsewhere, interval: [0.912, 0.99], level_ratio: 0.96, outcome: nil, adjusted_p_value: nil))
       ], command: "puma_tuner prove config.ru --variant 'json 2.7.2:gem.json=2.7.2' --variant 'json 2.8.1:gem.json=2.8.1'", **fields)
   end
 
@@ -84,7 +84,7 @@ module ProofFixture
     warmup = verdict.trials.first.warmup.with(steady: false, reason: text)
     verdict.with(baseline: text, command: text, stopped_because: PumaTuner::Statement.of(:told, text:), comparisons: verdict.comparisons.map { |one| one.with(variant: other) },
       metrics: verdict.metrics.map { |metric| metric.with(label: "#{metric.label} #{text}") },
-      trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void: trial.void&.with(detail: PumaTuner::Statement.of(:told, text:))) },
+      trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void: trial.void&.with(detail: text)) },
       expectations: [Prove::Expectation.new(text:, variant: other, shown: false, reason: PumaTuner::Statement.of(:told, text:))],
       load: verdict.load.with(generator: text, arrivals: text), machine: verdict.machine.with(cpu_model: text, kernel: text),
       cells: verdict.cells.map { |cell|

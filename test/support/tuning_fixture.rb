@@ -271,7 +271,7 @@ module TuningFixture
   def unsteady_forecast(scenario, most_per_s)
     nothing = Predict::Forecast.members.to_h { |member| [member, nil] }
     Predict::Forecast.new(**nothing, scenario:, bottleneck: "threads",
-      unsteady: Statement.of(:told, text: "#{Units.rate(scenario.arrivals.rate_per_s)} requests/s arrive, and #{Units.rate(most_per_s)} can be served"))
+      unsteady: Statement.of(:beyond_capacity, rate_per_s: scenario.arrivals.rate_per_s, capacity_per_s: most_per_s))
   end
 
   def steady_forecast(scenario, per_s, mean_ns)

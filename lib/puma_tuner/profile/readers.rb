@@ -4,9 +4,7 @@ module PumaTuner
   module Profile
     # Turns a profiler's file into Samples. There is one reader for each profiler, of the same name.
     module Readers
-      Probe::Profilers::ALL.each do |name, constant|
-        autoload constant, "puma_tuner/profile/readers/#{name.tr("-", "_")}"
-      end
+      Probe::Profilers::CONSTANTS.each { |file, constant| autoload constant, "puma_tuner/profile/readers/#{file}" }
       autoload :Gecko, "puma_tuner/profile/readers/gecko"
       autoload :Perf, "puma_tuner/profile/readers/perf"
       autoload :Reader, "puma_tuner/profile/readers/reader"
@@ -21,7 +19,7 @@ module PumaTuner
       def self.read(profiler, path, mode: nil)
         profiler.known_mode(mode)
         return profiler.read(path, mode:) if profiler::OUTSIDE
-        const_get(Probe::Profilers::ALL.fetch(profiler::NAME)).new(profiler, path, mode).samples
+        const_get(profiler.name[/\w+\z/]).new(profiler, path, mode).samples
       end
     end
   end

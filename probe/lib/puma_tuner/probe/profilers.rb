@@ -2,26 +2,30 @@
 
 module PumaTuner
   module Probe
-    # The profilers that work inside of a process: one file each, profilers/NAME.rb. Those that watch processes from
+    # The profilers that work inside of a process: all of profilers/. A new one takes three files of one name and changes
+    # none: the profiler here, what reads its file (Profile::Readers), and a test. Those that watch processes from
     # outside are the command's (Profile.profilers).
     module Profilers
-      # The profilers by name, in the order in which people are told of them.
-      ALL = {"vernier" => :Vernier, "rperf" => :Rperf, "pf2" => :Pf2, "stackprof" => :Stackprof,
-             "ruby-prof" => :RubyProf, "memory_profiler" => :MemoryProfiler}.freeze
+      # Constants by file.
+      CONSTANTS = Dir.children("#{__dir__}/profilers").to_h { |file|
+        name = file.delete_suffix(".rb")
+        [name, name.split("_").map(&:capitalize).join.to_sym]
+      }.freeze
 
-      ALL.each { |name, constant| autoload constant, "puma_tuner/probe/profilers/#{name.tr("-", "_")}" }
+      CONSTANTS.each { |file, constant| autoload constant, "puma_tuner/probe/profilers/#{file}" }
 
       # @param name [String] such as "vernier"
-      # @return [Class]
+      # @return [Class] which alone is loaded, as a server needs no other
       # @raise [UsageError] for a name that is none
       def self.find(name)
-        const_get(ALL.fetch(name) do
-          raise UsageError, "unknown profiler #{name.inspect}; choose one of #{ALL.keys.join(", ")}"
-        end)
+        constant = CONSTANTS[name.tr("-", "_")]
+        profiler = const_get(constant) if constant
+        return profiler if profiler && name == profiler::NAME
+        raise UsageError, "unknown profiler #{name.inspect}; choose one of #{all.map { |one| one::NAME }.join(", ")}"
       end
 
-      # @return [Array<Class>]
-      def self.all = ALL.values.map { |constant| const_get(constant) }
+      # @return [Array<Class>] in the order in which they are told to people
+      def self.all = CONSTANTS.values.map { |constant| const_get(constant) }.sort_by { |profiler| -profiler::PRIORITY }
     end
   end
 end

@@ -11,6 +11,7 @@ module PumaTuner
       # - It has no file of its own: `stop` writes sums by class and line as plain values, and its own report beside
       #   them (.txt). The contents of strings, which it would print, are left out: they are the app's data.
       class MemoryProfiler < Profiler
+        PRIORITY = 10
         NAME = "memory_profiler"
         GEM = "memory_profiler"
         VERSION_REQUIREMENT = "~> 1.1"

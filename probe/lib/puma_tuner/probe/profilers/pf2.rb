@@ -11,6 +11,7 @@ module PumaTuner
       #   CPU time that the process used, shared out over the samples.
       # - It does not tell which thread a sample is of in the kernel's numbers.
       class Pf2 < Profiler
+        PRIORITY = 60
         NAME = "pf2"
         GEM = "pf2"
         VERSION_REQUIREMENT = "~> 0.14.0"

@@ -15,6 +15,7 @@ module PumaTuner
       # - Its file tells of the machine and the git commit, if it is let: here
       #   it is not, as asking git starts a process in the server.
       class Rperf < Profiler
+        PRIORITY = 80
         NAME = "rperf"
         GEM = "rperf"
         VERSION_REQUIREMENT = "~> 0.11.1"

@@ -15,6 +15,7 @@ module PumaTuner
       # - It has no file of its own that can be read without it: `stop` writes its call trees as plain values, and
       #   beside them what its own printers make of it (.flat.txt, .callstack.html).
       class RubyProf < Profiler
+        PRIORITY = 20
         NAME = "ruby-prof"
         GEM = "ruby-prof"
         VERSION_REQUIREMENT = "~> 2.0"

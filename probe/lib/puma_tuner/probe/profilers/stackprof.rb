@@ -12,6 +12,7 @@ module PumaTuner
       # - Its signals interrupt system calls, which libraries not made for that take for errors.
       # - A forked process is not profiled.
       class Stackprof < Profiler
+        PRIORITY = 40
         NAME = "stackprof"
         GEM = "stackprof"
         VERSION_REQUIREMENT = "~> 0.2.28"

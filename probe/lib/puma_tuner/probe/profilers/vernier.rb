@@ -18,6 +18,7 @@ module PumaTuner
       # - Vernier knows the kernel's number only of a thread that runs at the
       #   end; the others are told here, as Ruby knows them.
       class Vernier < Profiler
+        PRIORITY = 100
         NAME = "vernier"
         GEM = "vernier"
         VERSION_REQUIREMENT = "~> 1.12"
