@@ -25,6 +25,16 @@ class MistakesTest < TunerTest
     end
   end
 
+  # Each word is a command that starts a server, with what it needs beside the app.
+  STARTING = [%w[measure --load --single-recording], %w[prove --topologies 1x1,1x2], %w[profile], %w[tradeoff yjit], %w[tradeoff malloc], %w[tradeoff gc]].freeze
+
+  test "an app that does not load ends every command that starts it with 3, and says why" do
+    ServedApp.open(rackup: "raise 'wrong on purpose'") do |app|
+      STARTING.each { |words| assert_failed(/wrong on purpose/, puma_tuner(*words, "config.ru", folder: app.folder)) }
+      assert_empty processes_in(app.folder)
+    end
+  end
+
   test "an app that answers 500" do
     ServedApp.open do |app|
       assert_failed(/unexpected status.*500/, tune(app, "--path", "/fail"))
