@@ -13,7 +13,7 @@ module PumaTuner
         # @return [Report::Html::LineChart]
         def of(chart)
           series = chart.series.each_with_index.map do |one, index|
-            LineChart::Series.new(symbol: Report::Html::Symbols.number(index), title: one.title, points: one.points)
+            LineChart::Series.new(symbol: Report::Html.symbol(index), title: one.title, points: one.points)
           end
           LineChart.new(id: chart.id, title: chart.title, reading: chart.reading, each_point: true, series:,
             legend: series.map { |one| [one.symbol, one.title] }, across: axis(chart.across), up: axis(chart.up))

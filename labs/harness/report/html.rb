@@ -4,12 +4,8 @@ module PumaTuner
   module Lab
     module FindingReport
       # The page with a lab's charts in it.
-      class ChartPage < Report::Html::ChartPage
-        Report::Html::Templates.each_in(__dir__,
-          without_argument: []) { |source, path|
-          module_eval(source, path,
-            0)
-        } # standard:disable Style/EvalWithLocation
+      class ChartPage < Report::Html::Page
+        draw_with(__dir__)
 
         # Beside the style of all pages.
         STYLE = <<~CSS

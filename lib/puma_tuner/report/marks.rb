@@ -12,6 +12,9 @@ module PumaTuner
         @cells = contents.verdict&.cells.to_a
       end
 
+      # @return [Boolean] whether there is a proof
+      def proven? = @cells.any?
+
       # @return [Array<String>] "today", "recommended", "rule of thumb"
       def of(topology)
         [*of_settings(topology), *("rule of thumb" if rule_of_thumb?(topology))]
@@ -29,7 +32,7 @@ module PumaTuner
       # @param forecast [Predict::Forecast]
       # @return [Prove::Cell, nil] what the proof measured of it
       def measured(forecast)
-        return unless @cells.any? && @sweep.at(forecast.topology).equal?(forecast)
+        return unless proven? && @sweep.at(forecast.topology).equal?(forecast)
         @cells.find { |cell| cell.topology == forecast.topology }
       end
 

@@ -22,7 +22,7 @@ class MythBustersTablesAndChartsTest < TunerTest
     charts = MythBustersFixture::Lab::Charts.new(measured(cells: share_cells)).all
     assert_includes charts.map(&:id), "io-share"
     charts.each do |chart|
-      assert_operator chart.series.size, :<=, PumaTuner::Report::Html::Symbols::COUNT, chart.id
+      assert_operator chart.series.size, :<=, PumaTuner::Report::Html::SYMBOLS_COUNT, chart.id
       chart.series.each { |series| assert_equal series.points.map(&:first).sort, series.points.map(&:first), "#{chart.id}: #{series.title}" }
     end
   end

@@ -39,7 +39,7 @@ module PumaTuner
         end
 
         def legend(contents)
-          contents.cells.each_with_index.map { |cell, index| [Symbols.number(index), Figures.variant(cell)] }
+          contents.cells.each_with_index.map { |cell, index| [Html.symbol(index), Figures.variant(cell)] }
         end
 
         def series(contents)
@@ -47,7 +47,7 @@ module PumaTuner
             index = contents.cells.index { |cell| cell.variant == trial.variant }
             points = yield(trial)
             next unless index && points.any?
-            LineChart::Series.new(symbol: Symbols.number(index), title: title(trial, points), points:)
+            LineChart::Series.new(symbol: Html.symbol(index), title: title(trial, points), points:)
           end
         end
 

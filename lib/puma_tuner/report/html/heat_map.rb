@@ -39,6 +39,9 @@ module PumaTuner
         # @return [Boolean]
         def first? = @first
 
+        # @return [Boolean] whether a proof has measured anything
+        def proven? = @marks.proven?
+
         # @return [Boolean] whether a map of throughput stands above it
         def open? = @grid.open?
 

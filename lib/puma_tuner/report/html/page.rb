@@ -6,20 +6,49 @@ require "erb"
 module PumaTuner
   module Report
     class Html
-      # What every page has, whatever it shows: style, script, the document itself, and `h`, through which all text must
-      # go. A kind of page is a subclass with a title and `content_html`.
+      # The page that a writer fills, and what the charts' templates see of it: style, script, the document itself, and
+      # `h`, through which all text must go.
       class Page
-        include Templates
-
         ASSETS = File.join(__dir__, "assets")
 
+        class << self
+          # Makes methods of a folder's templates: `page.html.erb` becomes `page_html`, and a partial such as
+          # `_bars.html.erb` takes an argument of its own name, `bars_html(bars)`. ERB's own def_method would not see the
+          # constants of the modules around this one.
+          #
+          # @param folder [String]
+          def draw_with(folder)
+            Dir[File.join(folder, "*.html.erb")].sort.each do |path|
+              name = File.basename(path, ".html.erb")
+              signature = name.start_with?("_") ? "#{name[1..]}_html(#{name[1..]})" : "#{name}_html"
+              # Indentation is for those who read the template; in the page it would be a fifth of the bytes.
+              source = ERB.new(File.read(path, encoding: "UTF-8").gsub(/^ +/, ""), trim_mode: "-").src
+              # The first line is ERB's comment on the encoding; without it the lines are those of the file.
+              code = "def #{signature}\n#{source.lines.drop(1).join}\nend"
+              module_eval(code, path, 0) # standard:disable Style/EvalWithLocation
+            end
+          end
+        end
+
+        draw_with(__dir__)
+
+        # @return [String]
+        attr_reader :title
+
         # @param value [Data] any document
-        def initialize(value)
+        # @param title [String]
+        # @yieldreturn [String] what stands between the page's beginning and its end
+        def initialize(value, title:, &content)
           @value = value
+          @title = title
+          @content = content
         end
 
         # @return [String] the whole page
         def page = page_html
+
+        # @return [String]
+        def content_html = @content.call
 
         # @return [String] text in which nothing is markup
         def h(text) = ERB::Util.html_escape(Figures.printable(text))
@@ -40,10 +69,10 @@ module PumaTuner
         end
 
         # @return [String] CSS
-        def stylesheet = @stylesheet ||= asset("tuner.css")
+        def stylesheet = @stylesheet ||= asset("tuner.css") + (profile? ? asset("flame_graph.css") : "")
 
         # @return [String] JavaScript
-        def script = @script ||= asset("tuner.js")
+        def script = @script ||= asset("tuner.js") + (profile? ? asset("flame_graph.js") : "")
 
         # @return [String] allows our own script and nothing else, whatever might slip through an escape
         def content_security_policy
@@ -55,6 +84,8 @@ module PumaTuner
         def embedded_document = Embedded.json(@value)
 
         private
+
+        def profile? = @value.class::KIND == :profile
 
         def asset(name) = File.read(File.join(ASSETS, name), encoding: "UTF-8")
       end

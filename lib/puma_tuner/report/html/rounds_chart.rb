@@ -24,7 +24,7 @@ module PumaTuner
         def row_height = 26
 
         # @return [Array<Array(Integer, String)>] symbol and name of each variant
-        def legend = @cells.each_with_index.map { |cell, index| [Symbols.number(index), Figures.variant(cell)] }
+        def legend = @cells.each_with_index.map { |cell, index| [Html.symbol(index), Figures.variant(cell)] }
 
         # @return [Boolean] whether a round was tried again
         def void_any? = @attempts.any? { |trials| void(trials) }
@@ -52,7 +52,7 @@ module PumaTuner
         def dot(trial)
           number = value(trial) or return
           index = @cells.index { |cell| cell.variant == trial.variant } || 0
-          Dot.new(x: @scale.place(number), symbol: Symbols.number(index),
+          Dot.new(x: @scale.place(number), symbol: Html.symbol(index),
             title: "#{trial.variant}, round #{trial.round + 1}, #{ordinal(trial.position)} in it: " \
               "#{Figures.labelled(@metric, number)}, #{Figures.counted(trial.requests_count || 0, @noun)}" \
               "#{", void: #{Statements.words(trial.void.detail)}" if trial.void}")

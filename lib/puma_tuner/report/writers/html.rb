@@ -20,7 +20,7 @@ module PumaTuner
         end
 
         # The page that the charts' templates are part of.
-        CHART_PAGE = Report::Html::ChartPage
+        CHART_PAGE = Report::Html::Page
 
         # Text in which nothing is markup but what we have put there.
         class Markup < String; end
