@@ -84,7 +84,7 @@ module ProofFixture
     warmup = verdict.trials.first.warmup.with(steady: false, reason: text)
     verdict.with(baseline: text, command: text, stopped_because: PumaTuner::Statement.of(:told, text:), comparisons: verdict.comparisons.map { |one| one.with(variant: other) },
       metrics: verdict.metrics.map { |metric| metric.with(label: "#{metric.label} #{text}") },
-      trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void: trial.void&.with(detail: text)) },
+      trials: verdict.trials.map { |trial| trial.with(variant: names[trial.variant], warmup:, conditions: {text => 1}, void: trial.void&.with(detail: PumaTuner::Statement.of(:told, text:))) },
       expectations: [Prove::Expectation.new(text:, variant: other, shown: false, reason: PumaTuner::Statement.of(:told, text:))],
       load: verdict.load.with(generator: text, arrivals: text), machine: verdict.machine.with(cpu_model: text, kernel: text),
       cells: verdict.cells.map { |cell|

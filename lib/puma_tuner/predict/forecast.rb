@@ -22,7 +22,8 @@ module PumaTuner
 
     # The forecast of one scenario.
     #
-    # unsteady: a Statement, why there is no steady state, and so no figures (an open loop beyond what the server can take); else nil
+    # unsteady: a Statement, why there is no steady state, and so no figures (an open loop beyond what the server can
+    #   take); else nil
     # throughput_per_s, mean_ns, p50_ns, p90_ns, p99_ns: Estimates, see Sweeper; latency as the client sees it
     # quantiles: Hash, Estimates of the percentiles that were asked for, by name such as "p99.9", in that order
     # endpoint_latencies: Array<EndpointLatency>, those that goals are about

@@ -2,8 +2,8 @@
 
 module PumaTuner
   module Report
-    # Statements in words: what stages say of forecasts and proofs. What rules of advice say is in AdviceWords, which has
-    # a file for each of them.
+    # Statements in words: what stages say of forecasts and proofs. What rules of advice say is in AdviceWords, which
+    # has a file for each of them.
     module Statements
       # What to do when rounds are void, by Void's kind.
       CURES = {

@@ -32,8 +32,7 @@ module PumaTuner
         not_reproduced: ->(setting:) { SelfCheckWords.brief(Predict::CheckedSetting.from_document(setting)) },
         wider_intervals: "All intervals are widened by this.",
         unsteady: ->(who:, topology:, reason:) {
-          "#{WHO.fetch(who)}, #{topology}: no steady state, as " \
-                  "#{Statements.nested(reason)}."
+          "#{WHO.fetch(who)}, #{topology}: no steady state, as #{Statements.nested(reason)}."
         },
         predicted: ->(who:, topology:, per_s:, p50_ns:, p99_ns:, bottleneck:, seeds_count:) {
           "#{WHO.fetch(who)}, #{topology}: #{AdviceWords.rate(per_s)} predicted in " \

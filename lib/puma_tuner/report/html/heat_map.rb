@@ -68,7 +68,8 @@ module PumaTuner
         private
 
         def unsteady(forecast, marks)
-          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{Statements.words(forecast.unsteady)}",
+          reason = Statements.words(forecast.unsteady)
+          Cell.new(text: "no steady state", heat: 0, title: "#{forecast.topology}: #{reason}",
             marks: ["unsteady", *marks], measured: nil)
         end
 

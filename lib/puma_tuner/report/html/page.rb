@@ -13,8 +13,8 @@ module PumaTuner
 
         class << self
           # Makes methods of a folder's templates: `page.html.erb` becomes `page_html`, and a partial such as
-          # `_bars.html.erb` takes an argument of its own name, `bars_html(bars)`. ERB's own def_method would not see the
-          # constants of the modules around this one.
+          # `_bars.html.erb` takes an argument of its own name, `bars_html(bars)`. ERB's own def_method would not see
+          # the constants of the modules around this one.
           #
           # @param folder [String]
           def draw_with(folder)

@@ -177,8 +177,7 @@ module PumaTuner
         private
 
         def lines
-          columns = [Column.new(""), Column.new("truth", :figure), Column.new("reported", :figure),
-            Column.new("", :text)]
+          columns = [Column.new(""), *%w[truth reported].map { |name| Column.new(name, :figure) }, Column.new("")]
           rows = @result.lines.map do |line|
             Row.new([line.name, Units.duration(line.true_ns), Units.duration(line.reported_ns), verdict(line.right?)])
           end

@@ -59,13 +59,10 @@ module PumaTuner
 
         # @return [Array<String>] of the variants, each once
         def remarks
-          pairs = @contents.cells.flat_map do |cell|
-            cell.remarks.to_a.map { |one| [Statements.words(one), cell.variant] }
-          end
-          pairs.group_by(&:first).map { |remark, pairs|
-            "#{Figures.list(pairs.map(&:last))}: " \
-              "#{remark}"
-          } + @verdict.remarks.map { |remark| Statements.words(remark) }
+          told = @contents.cells
+            .flat_map { |cell| cell.remarks.map { |remark| [Statements.words(remark), cell.variant] } }
+          of_variants = told.group_by(&:first).map { |remark, pairs| "#{Figures.list(pairs.map(&:last))}: #{remark}" }
+          of_variants + @verdict.remarks.map { |remark| Statements.words(remark) }
         end
 
         private
@@ -128,8 +125,8 @@ module PumaTuner
           return if @verdict.failures.empty?
           told = @verdict.failures.map { |one|
             "#{one.variant} in #{Figures.counted(one.attempts_count, "round")} of " \
-              "#{one.all_count} (#{Statements.words(one.reason)})" \
-              "#{", clearly more than the baseline" if one.clearly_more}"
+                      "#{one.all_count} (#{Statements.words(one.reason)})" \
+                      "#{", clearly more than the baseline" if one.clearly_more}"
           }
           "Failed: #{told.join("; ")}."
         end

@@ -8,8 +8,8 @@ module PumaTuner
     #
     # PRIORITY (its place in lists, the higher first), NAME, GEM (nil: a program), VERSION_REQUIREMENT and
     # PINNED_VERSION (known to work; what is installed), RUBY_REQUIREMENT, MODES ({mode => a sentence}, the default
-    # first), EXTENSION and VIEWER of its file, STAMPED (whether stacks have thread and at_ns), OUTSIDE, TRACING (nil for
-    # one that samples; else what seeing everything does to the app), DEFAULT_INTERVAL_US.
+    # first), EXTENSION and VIEWER of its file, STAMPED (whether stacks have thread and at_ns), OUTSIDE, TRACING (nil
+    # for one that samples; else what seeing everything does to the app), DEFAULT_INTERVAL_US.
     class Profiler
       DEFAULT_INTERVAL_US = 1_000
       STAMPED = false

@@ -2,9 +2,9 @@
 
 module PumaTuner
   module Probe
-    # The profilers that work inside of a process: all of profilers/. A new one takes three files of one name and changes
-    # none: the profiler here, what reads its file (Profile::Readers), and a test. Those that watch processes from
-    # outside are the command's (Profile.profilers).
+    # The profilers that work inside of a process: all of profilers/. A new one takes three files of one name and
+    # changes none: the profiler here, what reads its file (Profile::Readers), and a test. Those that watch processes
+    # from outside are the command's (Profile.profilers).
     module Profilers
       # Constants by file.
       CONSTANTS = Dir.children("#{__dir__}/profilers").to_h { |file|
