@@ -30,6 +30,7 @@ module PumaTuner
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Percentile, "puma_tuner/percentile" # "p99.9"
   autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
+  autoload :ServerForecast, "puma_tuner/server_forecast" # in a process beside a running server: what to set there
   autoload :Statement, "puma_tuner/statement" # what is said, as data: a kind and facts
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory

@@ -88,7 +88,7 @@ module Scrape
 
     def with_exporter
       @address = Export::Address.parse("unix://#{@ledgers.directory}/exporter.sock")
-      supervisor = Export::Supervisor.new({leader_pid: Process.pid, leader: Probe::Processes.identity(Process.pid), directory: @ledgers.directory,
+      supervisor = Export::Exporter.supervisor({leader_pid: Process.pid, leader: Probe::Processes.identity(Process.pid), directory: @ledgers.directory,
         address: @address.to_s, labels: {}, endpoints_max: 200})
       thread = supervisor.start
       yield

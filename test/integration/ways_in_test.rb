@@ -6,8 +6,8 @@ require "support/served_app"
 # The ways in that the app's owner writes down: PumaTuner.run, the plugin, the middleware; in single mode and in a
 # cluster, on each Puma.
 class WaysInTest < TunerTest
-  THREAD_LINE = /\Apuma srv tp \d{3}: cpu: \d+\.\d% io: \d+\.\d% gc: \d+\.\d% gvlwait: \d+\.\d%\z/
-  RECOMMENDATION = /\ARecommended config: puma -t 1:\d+\z/
+  THREAD_LINE = /\A(?:worker \d )?puma srv tp \d{3}: cpu: \d+\.\d% io: \d+\.\d% gc: \d+\.\d% gvlwait: \d+\.\d%\z/
+  RECOMMENDATION = /\ARecommended config: puma -t 1:\d+(?: -w \d+)?\z/
 
   RUN_AT_THE_END = <<~RUBY
     threads 3, 3
@@ -45,7 +45,7 @@ class WaysInTest < TunerTest
   end
 
   def assert_lines(output, threads: 3)
-    lines = output.grep(/\Apuma srv tp/)
+    lines = output.grep(/puma srv tp/)
     refute_empty lines
     lines.each { |line| assert_match THREAD_LINE, line }
     assert_operator lines.map { |line| line[/tp \d+/] }.uniq.size, :<=, threads

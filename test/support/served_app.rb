@@ -96,6 +96,9 @@ class ServedApp
     raise "no line like #{pattern.inspect} within #{limit_s} s, or before its end; there were:\n#{@all.join("\n")}"
   end
 
+  # @return [Array<String>] all that it has printed so far
+  def printed = @all.dup
+
   # Stops the server as a user would, and returns all it printed.
   # @return [Array<String>]
   def stop

@@ -34,7 +34,6 @@ module PumaTuner
     autoload :PrometheusClient, "puma_tuner/export/prometheus_client"
     autoload :Reading, "puma_tuner/export/reading"
     autoload :Server, "puma_tuner/export/server"
-    autoload :Supervisor, "puma_tuner/export/supervisor"
     autoload :Text, "puma_tuner/export/text"
     autoload :Work, "puma_tuner/export/work"
     autoload :WrittenReader, "puma_tuner/export/written_reader"
@@ -58,12 +57,8 @@ module PumaTuner
         return unless first
         Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
         Probe.at_start { |server| tell_gauges(server) }
-        # A cluster's master leads it from the first look after its workers on, a single process from the start of its
-        # server on. To read a configuration, as `pumactl` does, is neither.
-        Probe::Puma.on_master_check { supervisor&.start }
-        # Where the master is the first process of a container, it adopts every orphan, and waits for all of them.
-        Probe::Puma.on_master_stop { @supervisor&.stop }
-        Probe::Puma.on_server_start { supervise unless Probe::Puma.worker }
+        Probe::Sidecars.add("exporter") { |ledgers, leader| supervisor(ledgers, leader) }
+        Probe::Forecasting.start
       end
 
       # @return [Address, nil] where this server's processes can ask the exporter; nil where there is none
@@ -83,26 +78,10 @@ module PumaTuner
           .start(@settings.interval_s)
       end
 
-      def supervise
-        leading = supervisor or return
-        Thread.new { loop { leading.start&.join || sleep(1) } }.name = "puma_tuner exporter's supervisor"
-      end
-
-      # A fault in here must not reach the app, which then serves without us.
-      # @return [Supervisor, nil] of the server that this process leads
-      def supervisor
-        return @supervisor if @leader_pid == Process.pid
-        @leader_pid = Process.pid
-        # This process holds them as long as it lives.
-        @ledgers = Probe::Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid: @leader_pid)
-        @supervisor = Supervisor.new({
-          leader_pid: @leader_pid, leader: Probe::Processes.identity(@leader_pid),
-          directory: File.expand_path(@ledgers.directory), address: (@address || private_address(@ledgers)).to_s,
-          labels: @settings.labels, endpoints_max: @settings.endpoints_max
-        })
-      rescue => error
-        @supervisor = nil
-        Probe.say("nothing can be exported (#{error.class}: #{error.message})")
+      # @return [Probe::Supervisor]
+      def supervisor(ledgers, leader)
+        Exporter.supervisor({**leader, directory: File.expand_path(ledgers.directory), labels: @settings.labels,
+          address: (@address || private_address(ledgers)).to_s, endpoints_max: @settings.endpoints_max})
       end
     end
   end

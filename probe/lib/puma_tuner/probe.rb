@@ -103,6 +103,7 @@ module PumaTuner
     autoload :Extension, "puma_tuner/probe/extension"
     autoload :Fingerprint, "puma_tuner/probe/fingerprint"
     autoload :Folding, "puma_tuner/probe/folding"
+    autoload :Forecasting, "puma_tuner/probe/forecasting"
     autoload :Gauges, "puma_tuner/probe/gauges"
     autoload :GvlClock, "puma_tuner/probe/gvl_clock"
     autoload :Histogram, "puma_tuner/probe/histogram"
@@ -125,12 +126,16 @@ module PumaTuner
     autoload :Profilers, "puma_tuner/probe/profilers"
     autoload :Profiling, "puma_tuner/probe/profiling"
     autoload :Puma, "puma_tuner/probe/puma"
+    autoload :Recommendation, "puma_tuner/probe/recommendation"
     autoload :Recorder, "puma_tuner/probe/recorder"
     autoload :Recording, "puma_tuner/probe/recording"
     autoload :RequestStart, "puma_tuner/probe/request_start"
     autoload :ServerFacts, "puma_tuner/probe/server_facts"
+    autoload :Sidecar, "puma_tuner/probe/sidecar"
+    autoload :Sidecars, "puma_tuner/probe/sidecar"
     autoload :SignalQueries, "puma_tuner/probe/signal_queries"
     autoload :Snapshot, "puma_tuner/probe/snapshot"
+    autoload :Supervisor, "puma_tuner/probe/supervisor"
     autoload :ThreadObservation, "puma_tuner/probe/observation"
     autoload :Trace, "puma_tuner/probe/observation"
     autoload :FallbackRecorder, "puma_tuner/probe/fallback_recorder"
@@ -175,6 +180,7 @@ module PumaTuner
         GvlClock.install
         Puma.watch_requests
         Puma.on_server_start { |server| server_starts(server) }
+        Forecasting.start if console
       end
 
       # Adds a task for each process that serves, to be done once it is recorded.
@@ -274,7 +280,7 @@ module PumaTuner
       end
 
       def start_console
-        Console.new(ledger_path: recording.ledger_path, **@ways[:console]).start
+        Console.new(ledger_path: recording.ledger_path, worker_index: recording.worker_index, **@ways[:console]).start
       end
 
       def say_what_is_missing(recording)

@@ -38,11 +38,41 @@ module PumaTuner
     end
 
     # @param threads_count [Integer, nil]
-    # @return [String] "Recommended config: puma -t 1:3"
-    def recommendation(threads_count)
+    # @param workers_count [Integer, nil] 1 is a single process; nil: not told
+    # @return [String] "Recommended config: puma -t 1:3", of a cluster "puma -t 1:3 -w 2"
+    def recommendation(threads_count, workers_count: nil)
       return "Recommended config: unknown, no CPU time was seen" unless threads_count
-      "Recommended config: puma -t 1:#{threads_count}"
+      "Recommended config: puma -t 1:#{threads_count}#{" -w #{workers_count}" if workers_count.to_i > 1}"
     end
+
+    # @param forecast [Probe::Recommendation] that has one
+    # @return [String] what the recommendation rests on, in a line below it
+    def forecast(forecast)
+      found = forecast.ratio&.then do |ratio|
+        Kernel.format("%s %.2fx (%.2f to %.2f) of today's %s", forecast.metric, *ratio, forecast.today)
+      end
+      found ||= (forecast.topology == forecast.today) ? "nothing is surely better" : "#{forecast.today} is overloaded"
+      "  by a forecast from #{Units.counted(forecast.requests_count, "recorded request")}: #{found}"
+    end
+
+    # @param forecast [Probe::Recommendation, nil] that has none, or is old
+    # @return [String] the same where it is the rule of thumb
+    def no_forecast(forecast)
+      "  by the rule of thumb, 100 / CPU %; #{why_no_forecast(forecast)}"
+    end
+
+    def why_no_forecast(forecast)
+      return "there is no forecast yet" unless forecast
+      return "the last forecast is #{(forecast.age_s / 60).round} min old" if forecast.old?
+      case forecast.why_not
+      when "no_engine"
+        "for a forecast, install the gem puma_tuner #{VERSION} here, in or outside of the app's bundle"
+      when "few_requests" then "a forecast needs more requests than #{forecast.requests_count}"
+      when "not_reproduced" then "no forecast reproduces what was recorded here; `puma_tuner tune` measures settings"
+      else "no forecast can be made: #{forecast.detail}"
+      end
+    end
+    private_class_method :why_no_forecast
 
     def percent(ratio) = ratio ? Kernel.format("%.1f%%", ratio * 100) : "-"
     private_class_method :percent

@@ -14,7 +14,7 @@ class ExportExporterTest < TunerTest
     $stdout.sync = true
     settings = {leader_pid: Process.pid, leader: PumaTuner::Probe::Processes.identity(Process.pid), directory: ENV["FOLDER"], address: ENV["ADDRESS"],
       labels: {service: "Größe"}, endpoints_max: 9}
-    supervisor = PumaTuner::Export::Supervisor.new(settings)
+    supervisor = PumaTuner::Export::Exporter.supervisor(settings)
     Thread.new { loop { supervisor.start&.join || sleep(0.1) } }
   RUBY
 
@@ -138,7 +138,7 @@ class ExportExporterTest < TunerTest
 
   test "what Ruby says when it ends is told" do
     start("sleep", before: <<~RUBY)
-      PumaTuner::Export::Supervisor.prepend(Module.new do
+      PumaTuner::Probe::Supervisor.prepend(Module.new do
         def command = [RbConfig.ruby, "--disable=gems", "-e", "def broken = raise(%q(no such thing)); broken"]
       end)
     RUBY

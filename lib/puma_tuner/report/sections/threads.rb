@@ -43,8 +43,7 @@ module PumaTuner
         # In the probe's form, but what the simulation recommends and not what the rule of thumb does.
         def recommended
           topology = @contents.recommendation&.topology or return
-          workers = " -w #{topology.workers_count}" if topology.workers_count > 1
-          "#{ThreadLine.recommendation(topology.threads_count)}#{workers}"
+          ThreadLine.recommendation(topology.threads_count, workers_count: topology.workers_count)
         end
       end
     end

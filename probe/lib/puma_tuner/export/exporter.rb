@@ -5,14 +5,10 @@ require "socket"
 
 module PumaTuner
   module Export
-    # The exporter's own process, which a Supervisor starts: it reads what the server's processes leave behind, and
-    # answers whoever scrapes. Neither takes anything of the server's GVL, and where cores are short, the server comes
-    # first.
-    #
-    # It is nobody's child, as an app may wait for all of its own. It ends with its server: when the pipe that is its
-    # standard input ends, or, where a child of the app's keeps that open, when the leader is seen to be gone.
+    # The exporter's own process, a Sidecar: it reads what the server's processes leave behind, and answers whoever
+    # scrapes.
     class Exporter
-      # It looks this often whether the leader is there.
+      # It looks this often whether its address is free.
       LOOK_S = 1
 
       # After a restart, the previous exporter gives up the address within moments. If it is still taken after this
@@ -21,19 +17,11 @@ module PumaTuner
 
       NICER = 5
 
-      # The kernel ends this process before all of the server's when memory gets short.
-      OOM_SCORE = 500
+      SCRIPT = "PumaTuner::Probe::Sidecar.main { |settings| PumaTuner::Export::Exporter.new(**settings).run }"
 
-      # Orders to the server, which reach all of its group.
-      SIGNALS = %w[INT TERM HUP].freeze
-
-      # @return [void]
-      def self.main
-        SIGNALS.each { |signal| trap(signal, "IGNORE") }
-        return if Process.respond_to?(:fork) && fork
-        settings = $stdin.gets or return # its server has gone already
-        new(**JSON.parse(settings, symbolize_names: true)).run
-      end
+      # @param settings [Hash{Symbol => Object}] see below
+      # @return [Probe::Supervisor] that starts it
+      def self.supervisor(settings) = Probe::Supervisor.new("exporter", script: SCRIPT, settings:)
 
       # @param leader [String] Probe::Processes.identity of the process that leads the server
       # @param directory [String] of the ledgers
@@ -49,35 +37,17 @@ module PumaTuner
 
       # Returns never.
       def run
-        give_way
-        Process.setproctitle("puma_tuner exporter of #{@leader_pid}")
-        Thread.new { end_with_leader }
+        Probe::Sidecar.settle("exporter", nicer: NICER, leader_pid: @leader_pid, leader: @leader) { give_up_address }
         http = HttpServer.new(listen, @server)
         loop { http.serve }
       end
 
       private
 
-      # Lowers its own priority, where it may.
-      def give_way
-        Process.setpriority(Process::PRIO_PROCESS, 0, [Process.getpriority(Process::PRIO_PROCESS, 0) + NICER, 19].min)
-        score = File.read("/proc/self/oom_score_adj").to_i
-        File.write("/proc/self/oom_score_adj", [score, OOM_SCORE].max.to_s)
-      rescue SystemCallError
-        nil
-      end
-
-      def end_with_leader
-        loop { break if $stdin.wait_readable(LOOK_S) || !leader? }
-        # First the name, so that whoever listens there next has his own.
+      # First the name, so that whoever listens there next has his own.
+      def give_up_address
         File.unlink(@address.host_or_path) if @listens && @address.kind == "unix"
-      rescue SystemCallError
-        nil
-      ensure
-        exit!(0)
       end
-
-      def leader? = Probe::Processes.alive?(@leader_pid) && Probe::Processes.identity(@leader_pid) == @leader
 
       # @return [TCPServer, UNIXServer]
       def listen

@@ -13,6 +13,7 @@ module PumaTuner
       # @param endpoints_max [Integer] see Settings
       def initialize(ledgers, leader_pid:, labels:, endpoints_max:)
         @reading = Reading.new(ledgers, leader_pid:, endpoints_max:)
+        @directory = ledgers.directory
         @labels = labels
         @taken_s = nil
       end
@@ -23,12 +24,28 @@ module PumaTuner
         began_s = Clock.now_s
         families = Families.new(@reading.take).call
         @taken_s = Clock.now_s
-        @text = Text.of([*families, *own(@taken_s - began_s)], @labels)
+        @text = Text.of([*families, *recommended, *own(@taken_s - began_s)], @labels)
       end
 
       private
 
-      # Returns what the exporter's own process takes.
+      # The process that forecasts has left it (Probe::Forecasting): the settings that the server's own lines tell.
+      def recommended
+        forecast = Probe::Recommendation.read(@directory)
+        settings = forecast&.settings
+        [
+          gauge("recommended_workers", "Workers that the forecast recommends, 1 for a single process; absent while there " \
+            "is no forecast.", settings&.workers_count),
+          gauge("recommended_threads", "Threads for each worker that the forecast recommends.",
+            settings&.threads_count),
+          gauge("forecast_timestamp_seconds", "When that forecast was made.", (forecast.made_at_s if settings))
+        ]
+      end
+
+      def gauge(name, help, number)
+        Family.new(name: "puma_tuner_#{name}", type: "gauge", help:, samples: {{} => number}.compact)
+      end
+
       def own(read_s)
         [
           family("read_seconds", "gauge", "How long reading all ledgers took, this time.", read_s),

@@ -2,17 +2,20 @@
 
 module PumaTuner
   module Probe
-    # Prints, from inside a serving process and at an interval, where each pool thread's time went and the thread count
-    # that follows. It has the rule of thumb only; `puma_tuner tune` simulates.
+    # Prints, from inside a serving process and at an interval, where each pool thread's time went and the settings that
+    # are recommended: by the forecast that a process beside the server makes (Forecasting), and while there is none, by
+    # the rule of thumb, which it says.
     class Console
       # @return [Float] seconds between two prints, where the app does not say
       def self.interval_s = Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10"))
 
       # @param ledger_path [String] of this process
+      # @param worker_index [Integer, nil] nil in single mode
       # @param interval_s [Numeric] between two prints
       # @param out [IO]
-      def initialize(ledger_path:, interval_s:, out:)
+      def initialize(ledger_path:, interval_s:, out:, worker_index: nil)
         @ledger_path = ledger_path
+        @worker = "worker #{worker_index} " if worker_index
         @interval_s = interval_s
         @out = out
         @before = {}
@@ -43,8 +46,19 @@ module PumaTuner
 
       def lines_of(threads)
         total = threads.map(&:budget).reduce(:+)
-        [*threads.map { |thread| ThreadLine.format(thread.name, thread.budget) }, *ThreadLine.also(total),
-          ThreadLine.recommendation(RuleOfThumb.threads_count(cpu_ratio(total)))]
+        lines = threads.map { |thread| "#{@worker}#{ThreadLine.format(thread.name, thread.budget)}" }
+        [*lines, *ThreadLine.also(total), *recommended(total)]
+      end
+
+      def recommended(total)
+        forecast = Recommendation.read(File.dirname(@ledger_path))
+        settings = forecast&.settings
+        if settings
+          return [ThreadLine.recommendation(settings.threads_count, workers_count: settings.workers_count),
+            ThreadLine.forecast(forecast)]
+        end
+        threads_count = RuleOfThumb.threads_count(cpu_ratio(total))
+        [ThreadLine.recommendation(threads_count), *(ThreadLine.no_forecast(forecast) if threads_count)]
       end
 
       # Returns the share of CPU in an undisturbed request: without waiting for the GVL, for a core, or for locks.

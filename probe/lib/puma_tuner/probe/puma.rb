@@ -124,6 +124,10 @@ module PumaTuner
           options[:workers]&.to_i if options.respond_to?(:[])
         end
 
+        # @param server [::Puma::Server, nil]
+        # @return [Integer, nil] pool threads that it may have; nil where that can't be told
+        def threads_count(server) = (server.max_threads if server.respond_to?(:max_threads))
+
         # @api private
         def server_starts(server) = @server_tasks.each { |task| task.call(server) }
 

@@ -91,7 +91,8 @@ module PumaTuner
       end
 
       def facts
-        {way_in: @way_in, worker_index:, why_not: why_not, server: Launch.server_facts}
+        {way_in: @way_in, worker_index:, why_not: why_not, server: Launch.server_facts,
+         threads_count: Puma.threads_count(@server)}
       end
 
       # Measures what recording costs. It takes the fastest of some runs: the first ones warm it up, and beside threads

@@ -16,36 +16,57 @@ module PumaTuner
       def take
         raise InvalidMeasurement, @recording.why_not unless @recording.any?
         GvlClock.sweep
-        after = @recording.ledgers.read
-        account = Account.new({}, after)
+        fingerprint = Fingerprint.read.reject { |(kind, _), _| kind == :extension }
+        Snapshot.of(@recording.ledgers.read, machine: Probe::MachineFacts.read, fingerprint:)
+      end
+
+      # The same from outside of the server.
+      #
+      # @param ledgers [Hash{String => Ledger}] of all its processes, by path
+      # @param machine [MachineFacts] where it runs
+      # @param fingerprint [Hash] of its settings; empty where nobody asked it
+      # @return [Observation]
+      # @raise [InvalidMeasurement] when neither a request nor a job has ended
+      def self.of(ledgers, machine:, fingerprint: {}) = Reading.new(ledgers, machine, fingerprint).observation
+
+      # One look at all ledgers.
+      Reading = Data.define(:ledgers, :machine, :fingerprint)
+    end
+
+    class Snapshot::Reading
+      # See Snapshot.of.
+      def observation
+        account = Account.new({}, ledgers)
         raise InvalidMeasurement, "no request or job has ended yet" if account.empty?
-        observation(account, after, now_ns - after.values.map(&:began_at_ns).min)
+        observed(account, now_ns - ledgers.values.map(&:began_at_ns).min)
       end
 
       private
 
       def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-      def observation(account, after, duration_ns)
-        workers = after.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
-        server = after.values.last.facts
+      def observed(account, duration_ns)
+        workers = ledgers.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
+        server = ledgers.values.last.facts
         Observation.new(started_at: (Time.now - Rational(duration_ns, Units::NS_PER_S)).utc.iso8601, duration_ns:,
           command: nil, way_in: server["way_in"], topology: topology(workers, account.threads), min_threads_count: nil,
-          server: Probe::ServerFacts.from_document(server["server"]), machine: Probe::MachineFacts.read, load: nil,
+          server: Probe::ServerFacts.from_document(server["server"]), machine:, load: nil,
           budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints,
           jobs: account.jobs, threads: account.threads, background: account.background,
-          processes: processes(account, after), probe: account.probe(nil), unknown: account.unknown,
-          locks: account.locks, fingerprint: Fingerprint.read.reject { |(kind, _), _| kind == :extension })
+          processes: processes(account), probe: account.probe(nil), unknown: account.unknown,
+          locks: account.locks, fingerprint:)
       end
 
-      # It counts as many threads as have served; it returns nil where none has (a process of jobs).
+      # It counts the threads that the newest ledger's server may have, and where that is not told, as many as have
+      # served; it returns nil where none has (a process of jobs).
       def topology(workers_count, threads)
-        most = threads.group_by(&:worker_index).values.map(&:size).max
+        most = ledgers.values.max_by(&:began_at_ns).facts["threads_count"] ||
+          threads.group_by(&:worker_index).values.map(&:size).max
         Topology.from(workers_count, most) if most
       end
 
-      def processes(account, after)
-        after.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.map do |path, ledger|
+      def processes(account)
+        ledgers.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.map do |path, ledger|
           ProcessObservation.new(role: ledger.facts["worker_index"] ? "worker" : "single",
             worker_index: ledger.facts["worker_index"], pid: ledger.pid, requests_count: account.requests_count(path),
             cpu_ns: Probe::Processes.cpu_ns(ledger.pid), gc_count: account.gc_count(path),

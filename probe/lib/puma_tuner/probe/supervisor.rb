@@ -3,9 +3,9 @@
 require "json"
 
 module PumaTuner
-  module Export
-    # Runs in the process that leads the server: it starts the exporter's process, prints what that has to say, and
-    # starts it again when it has ended. Its thread sleeps all the time in between.
+  module Probe
+    # Runs in the process that leads the server: it starts a sidecar's process, prints what that has to say, and starts
+    # it again when it has ended. Its thread sleeps all the time in between.
     class Supervisor
       # The pauses between an end and the next start: each is twice the one before, and after a process that has lasted
       # they begin anew.
@@ -18,14 +18,34 @@ module PumaTuner
       # These variables make a Ruby another one than the app's: it shall load nothing of the app's.
       OF_RUBY = /\A(RUBY|BUNDLE_|GEM_)/
 
+      # A process that has done its work says so, in a line; until one has, it is tried again sooner.
+      DONE = "done"
+      SOON_S = 60
+
       # Each line of Probe.say begins with this.
       SAYS = "puma_tuner: "
 
-      # @param settings [Hash{Symbol => Object}] of the Exporter
-      def initialize(settings)
+      # @param name [String] of the process, in what is printed: "exporter"
+      # @param script [String] Ruby that the process runs, see Sidecar.main
+      # @param settings [Hash{Symbol => Object}] handed to the process
+      # @param folders [Array<String>] of $LOAD_PATH, before the probe's own
+      # @param pauses_s [Range<Numeric>] see PAUSES_S
+      # @param once [Boolean] whether the process ends by itself when its work is done, and begins it anew after a pause
+      def initialize(name, script:, settings:, folders: [], pauses_s: PAUSES_S, once: false)
+        @name = name
+        @script = script
         @settings = settings
-        @pause_s = PAUSES_S.min
-        @due_s = @began_s = Clock.now_s
+        @folders = folders
+        @pauses_s = pauses_s
+        @once = once
+        @pause_s = pauses_s.min
+        @began_s = Clock.now_s
+        @due_s = once ? @began_s + @pause_s : @began_s
+      end
+
+      # Starts the process again and again. Never returns.
+      def keep
+        loop { start&.join || sleep([@due_s - Clock.now_s, 1].max) }
       end
 
       # Starts the process, unless it runs or has just ended. A cluster's master must do
@@ -38,9 +58,9 @@ module PumaTuner
         @runs = true
         @began_s = Clock.now_s
         output = spawn
-        Thread.new { follow(output) }.tap { |thread| thread.name = "puma_tuner exporter" }
+        Thread.new { follow(output) }.tap { |thread| thread.name = "puma_tuner #{@name}" }
       rescue => error # must not reach whoever serves here
-        ended("the exporter's process can't be started (#{error.class}: #{error.message})")
+        ended("the #{@name}'s process can't be started (#{error.class}: #{error.message})")
       end
 
       # Has the process end, once and for all.
@@ -68,21 +88,23 @@ module PumaTuner
       def follow(output)
         why = nil
         output.each_line(chomp: true) do |line|
+          next @done = true if line == DONE
           line.start_with?(SAYS) ? Probe.say(line.delete_prefix(SAYS)) : why ||= line
         end
-        ended("the exporter's process has ended#{" (#{why})" if why}")
+        ended(("the #{@name}'s process has ended#{" (#{why})" if why}" unless @once && why.nil?))
       ensure
         output.close
       end
 
+      # @param what [String, nil] nil: its work was done
       def ended(what)
         @order&.close
         return if @stopped
-        @pause_s = PAUSES_S.min if Clock.now_s - @began_s > LASTED_S
+        @pause_s = @pauses_s.min if !@once && Clock.now_s - @began_s > LASTED_S
         @due_s = Clock.now_s + @pause_s
-        @pause_s = [@pause_s * 2, PAUSES_S.max].min
+        @pause_s = [@pause_s * 2, (@once && !@done) ? SOON_S : @pauses_s.max].min
         @runs = false
-        Probe.say("#{what}; trying again") unless @told == what
+        Probe.say("#{what}; trying again") unless what.nil? || @told == what
         @told = what
         nil
       end
@@ -90,9 +112,9 @@ module PumaTuner
       def environment = ENV.keys.grep(OF_RUBY).to_h { |name| [name, nil] }
 
       def command
-        folders = [Probe::LIBRARY_FOLDER, *Probe::Extension.library_folder].uniq
+        folders = [*@folders, LIBRARY_FOLDER, *Extension.library_folder].uniq
         [RbConfig.ruby, "--disable=gems", "-E", "UTF-8", *folders.flat_map { |folder| ["-I", folder] },
-          "-rpuma_tuner/probe", "-e", "PumaTuner::Export::Exporter.main"]
+          "-rpuma_tuner/probe", "-e", @script]
       end
     end
   end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # What a running server's own processes have recorded since they started, forecast at other settings, in a process
+  # beside it that Probe::Forecasting starts: the same forecasts and the same choice as `puma_tuner measure` and
+  # `puma_tuner advise` would make of it.
+  class ServerForecast
+    # Enough to choose settings by, and little for a machine that serves meanwhile: a tenth of what `advise` simulates.
+    SEEDS_COUNT = 5
+    REQUESTS_COUNT = 1_000
+    THREADS = 1..8
+
+    # Of so many that were recorded step by step, one or two are beyond the p99.
+    LEAST_REQUESTS_COUNT = 100
+
+    NICEST = 19
+
+    # @param leader_pid [Integer]
+    # @param leader [String] Probe::Processes.identity of the process that leads the server
+    # @param directory [String] of its ledgers
+    def initialize(leader_pid:, leader:, directory:)
+      @leader_pid = leader_pid
+      @leader = leader
+      @directory = directory
+    end
+
+    # Leaves a Probe::Recommendation beside the ledgers.
+    # @return [void]
+    def call
+      Probe::Sidecar.settle("forecast", nicer: NICEST, leader_pid: @leader_pid, leader: @leader)
+      recommendation = recommendation()
+      recommendation.write(@directory)
+      return if recommendation.why_not == "few_requests"
+      $stdout.puts(Probe::Supervisor::DONE)
+      $stdout.flush
+    end
+
+    # @return [Probe::Recommendation]
+    def recommendation
+      observation = Probe::Snapshot.of(Probe::Ledgers.new(@directory).read,
+        machine: Probe::MachineFacts.read(@leader_pid))
+      if observation.why_no_extension
+        return none("failed", detail: observation.why_no_extension, requests_count: observation.requests_count)
+      end
+      requests_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
+      return none("few_requests", requests_count:) if requests_count < LEAST_REQUESTS_COUNT
+      advised(observation, requests_count)
+    rescue InvalidMeasurement, UsageError => error
+      none("failed", detail: error.message, requests_count: requests_count.to_i)
+    end
+
+    private
+
+    def none(why_not, **) = Probe::Recommendation.none(why_not, **)
+
+    def advised(observation, requests_count)
+      Predict::Engine.ensure_available
+      workload = Model::WorkloadFit.workload(observation)
+      sweep, list = advise(observation, workload)
+      recommended = list.recommendation
+      return none("not_reproduced", requests_count:) unless recommended
+      metric = workload.arrivals.open? ? "p99" : "throughput"
+      ratio = recommended.public_send(:"#{metric}_ratio") unless recommended.topology == sweep.today
+      Probe::Recommendation.new(topology: recommended.topology.to_s, today: sweep.today.to_s, metric:,
+        ratio: ratio && [ratio.value, ratio.low, ratio.high], requests_count:, why_not: nil, detail: nil,
+        made_at_s: Time.now.to_f)
+    end
+
+    # @return [Array(Predict::Sweep, Advise::AdviceList)]
+    def advise(observation, workload)
+      machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
+      sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: SEEDS_COUNT,
+        requests_count: REQUESTS_COUNT)
+      scenarios = topologies(observation).map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
+      constraints = Advise::Constraints.new.inside(observation.machine)
+      Advise.call(workload, sweeper, scenarios, constraints, observation:) { |wanted| sweeper.call(wanted) }
+    end
+
+    def topologies(observation)
+      cores = [observation.machine.cores_count, observation.machine.cpu_quota_cores&.ceil].compact.min
+      (1..cores.clamp(1..)).to_a.product(THREADS.to_a).map { |pair| Topology.from(*pair) } | [observation.topology]
+    end
+  end
+end

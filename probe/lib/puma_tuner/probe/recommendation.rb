@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Probe
+    # The settings that a forecast recommends to the server that it was made for, in a file beside the server's ledgers:
+    # the process that forecasts writes it, and whoever prints or exports it reads it.
+    #
+    # topology: recommended, "2x3"; nil where there is none; today: what the server had
+    # metric: "throughput" or "p99", by which it was chosen; ratio: of that over today's, [middle, low, high]; nil where
+    #   today's settings are recommended, or have no steady state
+    # requests_count: recorded, on which the forecast rests
+    # why_not: nil, or why there is no recommendation: "few_requests", "not_reproduced", "no_engine" or "failed"
+    # detail: a text on that, or nil
+    # made_at_s: by the wall clock
+    Recommendation = Document.define(:topology, :today, :metric, :ratio, :requests_count, :why_not, :detail, :made_at_s)
+
+    class Recommendation
+      FILE = "recommendation"
+
+      # It is written anew every ten minutes; one this old has nobody who could write it any more.
+      OLD_S = 1_800
+
+      # What is larger is none of ours.
+      MOST_BYTES = 10_000
+
+      # @param directory [String] of the ledgers
+      # @return [Recommendation, nil] nil where there is none that can be read
+      def self.read(directory)
+        text = File.binread(File.join(directory, FILE), MOST_BYTES)
+        from_document(JSON.parse(text))
+      rescue SystemCallError, JSON::ParserError, KeyError, TypeError, NoMethodError
+        nil
+      end
+
+      # @return [Recommendation] of nothing
+      def self.none(why_not, detail: nil, requests_count: 0)
+        new(topology: nil, today: nil, metric: nil, ratio: nil, requests_count:, why_not:, detail:,
+          made_at_s: Time.now.to_f)
+      end
+
+      # @param directory [String] of the ledgers
+      # @raise [SystemCallError]
+      def write(directory) = AtomicFile.write(File.join(directory, FILE), JSON.generate(to_document))
+
+      # @return [Float]
+      def age_s = Time.now.to_f - made_at_s
+
+      def old? = age_s > OLD_S
+
+      # @return [Topology, nil] to be told now
+      def settings = (Topology.parse(topology) if topology && !old?)
+    end
+  end
+end

@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Probe
+    # A process of ours beside a server, which a Supervisor starts. It takes nothing of any app's GVL, and where cores
+    # or memory are short, the server comes first.
+    #
+    # It is nobody's child, as an app may wait for all of its own. It ends with its server: when the pipe that is its
+    # standard input ends, or, where a child of the app's keeps that open, when the leader is seen to be gone.
+    module Sidecar
+      # It looks this often whether the leader is there.
+      LOOK_S = 1
+
+      # The kernel ends this process before all of the server's when memory gets short.
+      OOM_SCORE = 500
+
+      # Orders to the server, which reach all of its group.
+      SIGNALS = %w[INT TERM HUP].freeze
+
+      class << self
+        # Detaches this process from the server's leader, which has just started it.
+        #
+        # @yieldparam settings [Hash{Symbol => Object}] of the Supervisor
+        # @return [void]
+        def main
+          SIGNALS.each { |signal| trap(signal, "IGNORE") }
+          return if Process.respond_to?(:fork) && fork
+          settings = $stdin.gets or return # its server has gone already
+          yield JSON.parse(settings, symbolize_names: true)
+        end
+
+        # @param title [String] what `ps` shows
+        # @param nicer [Integer] by how much it gives way, where it may
+        # @param leader_pid [Integer]
+        # @param leader [String] Processes.identity of the process that leads the server
+        # @yield when the server has gone, before this process ends
+        # @return [void]
+        def settle(title, nicer:, leader_pid:, leader:, &gone)
+          Process.setproctitle("puma_tuner #{title} of #{leader_pid}")
+          give_way(nicer)
+          Thread.new { end_with(leader_pid, leader, &gone) }
+        end
+
+        private
+
+        def give_way(nicer)
+          own = Process.getpriority(Process::PRIO_PROCESS, 0)
+          Process.setpriority(Process::PRIO_PROCESS, 0, [own + nicer, 19].min)
+          score = File.read("/proc/self/oom_score_adj").to_i
+          File.write("/proc/self/oom_score_adj", [score, OOM_SCORE].max.to_s)
+        rescue SystemCallError
+          nil
+        end
+
+        def end_with(leader_pid, leader)
+          loop { break if $stdin.wait_readable(LOOK_S) || !there?(leader_pid, leader) }
+          yield if block_given?
+        rescue SystemCallError
+          nil
+        ensure
+          exit!(0)
+        end
+
+        def there?(pid, identity) = Processes.alive?(pid) && Processes.identity(pid) == identity
+      end
+    end
+
+    # Has sidecars run beside the server that this process leads: a cluster's master leads it from the first look after
+    # its workers on, a single process from the start of its server on. To read a configuration, as `pumactl` does, is
+    # neither.
+    module Sidecars
+      @makers = {}
+
+      class << self
+        # @param name [String] of the sidecar; the same one is not started twice
+        # @yieldparam ledgers [Ledgers] of the server
+        # @yieldparam leader [Hash{Symbol => Object}] leader_pid and leader, see Sidecar.settle
+        # @yieldreturn [Supervisor, nil] nil where it is not to run
+        # @return [void]
+        def add(name, &maker)
+          first = @makers.empty?
+          @makers[name] ||= maker
+          return unless first
+          Puma.on_master_check { supervisors.each(&:start) }
+          # Where the master is the first process of a container, what is nobody's child is its own, and it waits for
+          # all of them.
+          Puma.on_master_stop { @supervisors&.each(&:stop) }
+          Puma.on_server_start { keep_all unless Puma.worker }
+        end
+
+        private
+
+        def keep_all
+          supervisors.each { |one| Thread.new { one.keep }.name = "puma_tuner supervisor" }
+        end
+
+        # @return [Array<Supervisor>] of the server that this process leads
+        def supervisors
+          return @supervisors if @leader_pid == Process.pid
+          @leader_pid = Process.pid
+          @supervisors = []
+          # This process holds them as long as it lives.
+          @ledgers = Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid: @leader_pid)
+          leader = {leader_pid: @leader_pid, leader: Processes.identity(@leader_pid)}
+          @supervisors = @makers.filter_map { |name, maker| made(name, maker, leader) }
+        rescue => error
+          Probe.say("nothing of ours runs beside this server (#{error.class}: #{error.message})")
+          @supervisors
+        end
+
+        # A fault in here must not reach the app, which then serves without us.
+        def made(name, maker, leader)
+          maker.call(@ledgers, leader)
+        rescue => error
+          Probe.say("the #{name} can't run (#{error.class}: #{error.message})")
+        end
+      end
+    end
+  end
+end
