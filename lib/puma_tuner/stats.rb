@@ -4,6 +4,7 @@ module PumaTuner
   # Statistics: pure functions and values, knowing nothing of requests, Puma or time.
   module Stats
     autoload :Ancova, "puma_tuner/stats/ancova"
+    autoload :Attainment, "puma_tuner/stats/attainment"
     autoload :BlockBootstrap, "puma_tuner/stats/block_bootstrap"
     autoload :Estimate, "puma_tuner/stats/estimate"
     autoload :Holm, "puma_tuner/stats/holm"

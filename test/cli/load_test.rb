@@ -35,6 +35,19 @@ class LoadTest < TunerTest
     refute_match(/Little/, result.out)
   end
 
+  # The server answers after 2 ms.
+  test "a goal that is met ends with 0, one that is missed with 1, and both are told with the share of the requests" do
+    met = load("--connections", "2", "--slo", "50% < 1s")
+    assert_equal 0, met.code, met.err
+    assert_match(/^  50% < 1 s +met: 100\.0% \(\d+\.\d%–100\.0%\) of [\d,]+ requests took less$/, met.out)
+    Dir.mktmpdir do |folder|
+      missed = load("--connections", "2", "--slo", "50% < 1s", "--slo", "90% < 1ms", "--output", "load.json", folder:)
+      assert_equal 1, missed.code, missed.err
+      assert_equal [true, false], PumaTuner::Document.read(File.join(folder, "load.json"), :load_outcome).attainments.map(&:met?)
+    end
+    assert_mistake(%r{does not see which endpoint each is of; leave out "GET /"}, load("--slo", "GET /: 90% < 1s"))
+  end
+
   test "requests from a file, with values from another, and what answers must contain" do
     answer = ->(received, _) { ScriptedServer::Reply.new(200, {}, "Hello #{received.path}") }
     Dir.mktmpdir do |folder|

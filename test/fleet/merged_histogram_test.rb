@@ -43,4 +43,9 @@ class FleetMergedHistogramTest < TunerTest
     assert_raises(PumaTuner::InvalidMeasurement) { Merged.of({"1" => 100.0, "2" => 60.0, "+Inf" => 101.0}) }
     assert_raises(PumaTuner::InvalidMeasurement) { Merged.of({"1" => 100.0}) }
   end
+
+  test "it tells how many are below a limit, also within a bucket, and none of the last one" do
+    histogram = Merged.of({"0.1" => 10.0, "0.2" => 30.0, "+Inf" => 40.0})
+    assert_equal [0.0, 5.0, 10.0, 20.0, 30.0, 30.0], [0, 0.05, 0.1, 0.15, 0.2, 9].map { |seconds| histogram.count_below(seconds).round(9) }
+  end
 end

@@ -46,6 +46,17 @@ class FleetReaderTest < TunerTest
     assert_equal false, comparison.mix.shifted
   end
 
+  test "goals are held against each group, of all requests and of one endpoint, and told with their share" do
+    goals = ["90% < 20ms", "99% < 100ms", "GET /a: 50% < 100ms", "GET /nowhere: 50% < 1s"].map { |text| PumaTuner::Goal.read(text) }
+    found = compare(goals:)
+    [found.a, found.b].each do |group|
+      assert_equal goals.first(group.attainments.size), group.attainments.map(&:goal)
+      group.attainments.each { |one| assert one.share.value.between?(one.share.low - 1e-9, one.share.high + 1e-9) }
+    end
+    assert_operator found.b.attainments.first.share.value, :>, found.a.attainments.first.share.value, "group on is faster"
+    assert_match(/^ *Goals\n+ +a +90% < 20 ms: (met|missed): \d+\.\d% \(.*\) of [\d,]+ requests took less/, PumaTuner::Report.render(found, format: :text))
+  end
+
   test "days show what a day does not, and a day says why" do
     names = %w[p99 memory cpu_per_request]
     week, day = compare(duration_s: 7 * 86_400), compare

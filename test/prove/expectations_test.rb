@@ -25,6 +25,22 @@ class ExpectationsTest < TunerTest
     assert_equal [true], shown("throughput>=1.4")
   end
 
+  # The fake rounds have a p99 of about 100 ms over the variant's factor.
+  test "a goal for the latency is shown when the whole interval over the rounds is below it" do
+    latest_ms = verdict.cells.last.estimates["p99"].high / 1e6
+    assert_equal [true, false], shown("99% < #{(latest_ms * 1.1).ceil}ms", "99% < #{(latest_ms * 0.9).floor}ms")
+    missed = judged("recommended: 99% < 1ms").first
+    assert_equal [false, "recommended"], [missed.shown, missed.variant]
+    assert_match(/\Ap99 was \S+ (ms|s), and its 9\d% interval is .* to /, in_words(missed.reason))
+    assert_equal ["5 rounds are too few for an interval"], judged("99% < 1s", rounds: 5).map { |one| in_words(one.reason) }
+  end
+
+  test "a goal that the rounds do not measure is a mistake" do
+    error = assert_raises(PumaTuner::UsageError) { Expectations.parse(["95% < 100ms"]) }
+    assert_match(/rounds measure 50%, 90%, 99% and 99.9%/, error.message)
+    assert_raises(PumaTuner::UsageError) { Expectations.parse(["99% < 1s"], metrics: PumaTuner::Prove::Metric::BLOCK) }
+  end
+
   test "the reason is the interval" do
     expectation = judged("p99 <= 0.5").first
     assert_match(/\Athe 96% interval is 0\.66\d to 0\.6\d\d\z/, in_words(expectation.reason))

@@ -111,7 +111,7 @@ module PumaTuner
           [:variants, :file, "FILE", "Ruby file that declares variants"],
           [:primary, :text, "METRIC", "metric that decides the proof"],
           [:expect, :texts, "EXPECTATION", "what the proof must show, " \
-            "such as \"throughput >= 1.2\" or \"p99 not worse\"; exit code 1 if it does not"],
+            "such as \"throughput >= 1.2\", \"p99 not worse\" or \"90% < 300ms\"; exit code 1 if it does not"],
           [:looks, :counts, "N,…", "interim looks: stop early if the result is clear after these rounds, such as " \
             "10,20,40, instead of --rounds", {limits: 1..256}],
           [:equivalent, :percent, "PERCENT", "equivalence margin: differences within it count as none", {default: "2"}],

@@ -9,8 +9,13 @@ module PumaTuner
     #   request; compared_count: where the other has that, too
     # requests_count: in the spans compared; servers_count, workers_count: on average, nil where unknown
     # restarts_count: of servers, nil where unknown
+    # attainments: Array<Stats::Attainment>, of the goals that it was held against, in the spans compared; a limit that
+    #   is no bound of the exporter's buckets lies within one, whose requests are taken to be spread over it evenly
     Group = Document.define(:name, :selector, :begins_at, :ends_at, :spans_count, :usable_count, :compared_count,
-      :requests_count, :servers_count, :workers_count, :restarts_count)
+      :requests_count, :servers_count, :workers_count, :restarts_count, :attainments,
+      nested: {attainments: [Stats::Attainment]}, added: [:attainments]) do
+      def initialize(attainments: nil, **fields) = super(attainments: attainments || [].freeze, **fields)
+    end
 
     # A metric of both. unit: "ns", "bytes", "per_s" or "count"
     #

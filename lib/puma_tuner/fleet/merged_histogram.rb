@@ -38,6 +38,16 @@ module PumaTuner
       # @return [Float]
       def count = counts.sum
 
+      # @param seconds [Numeric]
+      # @return [Float] how many are shorter, those of a bucket being spread over it evenly; of the last bucket, which
+      #   has no end, none are
+      def count_below(seconds)
+        counts.each_with_index.sum do |count, bucket|
+          next 0.0 if bounds_s[bucket].infinite?
+          count * ((seconds - lower(bucket)) / (bounds_s[bucket] - lower(bucket))).clamp(0.0, 1.0)
+        end
+      end
+
       # It follows the formula of Prometheus' histogram_quantile: durations are spread evenly over a bucket.
       #
       # @return [Float, nil] seconds; nil of none, and where it lies above all bounds

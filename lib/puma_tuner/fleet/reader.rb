@@ -10,8 +10,10 @@ module PumaTuner
       # step_s: length of the spans, nil: after the window's
       # source: "auto", "rules" or "raw"; by: the label that names services,
       #   nil: "service" where there is that, else "job"
-      # all: Selector of the services told of
-      Question = Data.define(:selectors, :ends, :duration_s, :step_s, :source, :by, :all, :seed)
+      # all: Selector of the services told of; goals: Array<Goal> that both groups are held against
+      Question = Data.define(:selectors, :ends, :duration_s, :step_s, :source, :by, :all, :seed, :goals) do
+        def initialize(goals: [], **fields) = super
+      end
 
       NAMES = %w[a b].freeze
 
@@ -115,8 +117,20 @@ module PumaTuner
               ends_at: iso(group[:window].ends_s), spans_count: group[:spans].size,
               usable_count: group[:spans].count(&:usable?), compared_count: used.size,
               requests_count: used.sum(&:requests_count).round, servers_count: mean(used.map(&:servers_count)),
-              workers_count: mean(used.map(&:workers_count)), restarts_count: group[:restarts_count]&.round)]
+              workers_count: mean(used.map(&:workers_count)), restarts_count: group[:restarts_count]&.round,
+              attainments: attainments(used))]
         end
+      end
+
+      # @param spans [Array<Span>] that are compared
+      # @return [Array<Stats::Attainment>] of the goals that any of their requests is about
+      def attainments(spans)
+        @question.goals.filter_map { |goal|
+          histograms = spans.filter_map { |span| goal.endpoint ? span.endpoints[goal.endpoint] : span.histogram }
+          next if histograms.empty?
+          all = Measured.weighted(histograms, [1] * histograms.size)
+          Stats::Attainment.of(goal, all.count_below(goal.limit_ns.fdiv(Units::NS_PER_S)), all.count) if all.count > 0
+        }.freeze
       end
 
       def iso(time_s) = Time.at(time_s).utc.iso8601

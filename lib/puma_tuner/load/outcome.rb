@@ -36,14 +36,17 @@ module PumaTuner
     # body_bytes_ranges: for each request of the mix, the shortest and the longest body among its responses
     # generator_cpu_ns: that the generator took itself
     # remarks: what makes the responses doubtful, though they are all as expected; sentences without a full stop
+    # attainments: Array<Stats::Attainment>, of the goals that it was held against
     # unknown: fields that are nil, an Unknown each
     Outcome = Document.define(:generator, :arrivals, :connections_count, :duration_ns, :requests_count,
       :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :p999_ns, :max_ns, :latency, :service, :lag, :lag_p99_ns,
       :intended_count, :connection_wait_count, :unanswered_count, :drained_count, :settling_ns, :unmet_count,
       :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
-      :socket_errors_count, :first_failure, :refused, :remarks, :unknown, :url, :seed, :think_ns, kind: :load_outcome,
-      added: %i[url seed think_ns], renamed: {connection_wait_count: "held_back_count"},
-      nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown]}) do
+      :socket_errors_count, :first_failure, :refused, :remarks, :unknown, :url, :seed, :think_ns, :attainments,
+      kind: :load_outcome, added: %i[url seed think_ns attainments],
+      renamed: {connection_wait_count: "held_back_count"},
+      nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown],
+               attainments: [Stats::Attainment]}) do
       # Only our own generator tells these; other tools leave them out.
       const_set(:SUMMED,
         %i[duration_ns settling_ns requests_count intended_count connection_wait_count unanswered_count drained_count
@@ -54,7 +57,18 @@ module PumaTuner
           wrong_body_count first_failure refused url seed think_ns]
           .to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
-      def initialize(**fields) = super(**Ractor.make_shareable({**self.class::OWN, **fields}, copy: true))
+      def initialize(attainments: nil, **fields)
+        super(**Ractor.make_shareable({**self.class::OWN, **fields, attainments: attainments || []}, copy: true))
+      end
+
+      # @param goals [Array<Goal>] of all requests
+      # @return [Outcome] with how many of the responses that counted met them
+      def held_against(goals)
+        return self if latency.nil? || counted_count.zero?
+        with(attainments: goals.map do |goal|
+          Stats::Attainment.of(goal, latency.count_below(goal.limit_ns), counted_count)
+        end)
+      end
 
       # @return [String, nil] why this load must not be counted, as a clause
       def complaint

@@ -20,6 +20,7 @@ module PumaTuner
         if failure && @wanted.claim != :worse
           return Statement.of(:variant_failed, **failure.to_h.slice(:attempts_count, :all_count, :reason))
         end
+        return goal_missed(variant) if @wanted.claim == :goal
         comparison = @verdict.comparison(variant, @wanted.metric)
         return Statement.of(:not_compared, metric: @wanted.metric, variant:) unless comparison
         ratio = comparison.ratio
@@ -28,6 +29,19 @@ module PumaTuner
       end
 
       private
+
+      # The rounds' values over the limit are judged as pairs are: their whole interval must be below it.
+      def goal_missed(variant)
+        values = @verdict.valid_trials.select { |trial| trial.variant == variant }
+          .map { |trial| trial.values[@wanted.metric] }
+        return Statement.of(:not_compared, metric: @wanted.metric, variant:) if values.empty? || values.include?(nil)
+        ratio = Stats::PairedRatio.of([@wanted.limit_ns] * values.size, values,
+          level_ratio: @verdict.level_ratio)
+        return Statement.of(:no_interval, rounds_count: values.size) unless ratio.level_ratio
+        return if ratio.high < 1
+        Statement.of(:goal_missed, metric: @wanted.metric, level_ratio: ratio.level_ratio,
+          latency_ns: [ratio.value, ratio.low, ratio.high].map { |one| one * @wanted.limit_ns })
+      end
 
       def holds?(comparison)
         ratio = comparison.ratio

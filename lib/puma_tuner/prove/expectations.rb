@@ -8,15 +8,21 @@ module PumaTuner
     class Expectations
       UNDERSTOOD = <<~TEXT.chomp
         Write "METRIC >= 1.2" or "METRIC <= 0.9" (variant over baseline), "METRIC better", "METRIC worse",
-        "METRIC equivalent" or "METRIC not worse"; with "VARIANT: " in front, it is about that variant only.
+        "METRIC equivalent" or "METRIC not worse"; or "90% < 300ms", a goal for the latency itself; with "VARIANT: " in
+        front, it is about that variant only.
       TEXT
 
       PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*
         (?:(?<bound>>=|<=)\s*(?<ratio>\d*\.?\d+)|\b(?<outcome>better|worse|equivalent|not\s+worse))\z/x
 
-      # variant: nil for every one; claim: an outcome, :not_worse, :at_least or
-      #   :at_most; ratio: of the latter two, else nil
-      Wanted = Data.define(:text, :variant, :metric, :claim, :ratio)
+      # The metrics whose percentiles a goal may be about.
+      GOAL_METRICS = {"p50" => "p50", "p90" => "p90", "p99" => "p99", "p99.9" => "p999"}.freeze
+
+      # variant: nil for every one; claim: an outcome, :not_worse, :at_least, :at_most or :goal; ratio: of :at_least and
+      #   :at_most, else nil; limit_ns: of :goal, else nil
+      Wanted = Data.define(:text, :variant, :metric, :claim, :ratio, :limit_ns) do
+        def initialize(ratio: nil, limit_ns: nil, **fields) = super
+      end
 
       # @param texts [Array<String>]
       # @param metrics [Array<Metric>] that there can be
@@ -25,12 +31,24 @@ module PumaTuner
       def self.parse(texts, metrics: Metric::SERVED | Metric::BLOCK)
         names = metrics.map(&:name).uniq
         new(texts.map do |text|
+          goal = Goal.read(text)
+          next of_goal(text, goal, names) if goal
           match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is not an expectation. #{UNDERSTOOD}"
           ensure_metric(text, match[:metric], names)
           Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match),
             ratio: match[:ratio]&.to_f)
         end)
       end
+
+      def self.of_goal(text, goal, names)
+        metric = GOAL_METRICS[goal.percentile]
+        unless metric && names.include?(metric)
+          raise UsageError, "#{text.inspect}: rounds measure 50%, 90%, 99% and 99.9% of an app's requests; take one of " \
+            "these"
+        end
+        Wanted.new(text: text.strip, variant: goal.endpoint, metric:, claim: :goal, limit_ns: goal.limit_ns)
+      end
+      private_class_method :of_goal
 
       def self.claim(match)
         return (match[:bound] == ">=") ? :at_least : :at_most if match[:bound]

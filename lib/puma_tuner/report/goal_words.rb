@@ -19,6 +19,14 @@ module PumaTuner
         "#{goal.percent} #{whose}would take up to #{Figures.with_range(estimate) { |ns| Units.duration(ns) }}"
       end
 
+      # @param attainment [Stats::Attainment]
+      # @return [String] "met: 93.1% (92.6–93.5) of 12,345 requests took less"
+      def attainment(attainment)
+        share = Figures.with_range(attainment.share) { |ratio| Units.percent(ratio) }
+        "#{attainment.met? ? "met" : "missed"}: #{share} of " \
+          "#{Figures.counted(attainment.share.samples_count.round, "request")} took less"
+      end
+
       # @param miss [Predict::Miss]
       # @return [String] a clause
       def miss(miss)

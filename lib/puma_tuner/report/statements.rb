@@ -111,6 +111,10 @@ module PumaTuner
         },
         not_compared: ->(metric:, variant:) { "#{metric} of #{variant} could not be compared" },
         no_interval: ->(rounds_count:) { "#{rounds_count} rounds are too few for an interval" },
+        goal_missed: ->(metric:, level_ratio:, latency_ns:) {
+          value, low, high = latency_ns.map { |ns| Units.duration(ns) }
+          format("#{metric} was #{value}, and its %.0f%% interval is #{low} to #{high}", (level_ratio * 100).floor)
+        },
         elsewhere: ->(interval:, level_ratio:, outcome:, adjusted_p_value:) {
           found = {nil => nil, "not_shown" => "no difference is shown; "}.fetch(outcome) { "it is #{outcome}; " }
           chance = ", but with this many metrics one may be so by chance (adjusted p %.2f)"

@@ -9,7 +9,7 @@ module PumaTuner
       SOURCES = %w[auto rules raw].freeze
 
       desc "Compare two groups of servers, or two periods, by what they exported to Prometheus"
-      options :verbose, :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed,
+      options :verbose, :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed, :slo,
         window: "7d",
         output: {formerly: [:json]},
         url: {default: "http://127.0.0.1:9090",
@@ -29,7 +29,7 @@ module PumaTuner
 
       private
 
-      def question_of(a:, b:, a_end:, b_end:, window:, step:, source:, by:, services:, seed:)
+      def question_of(a:, b:, a_end:, b_end:, window:, step:, source:, by:, services:, seed:, slo:)
         unless a
           raise UsageError, "--a is missing: the labels of the servers that are the " \
             "baseline, such as --a '{yjit=\"off\"}'"
@@ -38,7 +38,7 @@ module PumaTuner
         Fleet::Reader::Question.new(selectors: [a, b || a].map { |text| Fleet::Selector.parse(text) },
           ends: [Fleet::Window.instant("--a-end", a_end), Fleet::Window.instant("--b-end", b_end)],
           duration_s: Fleet::Window.seconds("--window", window), step_s: step && Fleet::Window.seconds("--step", step),
-          source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:)
+          source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:, goals: slo)
       end
 
       # Leaves out headers, passwords and queries, which are nobody's business.

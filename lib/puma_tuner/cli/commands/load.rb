@@ -6,12 +6,13 @@ module PumaTuner
     class Commands::Load < Command
       desc "Send requests to a running server, and report its latency and throughput"
       argument :url, "http://127.0.0.1:9292, or unix:///path/of/socket", required: false
-      options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :self_test,
+      options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :slo, :self_test,
         connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", output: {formerly: [:json]}
       example [
         "http://127.0.0.1:9292 --rate 200 --path /articles     # latency at 200 requests/s",
         "http://127.0.0.1:9292 --connections 50                # what can it take?",
         "unix:///tmp/puma.sock --requests requests.txt --data users.csv",
+        "http://127.0.0.1:9292 --rate 120 --slo \"90% < 300ms\"  # exit code 1 if that is missed",
         "--self-test"
       ]
 
@@ -30,15 +31,25 @@ module PumaTuner
         raise Exit.new(1) unless result.right?
       end
 
-      def send_load(url, duration:, raw:, output:, core:, anywhere:, **options)
+      def send_load(url, duration:, raw:, output:, core:, anywhere:, slo:, **options)
         Output.check_writable(raw, output)
+        ensure_of_all(slo)
         traffic = Options::Traffic.from(options)
           .traffic(generator: Load::Native.new(raw_path: raw, core: core && allowed(core), stoppable: true))
         outcome = progress.stage("load", duration) do
           traffic.generator.run(url_base: url, duration_s: duration, anywhere:, **traffic.to_h.except(:generator))
         end
+        outcome = outcome.held_against(slo)
         Output.write(outcome, out:, err:, path: output)
         finish(outcome, duration)
+        raise Exit.new(1) unless outcome.attainments.all?(&:met?)
+      end
+
+      # Routes are the server's.
+      def ensure_of_all(goals)
+        goal = goals.find(&:endpoint) or return
+        raise UsageError, "--slo \"#{goal}\": a load sends requests and does not see which endpoint each is of; leave " \
+          "out #{goal.endpoint.inspect}, and send that endpoint's requests alone"
       end
 
       def allowed(core)

@@ -78,7 +78,15 @@ module PumaTuner
           data = [Subheading.new("The data"), List.new(@comparison.warnings)] if @comparison.warnings.any?
           Section.new(id: "differences", title: "How they differ",
             blocks: [Chart.new(:fleet, @comparison), Table.new(columns, rows, style: "fleet"),
-              *notes.map { |text| Note.new(text) }, *data])
+              *notes.map { |text| Note.new(text) }, *goals, *data])
+        end
+
+        # How many requests of each group met the goals that were asked for.
+        def goals
+          told = [@comparison.a, @comparison.b].to_h do |group|
+            [group.name, group.attainments.map { |one| "#{one.goal}: #{GoalWords.attainment(one)}" }]
+          end
+          [Subheading.new("Goals"), Labelled.new(told)] if told.values.any?(&:any?)
         end
 
         # How to read the table.

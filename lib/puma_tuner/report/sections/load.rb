@@ -51,7 +51,13 @@ module PumaTuner
           rows = {"latency" => told, "service time" => of(@outcome.service), "own lateness" => of(@outcome.lag)}.compact
           columns = [Column.new(""), *QUANTILES.keys.map { |name| Column.new(name, :duration_with_unit) }]
           Section.new(id: "latency", title: "Latency",
-            blocks: [Table.new(columns, rows.map { |name, values_ns| Row.new([name, *values_ns]) }, style: "dense")])
+            blocks: [Table.new(columns, rows.map { |name, values_ns| Row.new([name, *values_ns]) }, style: "dense"),
+              *goals])
+        end
+
+        def goals
+          return if @outcome.attainments.empty?
+          Labelled.new(@outcome.attainments.to_h { |one| [one.goal.to_s, GoalWords.attainment(one)] })
         end
 
         def told

@@ -60,6 +60,15 @@ module PumaTuner
         (range.begin + range.end) / 2
       end
 
+      # @param ns [Integer]
+      # @return [Float] how many of them are shorter, those of a bucket being spread over it evenly
+      def count_below(ns)
+        zero_count + counts.sum do |bucket, count|
+          range = self.class.range_of(bucket)
+          count * (ns - range.begin).fdiv(range.end - range.begin).clamp(0.0, 1.0)
+        end
+      end
+
       # @param other [Histogram]
       def +(other) = combine(other) { |one, two| one + two }
 
