@@ -20,10 +20,17 @@ class OpsTest < TunerTest
   test "rules and alerts are ones that Prometheus takes" do
     assert_match(/SUCCESS: 15 rules found/, promtool("check", "rules", "rules.yml"))
     assert_match(/SUCCESS: 9 rules found/, promtool("check", "rules", "alerts.yml"))
+    assert_match(/SUCCESS: 9 rules found/, promtool("check", "rules", "slo.yml"))
   end
 
   test "rules add up servers and workers, and alerts fire when they should" do
     assert_match(/SUCCESS/, promtool("test", "rules", "tests.yml"))
+  end
+
+  test "the goal's limit is a bound that is exported" do
+    bounds = File.read("#{FOLDER}/prometheus/slo.yml").scan(/le="([\d.]+)"/).flatten.uniq
+    assert_equal ["0.301989888"], bounds
+    assert_empty bounds - PumaTuner::Export::Bounds::FINE.names
   end
 
   # Half an hour of one release and half an hour of the next is one hour, not two.
@@ -52,7 +59,7 @@ class OpsTest < TunerTest
 
   test "dashboard, alerts and rules ask for what is exported or recorded" do
     exported = PumaTuner::Export::Families.names.flat_map { |family| (family.type == "histogram") ? %w[_bucket _sum _count].map { |ending| family.name + ending } : [family.name] }
-    rules = File.read("#{FOLDER}/prometheus/rules.yml")
+    rules = %w[rules slo].map { |name| File.read("#{FOLDER}/prometheus/#{name}.yml") }.join
     known = exported + rules.scan(/record: (\S+)/).flatten
     expressions = [*rules.scan(/expr: (.*)/).flatten, File.read("#{FOLDER}/prometheus/alerts.yml").scan(/expr: (?:>\n)?((?:.*\n){1,3}?)(?=\s+for:)/).flatten,
       *JSON.parse(File.read("#{FOLDER}/grafana/puma_tuner.json"))["panels"].flat_map { |panel| panel["targets"].map { |target| target["expr"] } }].join("\n")
