@@ -7,8 +7,8 @@ module PumaTuner
     # besides today's, nil: those that tell most; checked_topologies: cells to measure besides today's and the
     # recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not
     # been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it
-    # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about,
-    # nil: the recording's.
+    # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about and
+    # the proof sends, nil: the recording's.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
       :time_limit_s, :locks, :arrivals) do
@@ -130,7 +130,7 @@ module PumaTuner
     def prove(tuning)
       return tuning.with(unproven: nil) if @plan.rounds_count.zero?
       return tuning.with(unproven: Unknown.of(:proof, :no_time)) if @clock&.short?(PROOF_LEAST_S)
-      proof = setup(variants_of(tuning.sweep, tuning.advice_list)).proof
+      proof = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep).proof
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
     rescue UsageError, MeasurementFailed => error
       @output = error.output
@@ -153,11 +153,42 @@ module PumaTuner
 
     # The same app at other settings answers the same, whatever its pages look like; and nothing is checked out or
     # installed for it.
-    def setup(variants)
+    def setup(variants, sweep)
       Prove::Setup.served(variants, preparation: Prove::Preparation.new(variants:, command: @plan.command, folder: nil),
-        traffic: @plan.traffic, times: trial_times, looks: Prove::Looks.fixed(@plan.rounds_count),
-        metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) }, bodies_may_differ: true,
+        traffic: traffic(sweep), times: trial_times, looks: Prove::Looks.fixed(@plan.rounds_count),
+        metrics: Prove::Metric::SERVED.select { |metric| [*METRICS, primary(sweep)].include?(metric.name) },
+        bodies_may_differ: true, primary: primary(sweep), expectations: expectations(variants),
         time_limit_s: @clock&.left_s, seed: @plan.seed, command: @plan.repeat_with)
+    end
+
+    # The proof sends what was forecast: of a rate that goals are about, one machine's share.
+    def traffic(sweep)
+      return @plan.traffic unless @plan.arrivals
+      arrivals = sweep.at(sweep.today).scenario.arrivals
+      @plan.traffic.with(arrivals: Load::Arrivals.open(arrivals.rate_per_s, reuse: @plan.traffic.arrivals.reuse),
+        connections_count: arrivals.connections_count)
+    end
+
+    # In an open loop the throughput is the load's own rate, and the latency decides: the percentile of the first goal,
+    # where a trial has enough requests for it.
+    def primary(sweep)
+      return "throughput" unless @plan.arrivals
+      requests_count = traffic(sweep).arrivals.rate_per_s * @plan.trial_duration_s
+      wanted = measured_goals.first&.percentile || "p99"
+      return "p50" if %w[p99 p99.9].include?(wanted) && requests_count < Prove::TrialRun::P99_LEAST_COUNT
+      Prove::Expectations::GOAL_METRICS.fetch(wanted)
+    end
+
+    # @return [Array<Goal>] those that rounds measure
+    def measured_goals
+      @plan.constraints.goals.reject(&:endpoint)
+        .select { |goal| Prove::Expectations::GOAL_METRICS.key?(goal.percentile) }
+    end
+
+    # What is recommended to meet goals is to be seen to meet those that rounds measure.
+    def expectations(variants)
+      advised = variants.find { |variant| variant.name == "recommended" } || variants.last
+      Prove::Expectations.parse(measured_goals.map { |goal| "#{advised.name}: #{goal}" })
     end
 
     def trial_times

@@ -31,6 +31,7 @@ module PumaTuner
         tuning = tuner.call
         Output.write(tuning, **telling, path: output, html:)
         ensure_proof(tuning, tuner.output)
+        raise Exit.new(1) unless tuning.verdict.nil? || tuning.verdict.as_expected?
       rescue Interrupt
         save_unfinished(kept || [], output, html, path: -> { Results.path(nil, "interrupted.json", err:, **options) })
         exit(130)
