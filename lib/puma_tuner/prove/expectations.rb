@@ -43,8 +43,8 @@ module PumaTuner
       def self.of_goal(text, goal, names)
         metric = GOAL_METRICS[goal.percentile]
         unless metric && names.include?(metric)
-          raise UsageError, "#{text.inspect}: rounds measure 50%, 90%, 99% and 99.9% of an app's requests; take one of " \
-            "these"
+          raise UsageError, "#{text.inspect}: rounds measure 50%, 90%, 99% and 99.9% of an app's requests; take one " \
+            "of these"
         end
         Wanted.new(text: text.strip, variant: goal.endpoint, metric:, claim: :goal, limit_ns: goal.limit_ns)
       end

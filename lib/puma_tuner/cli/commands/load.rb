@@ -6,8 +6,8 @@ module PumaTuner
     class Commands::Load < Command
       desc "Send requests to a running server, and report its latency and throughput"
       argument :url, "http://127.0.0.1:9292, or unix:///path/of/socket", required: false
-      options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :slo, :self_test,
-        connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", output: {formerly: [:json]}
+      options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :slo,
+        :self_test, connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", output: {formerly: [:json]}
       example [
         "http://127.0.0.1:9292 --rate 200 --path /articles     # latency at 200 requests/s",
         "http://127.0.0.1:9292 --connections 50                # what can it take?",
@@ -48,8 +48,8 @@ module PumaTuner
       # Routes are the server's.
       def ensure_of_all(goals)
         goal = goals.find(&:endpoint) or return
-        raise UsageError, "--slo \"#{goal}\": a load sends requests and does not see which endpoint each is of; leave " \
-          "out #{goal.endpoint.inspect}, and send that endpoint's requests alone"
+        raise UsageError, "--slo \"#{goal}\": a load sends requests and does not see which endpoint each is of; " \
+          "leave out #{goal.endpoint.inspect}, and send that endpoint's requests alone"
       end
 
       def allowed(core)

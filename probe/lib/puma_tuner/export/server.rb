@@ -34,8 +34,8 @@ module PumaTuner
         forecast = Probe::Recommendation.read(@directory)
         settings = forecast&.settings
         [
-          gauge("recommended_workers", "Workers that the forecast recommends, 1 for a single process; absent while there " \
-            "is no forecast.", settings&.workers_count),
+          gauge("recommended_workers", "Workers that the forecast recommends, 1 for a single process; absent while " \
+            "there is no forecast.", settings&.workers_count),
           gauge("recommended_threads", "Threads for each worker that the forecast recommends.",
             settings&.threads_count),
           gauge("forecast_timestamp_seconds", "When that forecast was made.", (forecast.made_at_s if settings))

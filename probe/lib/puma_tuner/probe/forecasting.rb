@@ -32,8 +32,8 @@ module PumaTuner
           Sidecars.add(NAME) { |ledgers, leader| supervisor(ledgers, leader) }
         end
 
-        # @return [String, nil] folder of $LOAD_PATH with this version of gem puma_tuner, which the app's bundle need not
-        #   know
+        # @return [String, nil] folder of $LOAD_PATH with this version of gem puma_tuner, which the app's bundle need
+        #   not know
         def engine_folder
           folders.find { |folder| File.file?(File.join(folder, "puma_tuner/server_forecast.rb")) }
         end
