@@ -101,6 +101,14 @@ class SizerTest < TunerTest
     assert_nil sizing("1x1", goals: [])
   end
 
+  test "where the forecasts miss their own recording, nothing is sized" do
+    figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(150.0), error_ratio: 0.5, beyond_noise: true)
+    check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x1"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
+    _, list = Advise.call(workload, nil, [scenario("1x1")], Advise::Constraints.new(goals: [GOAL])) { sweep(cell(scenario("1x1"))).with(self_check: check) }
+    assert_nil list.sizing
+    assert_equal :measure_first, list.advice.first.title.kind
+  end
+
   test "a sizing outlives its file" do
     sizing("1x1", "2x1", "3x1", arrivals: Model::Arrivals.open(120))
     assert_equal @list, Document.parse(Document.dump(@list), "advice.json", [:advice_list])
