@@ -61,6 +61,16 @@ class SizingReportTest < TunerTest
     assert_match(/there is no steady state: requests that hold locks wait for each other's forever/, text(sizing(**unmet, nearest: stuck, miss: stuck.miss(GOALS))))
   end
 
+  test "a report's first sentences have it" do
+    in_short = ->(one) { Report::GoalWords.in_short(one) }
+    asked = "90% < 300 ms and GET /slow: 99% < 1 s, with 120/s"
+    assert_equal "#{asked}: 2x3 meets it, and bears 165/s", in_short.call(sizing)
+    assert_equal "#{asked}: 3 machines of 2x3 meet it, and each bears 165/s", in_short.call(sizing(machines_count: 3))
+    assert_equal "#{asked}: no setting predicted meets it", in_short.call(sizing(machines_count: nil, forecast: nil, capacity: nil, breaking: nil))
+    list = Advise::AdviceList.new(advice: [], constraints: Advise::Constraints.new(goals: GOALS), sizing:)
+    assert_match(/^ +Goal +90% < 300 ms/, Report.render(list, format: :text))
+  end
+
   test "it stands in every format" do
     list = Advise::AdviceList.new(advice: [], constraints: Advise::Constraints.new(goals: GOALS), sizing: sizing)
     assert_includes Report.render(list, format: :markdown), "What the goal takes"

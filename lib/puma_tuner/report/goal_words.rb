@@ -27,6 +27,17 @@ module PumaTuner
           "#{Figures.counted(attainment.share.samples_count.round, "request")} took less"
       end
 
+      # @param sizing [Advise::Sizing]
+      # @return [String] "90% < 300 ms, with 120/s: 2x3 meets it, and bears 165/s"
+      def in_short(sizing)
+        asked = "#{goals(sizing.goals)}, with #{sizing.arrivals}"
+        return "#{asked}: no setting predicted meets it" unless sizing.met?
+        machines = "#{Figures.count(sizing.machines_count)} machines of " if sizing.machines_count > 1
+        bears = ", and #{machines ? "each bears" : "bears"} #{Units.rate(sizing.capacity.rate_per_s)}/s"
+        "#{asked}: #{machines}#{sizing.forecast.topology} #{machines ? "meet" : "meets"} it" \
+          "#{bears if sizing.capacity.rate_per_s}"
+      end
+
       # @param miss [Predict::Miss]
       # @return [String] a clause
       def miss(miss)

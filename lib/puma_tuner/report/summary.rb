@@ -11,7 +11,8 @@ module PumaTuner
       end
 
       LABELS = {
-        doubts: "Beware", found: "Found", recommended: "Recommended", predicted: "Predicted", proven: "Proven",
+        doubts: "Beware", found: "Found", recommended: "Recommended", predicted: "Predicted", goal: "Goal",
+        proven: "Proven",
         expected: "Asked for", cause: "Cause", remarks: "Remarks"
       }.freeze
 
@@ -26,7 +27,7 @@ module PumaTuner
 
       # @return [Array<Point>] one for each stage that was reached
       def points
-        texts = {doubts:, found:, recommended:, predicted:, proven:, expected:, cause:, remarks:}
+        texts = {doubts:, found:, recommended:, predicted:, goal:, proven:, expected:, cause:, remarks:}
         texts.filter_map { |kind, text| Point.new(kind:, text:) if text }
       end
 
@@ -40,6 +41,12 @@ module PumaTuner
             "#{" (#{Statements.words(expectation.reason)})" if expectation.reason}"
         end
         "#{told.join("; ")}."
+      end
+
+      # @return [String, nil] what the goals take, where there were some and forecasts to trust
+      def goal
+        sizing = @contents.advice_list&.sizing
+        "#{GoalWords.in_short(sizing)}." if sizing
       end
 
       private
