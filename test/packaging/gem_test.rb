@@ -30,6 +30,22 @@ class GemTest < TunerTest
     assert_equal [false, "puma_tuner: #{PumaTuner::CLI::NO_LABS}\n"], [success, said]
   end
 
+  # As an app whose bundle has the probe alone.
+  test "installed, the process that forecasts beside a server finds the simulator, and needs neither a bundle nor RubyGems' settings" do
+    script = <<~RUBY
+      require "puma_tuner/probe"
+      puts folder = PumaTuner::Probe::Forecasting.engine_folder
+      asked = %q(require "rubygems"; require "puma_tuner"; p PumaTuner::ServerForecast.name, PumaTuner::Predict::Engine.why_not)
+      supervisor = PumaTuner::Probe::Supervisor.new("forecast", script: asked, settings: {}, folders: [folder])
+      $stdout.flush
+      exec(supervisor.send(:environment), *supervisor.send(:command))
+    RUBY
+    probe = Dir["#{PackedGems.home}/gems/puma_tuner-probe-*/lib"].first
+    folder, *told = PackedGems.ruby!("-I", probe, "-e", script, GEM_HOME: PackedGems.home, GEM_PATH: PackedGems.home).lines(chomp: true)
+    assert_equal Dir["#{PackedGems.home}/gems/puma_tuner-#{PumaTuner::VERSION}/lib"].first, folder
+    assert_equal ['"PumaTuner::ServerForecast"', "nil"], told
+  end
+
   test "uninstalled, nothing is left; the probe not before what depends on it" do
     Dir.mktmpdir do |folder|
       PackedGems.install_into(folder)

@@ -106,7 +106,9 @@ module PumaTuner
           leader = {leader_pid: @leader_pid, leader: Processes.identity(@leader_pid)}
           @supervisors = @makers.filter_map { |name, maker| made(name, maker, leader) }
         rescue => error
-          Probe.say("nothing of ours runs beside this server (#{error.class}: #{error.message})")
+          # Lines without a forecast are told by themselves.
+          names = @makers.keys - [Forecasting::NAME]
+          Probe.say("the #{names.join(" and the ")} can't run (#{error.class}: #{error.message})") if names.any?
           @supervisors
         end
 
