@@ -87,4 +87,14 @@ class ServerForecastIntegrationTest < TunerTest
       app.stop
     end
   end
+
+  test "a cluster whose workers alone know the probe has a forecast, too" do
+    probe = puma_rb(0).lines.drop(3).join
+    ServedApp.open(rackup: probe + RACKUP, puma_rb: "threads 4, 4\nworkers 2\n") do |app|
+      port = app.start("-w", "2")
+      ServedApp.request(port, "/work", clients: 4, each: 60)
+      assert_match(/\A  by a forecast from \d+ recorded requests: /, lines_with_forecast(app, port))
+      app.stop
+    end
+  end
 end

@@ -67,9 +67,10 @@ module PumaTuner
       end
     end
 
-    # Has sidecars run beside the server that this process leads: a cluster's master leads it from the first look after
-    # its workers on, a single process from the start of its server on. To read a configuration, as `pumactl` does, is
-    # neither.
+    # Has sidecars run beside a server, started by the process that leads it: a cluster's master leads it from the first
+    # look after its workers on, a single process from the start of its server on. To read a configuration, as `pumactl`
+    # does, is neither. Where the workers alone know the probe, as with `PumaTuner.run` in config.ru, the first of them
+    # stands in for their master.
     module Sidecars
       @makers = {}
 
@@ -83,27 +84,34 @@ module PumaTuner
           first = @makers.empty?
           @makers[name] ||= maker
           return unless first
+          @added_pid = Process.pid
           Puma.on_master_check { supervisors.each(&:start) }
           # Where the master is the first process of a container, what is nobody's child is its own, and it waits for
           # all of them.
           Puma.on_master_stop { @supervisors&.each(&:stop) }
-          Puma.on_server_start { keep_all unless Puma.worker }
+          Puma.on_server_start { keep_all if starts? }
         end
 
         private
+
+        def starts?
+          index, = Puma.worker
+          index.nil? || (index.zero? && @added_pid == Process.pid)
+        end
 
         def keep_all
           supervisors.each { |one| Thread.new { one.keep }.name = "puma_tuner supervisor" }
         end
 
-        # @return [Array<Supervisor>] of the server that this process leads
+        # @return [Array<Supervisor>] of this process's server
         def supervisors
-          return @supervisors if @leader_pid == Process.pid
-          @leader_pid = Process.pid
+          return @supervisors if @pid == Process.pid
+          @pid = Process.pid
           @supervisors = []
+          leader_pid = Puma.worker&.last || Process.pid
           # This process holds them as long as it lives.
-          @ledgers = Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid: @leader_pid)
-          leader = {leader_pid: @leader_pid, leader: Processes.identity(@leader_pid)}
+          @ledgers = Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid:)
+          leader = {leader_pid:, leader: Processes.identity(leader_pid)}
           @supervisors = @makers.filter_map { |name, maker| made(name, maker, leader) }
         rescue => error
           # Lines without a forecast are told by themselves.
