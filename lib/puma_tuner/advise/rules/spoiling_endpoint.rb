@@ -31,7 +31,7 @@ module PumaTuner
         def spoils?(spoiler)
           others = others(spoiler)
           wait_ns = gvl_wait_ns(others)
-          spoiler.requests_count <= MOST_WEIGHT_RATIO * observation.requests_count &&
+          wait_ns.positive? && spoiler.requests_count <= MOST_WEIGHT_RATIO * observation.requests_count &&
             wait_ns >= LEAST_WAIT_RATIO * others.sum { |one| one.budget.wall_ns - one.budget.queue_ns.to_i } &&
             blame_ns(spoiler, others) >= LEAST_BLAME_RATIO * wait_ns
         end
