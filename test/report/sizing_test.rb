@@ -36,7 +36,7 @@ class SizingReportTest < TunerTest
       "cheapest 2x3: 310 MiB of memory, 1.42 cores busy " \
       "meets it 90% would take up to 200 ms (198–202). 99% of GET /slow would take up to 700 ms (693–707). " \
       "The margin is the interval's: its upper end meets the goal. machines 1 " \
-      "bears 165/s with that margin, on each machine. From 209/s on, 90% would take up to 340 ms (337–343). " \
+      "bears 165/s with that margin. From 209/s on, 90% would take up to 340 ms (337–343). " \
       "one worker less No setting within the limits meets it with one worker less: only another machine is safe against the loss of one.", text(sizing)
   end
 
@@ -48,7 +48,7 @@ class SizingReportTest < TunerTest
   end
 
   test "several machines each have their share of the load" do
-    assert_match(%r{machines 3, each with 120/s bears}, text(sizing(machines_count: 3)))
+    assert_match(%r{machines 3, each with 120/s bears 165/s with that margin, on each machine\.}, text(sizing(machines_count: 3)))
   end
 
   test "what nothing meets is told with the nearest and why" do

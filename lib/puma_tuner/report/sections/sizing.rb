@@ -46,7 +46,8 @@ module PumaTuner
         def bears
           rate_per_s = @sizing.capacity.rate_per_s or return "no load in an open loop, in which requests come by chance"
           breaking = @sizing.breaking
-          sure = "#{Units.rate(rate_per_s)}/s with that margin, on each machine."
+          each = ", on each machine" if @sizing.machines_count > 1
+          sure = "#{Units.rate(rate_per_s)}/s with that margin#{each}."
           return [sure] unless breaking.failed_scenario
           [sure, "From #{Units.rate(breaking.failed_scenario.arrivals.rate_per_s)}/s on, " \
             "#{GoalWords.miss(breaking.miss)}."]
