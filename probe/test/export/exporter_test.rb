@@ -61,6 +61,18 @@ class ExportExporterTest < TunerTest
     assert_operator File.read("/proc/#{exporter_pid}/oom_score_adj").to_i, :>, 0
   end
 
+  test "what the forecast recommends is exported, and nothing in its place where there is none or it is old" do
+    start
+    refute_match(/^puma_tuner_recommended/, text)
+    forecast = PumaTuner::Probe::Recommendation.new(topology: "2x3", today: "1x5", metric: "p99", ratio: nil, requests_count: 300, why_not: nil, detail: nil, made_at_s: Time.now.to_f)
+    forecast.write(@folder)
+    wait_until("the recommendation") { text.match?(/^puma_tuner_recommended_workers\{service="Größe"\} 2$/) }
+    assert_match(/^puma_tuner_recommended_threads\{service="Größe"\} 3$/, text)
+    assert_match(/^puma_tuner_forecast_timestamp_seconds\{.*\} \d+/, text)
+    forecast.with(made_at_s: Time.now.to_f - 7_200).write(@folder)
+    wait_until("its end") { !text.match?(/^puma_tuner_recommended/) }
+  end
+
   test "it ends when its server ends in whatever way, and leaves nothing behind" do
     [:KILL, :TERM].each do |signal|
       start
