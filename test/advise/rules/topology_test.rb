@@ -139,4 +139,25 @@ class TopologyRuleTest < TunerTest
     assert_equal "Stay with 1x5: nothing predicted meets memory of at most 1 MiB and 99% < 5 ms", advice.title
     assert_equal 1.0, advice.throughput_ratio.value
   end
+
+  test "the recommendation has its lines for puma.rb, and what prove takes" do
+    advice = advice(forecast("1x5", 100), forecast("2x3", 150, p99_ms: 80))
+    assert_equal [{"config/puma.rb" => "workers 2\nthreads 3, 3"}, {"topology" => "2x3"}], [advice.lines, advice.factors]
+    assert_equal "workers 0\nthreads 5, 5", advice(forecast("1x1", 100), forecast("1x5", 150, p99_ms: 80)).lines.fetch("config/puma.rb")
+  end
+
+  # @param locks [Array<Model::LockDemand>] that were watched
+  def beside_a_pool(*locks, more: "1x8", pool_ms: 2)
+    waiting = workload(endpoints: [endpoint_demand(demand([2, 2], [pool_ms], wait_kinds: %w[pool]))]).with(locks:)
+    told(Advise::Advisor.new.call(waiting, sweep(forecast("1x5", 100), forecast(more, 150, p99_ms: 80))).advice.find { |one| one.rule == "topology" })
+  end
+
+  test "waits for a pool that nobody watched are not answered with threads" do
+    advice = beside_a_pool
+    assert_predicate advice, :remark?
+    assert_equal "No more threads before the pool of connections has more places (1x8 would be predicted)", advice.title
+    assert_equal topology("1x8"), beside_a_pool(lock_demand(5)).topology
+    assert_equal topology("2x3"), beside_a_pool(more: "2x3").topology
+    assert_equal topology("1x8"), beside_a_pool(pool_ms: 0.1).topology
+  end
 end

@@ -15,8 +15,8 @@ module PumaTuner
 
         # By the beginning of a thread's name, or of the gem's: what to set. Puma's plugin of Solid Queue has threads in
         # the serving process in its mode :async only.
-        KNOWN = {"solid_queue" => :solid_queue, "solid_cable" => :cable, "action_cable" => :cable,
-                 "good_job" => :jobs, "sidekiq" => :jobs}.freeze
+        KNOWN = {"solidqueue" => :solid_queue, "solidcable" => :cable, "actioncable" => :cable, "goodjob" => :jobs,
+                 "sidekiq" => :jobs}.freeze
 
         def call
           workload.background.filter_map do |thread|
@@ -48,7 +48,7 @@ module PumaTuner
         end
 
         def known(thread)
-          name = thread.name.downcase.tr("- ", "_")
+          name = thread.name.downcase.delete("^a-z")
           KNOWN.find { |beginning, _| name.start_with?(beginning) }&.last
         end
 

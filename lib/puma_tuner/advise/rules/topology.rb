@@ -21,9 +21,11 @@ module PumaTuner
           evidence = Evidence.new(workload, sweep, @choice, @constraints)
           return [nothing_to_recommend(evidence.statements)] unless @chosen
           return [to_measure([*evidence.doubts, *evidence.constraints].freeze)] unless sweep.trusted?
+          return [pool_first(evidence.statements)] if threads_for_a_pool?
           [Advice.new(rule: rule_name, title:, evidence: evidence.statements, topology: @chosen.topology,
             throughput_ratio: ratio(:throughput_per_s), p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns),
-            change: options(@chosen), cost:, undo: options(@today))]
+            change: options(@chosen), cost:, undo: options(@today), lines:,
+            factors: {"topology" => @chosen.topology.to_s}.freeze)]
         end
 
         private
@@ -32,6 +34,24 @@ module PumaTuner
           remark(title: say(:no_topology, constraints: constraints(@constraints.any?),
             arrivals: @today.scenario.arrivals.summary), evidence:, change: say(:something_larger),
             cost: say(:resources_or_work), undo: options(@today))
+        end
+
+        # Waits for a pool that was not watched are replayed like IO, and look as if more threads would fill them.
+        def threads_for_a_pool?
+          @chosen.topology.threads_count > @today.topology.threads_count && workload.locks.empty? &&
+            @situation.pool_ratio.to_f >= StarvedPool::LEAST_RATIO
+        end
+
+        def pool_first(evidence)
+          remark(title: say(:pool_before_threads, advised: @chosen.topology), evidence:, change: say(:watch_pool),
+            cost: say(:minutes), undo: say(:nothing_changed))
+        end
+
+        # Puma's default without workers is a single process.
+        def lines
+          workers_count, threads_count = @chosen.topology.to_h.values_at(:workers_count, :threads_count)
+          {PUMA_RB => "workers #{(workers_count == 1) ? 0 : workers_count}\nthreads #{threads_count}, #{threads_count}"}
+            .freeze
         end
 
         # A remark, as nothing is promised.

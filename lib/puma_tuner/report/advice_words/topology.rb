@@ -87,6 +87,11 @@ module PumaTuner
           "measure the likeliest settings: `puma_tuner prove --topologies #{topologies.join(",")}` with the " \
             "recording's app and load, or `puma_tuner tune`, which puts them into its proof"
         },
+        pool_before_threads: ->(advised:) {
+          "No more threads before the pool of connections has more places (#{advised} would be predicted)"
+        },
+        watch_pool: "a place in the pool for each thread, then record again with locks watched (`puma_tuner tune`, " \
+          "or `measure --locks`)",
         minutes: "the minutes that it takes",
         nothing_changed: "nothing is changed"
       }.freeze

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/advising"
+
+class CpuQuotaRuleTest < TunerTest
+  include Advising
+
+  def asked(cpu_quota_cores, today: "4x3", **settings, &block)
+    ask(Advise::Rules::CpuQuota, observation: in_force(observation(cpu_quota_cores:, cores_count: 16), **settings), today:, &block)
+  end
+
+  test "more workers than the quota pays for are told, with as many as it does" do
+    advice = asked(1.5) { |_, settings| forecast(settings[:topology].to_s, 120) }.first
+    assert_equal "4 workers share a quota of 1.50 cores", advice.title
+    assert_equal [{"config/puma.rb" => "workers 2"}, {"workers" => "2"}], [advice.lines, advice.factors]
+    assert_in_delta 1.2, advice.throughput_ratio.value
+  end
+
+  test "WEB_CONCURRENCY=auto is named, and set in its place" do
+    advice = asked(1.5, "env WEB_CONCURRENCY": "auto").first
+    assert_match(/auto/, advice.evidence.last)
+    assert_equal({"environment" => "WEB_CONCURRENCY=2"}, advice.lines)
+    refute_match(/auto/, asked(1.5, "env WEB_CONCURRENCY": "4").first.evidence.last)
+  end
+
+  test "without a quota, or within it, there is nothing to say" do
+    assert_empty asked(nil)
+    assert_empty asked(3.2)
+    assert_empty asked(0.5, today: "1x5")
+  end
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/advising"
+
+class YjitMemoryRuleTest < TunerTest
+  include Advising
+
+  # @param mib [Array<Integer, nil>] of machine code, of each process; nil: without YJIT
+  def asked(*mib, compiler_mib: 0, ruby_version: "3.4.5", **settings)
+    processes = mib.map { |one| process_observation.with(gauges: {"code_bytes" => one && one * Units::MIB, "compiler_bytes" => one && compiler_mib * Units::MIB}) }
+    ask(Advise::Rules::YjitMemory, observation: in_force(observation(processes:), **settings), of: workload(ruby_version:))
+  end
+
+  test "a process at 85% of its limit is told, by the fullest" do
+    advice = asked(20, 110).first
+    assert_equal "110 MiB of 128 MiB in the fullest of 2 processes.", advice.evidence.first
+    assert_equal [{"environment" => "RUBYOPT=--yjit-mem-size=256"}, {"rubyopt" => "--yjit-mem-size=256"}], [advice.lines, advice.factors]
+    assert_empty asked(20, 108)
+  end
+
+  test "what the compiler keeps beside the code counts from Ruby 3.4 on" do
+    refute_empty asked(60, compiler_mib: 50)
+    assert_empty asked(40, compiler_mib: 50, ruby_version: "3.3.8")
+    assert_equal "--yjit-exec-mem-size=96", asked(45, ruby_version: "3.3.8").first.factors["rubyopt"]
+  end
+
+  test "a limit that was set is the one that counts" do
+    assert_equal "--yjit-mem-size=64", asked(30, "ruby flags": "--yjit-mem-size=32").first.factors["rubyopt"]
+  end
+
+  test "nothing is said without YJIT, of a Ruby whose limit nobody knows, and of processes that told nothing" do
+    assert_empty asked(nil)
+    assert_empty asked(1_000, ruby_version: "3.2.4")
+    assert_empty ask(Advise::Rules::YjitMemory, observation:)
+    assert_empty ask(Advise::Rules::YjitMemory)
+  end
+end
