@@ -51,6 +51,7 @@ module PumaTuner
       autoload :Methodology, "puma_tuner/report/sections/methodology"
       autoload :SelfTest, "puma_tuner/report/sections/load"
       autoload :Sizing, "puma_tuner/report/sections/sizing"
+      autoload :Tail, "puma_tuner/report/sections/tail"
       autoload :Threads, "puma_tuner/report/sections/threads"
       autoload :Tradeoff, "puma_tuner/report/sections/tradeoff"
       autoload :Tuning, "puma_tuner/report/sections/tuning"

@@ -31,9 +31,11 @@ module PumaTuner
     #
     # constraints: Constraints, that it respects; nil in older files
     # sizing: Sizing, where there were goals to meet, and forecasts to trust; else nil
-    AdviceList = Document.define(:advice, :constraints, :sizing, kind: :advice_list,
-      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing}, added: %i[constraints sizing]) do
-      def initialize(constraints: nil, sizing: nil, **fields) = super
+    # tail: Tail, what makes the slowest requests slow; nil where too few were recorded
+    AdviceList = Document.define(:advice, :constraints, :sizing, :tail, kind: :advice_list,
+      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing, tail: Tail},
+      added: %i[constraints sizing tail]) do
+      def initialize(constraints: nil, sizing: nil, tail: nil, **fields) = super
 
       # @return [Advice, nil]
       def recommendation = advice.find(&:topology)

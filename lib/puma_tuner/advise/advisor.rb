@@ -15,7 +15,8 @@ module PumaTuner
       # @return [AdviceList]
       def call(workload, sweep, **facts)
         situation = Situation.new(workload, sweep, constraints: @constraints, **facts)
-        AdviceList.new(advice: Rules.all.flat_map { |rule| rule.new(situation).call }.freeze, constraints: @constraints)
+        AdviceList.new(advice: Rules.all.flat_map { |rule| rule.new(situation).call }.freeze, constraints: @constraints,
+          tail: TailSearch.new(situation).call)
       end
     end
   end

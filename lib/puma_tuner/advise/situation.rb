@@ -107,6 +107,7 @@ module PumaTuner
       # @return [Predict::Forecast, nil] of today's setting with these changes; nil where nothing can be forecast
       def alternative(what_if: [], **settings)
         return unless @sweeper && sweep.trusted?
+        settings = {arrivals: today.scenario.arrivals, **settings}
         @alternatives[[what_if, settings]] ||= @sweeper.alternative(what_if:, **settings)
       end
 

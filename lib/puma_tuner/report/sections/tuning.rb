@@ -25,7 +25,8 @@ module PumaTuner
                 sections: forecasts),
               Part.new(id: "advice", title: "What to change",
                 sections: [@contents.advice_list && Advice.of(@contents),
-                  @contents.advice_list&.sizing && Sizing.of(@contents)]),
+                  @contents.advice_list&.sizing && Sizing.of(@contents),
+                  @contents.advice_list&.tail && Tail.of(@contents.advice_list.tail)]),
               Part.new(id: "proof", title: @contents.whole? ? "Did it hold?" : "What the rounds showed",
                 sections: proof),
               Part.new(id: "methodology", title: "Methodology", sections: [Foundations.of(@contents)])
