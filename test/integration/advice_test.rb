@@ -57,4 +57,39 @@ class AdviceOfAppsTest < TunerTest
       assert_operator list.recommendation&.topology&.threads_count.to_i, :<=, 5, "it is not answered with threads"
     end
   end
+
+  # Twelve posts, each with comments of its own, in SQLite, which answers in the process.
+  POSTS = <<~RUBY
+    require "active_record"
+    ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: File.join(Dir.pwd, "posts.sqlite3"), max_connections: 5)
+    ActiveRecord::Schema.verbose = false
+    ActiveRecord::Schema.define { create_table(:posts, if_not_exists: true); create_table(:comments, if_not_exists: true) { |t| t.integer :post_id } }
+    class Comment < ActiveRecord::Base; end
+    class Post < ActiveRecord::Base; has_many :comments; end
+    Post.insert_all!(Array.new(12) { |i| {id: i + 1} }) if Post.count.zero?
+    run lambda { |env|
+      posts = (env["PATH_INFO"] == "/together") ? Post.includes(:comments) : Post.all
+      [200, {"content-type" => "text/plain"}, [posts.sum { |post| post.comments.to_a.size }.to_s]]
+    }
+  RUBY
+
+  test "queries of one name are counted for each endpoint in every worker, and an N+1 is told of by them" do
+    ServedApp.open(rackup: POSTS) do |app|
+      command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile: ServedApp::RAILS))
+      Host::ServerProcess.run(command, topology: topology("2x2"), measure: true, meter: true) do |server|
+        port = server.url[/\d+\z/].to_i
+        %w[/each /together].each { |path| ServedApp.request(port, path, clients: 4, each: 5) }
+        collector = Measure::Collector.new(server, command: command.to_s)
+        collector.begin_window
+        %w[/each /together].each { |path| ServedApp.request(port, path, clients: 4, each: 10) }
+        observation = wait_until("all requests") { collector.end_window.then { |one| one if one.requests_count >= 80 } }
+        queries = observation.endpoints.to_h { |endpoint| [endpoint.name, endpoint.queries] }
+        assert_equal({"GET /each" => {"Comment Load" => 40 * 12, "Post Load" => 40}, "GET /together" => {"Post Load" => 40, "Comment Load" => 40}}.transform_values { |counts| counts.sort.to_h },
+          queries.transform_values { |counts| counts.sort.to_h })
+        told = ask(Advise::Rules::Queries, observation:, of: Model::WorkloadFit.workload(observation), today: "2x2").first
+        assert_equal "GET /each asks the database 13 times: fewer queries before more threads", told.title
+        assert_includes told.evidence, 'A mean request of GET /each makes the query "Comment Load" 12.0 times.'
+      end
+    end
+  end
 end

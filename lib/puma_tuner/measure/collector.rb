@@ -24,6 +24,7 @@ module PumaTuner
         @before = @ledgers.read
         @cpu_ns_before = cpu_ns_by_pid(@before)
         @run_queue_waits_before = run_queue_waits(@before)
+        @queries_before = queries
         @began_ns = Clock.now_ns
       end
 
@@ -41,7 +42,7 @@ module PumaTuner
           way_in: facts["way_in"], topology: @server.topology,
           min_threads_count: @server.announcement["min_threads_count"],
           server: Probe::ServerFacts.from_document(facts["server"]), machine: @machine,
-          budget: account.endpoints.map(&:budget).reduce(:+), endpoints: account.endpoints, jobs: account.jobs,
+          budget: account.endpoints.map(&:budget).reduce(:+), endpoints: endpoints(account), jobs: account.jobs,
           threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
           probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks,
           fingerprint:)
@@ -50,6 +51,23 @@ module PumaTuner
       private
 
       def facts = @after.values.last.facts
+
+      # @return [Hash{Integer => Hash}] by process, queries by endpoint and name, see Probe::ActiveRecordQueries
+      def queries = @meter.call("queries", @server.serving_pids)
+
+      # With the queries that were made in the window, of the processes that were there when it began.
+      def endpoints(account)
+        made = queries.filter_map { |pid, now| [now, @queries_before[pid]] if @queries_before[pid] }
+        account.endpoints.map do |endpoint|
+          counts = made.map { |now, before| grown(now.fetch(endpoint.name, {}), before.fetch(endpoint.name, {})) }
+          sums = counts.inject({}) { |one, other| one.merge(other) { |_, first, second| first + second } }
+          endpoint.with(queries: sums.sort_by { |_, count| -count }.to_h.freeze)
+        end
+      end
+
+      def grown(now, before)
+        now.to_h { |name, count| [name, count - before.fetch(name, 0)] }.select { |_, count| count.positive? }
+      end
 
       # @return [Hash] without what tells one app from another, and changes nothing: variables whose values are nobody's
       #   business, and the files behind gems

@@ -18,11 +18,13 @@ if ENV["PUMA_TUNER_METER"]
   # These methods are named here, and so loaded now: a process that is asked must not load anything.
   PumaTuner::Probe::SignalQueries.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),
     "gauges" => PumaTuner::Probe::Gauges.method(:read), "fingerprint" => PumaTuner::Probe::Fingerprint.method(:read),
+    "queries" => PumaTuner::Probe::ActiveRecordQueries.method(:read),
     "probe" => -> { PumaTuner::Probe.start_late(directory: ENV.fetch("PUMA_TUNER_DIRECTORY")) },
     **(ENV["PUMA_TUNER_PROFILE"] ? PumaTuner::Probe::Profiling.orders : {}))
 end
 PumaTuner::Probe::Profiling.orders if ENV["PUMA_TUNER_PROFILE"] && !ENV["PUMA_TUNER_METER"]
 if ENV["PUMA_TUNER_MEASURE"]
+  PumaTuner::Probe::ActiveRecordQueries.wanted = ENV.key?("PUMA_TUNER_METER")
   PumaTuner::Probe.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command",
     locks: ENV.key?("PUMA_TUNER_LOCKS"))
 end

@@ -87,12 +87,13 @@ module PumaTuner
   # - Where to: ledger, ledgers (a file per process; folding and written: of those that have ended).
   # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
   # - In a server that the command started: launch (settings for one run),
-  #   signal_queries (what it asks), yjit_off, profiling.
+  #   signal_queries (what it asks), active_record_queries, yjit_off, profiling.
   module Probe
     # RUBYLIB of a server that is to be watched begins with this folder.
     LIBRARY_FOLDER = File.expand_path("..", __dir__)
 
     autoload :Account, "puma_tuner/probe/account"
+    autoload :ActiveRecordQueries, "puma_tuner/probe/active_record_queries"
     autoload :Blame, "puma_tuner/probe/observation"
     autoload :Budget, "puma_tuner/probe/budget"
     autoload :Console, "puma_tuner/probe/console"

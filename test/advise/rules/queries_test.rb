@@ -36,4 +36,16 @@ class QueriesRuleTest < TunerTest
     assert_match(/includes/, ask(Advise::Rules::Queries, of: asking(20), observation: in_force(observation, "gem activerecord": "8.1.0")).first.change)
     refute_match(/includes/, ask(Advise::Rules::Queries, of: asking(20)).first.change)
   end
+
+  # @param loads_count [Integer] in 100 requests
+  def counted(loads_count) = observation(endpoints: [endpoint_observation(name: "GET /list", requests_count: 100).with(queries: {"Comment Load" => loads_count, "Post Load" => 100})])
+
+  test "a query that a request makes ten times is told by its name, though SQLite never waits" do
+    in_process = workload(endpoints: [endpoint_demand(demand([10]), name: "GET /list")])
+    advice = ask(Advise::Rules::Queries, of: in_process, observation: counted(1_200)) { forecast("1x5", 300) }.first
+    assert_equal "GET /list asks the database 13 times: fewer queries before more threads", advice.title
+    assert_equal ['A mean request of GET /list makes the query "Comment Load" 12.0 times.'], advice.evidence
+    assert_predicate advice, :remark?, "what SQLite takes is not told from what else is computed"
+    assert_empty ask(Advise::Rules::Queries, of: in_process, observation: counted(999))
+  end
 end

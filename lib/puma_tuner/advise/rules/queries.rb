@@ -7,14 +7,16 @@ module PumaTuner
       # an index, comes before more threads; and once it is there, fewer threads do.
       #
       # Evidence: round trips to the database in recorded requests, by what waited (the client's own class), and their
-      # time. Threshold: half of an endpoint's time, where queries can bring more than everything else together; ten
-      # round trips, a judgement. Effect: forecast with as much time for the database as two of its round trips take.
-      # Cost: work on the code. Undo: the code as it was.
+      # time; and, of Active Record, how often a request makes the same query, by its name: SQLite answers in the
+      # process and has no round trips. Threshold: half of an endpoint's time, where queries can bring more than
+      # everything else together, in ten round trips; or ten queries of one name; judgements. Effect: forecast with as
+      # much time for the database as two of its round trips take. Cost: work on the code. Undo: the code as it was.
       class Queries < Rule
         PRIORITY = 88
 
         LEAST_DB_RATIO = 0.5
         LEAST_COUNT = 10
+        NAMED_MAX = 3
 
         # What is left of an N+1: the list, and all that belongs to it.
         LEFT_COUNT = 2
@@ -23,10 +25,11 @@ module PumaTuner
         ENOUGH_RATIO = 1 - Choice::EQUAL_WITHIN_RATIO
 
         def call
-          worst = talkative.max_by { |endpoint| endpoint.weight_ratio * db_ns(endpoint) } or return []
-          changes = ["io(db, #{worst.name})*#{[LEFT_COUNT / count(worst), 1].min.round(3)}"]
-          [advice(title: say(:many_queries, endpoint: worst.name, count: count(worst)),
-            evidence: evidence(worst, changes), effect: @situation.effect(what_if: changes),
+          worst = (talkative | repeating).max_by { |one| [one.weight_ratio * db_ns(one), queries(one).values.sum] }
+          return [] unless worst
+          changes = changes(worst)
+          [advice(title: say(:many_queries, endpoint: worst.name, count: [count(worst), queries(worst).values.sum].max),
+            evidence: evidence(worst, changes), effect: (@situation.effect(what_if: changes) if changes),
             change: say(:one_query, rails: rails?), lines:,
             cost: say(:work_on_queries), undo: say(:queries_back))]
         end
@@ -38,6 +41,19 @@ module PumaTuner
             total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
             db_ns(endpoint) >= LEAST_DB_RATIO * total_ns && count(endpoint) >= LEAST_COUNT
           end
+        end
+
+        def repeating = workload.endpoints.select { |endpoint| queries(endpoint).values.max.to_f >= LEAST_COUNT }
+
+        # @return [Hash{String => Float}] of a mean request, by the name that Active Record gives
+        def queries(endpoint)
+          recorded = observation&.endpoints&.find { |one| one.name == endpoint.name }
+          recorded ? recorded.queries.transform_values { |count| count.fdiv(recorded.requests_count) } : {}
+        end
+
+        # What is answered in the process can't be told from what else it computes.
+        def changes(endpoint)
+          ["io(db, #{endpoint.name})*#{(LEFT_COUNT / count(endpoint)).round(3)}"] if count(endpoint) > LEFT_COUNT
         end
 
         def db_ns(endpoint) = mean(endpoint) { |ns| ns }
@@ -56,9 +72,12 @@ module PumaTuner
 
         def evidence(endpoint, changes)
           total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
-          [say(:db_of_endpoint, endpoint: endpoint.name, count: count(endpoint), db_ns: db_ns(endpoint),
-            ratio: db_ns(endpoint) / total_ns, requests_count: endpoint.demands.size),
-            *threads_needed(changes)]
+          waits = say(:db_of_endpoint, endpoint: endpoint.name, count: count(endpoint), db_ns: db_ns(endpoint),
+            ratio: db_ns(endpoint) / total_ns, requests_count: endpoint.demands.size)
+          repeated = queries(endpoint).select { |_, count| count >= LEAST_COUNT }.first(NAMED_MAX)
+          [*(waits if db_ns(endpoint).positive?),
+            *repeated.map { |name, count| say(:queries_of_name, endpoint: endpoint.name, name:, count:) },
+            *(threads_needed(changes) if changes)]
         end
 
         # The paradox: who waits less needs fewer threads.

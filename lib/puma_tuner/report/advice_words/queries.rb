@@ -12,6 +12,9 @@ module PumaTuner
           "#{endpoint} waits for the database for #{Units.duration(db_ns)}, #{Units.percent(ratio)} of its time, in " \
             "#{count.round(1)} round trips (mean of #{requests_count} recorded requests)."
         },
+        queries_of_name: ->(endpoint:, name:, count:) {
+          "A mean request of #{endpoint} makes the query \"#{name}\" #{count.round(1)} times."
+        },
         threads_needed: ->(today_count:, tuned_count:) {
           "By the forecasts #{Units.counted(today_count, "thread")} in each worker are enough today, and " \
             "#{tuned_count} once two queries do: who waits less needs fewer threads."

@@ -43,11 +43,14 @@ module PumaTuner
     # distributions: of the parts
     # slices_count: times a time slice ended in them; long_holds_count: times they held the GVL for 10 ms or more
     # blame: for their gvl_wait_ns, longest first
+    # queries: Hash, how many Active Record made in them, by the name it gives ("Comment Load"); empty: nobody counted
     EndpointObservation = Document.define(:name, :requests_count, :unaccounted_count, :budget, :latency, :p50_ns,
-      :p99_ns, :distributions, :slices_count, :long_holds_count, :blame, :traces,
+      :p99_ns, :distributions, :slices_count, :long_holds_count, :blame, :traces, :queries, added: %i[queries],
       nested: {
         budget: Budget, latency: Probe::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]
-      }, renamed: {unaccounted_count: "unclosed_count"})
+      }, renamed: {unaccounted_count: "unclosed_count"}) do
+      def initialize(queries: nil, **fields) = super(queries: queries || {}.freeze, **fields)
+    end
 
     # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;
     # requests_count: of a pool thread, nil for others

@@ -82,6 +82,7 @@ module PumaTuner
       # The first of its kind may have loaded libraries that were not there before.
       def new_entry(kind, name)
         BlockingRegions.look_for_libraries
+        ActiveRecordQueries.look(self)
         GvlClock.entry(Ledger::KIND_NUMBERS[kind], name)
       end
     end

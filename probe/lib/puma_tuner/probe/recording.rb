@@ -69,7 +69,10 @@ module PumaTuner
         BlockingRegions.look_for_libraries
         watch_locks if @locks
         GvlClock.sweep # the threads there are get their names in the ledger
-        Recorder.new(@endpoint).tap { |recorder| calibrate(recorder) }
+        Recorder.new(@endpoint).tap do |recorder|
+          calibrate(recorder)
+          ActiveRecordQueries.look(recorder)
+        end
       end
 
       # @return [Integer, nil] what this process's ledger may take of the place; nil: all that it wants, as where the
