@@ -16,6 +16,7 @@ class BackgroundThreadsRuleTest < TunerTest
     assert_equal ["without thread reporter"], asked
     assert_equal "reporter has the GVL of its process for 30.0% of the time, 3.00 ms at a stretch in the mean.", advice.evidence.first
     assert_empty ask(Advise::Rules::BackgroundThreads, of: with_thread("reporter", 0.049))
+    assert_empty ask(Advise::Rules::BackgroundThreads, of: with_thread("puma_tuner console", 0.3))
   end
 
   test "what requests waited for because of it is told" do

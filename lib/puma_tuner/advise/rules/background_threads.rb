@@ -13,6 +13,9 @@ module PumaTuner
 
         LEAST_CORE_RATIO = 0.05
 
+        # Of threads of our own, such as the console's, which the app can't move.
+        OWN = "puma_tuner"
+
         # By the beginning of a thread's name, or of the gem's: what to set. Puma's plugin of Solid Queue has threads in
         # the serving process in its mode :async only.
         KNOWN = {"solidqueue" => :solid_queue, "solidcable" => :cable, "actioncable" => :cable, "goodjob" => :jobs,
@@ -21,7 +24,7 @@ module PumaTuner
         def call
           workload.background.filter_map do |thread|
             core_ratio = thread.burst_ns.fdiv(thread.burst_ns + thread.gap_ns)
-            advised(thread, core_ratio) if core_ratio >= LEAST_CORE_RATIO
+            advised(thread, core_ratio) if core_ratio >= LEAST_CORE_RATIO && !thread.name.start_with?(OWN)
           end
         end
 

@@ -7,7 +7,7 @@ module PumaTuner
       # them stand still until the next. `WEB_CONCURRENCY=auto` counts cores, and does not see every quota.
       #
       # Evidence: the quota where the server runs, its workers, the variable. Threshold: more workers than the quota's
-      # cores, rounded up; with threads, one core for each worker is Puma's own advice (docs/deployment.md). Effect:
+      # cores, rounded up; with threads, one core for each worker is Puma's own advice (its page on deployment). Effect:
       # forecast with as many workers as the quota pays for. Cost: none, or fewer requests under way. Undo: the old
       # value.
       class CpuQuota < Rule

@@ -7,7 +7,7 @@ module PumaTuner
       #
       # Evidence: Puma's option, and the memory that workers were seen to have of their own. Threshold: a cluster of two
       # and more whose app is not preloaded. Source: Puma 7 preloads where nothing else is said; "more processes reduce
-      # memory per process, because of copy-on-write" (docs/deployment.md). Effect: none on speed; `prove` measures
+      # memory per process, because of copy-on-write" (its page on deployment). Effect: none on speed; `prove` measures
       # memory. Cost: no phased restart; what the app opens before the fork (sockets, threads, files) is to be opened
       # again in the worker's boot hook. Undo: the line gone.
       class Preload < Rule
