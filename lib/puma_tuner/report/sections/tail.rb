@@ -20,7 +20,7 @@ module PumaTuner
         COLUMNS = [Column.new("part", meaning: "where a request's time goes"),
           Column.new("usual", :duration, meaning: "mean of all but the slow requests"),
           Column.new("slow", :duration, meaning: "mean of the slow ones"),
-          Column.new("more", :share, meaning: "share of what slow requests take longer")].freeze
+          Column.new("share", :share, meaning: "share of what slow requests take longer")].freeze
 
         # @param tail [Advise::Tail]
         def initialize(tail)

@@ -105,7 +105,10 @@ module PumaTuner
 
         def value(told) = told.is_a?(Blocks::Code) ? tag(:code, text(told.text)) : sentence(told)
 
-        def snippet(block) = [tag(:p, tag(:code, text(block.place))), tag(:pre, text(block.text), class: "command")]
+        def snippet(block)
+          lines = block.text.lines.map { |line| markup("#{text(line.chomp)}\n") }
+          [tag(:p, tag(:code, text(block.place))), tag(:pre, *lines)]
+        end
 
         def list(block) = block.items.empty? ? [] : tag(:ul, *block.items.map { |item| tag(:li, sentence(item)) },
           class: "findings")
