@@ -85,6 +85,9 @@ class RecordedAppsTest < TunerTest
     lines.each { |text| assert_same true, !!RubyVM::InstructionSequence.compile(text) }
     factors = advice.map(&:factors).reject(&:empty?)
     assert_operator factors.size, :>=, 5
-    factors.each { |one| Prove::Factors.check(one) }
+    factors.each do |one|
+      words = one.map { |key, value| "#{key}=#{value}" }.join(",")
+      assert_equal one, Prove::VariantParser.parse(["today:", "advised:#{words}"]).last.factors
+    end
   end
 end
