@@ -44,6 +44,12 @@ class StarvedPoolRuleTest < TunerTest
     assert_in_delta 1.8, advice.throughput_ratio.value
   end
 
+  test "a pool that has a place for each thread is not made larger: somebody else has its connections" do
+    advice = ask(Advise::Rules::StarvedPool, observation: recorded(50, locks: [pool(size: 5)]), of: watched) { flunk "nothing to forecast" }.first
+    assert_match(/find who else has connections/, advice.change)
+    assert_empty advice.lines
+  end
+
   test "where nothing but requests' demands is known, they tell" do
     waiting = workload(endpoints: [endpoint_demand(demand([1, 1], [1], wait_kinds: %w[pool]))])
     assert_match(/33\.3%/, ask(Advise::Rules::StarvedPool, of: waiting).first.evidence.first)

@@ -21,9 +21,8 @@ module PumaTuner
         def call
           ratio = @situation.pool_ratio
           return [] if ratio.nil? || ratio < LEAST_RATIO
-          [advice(title: say(:pool_starves), evidence: evidence(ratio), effect:, change: say(:pool_for_all_threads,
-            threads_count:, active_record: active_record?), lines:, cost: say(:connections_of_all, **connections),
-            undo: say(:old_pool_size, size: pool&.size))]
+          [advice(title: say(:pool_starves), evidence: evidence(ratio), effect:, change:, lines:,
+            cost: say(:connections_of_all, **connections), undo: say(:old_pool_size, size: pool&.size))]
         end
 
         private
@@ -32,6 +31,13 @@ module PumaTuner
 
         # The one that was waited for longest.
         def pool = @pool ||= observation&.locks&.select { |lock| lock.kind == "pool" }&.max_by(&:wait_ns)
+
+        # Then others have the connections: threads of the background, or requests that hold two at a time.
+        def large_enough? = !pool.nil? && pool.size >= threads_count
+
+        def change
+          large_enough? ? say(:pool_taken) : say(:pool_for_all_threads, threads_count:, active_record: active_record?)
+        end
 
         def active_record? = !!pool&.class_name&.start_with?("ActiveRecord")
 
@@ -43,11 +49,11 @@ module PumaTuner
 
         def effect
           name = workload.locks.find { |lock| pool && lock.name == "#{pool.class_name} at #{pool.place}" }&.name
-          @situation.effect(what_if: ["size(#{name})=#{threads_count}"]) if name && pool.size < threads_count
+          @situation.effect(what_if: ["size(#{name})=#{threads_count}"]) if name && !large_enough?
         end
 
         def lines
-          return {} unless active_record?
+          return {} if !active_record? || large_enough?
           rails = @situation.gem("activerecord")
           key = (rails && rails < MAX_CONNECTIONS_RAILS) ? "pool" : "max_connections"
           {DATABASE_YML => "#{key}: #{threads_count}"}

@@ -18,6 +18,8 @@ module PumaTuner
           "#{Units.counted(threads_count, "place")} in the pool, one for each thread of a worker#{background}; or " \
             "hold a connection for less long"
         },
+        pool_taken: "the pool has a place for each thread, so find who else has connections: background threads, or " \
+          "requests that hold several at a time; then a place for each of these",
         connections_of_all: ->(connections_count:, today_count:) {
           "#{Units.counted(connections_count, "connection")} of all workers together" \
             "#{", today #{today_count}" if today_count}; the database must take so many"
