@@ -15,7 +15,7 @@ class YjitMemoryRuleTest < TunerTest
   test "a process at 85% of its limit is told, by the fullest" do
     advice = asked(20, 110).first
     assert_equal "110 MiB of 128 MiB in the fullest of 2 processes.", advice.evidence.first
-    assert_equal [{"environment" => "RUBYOPT=--yjit-mem-size=256"}, {"rubyopt" => "--yjit-mem-size=256"}], [advice.lines, advice.factors]
+    assert_equal [{"environment" => 'RUBYOPT="--yjit-mem-size=256"'}, {"rubyopt" => "--yjit-mem-size=256"}], [advice.lines, advice.factors]
     assert_empty asked(20, 108)
   end
 
@@ -26,7 +26,8 @@ class YjitMemoryRuleTest < TunerTest
   end
 
   test "a limit that was set is the one that counts" do
-    assert_equal "--yjit-mem-size=64", asked(30, "ruby flags": "--yjit-mem-size=32").first.factors["rubyopt"]
+    advice = asked(30, "ruby flags": "-W0 --yjit-mem-size=32").first
+    assert_equal ["--yjit-mem-size=64", 'RUBYOPT="-W0 --yjit-mem-size=64"'], [advice.factors["rubyopt"], advice.lines["environment"]]
   end
 
   test "nothing is said without YJIT, of a Ruby whose limit nobody knows, and of processes that told nothing" do

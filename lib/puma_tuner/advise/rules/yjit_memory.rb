@@ -19,7 +19,7 @@ module PumaTuner
           return [] if fullest < Probe::YjitLimit::ALARM_RATIO * limit_bytes
           [remark(title: say(:yjit_full, ratio: fullest.fdiv(limit_bytes)),
             evidence: [say(:yjit_counted, used_bytes: fullest, limit_bytes:, processes_count: counted.size)],
-            change: say(:yjit_limit, bytes: FACTOR * limit_bytes), lines: {ENVIRONMENT => "RUBYOPT=#{flags}"},
+            change: say(:yjit_limit, bytes: FACTOR * limit_bytes), lines: {ENVIRONMENT => "RUBYOPT=\"#{all_flags}\""},
             factors: {"rubyopt" => flags}, cost: say(:yjit_bytes_each, bytes: (FACTOR - 1) * limit_bytes,
               workers_count: @situation.topology.workers_count), undo: say(:yjit_old_limit, bytes: limit_bytes))]
         end
@@ -37,6 +37,9 @@ module PumaTuner
         def limit_bytes = @limit_bytes ||= Probe::YjitLimit.bytes(**ruby)
 
         def ruby = {version: workload.ruby_version.to_s, options: @situation.setting(:ruby, "flags")}
+
+        # With those that Ruby is given already.
+        def all_flags = [ruby[:options].to_s.gsub(Probe::YjitLimit::OPTION, "").strip, flags].reject(&:empty?).join(" ")
 
         def flags
           name = Probe::YjitLimit.code_only?(**ruby) ? "exec-mem-size" : "mem-size"
