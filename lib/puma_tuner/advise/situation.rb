@@ -49,10 +49,10 @@ module PumaTuner
       def open? = today.scenario.arrivals.open?
 
       # @return [Gem::Version, nil] of a gem that the app has loaded
-      def gem(name) = setting(:gem, name)&.then { |text| Gem::Version.new(text) if Gem::Version.correct?(text) }
+      def gem(name) = version(setting(:gem, name))
 
       # @return [Gem::Version, nil]
-      def puma_version = workload.puma_version&.then { |text| Gem::Version.new(text) }
+      def puma_version = version(workload.puma_version)
 
       # @return [String] the hook of puma.rb that a worker runs when it boots; Puma 7 renamed it
       def boot_hook = (puma_version && puma_version < Gem::Version.new("7")) ? "on_worker_boot" : "before_worker_boot"
@@ -109,6 +109,8 @@ module PumaTuner
         return unless @sweeper && sweep.trusted?
         settings = {arrivals: today.scenario.arrivals, **settings}
         @alternatives[[what_if, settings]] ||= @sweeper.alternative(what_if:, **settings)
+      rescue UsageError
+        nil # of this app it can't be assumed, as of an endpoint whose name no expression can hold
       end
 
       # @return [Effect, nil] of these changes; nil where nothing can be forecast, or one of both has no steady state
@@ -121,6 +123,8 @@ module PumaTuner
       end
 
       private
+
+      def version(text) = (Gem::Version.new(text) if text && Gem::Version.correct?(text))
 
       # Share of something in what a mean request demands, by endpoint in nanoseconds.
       def demanded
