@@ -36,7 +36,9 @@ module PumaTuner
           end
         end
 
-        # @param what, cure, proof [#call] given the names that stand topmost
+        # @param what [#call] given the names that stand topmost, as are the next two
+        # @param cure [#call]
+        # @param proof [#call]
         # @return [Hint, nil] nil below LEAST_RATIO, and where not time but objects are told
         def hint(costs, rule:, what:, cure:, proof:, &member)
           return unless costs.unit == "ns"
