@@ -21,7 +21,7 @@ class RecordedAppsTest < TunerTest
 
   # What no app can make by itself: how it is hosted.
   HOSTED = {
-    "cpu_quota" => ["io", ->(observation) { observation.with(machine: observation.machine.with(cpu_quota_cores: 1.0)) }, {}],
+    "cpu_quota" => ["kept_connections", ->(observation) { observation.with(machine: observation.machine.with(cpu_quota_cores: 1.0)) }, {}],
     "memory_growth" => ["io", :itself.to_proc, {max_memory_bytes: 90 << 20}],
     "malloc" => ["upstream", :itself.to_proc, {max_memory_bytes: 40 << 20}]
   }.freeze

@@ -24,6 +24,17 @@ class CpuQuotaRuleTest < TunerTest
     refute_match(/auto/, asked(1.5, "env WEB_CONCURRENCY": "4").first.evidence.last)
   end
 
+  test "the fewest workers that are forecast to be as good are advised, and none where all fewer are worse" do
+    advice = asked(1.5) { |_, settings| forecast(settings[:topology].to_s, (settings[:topology].workers_count == 3) ? 99 : 90) }.first
+    assert_equal({"workers" => "3"}, advice.factors)
+    assert_empty asked(1.5) { forecast("2x3", 97) }
+  end
+
+  test "where nothing is forecast, twice as many as the quota pays for are too many" do
+    refute_empty asked(2.0)
+    assert_empty asked(2.1)
+  end
+
   test "without a quota, or within it, there is nothing to say" do
     assert_empty asked(nil)
     assert_empty asked(3.2)

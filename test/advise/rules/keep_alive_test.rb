@@ -24,6 +24,10 @@ class KeepAliveRuleTest < TunerTest
     assert_empty asked(20, 8)
   end
 
+  test "connections that are opened again and again may cost more than they bring" do
+    assert_empty(asked(900, 300) { forecast("2x3", 97) })
+  end
+
   test "nothing is said where connections end anyway, of one worker, or of a Puma that counts otherwise" do
     assert_empty asked(900, 300, of: workload.with(arrivals: Model::Arrivals.closed(10, reuse_count: 1)))
     assert_empty asked(900, 300, "puma enable_keep_alives": "false")

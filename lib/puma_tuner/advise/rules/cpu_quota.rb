@@ -7,26 +7,38 @@ module PumaTuner
       # them stand still until the next. `WEB_CONCURRENCY=auto` counts cores, and does not see every quota.
       #
       # Evidence: the quota where the server runs, its workers, the variable. Threshold: more workers than the quota's
-      # cores, rounded up; with threads, one core for each worker is Puma's own advice (its page on deployment). Effect:
-      # forecast with as many workers as the quota pays for. Cost: none, or fewer requests under way. Undo: the old
+      # cores, rounded up (with threads, a core for each worker is Puma's own advice, in its page on deployment), of
+      # which fewer are not forecast to be worse, as they are where all wait; where nothing is forecast, twice as many, a
+      # judgement. Effect: forecast with the fewest that are as good. Cost: fewer requests under way. Undo: the old
       # value.
       class CpuQuota < Rule
         PRIORITY = 78
 
+        UNFORECAST_RATIO = 2
+
         def call
           quota_cores = @situation.machine&.cpu_quota_cores or return []
-          return [] if workers_count <= quota_cores.ceil
-          advised_count = [quota_cores.ceil, 1].max
-          [advice(title: say(:beyond_quota, workers_count:, quota_cores:), evidence: evidence(quota_cores),
-            effect: @situation.effect(topology: @situation.topology.with(workers_count: advised_count)),
-            change: say(:workers_of_quota, workers_count: advised_count), cost: say(:fewer_slots),
-            lines: lines(advised_count), factors: {"workers" => advised_count.to_s},
-            undo: say(:workers_back, workers_count:))]
+          count, effect = fewest(quota_cores.ceil)
+          return [] unless count
+          [advice(title: say(:beyond_quota, workers_count:, quota_cores:), evidence: evidence(quota_cores), effect:,
+            change: say(:workers_of_quota, workers_count: count), cost: say(:fewer_slots), lines: lines(count),
+            factors: {"workers" => count.to_s}, undo: say(:workers_back, workers_count:))]
         end
 
         private
 
         def workers_count = @situation.topology.workers_count
+
+        # @param paid_count [Integer] workers that the quota pays for
+        # @return [Array(Integer, Situation::Effect), nil] how many are enough, and what that brings, where it is known
+        def fewest(paid_count)
+          (paid_count...workers_count).each do |count|
+            effect = @situation.effect(topology: @situation.topology.with(workers_count: count))
+            return ([paid_count] if workers_count >= UNFORECAST_RATIO * paid_count) unless effect
+            return [count, effect] unless effect.worse?
+          end
+          nil
+        end
 
         def auto? = @situation.setting(:env, "WEB_CONCURRENCY") == "auto"
 

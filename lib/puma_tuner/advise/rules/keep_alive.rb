@@ -23,8 +23,10 @@ module PumaTuner
           return [] unless @situation.cluster? && counts.size > 1 && kept? && @situation.puma_version&.>=(FIRST_PUMA)
           return [] unless uneven?
           arrivals = workload.arrivals.with(reuse_count: MOST_REQUESTS_COUNT)
+          effect = @situation.effect(arrivals:)
+          return [] if effect&.worse?
           [advice(title: say(:sticky_clients), evidence: [say(:requests_of_workers, counts: counts.sort.reverse)],
-            effect: @situation.effect(arrivals:), change: say(:end_connections, count: MOST_REQUESTS_COUNT),
+            effect:, change: say(:end_connections, count: MOST_REQUESTS_COUNT),
             lines: {PUMA_RB => "max_keep_alive #{MOST_REQUESTS_COUNT}"},
             factors: {"puma.max_keep_alive" => MOST_REQUESTS_COUNT.to_s}, cost: say(:more_connections),
             undo: say(:keep_alive_back))]
