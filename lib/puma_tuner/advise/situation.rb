@@ -10,6 +10,9 @@ module PumaTuner
         #   rate, p99
         def gain = open ? 1 / p99_ratio.value : throughput_ratio.value
 
+        # @return [Boolean] whether p99 is longer by the middle, by more than what counts as equal
+        def longer_tail? = p99_ratio.value > 1 + Choice::EQUAL_P99_WITHIN_RATIO
+
         # @return [Boolean] whether it is worse by the middle, by more than what counts as equal
         def worse? = gain < 1 - (open ? Choice::EQUAL_P99_WITHIN_RATIO : Choice::EQUAL_WITHIN_RATIO)
 

@@ -22,6 +22,13 @@ class AffinityRuleTest < TunerTest
     refute_empty asked(per_s: 105.1)
   end
 
+  test "more requests at the price of a longer tail are not advised" do
+    today = forecast("2x3", 100)
+    asked = ->(p99_ms) { ask(Advise::Rules::Affinity, observation: recorded, today:) { forecast("2x3", 120, p99_ms:) } }
+    assert_empty asked.call(111)
+    refute_empty asked.call(109)
+  end
+
   test "nobody is bound who has one thread, more workers than cores, a quota, a core of its own already, or native code" do
     assert_empty asked(today: "2x1")
     assert_empty asked(recorded(5), today: "5x3")

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/builders"
+require "support/advising"
 
 class LongBurstsRuleTest < TunerTest
-  include Builders
+  include Advising
 
   def remarks(*demands, **facts)
     list = Advise::Advisor.new.call(workload(endpoints: [endpoint_demand(*demands, name: "GET /report")], **facts), sweep(forecast("1x5", 100)))
@@ -37,5 +37,30 @@ class LongBurstsRuleTest < TunerTest
       assert_equal undo, remarks(demand([80]), timeslice_ms:).first.undo
     end
     refute_match(/RUBY_THREAD_TIMESLICE/, remarks(demand([80]), timeslice_ms: 10).first.then { |remark| remark.change + remark.undo })
+  end
+
+  # @param p50_ratio, p99_ratio [Float] of today's, with short slices
+  def forecast_as(p50_ratio, p99_ratio)
+    today = forecast("1x5", 100)
+    ask(Advise::Rules::LongBursts, of: workload(endpoints: [endpoint_demand(demand([80]), name: "GET /report")]), today:) do |_, settings|
+      assert_equal 10, settings[:timeslice_ms]
+      today.with(p50_ns: estimate(today.p50_ns.value * p50_ratio), p99_ns: estimate(today.p99_ns.value * p99_ratio))
+    end.first
+  end
+
+  test "a short slice is advised with its forecast, where somebody gains by it and the tail does not get longer" do
+    advice = forecast_as(0.6, 1.05)
+    assert_in_delta 0.6, advice.p50_ratio.value
+    assert_equal [{"environment" => "RUBY_THREAD_TIMESLICE=10"}, {"env.RUBY_THREAD_TIMESLICE" => "10"}], [advice.lines, advice.factors]
+    [[0.6, 1.2], [1.01, 1.0]].each do |ratios|
+      worse = forecast_as(*ratios)
+      assert_match(/background job/, worse.change)
+      assert_empty worse.lines
+      assert_match(/is predicted to bring .* and is not advised/, worse.evidence.last)
+    end
+  end
+
+  test "with one thread nobody waits for a slice" do
+    assert_empty ask(Advise::Rules::LongBursts, of: workload(endpoints: [endpoint_demand(demand([80]))]), today: "2x1")
   end
 end

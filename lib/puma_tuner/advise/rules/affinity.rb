@@ -24,7 +24,7 @@ module PumaTuner
           return [] unless @situation.topology.threads_count > 1 && room? && !bound?
           return [] unless compute_ratio < MOST_COMPUTE_RATIO
           effect = @situation.effect(affinity: true) or return []
-          return [] if effect.gain < LEAST_GAIN_RATIO
+          return [] if effect.gain < LEAST_GAIN_RATIO || effect.longer_tail?
           [advice(title: say(:bind_workers), evidence:, effect:, change: say(:core_by_index), lines:,
             factors: {"affinity" => "on"}, cost: say(:no_other_core), undo: say(:lines_gone))]
         end

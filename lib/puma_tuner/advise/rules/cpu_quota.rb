@@ -8,8 +8,8 @@ module PumaTuner
       #
       # Evidence: the quota where the server runs, its workers, the variable. Threshold: more workers than the quota's
       # cores, rounded up (with threads, a core for each worker is Puma's own advice, in its page on deployment), of
-      # which fewer are not forecast to be worse, as they are where all wait; where nothing is forecast, twice as many, a
-      # judgement. Effect: forecast with the fewest that are as good. Cost: fewer requests under way. Undo: the old
+      # which fewer are not forecast to be worse, as they are where all wait; where nothing is forecast, twice as many,
+      # a judgement. Effect: forecast with the fewest that are as good. Cost: fewer requests under way. Undo: the old
       # value.
       class CpuQuota < Rule
         PRIORITY = 78

@@ -22,7 +22,7 @@ module PumaTuner
         def call
           return [] unless able? && deserving.any? && others.any?
           effect = @situation.effect(io_threads_count: threads_count)
-          return [] if effect.nil? || !(effect.gain? || effect.shorter_tail?)
+          return [] if effect.nil? || effect.longer_tail? || !(effect.gain? || effect.shorter_tail?)
           [advice(title: say(:mark_io_bound, endpoints: names(deserving)), evidence:, effect:,
             change: say(:mark_in_app, leaky: leaky?), lines:,
             factors: {"puma.max_io_threads" => threads_count.to_s}, cost: say(:io_threads_cost, threads_count:,

@@ -44,26 +44,33 @@ module PumaTuner
             say(:bursts_of_endpoint, endpoint: endpoint.name, long_count: long_count(endpoint),
               requests_count: endpoint.demands.size, long_ns: LONG_BURST_NS, longest_ns: longest_ns(endpoint))
           end
-          [*of_endpoints, say(:others_wait, threads_count: sweep.today.threads_count)].freeze
+          if effect && !short_slices?
+            worse = say(:slices_are_worse, timeslice_ms: SHORT_TIMESLICE_MS, p50_ratio: effect.p50_ratio,
+              p99_ratio: effect.p99_ratio)
+          end
+          [*of_endpoints, say(:others_wait, threads_count: sweep.today.threads_count), worse]
         end
 
-        # Short slices bring nothing where all are long: they take turns, and all end late.
-        def worse?(effect)
-          !effect.nil? && effect.p50_ratio.value >= 1 && effect.p99_ratio.value >= 1
+        def effect = (@situation.effect(timeslice_ms: SHORT_TIMESLICE_MS) if shorter?)
+
+        # Whether there is a shorter slice to be had.
+        def shorter? = @situation.ruby_version >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
+
+        def timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
+
+        # They bring nothing where all bursts are long, which then take turns and all end late; and long requests may be
+        # so many that it is these that make the p99.
+        def short_slices?
+          return shorter? unless effect
+          !effect.longer_tail? && [effect.p50_ratio, effect.p99_ratio].any? { |ratio| ratio.value < 1 }
         end
 
         def remedy
-          timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
-          effect = @situation.effect(timeslice_ms: SHORT_TIMESLICE_MS)
-          if @situation.ruby_version >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS && !worse?(effect)
-            {change: say(:short_timeslice, timeslice_ms: SHORT_TIMESLICE_MS), cost: say(:longer_bursts),
-             undo: say(:timeslice, timeslice_ms: (timeslice_ms unless timeslice_ms == DEFAULT_TIMESLICE_MS)),
-             effect:,
-             lines: {ENVIRONMENT => "RUBY_THREAD_TIMESLICE=#{SHORT_TIMESLICE_MS}"},
-             factors: {"env.RUBY_THREAD_TIMESLICE" => SHORT_TIMESLICE_MS.to_s}}
-          else
-            {change: say(:job_or_workers), cost: say(:job_or_memory), undo: say(:work_back)}
-          end
+          return {change: say(:job_or_workers), cost: say(:job_or_memory), undo: say(:work_back)} unless short_slices?
+          {change: say(:short_timeslice, timeslice_ms: SHORT_TIMESLICE_MS), cost: say(:longer_bursts), effect:,
+           undo: say(:timeslice, timeslice_ms: (timeslice_ms unless timeslice_ms == DEFAULT_TIMESLICE_MS)),
+           lines: {ENVIRONMENT => "RUBY_THREAD_TIMESLICE=#{SHORT_TIMESLICE_MS}"},
+           factors: {"env.RUBY_THREAD_TIMESLICE" => SHORT_TIMESLICE_MS.to_s}}
         end
       end
     end

@@ -14,6 +14,10 @@ module PumaTuner
           "With more than one thread (today #{threads_count}), a request back from " \
             "its IO waits until the burst or the time slice is over, each time."
         },
+        slices_are_worse: ->(timeslice_ms:, p50_ratio:, p99_ratio:) {
+          told = {"p50" => p50_ratio, "p99" => p99_ratio}.map { |name, ratio| format("%.2fx %s", ratio.first, name) }
+          "A time slice of #{timeslice_ms} ms is predicted to bring #{told.join(" and ")}, and is not advised."
+        },
         short_timeslice: ->(timeslice_ms:) {
           "RUBY_THREAD_TIMESLICE=#{timeslice_ms} in the environment of Puma; or " \
             "the long work in a background job"
