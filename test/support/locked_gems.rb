@@ -17,9 +17,15 @@ module LockedGems
     @home ||= File.realpath(Dir.mktmpdir("puma_tuner-test")).tap do |folder|
       own = Process.pid
       Minitest.after_run { FileUtils.remove_entry(folder) if Process.pid == own }
-      specs = Bundler.load.specs.select { |spec| spec.loaded_from.start_with?("#{spec.base_dir}/specifications/") }
-      specs.reject(&:default_gem?).each { |spec| link(spec, folder) }
+      locked = Bundler.load.specs.select { |spec| spec.loaded_from.start_with?("#{spec.base_dir}/specifications/") && !spec.default_gem? }
+      [*locked, *profilers].each { |spec| link(spec, folder) }
     end
+  end
+
+  # Those that another bundle of the tests has, beside this one.
+  def profilers
+    names = PumaTuner::Probe::Profilers.all.filter_map { |profiler| profiler::GEM }
+    Dir[File.join(Bundler.bundle_path, "specifications", "{#{names.join(",")}}-[0-9]*.gemspec")].map { |path| Gem::Specification.load(path) }
   end
 
   def link(spec, folder)
