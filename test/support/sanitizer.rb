@@ -46,13 +46,13 @@ class Sanitizer
     @name, @flags, @runtime, @options, @makefile, @names_ours = name, flags, runtime, options, makefile, names_ours
   end
 
-  ADDRESS = new("address", flags: "-fsanitize=address,undefined -fno-omit-frame-pointer", runtime: "libasan.so",
+  ADDRESS = new("address", flags: "-O1 -fsanitize=address,undefined -fno-omit-frame-pointer", runtime: "libasan.so",
     makefile: "#{JUMPED_OVER.join(" ")}: CFLAGS += --param asan-stack=0\n",
     # Ruby brings the stack that its signal handlers run on itself.
     options: {"ASAN_OPTIONS" => "detect_leaks=0:use_sigaltstack=0", "UBSAN_OPTIONS" => "halt_on_error=1:print_stacktrace=1"})
 
   # Deadlocks are not looked for, as Ruby takes two locks of its own in either order where Ractors are.
-  THREAD = new("thread", flags: "-fsanitize=thread -fno-omit-frame-pointer", runtime: "libtsan.so", names_ours: true,
+  THREAD = new("thread", flags: "-O1 -fsanitize=thread -fno-omit-frame-pointer", runtime: "libtsan.so", names_ours: true,
     options: {"TSAN_OPTIONS" => "die_after_fork=0:detect_deadlocks=0:exitcode=0"})
 
   # @param script [String] of EXERCISES
