@@ -12,7 +12,11 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.3"
 
-  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "ext/**/*.{c,h,rb}", "exe/*", "man/*.1", "docs/**/*.md", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
+  # No homepage, and no address of sources, changelog or issues, as long as there is no public repository to name:
+  # `gem build` warns of the first, and CONTRIBUTING.md says when they come.
+  spec.metadata = {"rubygems_mfa_required" => "true"}
+
+  spec.files = Dir["lib/**/*.{rb,erb,css,js}", "sig/**/*.rbs", "ext/**/*.{c,h,rb}", "exe/*", "man/*.1", "docs/**/*.md", "ops/**/*.{yml,json}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
   spec.bindir = "exe"
   spec.executables = ["puma_tuner"]
   spec.extensions = ["ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]

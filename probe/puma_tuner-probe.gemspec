@@ -11,8 +11,9 @@ Gem::Specification.new do |spec|
     "locks, GC, Puma's queue) into shared memory, prints it, and exports it to Prometheus and OpenTelemetry."
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.3"
+  spec.metadata = {"rubygems_mfa_required" => "true"} # for the addresses see ../puma_tuner.gemspec
 
-  spec.files = Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "README.md", "LICENSE.txt"]
+  spec.files = Dir["lib/**/*.rb", "sig/**/*.rbs", "ext/**/*.{c,h,rb}", "README.md", "LICENSE.txt"]
   spec.extensions = ["ext/puma_tuner_probe/extconf.rb"]
   spec.require_paths = ["lib"]
   # It depends on no gem: the server's own Puma and Rack are all that it touches.

@@ -67,8 +67,8 @@ module PumaTuner
       #
       # @param what_if [Array<String>] changes to the app, see WhatIf
       # @param settings [Hash] what else differs from today's, see Scenario.of, such as affinity: true
-      # @param topology [Topology]
-      # @param arrivals [Model::Arrivals]
+      # @param topology [Topology] today's unless another is given
+      # @param arrivals [Model::Arrivals, nil] nil: those of the recording
       # @return [Forecast]
       # @raise [UsageError] for a change that can't be made
       def alternative(what_if: [], topology: @workload.observed_topology, arrivals: nil, **settings)
