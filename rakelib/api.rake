@@ -26,3 +26,13 @@ namespace :docs do
   desc "Makes pages of all comments, below doc/"
   task(api: :check) { sh("yard", "doc", "--quiet", "--no-cache", verbose: false) }
 end
+
+desc "Writes the signatures of the public API (RBS) out of the types in the comments, and keeps those of fields"
+task :sig do
+  $LOAD_PATH.unshift(*%w[lib probe/lib].map { |folder| File.expand_path("../#{folder}", __dir__) })
+  require_relative "signatures"
+  Signatures.new.texts.each do |path, text|
+    mkdir_p(File.dirname(path), verbose: false)
+    File.write(path, text)
+  end
+end

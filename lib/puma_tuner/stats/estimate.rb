@@ -58,7 +58,7 @@ module PumaTuner
       # @return [Float] by how much its ends are above and below the middle, as a ratio: 0.08 of 92.6 to 108
       def reach_ratio = low.positive? ? Math.sqrt(high / low) - 1 : Float::INFINITY
 
-      # @return [Array<Float>] [value, low, high], as a Statement has it
+      # @return [Array<Numeric>] [value, low, high], as a Statement has it
       def to_fact = [value, low, high]
 
       # @param number [Numeric]
