@@ -17,5 +17,6 @@ end
 desc "Runs what README, getting started and the guides show, on a new Rails app (about an hour); PAGES=yjit,ci: those; QUICK=1"
 task :docs_test do
   require_relative "docs_walk"
-  Bundler.with_unbundled_env { DocsWalk.new(ENV.fetch("PAGES", "").split(","), quick: ENV["QUICK"] == "1").call } || exit(1)
+  walk = DocsWalk.new(ENV.fetch("PAGES", "").split(","), quick: ENV["QUICK"] == "1")
+  Bundler.with_unbundled_env { walk.call } || exit(1)
 end

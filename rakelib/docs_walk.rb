@@ -57,9 +57,8 @@ class DocsWalk
 
   def walk(page)
     started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    shell = Shell.new(folder_of(page), page.name.tr("/.", "__"), state: (File.join(PLACE, "state_of_app") unless starts?(page)))
+    shell = Shell.new(folder_of(page), page.name.tr("/.", "__"), state: (File.join(PLACE, "state_of_docs_getting_started_md") unless starts?(page)))
     page.blocks.each { |block| follow(block, shell, page) }
-    FileUtils.cp(shell.state, File.join(PLACE, "state_of_app")) if starts?(page)
     @report << "fine   #{page.name}: #{((Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) / 60).round(1)} min"
   rescue Wrong => error
     @report << "WRONG  #{page.name}: #{error.message}"
