@@ -20,8 +20,8 @@ class Screens
   TOP = [1000, 1120].freeze
   CHART_WIDTH = 680
 
-  # README shows one recommendation and its proof. A busy machine brings neither, and more words on why.
-  MOST_LINES = 20
+  # README shows one recommendation and its proof. On a busy machine several settings are proven, and none recommended.
+  MOST_LINES = 14
 
   # A picture of README's stays small.
   MOST_BYTES = 200 * 1024
@@ -64,15 +64,16 @@ class Screens
     File.write(README, self.class.with_excerpt(File.read(README), excerpt))
   end
 
-  # What a terminal shows first and last: what was found, and the proof.
+  # What a terminal shows of what was found, and of the settings that matter: forecasts, with what was measured.
   #
   # @return [String]
   def excerpt
     sections = PumaTuner::Report.render(@tuning, format: :text, verbose: false).split(/\n\n(?=\S)/)
-    head, proof = ["In short", "Proof"].map { |name| sections.find { |section| section.start_with?(name) } or abort("no #{name} in the report") }
-    found = head.lines.take_while { |line| line.match?(/\A(In|  [A-Z]| {5})/) }
-    text = "#{found.join.strip}\n…\n#{proof.split(/\n\n|\n  Ratio: /).first.strip}\n"
-    (text.lines.size > MOST_LINES) ? abort("no excerpt of #{MOST_LINES} lines; run it again on a quieter machine:\n#{text}") : text
+    table = sections.find { |section| section.start_with?("Predicted") } or abort("nothing is predicted")
+    rows = table[/\A.*?(?=\n  \d+ of|\n  [A-Z]|\n\n|\z)/m]
+    text = "#{sections.first.lines.first.strip}\n…\n#{rows}\n"
+    abort("more than #{MOST_LINES} lines; run it again on a quieter machine:\n#{text}") if text.lines.size > MOST_LINES
+    text
   end
 
   EXCERPT = /(?<=<!-- Written by `rake docs:screens`\. -->\n```text\n).*?(?=^```$)/m

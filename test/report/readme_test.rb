@@ -58,9 +58,9 @@ class ReadmeTest < TunerTest
   # @return [Array<String>] README's examples of what is printed
   def self.examples = File.read(README).scan(/^```text\n(.*?)^```$/m).flatten
 
-  test "README has examples of what was found, of a proof, and of threads' lines" do
+  test "README has examples of forecasts and of threads' lines" do
     shown = self.class.examples.map { |text| Form.of(text) }
-    assert_empty ["In short", "Proof"] - shown.flat_map(&:headings)
+    assert_includes shown.flat_map(&:headings), "Predicted"
     refute_empty shown.last.threads
     assert_equal 1, shown.flat_map { |form| form.tables.keys }.size
     shown.flat_map { |form| form.tables.values }.each { |rows| refute_empty rows }
