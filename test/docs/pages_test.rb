@@ -26,8 +26,11 @@ class DocPagesTest < TunerTest
     assert_empty Dir["#{DocPage::PROJECT}/docs/**/*.md"] - linked - [index.path]
   end
 
-  test "README fits three screens" do
+  test "README fits three screens, and pictures load at once" do
     assert_operator File.readlines(File.join(DocPage::PROJECT, "README.md")).size, :<=, 100
+    pictures = Dir["#{DocPage::PROJECT}/docs/images/*"]
+    refute_empty pictures
+    pictures.each { |path| assert_operator File.size(path), :<=, 200 * 1024, path }
   end
 
   LANGUAGES = %w[console ruby erb yaml ini json text dockerfile].freeze
