@@ -17,7 +17,7 @@ class Screens
   COMMAND = ["puma_tuner", "tune", "#{LAB}/config.ru", "--requests", "#{LAB}/requests.txt", "--threads", "1..8", "--workers", "1..2"].freeze
 
   # Of the report, in pixels.
-  TOP = [1000, 1040].freeze
+  TOP = [960, 900].freeze
   CHART_WIDTH = 860
 
   # README shows one recommendation and its proof. On a busy machine several settings are proven, and none recommended.
