@@ -6,7 +6,7 @@ require "puma_tuner"
 # `rake docs:reference` writes them, and a test holds them against the code (test/docs/reference_test.rb).
 module Reference
   FOLDER = File.expand_path("../docs/reference", __dir__)
-  WRITTEN = "Written by `bin/exec rake docs:reference`; not to be edited."
+  WRITTEN = "Made of the code by `bin/exec rake docs:reference`; not to be edited."
 
   # @return [Hash{String => String}] path => what belongs there
   def self.pages = {"commands.md" => Commands.new.to_s, "documents.md" => Documents.new.to_s}.transform_keys { |name| File.join(FOLDER, name) }
