@@ -27,7 +27,7 @@ module FleetScale
     def initialize(workers_count:, times:, services_count: 1, workers_per_server: 4, endpoints: self.class.endpoints(10), rate_per_worker_s: 5.0, speed_ratio: 0.811,
       memory_ratio: 1.31, seed: 1)
       @workers_per_server = workers_per_server
-      @servers = Array.new([workers_count / workers_per_server, 2].max) { |index| {index:, group: (index.even? ? "a" : "b"), service: "service#{index / 2% services_count}"} }
+      @servers = Array.new([workers_count / workers_per_server, 2].max) { |index| {index:, group: (index.even? ? "a" : "b"), service: "service#{index / 2 % services_count}"} }
       @times = times
       @endpoints = endpoints
       @rate_per_worker_s = rate_per_worker_s

@@ -6,7 +6,6 @@
 require "puma_tuner"
 require "rbs"
 require "rbs/test"
-require "set"
 require "securerandom"
 require_relative "../../rakelib/public_api"
 

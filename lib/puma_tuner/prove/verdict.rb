@@ -16,6 +16,7 @@ module PumaTuner
     Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: [:output],
       nested: {detail: Statement}) do
       # @param text [String] an error's
+      # @param output [Array<String>, nil] the last lines that the app has printed
       # @return [Void] by the variant's own doing
       def self.failed(text, output: nil) = new(kind: :failed, detail: Statement.of(:told, text:), output:)
 
