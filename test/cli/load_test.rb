@@ -30,7 +30,7 @@ class LoadTest < TunerTest
     assert_equal 0, result.code, result.err
     assert_match(/even arrivals, 100\/s, connections reused 1 to 3 times, at most 1,000 connections/, result.out)
     assert_match(/^  own lateness +[\d.]+ /, result.out)
-    assert_match(/^  due +(49|50), of which 0 found/, result.out)
+    assert_match(/^  due +(49|50), of which 0 had to wait for a connection/, result.out)
     assert_match(/p99 of so few responses says little/, result.out)
     refute_match(/Little/, result.out)
   end
@@ -55,7 +55,7 @@ class LoadTest < TunerTest
       File.write(File.join(folder, "users.csv"), "id\n1\n2\n")
       assert_equal 0, load("--requests", "requests.txt", "--data", "users.csv", answer:, folder:).code
       assert_mistake(/--data needs a file of requests/, load("--data", "users.csv", folder:))
-      assert_mistake(/requests\.txt, line 1: {{id}} stands for/, load("--requests", "requests.txt", folder:))
+      assert_mistake(/requests\.txt, line 1: {{id}} needs a data file/, load("--requests", "requests.txt", folder:))
     end
   end
 
@@ -77,7 +77,7 @@ class LoadTest < TunerTest
     result = load("--path", "/", answer: ->(*) { 500 })
     assert_equal 3, result.code
     assert_match(/these figures mean nothing: [\d,]+ of [\d,]+ responses had an unexpected status \(500: \d+\)/, result.err)
-    assert_match(/^  unexpected +[\d,]+ answers$/, result.out)
+    assert_match(/^  unexpected +[\d,]+ responses$/, result.out)
   end
 
   test "a load of redirects is a mistake; responses that are all alike are printed with a remark, and kept with it" do
@@ -118,7 +118,7 @@ class LoadTest < TunerTest
       %w[URL --rate 0] => /--rate 0: write a whole number from 1 to 200000/, %w[URL --rate 200001] => /--rate 200001/,
       %w[URL --connections 10001] => /--connections 10001/, %w[URL --duration 3601] => /at most 3600/, %w[URL --arrivals odd] => /poisson or even/,
       %w[URL --rate 5 --think 1] => /--think belongs to a closed loop/, %w[URL --reuse 5] => /--reuse 5: write the fewest and the most/,
-      %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900: this process may use 0/, %w[URL --think -1] => /--think -1/,
+      %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900 is not available: this process may use 0/, %w[URL --think -1] => /--think -1/,
       %w[URL --json /nowhere/a.json] => /cannot write/,
       %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is not a path/
     }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }

@@ -217,7 +217,7 @@ class PredictCommandTest < TunerTest
       %w[--at 10/s] => /--at: that is for a search; add --capacity/, %w[--capacity --at often] => /--at often: write requests per second/,
       %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
       %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,
-      %w[--what-if rate=5 --rate 7] => /what load there is, and so do --rate/, %w[--station disk=5] => /--station disk=5: write a kind of wait \(db, redis, http, file, io, lock, sleep, pool\)/,
+      %w[--what-if rate=5 --rate 7] => /the load is set twice, by --what-if and by --rate/, %w[--station disk=5] => /--station disk=5: write a kind of wait \(db, redis, http, file, io, lock, sleep, pool\)/,
       %w[--station db=5] => /--station db=5: no recorded request has a wait of that kind; there is io/,
       ["--what-if", "without thread cron"] => /--what-if without thread cron: there is no thread cron/,
       %w[--station io=0] => /--station io=0/, %w[--station pool=5] => /no recorded request has a wait of that kind; there is io/,

@@ -40,7 +40,7 @@ class RequestsCommandTest < TunerTest
     in_folder do |folder|
       assert_mistake(/which log\? Name it with --from/, puma_tuner("requests", folder:))
       assert_mistake(/cannot read nowhere/, puma_tuner("requests", "--from", "nowhere", folder:))
-      assert_mistake(/--methods TRACE: there is GET/, puma_tuner("requests", "--from", "access.log", "--methods", "trace", folder:))
+      assert_mistake(/--methods TRACE: choose from GET/, puma_tuner("requests", "--from", "access.log", "--methods", "trace", folder:))
       assert_equal ["access.log"], Dir.children(folder)
     end
   end

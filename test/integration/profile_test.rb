@@ -159,7 +159,7 @@ class ProfileIntegrationTest < TunerTest
       assert_equal 0, result.code, result.err
       assert_equal 5, Document.read(File.join(app.folder, "p.json"), :profile).work_count
       refute_includes File.read(File.join(app.folder, "p.json")), "not to be guessed"
-      assert_failed(/is the token the same/, puma_tuner("profile", *words, "--token", "something else!!!", folder: app.folder))
+      assert_failed(/with the same token/, puma_tuner("profile", *words, "--token", "something else!!!", folder: app.folder))
       assert_equal 5, Dir[File.join(app.folder, "tmp/puma_tuner/profiles/*")].size
       permit = File.join(app.folder, "tmp/puma_tuner/profile")
       File.write(permit, "")

@@ -140,7 +140,7 @@ class ProveTest < TunerTest
   test "on a machine with cores enough the generator has one to itself, or where it is asked for" do
     first, *others = PumaTuner::Probe::Processes.allowed_cores
     result = prove("--variant", "quick:env.PROVE_SLEEP_MS=10", "--variant", "slow:env.PROVE_SLEEP_MS=20", "--rounds", "1", "--core", first.to_s)
-    return assert_mistake(/core #{first} is the only one there is/, result) if others.empty?
+    return assert_mistake(/core #{first} is the only one available/, result) if others.empty?
     assert_equal 0, result.code, result.err
     assert_match(/on core #{first}\z/, verdict.load.generator)
     assert_equal [others.to_s], verdict.trials.map { |trial| cores_in(trial.fingerprint.fetch([:cores, nil])).to_s }.uniq
@@ -190,8 +190,8 @@ class ProveTest < TunerTest
   end
 
   MISTAKES = {
-    %w[--variant a:] => /needs two variants/,
-    %w[--variant a: --variant b:yjit=on --primary speed] => /--primary speed: there is throughput/,
+    %w[--variant a:] => /needs at least two variants/,
+    %w[--variant a: --variant b:yjit=on --primary speed] => /--primary speed: choose one of throughput/,
     %w[--topologies 1x1,1x2 --expect fast] => /fast/,
     %w[--topologies 1x1,1x2 --rate 0] => /--rate 0/,
     %w[--variant a: --variant b:ruby=9.9.9] => /ruby=9.9.9: there is no such Ruby/,

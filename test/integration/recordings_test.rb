@@ -113,7 +113,7 @@ class RecordingsIntegrationTest < TunerTest
     ServedApp.open(rackup: RACKUP) do |app|
       assert_mistake(/--single-recording is for requests that puma_tuner sends; add --load/, puma_tuner("measure", "--single-recording", "config.ru", folder: app.folder))
       assert_mistake(/give one of them/, measure(app, "--settings", "1x1", "--single-recording"))
-      assert_mistake(/no topology/, measure(app, "--settings", "one"))
+      assert_mistake(/not a topology/, measure(app, "--settings", "one"))
     end
   end
 end

@@ -72,7 +72,7 @@ class LabCommandTest < TunerTest
       log, words = File.join(folder, "err.log"), %w[lab run tiny]
       environment = {**TINY, "TINY_GEMS" => "none"}
       assert_mistake(/there is nothing to resume, as .*finding.json.parts does not exist/, lab("run", "tiny", "--resume", folder:, environment:))
-      assert_mistake(/the quick form keeps nothing/, lab("run", "tiny", "--resume", "--quick", folder:, environment:))
+      assert_mistake(/--quick saves no rounds to resume/, lab("run", "tiny", "--resume", "--quick", folder:, environment:))
       interrupted({**environment, "TINY_SLEEP" => "60"}, words, folder, log)
       assert_match(/what was measured is kept; continue with: puma_tuner lab run tiny --resume/, File.read(log))
       assert_mistake(/finding.json.parts holds an interrupted run: continue it with --resume/, lab("run", "tiny", folder:, environment:))

@@ -65,8 +65,8 @@ class LabKeptTest < TunerTest
 
   test "a place that can't be written is told" do
     run = Lab::Kept.new("/proc/nowhere/parts", same: {})
-    assert_match(/cannot keep.*--output/, assert_raises(UsageError) { run.part("grid") { 1 } }.message)
-    assert_match(/cannot keep.*--output/, assert_raises(UsageError) { run.journal("grid", {}) }.message)
+    assert_match(/cannot write.*--output/, assert_raises(UsageError) { run.part("grid") { 1 } }.message)
+    assert_match(/cannot (save|write).*--output/, assert_raises(UsageError) { run.journal("grid", {}) }.message)
   end
 
   test "another file in the lab's folder makes another lab" do

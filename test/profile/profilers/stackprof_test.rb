@@ -49,7 +49,7 @@ class StackprofProfilerTest < TunerTest
         PumaTuner::Probe::Profilers.find("stackprof").new(path: "/tmp/none", mode: "wall").start
       end.join
     end
-    assert_match(/sees only the thread that starts it.*Take its cpu mode, or vernier/, error.message)
+    assert_match(/samples only the thread that starts it.*Take its cpu mode, or vernier/, error.message)
   end
 
   test "counts every object that is made, where it is made" do
