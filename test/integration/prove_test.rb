@@ -179,16 +179,6 @@ class ProveTest < TunerTest
     assert_mistake(/git rev-parse failed/, prove("--variant", "a:git=none", "--variant", "b:git=two", app: [File.join(repository, "config.ru")]))
   end
 
-  test "an open loop, and looks at which it may be decided" do
-    # A generator that is late by more than a twentieth of the median latency voids a round: with responses as slow as these, which take no CPU,
-    # it is on time on a busy machine, too.
-    result = prove("--variant", "quick:topology=1x16,env.PROVE_SLEEP_MS=400", "--variant", "slow:topology=1x16,env.PROVE_SLEEP_MS=800", "--rate", "20", "--looks", "7,9", "--primary", "p50",
-      options: [*SHORT, "--connections", "50", "--probe-duration", "0", "--turns", "1"])
-    assert_equal 0, result.code, result.err
-    assert_match(/primary metric was decided, after 7 rounds/, in_words(verdict.stopped_because))
-    assert_match(/poisson/, verdict.load.arrivals)
-  end
-
   MISTAKES = {
     %w[--variant a:] => /needs at least two variants/,
     %w[--variant a: --variant b:yjit=on --primary speed] => /--primary speed: choose one of throughput/,
