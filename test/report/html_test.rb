@@ -245,6 +245,10 @@ class ReportHtmlTest < TunerTest
     refute_empty TEMPLATES
   end
 
+  test "a page without a title has that of the first part that says something" do
+    assert_includes html(TuningFixture.sweep), "<h1>What other settings would do</h1>"
+  end
+
   test "nothing is fetched from anywhere" do
     values.each_value do |value|
       page = html(value)

@@ -15,7 +15,7 @@ module PumaTuner
         # @return [String]
         def call(page)
           @chart_page = self.class::CHART_PAGE.new(@document,
-            title: page.title || page.parts.first&.title || page.kicker) { content(page) }
+            title: page.title || page.parts.find { |part| part.sections.any? }&.title || page.kicker) { content(page) }
           @chart_page.page
         end
 
