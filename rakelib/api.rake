@@ -6,11 +6,13 @@ namespace :docs do
     require_relative "api_reference"
   end
 
-  desc "Are the comments whole? Fails for a public method without one, a wrong @param and any warning of YARD's"
+  desc "Are the comments whole, and the API's page and signatures as they say? Fails for any warning of YARD's, too"
   task :check do
     reference.call
+    require_relative "signatures"
     found = ApiReference.new
     faults = found.faults
+    faults.concat(Signatures.new(found).stale.map { |path| "#{path} is not up to date: run `rake sig`" }) if faults.empty?
     page = File.exist?(ApiReference::PAGE) ? File.read(ApiReference::PAGE) : ""
     faults << "#{ApiReference::PAGE} is not up to date: run `rake docs:api_list`" if faults.empty? && page != found.page
     abort("#{faults.join("\n")}\n#{faults.size} faults in the documentation of the code") if faults.any?

@@ -30,7 +30,7 @@ module PublicApi
     ],
     "An app and its load" => %w[
       PumaTuner::Host::Command PumaTuner::Load::Traffic PumaTuner::Load::Mix PumaTuner::Load::Request
-      PumaTuner::Load::Arrivals PumaTuner::Load::Native PumaTuner::Load::Outcome
+      PumaTuner::Load::Arrivals PumaTuner::Load::Native PumaTuner::Load::Outcome PumaTuner::Load::Warmup
     ],
     "Measure" => %w[
       PumaTuner::Measure::LoadedWindow PumaTuner::Measure::LoadedWindow::Times
@@ -46,11 +46,13 @@ module PublicApi
     "Predict" => %w[
       PumaTuner::Predict::Sweeper PumaTuner::Predict::Scenario PumaTuner::Predict::Sweep PumaTuner::Predict::Forecast
       PumaTuner::Predict::ClosedForms PumaTuner::Predict::LockWait PumaTuner::Predict::SelfCheck
-      PumaTuner::Predict::CheckedSetting PumaTuner::Predict::CheckedFigure PumaTuner::Stats::Estimate
+      PumaTuner::Predict::CheckedSetting PumaTuner::Predict::CheckedFigure PumaTuner::Predict::Capacity
+      PumaTuner::Goal PumaTuner::Predict::EndpointLatency PumaTuner::Predict::Miss PumaTuner::Stats::Estimate
       PumaTuner::Statement
     ],
     "Advise" => %w[
       PumaTuner::Advise::Advisor PumaTuner::Advise::Constraints PumaTuner::Advise::AdviceList PumaTuner::Advise::Advice
+      PumaTuner::Advise::Sizing PumaTuner::Advise::Spare
     ],
     "Prove" => %w[
       PumaTuner::Prove::Setup PumaTuner::Prove::Proof PumaTuner::Prove::Proof::Plan PumaTuner::Prove::Variant

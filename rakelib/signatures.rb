@@ -12,8 +12,9 @@ class Signatures
   # By how a field's name ends, until somebody writes another type.
   USUAL_TYPES = {/_(ns|count|bytes|ms|us)\z/ => "Integer?", /_ratio\z/ => "Float?", /_per_s\z/ => "Numeric?", /_at\z/ => "String?"}.freeze
 
-  # Its constructor takes some of its fields, and fills in the others.
-  FILLED = "PumaTuner::Probe::Budget"
+  # Constructors that take some of the fields, and fill in the others.
+  FILLED = {"PumaTuner::Probe::Budget" => ->(klass) { klass.members - [:wall_ns] },
+            "PumaTuner::Load::Outcome" => ->(klass) { [*klass::OWN.keys, :remarks] }}.freeze
 
   # Of Ruby's own.
   CORE = %w[String Symbol Integer Float Numeric Proc IO Data Random Method].freeze
@@ -70,9 +71,9 @@ class Signatures
 
   # @return [Array<String>] fields and constructor of a class of values
   def data(path, klass)
-    types = klass.members.to_h { |field| [field, type_of_field(path, field)] }
+    types = klass.members.to_h { |field| [field, type_of_field(path, klass, field)] }
     optional = klass.instance_method(:initialize).parameters.filter_map { |kind, name| name if kind == :key }
-    optional |= klass.members - [:wall_ns] if path == FILLED
+    optional |= FILLED.fetch(path).call(klass) if FILLED.key?(path)
     keywords = types.map { |field, type| optional.include?(field) ? "?#{field}: #{type.sub(/(?<!\?|\Auntyped)\z/, "?")}" : "#{field}: #{type}" }
     document = ["def self.from_document: (untyped fields) -> instance", "def to_document: () -> Hash[Symbol, untyped]"] if klass.const_defined?(:NESTED)
     sums = %i[+ -].select { |name| klass.method_defined?(name, false) }.map { |name| "def #{name}: (instance other) -> instance" }
@@ -80,8 +81,30 @@ class Signatures
       *document, *sums].map { |line| "  #{line}\n" }
   end
 
-  def type_of_field(path, field)
-    @field_types.dig(path, field.to_s) || USUAL_TYPES.find { |ending, _| field.match?(ending) }&.last || "untyped"
+  # The class itself knows which values its fields hold; whether one may be nil, the file does.
+  def type_of_field(path, klass, field)
+    written = @field_types.dig(path, field.to_s)
+    held = held(klass, field)
+    return written || usual(klass, field) unless held
+    never_nil = written ? !written.end_with?("?") : held.match?(/\A(Array|Hash)\[/)
+    never_nil ? held : "#{held}?"
+  end
+
+  def usual(klass, field)
+    return "Symbol" if klass.const_defined?(:SYMBOLS) && klass::SYMBOLS.include?(field)
+    USUAL_TYPES.find { |ending, _| field.match?(ending) }&.last || "untyped"
+  end
+
+  # @return [String, nil] type of what a document of that class is read with
+  def held(klass, field)
+    return unless klass.const_defined?(:NESTED)
+    known = ->(value) { (value.is_a?(Class) && PublicApi::NAMES.include?(value.name)) ? "::#{value.name}" : "untyped" }
+    case nested = klass::NESTED[field]
+    when nil then nil
+    when Array then "Array[#{known.call(nested.first)}]"
+    when Hash then "Hash[String, #{known.call(nested.fetch(String))}]"
+    else known.call(nested).then { |name| name unless name == "untyped" }
+    end
   end
 
   def signature(method)
@@ -92,7 +115,8 @@ class Signatures
   def returned(method) = method.tag(:return)&.then { |tag| union(tag.types, method.namespace) } || "untyped"
 
   def parameters(method)
-    method.parameters.filter_map do |name, default|
+    unnamed = "**untyped" if method.signature.match?(/\*\*[,)]/) # YARD leaves it out
+    [*method.parameters.filter_map do |name, default|
       bare = name.delete(":*&")
       type = method.tags(:param).find { |tag| tag.name == bare }&.then { |tag| union(tag.types, method.namespace) } || "untyped"
       case name
@@ -103,7 +127,7 @@ class Signatures
       when /:\z/ then "#{"?" if default}#{bare}: #{type}"
       else "#{"?" if default}#{type} #{bare}"
       end
-    end
+    end, *unnamed]
   end
 
   def block(method)

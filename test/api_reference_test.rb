@@ -58,6 +58,13 @@ class ApiReferenceTest < TunerTest
     assert_equal :method, YARD::Registry.at("Shop::Price#tax_cents").type
   end
 
+  test "what a public document holds is public, too" do
+    documents = (PublicApi::NAMES - ["PumaTuner::Railtie"]).grep_v(/\.\w+\z/).map { |name| Object.const_get(name) }.select { |one| one.is_a?(Class) && one.const_defined?(:NESTED) }
+    assert_operator documents.size, :>, 60
+    held = documents.flat_map { |document| document::NESTED.values.flat_map { |value| value.is_a?(Hash) ? value.values : value } }
+    assert_empty held.grep(Class).uniq.map(&:name) - PublicApi::NAMES
+  end
+
   test "every name of the list is there once" do
     assert_equal PublicApi::NAMES.uniq, PublicApi::NAMES
   end

@@ -26,7 +26,7 @@ module CheckedSignatures
   # @return [String] without the values, which may be as long as a recording
   def self.text(error)
     given = "#{error.value.class}#{" of #{error.value.first.class}" if error.value.is_a?(Array) && error.value.any?}" if error.respond_to?(:value)
-    wanted = error.respond_to?(:param) ? "#{error.param.name} is #{error.param.type}" : ("returns #{error.type}" if error.respond_to?(:type))
+    wanted = error.respond_to?(:param) ? "#{error.param.name || "a keyword"} is #{error.param.type}" : ("returns #{error.type}" if error.respond_to?(:type))
     "#{error.klass.inspect.sub(/#<Class:(.+)>/, '\1')} #{error.method_name}: #{wanted || error.method_type}, and was #{given || "called otherwise"}"
   end
 

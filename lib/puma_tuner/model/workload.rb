@@ -71,7 +71,7 @@ module PumaTuner
       # @return [Array<String>] what it waits for, each once
       def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 
-      # @param kinds_and_ns [Array<Array(String, Integer)>] waits: kind and nanoseconds
+      # @param kinds_and_ns [Enumerable<Array(String, Integer)>] waits: kind and nanoseconds
       # @return [Integer] nanoseconds of IO to fall asleep in
       def self.slept_in_io_ns(kinds_and_ns)
         kinds_and_ns.sum { |kind, ns| (self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS) ? ns : 0 }

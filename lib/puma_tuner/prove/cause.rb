@@ -84,7 +84,7 @@ module PumaTuner
       end
 
       # @param name [Symbol, nil]
-      # @return [CausePart]
+      # @return [CausePart, nil]
       def part(name) = parts.find { |part| part.part == name }
     end
   end

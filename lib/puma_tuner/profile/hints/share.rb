@@ -36,7 +36,7 @@ module PumaTuner
           end
         end
 
-        # @param what [#call] given the names that stand topmost, as are the next two
+        # @param what [#call] given the names that stand topmost, as the next two are
         # @param cure [#call]
         # @param proof [#call]
         # @return [Hint, nil] nil below LEAST_RATIO, and where not time but objects are told

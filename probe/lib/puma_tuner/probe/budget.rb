@@ -46,11 +46,11 @@ module PumaTuner
         new(**members.to_h { |member| [member, parts_ns[member.name.delete_suffix("_ns").to_sym]] })
       end
 
-      # @param part [Symbol] as in Parts: `:cpu`, `:io`, `:gvl_wait` …
+      # @param part [Symbol, String] as in Parts: `:cpu`, `:io`, `:gvl_wait` …
       # @return [Numeric, nil] nanoseconds
       def part_ns(part) = public_send(:"#{part}_ns")
 
-      # @param part [Symbol] as in Parts
+      # @param part [Symbol, String] as in Parts
       # @return [Float, nil] share of the wall time, 0..1
       def share_ratio(part)
         part_ns(part)&.fdiv(wall_ns) if wall_ns.positive?
