@@ -48,11 +48,13 @@ module PublicApi
       PumaTuner::Predict::ClosedForms PumaTuner::Predict::LockWait PumaTuner::Predict::SelfCheck
       PumaTuner::Predict::CheckedSetting PumaTuner::Predict::CheckedFigure PumaTuner::Predict::Capacity
       PumaTuner::Goal PumaTuner::Predict::EndpointLatency PumaTuner::Predict::Miss PumaTuner::Stats::Estimate
+      PumaTuner::Stats::Attainment
       PumaTuner::Statement
     ],
     "Advise" => %w[
       PumaTuner::Advise::Advisor PumaTuner::Advise::Constraints PumaTuner::Advise::AdviceList PumaTuner::Advise::Advice
-      PumaTuner::Advise::Sizing PumaTuner::Advise::Spare
+      PumaTuner::Advise::Sizing PumaTuner::Advise::Spare PumaTuner::Advise::Tail
+      PumaTuner::Advise::TailPart
     ],
     "Prove" => %w[
       PumaTuner::Prove::Setup PumaTuner::Prove::Proof PumaTuner::Prove::Proof::Plan PumaTuner::Prove::Variant
