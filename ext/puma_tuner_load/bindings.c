@@ -1,4 +1,4 @@
-/* What Ruby sees: PumaTuner::Load::Loop.run, whose options lib/puma_tuner/load/native_plan.rb makes. It runs in a process of
+/* Defines what Ruby sees: PumaTuner::Load::Loop.run, whose options lib/puma_tuner/load/native_plan.rb makes. It runs in a process of
  * its own, which ends with it: what an exception leaves behind is not freed. */
 #include "load.h"
 #include "stall.h"
@@ -188,7 +188,7 @@ static VALUE loop_run(VALUE self, VALUE options)
     return result;
 }
 
-/* In a process of its own: nothing but SIGTERM ends it. Returns how late it was itself: [responses' p99, standstill], ns. */
+/* Runs in a process of its own: nothing but SIGTERM ends it. Returns how late it was itself: [responses' p99, standstill], ns. */
 static VALUE loop_serve_stall(VALUE self, VALUE listener, VALUE service_ns, VALUE stall_ns, VALUE stall_after_ns)
 {
     struct stall_lateness lateness = stall_serve(NUM2INT(listener),

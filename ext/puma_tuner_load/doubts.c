@@ -1,4 +1,4 @@
-/* Whether a load makes sense: somebody listens, and what comes is no redirect to a login. */
+/* Decides whether a load makes sense: somebody listens, and what comes is no redirect to a login. */
 #include "loop.h"
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_redirect(int status)
     return (status >= 301 && status <= 303) || status == 307 || status == 308;
 }
 
-/* What a query says is the visitor's own: it is left out. */
+/* A query is the visitor's own: it is left out. */
 static void copy_location(char *copy, const struct response *response)
 {
     size_t i;
@@ -36,7 +36,7 @@ void load_count_redirect(struct request_tally *tally, const struct response *res
     else if (strcmp(tally->location, location) != 0) tally->other_locations = true;
 }
 
-/* Of what is sent, more than half by weight is mostly answered with redirects that are not meant. */
+/* Tells whether more than half of what is sent, by weight, is mostly answered with redirects that are not meant. */
 static bool redirected(const struct loop *loop)
 {
     uint64_t redirected_weight = 0, all_weight = 0;

@@ -60,8 +60,8 @@ struct plan {
 
 #define LOCATION_MAX 200
 
-/* What is told apart by request. location: where its first redirect led to, without the query; whatever is not printable ASCII is
- * a "?"; other_locations: whether any other led elsewhere. */
+/* The figures that are told apart by request. location: where its first redirect led to, without the query; whatever is not
+ * printable ASCII is a "?"; other_locations: whether any other led elsewhere. */
 struct request_tally {
     uint64_t redirected_count;
     char location[LOCATION_MAX + 1];
@@ -112,7 +112,7 @@ struct response {
     char head[HEAD_MAX];
     char *body;                 /* what is kept of it, for `body_length` bytes; grows, and stays for the next response */
     size_t body_room;
-    /* From here on of this one response. */
+    /* The fields from here on are of this one response. */
     size_t head_length, body_length;
     bool head_done, chunked, close, until_close;
     bool keeps_body;            /* it is to be looked at */
@@ -124,7 +124,7 @@ struct response {
     uint64_t body_bytes;
 };
 
-/* Before each response; `response` was zeroed once, at the very beginning. */
+/* Called before each response; `response` was zeroed once, at the very beginning. */
 void load_response_begin(struct response *response, bool keeps_body);
 
 /* One request is under way on a connection, so whatever comes belongs to its response. `head_only`: the request was HEAD.

@@ -163,7 +163,7 @@ static bool over(const struct loop *loop, uint64_t now)
 
 static uint64_t earlier(uint64_t one, uint64_t other) { return one < other ? one : other; }
 
-/* When something is to be done that no socket tells of. */
+/* Returns when something is to be done that no socket tells of. */
 static uint64_t next_instant(struct loop *loop, uint64_t now)
 {
     uint64_t at = now + STOP_CHECK_NS;
@@ -200,7 +200,7 @@ static void turn(struct loop *loop)
 static bool set_up(struct loop *loop)
 {
     uint32_t max = loop->plan->connections_max;
-    /* By its edge: so it need not be read. */
+    /* It is watched by its edge, so it need not be read. */
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TIMER};
 
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);

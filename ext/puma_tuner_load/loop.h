@@ -1,4 +1,4 @@
-/* What loop.c, connection.c, tally.c and doubts.c share. */
+/* loop.c, connection.c, tally.c and doubts.c share this. */
 #ifndef PUMA_TUNER_LOOP_H
 #define PUMA_TUNER_LOOP_H
 

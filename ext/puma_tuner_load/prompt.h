@@ -1,4 +1,4 @@
-/* To run soon after one wakes, though others are busy. */
+/* For threads that have to run soon after they wake, though others are busy. */
 #ifndef PUMA_TUNER_PROMPT_H
 #define PUMA_TUNER_PROMPT_H
 
@@ -11,9 +11,9 @@
 /* The shortest that can be asked for. */
 #define SLICE_NS 100000u
 
-/* Of the calling thread. Whoever sleeps most of the time and asks for short time slices gets a core soon after it wakes,
- * also from a busy server (Linux 6.12 on; needs no privilege, and gives no more time than before). Elsewhere only timers
- * get more exact. */
+/* Asks for that, for the calling thread. A thread that sleeps most of the time and asks for short time slices gets a core soon
+ * after it wakes, also from a busy server (Linux 6.12 on; needs no privilege, and gives no more time than before). Elsewhere only
+ * timers get more exact. */
 static inline void be_prompt(void)
 {
     struct {

@@ -13,7 +13,7 @@ void load_response_begin(struct response *response, bool keeps_body)
     response->keeps_body = keeps_body;
 }
 
-/* Whether a list of tokens has this one. */
+/* Tells whether a list of tokens has this one. */
 static bool has_token(const char *value, size_t length, const char *token)
 {
     size_t token_length = strlen(token);

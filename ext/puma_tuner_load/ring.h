@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Which request, in which of its messages. */
+/* A request, in one of its messages. */
 struct pick { uint32_t request, message; };
 
 struct due {

@@ -14,7 +14,7 @@
 
 #define DUE_MAX 65536
 #define EVENTS_MAX 256
-/* To notice the wish to end. */
+/* So often it looks whether it is to end. */
 #define WAIT_MS 100
 
 static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -57,7 +57,7 @@ static void receive(int fd, const struct stall_plan *plan)
     else if (length == 0 || (errno != EAGAIN && errno != EINTR)) close(fd);
 }
 
-/* Of those that gathered only the first can be on time. */
+/* Only the first of those that gathered can be on time. */
 static void count_lateness(uint64_t at_ns, uint64_t now)
 {
     if (at_ns != stall_until_ns) lateness[bucket_of(now - at_ns)]++;

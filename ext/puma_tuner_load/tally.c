@@ -1,9 +1,9 @@
-/* What is counted of a request and its response. */
+/* Counts a request and its response. */
 #include "loop.h"
 #include <errno.h>
 #include <string.h>
 
-/* Of a request that is being sent: how late we ourselves are. One that waited for a connection is late by the server's doing. */
+/* Counts how late we ourselves are with a request that is being sent. One that waited for a connection is late by the server's doing. */
 void load_count_lag(struct loop *loop, const struct connection *connection)
 {
     if (connection->waited_for_connection || loop->plan->mode == CLOSED_LOOP) return;
@@ -48,7 +48,7 @@ static void count_latency(struct tally *tally, const struct connection *connecti
     if (latency_ns > tally->latency_max_ns) tally->latency_max_ns = latency_ns;
 }
 
-/* What a closed loop is answered after its end is of a time in which fewer and fewer requests were sent: no latency. But the
+/* An answer to a closed loop after its end belongs to a time in which fewer and fewer requests were sent: no latency. But the
  * server worked for it, so it is counted. */
 void load_count_response(struct loop *loop, const struct connection *connection, uint64_t now)
 {

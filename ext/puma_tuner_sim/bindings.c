@@ -1,4 +1,4 @@
-/* What Ruby sees: PumaTuner::Predict::Core.run, whose argument lib/puma_tuner/predict/plan.rb makes. It holds no GVL while it
+/* Defines what Ruby sees: PumaTuner::Predict::Core.run, whose argument lib/puma_tuner/predict/plan.rb makes. It holds no GVL while it
  * runs, so that one sweep uses all cores. */
 #include "sim.h"
 #include <ruby.h>
@@ -121,7 +121,7 @@ static void read_endpoints(VALUE options, struct plan *plan, struct endpoint *en
 
 static void set(VALUE hash, const char *name, VALUE value) { rb_hash_aset(hash, ID2SYM(rb_intern(name)), value); }
 
-/* By the name of a constant, which in Ruby is in small letters. */
+/* Sets a code under the name of its constant, which in Ruby is in small letters. */
 static void set_constant(VALUE hash, const char *name, VALUE value)
 {
     char small[32] = "";
@@ -244,7 +244,7 @@ static VALUE core_run(VALUE self, VALUE options)
     return results.hash;
 }
 
-/* Of each kind of codes, their numbers by name. */
+/* Returns, for each kind of codes, their numbers by name. */
 static VALUE codes_hash(void)
 {
     VALUE all = rb_hash_new(), codes;

@@ -1,4 +1,4 @@
-/* Who sends what when: a load generator of one thread, as ours is. While it works it takes a share of the cores, and it serves one
+/* Decides who sends what when, as a load generator of one thread, which ours is. While it works it takes a share of the cores, and it serves one
  * connection at a time; asleep, it has to be woken. Or clients elsewhere, who take nothing.
  *
  * Latency counts from the intended instant: in a closed loop the moment at which the connection's last response had been
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the load generator has to do for a connection, coded into one number. */
+/* A task of the load generator for a connection, coded into one number. */
 #define RECEIVE 0u
 #define SEND 1u
 
@@ -128,7 +128,7 @@ static void free_again(struct sim *sim, uint32_t index)
         queue_add(sim, plan->think_ns, THINK_ENDED, index, 0);
     } else if (plan->arrivals == CLOSED || take_due(sim, &intended_ns)) {
         draw_request(sim, &sim->connections[index], intended_ns);
-        /* Without another turn of its loop. */
+        /* It does so without another turn of its loop. */
         if (elsewhere(plan)) arrive_at_server(sim, index);
         else numbers_push_front(sim, &sim->client.items, index << 1 | SEND);
     } else {

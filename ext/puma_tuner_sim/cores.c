@@ -98,7 +98,7 @@ static struct task *first_task(const struct cores *cores)
     return first;
 }
 
-/* When the next task will be done, or the quota spent, if nothing changes. */
+/* Returns when the next task will be done, or the quota spent, if nothing changes. */
 int64_t cores_due_ns(const struct sim *sim)
 {
     const struct cores *cores = &sim->cores;
@@ -137,7 +137,7 @@ void cores_renew_quota(struct sim *sim)
     queue_add(sim, sim->plan->period_ns, QUOTA_RENEWED, 0, 0);
 }
 
-/* Whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other to wake up on. */
+/* Tells whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other to wake up on. */
 bool cores_others_busy(const struct sim *sim) { return sim->plan->affinity || (int64_t)sim->cores.count >= sim->plan->cores_count - 1; }
 
 static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
@@ -145,15 +145,15 @@ static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
     return sample[random_below(&sim->wakeups_random, (uint64_t)count)];
 }
 
-/* How late a sleeping thread gets a core that hardly ever computes, and so is let through even when all are busy. */
+/* Returns how late a sleeping thread that hardly ever computes gets a core: it is let through even when all are busy. */
 int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns)
 {
     int64_t late_ns = drawn(sim, sim->plan->wakeup_idle_ns, sim->plan->wakeup_idle_count), awake_ns = sim->plan->handoff_busy_ns;
     return sim->now_ns - asleep_since_ns < HALT_NS && awake_ns < late_ns ? awake_ns : late_ns;
 }
 
-/* How much later one that does compute: the core that it had may be busy, the more likely the more are; until the end of that
- * task's burst or slice. */
+/* Returns how much later one gets it that does compute: the core that it had may be busy, the more likely the more are; until the
+ * end of that task's burst or slice. */
 int64_t wakeup_extra_ns(struct sim *sim)
 {
     const struct plan *plan = sim->plan;

@@ -1,4 +1,4 @@
-/* Who has the GVL of a worker (Ruby source, thread_pthread.c, and probes of it).
+/* Decides who has the GVL of a worker (Ruby source, thread_pthread.c, and probes of it).
  *
  * Ruby 3.3 to 4.0 (fifo):
  * - Strictly first come, first served. Who releases it while others wait goes to the tail, were it for a microsecond.
@@ -94,7 +94,7 @@ void gvl_want(struct sim *sim, struct thread *thread)
     }
 }
 
-/* By the owner. blocking: for a call that may come back at once, as opposed to a sleep, a lock or the end of a slice. */
+/* Called by the owner. blocking: for a call that may come back at once, as opposed to a sleep, a lock or the end of a slice. */
 void gvl_release(struct sim *sim, struct thread *thread, bool blocking)
 {
     struct gvl *gvl = gvl_of(sim, thread);

@@ -15,8 +15,8 @@
  * unless somebody who did not wait came before, and the others line up again (the gem connection_pool, TimedStack#push and #pop). */
 #include "sim.h"
 
-/* What it takes to wake one of several threads: 5 to 14 us, 8 in the median (Ruby 3.4.5, AMD EPYC; ConditionVariable#broadcast to twelve). It
- * keeps them nearly in order. */
+/* The time that it takes to wake one of several threads: 5 to 14 us, 8 in the median (Ruby 3.4.5, AMD EPYC;
+ * ConditionVariable#broadcast to twelve). It keeps them nearly in order. */
 #define SIGNAL_NS 8000
 
 static struct worker *worker_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker]; }
@@ -38,7 +38,7 @@ static void take(struct sim *sim, struct thread *thread, int64_t index)
     thread->held_count++;
 }
 
-/* Whether any thread that it waits for, at however many removes, can go on. */
+/* Tells whether any thread that it waits for, at however many removes, can go on. */
 static bool has_hope(struct sim *sim, struct thread *thread)
 {
     struct worker *worker = worker_of(sim, thread);
@@ -144,7 +144,7 @@ static void let_go(struct sim *sim, struct thread *thread, int64_t index)
     }
 }
 
-/* What was acquired before the recording began is not its to release. */
+/* A lock that was acquired before the recording began is not its to release. */
 void lock_release(struct sim *sim, struct thread *thread, int64_t index)
 {
     uint32_t *depth = depth_of(sim, thread, index);

@@ -1,4 +1,4 @@
-/* What is to happen, soonest first, of equals the first scheduled: a heap with four children per node, which touches fewer
+/* A queue of what is to happen, soonest first, of equals the first scheduled: a heap with four children per node, which touches fewer
  * cache lines than one with two. And the rings of numbers that everything else waits in. */
 #include "sim.h"
 #include <stdlib.h>

@@ -13,7 +13,7 @@ void reactor_notice(struct sim *sim, struct worker *worker, uint32_t connection)
     thread_wake(sim, &worker->reactor, REACTOR_WOKE);
 }
 
-/* By a pool thread. */
+/* Called by a pool thread. */
 void reactor_add(struct sim *sim, struct worker *worker, uint32_t connection)
 {
     numbers_push(sim, &worker->input, connection);

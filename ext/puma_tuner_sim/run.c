@@ -14,7 +14,7 @@ void thread_run(struct sim *sim, struct thread *thread)
     else thread_compute(sim, thread);
 }
 
-/* What is left of its burst, and what it costs that another thread had its core's caches meanwhile. */
+/* The thread computes what is left of its burst, and what it costs that another thread had its core's caches meanwhile. */
 void thread_compute(struct sim *sim, struct thread *thread)
 {
     thread->began_ns = sim->now_ns;
@@ -31,7 +31,7 @@ void thread_wake(struct sim *sim, struct thread *thread, enum event_kind kind)
     queue_add(sim, wakeup_ns(sim, thread->asleep_since_ns), kind, thread->worker, 0);
 }
 
-/* What a burst has cost so far goes to the request that it is of. */
+/* The cost of a burst so far goes to its request. */
 static void account(struct sim *sim, struct thread *thread, int64_t cpu_ns)
 {
     sim->server_cpu_ns += cpu_ns;
@@ -142,7 +142,7 @@ static void name(struct thread *thread, enum thread_kind kind, int state, uint32
     thread->waits_for = -1;
 }
 
-/* Of no items none, which is no want of memory. */
+/* For no items it returns none, which is no want of memory. */
 static void *allocate(struct sim *sim, size_t count, size_t size)
 {
     void *items = count ? calloc(count, size) : NULL;

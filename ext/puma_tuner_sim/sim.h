@@ -25,7 +25,7 @@
 /* Codes, which Ruby has by the same names as Core::CODES. */
 #define SIM_CODE(name) name,
 
-/* What happens. */
+/* The kinds of events. */
 #define EVENTS(CODE) \
     CODE(BURST_ENDED) CODE(TICK) CODE(HANDED_OVER) CODE(WAIT_ENDED) CODE(ARRIVAL) CODE(THINK_ENDED) CODE(CLIENT_WOKE) \
     CODE(ACCEPTOR_WOKE) CODE(ACCEPTOR_DELAYED) CODE(REACTOR_WOKE) CODE(PARK_ENDED) CODE(UNPARKED) CODE(QUOTA_RENEWED) \
@@ -173,7 +173,7 @@ enum {
 
 struct totals { int64_t sums[SIMULATED_SUMS], slices, server_cpu; };
 
-/* For one lock: how often somebody had to wait for it, and how long. */
+/* The waits for one lock: how often somebody had to wait for it, and how long. */
 struct lock_waits { int64_t count, ns; };
 
 struct tally {

@@ -1,7 +1,7 @@
 /* Counts responses: first those of the warm-up, whose only use is to fill the queues. */
 #include "sim.h"
 
-/* Of the connection's request, for each lock. */
+/* These are the waits of the connection's request, for each lock. */
 struct lock_waits *tally_lock_waits(struct sim *sim, const struct connection *connection)
 {
     return &sim->lock_waits[(connection - sim->connections) * sim->plan->locks_count];

@@ -68,7 +68,7 @@ static void go_idle(struct sim *sim, struct thread *thread)
     gvl_release(sim, thread, false);
 }
 
-/* Of the threads of a pool, whose requests are alike: acceptor and reactor compute too little to cost a cache. */
+/* It counts for the threads of a pool, whose requests are alike: acceptor and reactor compute too little to cost a cache. */
 static void notice_switch(struct sim *sim, struct thread *thread)
 {
     struct worker *worker = worker_of(sim, thread);
@@ -149,7 +149,7 @@ static void serve(struct sim *sim, struct thread *thread, uint32_t index, int64_
     gvl_want(sim, thread);
 }
 
-/* With io threads: one more than may be there ends. */
+/* Among io threads, one more than may be there ends. */
 static bool leave(struct sim *sim, struct thread *thread)
 {
     struct worker *worker = worker_of(sim, thread);

@@ -1,4 +1,4 @@
-/* What Ruby sees: PumaTuner::Probe::GvlClock, whose meaning is documented in lib/puma_tuner/probe/gvl_clock.rb. */
+/* Defines what Ruby sees: PumaTuner::Probe::GvlClock, whose meaning is documented in lib/puma_tuner/probe/gvl_clock.rb. */
 #include "slot.h"
 #include <sys/statvfs.h>
 
@@ -16,7 +16,7 @@ static VALUE clock_install(VALUE self) { return pt_gvl_clock_install() ? Qtrue :
 
 static VALUE clock_is_installed(VALUE self) { return pt_gvl_clock_is_installed() ? Qtrue : Qfalse; }
 
-/* How much the file system of a folder holds in all. */
+/* Returns how much the file system of a folder holds in all. */
 static VALUE clock_place_bytes(VALUE self, VALUE folder)
 {
     struct statvfs facts;
@@ -224,7 +224,7 @@ static VALUE symbols(const char *const *names, size_t count)
     return rb_obj_freeze(list);
 }
 
-/* Where everything is in a ledger's file: numbers, and the names of fields and codes in their order. */
+/* Returns where everything is in a ledger's file: numbers, and the names of fields and codes in their order. */
 static VALUE clock_layout(VALUE self)
 {
 #define PLACE(name, value) rb_hash_aset(layout, ID2SYM(rb_intern(#name)), ULL2NUM(value))

@@ -13,7 +13,7 @@
 /* Each of four other threads ends a request and goes on with Puma's work, which are two holds. */
 #define EXACT_MAX 8
 
-/* Where more windows are under way than have a place, there are few ended ones to be found: looked for only this often. */
+/* Where more windows are under way than have a place, there are few ended ones to be found: they are looked for only this often. */
 #define MERGE_EVERY 16
 
 struct hold { uint64_t end_ns, gc_clock_ns; uint32_t slot, serial; };
@@ -23,7 +23,7 @@ uint64_t pt_blame_holds_count;
 static struct hold ring[RING];
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 
-/* In the place of a slot, for a window that has ended: the serial is its entry in the ledger. */
+/* It stands in the place of a slot, for a window that has ended: the serial is its entry in the ledger. */
 #define KNOWN UINT32_MAX
 
 /* Contract: ordinary Ruby code. */
@@ -39,7 +39,7 @@ void pt_blame_hold(const struct slot *slot, uint64_t end_ns)
     __atomic_store_n(&pt_blame_holds_count, pt_blame_holds_count + 1, __ATOMIC_RELAXED);
 }
 
-/* What a window was; ENTRY_NONE while it is under way and nobody knows. */
+/* Returns what a window was; ENTRY_NONE while it is under way and nobody knows. */
 static uint32_t entry_of(uint32_t slot, uint32_t serial)
 {
     const struct slot *holder = &pt_slots[slot];

@@ -1,5 +1,5 @@
-/* How fast the TSC is: two readings beside CLOCK_MONOTONIC_RAW, 3 ms apart, each accurate to some 50 ns: 35 ppm, which is less than any part is known to. The
- * process that serves waits for it, once. */
+/* Measures how fast the TSC is, by two readings beside CLOCK_MONOTONIC_RAW, 3 ms apart, each accurate to some 50 ns: 35 ppm, which
+ * is less than any part is known to. The process that serves waits for it, once. */
 #include "clock.h"
 #include <stdio.h>
 #include <string.h>

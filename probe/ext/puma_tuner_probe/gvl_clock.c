@@ -68,7 +68,7 @@ static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
             return slot->in_checkout ? PART_POOL : PART_LOCK;
         }
     }
-    /* Before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
+    /* It comes before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
     for (size_t i = 0; i < receivers_count; i++) {
         if (RTEST(rb_obj_is_kind_of(receiver, receivers[i].receiver_class))) return receivers[i].part;
     }
@@ -95,7 +95,7 @@ static inline void ready(struct slot *slot, uint64_t now_ns)
     slot->ready.at_ns = now_ns;
 }
 
-/* What the release that ends now was. */
+/* Adds up the release that ends now, under what it was. */
 static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wait_ns)
 {
     uint64_t gap_ns = ready_ns - slot->since_ns;
@@ -227,7 +227,7 @@ static void stop_in_child(void)
 
 static void keep(void *unused) {}
 
-/* Of the main Ractor's storage, where only the fact that something is there counts. */
+/* It lies in the main Ractor's storage, where only the fact that something is there counts. */
 static const struct rb_ractor_local_storage_type main_ractor_mark = {keep, keep};
 
 static void prepare_once(void)
@@ -262,9 +262,9 @@ static void adopt_with_past(VALUE thread)
     slot->settled_cpu_ns = cpu_ns_of(slot->native_thread_id);
 }
 
-/* What one GVL cycle costs more for being watched: the three events, each with Ruby's own lock around the hooks, timed on a slot that
- * no thread has. To let go of the GVL for it would be truer, and beside a thread that computes each time would cost a time slice.
- * Takes some 50 µs. */
+/* Measures what one GVL cycle costs more for being watched: the three events, each with Ruby's own lock around the hooks, timed on
+ * a slot that no thread has. To let go of the GVL for it would be truer, and beside a thread that computes each time would cost a
+ * time slice. Takes some 50 µs. */
 static uint64_t time_cycle(void)
 {
     enum { ROUNDS = 5, CYCLES = 100 };

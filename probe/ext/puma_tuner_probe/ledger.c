@@ -16,7 +16,7 @@ struct ledger_locks *pt_ledger_locks;
 /* Space is reserved for so many entries at once. */
 #define ENTRIES_PER_RESERVATION 16
 
-/* Of what the ledger may take in all, for traces: an endpoint's sums and histograms come first. */
+/* This share of what the ledger may take in all is for traces: an endpoint's sums and histograms come first. */
 #define TRACES_SHARE 4
 
 static char *base;
@@ -234,13 +234,13 @@ void pt_ledger_blame(uint32_t waiter, uint32_t holder, uint64_t ns)
     blames[0].ns += ns; /* its entry is 0: ENTRY_OTHER */
 }
 
-/* How often the process has collected garbage. */
+/* Writes how often the process has collected garbage. */
 void pt_ledger_gc_count(uint64_t count)
 {
     if (pt_ledger_is_open()) header()->gc_count = count;
 }
 
-/* What is known of the process as a whole. */
+/* Writes what is known of the process as a whole. */
 void pt_ledger_process(uint64_t cpu_ns, uint64_t unobserved_threads_count)
 {
     if (!pt_ledger_is_open()) return;

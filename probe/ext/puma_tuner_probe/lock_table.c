@@ -1,6 +1,7 @@
-/* Which lock has which id. A lock gets one at its first hold that spans a release of the GVL or that somebody waited for; a pool at its
- * first connection. It is found by its address. So that this stays true, it has a finalizer: the collector does not move an object that
- * has one, and does not use its address again before the finalizer has run. (A frozen object can't have one, and is kept.) */
+/* This file knows which lock has which id. A lock gets one at its first hold that spans a release of the GVL or that somebody
+ * waited for; a pool at its first connection. It is found by its address. So that this stays true, it has a finalizer: the
+ * collector does not move an object that has one, and does not use its address again before the finalizer has run. (A frozen
+ * object can't have one, and is kept.) */
 #include "locks.h"
 #include <ruby/debug.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static void index_all(void)
     }
 }
 
-/* Whether a frame's file is of a library through which locks are taken, rather than of whoever takes them. */
+/* Tells whether a frame's file is of a library through which locks are taken, rather than of whoever takes them. */
 static bool is_of_locking(const char *path, enum lock_kind kind)
 {
     static const char *const libraries[] = {"/lib/puma_tuner/", "/monitor.rb", "/active_support/concurrency/", "/concurrent-ruby/",
@@ -120,7 +121,7 @@ static void add_finalizer(VALUE object, uint64_t number)
     rb_define_finalizer(object, TypedData_Wrap_Struct(finalizer_class, &finalizer_type, (void *)(uintptr_t)number));
 }
 
-/* Those who have it, or try, while it gets its id: what they mark is given the id. Other threads than this one stand still. */
+/* Tells the threads that have it, or try, while it gets its id: what they mark is given the id. Other threads than this one stand still. */
 static void tell_holders(VALUE object, uint32_t id)
 {
     for (size_t i = 0; i < pt_slots_used_count; i++) {
@@ -172,7 +173,7 @@ void pt_lock_enroll(VALUE object, enum lock_kind kind, uint64_t size)
     tell_holders(object, id);
 }
 
-/* Before the first start. `module`: where our classes are. */
+/* Called before the first start. `module`: where our classes are. */
 void pt_lock_table_prepare(VALUE module)
 {
     finalizer_class = rb_define_class_under(module, "LockFinalizer", rb_cObject);

@@ -1,4 +1,4 @@
-/* What each thread holds of the locks that are watched, and tries to get.
+/* This file knows which of the watched locks each thread holds, and tries to get.
  *
  * Taking a lock and giving it back, with the GVL kept all the while and nobody waiting, leaves nothing but a count while nobody is known
  * to hold that lock for longer: no step, no id. So the trace's markers are made late, when a release of the GVL ends (RESUMED) or the lock is given back: the clock was read where the
@@ -188,7 +188,7 @@ void pt_lock_given_back(VALUE lock, bool held)
     if (hold && --hold->depth == 0) end(slot, hold, held);
 }
 
-/* What has been waited for gets its id here, where it was taken. */
+/* A lock that was waited for gets its id here, where it was taken. */
 void pt_lock_got(VALUE lock)
 {
     struct slot *slot = watched();

@@ -50,7 +50,7 @@
 #define PARTS_WITH_EXCESS \
     PART_FILE, PART_IO, PART_HTTP, PART_REDIS, PART_DB, PART_SLEEP, PART_LOCK, PART_POOL, PART_GVL_WAIT, PART_IDLE
 
-/* What is counted of a kind of work. CYCLES: times a thread took the GVL; 0 of what is no thread. */
+/* The counts of a kind of work. CYCLES: times a thread took the GVL; 0 of what is no thread. */
 #define COUNTS_OF_WORK(COUNT) \
     COUNT(ALL) \
     COUNT(UNACCOUNTED) \

@@ -19,7 +19,7 @@ bool pt_slots_prepare(void)
     return pt_slots != NULL;
 }
 
-/* All are free again, as after a fork, which leaves the calling thread alone. */
+/* Frees all slots, as after a fork, which leaves the calling thread alone. */
 void pt_slots_forget(void)
 {
     for (size_t i = 0; i < SLOTS_MAX; i++) pt_slots[i].in_use = false;

@@ -45,15 +45,15 @@ struct lock_hold {
     bool asleep;           /* in a condition variable: neither has it nor tries */
 };
 
-/* Who held the GVL while this thread waited for it, in this window: a holder is a window of a slot, or an entry. */
+/* The holders of the GVL while this thread waited for it, in this window: a holder is a window of a slot, or an entry. */
 #define BLAMED_MAX 24
 struct blamed { uint32_t slot, serial; uint64_t ns; };
 
-/* What others waited for this thread's current window, until it is known what to call it. */
+/* The waits of others for this thread's current window, until it is known what to call it. */
 #define PENDING_MAX 24
 struct pending { uint32_t entry; uint64_t ns; };
 
-/* What the last windows of a slot turned out to be: two a request, as the time between two is a window, too. So a request
+/* The kinds that the last windows of a slot turned out to be: two a request, as the time between two is a window, too. So a request
  * that waited for another is told which one it was up to 128 requests of that thread later. */
 #define HISTORY_MAX 256
 struct past { uint32_t serial, entry; };
@@ -108,8 +108,8 @@ struct slot {
 
 #define SLOTS_MAX 1024
 
-/* What works on slots, in the order of the flow: an event (gvl_clock.c, lock_methods.c) or a call from Ruby (bindings.c) changes a slot; a
- * window of it is closed; what came of that goes into the ledger. No file calls one that stands before it. */
+/* These functions work on slots, in the order of the flow: an event (gvl_clock.c, lock_methods.c) or a call from Ruby (bindings.c)
+ * changes a slot; a window of it is closed; what came of that goes into the ledger. No file calls one that stands before it. */
 
 /* gvl_clock.c */
 bool pt_gvl_clock_install(void);

@@ -2,7 +2,7 @@
 #include "slot.h"
 #include <string.h>
 
-/* What slots know of entries is true of the ledger before. */
+/* Slots forget their entries, which are those of the ledger before. */
 void pt_threads_forget_entries(void)
 {
     for (uint32_t i = 0; pt_slots && i < SLOTS_MAX; i++) {
@@ -17,7 +17,7 @@ void pt_threads_forget_entries(void)
 
 struct question { VALUE thread; const char *method; };
 
-/* By Thread's own method: a subclass may have another of that name, which does anything. */
+/* It calls Thread's own method: a subclass may have another of that name, which does anything. */
 static VALUE ask(VALUE argument)
 {
     const struct question *question = (const struct question *)argument;

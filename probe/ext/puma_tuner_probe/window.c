@@ -16,7 +16,7 @@ void pt_window_open(struct slot *slot, uint64_t now_ns)
 
 #define IS_MARKER(step) ((step) >> STEP_NS_BITS >= ACQUIRE)
 
-/* In a full trace, time goes to a step of its kind among the last ones, so many of them. */
+/* In a full trace, time goes to a step of its kind among so many of the last ones. */
 #define SEARCHED_STEPS 8
 
 /* Notes a step of the trace. A full trace goes on in its last steps of the same kind, so that its sums stay true. */
