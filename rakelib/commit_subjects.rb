@@ -6,8 +6,8 @@ require "open3"
 module CommitSubjects
   COLUMNS_MAX = 72
 
-  # The rule is younger than this commit.
-  SINCE = "09d624d2e3b057a593cb188953a9fb31d1df6d3e"
+  # The last commit whose subject is longer: the rule is younger than it.
+  SINCE = "75911e2d746604f779166526ad438d7933433156"
 
   module_function
 

@@ -48,7 +48,7 @@ static void count_latency(struct tally *tally, const struct connection *connecti
     if (latency_ns > tally->latency_max_ns) tally->latency_max_ns = latency_ns;
 }
 
-/* An answer to a closed loop after its end belongs to a time in which fewer and fewer requests were sent: no latency. But the
+/* A response to a closed loop after its end belongs to a time in which fewer and fewer requests were sent: no latency. But the
  * server worked for it, so it is counted. */
 void load_count_response(struct loop *loop, const struct connection *connection, uint64_t now)
 {
