@@ -21,6 +21,7 @@ module PumaTuner
 
   # The ground the stages stand on.
   autoload :AccessLog, "puma_tuner/access_log" # a server's log -> a file of requests
+  autoload :AppRoutes, "puma_tuner/app_routes" # the GET routes of an app -> a file of requests
   autoload :Block, "puma_tuner/block"         # a block of Ruby in a process of its own, in the place of an app
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
   autoload :CLI, "puma_tuner/cli"           # the command

@@ -5,7 +5,7 @@ namespace :sanitize do
   # Those that go through the extensions.
   tests = %w[blame gvl_clock ledger locks rest].map { |name| "probe/test/native/#{name}_test.rb" } +
     %w[harmless ledgers locks blocking_regions jobs].map { |name| "probe/test/#{name}_test.rb" } +
-    %w[native native_doubts self_test].map { |name| "test/load/#{name}_test.rb" } +
+    %w[native native_doubts self_test set_up].map { |name| "test/load/#{name}_test.rb" } +
     %w[twin simulation known_vectors simulated_locks simulated_switches sweeper].map { |name| "test/predict/#{name}_test.rb" }
 
   tell = lambda do |what, found|

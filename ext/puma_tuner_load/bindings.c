@@ -45,6 +45,8 @@ static VALUE request_hash(const struct request_tally *tally)
     set(hash, "answered_count", ULL2NUM(tally->answered_count));
     set(hash, "unexpected_count", ULL2NUM(tally->unexpected_count));
     set(hash, "wrong_body_count", ULL2NUM(tally->wrong_body_count));
+    set(hash, "unpicked_count", ULL2NUM(tally->unpicked_count));
+    set(hash, "unpicked", UINT2NUM(tally->unpicked));
     set(hash, "body_bytes", ULL2NUM(tally->body_bytes));
     set(hash, "body_bytes_min", ULL2NUM(tally->body_bytes_min));
     set(hash, "body_bytes_max", ULL2NUM(tally->body_bytes_max));
@@ -77,6 +79,8 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "in_flight_max", ULL2NUM(tally->in_flight_max));
     set(hash, "settling_ns", ULL2NUM(tally->settling_ns));
     set(hash, "unmet_count", ULL2NUM(tally->unmet_count));
+    set(hash, "set_up_count", ULL2NUM(tally->set_up_count));
+    set(hash, "dropped_cookies_count", ULL2NUM(tally->dropped_cookies_count));
     set(hash, "elapsed_ns", ULL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "cpu_ns", ULL2NUM(tally->cpu_ns));
     set(hash, "refused", tally->refused ? Qtrue : Qfalse);
@@ -87,24 +91,49 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
 
 static void *zeroed(size_t count, size_t bytes)
 {
-    void *memory = calloc(count, bytes);
+    void *memory = calloc(count ? count : 1, bytes);
     if (!memory) rb_raise(rb_eNoMemError, "no memory for the load");
     return memory;
 }
 
-/* `source`: {messages: [String], weight:, head:, expected: [statuses], redirect_is_meant:, body_text: nil or String}. The strings stay referenced by the
- * caller. */
+/* `source`: [bytes, holes], or bytes alone for none; holes: three native uint32_t each, as in struct hole. */
+static struct message message_of(VALUE source)
+{
+    VALUE text = RB_TYPE_P(source, T_ARRAY) ? rb_ary_entry(source, 0) : source, holes = RB_TYPE_P(source, T_ARRAY) ? rb_ary_entry(source, 1) : Qnil;
+    struct message message = {RSTRING_PTR(text), (size_t)RSTRING_LEN(text), NULL, 0};
+
+    if (NIL_P(holes)) return message;
+    message.holes = (const struct hole *)RSTRING_PTR(holes);
+    message.holes_count = (uint32_t)((size_t)RSTRING_LEN(holes) / sizeof(struct hole));
+    return message;
+}
+
+/* `sources`: [[place of the value, enum source, key], …] */
+static const struct pick *picks_of(VALUE sources)
+{
+    struct pick *picks = zeroed((size_t)RARRAY_LEN(sources), sizeof(*picks));
+
+    for (long i = 0; i < RARRAY_LEN(sources); i++) {
+        VALUE source = RARRAY_AREF(sources, i), key = rb_ary_entry(source, 2);
+        picks[i] = (struct pick){NUM2UINT(rb_ary_entry(source, 0)), (enum source)NUM2INT(rb_ary_entry(source, 1)), RSTRING_PTR(key), (size_t)RSTRING_LEN(key)};
+    }
+    return picks;
+}
+
+/* `source`: {messages: see message_of, weight:, head:, expected: [statuses], redirect_is_meant:, body_text: nil or String, picks: see picks_of}.
+ * The strings stay referenced by the caller. */
 static void fill_request(struct request *request, VALUE source)
 {
     VALUE texts = fetch(source, "messages"), expected = fetch(source, "expected"), body_text = fetch(source, "body_text");
+    VALUE picks = fetch(source, "picks");
     struct message *messages = zeroed((size_t)RARRAY_LEN(texts), sizeof(*messages));
 
-    for (long i = 0; i < RARRAY_LEN(texts); i++) {
-        VALUE text = RARRAY_AREF(texts, i);
-        messages[i] = (struct message){RSTRING_PTR(text), (size_t)RSTRING_LEN(text)};
-    }
+    for (long i = 0; i < RARRAY_LEN(texts); i++) messages[i] = message_of(RARRAY_AREF(texts, i));
     request->messages = messages;
     request->messages_count = (uint32_t)RARRAY_LEN(texts);
+    request->picks = picks_of(picks);
+    request->picks_count = (uint32_t)RARRAY_LEN(picks);
+    request->keeps_body = request->picks_count || !NIL_P(body_text);
     request->weight = NUM2UINT(fetch(source, "weight"));
     request->head = RTEST(fetch(source, "head"));
     request->redirect_is_meant = RTEST(fetch(source, "redirect_is_meant"));
@@ -116,6 +145,45 @@ static void fill_request(struct request *request, VALUE source)
         request->body_text = RSTRING_PTR(body_text);
         request->body_text_length = (size_t)RSTRING_LEN(body_text);
     }
+}
+
+/* `sources`: nil, or [[cookies, [value, …]], …], one for each connection, as client_states makes them. */
+static struct client *clients_of(VALUE sources, uint32_t connections_max)
+{
+    struct client *clients;
+
+    if (NIL_P(sources)) return NULL;
+    if (RARRAY_LEN(sources) != (long)connections_max) rb_raise(rb_eArgError, "not as many clients as connections");
+    clients = zeroed(connections_max, sizeof(*clients));
+    for (uint32_t i = 0; i < connections_max; i++) {
+        VALUE source = RARRAY_AREF(sources, i), cookies = rb_ary_entry(source, 0), values = rb_ary_entry(source, 1);
+        struct client *client = &clients[i];
+
+        client->values_count = (uint32_t)RARRAY_LEN(values);
+        client->values = zeroed(client->values_count, sizeof(*client->values));
+        for (uint32_t j = 0; j < client->values_count; j++) {
+            VALUE value = RARRAY_AREF(values, j);
+            if (!load_client_set(client, j, RSTRING_PTR(value), (size_t)RSTRING_LEN(value))) rb_raise(rb_eNoMemError, "no memory for a client");
+        }
+        client->jar.length = client->jar.room = (uint32_t)RSTRING_LEN(cookies);
+        if (client->jar.room) client->jar.bytes = memcpy(zeroed(client->jar.room, 1), RSTRING_PTR(cookies), client->jar.room);
+    }
+    return clients;
+}
+
+/* What the clients have after the load. */
+static VALUE client_states(const struct client *clients, uint32_t count)
+{
+    VALUE states = rb_ary_new();
+
+    if (!clients) return Qnil;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct client *client = &clients[i];
+        VALUE values = rb_ary_new();
+        for (uint32_t j = 0; j < client->values_count; j++) rb_ary_push(values, rb_str_new(client->values[j].bytes, client->values[j].length));
+        rb_ary_push(states, rb_assoc_new(rb_str_new(client->jar.bytes, client->jar.length), values));
+    }
+    return states;
 }
 
 /* This thread only, which is the one that sends. */
@@ -159,6 +227,7 @@ static struct plan plan_of(VALUE options, struct request *requests, uint32_t req
 
     if ((size_t)RSTRING_LEN(address) > sizeof(plan.address)) rb_raise(rb_eArgError, "no address of a socket");
     memcpy(&plan.address, RSTRING_PTR(address), (size_t)RSTRING_LEN(address));
+    plan.clients = clients_of(fetch(options, "clients"), plan.connections_max);
     return plan;
 }
 
@@ -180,7 +249,13 @@ static VALUE loop_run(VALUE self, VALUE options)
     if (!call.done) rb_syserr_fail(call.error, "the load could not be begun");
     if (plan.raw && (ferror(plan.raw) | fclose(plan.raw))) rb_sys_fail("the raw file");
     result = tally_hash(tally, requests_count);
-    for (uint32_t i = 0; i < requests_count; i++) free((void *)requests[i].messages);
+    set(result, "clients", client_states(plan.clients, plan.connections_max));
+    for (uint32_t i = 0; plan.clients && i < plan.connections_max; i++) load_client_free(&plan.clients[i]);
+    free(plan.clients);
+    for (uint32_t i = 0; i < requests_count; i++) {
+        free((void *)requests[i].messages);
+        free((void *)requests[i].picks);
+    }
     free(tally->requests);
     free(tally);
     free(requests);

@@ -42,10 +42,8 @@ static void open_connection(struct loop *loop, struct connection *connection)
 
 static void send_rest(struct loop *loop, struct connection *connection)
 {
-    const struct message *message = &request_of(loop, connection)->messages[connection->pick.message];
-
-    while (connection->written < message->length) {
-        ssize_t sent = send(connection->fd, message->bytes + connection->written, message->length - connection->written, MSG_NOSIGNAL);
+    while (connection->written < connection->length) {
+        ssize_t sent = send(connection->fd, connection->bytes + connection->written, connection->length - connection->written, MSG_NOSIGNAL);
         if (sent < 0) {
             if (errno == EAGAIN) return;
             if (errno == EINTR) continue;
@@ -56,15 +54,29 @@ static void send_rest(struct loop *loop, struct connection *connection)
     connection->phase = RECEIVING;
 }
 
-void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool waited_for_connection)
+/* The client's own copy of the message; of no length when there is no memory for it, and then there is no response. Apart, as is
+ * `learn`: loads without clients should not pay for it. */
+static __attribute__((noinline, cold)) void fill_in(struct loop *loop, struct connection *connection, const struct message *message)
 {
-    connection->pick = pick;
+    struct client *client = &loop->plan->clients[index_of(loop, connection)];
+    if (!load_client_fill_in(client, message, &connection->bytes, &connection->length)) connection->length = 0;
+}
+
+void load_begin(struct loop *loop, struct connection *connection, struct choice choice, uint64_t intended_ns, bool waited_for_connection)
+{
+    const struct request *request = &loop->plan->requests[choice.request];
+    const struct message *message = &request->messages[choice.message];
+
+    connection->choice = choice;
+    connection->bytes = message->bytes;
+    connection->length = message->length;
     connection->intended_ns = intended_ns;
     connection->waited_for_connection = waited_for_connection;
     connection->retried = false;
     connection->written = 0;
     if (++loop->in_flight_count > loop->tally->in_flight_max) loop->tally->in_flight_max = loop->in_flight_count;
-    load_response_begin(&connection->response, request_of(loop, connection)->body_text != NULL);
+    load_response_begin(&connection->response, request->keeps_body);
+    if (loop->plan->clients) fill_in(loop, connection, message);
     connection->sent_ns = now_ns();
     load_count_lag(loop, connection);
     if (connection->fd < 0) {
@@ -95,6 +107,21 @@ static void lost(struct loop *loop, struct connection *connection, const char *w
     load_free_again(loop, connection, now);
 }
 
+/* What the client keeps of its response. */
+static __attribute__((noinline, cold)) void learn(struct loop *loop, struct connection *connection)
+{
+    const struct request *request = request_of(loop, connection);
+    struct client *client = &loop->plan->clients[index_of(loop, connection)];
+    struct request_tally *tally = &loop->tally->requests[connection->choice.request];
+    struct response *response = &connection->response;
+    uint32_t unpicked;
+
+    loop->tally->dropped_cookies_count += load_client_take_cookies(client, response, connection->bytes, connection->length);
+    if (!load_as_expected(request, response)) return;
+    unpicked = load_client_pick(client, request->picks, request->picks_count, response);
+    if (unpicked < request->picks_count && !tally->unpicked_count++) tally->unpicked = unpicked;
+}
+
 static void answered(struct loop *loop, struct connection *connection)
 {
     uint64_t now = now_ns();
@@ -102,6 +129,7 @@ static void answered(struct loop *loop, struct connection *connection)
 
     loop->in_flight_count--;
     loop->refused_since_ns = 0;
+    if (loop->plan->clients) learn(loop, connection);
     load_count_response(loop, connection, now);
     load_meet(loop, connection, now);
     connection->served_count++;

@@ -9,13 +9,18 @@
  *
  * A load runs in a process of its own, which does nothing else; all of this is without the GVL.
  *
+ * Set-up: the requests of the plan are steps that each connection sends once, in their order. They are a load of their own, before
+ * the one that counts; what a client has by then (client.h) is handed from load to load.
+ *
  * loop.c: who sends what when. connection.c: how one request comes to its response. response.c: where a response ends.
- * tally.c: what is counted. doubts.c: whether the load makes sense. bindings.c: what Ruby sees. stall.c: the server that all
+ * client.c: what a client keeps from its responses and puts into its requests; jar.c: cookies; pick.c: values found in a response.
+ * set_up.c: steps. tally.c: what is counted. doubts.c: whether the load makes sense. bindings.c: what Ruby sees. stall.c: the server that all
  * of it is tested against. */
 #ifndef PUMA_TUNER_LOAD_H
 #define PUMA_TUNER_LOAD_H
 
 #include "../shared/buckets.h"
+#include "client.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,21 +30,22 @@
 
 #define STATUSES 600
 
-/* A request's bytes, as they go over the wire. */
-struct message { const char *bytes; size_t length; };
-
 struct request {
     const struct message *messages; /* one; or one for each row of the data file, sent in turn */
     uint32_t messages_count;
     uint32_t weight;           /* how often it is sent, beside the others */
     bool head;                 /* its response has no body */
     bool redirect_is_meant;    /* nobody need be asked whether it is the redirect that should be measured */
+    bool keeps_body;           /* its response's body is looked at */
     uint8_t expected[STATUSES / 8 + 1];
     const char *body_text;     /* must occur in the response; NULL: anything may */
     size_t body_text_length;
+    const struct pick *picks;  /* what its response must hold for the client */
+    uint32_t picks_count;
 };
 
-enum mode { CLOSED_LOOP, OPEN_EVEN, OPEN_POISSON };
+/* Those from OPEN_EVEN on are open loops. */
+enum mode { CLOSED_LOOP, SET_UP, OPEN_EVEN, OPEN_POISSON };
 
 struct plan {
     struct sockaddr_storage address;
@@ -55,6 +61,7 @@ struct plan {
     uint64_t duration_ns, think_ns, drain_ns;
     uint64_t settling_limit_ns; /* closed loop: by then it is measured, settled or not */
     uint64_t seed;
+    struct client *clients;    /* one for each connection, which the load changes; NULL: messages have no holes, and cookies are not kept */
     FILE *raw;                 /* NULL: none */
 };
 
@@ -68,6 +75,8 @@ struct request_tally {
     bool other_locations;
     uint64_t statuses[STATUSES];
     uint64_t answered_count, unexpected_count, wrong_body_count;
+    uint64_t unpicked_count;   /* responses that were as expected, but for something to pick */
+    uint32_t unpicked;         /* what the first of these lacked: its place among the request's picks */
     uint64_t body_bytes, body_bytes_min, body_bytes_max;
     uint64_t latency[BUCKETS];
 };
@@ -89,6 +98,8 @@ struct tally {
     uint64_t in_flight_max;
     uint64_t settling_ns;       /* closed loop: from the beginning until it was measured; 0: it was stopped before */
     uint64_t unmet_count;       /* connections whose first request had come to no end by then */
+    uint64_t set_up_count;      /* set-up: connections that have gone through all steps */
+    uint64_t dropped_cookies_count; /* cookies too large for a jar, or for what was left of it */
     uint64_t began_ns, ended_ns, cpu_ns;
     bool refused;               /* the load ended before its time, as nobody listened (any more) */
     bool redirected;            /* more than half of the mix was, which nobody meant; the load ends as soon as that is seen */
@@ -113,7 +124,7 @@ struct response {
     char *body;                 /* what is kept of it, for `body_length` bytes; grows, and stays for the next response */
     size_t body_room;
     /* The fields from here on are of this one response. */
-    size_t head_length, body_length;
+    size_t head_length, body_length; /* head_length counts what came with its end, too */
     bool head_done, chunked, close, until_close;
     bool keeps_body;            /* it is to be looked at */
     const char *location;       /* in the head; NULL: none */
@@ -131,6 +142,9 @@ void load_response_begin(struct response *response, bool keeps_body);
  * After COMPLETE and NO_HTTP nothing more may be fed. A response whose end is that of the connection (`until_close`) stays
  * at NEEDS_MORE. */
 enum reading load_response_feed(struct response *response, const char *bytes, size_t length, bool head_only);
+
+/* The next header of this name in a head, from `*at` on; NULL when there is none. `*at` is then behind it. */
+const char *load_next_header(const char **at, const char *end, const char *name, size_t *length);
 
 /* loop.c: runs the plan to its end, or until `stop` is set by another thread or a signal. `tally` is zeroed but for
  * `requests`, one for each of the plan. False when the load could not be begun (errno says why). */

@@ -28,11 +28,11 @@ static double next_gap_ns(struct loop *loop)
 }
 
 /* The next request of the order; one with a message for each row takes the next row. */
-static struct pick next_pick(struct loop *loop)
+static struct choice next_choice(struct loop *loop)
 {
     uint32_t request = loop->plan->order[loop->order_at++ % loop->plan->order_count];
     uint32_t messages_count = loop->plan->requests[request].messages_count;
-    return (struct pick){request, messages_count > 1 ? (uint32_t)(loop->row++ % messages_count) : 0};
+    return (struct choice){request, messages_count > 1 ? (uint32_t)(loop->row++ % messages_count) : 0};
 }
 
 /* Open loop: a connection that can take a request now; NULL when all are busy. */
@@ -62,13 +62,14 @@ static void free_in_closed_loop(struct loop *loop, struct connection *connection
     if (now >= loop->end_ns) return;
     if (connection->phase == CLOSED && connection->served_count == 0 && pause_ns < BREATH_NS) pause_ns = BREATH_NS;
     if (pause_ns) think(loop, connection, now + pause_ns);
-    else load_begin(loop, connection, next_pick(loop), now, false);
+    else load_begin(loop, connection, next_choice(loop), now, false);
 }
 
 /* In an open loop it is not used at once: a server that refuses everything would have us call ourselves without end. */
 void load_free_again(struct loop *loop, struct connection *connection, uint64_t now)
 {
     if (loop->plan->mode == CLOSED_LOOP) return free_in_closed_loop(loop, connection, now);
+    if (loop->plan->mode == SET_UP) return load_go_on_with_set_up(loop, connection, now);
     if (connection->phase == CLOSED) loop->closed[loop->closed_count++] = index_of(loop, connection);
     else loop->idle[(loop->idle_first + loop->idle_count++) % loop->plan->connections_max] = index_of(loop, connection);
 }
@@ -96,7 +97,7 @@ void load_forget_idle(struct loop *loop, struct connection *connection)
 {
     size_t max = loop->plan->connections_max, kept = 0;
 
-    if (loop->plan->mode == CLOSED_LOOP) return;
+    if (!is_open(loop)) return;
     for (size_t i = 0; i < loop->idle_count; i++) {
         uint32_t index = loop->idle[(loop->idle_first + i) % max];
         if (index != index_of(loop, connection)) loop->idle[(loop->idle_first + kept++) % max] = index;
@@ -109,15 +110,15 @@ static void issue_closed(struct loop *loop, uint64_t now)
 {
     while (loop->thinking.count && ring_first(&loop->thinking)->ns <= now && now < loop->end_ns) {
         struct connection *connection = &loop->connections[ring_shift(&loop->thinking).connection];
-        load_begin(loop, connection, next_pick(loop), now, false);
+        load_begin(loop, connection, next_choice(loop), now, false);
     }
 }
 
 /* A request that is due and finds no connection. */
-static void hold_back(struct loop *loop, struct pick pick)
+static void hold_back(struct loop *loop, struct choice choice)
 {
     loop->tally->connection_wait_count++;
-    if (loop->waiting.count >= WAITING_MAX || !ring_push(&loop->waiting, (struct due){.ns = loop->next_ns, .pick = pick})) {
+    if (loop->waiting.count >= WAITING_MAX || !ring_push(&loop->waiting, (struct due){.ns = loop->next_ns, .choice = choice})) {
         loop->tally->unanswered_count++;
     }
 }
@@ -128,7 +129,7 @@ static void issue_waiting(struct loop *loop)
 
     for (int i = 0; i < WAITING_TURN && loop->waiting.count && (connection = take_free(loop)); i++) {
         struct due due = ring_shift(&loop->waiting);
-        load_begin(loop, connection, due.pick, due.ns, true);
+        load_begin(loop, connection, due.choice, due.ns, true);
     }
 }
 
@@ -137,11 +138,11 @@ static void issue_open(struct loop *loop, uint64_t now)
     issue_waiting(loop);
     while (loop->next_ns <= now && loop->next_ns < loop->end_ns) {
         struct connection *connection = loop->waiting.count ? NULL : take_free(loop);
-        struct pick pick = next_pick(loop);
+        struct choice choice = next_choice(loop);
 
         loop->tally->intended_count++;
-        if (connection) load_begin(loop, connection, pick, loop->next_ns, false);
-        else hold_back(loop, pick);
+        if (connection) load_begin(loop, connection, choice, loop->next_ns, false);
+        else hold_back(loop, choice);
         loop->next_at += next_gap_ns(loop);
         loop->next_ns = loop->began_ns + (uint64_t)loop->next_at;
         now = now_ns();
@@ -151,8 +152,8 @@ static void issue_open(struct loop *loop, uint64_t now)
 /* Sends what is due by now. */
 static void issue(struct loop *loop, uint64_t now)
 {
-    if (loop->plan->mode == CLOSED_LOOP) issue_closed(loop, now);
-    else issue_open(loop, now);
+    if (is_open(loop)) issue_open(loop, now);
+    else issue_closed(loop, now);
 }
 
 static bool over(const struct loop *loop, uint64_t now)
@@ -169,7 +170,7 @@ static uint64_t next_instant(struct loop *loop, uint64_t now)
     uint64_t at = now + STOP_CHECK_NS;
 
     if (loop->waiting.count && (loop->idle_count || loop->closed_count)) return now;
-    if (loop->plan->mode != CLOSED_LOOP && loop->next_ns < loop->end_ns) at = earlier(at, loop->next_ns);
+    if (is_open(loop) && loop->next_ns < loop->end_ns) at = earlier(at, loop->next_ns);
     if (loop->thinking.count && now < loop->end_ns) at = earlier(at, ring_first(&loop->thinking)->ns);
     return now < loop->end_ns ? earlier(at, loop->end_ns) : at;
 }
@@ -193,7 +194,7 @@ static void turn(struct loop *loop)
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 != TIMER) load_handle(loop, events[i].data.u64, events[i].events);
         /* Responses must not keep waiting what is due. */
-        if (loop->plan->mode != CLOSED_LOOP) issue_open(loop, now_ns());
+        if (is_open(loop)) issue_open(loop, now_ns());
     }
 }
 
@@ -247,7 +248,8 @@ static void begin(struct loop *loop)
 
     loop->began_ns = now_ns();
     loop->end_ns = loop->began_ns + plan->duration_ns;
-    if (plan->mode != CLOSED_LOOP) {
+    if (plan->mode == SET_UP) return load_begin_set_up(loop);
+    if (is_open(loop)) {
         loop->next_at = next_gap_ns(loop);
         loop->next_ns = loop->began_ns + (uint64_t)loop->next_at;
         return;
@@ -256,7 +258,7 @@ static void begin(struct loop *loop)
     loop->tally->unmet_count = max;
     for (uint32_t i = 0; i < max; i++) {
         if (plan->think_ns) think(loop, &loop->connections[i], loop->began_ns + plan->think_ns / max * i);
-        else load_begin(loop, &loop->connections[i], next_pick(loop), now_ns(), false);
+        else load_begin(loop, &loop->connections[i], next_choice(loop), now_ns(), false);
     }
 }
 

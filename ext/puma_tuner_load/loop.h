@@ -16,13 +16,15 @@ struct connection {
     int fd;
     uint32_t generation;        /* one more with each connection that is made here */
     enum phase phase;
-    struct pick pick;
+    struct choice choice;
     bool retried, waited_for_connection;
     bool met;                   /* closed loop: its first request has come to its end */
     bool hung_up;               /* by the server: what has come is all there will be */
     uint64_t intended_ns, sent_ns;
     size_t written;
     uint32_t served_count, reuse_limit;
+    const char *bytes;          /* that are sent: a message of the plan, or the client's own copy of it */
+    size_t length;
     struct response response;
 };
 
@@ -44,6 +46,7 @@ struct loop {
     uint32_t *closed;           /* open loop: a stack */
     size_t closed_count;
     uint32_t in_flight_count;
+    uint32_t begun_count;       /* set-up: connections that have begun */
     char buffer[READ_BYTES];
 };
 
@@ -54,8 +57,10 @@ static inline uint32_t index_of(const struct loop *loop, const struct connection
 
 static inline const struct request *request_of(const struct loop *loop, const struct connection *connection)
 {
-    return &loop->plan->requests[connection->pick.request];
+    return &loop->plan->requests[connection->choice.request];
 }
+
+static inline bool is_open(const struct loop *loop) { return loop->plan->mode >= OPEN_EVEN; }
 
 /* loop.c: the connection's request has come to its end, answered or failed; its phase is IDLE or CLOSED. */
 void load_free_again(struct loop *loop, struct connection *connection, uint64_t now);
@@ -67,15 +72,20 @@ void load_meet(struct loop *loop, struct connection *connection, uint64_t now);
 void load_forget_idle(struct loop *loop, struct connection *connection);
 
 /* connection.c: begins a request on a connection that is free. */
-void load_begin(struct loop *loop, struct connection *connection, struct pick pick, uint64_t intended_ns, bool waited_for_connection);
+void load_begin(struct loop *loop, struct connection *connection, struct choice choice, uint64_t intended_ns, bool waited_for_connection);
 
 /* connection.c: does what an event of epoll makes possible. `which`: generation << 32 | index, as it was registered. */
 void load_handle(struct loop *loop, uint64_t which, uint32_t events);
+
+/* set_up.c: the first connections begin with the first step; and one that has come to the end of a step goes on. */
+void load_begin_set_up(struct loop *loop);
+void load_go_on_with_set_up(struct loop *loop, struct connection *connection, uint64_t now);
 
 /* tally.c */
 void load_count_lag(struct loop *loop, const struct connection *connection);
 void load_count_response(struct loop *loop, const struct connection *connection, uint64_t now);
 void load_count_failure(struct loop *loop, const char *what, int error);
+bool load_as_expected(const struct request *request, const struct response *response);
 void load_forget_latencies(struct loop *loop);
 
 /* doubts.c: counts a response if it is a redirect, and where it leads to. */

@@ -65,6 +65,24 @@ static void header_line(struct response *response, const char *line, size_t leng
     }
 }
 
+const char *load_next_header(const char **at, const char *end, const char *name, size_t *length)
+{
+    size_t name_length = strlen(name);
+
+    while (*at < end && **at != '\r' && **at != '\n') {
+        const char *line = *at, *line_end = memchr(line, '\n', (size_t)(end - line)), *value;
+        if (!line_end) line_end = end;
+        *at = line_end < end ? line_end + 1 : end;
+        if ((size_t)(line_end - line) <= name_length || line[name_length] != ':' || strncasecmp(line, name, name_length) != 0) continue;
+        value = line + name_length + 1;
+        while (value < line_end && strchr(" \t", *value)) value++;
+        while (line_end > value && strchr(" \t\r", line_end[-1])) line_end--;
+        *length = (size_t)(line_end - value);
+        return value;
+    }
+    return NULL;
+}
+
 /* "HTTP/1.1 200 …": the status; 0 when it is none. */
 static int status_of(const char *head, size_t length)
 {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 /* A request, in one of its messages. */
-struct pick { uint32_t request, message; };
+struct choice { uint32_t request, message; };
 
 struct due {
     uint64_t ns;
-    struct pick pick;           /* open loop: a request that waits for a connection */
+    struct choice choice;           /* open loop: a request that waits for a connection */
     uint32_t connection;        /* closed loop: one that thinks */
 };
 

@@ -6,7 +6,7 @@
 /* Counts how late we ourselves are with a request that is being sent. One that waited for a connection is late by the server's doing. */
 void load_count_lag(struct loop *loop, const struct connection *connection)
 {
-    if (connection->waited_for_connection || loop->plan->mode == CLOSED_LOOP) return;
+    if (connection->waited_for_connection || !is_open(loop)) return;
     loop->tally->lag[bucket_of(connection->sent_ns - connection->intended_ns)]++;
 }
 
@@ -17,6 +17,12 @@ static bool has_text(const struct request *request, const struct response *respo
 }
 
 static bool expects(const struct request *request, int status) { return request->expected[status / 8] >> (status % 8) & 1; }
+
+/* By its status, and its text. */
+bool load_as_expected(const struct request *request, const struct response *response)
+{
+    return expects(request, response->status) && has_text(request, response);
+}
 
 static void count_by_request(struct request_tally *tally, const struct request *request, const struct response *response)
 {
@@ -31,7 +37,7 @@ static void count_by_request(struct request_tally *tally, const struct request *
 
 static void write_raw(const struct loop *loop, const struct connection *connection, uint64_t now)
 {
-    fprintf(loop->plan->raw, "%u,%llu,%llu,%llu,%d,%llu\n", connection->pick.request,
+    fprintf(loop->plan->raw, "%u,%llu,%llu,%llu,%d,%llu\n", connection->choice.request,
         (unsigned long long)(connection->intended_ns - loop->began_ns), (unsigned long long)(connection->sent_ns - loop->began_ns),
         (unsigned long long)(now - loop->began_ns), connection->response.status, (unsigned long long)connection->response.body_bytes);
 }
@@ -42,7 +48,7 @@ static void count_latency(struct tally *tally, const struct connection *connecti
 
     tally->latency[bucket_of(latency_ns)]++;
     tally->service[bucket_of(service_ns)]++;
-    tally->requests[connection->pick.request].latency[bucket_of(latency_ns)]++;
+    tally->requests[connection->choice.request].latency[bucket_of(latency_ns)]++;
     tally->latency_sum_ns += latency_ns;
     tally->service_sum_ns += service_ns;
     if (latency_ns > tally->latency_max_ns) tally->latency_max_ns = latency_ns;
@@ -57,8 +63,8 @@ void load_count_response(struct loop *loop, const struct connection *connection,
 
     tally->answered_count++;
     if (in_time && !tally->in_time_count++) tally->first_response_ns = now - loop->began_ns;
-    if (in_time || loop->plan->mode != CLOSED_LOOP) count_latency(tally, connection, now);
-    count_by_request(&tally->requests[connection->pick.request], request_of(loop, connection), &connection->response);
+    if (in_time || is_open(loop)) count_latency(tally, connection, now);
+    count_by_request(&tally->requests[connection->choice.request], request_of(loop, connection), &connection->response);
     if (loop->plan->raw) write_raw(loop, connection, now);
 }
 

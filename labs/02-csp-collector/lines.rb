@@ -96,6 +96,8 @@ module PumaTuner
 
       def with(**changes) = CspTraffic.new(__getobj__.with(**changes), @lines)
 
+      def set_up(_url) = self # each line of its mix is to be counted
+
       # @return [Load::Outcome]
       # @raise [InvalidMeasurement] when lines and answers do not agree
       def send_to(url, duration_s:)

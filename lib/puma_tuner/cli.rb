@@ -27,6 +27,7 @@ module PumaTuner
     autoload :RecordedApp, "puma_tuner/cli/recorded_app"
     autoload :Repetition, "puma_tuner/cli/repetition"
     autoload :Results, "puma_tuner/cli/results"
+    autoload :RoutesText, "puma_tuner/cli/routes_text"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
 
     LABS = PumaTuner.const_defined?(:Lab, false)

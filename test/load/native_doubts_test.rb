@@ -26,7 +26,7 @@ class NativeDoubtsTest < TunerTest
         (path == "/") ? reply(200, "home") : reply(302, Location: "/login?back=#{path}")
       end
       assert_match(%r{\Amost responses are redirects to /login \(302\): this would measure the redirect}, message)
-      assert_match(/, not the app\. Behind a login, send a session cookie/, message)
+      assert_match(/, not the app\. Behind a login, sign in with setup lines, or send a session cookie/, message)
       assert_match(/list the status with expect:302 if it is meant/, message)
       refute_match(/elsewhere|back=/, message)
     end

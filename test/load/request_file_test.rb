@@ -64,7 +64,7 @@ class RequestFileTest < TunerTest
     {
       "0 GET /" => /the weight 0 is out of bounds; .* 1 to 1000/,
       "-2 GET /" => /the weight -2 is out of bounds/,
-      "1.5 GET /" => /word 1 is not a method; a line is: \[weight\] METHOD/,
+      "1.5 GET /" => /word 1 is not a method; a line is: \[weight or setup\] METHOD/,
       "get /" => /"get" is not a method; .*GET POST PUT PATCH DELETE HEAD/,
       "3" => /the method is missing/,
       "GET" => /the path is missing; .* begins with \//,
@@ -72,7 +72,7 @@ class RequestFileTest < TunerTest
       "GET /a#b" => /word 2 is not a path/,
       "GET '/a b'" => /word 2 is not a path; .*percent-encoded/,
       "GET /café" => /is not a path; .*percent-encoded/,
-      "GET / HTTP/1.1" => /word 3 is not understood; .*header:Name=value, body:…, expect:… and has:…/,
+      "GET / HTTP/1.1" => /word 3 is not understood; .*header:Name=value, body:…, expect:…, has:… and pick:…/,
       "GET / has:" => /has: needs a text/,
       "GET / has:a has:b" => /has: is given 2 times/,
       "HEAD / has:a" => /response to HEAD has no body/,
@@ -95,6 +95,48 @@ class RequestFileTest < TunerTest
     ["GET / header:Authorization=Bearer s3cret", "s3cret /", "GET s3cret?token=s3cret", "12 GET / 'header:A B=s3cret'", "GET / expect:s3cret"]
       .each { |line| refute_includes complaint(line), "s3cret" }
     assert_match(/word 4 is not understood/, complaint("GET / header:Authorization=Bearer s3cret"))
+  end
+
+  def file(text, data: nil)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "requests.txt")
+      File.write(path, text)
+      Load::RequestFile.new(path, data:).tap(&:requests)
+    end
+  end
+
+  test "setup lines are told apart from the requests, and keep their order" do
+    found = file("GET /a\nsetup GET /login pick:token=meta:csrf-token\n  setup POST /login body:{{token}} expect:303\n2 GET /b?t={{token}}")
+    assert_equal [%w[/login /login], %w[/a /b?t={{token}}]], [found.set_up, found.requests].map { |requests| requests.map(&:path) }
+    assert_equal [Load::Pick.new(name: "token", source: "meta", key: "csrf-token")], found.set_up.first.picks
+  end
+
+  test "each source of a pick is understood, and its name may have anything in it" do
+    picks = %w[meta:csrf-token input:user[token] json:data.0.token header:X-CSRF-Token cookie:XSRF-TOKEN].each_with_index.map { |source, index| "pick:p#{index}=#{source}" }
+    assert_equal picks, file("setup GET /login #{picks.join(" ")}\nGET /").set_up.first.picks.map(&:to_s)
+  end
+
+  test "says what is wrong with setup lines and picks, and in which line" do
+    {
+      "setup GET /login" => /line 1: the file holds no request but set-up lines/,
+      "setup 3 GET /login\nGET /" => /line 1: word 2 is not a method|"3" is not a method/,
+      "GET /\nsetup" => /line 2: the method is missing/,
+      "GET / pick:token=meta:csrf-token" => /line 1: pick:token is picked by no setup line; let one pick it first/,
+      "setup GET /login pick:token=cooky:a\nGET /" => /line 1: word 4 is not a pick; write such as pick:token=meta:csrf-token.* meta: input: json: header: cookie:/,
+      "setup GET /login pick:token\nGET /" => /line 1: word 4 is not a pick/,
+      "setup GET /login 'pick:a b=meta:c'\nGET /" => /is not a pick/,
+      "setup HEAD /login pick:token=meta:csrf-token\nGET /" => /the response to HEAD has no body from which token could be picked/,
+      "setup POST /login body:{{token}}\nsetup GET /login pick:token=meta:a\nGET /" => /line 1: {{token}} needs a data file to take its value from; .*pick it in a setup line before/,
+      "setup GET /login pick:token=meta:a\nGET /{{other}}" => /line 2: {{other}} needs a data file/
+    }.each { |text, said| assert_match said, complaint(text), text }
+    assert_match(/line 1: pick:id has the name of a column of users\.csv/, complaint("setup GET / pick:id=meta:a\nGET /", data: DATA))
+    assert_match(/line 2: {{name}} is no column of users\.csv; its columns are id, token, and picked are csrf/, complaint("setup GET / pick:csrf=meta:a\nGET /{{name}}", data: DATA))
+    long = Load::DataFile.new(path: "users.csv", columns: ["id"], rows: [{"id" => "x" * 4_097}])
+    assert_match(/line 1: {{id}} would get a value of more than 4096 bytes/, complaint("setup GET /{{id}}\nGET /", data: long))
+  end
+
+  test "a header may hold what is picked, whatever its answer will be" do
+    assert_equal ["X-CSRF-Token"], file("setup GET / pick:csrf=meta:a\nPOST /a header:X-CSRF-Token={{csrf}}", data: DATA).requests.first.headers.keys
   end
 
   DATA = Load::DataFile.new(path: "users.csv", columns: %w[id token], rows: [{"id" => "1", "token" => "abc"}, {"id" => "2", "token" => "d\r\nX: y"}])

@@ -13,12 +13,16 @@ require "tmpdir"
 class OddServer
   LONG = "x" * 40_000
   BODY = "Welcome#{LONG}"
+  PAGE = %(<meta name=t content="a&amp;&#x2b;&#;b"><input value='#{"v" * 4_000}' name="t">)
+  JSON_BODY = '{"a": [{"b": "x"}, {"t": "\\u00e9\\ud83d\\ude00\\n"}], "c": 1e5}'
   ANSWERS = [
     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: #{BODY.bytesize}\r\n\r\n#{BODY}",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, world!!!\r\n0\r\nTrailer: x\r\n\r\n",
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 302 Found\r\nLocation: /login?back=#{"y" * 300}\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.0 200 OK\r\n\r\nuntil the end", "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
     "HTTP/1.1 200 OK\r\nX: #{LONG}\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless", "HTTP/1.1 2x0 OK\r\n\r\n", "HTTP/1.1 999 \r\n\r\n",
+    "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; path=/\r\nSet-Cookie: b=#{"y" * 9_000}\r\nset-cookie: c=;;=; max-age=0\r\nX-T: d\r\nContent-Length: #{PAGE.bytesize}\r\n\r\n#{PAGE}",
+    "HTTP/1.1 200 OK\r\nSet-Cookie: a=2; expires=Thu, 01-Jan-1970 00:00:00 GMT\r\nContent-Length: #{JSON_BODY.bytesize}\r\n\r\n#{JSON_BODY}",
     "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n", "SSH-2.0\r\n", ""
   ].map(&:freeze).freeze
 
@@ -62,7 +66,7 @@ class OddServer
   def mutated(answer, random)
     return answer if answer.empty? || random.rand < 0.5
     copy = answer.b
-    copy[random.rand([copy.size, 100].min)] = ["", random.rand(256).chr, "\r\n"].sample(random:)
+    copy[random.rand((random.rand < 0.5) ? copy.size : [copy.size, 100].min)] = ["", random.rand(256).chr, "\r\n"].sample(random:)
     copy
   end
 end
@@ -79,8 +83,15 @@ MIX = Load::Mix.new(requests: [Load::Request.new(path: "/{{id}}", weight: 3), Lo
   Load::Request.new(path: "/head", http_method: "HEAD"), Load::Request.new(path: "/post", http_method: "POST", body: "x" * 50_000)],
   data: Load::DataFile.new(path: "rows.csv", columns: ["id"], rows:))
 
-def options(url, arrivals, connections_count: 5, duration_s: 0.3, raw_path: nil)
-  plan = Load::NativePlan.new(mix: MIX, url_base: url, connections_count:, duration_s:, seed: SEED, arrivals:).to_h
+# Of clients that keep cookies and pick from whatever is answered.
+PICKS = %w[meta:t input:t json:a.1.t header:x-t cookie:a].map { |text| Load::Pick.new("t", *text.split(":", 2)) }
+SESSION_MIX = Load::Mix.new(data: MIX.data, set_up: [Load::Request.new(path: "/{{id}}", picks: PICKS.take(1))],
+  requests: PICKS.map { |pick| Load::Request.new(path: "/{{t}}/{{id}}", http_method: "POST", headers: {"X-T" => "{{t}}"}, body: "{{t}}{{id}}", picks: [pick]) })
+
+def options(url, arrivals, connections_count: 5, duration_s: 0.3, raw_path: nil, mix: MIX)
+  clients = Load::Clients.new(Load::Session.new(mix).clients(connections_count, SEED)) if mix.set_up.any?
+  plan = Load::NativePlan.new(mix:, url_base: url, connections_count:, duration_s:, seed: SEED, arrivals:, clients:)
+  plan = (yield(plan) if block_given?) || plan.to_h
   {**plan, settling_limit_ns: 300_000_000, drain_ns: 300_000_000, raw_path:, core: nil}
 end
 
@@ -89,6 +100,7 @@ urls = ["http://127.0.0.1:#{listeners.first.addr[1]}", "unix:#{File.join(folder,
 closed, open = Load::Arrivals.closed, Load::Arrivals.open(300)
 loads = [closed, Load::Arrivals.closed(think_ns: 2_000_000), open, Load::Arrivals.open(300, kind: "even", reuse: 1..3)]
   .flat_map { |arrivals| urls.map { |url| options(url, arrivals) } }
+loads.push(*[closed, open].map { |arrivals| options(urls.first, arrivals, mix: SESSION_MIX) }, options(urls.last, closed, connections_count: 40, mix: SESSION_MIX, &:set_up))
 loads << options(urls.first, open, connections_count: 1, raw_path: File.join(folder, "raw.csv"))
 refused = TCPServer.open("127.0.0.1", 0) { |server| "http://127.0.0.1:#{server.addr[1]}" }
 loads.push(options(refused, closed), options(refused, open))

@@ -170,6 +170,12 @@ module PumaTuner
           [:timeout, :seconds, "SECONDS", "limit for each query", {default: "60", limits: ..3_600}],
           [:header, :text, "HEADER", "header to send, such as \"X-Scope-OrgID: team\""]
         ],
+        "Routes" => [
+          [:routes, :flag, nil, "ask the app in --directory for its GET routes (Rails, Sinatra, Grape), with ids " \
+            "from its database; it is loaded in a process of its own, and asked with GET alone"],
+          [:limit, :count, "N", "values for a route's parameters, the newest", {default: "20", limits: 1..1_000}],
+          [:exclude, :list, "PATTERN,…", "paths to leave out, such as '/admin/*'"]
+        ],
         "Log" => [
           [:log_format, :text, "FORMAT", "format of the log: alb, combined or rails", {usual: "recognised by its " \
             "first lines"}],

@@ -20,6 +20,9 @@ module PumaTuner
       # @return [Boolean] whether its outcomes add up: what comes of several loads is what would have come of one
       def adds_up? = false
 
+      # @return [Boolean] whether it can send set-up lines, and keep what clients learn
+      def sets_up? = false
+
       # @return [String] name and version
       def name = raise(NotImplementedError)
 
@@ -32,22 +35,39 @@ module PumaTuner
       # @param seed [Integer] of the order of requests, and of arrivals
       # @param arrivals [Arrivals]
       # @param anywhere [Boolean] whether another machine may be meant
+      # @param clients [Clients, nil] that are set up for this server; nil: it begins with the mix's set-up lines
       # @return [Outcome]
       # @raise [UsageError] for anything but this machine, and for what the tool can't do
       # @raise [LoadToolFailed] when the tool is missing or gives no response
-      def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed, anywhere: false)
+      def run(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals: Arrivals.closed, anywhere: false,
+        clients: nil)
+        ensure_sense(mix, url_base, connections_count, anywhere)
+        raise UsageError, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
+        url_base = url_base.delete_suffix("/")
+        session = mix.set_up.any? ? {clients:} : {}
+        send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:, **session)
+          .with(url: url_base, seed:, think_ns: (arrivals.think_ns unless arrivals.open?))
+      end
+
+      # Lets each client send the mix's set-up lines.
+      #
+      # @return [Clients]
+      # @raise [InvalidMeasurement] when a response is not as it must be
+      def set_up(mix:, url_base:, connections_count:, seed:, anywhere: false)
+        ensure_sense(mix, url_base, connections_count, anywhere)
+        send_set_up(mix:, url_base: url_base.delete_suffix("/"), connections_count:, seed:)
+      end
+
+      private
+
+      def ensure_sense(mix, url_base, connections_count, anywhere)
         ensure_address(url_base, anywhere)
         unless connections_count.positive?
           raise UsageError, "a load needs at least one connection, got #{connections_count}"
         end
-        raise UsageError, "a load needs some time, got #{duration_s} s" unless duration_s.positive?
         raise LoadToolFailed, why_not if why_not
-        url_base = url_base.delete_suffix("/")
-        send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
-          .with(url: url_base, seed:, think_ns: (arrivals.think_ns unless arrivals.open?))
+        raise UsageError, "#{name} can't send set-up lines. Our own can do it." if mix.set_up.any? && !sets_up?
       end
-
-      private
 
       def ensure_address(url_base, anywhere)
         return if url_base.start_with?("unix:")

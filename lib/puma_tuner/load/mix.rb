@@ -5,14 +5,16 @@ module PumaTuner
     # Several requests, each sent as often as its weight says. Frozen.
     #
     # data: DataFile whose values stand for {{names}} in requests, or nil
-    Mix = Data.define(:requests, :data) do
+    # set_up: Requests that each client sends once, in this order, before all others; none, and clients keep nothing
+    Mix = Data.define(:requests, :data, :set_up) do
       # @param path [String] of a request file: docs/reference/requests.md
       # @param data_path [String, nil] of a data file, where requests have {{names}}
       # @return [Mix]
       # @raise [InvalidRequestFile] naming the line
       def self.read(path, data_path: nil)
         data = data_path && DataFile.read(data_path)
-        new(requests: RequestFile.new(path, data:).requests, data:)
+        file = RequestFile.new(path, data:)
+        new(requests: file.requests, set_up: file.set_up, data:)
       end
 
       # @param paths [Array<String>] fetched with GET, all equally often
@@ -28,7 +30,9 @@ module PumaTuner
         new(requests: paths.map { |path| Request.new(path:) })
       end
 
-      def initialize(requests:, data: nil) = super(requests: requests.dup.freeze, data:)
+      def initialize(requests:, data: nil, set_up: [])
+        super(requests: requests.dup.freeze, data:, set_up: set_up.dup.freeze)
+      end
 
       # Blocks that each hold the exact mix, shuffled apart: a short run has the right proportions too, and no request
       # keeps meeting the same neighbours.
@@ -52,8 +56,12 @@ module PumaTuner
       def filled(request, seed)
         return [request].lazy unless data && request.templated?
         template = Template.new(request)
-        data.rows.shuffle(random: Random.new(seed)).lazy.map { |row| template.filled(row) }
+        rows(seed).lazy.map { |row| template.filled(row) }
       end
+
+      # @param seed [Integer]
+      # @return [Array<Hash{String => String}>] of the data file, in the order in which they are taken
+      def rows(seed) = data.rows.shuffle(random: Random.new(seed))
 
       # @param status [Integer] of a response to an unknown request of this mix
       # @return [Boolean] whether any request of the mix expects it

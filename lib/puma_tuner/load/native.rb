@@ -34,7 +34,7 @@ module PumaTuner
           raise LoadError, why_not if why_not
           allow_open_files
           return if stopped
-          output.write("\n", JSON.generate(Loop.run(options)))
+          output.write("\n", JSON.generate(told(Loop.run(options))))
         end
 
         # @return [String, nil] why the loop is not there
@@ -47,6 +47,14 @@ module PumaTuner
         def open_files_max = Process.getrlimit(:NOFILE).last
 
         private
+
+        # Cookies and values are bytes, and JSON holds text.
+        def told(figures)
+          return figures unless figures[:clients]
+          {**figures, clients: figures[:clients].map do |cookies, values|
+            [[cookies].pack("m0"), values.map { |value| [value].pack("m0") }]
+          end}
+        end
 
         def allow_open_files = Process.setrlimit(:NOFILE, open_files_max, open_files_max)
 
@@ -82,17 +90,28 @@ module PumaTuner
 
       def adds_up? = true
 
+      def sets_up? = true
+
       private
 
-      def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:)
+      def send_load(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:, clients: nil)
         ensure_open_files(connections_count)
-        plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:).to_h
+        clients ||= send_set_up(mix:, url_base:, connections_count:, seed:) if mix.set_up.any?
+        plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:, clients:).to_h
         settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) +
           arrivals.think_ns.fdiv(Units::NS_PER_S)
         figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns,
           raw_path: @raw_path, core: @core}, settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
-        doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects
+        clients&.keep(figures[:clients])
+        doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects.ensure_picked
         NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
+      end
+
+      def send_set_up(mix:, url_base:, connections_count:, seed:)
+        ensure_open_files(connections_count)
+        SetUp.new(mix:, url_base:, connections_count:, seed:).call do |plan, limit_s|
+          figures({**plan, settling_limit_ns: 0, drain_ns: 0, raw_path: nil, core: @core}, limit_s + ENDING_LIMIT_S)
+        end
       end
 
       # Files are needed beside the connections, too: standard streams, epoll, timer, the raw file, Ruby's own.

@@ -9,11 +9,15 @@ module PumaTuner
       ALIKE_BYTES_MAX = 512
       ALIKE_PATHS_MIN = 3
 
+      # JAR_BYTES_MAX of ext/puma_tuner_load/client.h.
+      COOKIES_KIB_MAX = 16
+
       # @param figures [Hash{Symbol => Object}] as ext/puma_tuner_load/bindings.c writes them
       # @param mix [Mix]
       # @param url_base [String]
       def initialize(figures, mix:, url_base:)
         @figures = figures
+        @set_up = mix.set_up.any?
         @requests = mix.requests.zip(figures[:requests])
         @url_base = url_base
       end
@@ -27,10 +31,28 @@ module PumaTuner
           "or list the status with expect:#{redirect_statuses.first} if it is meant (docs/reference/requests.md)."
       end
 
+      # @return [self]
+      # @raise [InvalidMeasurement] when a response had not what must be picked from it: requests after it were not those that
+      #   are meant
+      def ensure_picked
+        request, figures = @requests.find { |_, one| one[:unpicked_count].positive? }
+        return self unless request
+        raise InvalidMeasurement, "#{figures[:unpicked_count]} of #{figures[:answered_count]} responses to " \
+          "#{request.http_method} #{place(request.path)} have nothing for #{request.picks[figures[:unpicked]]}. " \
+          "Ask for it by hand, as somebody who is set up as the request file says (docs/reference/requests.md)."
+      end
+
       # @return [Array<String>]
-      def remarks = [alike, (redirected_in_part unless @figures[:redirected])].compact
+      def remarks = [alike, (redirected_in_part unless @figures[:redirected]), dropped_cookies].compact
 
       private
+
+      def dropped_cookies
+        count = @figures[:dropped_cookies_count]
+        return unless count.positive?
+        "#{count} cookies were not kept, as a connection's take #{COOKIES_KIB_MAX} KiB at most: " \
+          "what the app keeps in them may be missing"
+      end
 
       def redirected
         @redirected ||= @requests.select do |request, figures|
@@ -65,7 +87,10 @@ module PumaTuner
         if redirected.all? { |_, figures| figures[:location].to_s.start_with?("https:") }
           return "To an app that wants TLS, send header:X-Forwarded-Proto=https in a request file"
         end
-        "Behind a login, send a session cookie (header:Cookie=… in a request file)"
+        if @set_up
+          return "Is the sign-in of the set-up lines right? A page behind it with has:TEXT, as their last, tells"
+        end
+        "Behind a login, sign in with setup lines, or send a session cookie (header:Cookie=…), in a request file"
       end
 
       def redirected_in_part

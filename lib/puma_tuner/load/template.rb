@@ -18,6 +18,9 @@ module PumaTuner
           end
         end
 
+        # @return [Array<String>] every second one is a name
+        attr_reader :parts
+
         # @return [Array<String>]
         def names = @parts.select.with_index { |_, index| index.odd? }
 

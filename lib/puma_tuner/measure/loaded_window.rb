@@ -62,19 +62,20 @@ module PumaTuner
         Host::ServerProcess.run(@command, topology: @topology, measure: true, locks: @locks, meter: true,
           boot_limit_s: @boot_limit_s) do |server|
           told&.call("the app serves, #{Units.duration(server.boot_ns)} after its start", @times.expected_s)
-          warmup = warm_up(server)
+          traffic = @traffic.set_up(server.url)
+          warmup = warm_up(server, traffic)
           duration_s = duration_s(warmup)
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
           collector = Collector.new(server, command: @command.to_s)
           collector.begin_window
-          outcome = @traffic.send_to(server.url, duration_s:).ensure_expected_responses
+          outcome = traffic.send_to(server.url, duration_s:).ensure_expected_responses
           collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
         end
       end
 
       private
 
-      def warm_up(server)
+      def warm_up(server, traffic)
         meter = Host::SignalQuery.new(server.directory)
         window_s = @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT)
         Load::WarmupRun.new(window_s:, limit_s: @times.warmup_limit_s) { |window_s, first|
@@ -82,9 +83,9 @@ module PumaTuner
           # Wrong responses are found at once, or by the load that counts. In
           # between, a slow app may have no response in so short a window.
           outcome = if first
-            Load::FirstResponse.of(@traffic, server.url, duration_s: window_s).ensure_expected_responses
+            Load::FirstResponse.of(traffic, server.url, duration_s: window_s).ensure_expected_responses
           else
-            @traffic.send_to(server.url, duration_s: window_s)
+            traffic.send_to(server.url, duration_s: window_s)
           end
           Load::WarmupRun::Window.between(before, Host::Readings.take(server, meter), outcome.requests_count)
         }.call

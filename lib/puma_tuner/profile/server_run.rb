@@ -58,6 +58,7 @@ module PumaTuner
         Host::ServerProcess.run(command, topology: @topology, **bind, meter: true, boot_limit_s: @boot_limit_s,
           echo: @echo) do |server|
           @signal_query = Host::SignalQuery.new(server.directory)
+          @traffic &&= @traffic.set_up(server.url)
           warm_up(server) if @traffic && @warmup_s.positive?
           @gems = Host::WhatRan.gems(server, @signal_query)
           windows.each { |duration_s| look(server, duration_s) }

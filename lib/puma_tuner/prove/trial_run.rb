@@ -26,8 +26,9 @@ module PumaTuner
         @meter = Host::SignalQuery.new(server.directory)
       end
 
-      # Sends load until the process is steady.
+      # Sets clients up, and sends load until the process is steady.
       def warm_up
+        @traffic = @traffic.set_up(@server.url)
         @curve = MemoryCurve.new(@server)
         @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s,
           &method(:window)).call

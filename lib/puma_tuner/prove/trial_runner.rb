@@ -86,22 +86,30 @@ module PumaTuner
       def look(variant)
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
-          outcome = Load::FirstResponse.of(@traffic, server.url, duration_s: window_s)
+          traffic = set_up(server)
+          outcome = Load::FirstResponse.of(traffic, server.url, duration_s: window_s)
           unless outcome.complaint
-            time_responses(server, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
+            time_responses(server, traffic, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
           end
-          @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S)].max
           [Host::WhatRan.of(server, Host::SignalQuery.new(server.directory), ready.facts), outcome]
         end
       end
 
       private
 
+      # The time that its clients' first requests take is told as part of the boot.
+      def set_up(server)
+        began_s = Clock.now_s
+        @traffic.set_up(server.url).tap do
+          @boot_s = [@boot_s, server.boot_ns.fdiv(Units::NS_PER_S) + Clock.now_s - began_s].max
+        end
+      end
+
       # The time that a load takes besides its duration goes to the first responses, the last ones, and starting the
       # generator.
-      def time_responses(server, window_s, cold)
+      def time_responses(server, traffic, window_s, cold)
         began_s = Clock.now_s
-        outcome = @traffic.send_to(server.url, duration_s: window_s)
+        outcome = traffic.send_to(server.url, duration_s: window_s)
         @load_s = [@load_s, Clock.now_s - began_s - window_s].max
         @slowest_ns = [@slowest_ns, outcome.mean_ns || cold.mean_ns].compact.max
         least_s = DURATION_IN_LATENCIES * @slowest_ns.fdiv(Units::NS_PER_S)

@@ -2,19 +2,47 @@
 
 module PumaTuner
   module CLI
-    # Makes a request file of a server's log.
+    # Makes a request file of a server's log, or of an app's routes.
     class Commands::Requests < Command
       # More instants than this are more than a replay takes.
       ARRIVALS_MAX = Loads::REPLAYED_MAX
 
-      desc "Make a file of requests, as --requests takes it, out of a server's log"
-      options :from, :log_format, :methods, :assets, :top, :keep_values, :instants, :seed,
+      desc "Make a file of requests, as --requests takes it, out of a server's log or an app's routes"
+      options :from, :log_format, :methods, :assets, :top, :keep_values, :instants, :seed, :routes, :limit, :exclude,
+        :directory, :boot_limit,
         output: {about: "file for the requests", usual: "requests.txt in tmp/puma_tuner; the data file goes beside it"}
       renamed arrivals: :instants, format: :log_format
-      example ["--from /var/log/nginx/access.log", "--from production.log --keep-values --instants instants.txt"]
+      example ["--from /var/log/nginx/access.log", "--from production.log --keep-values --instants instants.txt",
+        "--routes                                   # in a Rails app's folder",
+        "--routes --directory shop --exclude '/admin/*' --output requests.txt"]
 
-      def call(from:, output:, instants:, top:, keep_values:, **options)
-        raise UsageError, "which log? Name it with --from" unless from
+      def call(from:, routes:, **options)
+        if from && routes
+          raise UsageError, "a log or the routes? --from and --routes are each a source of its own; leave one out"
+        end
+        return of_routes(**options.slice(:output, :limit, :exclude, :directory, :boot_limit)) if routes
+        unless from
+          raise UsageError, "which requests? Name a server's log with --from, or take an app's routes with --routes"
+        end
+        of_log(from:, **options.except(:limit, :exclude, :directory, :boot_limit))
+      end
+
+      private
+
+      def of_routes(output:, limit:, exclude:, directory:, boot_limit:)
+        directory ||= "."
+        output = Results.path(output, "requests.txt", err:, directory:)
+        Output.check_writable(output)
+        asking = AppRoutes::Asking.new(directory:, limit:, excluded: exclude.to_a, boot_limit_s: boot_limit)
+        answer = progress.stage("routes", nil) { |stage| asking.call { |done, total| stage.done(done, total) } }
+        writer = AppRoutes::RequestWriter.new(answer, source: File.basename(File.expand_path(directory)))
+        Output.write_file(output, writer.requests)
+        data = "#{output.delete_suffix(".txt")}.csv" if writer.columns.any?
+        Output.write_file(data, writer.data) if data
+        out.puts(RoutesText.new(answer, writer, output:, data:).to_s)
+      end
+
+      def of_log(from:, output:, instants:, top:, keep_values:, **options)
         output = Results.path(output, "requests.txt", err:)
         Output.check_writable(output, instants)
         reader, summary = summary_of(from, **options)
@@ -25,8 +53,6 @@ module PumaTuner
         Output.write_file(instants, writer.arrivals(ARRIVALS_MAX)) if instants
         tell(reader, summary, writer, output, data, instants)
       end
-
-      private
 
       def summary_of(from, seed:, methods:, log_format:, assets:)
         http_methods = methods.map(&:upcase)
