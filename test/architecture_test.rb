@@ -40,7 +40,7 @@ class ArchitectureTest < TunerTest
     # Which know blocks, and no stage that these tell of; and no section knows who prints it
     "report/writers" => %w[ground report],
     "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff fleet access_log
-      app_routes      tuner report],
+      app_routes tuner report],
     "labs/harness" => %w[ground probe stats host prove report report/writers cli]
   }.freeze
 

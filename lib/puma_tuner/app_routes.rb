@@ -15,7 +15,7 @@ module PumaTuner
     #
     # template: "/articles/{{id}}"; names: of its parameters; rows: lists of values for these, each asked for and
     #   answered; [[]] of a route without parameters
-    # status: of the last answer, nil for none; location: path that it leads to, nil for nowhere
+    # status: of the last response, nil for none; location: path that it leads to, nil for nowhere
     # cause: why it is left out, a Symbol, nil when it is not; detail: of the cause
     Route = Data.define(:template, :names, :rows, :status, :location, :cause, :detail)
 

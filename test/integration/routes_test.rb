@@ -98,6 +98,6 @@ class RoutesTest < TunerTest
     of_rackup("require 'roda'\nclass Tree < Roda\n  route { |r| r.root { 'hello' } }\nend\nrun Tree.freeze.app\n") do |result, _|
       assert_mistake(/no routes can be listed of .*: Rails, Sinatra and Grape keep a list of theirs; Roda's are code that runs, and Hanami's router keeps none\. From a server's log, --from/, result)
     end
-    of_rackup("raise 'no database'") { |result, _| assert_failed(/could not be loaded and asked for its routes\. Mend what its output says.*no database/m, result) }
+    of_rackup("raise 'no database'") { |result, _| assert_failed(/could not be loaded and asked for its routes\. Fix what its output says.*no database/m, result) }
   end
 end

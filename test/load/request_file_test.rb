@@ -135,7 +135,7 @@ class RequestFileTest < TunerTest
     assert_match(/line 1: {{id}} would get a value of more than 4096 bytes/, complaint("setup GET /{{id}}\nGET /", data: long))
   end
 
-  test "a header may hold what is picked, whatever its answer will be" do
+  test "a header may hold what is picked, whatever that will be" do
     assert_equal ["X-CSRF-Token"], file("setup GET / pick:csrf=meta:a\nPOST /a header:X-CSRF-Token={{csrf}}", data: DATA).requests.first.headers.keys
   end
 

@@ -148,13 +148,13 @@ class SetUpTest < TunerTest
   end
 
   test "a server that is not there, or hangs up, is no measurement" do
-    assert_match(/the set-up lines failed.*closed before the answer was complete/, failure("setup GET /a\nGET /page") { raise Errno::EPIPE })
+    assert_match(/the set-up lines failed.*closed before the response was complete/, failure("setup GET /a\nGET /page") { raise Errno::EPIPE })
     url = TCPServer.open("127.0.0.1", 0) { |server| "http://127.0.0.1:#{server.addr[1]}" }
     error = assert_raises(PumaTuner::InvalidMeasurement) { send_to(url, "setup GET /a\nGET /page") }
     assert_match(/Connection refused\. Does the server run/, error.message)
   end
 
-  test "a token that each answer gives anew is sent with the next request" do
+  test "a token that each response gives anew is sent with the next request" do
     lock, current, wrong_count = Mutex.new, "first", 0
     serve = lambda do |request|
       lock.synchronize do
@@ -169,7 +169,7 @@ class SetUpTest < TunerTest
     assert_equal [0, (0...(seen.size - 1)).map(&:to_s)], [wrong_count, seen.drop(1).map { |request| request.headers["X-Token"] }]
   end
 
-  test "an answer under load that lacks what is picked makes the load void" do
+  test "a response under load that lacks what is picked makes the load void" do
     said = failure("setup GET /first pick:next=header:x-next\nGET /step?{{next}} pick:next=header:x-next") { |request| (request.path == "/first") ? Reply.new(200, {"X-Next" => "1"}, "") : 200 }
     assert_match(/\d+ of \d+ responses to GET \/step have nothing for pick:next=header:x-next/, said)
   end

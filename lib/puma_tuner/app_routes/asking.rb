@@ -88,7 +88,7 @@ module PumaTuner
       def answer(facts)
         last = facts.last
         unless last && last[:type] == "end"
-          fail_for("could not be loaded and asked for its routes", "Mend what its output says, then run this again.")
+          fail_for("could not be loaded and asked for its routes", "Fix what its output says, then run this again.")
         end
         Answer.new(**facts.first.slice(:framework, :environment), tls: last[:tls],
           routes: facts[1..-2].map { |fact| route(**fact.except(:type)) },

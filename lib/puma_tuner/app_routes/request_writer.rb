@@ -46,9 +46,9 @@ module PumaTuner
       # @return [String]
       def requests
         [
-          "# From the GET routes of #{@source} (#{@answer.framework}, #{@answer.environment}). Each was asked for once " \
+          "# From the GET routes of #{@source} (#{@answer.framework}, #{@answer.environment}). Each was asked for " \
           "and answered with 2xx or 3xx.",
-          "# All weigh the same, as no list of routes tells how often each is asked for: write what you know before GET.",
+          "# All weigh the same, as a list of routes does not tell how often each is asked for: correct that.",
           *("# {{names}} are columns of the data file: #{columns.join(", ")}" if columns.any?),
           *@lines, *(behind_comment if behind.any?)
         ].join("\n") << "\n"

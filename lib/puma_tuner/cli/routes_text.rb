@@ -9,7 +9,7 @@ module PumaTuner
         pattern: "what its pattern matches is not known", mounted: "an app that is mounted there (%s)",
         no_value: "no value for %s in the database, or in a link of a page", status: "answered with status %s",
         raised: "it failed (%s)", writes: "it writes to the database, which is not let through",
-        slow: "no answer within %s s"
+        slow: "no response within %s s"
       }.freeze
 
       # So many are named of each cause.

@@ -32,8 +32,8 @@ module PumaTuner
       end
 
       # @return [self]
-      # @raise [InvalidMeasurement] when a response had not what must be picked from it: requests after it were not those that
-      #   are meant
+      # @raise [InvalidMeasurement] when a response had not what must be picked from it: the requests after it were not
+      #   those that are meant
       def ensure_picked
         request, figures = @requests.find { |_, one| one[:unpicked_count].positive? }
         return self unless request

@@ -15,7 +15,7 @@ module PumaTuner
       HOST = "127.0.0.1"
       TYPED = ["email", "text", "tel", "password", ""].freeze
 
-      # status: nil where there was no answer; location: path that it leads to; cause, detail: of one that is not good
+      # status: nil where there was no response; location: path that it leads to; cause, detail: of one that is not good
       Answer = Struct.new(:path, :status, :location, :body, :cause, :detail) do
         def good? = status.to_i.between?(200, 399)
       end
@@ -70,14 +70,16 @@ module PumaTuner
         Answer.new(path, status, location, body, *(["status", status] if status >= 400))
       rescue Timeout::Error
         Answer.new(path, nil, nil, nil, "slow", LIMIT_S)
-      rescue Exception => error # rubocop:disable Lint/RescueException -- whatever an app raises is its answer
+      rescue Exception => error # rubocop:disable Lint/RescueException -- whatever an app raises is told
         raise if [Interrupt, SignalException, NoMemoryError, SystemExit].any? { |kind| error.is_a?(kind) }
         failed(path, error)
       end
 
       # What Rails would have made of it.
       def failed(path, error)
-        return Answer.new(path, nil, nil, nil, "writes", nil) if [error, error.cause].any? { |one| refused_writing?(one) }
+        if [error, error.cause].any? { |one| refused_writing?(one) }
+          return Answer.new(path, nil, nil, nil, "writes", nil)
+        end
         wrapper = defined?(::ActionDispatch::ExceptionWrapper) && ::ActionDispatch::ExceptionWrapper
         status = wrapper ? wrapper.status_code_for_exception(error.class.name) : 500
         Answer.new(path, status, nil, nil, "raised", "#{status}, #{error.class}")

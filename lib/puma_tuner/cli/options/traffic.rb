@@ -10,22 +10,30 @@ module PumaTuner
         # An open loop needs as many connections as there are requests under way when the server is slow.
         CONNECTIONS_CLOSED = 20
         CONNECTIONS_OPEN = 1_000
+        # Fewer where each of them has to sign in first.
+        CONNECTIONS_OPEN_SET_UP = 100
 
         KINDS = %w[poisson even].freeze
 
         # These words describe how commands that send requests settle `connections`.
-        USUAL_CONNECTIONS = {usual: "#{CONNECTIONS_CLOSED}; with --rate #{CONNECTIONS_OPEN}"}.freeze
+        USUAL_CONNECTIONS = {usual: "#{CONNECTIONS_CLOSED}; with --rate #{CONNECTIONS_OPEN}, or " \
+          "#{CONNECTIONS_OPEN_SET_UP} where --requests has setup lines"}.freeze
 
         # @param generator [Load::Generator]
         # @return [Load::Traffic]
         def traffic(generator: Load::Native.new)
           raise UsageError, "--data needs a file of requests to fill in; name one with --requests" if data && !requests
           mix = requests ? Load::Mix.read(requests, data_path: data) : Load::Mix.of_paths(path)
-          connections_count = connections || (rate ? CONNECTIONS_OPEN : CONNECTIONS_CLOSED)
-          Load::Traffic.new(mix:, generator:, arrivals: loop_of_requests, connections_count:, seed:).ensure_generator
+          Load::Traffic.new(mix:, generator:, arrivals: loop_of_requests,
+            connections_count: connections || usual_connections(mix), seed:).ensure_generator
         end
 
         private
+
+        def usual_connections(mix)
+          return CONNECTIONS_CLOSED unless rate
+          mix.set_up.any? ? CONNECTIONS_OPEN_SET_UP : CONNECTIONS_OPEN
+        end
 
         def loop_of_requests
           unless [nil, *KINDS].include?(arrivals)
