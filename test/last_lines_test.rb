@@ -47,11 +47,11 @@ class LastLinesTest < TunerTest
     assert_includes 1.0..10.0, lines.join[/CPU, with all that was started: ([\d.]+) s\./, 1].to_f
     _, slowest, failed = lines.join("\n").split(/^(?=Slowest:|Failed:)/)
     assert_equal 20, slowest.scan(/ s  \w+#test_/).size
-    assert_match(/\A {4}0\.\d s  SomeTest#test_that_is_slow\z/, slowest.lines(chomp: true)[2])
+    assert_match(/\A {4}0\.\d s  SomeTest#test_a_slow_test\z/, slowest.lines(chomp: true)[2])
     failed = failed.lines(chomp: true)[1..-3]
     assert_equal [
-      ["  SomeTest#test_that_breaks at some_test.rb:14", "    IndexError: index 2 outside of array bounds: -1...1"],
-      ["  SomeTest#test_that_fails at some_test.rb:11", "    1", "    2", "    3", "    4", "    5"]
+      ["  SomeTest#test_a_failing_test at some_test.rb:11", "    1", "    2", "    3", "    4", "    5"],
+      ["  SomeTest#test_a_test_with_an_error at some_test.rb:14", "    IndexError: index 2 outside of array bounds: -1...1"]
     ], failed.slice_before(/\A  \S/).sort
   end
 

@@ -6,9 +6,9 @@ module PumaTuner
   # The load has four questions. What to send: request_file makes requests, a mix is several of them with weights, whose
   # {{names}} a template fills in from a data_file; messages are its bytes. What each client has for itself is a
   # session: values and cookies, from lines that set_up sends once. Arrivals say when, traffic adds how to send it;
-  # first_response sends it to an app that is cold, warmup_run until that is warm. Who sends: a generator; ours is native
-  # (native_plan, native_outcome, native_doubts). Whether it tells the truth: self_test, of a stall_server. What came of
-  # it: an outcome.
+  # first_response sends it to an app that is cold, warmup_run until that is warm. The generator that sends it is ours
+  # (native, native_plan, native_outcome, native_doubts). Whether it tells the truth: self_test, of a stall_server.
+  # What came of it: an outcome.
   module Load
     autoload :Arrivals, "puma_tuner/load/arrivals"
     autoload :Clients, "puma_tuner/load/set_up"

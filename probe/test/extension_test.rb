@@ -42,7 +42,7 @@ class ExtensionTest < TunerTest
   test "it is compiled once, kept, and works" do
     out, err = start
     assert_equal "true", out
-    assert_includes err, "compiled for Ruby #{RUBY_VERSION}"
+    assert_includes err, "compiling its extension for Ruby #{RUBY_VERSION}, once"
     before = compiled.map { |path| File.stat(path).ino }
     assert_equal 1, before.size
     out, err = start("puts PumaTuner::Probe::GvlClock.start, $LOADED_FEATURES.grep(/puma_tuner_probe\\.so/)")
@@ -61,7 +61,7 @@ class ExtensionTest < TunerTest
   test "where it can't be compiled the reason is told, and it is tried once in a run" do
     out, err = start(PATH: "/nowhere")
     assert_match(/could not be compiled: .*is there a C compiler/, out)
-    assert_match(/compiled for Ruby/, err)
+    assert_match(/compiling its extension for Ruby/, err)
     assert_empty start(PATH: "/nowhere").last
     assert_empty compiled
   end

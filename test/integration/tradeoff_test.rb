@@ -34,7 +34,7 @@ class TradeoffIntegrationTest < TunerTest
        ["--workers", "2"] => /write --for-workers/, ["--for-workers", "many"] => /--for-workers many: write a whole number/, ["--memory", "x"] => /--memory x: write a size with its unit/}.each do |words, pattern|
         assert_mistake(pattern, puma_tuner("tradeoff", "yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
       end
-      assert_mistake(/magic is none of yjit, malloc, gc/, puma_tuner("tradeoff", "yjit,magic", folder: app.folder))
+      assert_mistake(/unknown subject magic; choose from yjit, malloc, gc/, puma_tuner("tradeoff", "yjit,magic", folder: app.folder))
       File.unlink(File.join(app.folder, "config.ru"))
       assert_mistake(/no app given/, puma_tuner("gc", folder: app.folder))
     end
