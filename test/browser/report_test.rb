@@ -154,7 +154,7 @@ class ReportInBrowserTest < TunerTest
     assert_equal [24, 24], facts["lines"]
     assert_in_delta 1, facts["bars"].first, 0.02
     assert_in_delta 4_640 / 5_300.0, facts["bars"].last, 0.02
-    assert_equal [[true, "Part by part"], [false, "14 facts that are the same in all"]], facts["folded"]
+    assert_equal [[true, "Part by part"], [false, "14 facts that are the same in all variants"]], facts["folded"]
   end
 
   test "proofs of blocks and of many variants open, too" do

@@ -87,7 +87,8 @@ class PerRequestTest < TunerTest
       assert_equal runner.outcomes.fetch("it").counted_count, trial.requests_count
       assert_in_delta WORK_MS * 1_000_000, trial.values.fetch("cpu_per_request"), tolerance_ns(trial.requests_count)
       assert_in_delta OBJECTS_COUNT, trial.values.fetch("allocations_per_request"), OBJECTS_COUNT * 0.02
-      trial.warmup.cpu_per_request_ns.each { |ns| assert_in_delta WORK_MS * 1_000_000, ns, WORK_MS * 1_000_000 * 0.2 }
+      # The first window has the first requests in it, which are dearer.
+      trial.warmup.cpu_per_request_ns.drop(1).each { |ns| assert_in_delta WORK_MS * 1_000_000, ns, WORK_MS * 1_000_000 * 0.2 }
     end
   end
 end

@@ -126,7 +126,7 @@ class ProfileIntegrationTest < TunerTest
     skip_unless_installed("vernier")
     costs = profile("config.ru", "--with", "vernier", "--path", "/fall", "--duration", "20", "--warmup", "0.3", "--connections", "2", "--topology", "1x2", code: 3)
     assert_match(/ended while vernier looked at it/, @result.err)
-    assert_match(/kept in p\.json/, @result.err)
+    assert_match(/until then is in p\.json/, @result.err)
     assert_operator costs.work_count, :>, 0
   end
 

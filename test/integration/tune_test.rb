@@ -39,23 +39,10 @@ class TuneTest < TunerTest
       ["Threads:", "Predicted: workers x threads", "Recommended", "In short: Predicted:", "report.html"].each { |text| assert_includes before, text }
       assert_match(/6 rounds of 2 variants \(about \d+ s left\)/, after)
       assert_includes result.out, "Proof: measured against today"
-      assert_equal [true, 6, nil], [tuning(app).verdict.complete, tuning(app).verdict.rounds_count, tuning(app).unproven]
+      assert_equal [true, nil], [tuning(app).verdict.complete, tuning(app).unproven]
+      # A round that others disturbed runs again, at most two of six.
+      assert_includes 6..8, tuning(app).verdict.rounds_count
       refute_match(/\A(Predicted: |$)/, title(app))
-      assert_empty processes_in(app.folder)
-    end
-  end
-
-  # A request of /sleep takes 10 ms, of which next to nothing is CPU.
-  test "with a goal and a rate the cheapest setting that meets it is recommended, and proven at that rate" do
-    ServedApp.open do |app|
-      result = tune(app, "--rounds", "6", "--slo", "90% < 500ms", "--at", "60/s", "--trial-duration", "1", "--memory", "4GiB", "--db-connections", "50")
-      assert_equal 0, result.code, result.err
-      assert_match(%r{What the goal takes\n +goal +90% < 500 ms, with 60\.0/s}, PumaTuner::Report.render(tuning(app), format: :text, verbose: true))
-      assert_equal [60.0, 1], [tuning(app).advice_list.sizing.arrivals.rate_per_s, tuning(app).advice_list.sizing.machines_count]
-      verdict = tuning(app).verdict
-      assert_equal [true], verdict.expectations.map(&:shown), verdict.expectations.inspect
-      assert_equal "p90", verdict.primary
-      assert_match(/60/, verdict.load.arrivals)
       assert_empty processes_in(app.folder)
     end
   end
