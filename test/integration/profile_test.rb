@@ -182,9 +182,9 @@ class ProfileIntegrationTest < TunerTest
     ServedApp.open(rackup: APP) do |app|
       {
         ["config.ru", "--with", "magic"] => /unknown profiler "magic"; choose one of vernier/,
-        ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; there is: cpu/,
+        ["config.ru", "--mode", "dreams"] => /has no mode "dreams"; choose one of cpu/,
         ["config.ru", "--outliers", "--with", "stackprof"] => /--outliers needs a profiler that says when/,
-        ["--read", "nowhere.json"] => /there is no nowhere\.json/,
+        ["--read", "nowhere.json"] => /nowhere\.json: there is no such file/,
         ["--block", "nowhere.rb"] => /there is no nowhere\.rb/,
         ["config.ru", "--request", "/", "--outliers"] => /can't be combined/,
         ["--url", "http://127.0.0.1:1/"] => /needs the --token/,

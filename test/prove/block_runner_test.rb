@@ -128,7 +128,7 @@ class BlockRunnerTest < TunerTest
   test "several blocks and none chosen, or one that is not there, is a mistake" do
     text = 'block("one") { 1 }; block("two") { 2 }'
     assert_match(/several blocks, and none was chosen; the file declares "one", "two"/, mistake { trial(text) })
-    assert_match(/no block "three"; there is "one", "two"/, mistake { trial(text, variant(block: "three")) })
+    assert_match(/no block "three"; the file declares "one", "two"/, mistake { trial(text, variant(block: "three")) })
   end
 
   test "a block may print" do

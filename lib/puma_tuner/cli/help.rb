@@ -33,6 +33,7 @@ module PumaTuner
           fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
           lab        published claims, repeated (in a checkout)  puma_tuner lab list
           completion tab completion for your shell               puma_tuner completion bash
+          version    this program's version                     puma_tuner version
 
         Results go to tmp/puma_tuner in the app's folder, unless you give another place.
         `puma_tuner COMMAND --help` lists a command's options.
