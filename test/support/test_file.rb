@@ -6,7 +6,7 @@ TestFile = Data.define(:path) do
   # @return [Array<TestFile>] those that a run of them begins with first: what is slow is not left for the end, when other processes have nothing to do
   def self.all(kind = nil)
     files = Dir[File.join(TestFile::PROJECT, "{test,probe/test}/**/*_test.rb")].map { |path| new(path) }
-    files.select { |file| kind.nil? || file.kind == kind }.sort_by { |file| [-TestFile::KINDS.index(file.kind), -file.tests_count, file.path] }
+    files.select { |file| kind.nil? || file.kind == kind }.sort_by { |file| [-TestFile::KINDS.index(file.kind), -file.longest_s, file.path] }
   end
 
   # @return [String] what its folder says, a line of it (`kind :integration`), or what it requires
@@ -16,6 +16,9 @@ TestFile = Data.define(:path) do
 
   # @return [Boolean] whether it wants the machine for itself: `timed!`
   def timed? = text.match?(/^  timed!$/)
+
+  # @return [Integer] seconds that its tests could take together, by their limits
+  def longest_s = tests_count * (text[/^  time_limit (\d+)$/, 1] || 120).to_i
 
   def tests_count = text.scan(/^ +test[ (]["']/).size
 

@@ -45,7 +45,10 @@ class TestProcess
     end
   end
 
-  attr_reader :pipe
+  attr_reader :pipe, :file
+
+  # @return [Float, nil] seconds of CPU that it took with all that it started and waited for; nil while it runs
+  attr_reader :cpu_s
 
   # @param file [TestFile]
   # @param arguments [Array<String>] for Minitest
@@ -66,7 +69,7 @@ class TestProcess
   # @yieldparam result [Minitest::Result]
   # @return [Boolean] whether the process has come to its end
   def listen(&)
-    status = Process.wait2(@pid, Process::WNOHANG)&.last
+    status = waited
     read
     take(&)
     if status
@@ -91,6 +94,16 @@ class TestProcess
   end
 
   private
+
+  # @return [Process::Status, nil] nil while it runs
+  def waited
+    before_s = children_cpu_s
+    status = Process.wait2(@pid, Process::WNOHANG)&.last
+    @cpu_s = children_cpu_s - before_s if status
+    status
+  end
+
+  def children_cpu_s = Process.times.then { |times| times.cutime + times.cstime }
 
   def now_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 

@@ -12,6 +12,8 @@ class TestRun
   # What processes have to end in, when a run is interrupted.
   END_S = 15
 
+  DEAREST_COUNT = 15
+
   # @param files [Array<TestFile>]
   # @param arguments [Array<String>] for Minitest, such as --name
   # @param for_processes [Hash] see TestProcess
@@ -23,6 +25,7 @@ class TestRun
     @for_processes = for_processes
     @reporter = Minitest::CompositeReporter.new(*[LastLines, Minitest::ProgressReporter].map { |reporter| reporter.new(options.fetch(:io), options) })
     @running = []
+    @ended = []
     @results_count = 0
   end
 
@@ -34,6 +37,7 @@ class TestRun
       work_off(others, @processes_count)
       work_off(timed, 1)
     end
+    tell_dearest
     @reporter.report
     code || ((@reporter.passed? && @results_count.positive?) ? 0 : 1)
   end
@@ -50,7 +54,15 @@ class TestRun
 
   def listen
     IO.select(@running.map(&:pipe), nil, nil, 0.1)
-    @running.reject! { |process| process.listen { |result| record(result) } }
+    ended, @running = @running.partition { |process| process.listen { |result| record(result) } }
+    @ended.concat(ended)
+  end
+
+  # What a run takes on a machine of few cores is mostly CPU.
+  def tell_dearest
+    dearest = @ended.select(&:cpu_s).max_by(DEAREST_COUNT, &:cpu_s)
+    lines = dearest.map { |process| format("%7.1f s  %s", process.cpu_s, process.file.name) }
+    puts("", "Most CPU:", lines) if lines.any?
   end
 
   def record(result)
