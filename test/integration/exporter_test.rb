@@ -114,11 +114,12 @@ class ExporterTest < TunerTest
       pid = Exporters.pid_of(app.master_pid)
       Process.kill(:KILL, app.master_pid)
       wait_until("the exporter's end") { !PumaTuner::Probe::Processes.alive?(pid) }
-      wait_until("its port to be free") do
-        TCPServer.open("127.0.0.1", @port) { true }
+      bound = wait_until("its port to be free") do
+        TCPServer.open("127.0.0.1", @port) { |server| server.addr[1] }
       rescue Errno::EADDRINUSE
-        false
+        nil
       end
+      assert_equal @port, bound
     end
   end
 
