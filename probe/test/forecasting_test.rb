@@ -96,9 +96,9 @@ class ForecastingTest < TunerTest
   RUBY
 
   # @param library [String] folder of the probe
-  def start(before: "", library: Probe::LIBRARY_FOLDER)
+  def start(before: "", library: Probe::LIBRARY_FOLDER, **of_app)
     folders = [library, *Probe::Extension.library_folder].flat_map { |folder| ["-I", folder] }
-    environment = {"RUBYOPT" => nil, "RUBYLIB" => nil, "GEM_PATH" => @folder, "GEM_HOME" => @folder, "FOLDER" => @folder}
+    environment = {"RUBYOPT" => nil, "RUBYLIB" => nil, "GEM_PATH" => @folder, "GEM_HOME" => @folder, "FOLDER" => @folder, **of_app.transform_keys(&:to_s)}
     @leader = IO.popen([environment, RbConfig.ruby, *folders, "-rpuma_tuner/probe", "-e", before + LEADER, err: %i[child out]], pgroup: true)
   end
 
@@ -110,6 +110,12 @@ class ForecastingTest < TunerTest
     assert_equal "failed", recommendation.why_not
     assert_match(/no request or job has ended/, recommendation.detail)
     assert_equal [@leader.pid], Probe::Processes.tree_of(@leader.pid)
+  end
+
+  test "the app's Bundler, which RubyGems would load, stays out of the process" do
+    File.write(setup = File.join(@folder, "setup.rb"), "raise 'loaded' if defined?(PumaTuner)")
+    start(BUNDLER_SETUP: setup, BUNDLE_GEMFILE: "/nowhere/Gemfile")
+    assert_match(/no request or job has ended/, recommendation.detail)
   end
 
   test "where gem puma_tuner is not there, nothing runs, and the lines tell what to do" do

@@ -15,12 +15,16 @@ module PumaTuner
       # The started program forks within so long, or nobody waits for it any more.
       FORK_S = 5
 
-      # These variables make a Ruby another one than the app's: it shall load nothing of the app's.
-      OF_RUBY = /\A(RUBY|BUNDLE_|GEM_)/
+      # These variables make a Ruby another one than the app's: it shall load nothing of the app's. Among them is
+      # BUNDLER_SETUP, a file of Bundler's that RubyGems loads.
+      OF_RUBY = /\A(RUBY|BUNDLE|GEM_)/
 
       # A process that has done its work says so, in a line; until one has, it is tried again sooner.
       DONE = "done"
       SOON_S = 60
+
+      # Of what Ruby says when it breaks so much is told.
+      WHY_LENGTH = 300
 
       # Each line of Probe.say begins with this.
       SAYS = "puma_tuner: "
@@ -89,7 +93,7 @@ module PumaTuner
         why = nil
         output.each_line(chomp: true) do |line|
           next @done = true if line == DONE
-          line.start_with?(SAYS) ? Probe.say(line.delete_prefix(SAYS)) : why ||= line
+          line.start_with?(SAYS) ? Probe.say(line.delete_prefix(SAYS)) : why ||= line[0, WHY_LENGTH]
         end
         ended(("the #{@name}'s process has ended#{" (#{why})" if why}" unless @once && why.nil?))
       ensure
