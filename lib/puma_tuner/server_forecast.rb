@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # What a running server's own processes have recorded since they started, forecast at other settings, in a process
-  # beside it that Probe::Forecasting starts: the same forecasts and the same choice as `puma_tuner measure` and
-  # `puma_tuner advise` would make of it.
+  # What a running server's own processes record for a while, forecast at other settings, in a process beside it that
+  # Probe::Forecasting starts: the same forecasts and the same choice as `puma_tuner measure` and `puma_tuner advise`
+  # would make of it. What was before is left out: an hour without traffic would make the rate too low, and what it took
+  # to boot is no request's.
   class ServerForecast
     # Enough to choose settings by, and little for a machine that serves meanwhile: a tenth of what `advise` simulates.
     SEEDS_COUNT = 5
@@ -12,6 +13,11 @@ module PumaTuner
 
     # Of so many that were recorded step by step, one or two are beyond the p99.
     LEAST_REQUESTS_COUNT = 100
+
+    # So long it is recorded, and longer where there are few requests.
+    WINDOW_S = 10
+    WINDOW_MAX_S = 60
+    LOOK_S = 2
 
     NICEST = 19
 
@@ -28,17 +34,17 @@ module PumaTuner
     # @return [void]
     def call
       Probe::Sidecar.settle("forecast", nicer: NICEST, leader_pid: @leader_pid, leader: @leader)
-      recommendation = recommendation()
+      recommendation = recommendation { recent }
       recommendation.write(@directory)
       return if recommendation.why_not == "few_requests"
       $stdout.puts(Probe::Supervisor::DONE)
       $stdout.flush
     end
 
+    # @yieldreturn [Probe::Observation] of the server
     # @return [Probe::Recommendation]
     def recommendation
-      observation = Probe::Snapshot.of(Probe::Ledgers.new(@directory).read,
-        machine: Probe::MachineFacts.read(@leader_pid))
+      observation = yield
       if observation.why_no_extension
         return none("failed", detail: observation.why_no_extension, requests_count: observation.requests_count)
       end
@@ -50,6 +56,22 @@ module PumaTuner
     end
 
     private
+
+    # @return [Probe::Observation] of what is served from now on
+    def recent
+      ledgers = Probe::Ledgers.new(@directory)
+      ledgers.begin_window
+      since = Probe::Snapshot::Moment.now(ledgers.read)
+      raise InvalidMeasurement, "no process of the server is recorded" if since.ledgers.empty?
+      sleep(WINDOW_S)
+      sleep(LOOK_S) until Clock.now_ns - since.at_ns > WINDOW_MAX_S * Units::NS_PER_S || enough?(since, ledgers)
+      Probe::Snapshot.of(ledgers.read, machine: Probe::MachineFacts.read(@leader_pid), since:)
+    end
+
+    def enough?(since, ledgers)
+      endpoints = Probe::Account.new(since.ledgers, ledgers.read).endpoints
+      endpoints.sum { |endpoint| endpoint.traces.size } >= LEAST_REQUESTS_COUNT
+    end
 
     def none(why_not, **) = Probe::Recommendation.none(why_not, **)
 

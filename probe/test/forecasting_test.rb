@@ -108,14 +108,14 @@ class ForecastingTest < TunerTest
     start
     assert_equal "runs\n", @leader.gets
     assert_equal "failed", recommendation.why_not
-    assert_match(/no request or job has ended/, recommendation.detail)
+    assert_match(/no process of the server is recorded/, recommendation.detail)
     assert_equal [@leader.pid], Probe::Processes.tree_of(@leader.pid)
   end
 
   test "the app's Bundler, which RubyGems would load, stays out of the process" do
     File.write(setup = File.join(@folder, "setup.rb"), "raise 'loaded' if defined?(PumaTuner)")
     start(BUNDLER_SETUP: setup, BUNDLE_GEMFILE: "/nowhere/Gemfile")
-    assert_match(/no request or job has ended/, recommendation.detail)
+    assert_match(/no process of the server is recorded/, recommendation.detail)
   end
 
   test "where gem puma_tuner is not there, nothing runs, and the lines tell what to do" do

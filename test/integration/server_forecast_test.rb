@@ -54,8 +54,8 @@ class ServerForecastIntegrationTest < TunerTest
       app.wait_for_line(/\A  by the rule of thumb, 100 \/ CPU %; /)
       lines_with_forecast(app, port)
       directory = get(port, "/folder")
-      recommendation = PumaTuner::ServerForecast.new(leader_pid: app.master_pid, leader: "", directory:).recommendation
       recording = PumaTuner::Document.parse(get(port, "/recording"), "recording", [:observation])
+      recommendation = PumaTuner::ServerForecast.new(leader_pid: app.master_pid, leader: "", directory:).recommendation { recording }
       assert_equal advised(recording), recommendation.topology
       assert_equal "1x4", recommendation.today
       assert_equal "", get(port, "/gems"), "the app's process has loaded nothing but the probe"
@@ -73,6 +73,22 @@ class ServerForecastIntegrationTest < TunerTest
     topologies = usual.to_a.product((1..8).to_a).map { |pair| PumaTuner::Topology.from(*pair) }
     sweep = sweeper.call(topologies.map { |topology| PumaTuner::Predict::Scenario.of(topology, workload.arrivals) })
     PumaTuner::Advise::Advisor.new(PumaTuner::Advise::Constraints.new.inside(recording.machine)).call(workload, sweep).recommendation.topology.to_s
+  end
+
+  test "what is recorded since a moment has neither the requests of before, nor their time, nor what they took" do
+    ServedApp.open(rackup: RACKUP, puma_rb: "threads 4, 4\nrequire 'puma_tuner/probe'\nPumaTuner.run") do |app|
+      port = app.start
+      ServedApp.request(port, "/work", clients: 4, each: 50)
+      ledgers = Probe::Ledgers.new(get(port, "/folder"))
+      since = Probe::Snapshot::Moment.now(ledgers.read)
+      ServedApp.request(port, "/work", clients: 2, each: 5)
+      machine = Probe::MachineFacts.read(app.master_pid)
+      recent, whole = [since, nil].map { |moment| wait_until("all requests") { Probe::Snapshot.of(ledgers.read, machine:, since: moment).then { |found| found if found.requests_count >= 10 } } }
+      assert_equal [10, true], [recent.requests_count, whole.requests_count > 200]
+      assert_operator recent.duration_ns, :<, whole.duration_ns / 2
+      assert_operator recent.processes.sum(&:cpu_ns), :<, whole.processes.sum(&:cpu_ns) / 4
+      app.stop
+    end
   end
 
   test "a cluster's lines name their workers, and all tell the same forecast" do

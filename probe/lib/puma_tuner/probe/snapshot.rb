@@ -4,7 +4,8 @@ require "time"
 
 module PumaTuner
   module Probe
-    # The whole server's Observation, from inside any of its processes: since it started.
+    # The whole server's Observation, since it started or since a moment: from inside any of its processes, or of
+    # another one.
     class Snapshot
       # @param recording [Recording]
       def initialize(recording)
@@ -25,25 +26,44 @@ module PumaTuner
       # @param ledgers [Hash{String => Ledger}] of all its processes, by path
       # @param machine [MachineFacts] where it runs
       # @param fingerprint [Hash] of its settings; empty where nobody asked it
+      # @param since [Moment, nil] nil: since the server started
       # @return [Observation]
       # @raise [InvalidMeasurement] when neither a request nor a job has ended
-      def self.of(ledgers, machine:, fingerprint: {}) = Reading.new(ledgers, machine, fingerprint).observation
+      def self.of(ledgers, machine:, fingerprint: {}, since: nil)
+        Reading.new(ledgers, machine, fingerprint, since || Moment.start_of(ledgers)).observation
+      end
+
+      # When what is told begins: what ledgers had counted then, and what processes had used.
+      #
+      # ledgers: {path => Ledger}; cpu_ns: {pid => nanoseconds}; at_ns: of the monotonic clock
+      Moment = Data.define(:ledgers, :cpu_ns, :at_ns) do
+        # @param ledgers [Hash{String => Ledger}]
+        # @return [Moment] now
+        def self.now(ledgers)
+          new(ledgers:, cpu_ns: ledgers.values.to_h { |ledger| [ledger.pid, Probe::Processes.cpu_ns(ledger.pid)] },
+            at_ns: Clock.now_ns)
+        end
+
+        # @param ledgers [Hash{String => Ledger}]
+        # @return [Moment] when the first of them began
+        def self.start_of(ledgers)
+          new(ledgers: {}, cpu_ns: {}, at_ns: ledgers.values.map(&:began_at_ns).min || Clock.now_ns)
+        end
+      end
 
       # One look at all ledgers.
-      Reading = Data.define(:ledgers, :machine, :fingerprint)
+      Reading = Data.define(:ledgers, :machine, :fingerprint, :since)
     end
 
     class Snapshot::Reading
       # See Snapshot.of.
       def observation
-        account = Account.new({}, ledgers)
+        account = Account.new(since.ledgers, ledgers)
         raise InvalidMeasurement, "no request or job has ended yet" if account.empty?
-        observed(account, now_ns - ledgers.values.map(&:began_at_ns).min)
+        observed(account, Clock.now_ns - since.at_ns)
       end
 
       private
-
-      def now_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
       def observed(account, duration_ns)
         workers = ledgers.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
@@ -69,10 +89,12 @@ module PumaTuner
         ledgers.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.map do |path, ledger|
           ProcessObservation.new(role: ledger.facts["worker_index"] ? "worker" : "single",
             worker_index: ledger.facts["worker_index"], pid: ledger.pid, requests_count: account.requests_count(path),
-            cpu_ns: Probe::Processes.cpu_ns(ledger.pid), gc_count: account.gc_count(path),
+            cpu_ns: cpu_ns(ledger.pid), gc_count: account.gc_count(path),
             **Probe::Processes.memory(ledger.pid))
         end
       end
+
+      def cpu_ns(pid) = Probe::Processes.cpu_ns(pid)&.-(since.cpu_ns[pid] || 0)
     end
   end
 end
