@@ -117,8 +117,10 @@ module PumaTuner
     end
 
     # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for
-    # the noise floor, is one check.
-    def remember(verdict, sweep, machine)
+    # the noise floor, is one check. Where others had the machine, or rounds are missing, it tells of them, and not of
+    # the forecast.
+    def remember(verdict, sweep, observation, machine)
+      return unless verdict.quiet? && !observation.load&.disturbed?
       checks = verdict.cells.select(&:topology).uniq(&:topology).flat_map do |cell|
         forecast = sweep.at(cell.topology)
         forecast ? Predict::Check.all(forecast, cell.estimates) : []
@@ -142,7 +144,7 @@ module PumaTuner
 
     def proven(tuning, verdict)
       return tuning.with(unproven: Unknown.of(:proof, :interrupted)) unless verdict
-      remember(verdict, tuning.sweep, tuning.machine)
+      remember(verdict, tuning.sweep, tuning.observation, tuning.machine)
       tuning.with(verdict:, unproven: nil)
     end
 

@@ -56,6 +56,11 @@ module PumaTuner
       def +(other)
         with(**to_h { |name, value| [name, value && other.public_send(name)&.+(value)] })
       end
+
+      # @param own_ns [Integer, nil] CPU of the generator and of this process meanwhile
+      # @return [Integer, nil] CPU that neither they nor the server used, in nanoseconds: clocks that are read one after
+      #   the other may make it a little less than none
+      def foreign_ns(own_ns) = busy_ns && cpu_ns && own_ns && busy_ns - cpu_ns - own_ns
     end
   end
 end

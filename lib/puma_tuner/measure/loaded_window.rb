@@ -68,12 +68,28 @@ module PumaTuner
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
           collector = Collector.new(server, command: @command.to_s)
           collector.begin_window
-          outcome = traffic.send_to(server.url, duration_s:).ensure_expected_responses
-          collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, remarks: unsteady(warmup)))
+          outcome, taken_ratio = beside_others(server) { traffic.send_to(server.url, duration_s:) }
+          outcome.ensure_expected_responses
+          collector.end_window(load: Probe::LoadSummary.of(outcome, @traffic.arrivals, taken_ratio:,
+            remarks: unsteady(warmup)))
         end
       end
 
       private
+
+      # @yieldreturn [Load::Outcome]
+      # @return [Array(Load::Outcome, Float)] with the share of the machine that others took meanwhile, nil where nobody
+      #   knows
+      def beside_others(server)
+        own_ns, before = own_cpu_ns, Host::Readings.take(server, nil)
+        outcome = yield
+        spent = Host::Readings.take(server, nil) - before
+        foreign_ns = spent.foreign_ns(outcome.generator_cpu_ns&.+(own_cpu_ns - own_ns)) or return [outcome, nil]
+        cores_count = Probe::MachineFacts.read.cores_count
+        [outcome, ([foreign_ns, 0].max + spent.stolen_ns.to_i).fdiv(spent.duration_ns * cores_count)]
+      end
+
+      def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def warm_up(server, traffic)
         meter = Host::SignalQuery.new(server.directory)

@@ -36,7 +36,8 @@ module PumaTuner
           "run_queue_wait_ratio" => spent.cpu_ns &&
             spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
           "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
-          "foreign_cpu_ratio" => foreign_ns(spent, outcome, own_cpu_ns)&.then { |ns| [ns / machine_ns, 0].max },
+          "foreign_cpu_ratio" => spent.foreign_ns(outcome.generator_cpu_ns&.+(own_cpu_ns))
+            &.then { |ns| [ns / machine_ns, 0].max },
           "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
           "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.sending_ns),
           "lag_p99_ns" => outcome.lag_p99_ns,
@@ -56,11 +57,6 @@ module PumaTuner
         compiled, invalidated = of_all.call(:compiled_count), of_all.call(:invalidated_count)
         {"yjit_code_bytes" => code_bytes.max, "yjit_code_least_bytes" => code_bytes.min, "yjit_bytes" => bytes.max,
          "yjit_compiled_count" => compiled.max, "yjit_invalidated_count" => invalidated.max}
-      end
-
-      def foreign_ns(spent, outcome, own_cpu_ns)
-        spent.busy_ns && spent.cpu_ns && outcome.generator_cpu_ns &&
-          spent.busy_ns - spent.cpu_ns - outcome.generator_cpu_ns - own_cpu_ns
       end
 
       # It uses the generator's own samples; a mean that comes from Little's law would prove itself.

@@ -213,6 +213,12 @@ module PumaTuner
       # @return [Failure, nil] of a variant that fails clearly more than the baseline
       def failing(variant) = failures.find { |failure| failure.variant == variant && failure.clearly_more }
 
+      # @return [Boolean] whether its figures stand without their pairs, too: all rounds were run, and in the middle one
+      #   others took no more of the machine than a measurement can bear that has no pair
+      def quiet?
+        complete && (disturbed.nil? || disturbed.taken_ratio.value <= Disturbance::FOREIGN_CPU_RATIO)
+      end
+
       # @return [Boolean] whether all that was asked for was shown; true when nothing was
       def as_expected? = expectations.all?(&:shown)
     end

@@ -105,9 +105,14 @@ module PumaTuner
       # Of whose responses something is doubtful, that must be read first.
       def remarks
         of_companions = @observation.companions.flat_map do |companion|
-          companion.load.to_h.fetch(:remarks, []).map { |remark| "At #{companion.topology}: #{remark}" }
+          remarks_of(companion.load).map { |remark| "At #{companion.topology}: #{remark}" }
         end
-        [*@observation.load&.remarks, *of_companions]
+        [*remarks_of(@observation.load), *of_companions]
+      end
+
+      def remarks_of(load)
+        return [] unless load
+        [*load.remarks, *("Others took #{Units.percent(load.taken_ratio)} of the machine meanwhile" if load.disturbed?)]
       end
 
       def jobs_only? = @observation.endpoints.empty? && @observation.jobs.any?

@@ -116,20 +116,29 @@ module PumaTuner
     #   nil; think_ns: of a closed one, else nil
     # reuse_count: mean number of requests over one connection; nil: no end
     # remarks: what makes the responses doubtful, see Load::Outcome
+    # taken_ratio: share of the machine that others used meanwhile, or the hypervisor took; nil where nobody knows
     LoadSummary = Document.define(:generator, :arrivals, :rate_per_s, :think_ns, :reuse_count,
       :connections_count, :duration_ns,
-      :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :remarks) do
+      :requests_count, :unexpected_count, :throughput_per_s, :mean_ns, :p50_ns, :p99_ns, :remarks, :taken_ratio,
+      added: %i[taken_ratio]) do
+      # A forecast of a recording that was disturbed more misses whatever the model does. A judgement.
+      const_set(:DISTURBED_RATIO, 0.15)
+
       # Observations of before there were remarks can be read.
       def self.from_document(fields) = super({"remarks" => [], **fields})
 
-      def initialize(remarks: [], **fields) = super
+      def initialize(remarks: [], taken_ratio: nil, **fields) = super
+
+      # @return [Boolean] whether others on the machine took too much of it meanwhile for its figures to stand alone
+      def disturbed? = taken_ratio.to_f > self.class::DISTURBED_RATIO
 
       # @param outcome [Load::Outcome]
       # @param arrivals [Load::Arrivals]
       # @param remarks [Array<String>] besides the outcome's own
+      # @param taken_ratio [Float, nil]
       # @return [LoadSummary]
-      def self.of(outcome, arrivals, remarks: [])
-        new(**outcome.to_h.slice(*members), remarks: [*remarks, *outcome.remarks].freeze,
+      def self.of(outcome, arrivals, remarks: [], taken_ratio: nil)
+        new(**outcome.to_h.slice(*members), taken_ratio:, remarks: [*remarks, *outcome.remarks].freeze,
           requests_count: outcome.counted_count, arrivals: arrivals.kind, rate_per_s: arrivals.rate_per_s,
           think_ns: arrivals.think_ns, reuse_count: arrivals.reuse_count)
       end
