@@ -9,6 +9,8 @@ module PumaTuner
     autoload :Choice, "puma_tuner/advise/choice"
     autoload :Constraints, "puma_tuner/advise/constraints"
     autoload :Evidence, "puma_tuner/advise/evidence"
+    autoload :Patch, "puma_tuner/advise/patch"
+    autoload :PumaFile, "puma_tuner/advise/puma_file"
     autoload :Situation, "puma_tuner/advise/situation"
     autoload :Rule, "puma_tuner/advise/rule"
     autoload :Tail, "puma_tuner/advise/tail"

@@ -22,10 +22,12 @@ module PumaTuner
     autoload :Marks, "puma_tuner/report/marks"
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
+    autoload :PatchWords, "puma_tuner/report/patch_words"
     autoload :SelfCheckWords, "puma_tuner/report/self_check_words"
     autoload :Statements, "puma_tuner/report/statements"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
+    autoload :UnifiedDiff, "puma_tuner/report/unified_diff"
     autoload :Unknowns, "puma_tuner/report/unknowns"
     autoload :Words, "puma_tuner/report/words"
 

@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require "psych"
+require "shellwords"
+
+module PumaTuner
+  module Advise
+    # Advice as changes to the files of an app. What can't be changed safely is told with the reason.
+    class Patch
+      # path: within the app's folder; before: nil of a new file
+      FileChange = Data.define(:path, :before, :after)
+
+      # For what code in puma.rb computes, and where it is loaded, as the last word.
+      INCLUDED = "puma_tuner.rb"
+      LOADED = %(instance_eval(File.read("\#{__dir__}/#{INCLUDED}"), "\#{__dir__}/#{INCLUDED}"))
+
+      # Options of Puma's command that go before puma.rb, by the setting.
+      OPTIONS = {workers: %w[-w --workers], threads: %w[-t --threads], preload_app!: %w[--preload]}.freeze
+
+      # @return [Array<FileChange>] empty where nothing is left to do
+      attr_reader :changes
+
+      # @return [Hash{String => String}] lines of the environment, by their variable
+      attr_reader :environment
+
+      # @return [Hash{String => Array<String>}] lines for other places, which a person has to set
+      attr_reader :by_hand
+
+      # @return [Array<Statement>] what is not changed, and what to know of the changes
+      attr_reader :notes
+
+      # @param advice [Array<Advice>] of two that set the same, the first counts
+      # @param observation [Probe::Observation] that it is about
+      # @param config [String] path of puma.rb within the app's folder
+      # @yieldparam path [String] within the app's folder
+      # @yieldreturn [String, nil] what is in it; nil where there is none
+      def initialize(advice, observation:, config: Rule::PUMA_RB, &read)
+        @observation = observation
+        @config = config
+        @read = read
+        @changes, @environment, @by_hand, @notes = [], {}, {}, []
+        @settled, @left, @variables = {}, [], {}
+        change_puma_file(advice.select { |one| one.lines[Rule::PUMA_RB] })
+        advice.each { |one| one.lines.except(Rule::PUMA_RB).each { |place, text| change_other(place, text) } }
+        @variables.each { |name, value| tell_variable(name, value) }
+      end
+
+      private
+
+      def note(kind, **facts) = @notes << Statement.of(kind, **facts)
+
+      def change_puma_file(advice)
+        return if advice.empty?
+        @source = before = @read.call(@config)
+        @source ||= ""
+        return note(:not_ruby, path: @config) unless PumaFile.new(@source).ruby?
+        advice.each { |one| @source = with(@source, lines(one), one.rule) }
+        include_left if @left.any?
+        keep(@config, before, @source)
+      end
+
+      def keep(path, before, after)
+        @changes << FileChange.new(path:, before:, after:) unless after == before.to_s
+      end
+
+      # @return [String] source with these lines
+      def with(source, lines, rule)
+        edited = PumaFile.new(source).with(lines, title: "puma_tuner advise: #{rule}")
+        @left.concat(edited.left)
+        @variables.merge!(edited.variables)
+        edited.source
+      end
+
+      # @return [String] the lines of an advice but for settings that others have settled
+      def lines(advice)
+        wanted = PumaFile.new(advice.lines.fetch(Rule::PUMA_RB)).wanted.reject do |one|
+          one.name && (settled?(one, advice.rule) || by_command?(one) || in_force?(one))
+        end
+        wanted.map(&:text).join("\n")
+      end
+
+      def settled?(wanted, rule)
+        by, text = @settled.fetch(wanted.name) do
+          @settled[wanted.name] = [rule, wanted.text]
+          return false
+        end
+        note(:settled, line: wanted.text, rule:, by:, instead: text) unless text == wanted.text
+        true
+      end
+
+      def by_command?(wanted)
+        option = words.find { |word| OPTIONS[wanted.name]&.any? { |flag| given?(flag, word) } } or return false
+        note(:by_command, line: wanted.text, option:, config: @config)
+        true
+      end
+
+      # "-t", "-t5:5", "--threads", "--threads=5:5"
+      def given?(flag, word)
+        flag.start_with?("--") ? word == flag || word.start_with?("#{flag}=") : word.match?(/\A#{flag}(\d.*)?\z/)
+      end
+
+      def words
+        @words ||= Shellwords.split(@observation.command.to_s)
+      rescue ArgumentError
+        @words = []
+      end
+
+      # It was recorded so, and no number of the file says otherwise: by Puma's default, say, or under a condition.
+      def in_force?(wanted)
+        topology = @observation.topology
+        recorded = case wanted.name
+        when :workers then ["workers #{topology.workers_count}", *("workers 0" if topology.workers_count == 1)]
+        when :threads then ["threads #{@observation.min_threads_count}, #{topology.threads_count}"]
+        end
+        recorded.to_a.include?(wanted.text) && !PumaFile.new(@source).sets?(wanted)
+      end
+
+      def include_left
+        path = File.join(File.dirname(@config), INCLUDED)
+        before = @read.call(path)
+        source = before || "# Settings that `puma_tuner advise --write` could not set in #{File.basename(@config)}, " \
+          "where code\n# computes them. It is loaded last, so these count.\n"
+        lines, @left = @left, []
+        after = PumaFile.new(source).with(lines.join("\n"), title: "puma_tuner advise").source
+        note(:computed, lines:, config: @config, path:) unless after == before
+        @source = PumaFile.new(@source).with(LOADED, title: "puma_tuner advise: settings that code computes here").source
+        keep(path, before, after)
+      end
+
+      def change_other(place, text)
+        case place
+        when Rule::ENVIRONMENT then @environment[text[/\A\w+/]] = text
+        when Rule::DATABASE_YML then change_pool(place, text)
+        else (@by_hand[place] ||= []) << text
+        end
+      end
+
+      # Only a number that stands there once: what ERB computes, or each environment has for itself, is somebody's choice.
+      def change_pool(path, text)
+        key, value = text.split(": ")
+        before = @read.call(path)
+        found = before ? scalars(before, key) : []
+        unless found.one? && found.first.value.match?(/\A\d+\z/)
+          note(:pool_by_hand, line: text, path:, found: found.map(&:value))
+          return (@by_hand[path] ||= []) << text
+        end
+        keep(path, before, replaced(before, found.first, value))
+      end
+
+      # @return [Array<Psych::Nodes::Scalar>] values of that key
+      def scalars(yaml, key)
+        Psych.parse_stream(yaml).grep(Psych::Nodes::Mapping).flat_map do |mapping|
+          mapping.children.each_slice(2).filter_map do |name, value|
+            value if name.is_a?(Psych::Nodes::Scalar) && name.value == key && value.is_a?(Psych::Nodes::Scalar)
+          end
+        end
+      rescue Psych::SyntaxError
+        [] # with ERB in it
+      end
+
+      def replaced(yaml, scalar, value)
+        lines = yaml.lines
+        line = lines[scalar.start_line]
+        lines[scalar.start_line] = line[0...scalar.start_column] + value + line[scalar.end_column..]
+        lines.join
+      end
+
+      # A default counts where the variable is not set; where it was recorded with one, that has to be changed as well.
+      def tell_variable(name, value)
+        recorded = @observation.fingerprint[[:env, name]]
+        @environment[name] ||= "#{name}=#{value}" if recorded && recorded != value
+        note(:variable_first, name:, recorded:)
+      end
+    end
+  end
+end

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+class AdvicePatchTest < TunerTest
+  include Builders
+
+  PUMA_RB = "config/puma.rb"
+
+  def advice(rule, lines)
+    text = Statement.of(:told, text: rule)
+    Advise::Advice.new(rule:, title: text, evidence: [], topology: nil, throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil,
+      change: text, cost: text, undo: text, lines: lines.is_a?(String) ? {PUMA_RB => lines} : lines)
+  end
+
+  # @param files [Hash{String => String}] of the app
+  def patch(files, *advice, command: "bundle exec puma", environment: {}, today: "1x5")
+    recorded = observation(topology: topology(today)).with(command:, fingerprint: environment.transform_keys { |name| [:env, name] })
+    Advise::Patch.new(advice, observation: recorded) { |path| files[path] }
+  end
+
+  def after(patch) = patch.changes.to_h { |change| [change.path, change.after] }
+
+  def kinds(patch) = patch.notes.map(&:kind)
+
+  test "where nothing is left to do nothing is changed" do
+    files = {PUMA_RB => "threads 5, 5\nworkers 2\n"}
+    first = patch(files, advice("topology", "workers 2\nthreads 3, 3"))
+    assert_equal({PUMA_RB => "threads 3, 3\nworkers 2\n"}, after(first))
+    assert_empty patch(after(first), advice("topology", "workers 2\nthreads 3, 3")).changes
+  end
+
+  test "what is in force without a line is not written" do
+    assert_empty patch({PUMA_RB => "port 3000\n"}, advice("topology", "workers 0\nthreads 5, 5")).changes
+    assert_equal({PUMA_RB => "# puma_tuner advise: topology\nworkers 0\n"}, after(patch({}, advice("topology", "workers 0\nthreads 5, 5"), today: "2x5")))
+  end
+
+  test "settings that code computes go into a file that is loaded last" do
+    files = {PUMA_RB => "workers 2 if ENV[\"CI\"]\n"}
+    found = patch(files, advice("topology", "workers 3"))
+    assert_equal %w[config/puma_tuner.rb config/puma.rb], found.changes.map(&:path)
+    assert_nil found.changes.first.before
+    assert_match(/^workers 3$/, after(found)["config/puma_tuner.rb"])
+    assert_match(/\Aworkers 2 if.*^instance_eval\(.*puma_tuner\.rb/m, after(found)[PUMA_RB])
+    assert_equal [:computed], kinds(found)
+    again = patch({**files, **after(found)}, advice("topology", "workers 3"))
+    assert_empty [*again.changes, *again.notes]
+    assert_equal ["config/puma_tuner.rb"], patch({**files, **after(found)}, advice("topology", "workers 4")).changes.map(&:path)
+  end
+
+  test "of two that set the same the first counts" do
+    found = patch({PUMA_RB => "threads 5, 5\n"}, advice("topology", "threads 3, 3"), advice("short_releases", "threads 1, 1"))
+    assert_equal({PUMA_RB => "threads 3, 3\n"}, after(found))
+    assert_equal [[:settled, "short_releases"]], found.notes.map { |note| [note.kind, note.facts["rule"]] }
+  end
+
+  test "an option of the command goes before the file, so nothing is written that would not count" do
+    ["puma -t5:5", "puma -t 5:5", "puma --threads=5:5"].each do |command|
+      found = patch({PUMA_RB => "threads 5, 5\n"}, advice("topology", "workers 2\nthreads 3, 3"), command:)
+      assert_equal "threads 5, 5\n\n# puma_tuner advise: topology\nworkers 2\n", after(found)[PUMA_RB]
+      assert_equal [:by_command], kinds(found)
+    end
+    assert_empty kinds(patch({}, advice("topology", "threads 3, 3"), command: "puma --tag threads"))
+  end
+
+  test "a variable that was set when it was recorded has to be changed, too" do
+    files = {PUMA_RB => "threads ENV.fetch(\"RAILS_MAX_THREADS\", 3)\n"}
+    found = patch(files, advice("topology", "threads 2, 2"), environment: {"RAILS_MAX_THREADS" => "5"})
+    assert_equal({"RAILS_MAX_THREADS" => "RAILS_MAX_THREADS=2"}, found.environment)
+    assert_equal [:variable_first], kinds(found)
+    assert_empty patch(files, advice("topology", "threads 2, 2")).environment
+  end
+
+  test "lines of the environment and of other places are told, and written nowhere" do
+    found = patch({}, advice("malloc", "environment" => "MALLOC_ARENA_MAX=2"), advice("puma_version", "Gemfile" => "gem \"puma\", \"~> 8.0\""))
+    assert_empty found.changes
+    assert_equal({"MALLOC_ARENA_MAX" => "MALLOC_ARENA_MAX=2"}, found.environment)
+    assert_equal({"Gemfile" => ["gem \"puma\", \"~> 8.0\""]}, found.by_hand)
+  end
+
+  test "a pool's size is written where it is a number that stands there once" do
+    yaml = "default: &default\n  adapter: ünder\n  pool: 5 # places\nproduction:\n  <<: *default\n"
+    found = patch({"config/database.yml" => yaml}, advice("starved_pool", "config/database.yml" => "pool: 8"))
+    assert_equal({"config/database.yml" => yaml.sub("pool: 5", "pool: 8")}, after(found))
+    ["pool: <%= ENV.fetch(\"RAILS_MAX_THREADS\") { 5 } %>\n", "a:\n  pool: 5\nb:\n  pool: 6\n", "<% if true %>\npool: 5\n<% end %>\n", "adapter: x\n"].each do |other|
+      found = patch({"config/database.yml" => other}, advice("starved_pool", "config/database.yml" => "pool: 8"))
+      assert_equal [[], [:pool_by_hand], {"config/database.yml" => ["pool: 8"]}], [found.changes, kinds(found), found.by_hand]
+    end
+  end
+
+  test "a file that is no Ruby is left alone" do
+    found = patch({PUMA_RB => "workers 2 do\n"}, advice("topology", "workers 3"))
+    assert_equal [[], [:not_ruby]], [found.changes, kinds(found)]
+  end
+
+  test "all that is said has words" do
+    every = {not_ruby: {path: "x"}, settled: {line: "a", rule: "b", by: "c", instead: "d"}, by_command: {line: "a", option: "-t", config: "x"},
+             computed: {lines: ["a"], config: "x", path: "y"}, pool_by_hand: {line: "a", path: "x", found: []}, variable_first: {name: "A", recorded: nil}}
+    assert_equal every.keys, Report::PatchWords::WORDS.keys
+    every.each { |kind, facts| refute_equal kind.to_s.tr("_", " "), Report::PatchWords.of(Statement.of(kind, **facts)) }
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class PumaFileTest < TunerTest
+  include PumaTuner
+
+  # As Rails 8.1 writes it.
+  RAILS = <<~RUBY
+    # Fäden
+    threads_count = ENV.fetch("RAILS_MAX_THREADS", 3)
+    threads threads_count, threads_count
+    port ENV.fetch("PORT", 3000)
+    plugin :tmp_restart
+    pidfile ENV["PIDFILE"] if ENV["PIDFILE"]
+  RUBY
+
+  def with(source, lines) = Advise::PumaFile.new(source).with(lines, title: "advised")
+
+  # @return [String] the only line of the text that is another afterwards
+  def changed(source, lines)
+    edited = with(source, lines)
+    assert_empty edited.left
+    pairs = source.lines.zip(edited.source.lines).reject { |before, after| before == after }
+    assert_equal 1, pairs.size
+    pairs.first.last.chomp
+  end
+
+  test "numbers of a call are changed where they stand" do
+    assert_equal "  threads 2, 2 # both", changed("  threads 1, 5 # both\nworkers 2\n", "threads 2, 2")
+    assert_equal "threads(4)", changed("threads(5)\n", "threads 4, 4")
+    assert_equal "workers 3", changed("workers 2\nthreads 3, 3\n", "workers 3\nthreads 3, 3")
+    assert_equal "preload_app! true", changed("preload_app! false\n", "preload_app!")
+  end
+
+  test "the default of a variable of the environment is changed, and named" do
+    edited = with(RAILS, "threads 5, 5")
+    assert_equal RAILS.sub("THREADS\", 3)", "THREADS\", 5)"), edited.source
+    assert_equal({"RAILS_MAX_THREADS" => "5"}, edited.variables)
+    assert_equal %(workers ENV.fetch("WEB_CONCURRENCY") { 3 }), changed(%(workers ENV.fetch("WEB_CONCURRENCY") { 2 }\n), "workers 3")
+    assert_equal %(workers Integer(ENV["WEB_CONCURRENCY"] || "3")), changed(%(workers Integer(ENV["WEB_CONCURRENCY"] || "2")\n), "workers 3")
+    assert_equal %(workers ENV.fetch("WEB_CONCURRENCY", "3").to_i), changed(%(workers ENV.fetch("WEB_CONCURRENCY", "2").to_i\n), "workers 3")
+    older = <<~RUBY
+      max = ENV.fetch("RAILS_MAX_THREADS") { 5 }
+      min = ENV.fetch("RAILS_MIN_THREADS") { max }
+      threads min, max
+    RUBY
+    assert_equal %(max = ENV.fetch("RAILS_MAX_THREADS") { 4 }), changed(older, "threads 4, 4")
+  end
+
+  test "what code computes is left as it is, and told" do
+    ["workers Etc.nprocessors\n", "workers 2 if ENV[\"CI\"]\n", "workers 2\nworkers 3\n", "if x\n  workers 2\nend\n",
+      "n = 2\nworkers n\nworker_timeout n\n", "n = 2\nn += 1\nworkers n\n"].each do |source|
+      edited = with(source, "workers 4")
+      assert_equal [source, ["workers 4"]], [edited.source, edited.left]
+    end
+    one_number = "n = 3\nthreads n, n\n"
+    assert_equal [one_number, ["threads 1, 3"]], with(one_number, "threads 1, 3").then { |edited| [edited.source, edited.left] }
+  end
+
+  test "what is not there is added at the end, once" do
+    hook = "cores = [1]\nbefore_worker_boot do |index|\n  p cores[index]\nend"
+    edited = with(RAILS, "workers 2\n#{hook}")
+    assert_equal "#{RAILS}\n# advised\nworkers 2\n#{hook}\n", edited.source
+    assert_equal edited.source, with(edited.source, "workers 2\n#{hook}").source
+    assert_equal "workers 1\n\n# advised\nthreads 2, 2\n__END__\nthreads 5, 5\n", with("workers 1\n__END__\nthreads 5, 5\n", "threads 2, 2").source
+    assert_equal "workers 1\n\n# advised\nthreads 2, 2\n", with("workers 1", "threads 2, 2").source
+    assert_equal "# advised\nthreads 2, 2\n", with("", "threads 2, 2").source
+  end
+
+  test "names in comments, texts and of other receivers are no settings" do
+    source = "# workers 2\nputs \"threads 5, 5\"\napp.workers 7\n"
+    assert_equal "#{source}\n# advised\nworkers 3\n", with(source, "workers 3").source
+  end
+
+  test "a file that is no Ruby is told from one that is" do
+    assert_predicate Advise::PumaFile.new(RAILS), :ruby?
+    refute_predicate Advise::PumaFile.new("workers 2 do"), :ruby?
+  end
+end
