@@ -21,6 +21,8 @@ module PumaTuner
 
   # The ground the stages stand on.
   autoload :AccessLog, "puma_tuner/access_log" # a server's log -> a file of requests
+  autoload :AdviceCheck, "puma_tuner/advice_proof"
+  autoload :AdviceProof, "puma_tuner/advice_proof" # AdviceList -> Verdict: what is advised, measured
   autoload :AppRoutes, "puma_tuner/app_routes" # the GET routes of an app -> a file of requests
   autoload :Block, "puma_tuner/block"         # a block of Ruby in a process of its own, in the place of an app
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
@@ -33,6 +35,7 @@ module PumaTuner
   autoload :Profile, "puma_tuner/profile"   # a running app, a request, a block -> Costs, by method
   autoload :ServerForecast, "puma_tuner/server_forecast" # in a process beside a running server: what to set there
   autoload :Statement, "puma_tuner/statement" # what is said, as data: a kind and facts
+  autoload :StateFile, "puma_tuner/state_file" # what is known of apps from run to run
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow

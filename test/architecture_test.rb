@@ -45,9 +45,9 @@ class ArchitectureTest < TunerTest
   }.freeze
 
   # Files that stand in no folder of their own.
-  GROUND = %w[atomic_file clock document error goal percentile rule_of_thumb statement thread_line topology units unknown version].freeze
+  GROUND = %w[atomic_file clock document error goal percentile rule_of_thumb state_file statement thread_line topology units unknown version].freeze
   WAYS_IN = %w[autorun jobs profiler_middleware railtie].freeze
-  TUNER = %w[server_forecast tuner tuning].freeze
+  TUNER = %w[advice_proof server_forecast tuner tuning].freeze
 
   # These name what is loaded when somebody asks for it, so they know all.
   MAPS = %w[lib/puma_tuner.rb probe/lib/puma_tuner/probe.rb probe/lib/puma_tuner-probe.rb

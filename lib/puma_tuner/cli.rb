@@ -7,6 +7,8 @@ module PumaTuner
   # load --self-test), 2 it was called wrongly, 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads
   # what it prints.
   module CLI
+    autoload :AdviceProving, "puma_tuner/cli/advice_proving"
+    autoload :Chosen, "puma_tuner/cli/chosen"
     autoload :Command, "puma_tuner/cli/command"
     autoload :CommandLine, "puma_tuner/cli/command_line"
     autoload :Commands, "puma_tuner/cli/commands"
@@ -19,6 +21,7 @@ module PumaTuner
     autoload :Options, "puma_tuner/cli/options"
     autoload :Output, "puma_tuner/cli/output"
     autoload :Parse, "puma_tuner/cli/parse"
+    autoload :Patching, "puma_tuner/cli/patching"
     autoload :ProfilePlan, "puma_tuner/cli/profile_plan"
     autoload :ProfilerList, "puma_tuner/cli/profiler_list"
     autoload :Progress, "puma_tuner/cli/progress"

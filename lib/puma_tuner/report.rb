@@ -23,6 +23,7 @@ module PumaTuner
     autoload :Paint, "puma_tuner/report/paint"
     autoload :Parts, "puma_tuner/report/parts"
     autoload :PatchWords, "puma_tuner/report/patch_words"
+    autoload :ProofWords, "puma_tuner/report/proof_words"
     autoload :SelfCheckWords, "puma_tuner/report/self_check_words"
     autoload :Statements, "puma_tuner/report/statements"
     autoload :Summary, "puma_tuner/report/summary"
@@ -34,6 +35,7 @@ module PumaTuner
     # What makes blocks: one section, or the whole of a kind of document, to a file.
     module Sections
       autoload :Advice, "puma_tuner/report/sections/advice"
+      autoload :AdviceChecks, "puma_tuner/report/sections/advice_checks"
       autoload :Background, "puma_tuner/report/sections/background"
       autoload :Base, "puma_tuner/report/sections/base"
       autoload :Capacity, "puma_tuner/report/sections/capacity"

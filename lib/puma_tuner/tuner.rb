@@ -8,11 +8,12 @@ module PumaTuner
     # recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not
     # been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it
     # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about and
-    # the proof sends, nil: the recording's.
+    # the proof sends, nil: the recording's; proof_record: an Advise::ProofRecord, of what proofs of advice showed, nil:
+    # nothing is known or kept.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
-      :time_limit_s, :locks, :arrivals) do
-      def initialize(locks: true, arrivals: nil, **fields) = super
+      :time_limit_s, :locks, :arrivals, :proof_record) do
+      def initialize(locks: true, arrivals: nil, proof_record: nil, **fields) = super
     end
 
     # Recording, at all settings, may take this share of the time that is given.
@@ -27,6 +28,20 @@ module PumaTuner
 
     # A shorter time is too short for any proof.
     PROOF_LEAST_S = 10
+
+    TURNS_COUNT = 6
+    private_constant :TURNS_COUNT
+
+    # @param warmup_s [Numeric] the least, in seconds
+    # @param duration_s [Numeric] of the load that counts
+    # @param boot_limit_s [Numeric]
+    # @return [Prove::TrialRunner::Times] of a proof of settings
+    def self.trial_times(warmup_s:, duration_s:, boot_limit_s:)
+      Prove::TrialRunner::Times.new(
+        warmup_window_s: warmup_s / Load::WarmupRun::WINDOWS_COUNT, warmup_limit_s: warmup_s * WARMUP_LIMIT_FACTOR,
+        duration_s:, turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s:
+      )
+    end
 
     # @param plan [Plan]
     # @param progress [#stage] see CLI::Progress
@@ -100,12 +115,13 @@ module PumaTuner
       constraints = @plan.constraints.inside(observation.machine)
       sweeper = sweeper(workload, machine, constraints.goals)
       arrivals = @plan.arrivals || workload.arrivals
-      scenarios = (@plan.topologies | @plan.checked_topologies | [observation.topology]).map do |topology|
-        Predict::Scenario.of(topology, arrivals)
-      end
-      Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
+      experience = Advise::Experience.new(@plan.proof_record&.of(@app_key).to_a, today: observation.topology)
+      topologies = experience.topologies(@plan.topologies) | @plan.checked_topologies | [observation.topology]
+      scenarios = topologies.map { |topology| Predict::Scenario.of(topology, arrivals) }
+      sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
         @progress.stage("predict", nil) { |stage| sweeper.call(wanted) { |done, total| stage.done(done, total) } }
       end
+      [sweep, experience.apply(list)]
     end
 
     def sweeper(workload, machine, goals)
@@ -119,13 +135,16 @@ module PumaTuner
     # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for
     # the noise floor, is one check. Where others had the machine, or rounds are missing, it tells of them, and not of
     # the forecast.
-    def remember(verdict, sweep, observation, machine)
+    def remember(verdict, sweep, observation, machine, advised = nil)
       return unless verdict.quiet? && !observation.load&.disturbed?
       checks = verdict.cells.select(&:topology).uniq(&:topology).flat_map do |cell|
         forecast = sweep.at(cell.topology)
         forecast ? Predict::Check.all(forecast, cell.estimates) : []
       end
       @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key)
+      return unless advised && @plan.proof_record
+      measured = AdviceProof.measured(advised, verdict, "recommended", metric: verdict.primary, today: sweep.today)
+      @plan.proof_record.add(@app_key, [measured].compact)
     end
 
     # @return [Tuning]
@@ -144,14 +163,13 @@ module PumaTuner
 
     def proven(tuning, verdict)
       return tuning.with(unproven: Unknown.of(:proof, :interrupted)) unless verdict
-      remember(verdict, tuning.sweep, tuning.observation, tuning.machine)
+      remember(verdict, tuning.sweep, tuning.observation, tuning.machine, tuning.advice_list.recommendation)
       tuning.with(verdict:, unproven: nil)
     end
 
     # Few metrics besides the primary one, as each makes it harder for the others to be shown.
     METRICS = %w[throughput p50 p99 cpu_per_request gvl_wait_per_request pss].freeze
-    TURNS_COUNT = 6
-    private_constant :METRICS, :TURNS_COUNT
+    private_constant :METRICS
 
     # The same app at other settings answers the same, whatever its pages look like; and nothing is checked out or
     # installed for it.
@@ -194,11 +212,7 @@ module PumaTuner
     end
 
     def trial_times
-      Prove::TrialRunner::Times.new(
-        warmup_window_s: @plan.warmup_s / Load::WarmupRun::WINDOWS_COUNT,
-        warmup_limit_s: @plan.warmup_s * WARMUP_LIMIT_FACTOR, duration_s: @plan.trial_duration_s,
-        turns_count: TURNS_COUNT, probe_s: 1, boot_limit_s: @plan.boot_limit_s
-      )
+      Tuner.trial_times(warmup_s: @plan.warmup_s, duration_s: @plan.trial_duration_s, boot_limit_s: @plan.boot_limit_s)
     end
 
     # Today's and what is proposed, and what else is to be measured; today's

@@ -13,14 +13,16 @@ module PumaTuner
     # change: what to do; cost: what it takes; undo: how to go back
     # lines: Hash, to set, by the place where they go: {"config/puma.rb" => "threads 2, 2"}; empty where there are none
     # factors: Hash, the same as `puma_tuner prove` takes them, {"topology" => "2x2"}; empty where it can't
+    # measured: Measured, what an earlier proof showed of it; nil without one
     Advice = Document.define(:rule, :title, :evidence, :topology, :throughput_ratio, :p50_ratio, :p99_ratio,
-      :change, :cost, :undo, :lines, :factors, added: %i[lines factors],
+      :change, :cost, :undo, :lines, :factors, :measured, added: %i[lines factors measured],
       nested: {
         title: Statement, evidence: [Statement], topology: Topology, throughput_ratio: Stats::Estimate,
-        p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate, change: Statement, cost: Statement, undo: Statement
+        p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate, change: Statement, cost: Statement, undo: Statement,
+        measured: Measured
       }) do
-      def initialize(lines: nil, factors: nil, **fields)
-        super(lines: lines || {}.freeze, factors: factors || {}.freeze, **fields)
+      def initialize(lines: nil, factors: nil, measured: nil, **fields)
+        super(lines: lines || {}.freeze, factors: factors || {}.freeze, measured:, **fields)
       end
 
       # @return [Boolean] whether it states no effect
@@ -32,10 +34,13 @@ module PumaTuner
     # constraints: Constraints, that it respects; nil in older files
     # sizing: Sizing, where there were goals to meet, and forecasts to trust; else nil
     # tail: Tail, what makes the slowest requests slow; nil where too few were recorded
-    AdviceList = Document.define(:advice, :constraints, :sizing, :tail, kind: :advice_list,
-      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing, tail: Tail},
-      added: %i[constraints sizing tail]) do
-      def initialize(constraints: nil, sizing: nil, tail: nil, **fields) = super
+    # withheld: Array<Measured>, what is not advised as it was measured to make this app worse
+    AdviceList = Document.define(:advice, :constraints, :sizing, :tail, :withheld, kind: :advice_list,
+      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing, tail: Tail, withheld: [Measured]},
+      added: %i[constraints sizing tail withheld]) do
+      def initialize(constraints: nil, sizing: nil, tail: nil, withheld: nil, **fields)
+        super(constraints:, sizing:, tail:, withheld: withheld || [].freeze, **fields)
+      end
 
       # @return [Advice, nil]
       def recommendation = advice.find(&:topology)

@@ -106,6 +106,14 @@ module PumaTuner
           [:for_workers, :count, "N", "workers to estimate the memory for",
             {usual: "as many as run", limits: 1..1_000}]
         ],
+        "Advice" => [
+          [:prove, :flag, nil, "measure each advice that has anything to set against today's setting, in one proof"],
+          [:forget, :flag, nil, "forget what earlier proofs showed of this app's advice"],
+          [:diff, :flag, nil, "show the advice as a diff of the app's files, as `git apply` takes it"],
+          [:write, :flag, nil, "show that diff, and write it into the app's files"],
+          [:only, :list, "RULE,…", "rules whose advice is taken, such as topology,affinity " \
+            "(docs/reference/advice.md names them)"]
+        ],
         "Proof" => [
           [:factor, :texts, "KEY=VALUE,…", "values of a factor; every combination of factors is a variant"],
           [:variants, :file, "FILE", "Ruby file that declares variants"],

@@ -14,6 +14,14 @@ module PumaTuner
       # @return [Range] of numbers of workers to predict where none are asked for
       def usual_workers = Options::Grid.workers(machine.cores_count, machine.quota_cores)
 
+      # @return [String] by which what is kept of it is found, see Predict::TrackRecord
+      def key = RecordedApp.key(observation, as_recorded.first)
+
+      # @param workload [Model::Workload] as it was recorded
+      def self.key(observation, workload)
+        Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
+      end
+
       class << self
         # @param paths [Array<String>] of an observation, and of others of the same app at other settings
         # @param what_if [Predict::WhatIf]
@@ -35,8 +43,7 @@ module PumaTuner
         private
 
         def past_error(observation, workload, say)
-          track_record = Predict::TrackRecord.new(say:)
-          track_record.past_error(Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name)))
+          Predict::TrackRecord.new(say:).past_error(key(observation, workload))
         end
       end
     end

@@ -5,7 +5,7 @@ module PumaTuner
     # What there is to show: a whole tuning, or one value of it on its own. Fields without a value are nil, and the
     # sections about them are left out.
     Contents = Data.define(:command, :recorded_at, :observation, :machine, :workload, :sweep, :advice_list, :verdict,
-      :unproven) do
+      :unproven, :checks) do
       # @param value [Data] any document
       # @return [Contents]
       def self.of(value)
@@ -60,8 +60,16 @@ module PumaTuner
 
       # @return [Prove::Cell, nil] what the proof measured of the recommendation
       def recommended_cell
+        return checked_cell if checks
         recommendation&.topology && other_cells.find { |cell| cell.topology == recommendation.topology }
       end
+
+      # Other advice has cells of today's topology, too.
+      def checked_cell
+        name = checks.find { |check| check.rule == recommendation&.rule }&.variant
+        other_cells.find { |cell| cell.variant == name }
+      end
+      private :checked_cell
 
       # @return [Array<Prove::Cell>] all but the baseline
       def other_cells = verdict ? verdict.other_cells : []

@@ -2,41 +2,147 @@
 
 module PumaTuner
   module CLI
-    # Says what to change.
+    # Says what to change, proves it, writes it.
     class Commands::Advise < Command
-      desc "Recommend changes, with their predicted effect, their cost, and how to undo them"
-      argument :observation, "file written by `puma_tuner measure`"
+      desc "Recommend changes, with their predicted effect, their cost, and how to undo them; prove and write them",
+        hint: Options::App::HINT
+      argument :observation, "file written by `puma_tuner measure`; with --prove also the app (a config.ru, or after " \
+        "`--` its command), whose own recording counts where none is named"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
-      options :verbose, :threads, :workers, :what_if, :station, :seed, :slo, :at, :cores, :db_connections,
-        output: {usual: "advice.json in the app's tmp/puma_tuner"},
+      options :verbose, :threads, :workers, :what_if, :station, :seed, :slo, :at, :cores, :db_connections, :diff, :write,
+        :prove, :forget, :requests, :data, :time, :html, :boot_limit,
+        only: {usual: "all that have lines to set and a predicted effect; with --prove all"},
+        directory: {about: "folder of the app that is proven, or whose files are changed", usual: "that of the recording"},
+        path: {default: nil, usual: "those recorded"}, rounds: "12", warmup: "2", trial_duration: "4",
+        output: {usual: "advice.json in the app's tmp/puma_tuner; tuning.json with --prove"},
         memory: {usual: "the container's memory limit, where there is one"},
         seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s,
         simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
-      renamed requests: :simulated_requests
       example [
         "tmp/puma_tuner/observation.json --memory 2GiB",
-        "tmp/puma_tuner/observation.json --slo \"90% < 300ms\" --at 120/s --db-connections 20"
+        "tmp/puma_tuner/observation.json --slo \"90% < 300ms\" --at 120/s --db-connections 20",
+        "tmp/puma_tuner/observation.json --prove       # each advice against today's setting, under load",
+        "tmp/puma_tuner/observation.json --diff        # of config/puma.rb; --write writes it"
       ]
 
-      def call(observation:, output:, **options)
-        output = Results.path(output, "advice.json", err:, recorded: observation)
-        Output.check_writable(output)
-        wanted = Options::Goals.from(options)
-        forecast = Options::Forecast.from({observation:, **options})
-        app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") }, what_if: wanted.what_if)
-        sweeper = forecast.sweeper(app, goals: wanted.slo)
-        constraints = wanted.constraints.inside(app.facts)
-        _, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted), constraints,
-          observation: app.observation) { |scenarios| progress.sweep(sweeper, scenarios) }
-        Output.keep(list, output, **telling)
+      # What means something beside --prove alone.
+      OF_PROOF = %i[path requests data time html].freeze
+      private_constant :OF_PROOF
+
+      def call(observation:, companions:, output:, **options)
+        ensure_use(options)
+        recordings, words = split([observation, *companions], options)
+        output = Results.path(output, options[:prove] ? "tuning.json" : "advice.json", err:, recorded: recordings.first)
+        Output.check_writable(output, options[:html])
+        advised = advised({observation: recordings.first, companions: recordings.drop(1), **options})
+        return prove(*advised, words, recordings.first, output, options) if options[:prove]
+        list = advised.last.advice_list
+        return Output.keep(list, output, **telling) unless options[:diff] || options[:write]
+        Output.write_files(list, err:, path: output)
+        patch(Chosen.of(list, options[:only]), advised.first, recordings.first, output, options)
       end
 
       private
 
+      def beware = ->(text) { err.puts("puma_tuner: #{text}") }
+
+      def ensure_use(options)
+        Chosen.ensure_rules(options[:only].to_a)
+        if options[:only] && options.values_at(:prove, :diff, :write).none?
+          raise UsageError, "--only chooses what --prove, --diff and --write take: add one of them"
+        end
+        return if options[:prove]
+        given = OF_PROOF.map { |name| self.class.declared.fetch(name) }
+          .find { |option| options[option.name] != option.without_it }
+        raise UsageError, "#{given.flag} is for the proof; add --prove" if given
+      end
+
+      # @return [Array(Array<String>, Array<String>)] recordings, and words of the app
+      def split(words, options)
+        return [words, []] unless options[:prove]
+        recordings = words.take_while { |word| recording?(word) }
+        app = words.drop(recordings.size)
+        [recordings.any? ? recordings : [own_recording(app, options)], app]
+      end
+
+      def recording?(word)
+        word.end_with?(".json") || (File.file?(word) && !File.zero?(word) && File.open(word, &:readchar) == "{")
+      end
+
+      def own_recording(app, options)
+        folder = Results.app_folder(app:, **options.slice(:directory))
+        path = File.join(folder, Results::FOLDER, "observation.json")
+        return path if File.file?(path)
+        words = app.empty? ? "" : " -- #{Host::Masking.words(app).join(" ")}"
+        words = " #{app.first}" if app.one?
+        raise UsageError, "there is no recording of this app to advise by (#{path}): make one with " \
+          "`puma_tuner measure --load --path /…#{words}`"
+      end
+
+      # @return [Array(RecordedApp, Tuning)] without a proof
+      def advised(options)
+        wanted = Options::Goals.from(options)
+        forecast = Options::Forecast.from(options)
+        app = forecast.app(beware, what_if: wanted.what_if)
+        sweeper = forecast.sweeper(app, goals: wanted.slo)
+        experience = Advise::Experience.new(known(app, options), today: app.workload.observed_topology)
+        sweep, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted, experience),
+          wanted.constraints.inside(app.facts), observation: app.observation) do |scenarios|
+          progress.sweep(sweeper, scenarios)
+        end
+        [app, Tuning.new(command: Host::Masking.own_command, recorded_at: app.observation.started_at,
+          observation: app.observation, machine: app.machine, workload: app.workload, sweep:,
+          advice_list: experience.apply(list), verdict: nil, unproven: Unknown.of(:proof, :not_begun))]
+      end
+
+      # @return [Array<Advise::Measured>]
+      def known(app, options)
+        record = Advise::ProofRecord.new(say: beware)
+        if options[:forget]
+          count = record.forget(app.key)
+          err.puts("puma_tuner: forgotten what proofs showed of #{Units.counted(count, "advice", "advices")} of this app")
+        end
+        record.of(app.key)
+      end
+
       # Today's among them, also under another load than the recording's.
-      def scenarios(app, options, wanted)
-        topologies = Options::Grid.from(options).topologies(app.usual_workers) | [app.workload.observed_topology]
-        Scenarios.new(app.workload).of(topologies, [wanted.arrivals(app.workload.arrivals)])
+      def scenarios(app, options, wanted, experience)
+        topologies = experience.topologies(Options::Grid.from(options).topologies(app.usual_workers))
+        Scenarios.new(app.workload)
+          .of(topologies | [app.workload.observed_topology], [wanted.arrivals(app.workload.arrivals)])
+      end
+
+      def prove(app, tuning, words, recorded, output, options)
+        list = tuning.advice_list
+        advice = options[:only] ? Chosen.of(list, options[:only]) : list.advice
+        proving = AdviceProving.new(app, words:, options:, progress:, err:,
+          folder: Results.app_folder(app: words, recorded:, **options.slice(:directory)))
+        proven = proving.call(tuning, advice) { |unfinished| keep(unfinished, output, options) }
+        keep(proven, output, options)
+        remember(app, proven)
+        better = advice.zip(proven.checks).select { |_, check| check.measured&.outcome == :better }.map(&:first)
+        patch(better, app, recorded, output, options) if options[:diff] || options[:write]
+        end_as(proven)
+      end
+
+      def keep(tuning, output, options) = Output.keep(tuning, output, **telling, html: options[:html])
+
+      # What others on the machine have disturbed, or what ended early, says nothing of the advice.
+      def remember(app, proven)
+        return unless proven.verdict&.quiet? && !app.observation.load&.disturbed?
+        Advise::ProofRecord.new(say: beware).add(app.key, proven.checks.filter_map(&:measured))
+      end
+
+      def end_as(proven)
+        raise Exit.new(3) unless proven.verdict.nil? || proven.verdict.complete
+        raise Exit.new(1) if proven.checks.any? { |check| check.measured&.otherwise? }
+      end
+
+      def patch(advice, app, recorded, output, options)
+        folder = Results.app_folder(recorded:, **options.slice(:directory))
+        kept = File.dirname(File.expand_path(Results.beside(output, "advice.json", err:, recorded:)))
+        Patching.new(advice, observation: app.observation, folder:, kept:, out:, err:)
+          .public_send(options[:write] ? :write : :show)
       end
     end
   end

@@ -68,9 +68,11 @@ module PumaTuner
           warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration,
           boot_limit_s: boot_limit, seed:,
           repeat_with: Host::Masking.own_command, calibrate:, locks:, time_limit_s: time,
-          track_record: Predict::TrackRecord.new(say: ->(text) { err.puts("puma_tuner: #{text}") })
+          track_record: Predict::TrackRecord.new(say: beware), proof_record: Advise::ProofRecord.new(say: beware)
         )
       end
+
+      def beware = ->(text) { err.puts("puma_tuner: #{text}") }
 
       # The results from before Ctrl-C are worth keeping; the later stages can go on from an observation.
       def save_unfinished(kept, output, html, path:)

@@ -15,15 +15,32 @@ module PumaTuner
           recommended = @contents.recommendation
           articles = [*recommended, *@contents.other_advice].map { |advice| article(advice) }
           nothing = Paragraph.new("Nothing to say: no rule found a reason to change anything.") if articles.empty?
-          Section.new(id: "recommended", title: recommended ? "Recommended" : "Advice", blocks: [*nothing, *articles])
+          Section.new(id: "recommended", title: recommended ? "Recommended" : "Advice",
+            blocks: [*nothing, *articles, *withheld])
         end
 
         private
 
+        # What was measured to make this app worse is no advice, but whoever misses it should know why.
+        def withheld
+          return [] if @contents.advice_list.withheld.empty?
+          told = @contents.advice_list.withheld.map do |measured|
+            "#{ProofWords.advice(measured)}: #{ProofWords.of(measured)}"
+          end
+          [Paragraph.new("Left out, as it made this app worse (`puma_tuner advise --forget` asks for it again):"),
+            List.new(told)]
+        end
+
+        # What an earlier proof of the same showed.
+        def known(advice)
+          return unless advice.measured
+          "#{ProofWords.of(advice.measured)} (`puma_tuner advise --forget` drops it)"
+        end
+
         def article(advice)
           told = AdviceWords.of(advice)
           change, undo = [told.change, told.undo].map { |text| advice.topology ? Code.new(text) : text }
-          rows = {"predicted" => prediction(advice), "change" => change, "cost" => told.cost, "undo" => undo,
+          rows = {"predicted" => prediction(advice), "before" => known(advice), "change" => change, "cost" => told.cost, "undo" => undo,
                   "prove" => proof(advice), "because" => told.evidence}
           snippets = advice.topology ? [] : advice.lines.map { |place, text| Snippet.new(place, text) }
           Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list), *snippets],

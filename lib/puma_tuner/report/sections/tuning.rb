@@ -62,7 +62,10 @@ module PumaTuner
           [Capacity.of(@contents.sweep.capacities), *(Forecasts.of(@contents) if @contents.sweep.forecasts.any?)]
         end
 
-        def proof = @contents.verdict ? [Proof, Causes, Ran, Methodology].map { |section| section.of(@contents) } : []
+        def proof
+          sections = @contents.verdict ? [Proof, Causes, Ran, Methodology] : []
+          [AdviceChecks, *sections].map { |section| section.of(@contents) }
+        end
       end
     end
   end

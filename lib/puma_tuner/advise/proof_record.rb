@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Advise
+    # Keeps, per app and from run to run, what proofs showed of its advice: a file of the user's own state.
+    class ProofRecord
+      # Each app keeps so many.
+      KEPT_COUNT = 100
+
+      # @return [String]
+      def self.default_path = StateFile.path("proofs.json")
+
+      # @param path [String]
+      # @param say [#call] told what is wrong with the file
+      # @param clock [#call]
+      def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
+        clock: -> { Time.now.utc })
+        @file = StateFile.new(path, what: "what was measured of advice", kept_count: KEPT_COUNT, say:,
+          clock:) { |entry| entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty? }
+      end
+
+      # @param app_key [String] see Predict::TrackRecord
+      # @param measured [Array<Measured>]
+      # @return [void]
+      def add(app_key, measured) = @file.add(app_key, measured.map { |one| JSON.parse(JSON.generate(one.to_document)) })
+
+      # @param app_key [String]
+      # @return [Array<Measured>] of each advice what was measured last
+      def of(app_key)
+        @file.of(app_key).map { |entry| Measured.from_document(entry) }.reverse
+          .uniq { |one| [one.rule, one.lines, one.today] }.reverse
+      end
+
+      # @param app_key [String]
+      # @return [Integer] how many advices were forgotten
+      def forget(app_key)
+        of(app_key).size.tap { |count| @file.forget(app_key) if count.positive? }
+      end
+    end
+  end
+end

@@ -1,0 +1,171 @@
+# frozen_string_literal: true
+
+require "digest"
+require "open3"
+require "shellwords"
+require "time"
+
+module PumaTuner
+  module CLI
+    # Shows advice as a diff of the app's files on standard output, as `git apply` takes it, and writes them when asked.
+    # What else there is to say goes to standard error.
+    class Patching
+      # Puma reads the first of these that is there, without an option of its own.
+      CONFIGS = ["config/puma/%s.rb", Advise::Rule::PUMA_RB].freeze
+
+      # @param advice [Array<Advise::Advice>]
+      # @param observation [Probe::Observation] that it is about
+      # @param folder [String] of the app
+      # @param kept [String] folder where the diff of what is written is kept
+      # @raise [UsageError] where no app is there
+      def initialize(advice, observation:, folder:, kept:, out:, err:)
+        @folder = folder
+        @observation = observation
+        @kept = kept
+        @out = out
+        @err = err
+        ensure_app
+        @advice = advice
+        @patch = Advise::Patch.new(advice, observation:, config:) { |path| read(path) }
+      end
+
+      # @return [void]
+      def show
+        @out.print(diff)
+        say(nothing) if @patch.changes.empty?
+        tell_elsewhere
+        @patch.notes.each { |note| say(Report::PatchWords.of(note)) }
+      end
+
+      # Shows what it writes before.
+      #
+      # @return [void]
+      # @raise [UsageError] when a file is another than what the advice is about, or can't be written
+      def write
+        show
+        return if @patch.changes.empty?
+        @patch.changes.each { |change| ensure_unchanged(change) }
+        undo = undo()
+        @patch.changes.each { |change| write_file(change) }
+        if @advice.count { |one| one.lines.any? } > 1
+          say("each effect is predicted for its own change; `puma_tuner tune` measures what they are together")
+        end
+        say("written: #{paths.map { |path| File.join(@folder, path) }.join(", ")}; restart the server, or " \
+          "deploy it. To undo it: #{undo}")
+      end
+
+      private
+
+      def say(text) = @err.puts("puma_tuner: #{text}")
+
+      def paths = @patch.changes.map(&:path)
+
+      def diff
+        @patch.changes.map { |change| Report::UnifiedDiff.new(change.path, change.before, change.after).to_s }.join
+      end
+
+      def ensure_app
+        return if ["config.ru", config].any? { |path| File.file?(File.join(@folder, path)) }
+        raise UsageError, "there is neither a config.ru nor a #{config} in #{@folder}: name the app's folder with " \
+          "--directory"
+      end
+
+      # The one that the recorded server reads.
+      def config
+        words = Shellwords.split(@observation.command.to_s)
+        place = words.index { |word| %w[-C --config].include?(word) }
+        given = words[place + 1] if place
+        return given.delete_prefix("./") if given && !given.start_with?("/", "-")
+        usual = CONFIGS.map { |path| format(path, @observation.server&.rack_environment) }
+        usual.find { |path| File.file?(File.join(@folder, path)) } || usual.last
+      rescue ArgumentError
+        Advise::Rule::PUMA_RB
+      end
+
+      def read(path)
+        File.read(File.join(@folder, path), encoding: Encoding::UTF_8)
+      rescue Errno::ENOENT
+        nil
+      rescue SystemCallError => error
+        raise UsageError, "cannot read #{path}: #{error.message}. The advice can't be written without it."
+      end
+
+      def nothing
+        return "there is nothing to write: no advice has lines for the app's files" if @advice.all? { |one| one.lines.empty? }
+        "nothing is left to write#{": the files have all that is advised" if @patch.notes.empty?}"
+      end
+
+      # Where the server's variables are set is not for this program to guess; what it sees is named.
+      DEPLOYED_BY = %w[Procfile Dockerfile config/deploy.yml .env fly.toml render.yaml app.json
+        docker-compose.yml].freeze
+
+      def tell_elsewhere
+        if @patch.environment.any?
+          seen = DEPLOYED_BY.select { |path| File.file?(File.join(@folder, path)) }
+          say("set in the server's environment before it starts, and not in #{config}, which Ruby reads too late" \
+            "#{" (here are #{seen.join(", ")})" if seen.any?}:")
+          @patch.environment.each_value { |line| @err.puts("  #{line}") }
+        end
+        @patch.by_hand.each do |place, lines|
+          say("for you to set: #{place}:")
+          lines.each { |line| @err.puts("  #{line}") }
+        end
+      end
+
+      # The settings that were recorded are not those of a file that is younger, unless it is as we have left it.
+      def ensure_unchanged(change)
+        path = File.join(@folder, change.path)
+        if read(change.path) != change.before
+          raise UsageError, "#{change.path} was changed just now, by somebody else: nothing is written. Try again"
+        end
+        return if change.before.nil? || ours?(change)
+        changed_at, recorded_at = File.mtime(path), Time.parse(@observation.started_at)
+        return if changed_at <= recorded_at
+        raise UsageError, "#{change.path} was changed (#{changed_at.utc.iso8601}) after the recording that the advice " \
+          "is about (#{@observation.started_at}): nothing is written. Measure again, or take from the diff what you want"
+      end
+
+      # @return [Boolean] whether we wrote what is there
+      def ours?(change)
+        Dir[File.join(@kept, "advice-*.patch")].any? { |path| File.read(path).include?(mark(change.path, change.before)) }
+      end
+
+      def mark(path, content) = "# written: #{path} #{Digest::SHA256.hexdigest(content)}\n"
+
+      def write_file(change)
+        path = File.join(@folder, change.path)
+        Output.make_folder(path)
+        path = File.realpath(path) if File.symlink?(path)
+        mode = File.stat(path).mode if File.file?(path)
+        AtomicFile.write(path, change.after)
+        File.chmod(mode, path) if mode
+      rescue SystemCallError => error
+        raise UsageError, "cannot write #{change.path}: #{error.message}. Take the diff above, and write it by hand"
+      end
+
+      # @return [String] the command that undoes it: git's where it knows all files as they are, else with the diff
+      def undo
+        path = keep
+        return "git -C #{@folder} checkout -- #{paths.join(" ")}" if @patch.changes.all? { |change| in_git?(change) }
+        "patch -R -p1 -d #{@folder} < #{path}"
+      end
+
+      # Kept in any case, as it also tells the next run what we wrote.
+      def keep
+        path = File.join(@kept, "advice-#{Time.now.utc.strftime("%Y%m%dT%H%M%SZ")}.patch")
+        marks = @patch.changes.map { |change| mark(change.path, change.after) }
+        Output.write_file(path, "#{marks.join}#{diff}")
+        path
+      end
+
+      def in_git?(change)
+        return false unless change.before
+        tracked, status = Open3.capture2("git", "-C", @folder, "ls-files", "--", change.path, err: File::NULL)
+        changed, = Open3.capture2("git", "-C", @folder, "status", "--porcelain", "--", change.path, err: File::NULL)
+        status.success? && !tracked.empty? && changed.empty?
+      rescue SystemCallError
+        false # no git here
+      end
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    # What a proof showed of advice, and why some could not be measured, in words.
+    module ProofWords
+      # Why an advice was not measured, as clauses.
+      REASONS = {
+        stays: "it changes nothing",
+        no_lines: "it has nothing to set: its cure is work on the code; measure that with " \
+          "`puma_tuner prove --variant today: --variant changed:git=BRANCH`",
+        pool_in_file: ->(path:) {
+          "the pool's size stands in #{path}; change it on a branch, and measure that with " \
+            "`puma_tuner prove --variant today: --variant changed:git=BRANCH`"
+        },
+        in_code: ->(places:) {
+          "its lines alone do nothing without those for #{places.join(" and ")}; set these on a branch, and measure " \
+            "that with `puma_tuner prove --variant today: --variant changed:git=BRANCH`"
+        },
+        of_folder: "config/puma.rb names its own folder, and would not find its files from a copy",
+        computed_there: ->(lines:) { "code in config/puma.rb computes what #{lines.join(" and ")} would set" },
+        in_file_already: "config/puma.rb has its lines already: measure the app again",
+        not_to_be_had: ->(text:) { text },
+        fails_to_serve: ->(text:) { text },
+        not_measured: "the rounds did not come to it"
+      }.freeze
+
+      METRICS = Prove::Metric::SERVED.to_h { |metric| [metric.name, metric.label] }.freeze
+
+      OUTCOMES = {better: "better", worse: "worse", equivalent: "no difference", not_shown: "nothing shown",
+                  fails: "failed"}.freeze
+
+      class << self
+        # @param statement [Statement]
+        # @return [String] a clause
+        def reason(statement) = Statements.words(statement, REASONS)
+
+        # @param measured [Advise::Measured]
+        # @return [String] "measured on 2026-03-02 against 1x5: 0.93x (0.90–0.97) requests/s, worse"
+        def of(measured)
+          what = [Figures.ratio(measured.ratio), metric(measured)].join(" ") if measured.ratio
+          "measured on #{measured.measured_at[0, 10]} against #{measured.today}: " \
+            "#{[what, OUTCOMES.fetch(measured.outcome)].compact.join(", ")}#{beside(measured)}"
+        end
+
+        # @param measured [Advise::Measured]
+        # @return [String]
+        def metric(measured) = METRICS.fetch(measured.metric, measured.metric)
+
+        # @param measured [Advise::Measured]
+        # @return [String] what was advised, "topology 2x3" or "affinity"
+        def advice(measured) = [measured.rule, measured.topology].compact.join(" ")
+
+        private
+
+        def beside(measured)
+          return unless measured.predicted && measured.as_predicted? == false
+          "; predicted was #{Figures.ratio(measured.predicted)}"
+        end
+      end
+    end
+  end
+end
