@@ -22,9 +22,12 @@ module PumaTuner
       end
 
       # @param app_key [String] see Predict::TrackRecord
-      # @param measured [Array<Measured>]
+      # @param measured [Array<Measured>] of which those are kept that have an interval, or failed
       # @return [void]
-      def add(app_key, measured) = @file.add(app_key, measured.map { |one| JSON.parse(JSON.generate(one.to_document)) })
+      def add(app_key, measured)
+        told = measured.select { |one| one.outcome == :fails || one.ratio&.level_ratio }
+        @file.add(app_key, told.map { |one| JSON.parse(JSON.generate(one.to_document)) })
+      end
 
       # @param app_key [String]
       # @return [Array<Measured>] of each advice what was measured last
