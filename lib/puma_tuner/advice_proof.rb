@@ -101,7 +101,7 @@ module PumaTuner
 
     def today = @sweep.at(@sweep.today)
 
-    # @return [Statement, Array(nil, Hash)] why it can't be measured by itself, or the factors that it can be measured by
+    # @return [Statement, Array(nil, Hash)] why it can't be measured by itself, or the factors to measure it by
     def reason(advice)
       elsewhere = advice.lines.keys - [Advise::Rule::PUMA_RB, Advise::Rule::ENVIRONMENT, Advise::Rule::GEMFILE]
       return Statement.of(:stays) if advice.topology == @sweep.today
@@ -184,7 +184,8 @@ module PumaTuner
     end
 
     def preparation
-      Prove::Preparation.new(variants:, command: @plan.command, rackup: @plan.rackup, folder: @plan.folder, say: @plan.say)
+      Prove::Preparation.new(variants:, command: @plan.command, rackup: @plan.rackup, folder: @plan.folder,
+        say: @plan.say)
     end
 
     # The app answers the same, whatever its pages look like.

@@ -123,7 +123,8 @@ module PumaTuner
         lines, @left = @left, []
         after = PumaFile.new(source).with(lines.join("\n"), title: "puma_tuner advise").source
         note(:computed, lines:, config: @config, path:) unless after == before
-        @source = PumaFile.new(@source).with(LOADED, title: "puma_tuner advise: settings that code computes here").source
+        title = "puma_tuner advise: settings that code computes here"
+        @source = PumaFile.new(@source).with(LOADED, title:).source
         keep(path, before, after)
       end
 
@@ -135,7 +136,7 @@ module PumaTuner
         end
       end
 
-      # Only a number that stands there once: what ERB computes, or each environment has for itself, is somebody's choice.
+      # Only a number that stands there once: what ERB computes, or environments have each for themselves, is left.
       def change_pool(path, text)
         key, value = text.split(": ")
         before = @read.call(path)

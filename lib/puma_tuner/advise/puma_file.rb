@@ -152,8 +152,8 @@ module PumaTuner
 
       def env?(node) = node.is_a?(Prism::ConstantReadNode) && node.name == :ENV
 
-      # A variable that is set once, on the top level, and that nothing but settings of threads is made of: a number that
-      # means something else, too, must not be changed.
+      # A variable that is set once, on the top level, and that only the number of threads is made of: what means
+      # something else, too, must not be changed.
       def place_of_local(name, variable)
         writes = all(Prism::LocalVariableWriteNode).select { |node| node.name == name }
         return unless writes.one? && statements.include?(writes.first) && all_reads_known?(name)

@@ -58,8 +58,7 @@ module PumaTuner
       def announce(proof)
         names = proof.variants.map(&:name)
         return say("nothing of the advice can be measured by itself") if names.one?
-        say("#{Units.counted(names.size - 1, "advice", "advices")} to measure against today's setting: " \
-          "#{names.drop(1).join(", ")}")
+        say("to measure against today's setting: #{names.drop(1).join(", ")}")
       end
 
       # What is measured must be what was recorded.

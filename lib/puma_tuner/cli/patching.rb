@@ -91,7 +91,9 @@ module PumaTuner
       end
 
       def nothing
-        return "there is nothing to write: no advice has lines for the app's files" if @advice.all? { |one| one.lines.empty? }
+        if @advice.all? { |one| one.lines.empty? }
+          return "there is nothing to write: no advice has lines for the app's files"
+        end
         "nothing is left to write#{": the files have all that is advised" if @patch.notes.empty?}"
       end
 
@@ -116,18 +118,20 @@ module PumaTuner
       def ensure_unchanged(change)
         path = File.join(@folder, change.path)
         if read(change.path) != change.before
-          raise UsageError, "#{change.path} was changed just now, by somebody else: nothing is written. Try again"
+          raise UsageError, "#{change.path} was changed meanwhile, by somebody else: nothing is written. Try again"
         end
         return if change.before.nil? || ours?(change)
         changed_at, recorded_at = File.mtime(path), Time.parse(@observation.started_at)
         return if changed_at <= recorded_at
-        raise UsageError, "#{change.path} was changed (#{changed_at.utc.iso8601}) after the recording that the advice " \
-          "is about (#{@observation.started_at}): nothing is written. Measure again, or take from the diff what you want"
+        raise UsageError, "#{change.path} was changed (#{changed_at.utc.iso8601}) after the recording that the " \
+          "advice is about (#{@observation.started_at}): nothing is written. Measure again, or take from the diff " \
+          "what you want"
       end
 
       # @return [Boolean] whether we wrote what is there
       def ours?(change)
-        Dir[File.join(@kept, "advice-*.patch")].any? { |path| File.read(path).include?(mark(change.path, change.before)) }
+        wanted = mark(change.path, change.before)
+        Dir[File.join(@kept, "advice-*.patch")].any? { |path| File.read(path).include?(wanted) }
       end
 
       def mark(path, content) = "# written: #{path} #{Digest::SHA256.hexdigest(content)}\n"

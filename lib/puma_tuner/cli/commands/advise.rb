@@ -9,10 +9,11 @@ module PumaTuner
       argument :observation, "file written by `puma_tuner measure`; with --prove also the app (a config.ru, or after " \
         "`--` its command), whose own recording counts where none is named"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
-      options :verbose, :threads, :workers, :what_if, :station, :seed, :slo, :at, :cores, :db_connections, :diff, :write,
-        :prove, :forget, :requests, :data, :time, :html, :boot_limit,
+      options :verbose, :threads, :workers, :what_if, :station, :seed, :slo, :at, :cores, :db_connections, :diff,
+        :write, :prove, :forget, :requests, :data, :time, :html, :boot_limit,
         only: {usual: "all that have lines to set and a predicted effect; with --prove all"},
-        directory: {about: "folder of the app that is proven, or whose files are changed", usual: "that of the recording"},
+        directory: {about: "folder of the app that is proven, or whose files are changed",
+                    usual: "that of the recording"},
         path: {default: nil, usual: "those recorded"}, rounds: "12", warmup: "2", trial_duration: "4",
         output: {usual: "advice.json in the app's tmp/puma_tuner; tuning.json with --prove"},
         memory: {usual: "the container's memory limit, where there is one"},
@@ -100,7 +101,7 @@ module PumaTuner
         record = Advise::ProofRecord.new(say: beware)
         if options[:forget]
           count = record.forget(app.key)
-          err.puts("puma_tuner: forgotten what proofs showed of #{Units.counted(count, "advice", "advices")} of this app")
+          err.puts("puma_tuner: forgotten what proofs showed of #{count} pieces of advice for this app")
         end
         record.of(app.key)
       end
