@@ -32,8 +32,9 @@ class AdviseCommandTest < TunerTest
 
   # Requests that wait, served by one thread: more of them are better for sure.
   def record(at: Time.now.utc + 60, **fields)
-    waiting = endpoint_observation(name: "GET /articles/:id", traces: [trace("held", 1, "io", 20, "held", 1)] * 60, requests_count: 300)
-    recorded = observation(endpoints: [waiting], topology: topology("1x1"), cores_count: 2)
+    waiting = endpoint_observation(name: "GET /articles/:id", traces: [trace("held", 1, "io", 20, "held", 1)] * 60, requests_count: 450)
+    load = load_summary.with(throughput_per_s: 45.0, mean_ns: 221 * MS, p50_ns: 221 * MS, p99_ns: 224 * MS)
+    recorded = observation(endpoints: [waiting], topology: topology("1x1"), cores_count: 2, load:)
     Document.write(recorded.with(started_at: at.iso8601, **fields), path("tmp/puma_tuner/observation.json"))
   end
 

@@ -10,9 +10,6 @@ module PumaTuner
     # Shows advice as a diff of the app's files on standard output, as `git apply` takes it, and writes them when asked.
     # What else there is to say goes to standard error.
     class Patching
-      # Puma reads the first of these that is there, without an option of its own.
-      CONFIGS = ["config/puma/%s.rb", Advise::Rule::PUMA_RB].freeze
-
       # @param advice [Array<Advise::Advice>]
       # @param observation [Probe::Observation] that it is about
       # @param folder [String] of the app
@@ -70,14 +67,14 @@ module PumaTuner
           "--directory"
       end
 
-      # The one that the recorded server reads.
+      # The one that the recorded server reads: by its option, or the first of the two that Puma looks for.
       def config
         words = Shellwords.split(@observation.command.to_s)
         place = words.index { |word| %w[-C --config].include?(word) }
         given = words[place + 1] if place
         return given.delete_prefix("./") if given && !given.start_with?("/", "-")
-        usual = CONFIGS.map { |path| format(path, @observation.server&.rack_environment) }
-        usual.find { |path| File.file?(File.join(@folder, path)) } || usual.last
+        of_environment = "config/puma/#{@observation.server&.rack_environment}.rb"
+        File.file?(File.join(@folder, of_environment)) ? of_environment : Advise::Rule::PUMA_RB
       rescue ArgumentError
         Advise::Rule::PUMA_RB
       end

@@ -117,13 +117,18 @@ module PumaTuner
         list = tuning.advice_list
         advice = options[:only] ? Chosen.of(list, options[:only]) : list.advice
         proving = AdviceProving.new(app, words:, options:, progress:, err:,
-          folder: Results.app_folder(app: words, recorded:, **options.slice(:directory)))
+          folder: app_folder(recorded, options, words))
         proven = proving.call(tuning, advice) { |unfinished| keep(unfinished, output, options) }
         keep(proven, output, options)
         remember(app, proven)
         better = advice.zip(proven.checks).select { |_, check| check.measured&.outcome == :better }.map(&:first)
         patch(better, app, recorded, output, options) if options[:diff] || options[:write]
         end_as(proven)
+      end
+
+      def app_folder(recorded, options, words = [])
+        return File.expand_path(options[:directory]) if options[:directory]
+        Results.app_folder(app: words, recorded:)
       end
 
       def keep(tuning, output, options) = Output.keep(tuning, output, **telling, html: options[:html])
@@ -140,7 +145,7 @@ module PumaTuner
       end
 
       def patch(advice, app, recorded, output, options)
-        folder = Results.app_folder(recorded:, **options.slice(:directory))
+        folder = app_folder(recorded, options)
         kept = File.dirname(File.expand_path(Results.beside(output, "advice.json", err:, recorded:)))
         Patching.new(advice, observation: app.observation, folder:, kept:, out:, err:)
           .public_send(options[:write] ? :write : :show)
