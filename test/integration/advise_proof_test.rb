@@ -67,7 +67,7 @@ class AdviseProofTest < TunerTest
       assert_operator check.measured.ratio.low, :>, 1.5
       assert_match(/Each advice against today\n.*topology +requests\/s +\S+x/m, result.out)
       assert_includes File.read(File.join(app.folder, "report.html")), "Each advice against today"
-      assert_equal tuning.checks.any? { |one| one.measured&.otherwise? } ? 1 : 0, result.code
+      assert_equal (tuning.checks.any? { |one| one.measured&.otherwise? }) ? 1 : 0, result.code
       assert_remembered(tuning, File.join(app.folder, "state/puma_tuner/proofs.json"))
       assert_empty processes_in(app.folder)
     end

@@ -22,7 +22,7 @@ module PumaTuner
       def to_s
         hunks = hunks()
         return "" if hunks.empty?
-        from = @new ? "/dev/null" : "a/#{@path}"
+        from = @new ? File::NULL : "a/#{@path}"
         "--- #{from}\n+++ b/#{@path}\n#{hunks.map { |hunk| text(hunk) }.join}"
       end
 

@@ -135,7 +135,12 @@ module PumaTuner
 
       # What others on the machine have disturbed, or what ended early, says nothing of the advice.
       def remember(app, proven)
-        return unless proven.verdict&.quiet? && !app.observation.load&.disturbed?
+        return unless proven.verdict
+        why = if !proven.verdict.complete then "the proof ended early"
+        elsif !proven.verdict.quiet? then "others used the machine during the proof"
+        elsif app.observation.load&.disturbed? then "others used the machine while the app was recorded"
+        end
+        return err.puts("puma_tuner: what came out is not remembered, as #{why}") if why
         Advise::ProofRecord.new(say: beware).add(app.key, proven.checks.filter_map(&:measured))
       end
 
