@@ -54,7 +54,7 @@ module PublicApi
     "Advise" => %w[
       PumaTuner::Advise::Advisor PumaTuner::Advise::Constraints PumaTuner::Advise::AdviceList PumaTuner::Advise::Advice
       PumaTuner::Advise::Sizing PumaTuner::Advise::Spare PumaTuner::Advise::Tail
-      PumaTuner::Advise::TailPart
+      PumaTuner::Advise::TailPart PumaTuner::Advise::Measured PumaTuner::AdviceCheck
     ],
     "Prove" => %w[
       PumaTuner::Prove::Setup PumaTuner::Prove::Proof PumaTuner::Prove::Proof::Plan PumaTuner::Prove::Variant

@@ -118,7 +118,7 @@ module PumaTuner
       wanted = lines[Advise::Rule::PUMA_RB] or return [nil, environment]
       source = @plan.puma_rb.to_s
       return Statement.of(:of_folder) if source.match?(OF_FOLDER)
-      edited = Advise::PumaFile.new(source).with(wanted, title: "advised")
+      edited = Advise::PumaFile.new(source).with(wanted, "advised")
       return Statement.of(:computed_there, lines: edited.left) if edited.left.any?
       return Statement.of(:in_file_already) if edited.source == source
       [nil, {**environment, "config" => written(edited.source)}]

@@ -18,15 +18,13 @@ module PumaTuner
     end
 
     # @param path [String]
-    # @param what [String] it is, such as "the track record of these forecasts"
     # @param kept_count [Integer] entries of each app; older ones give way
     # @param say [#call] told what is wrong with the file
     # @param clock [#call] gives the time
     # @yieldparam entry [Object] of an app
     # @yieldreturn [Boolean] whether this version has written it
-    def initialize(path, what:, kept_count:, say:, clock:, &entry)
+    def initialize(path, kept_count:, say:, clock:, &entry)
       @path = path
-      @what = what
       @kept_count = kept_count
       @say = say
       @clock = clock
@@ -47,7 +45,7 @@ module PumaTuner
     def of(app_key)
       read.fetch(app_key, [])
     rescue SystemCallError => error
-      @say.call("#{@what} can't be read: #{error.message}")
+      @say.call("#{@path} can't be read: #{error.message}")
       []
     end
 
@@ -64,7 +62,7 @@ module PumaTuner
         AtomicFile.write(@path, JSON.generate({schema_version: SCHEMA_VERSION, apps: yield(read)}))
       end
     rescue SystemCallError => error
-      @say.call("#{@what} can't be saved: #{error.message}")
+      @say.call("#{@path} can't be saved: #{error.message}")
     end
 
     # @return [Hash{String => Array<Hash>}] by app

@@ -15,7 +15,7 @@ class PumaFileTest < TunerTest
     pidfile ENV["PIDFILE"] if ENV["PIDFILE"]
   RUBY
 
-  def with(source, lines) = Advise::PumaFile.new(source).with(lines, title: "advised")
+  def with(source, lines) = Advise::PumaFile.new(source).with(lines, "advised")
 
   # @return [String] the only line of the text that is another afterwards
   def changed(source, lines)

@@ -65,7 +65,7 @@ module PumaTuner
 
       # @return [String] source with these lines
       def with(source, lines, rule)
-        edited = PumaFile.new(source).with(lines, title: "puma_tuner advise: #{rule}")
+        edited = PumaFile.new(source).with(lines, "puma_tuner advise: #{rule}")
         @left.concat(edited.left)
         @variables.merge!(edited.variables)
         edited.source
@@ -121,10 +121,10 @@ module PumaTuner
         source = before || "# Settings that `puma_tuner advise --write` could not set in #{File.basename(@config)}, " \
           "where code\n# computes them. It is loaded last, so these count.\n"
         lines, @left = @left, []
-        after = PumaFile.new(source).with(lines.join("\n"), title: "puma_tuner advise").source
+        after = PumaFile.new(source).with(lines.join("\n"), "puma_tuner advise").source
         note(:computed, lines:, config: @config, path:) unless after == before
-        title = "puma_tuner advise: settings that code computes here"
-        @source = PumaFile.new(@source).with(LOADED, title:).source
+        comment = "puma_tuner advise: settings that code computes here"
+        @source = PumaFile.new(@source).with(LOADED, comment).source
         keep(path, before, after)
       end
 

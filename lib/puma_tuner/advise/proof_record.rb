@@ -17,8 +17,9 @@ module PumaTuner
       # @param clock [#call]
       def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
         clock: -> { Time.now.utc })
-        @file = StateFile.new(path, what: "what was measured of advice", kept_count: KEPT_COUNT, say:,
-          clock:) { |entry| entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty? }
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:) do |entry|
+          entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty?
+        end
       end
 
       # @param app_key [String] see Predict::TrackRecord

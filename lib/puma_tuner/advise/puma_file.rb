@@ -32,13 +32,13 @@ module PumaTuner
       def ruby? = @parsed.errors.empty?
 
       # @param lines [String] of advice
-      # @param title [String] a comment above what is added
+      # @param comment [String] above what is added
       # @return [Edited] the same text where nothing is left to do
-      def with(lines, title:)
+      def with(lines, comment)
         @variables, @left = {}, []
         found = PumaFile.new(lines).wanted.flat_map { |wanted| wanted.name ? setting(wanted) : code(wanted) }
         edits, added = found.compact.partition { |one| one.is_a?(Edit) }
-        Edited.new(source: edited(edits, added, title), left: @left, variables: @variables)
+        Edited.new(source: edited(edits, added, comment), left: @left, variables: @variables)
       end
 
       # @return [Array<Wanted>] this text as lines that are wanted in another
@@ -177,13 +177,13 @@ module PumaTuner
         [*(node if kinds.include?(node.class)), *node.compact_child_nodes.flat_map { |child| within(child, kinds) }]
       end
 
-      def edited(edits, added, title)
+      def edited(edits, added, comment)
         bytes = @source.b
         at = @parsed.data_loc&.start_offset || bytes.bytesize
         if added.any?
           gap = (at.zero? || bytes[0...at].end_with?("\n\n")) ? "" : "\n"
           gap = "\n#{gap}" unless at.zero? || bytes[0...at].end_with?("\n")
-          bytes.insert(at, "#{gap}# #{title}\n#{added.join("\n")}\n".b)
+          bytes.insert(at, "#{gap}# #{comment}\n#{added.join("\n")}\n".b)
         end
         edits.uniq.sort_by { |edit| -edit.location.start_offset }.each do |edit|
           bytes[edit.location.start_offset...edit.location.end_offset] = edit.text.b

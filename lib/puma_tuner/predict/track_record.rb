@@ -26,8 +26,7 @@ module PumaTuner
       # @param clock [#call] gives the time of a check
       def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
         clock: -> { Time.now.utc })
-        @file = StateFile.new(path, what: "the track record of these forecasts", kept_count: KEPT_COUNT, say:,
-          clock:) do |entry|
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:) do |entry|
           entry.is_a?(Hash) && entry["metric"].is_a?(String) && entry["log_ratio"].is_a?(Float)
         end
       end
