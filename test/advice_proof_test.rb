@@ -31,7 +31,7 @@ class AdviceProofTest < TunerTest
 
   test "today's setting comes first, and each advice that has factors is a variant of its own" do
     proof(advice("topology", topology: "2x3", factors: {"topology" => "2x3"}), advice("malloc", factors: {"env.MALLOC_ARENA_MAX" => "2"}, gain: nil)) do |proof|
-      assert_equal [["today", {}], ["topology", {"topology" => "2x3"}], ["malloc", {"env.MALLOC_ARENA_MAX" => "2"}]],
+      assert_equal [["today", {"topology" => "1x5"}], ["topology", {"topology" => "2x3"}], ["malloc", {"env.MALLOC_ARENA_MAX" => "2", "topology" => "1x5"}]],
         proof.variants.map { |variant| [variant.name, variant.factors] }
       assert_equal [100, 190, nil], proof.variants.map { |variant| variant.forecast&.throughput_per_s&.value }
     end

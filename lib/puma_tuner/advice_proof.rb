@@ -22,7 +22,7 @@ module PumaTuner
 
     RATIOS = {"throughput" => :throughput_ratio, "p50" => :p50_ratio, "p99" => :p99_ratio}.freeze
 
-    # Factors that make another topology, for which there are forecasts.
+    # Factors that make a topology, for which there are forecasts.
     OF_TOPOLOGY = %w[topology workers threads].freeze
 
     # What the text of a puma.rb says that means something else in another folder.
@@ -59,12 +59,14 @@ module PumaTuner
       @reasons, @variants = {}, {}
       advice.each do |one|
         reason, factors = reason(one)
-        reason ? @reasons[one] = reason : @variants[one] = variant(one, factors)
+        reason ? @reasons[one] = reason : @variants[one] = variant(one, settled(factors))
       end
     end
 
     # @return [Array<Prove::Variant>] the baseline first; it is alone where nothing can be proven
-    def variants = [Prove::Variant.new(name: BASELINE, forecast: today), *@variants.values.uniq]
+    def variants
+      [Prove::Variant.new(name: BASELINE, factors: settled({}), forecast: today), *@variants.values.uniq]
+    end
 
     # @yieldparam what [String] is about to run
     # @yieldparam left_s [Float, nil] seconds that the rest should take
@@ -139,6 +141,9 @@ module PumaTuner
       Prove::Variant.new(name:, factors:, forecast: forecast(advice, factors))
     end
 
+    # All have a topology, and the recorded one where they do not change it: the app may have another by now.
+    def settled(factors) = {**factors.except(*OF_TOPOLOGY), "topology" => topology(factors).to_s}
+
     # @return [Predict::Forecast, nil] of the variant; of what is no topology, today's with what the advice promises
     def forecast(advice, factors)
       return @sweep.at(topology(factors)) if of_topology?(factors)
@@ -150,7 +155,7 @@ module PumaTuner
       today.with(**fields)
     end
 
-    def of_topology?(factors) = (factors.keys - OF_TOPOLOGY).empty?
+    def of_topology?(factors) = factors.keys == ["topology"]
 
     def topology(factors)
       return Topology.parse(factors["topology"]) if factors["topology"]

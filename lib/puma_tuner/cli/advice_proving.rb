@@ -36,6 +36,7 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           proof = AdviceProof.new(advice, sweep: tuning.sweep, plan: plan(tuning.sweep, folder))
           announce(proof)
+          next tuning.with(checks: proof.checks, unproven: nil) if proof.variants.one?
           begin
             verdict = @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } }
             tuning.with(checks: proof.checks, verdict:, unproven: nil)

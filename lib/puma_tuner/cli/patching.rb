@@ -91,7 +91,8 @@ module PumaTuner
         if @advice.all? { |one| one.lines.empty? }
           return "there is nothing to write: no advice has lines for the app's files"
         end
-        "nothing is left to write#{": the files have all that is advised" if @patch.notes.empty?}"
+        in_the_way = @patch.notes.any? { |note| note.kind != :variable_first } || @patch.by_hand.any?
+        in_the_way ? "nothing is written" : "nothing is left to write: the files have all that is advised"
       end
 
       # Where the server's variables are set is not for this program to guess; what it sees is named.
@@ -116,6 +117,9 @@ module PumaTuner
         path = File.join(@folder, change.path)
         if read(change.path) != change.before
           raise UsageError, "#{change.path} was changed meanwhile, by somebody else: nothing is written. Try again"
+        end
+        unless change.before.nil? || File.writable?(path)
+          raise UsageError, "#{change.path} must not be written to: nothing is written. Change that, or take the diff"
         end
         return if change.before.nil? || ours?(change)
         changed_at, recorded_at = File.mtime(path), Time.parse(@observation.started_at)

@@ -6,8 +6,8 @@ module PumaTuner
     class Commands::Advise < Command
       desc "Recommend changes, with their predicted effect, their cost, and how to undo them; prove and write them",
         hint: Options::App::HINT
-      argument :observation, "file written by `puma_tuner measure`; with --prove also the app (a config.ru, or after " \
-        "`--` its command), whose own recording counts where none is named"
+      argument :observation, "file written by `puma_tuner measure`, default: this folder's; with --prove also the " \
+        "app: a config.ru, or after `--` its command", required: false
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :what_if, :station, :seed, :slo, :at, :cores, :db_connections, :diff,
         :write, :prove, :forget, :requests, :data, :time, :html, :boot_limit,
@@ -60,7 +60,8 @@ module PumaTuner
 
       # @return [Array(Array<String>, Array<String>)] recordings, and words of the app
       def split(words, options)
-        return [words, []] unless options[:prove]
+        words = words.compact
+        return [words.any? ? words : [own_recording([], options)], []] unless options[:prove]
         recordings = words.take_while { |word| recording?(word) }
         app = words.drop(recordings.size)
         [recordings.any? ? recordings : [own_recording(app, options)], app]
@@ -74,8 +75,7 @@ module PumaTuner
         folder = Results.app_folder(app:, **options.slice(:directory))
         path = File.join(folder, Results::FOLDER, "observation.json")
         return path if File.file?(path)
-        words = app.empty? ? "" : " -- #{Host::Masking.words(app).join(" ")}"
-        words = " #{app.first}" if app.one?
+        words = "#{" --" if app.size > 1} #{Host::Masking.words(app).join(" ")}".rstrip
         raise UsageError, "there is no recording of this app to advise by (#{path}): make one with " \
           "`puma_tuner measure --load --path /…#{words}`"
       end
