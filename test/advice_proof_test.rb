@@ -54,13 +54,13 @@ class AdviceProofTest < TunerTest
   end
 
   test "what can't be measured by itself is told with the reason" do
-    assert_equal %i[stays no_lines pool_in_file in_code], reasons(advice("topology", topology: "1x5", factors: {"topology" => "1x5"}), advice("lock_bound"),
+    assert_equal %i[stays no_lines no_setting pool_in_file in_code], reasons(advice("topology", topology: "1x5", factors: {"topology" => "1x5"}), advice("lock_bound"), advice("topology"),
       advice("starved_pool", lines: {"config/database.yml" => "pool: 5"}), advice("io_bound", lines: {PUMA_RB => "max_io_threads 3", "the endpoints named" => "x"}))
     hook = advice("gc", lines: {PUMA_RB => "before_fork { Process.warmup }"})
     assert_equal [:of_folder], reasons(hook, puma_rb: "plugin File.join(__dir__, \"mine\")\n")
     assert_equal [:in_file_already], reasons(hook, puma_rb: "before_fork { Process.warmup }\n")
     assert_equal [:computed_there], reasons(advice("background_threads", lines: {PUMA_RB => "solid_queue_mode :fork"}), puma_rb: "solid_queue_mode :async if x\n")
-    every = %i[stays no_lines pool_in_file in_code of_folder in_file_already computed_there not_to_be_had fails_to_serve not_measured]
+    every = %i[stays no_lines no_setting pool_in_file in_code of_folder in_file_already computed_there not_to_be_had fails_to_serve not_measured]
     assert_equal every.sort, Report::ProofWords::REASONS.keys.sort
   end
 

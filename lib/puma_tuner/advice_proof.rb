@@ -110,7 +110,8 @@ module PumaTuner
       return Statement.of(:pool_in_file, path: elsewhere.first) if elsewhere == [Advise::Rule::DATABASE_YML]
       return Statement.of(:in_code, places: elsewhere) if elsewhere.any?
       return [nil, advice.factors] if advice.factors.any?
-      advice.lines.any? ? as_file(advice.lines) : Statement.of(:no_lines)
+      return as_file(advice.lines) if advice.lines.any?
+      Statement.of((advice.rule == "topology") ? :no_setting : :no_lines)
     end
 
     # Lines of puma.rb that are none of its options, as a configuration of their own.

@@ -9,6 +9,7 @@ module PumaTuner
         stays: "it changes nothing",
         no_lines: "it has nothing to set: its cure is work on the code; measure that with " \
           "`puma_tuner prove --variant today: --variant changed:git=BRANCH`",
+        no_setting: "no setting is recommended; `puma_tuner tune` measures the likeliest",
         pool_in_file: ->(path:) {
           "the pool's size stands in #{path}; change it on a branch, and measure that with " \
             "`puma_tuner prove --variant today: --variant changed:git=BRANCH`"
