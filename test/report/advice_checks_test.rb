@@ -20,7 +20,7 @@ class ReportAdviceChecksTest < TunerTest
     TuningFixture.tuning(verdict: TuningFixture.verdict(other: "affinity", other_topology: "1x5", factor: 1.01), checks:)
   end
 
-  def text = Report.render(tuning, format: :text).gsub(/ +/, " ")
+  def text = Report.render(tuning, format: :text).squeeze(" ")
 
   test "each advice has a line with what was predicted and measured, and what was not is told with the reason" do
     assert_match(%r{^ affinity requests/s 1\.30x \(1\.20–1\.40\) 1\.01x \(0\.97–1\.05\) nothing shown no$}, text)

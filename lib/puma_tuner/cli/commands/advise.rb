@@ -121,9 +121,14 @@ module PumaTuner
         proven = proving.call(tuning, advice) { |unfinished| keep(unfinished, output, options) }
         keep(proven, output, options)
         remember(app, proven)
-        better = advice.zip(proven.checks).select { |_, check| check.measured&.outcome == :better }.map(&:first)
-        patch(better, app, recorded, output, options) if options[:diff] || options[:write]
+        patch_better(advice, proven, app, recorded, output, options) if options[:diff] || options[:write]
         end_as(proven)
+      end
+
+      def patch_better(advice, proven, *rest)
+        better = advice.zip(proven.checks).select { |_, check| check.measured&.outcome == :better }.map(&:first)
+        return patch(better, *rest) if better.any?
+        err.puts("puma_tuner: nothing was shown to be better, so nothing is written")
       end
 
       def app_folder(recorded, options, words = [])
