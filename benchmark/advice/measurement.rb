@@ -1,0 +1,360 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+require_relative "judge"
+require_relative "shapes"
+
+module AdviceCheck
+  # What was measured, on disk, a line as soon as it is there: an interrupted run goes on from it.
+  #
+  #   {"kind": "run", …}  what holds for all: the layout of these lines, commit, machine, how much work a millisecond is
+  #   {"kind": "capacity", "key": "cpu/2x3", …}  per_s: that the setting bears
+  #   {"kind": "advice", "key": "cpu/one thread", …}  start, advised, title, rules, rate_per_s, predicted: p99 in nanoseconds by setting
+  #   {"kind": "trial", "key": "cpu/2x3", "start": round, …}  see Trials
+  #   {"kind": "starved", "key": "1x5", …}  start, advised, rules
+  # Recordings are files of their own beside it.
+  class Journal < Validation::Journal
+    FOLDER = File.expand_path("../../tmp/advice", __dir__)
+
+    # @return [Hash, nil] a line
+    def at(kind, key, number = nil) = @lines[[kind, key, number]]
+
+    # @return [String, nil] where a document is, as commands take it
+    def path(name) = path_of(name).then { |path| path if File.file?(path) }
+  end
+
+  # What `puma_tuner advise` would say, asked of the library in the way of its command, for each recording as if it were the first
+  # ever made here.
+  module Asked
+    # @param path [String] of a recording
+    # @param grid [Array<PumaTuner::Topology>]
+    # @param rate_per_s [Float, nil] that the advice is for, nil: as it was recorded
+    # @return [Array(PumaTuner::Predict::Sweep, PumaTuner::Advise::AdviceList)]
+    def self.of(path, grid, rate_per_s: nil)
+      without_past do
+        words = {observation: path, companions: [], what_if: [], station: [], slo: [], at: rate_per_s, seed: 1,
+                 seeds: PumaTuner::Predict::Sweeper::DEFAULT_SEEDS_COUNT, simulated_requests: PumaTuner::Predict::Sweeper::DEFAULT_REQUESTS_COUNT}
+        wanted = PumaTuner::CLI::Options::Goals.from(words)
+        forecast = PumaTuner::CLI::Options::Forecast.from(words)
+        app = forecast.app(method(:warn))
+        sweeper = forecast.sweeper(app)
+        scenarios = PumaTuner::CLI::Scenarios.new(app.workload).of(grid | [app.workload.observed_topology], [wanted.arrivals(app.workload.arrivals)])
+        PumaTuner::Advise.call(app.workload, sweeper, scenarios, wanted.constraints.inside(app.facts), observation: app.observation) { |some| sweeper.call(some) }
+      end
+    end
+
+    # How forecasts did is kept in the user's own state; there is none in an empty folder.
+    def self.without_past
+      before = ENV["XDG_STATE_HOME"]
+      Dir.mktmpdir("advice") do |folder|
+        ENV["XDG_STATE_HOME"] = folder
+        yield
+      end
+    ensure
+      ENV["XDG_STATE_HOME"] = before
+    end
+    private_class_method :without_past
+  end
+
+  # All settings of a shape, each with a server of its own that stays: those that are not asked rest.
+  class Servers
+    STARTED_AT_ONCE_COUNT = 3
+
+    # A server whose requests nobody waits for any more is waited for, as it takes a core from the next one.
+    IDLE_RATIO = 0.05
+    LOOK_S = 0.05
+    SETTLING_LIMIT_S = 10
+
+    # So many requests may be under way, as `advise --at` supposes.
+    CONNECTIONS_COUNT = PumaTuner::Model::Arrivals::OPEN_CONNECTIONS_COUNT
+
+    # What has no response by then never has.
+    DRAIN_S = 2.0
+
+    # @param shape [Shape]
+    # @param command [PumaTuner::Host::Command]
+    def initialize(shape, command)
+      @shape = shape
+      @command = command
+      @cores_count = PumaTuner::Probe::MachineFacts.read.cores_count
+    end
+
+    # @param topologies [Hash{String => PumaTuner::Topology}] by name
+    # @yield while they serve
+    def run(topologies)
+      @guests = topologies.transform_values do |topology|
+        Validation::SideBySide::Guest.new { |block| PumaTuner::Host::ServerProcess.run(@command, topology:, meter: true) { |server| block.call(server) } }
+      end
+      @servers = @guests.each_slice(STARTED_AT_ONCE_COUNT).flat_map { |some|
+        some.map { |name, guest| Thread.new { [name, guest.start] }.tap { |thread| thread.report_on_exception = false } }.map(&:value)
+      }.to_h
+      yield
+    ensure
+      @guests&.each_value(&:stop)
+    end
+
+    # @return [Float] requests per second of clients that leave no thread without work; the first such load warms the server up
+    def capacity_per_s(name, seconds)
+      connections_count = 3 * @servers.fetch(name).topology.slots_count / 2 + 4
+      traffic = PumaTuner::Load::Traffic.new(mix: @shape.workload.mix, generator: PumaTuner::Load::Native.new, connections_count:, seed: 1)
+      Array.new(2) { traffic.send_to(@servers.fetch(name).url, duration_s: seconds).ensure_expected_responses.throughput_per_s }.last
+    end
+
+    # One setting in one round.
+    # @param rate_per_s [Float]
+    # @param seed [Integer] the same one sends the same requests at the same instants
+    # @return [Hash] p99_ns, p50_ns: of an overloaded one, how long was waited at most; counted_count; disturbed: what others did, or the
+    #   generator, a clause or nil; overloaded: whether some had no response
+    def trial(name, rate_per_s, seed, seconds)
+      server = @servers.fetch(name)
+      before, own_ns = PumaTuner::Host::Readings.take(server, nil), own_cpu_ns
+      outcome = traffic(rate_per_s, seed).send_to(server.url, duration_s: seconds)
+      own_ns = own_cpu_ns - own_ns
+      spent = PumaTuner::Host::Readings.take(server, nil) - before
+      settle(server)
+      return overloaded(outcome, seconds) if outcome.unanswered_count.to_i.positive?
+      conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns, cores_count: @cores_count, fingerprint: {})
+      {"p99_ns" => outcome.p99_ns, "p50_ns" => outcome.p50_ns, "counted_count" => outcome.counted_count, "overloaded" => false,
+       "disturbed" => disturbed(outcome.ensure_expected_responses, conditions)}
+    end
+
+    private
+
+    def traffic(rate_per_s, seed)
+      PumaTuner::Load::Traffic.new(mix: @shape.workload.mix, generator: PumaTuner::Load::Native.new(drain_s: DRAIN_S), connections_count: CONNECTIONS_COUNT, seed:,
+        arrivals: PumaTuner::Load::Arrivals.open(rate_per_s))
+    end
+
+    def overloaded(outcome, seconds)
+      limit_ns = ((seconds + DRAIN_S) * PumaTuner::Units::NS_PER_S).round
+      {"p99_ns" => limit_ns, "p50_ns" => outcome.p50_ns, "counted_count" => outcome.counted_count, "overloaded" => true, "disturbed" => nil}
+    end
+
+    # By causes only: what came out decides nothing.
+    def disturbed(outcome, conditions)
+      failed = PumaTuner::Prove::ValidityChecks.failed(outcome, conditions, arrivals: PumaTuner::Load::Arrivals.open(1))
+      failed ? PumaTuner::Report::Statements.words(failed.detail) : PumaTuner::Prove::Disturbance.of_unpaired(conditions)
+    end
+
+    def settle(server)
+      deadline_s = PumaTuner::Clock.now_s + SETTLING_LIMIT_S
+      loop do
+        cpu_ns = PumaTuner::Host::Readings.take(server, nil).cpu_ns
+        sleep(LOOK_S)
+        now_ns = PumaTuner::Host::Readings.take(server, nil).cpu_ns
+        return if cpu_ns.nil? || now_ns.nil? || now_ns - cpu_ns < IDLE_RATIO * LOOK_S * PumaTuner::Units::NS_PER_S
+        return if PumaTuner::Clock.now_s > deadline_s
+      end
+    end
+
+    def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+  end
+
+  # What a shape's lines in the journal say.
+  class Measured
+    # The A/A pair's second one, at the good setting.
+    AGAIN = "the same again"
+
+    # A setting that bears so much more than the asked rate has a steady state.
+    BEARS_FACTOR = 1.05
+
+    # @param journal [Journal]
+    # @param shape [Shape]
+    # @param form [Form]
+    def initialize(journal, shape, form)
+      @journal = journal
+      @shape = shape
+      @form = form
+    end
+
+    # @return [Shape]
+    attr_reader :shape
+
+    # @return [Hash{String => PumaTuner::Topology}] servers by name
+    def servers = {**(@form.grid | starts.values).to_h { |topology| [topology.to_s, topology] }, AGAIN => @shape.good}
+
+    def starts = @form.starts(@shape)
+
+    # @return [Float, nil] nil where it was not looked at yet
+    def capacity_per_s(name) = @journal.at("capacity", "#{@shape.name}/#{name}")&.fetch("per_s")
+
+    # @return [Float, nil] that settings are advised and measured for; nil until all capacities are known
+    def rate_per_s
+      capacities = servers.keys.map { |name| capacity_per_s(name) }
+      (LOAD_RATIO * capacities.max).round(1) unless capacities.include?(nil)
+    end
+
+    # @return [Boolean] whether it bears that rate
+    def bears?(name) = capacity_per_s(name) >= BEARS_FACTOR * rate_per_s
+
+    # @return [Hash, nil] see Journal
+    def advice(start_name) = @journal.at("advice", "#{@shape.name}/#{start_name}")
+
+    # @return [Hash, nil] see Journal
+    def trial(name, round) = @journal.at("trial", "#{@shape.name}/#{name}", round)
+
+    # @return [Array<String>] that are to be measured in a round
+    def running(round)
+      named = [*starts.values, *starts.keys.map { |name| advice(name).fetch("advised") }].map(&:to_s)
+      kept = [AGAIN, *named]
+      bearing = servers.keys.select { |name| bears?(name) }
+      return bearing if round < @form.cut_after_count
+      # What a rest of the requests decides must not change when it is looked at again.
+      bearing & Race.survivors(raw(0...@form.cut_after_count), kept:)
+    end
+
+    # @return [Integer] rounds that are there, whole
+    def rounds_count = (0...@form.rounds_count).take_while { |round| running(round).all? { |name| trial(name, round) } }.size
+
+    # @return [Rounds] of trials that count
+    def rounds
+      measured = (0...rounds_count).map do |round|
+        running(round).filter_map { |name| trial(name, round).then { |fields| [name, fields["p99_ns"]] unless fields["disturbed"] } }.to_h
+      end
+      Rounds.new(measured, contenders: running(@form.rounds_count) - [AGAIN])
+    end
+
+    # @return [Boolean]
+    def whole? = !rate_per_s.nil? && starts.keys.all? { |name| advice(name) } && rounds_count == @form.rounds_count
+
+    # @return [Integer] trials that did not count
+    def disturbed_count = (0...rounds_count).sum { |round| running(round).count { |name| trial(name, round)["disturbed"] } }
+
+    # @return [PumaTuner::Stats::Estimate, nil]
+    def again = rounds.ratio(AGAIN, @shape.good.to_s)
+
+    # @return [Array<Case>]
+    def cases
+      rounds = self.rounds
+      starts.map do |start_name, start|
+        advice = advice(start_name)
+        advised = advice.fetch("advised")
+        bears = bears?(start.to_s)
+        Case.new(shape: @shape.name, start_name:, start: start.to_s, advised:, kind: advice.fetch("title"), rules: advice.fetch("rules"), rate_per_s:, bears:,
+          over_best: (rounds.over_best(advised) if bears?(advised)), over_start: (rounds.ratio(advised, start.to_s) if bears && bears?(advised)),
+          apart_ratio: Judge.apart_ratio(again))
+      end
+    end
+
+    private
+
+    def raw(numbers) = numbers.map { |round| servers.keys.filter_map { |name| trial(name, round)&.then { |fields| [name, fields["p99_ns"]] } }.to_h }
+  end
+
+  # Measures what is still to be measured, into the journal.
+  class Measurement
+    # @param journal [Journal] with its run
+    # @param shapes [Array<Shape>]
+    # @param form [Form]
+    # @param say [#call] told what comes next
+    def initialize(journal:, shapes:, form:, say:)
+      @journal = journal
+      @shapes = shapes
+      @form = form
+      @say = say
+    end
+
+    # @return [Float] seconds that are left, about
+    def expected_s
+      @shapes.sum { |shape|
+        measured = Measured.new(@journal, shape, @form)
+        next 0 if measured.whole?
+        left_count = @form.rounds_count - ((measured.rate_per_s && measured.starts.keys.all? { |name| measured.advice(name) }) ? measured.rounds_count : 0)
+        (measured.starts.keys.all? { |name| measured.advice(name) } ? 0 : @form.recordings_s(shape)) + @form.rounds_s(left_count)
+      } + (starved? ? 0 : @form.starved_s)
+    end
+
+    def call
+      Dir.mktmpdir("advice") do |folder|
+        @commands = Validation::Servers.new(turns_per_ms: @journal.run.fetch("turns_per_ms"), folder:)
+        calibrate
+        @shapes.each { |shape| measure(shape) }
+        Shapes::STARVED_AT.each { |start| starve(start) }
+      end
+    end
+
+    private
+
+    def starved? = Shapes::STARVED_AT.all? { |start| @journal.at("starved", start.to_s) }
+
+    # `advise` looks for it, and so it is there, of today.
+    def calibrate
+      path = record(@shapes.first, @shapes.first.good)
+      Validation::Calibration.new(servers: @commands, say: ->(text) { @say.call("#{text}, about #{PumaTuner::Calibrate::EXPECTED_S} s") })
+        .machine(PumaTuner::Document.read(path, :observation))
+    end
+
+    def measure(shape)
+      measured = Measured.new(@journal, shape, @form)
+      return if measured.whole?
+      measured.starts.each_value { |start| record(shape, start) }
+      servers = Servers.new(shape, @commands.command(shape))
+      servers.run(measured.servers) do
+        pilot(servers, measured)
+        measured.starts.each { |start_name, start| advise(measured, start_name, start) }
+        @form.rounds_count.times { |round| round(servers, measured, round) }
+      end
+    end
+
+    # As `measure --load` does it.
+    # @return [String] path of the recording
+    def record(shape, start, companions: @form.companions)
+      name = "recording #{shape.name} #{start}"
+      @journal.path(name) || begin
+        @say.call("#{shape.name}: recording at #{start}")
+        traffic = PumaTuner::Load::Traffic.new(mix: shape.workload.mix, generator: PumaTuner::Load::Native.new,
+          connections_count: PumaTuner::CLI::Options::Traffic::CONNECTIONS_CLOSED, seed: 1)
+        times = PumaTuner::Measure::LoadedWindow::Times.new(warmup_s: @form.warmup_s, warmup_limit_s: 2 * @form.warmup_s, duration_s: @form.record_s)
+        plan = PumaTuner::Measure::Recordings::Plan.new(command: @commands.command(shape), traffic:, today: start, settings: (companions ? nil : []), workers: [1, 2], times:,
+          boot_limit_s: Validation::Session::BOOT_LIMIT_S, limit_s: nil)
+        @journal.keep(name, PumaTuner::Measure::Recordings.new(plan).call)
+        @journal.path(name)
+      end
+    end
+
+    # Servers that are started anew are warmed up anew, and keep the capacity that was found.
+    def pilot(servers, measured)
+      @say.call("#{measured.shape.name}: what each of #{measured.servers.size} settings bears")
+      measured.servers.each_key do |name|
+        per_s = servers.capacity_per_s(name, @form.pilot_s)
+        @journal.add("kind" => "capacity", "key" => "#{measured.shape.name}/#{name}", "per_s" => per_s) unless measured.capacity_per_s(name)
+      end
+    end
+
+    def advise(measured, start_name, start)
+      return if measured.advice(start_name)
+      shape = measured.shape
+      @say.call("#{shape.name}: advice from #{start}, for #{measured.rate_per_s.round} requests/s")
+      sweep, list = Asked.of(record(shape, start), @form.grid, rate_per_s: measured.rate_per_s)
+      predicted = sweep.forecasts.to_h { |forecast| [forecast.topology.to_s, forecast.p99_ns&.value] }
+      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start), "rate_per_s" => measured.rate_per_s, "predicted" => predicted)
+    end
+
+    # Advice that names no setting leaves it as it is.
+    def told(list, start)
+      {"start" => start.to_s, "advised" => (list.recommendation&.topology || start).to_s, "title" => list.advice.find { |advice| advice.rule == "topology" }&.title&.kind.to_s,
+       "rules" => list.advice.map(&:rule).uniq - ["topology"]}
+    end
+
+    def round(servers, measured, round)
+      names = measured.running(round)
+      return if names.all? { |name| measured.trial(name, round) }
+      shape = measured.shape
+      @say.call("#{shape.name}: round #{round + 1} of #{@form.rounds_count}, #{names.size} settings")
+      Bench.order(names, round).each do |name|
+        next if measured.trial(name, round)
+        fields = servers.trial(name, measured.rate_per_s, round + 1, @form.trial_s)
+        # Once more, for what others did; the second one stands as it is.
+        fields = servers.trial(name, measured.rate_per_s, round + 1, @form.trial_s) if fields["disturbed"]
+        @journal.add("kind" => "trial", "key" => "#{shape.name}/#{name}", "start" => round, **fields)
+      end
+    end
+
+    def starve(start)
+      return if @journal.at("starved", start.to_s)
+      path = record(Shapes::STARVED, start, companions: false)
+      _, list = Asked.of(path, @form.grid)
+      @journal.add("kind" => "starved", "key" => start.to_s, **told(list, start))
+    end
+  end
+end

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require_relative "measurement"
+
+module AdviceCheck
+  # docs/measured/advice.md
+  class Page < Bench::Page
+    # @param commit [String] that was measured
+    # @param form [Form]
+    # @param measured [Array<Measured>]
+    # @param starved [Array<Hash>] lines of the journal
+    def initialize(commit:, form:, measured:, starved:, **)
+      super(**)
+      @commit = commit
+      @form = form
+      @measured = measured
+      @starved = starved
+    end
+
+    # @return [String] what came of it
+    def results = paragraphs(facts, targets_table, cases_table, pools)
+
+    # @return [String] the whole page
+    def to_s
+      paragraphs("# Is the advised setting the best one?", INTRO, facts, "## Targets", targets_table, "## The advice", READING, cases_table, pools, "## The grids", GRIDS,
+        *@measured.flat_map { |measured| grid(measured) })
+    end
+
+    INTRO = <<~TEXT
+      Written by `bin/exec rake advice OPTIONS=--write`; not to be edited.
+
+      Six shapes of work are each recorded at three starting points, under #{PumaTuner::CLI::Options::Traffic::CONNECTIONS_CLOSED} clients, as `puma_tuner measure --load` does.
+      From each recording `puma_tuner advise --at RATE` names a setting: without other goals the one with the shortest p99, or one that has fewer threads or workers and
+      next to the same p99. No advice knows of another, nor of an earlier forecast. Then every setting of a grid is measured at that rate, an open loop with Poisson arrivals:
+      #{(100 * LOAD_RATIO).round}% of what the setting bears that bears most.
+
+      A server of each setting is there all the time, and they take turns: a round has a short load of each, in changing order, with the same requests at the same instants. p99s are compared within
+      their round only, by `PumaTuner::Stats::PairedRatio`: the middle of the ratios (Hodges-Lehmann), and the interval of the exact signed-rank test at 95%. What bears less than
+      #{(100 * (Measured::BEARS_FACTOR - 1)).round}% more than the rate is not measured at it, and what has more than #{Race::HOPELESS_FACTOR.round} times the round's shortest p99 in each of the first
+      rounds is left out after them, unless it is a starting point or advised. A load during which others used the machine is sent once more, and does not count when that is no better.
+    TEXT
+
+    READING = <<~TEXT
+      *Over the best*: the advised setting's p99 over that of the best of the grid. Which one is the best is chosen in the even rounds for the odd ones, and in the odd ones for the even: the
+      luckiest of a dozen settings looks better than any is. (What is chosen so is at times not the best, but one that is as good as it for all that can be measured.) The *A/A pair* is a second server at the
+      good setting, measured like any other. **Met**: the middle is within 5%, and the interval does not reach beyond #{(100 * (Case::WITHIN_RATIO * Case::NOISE_RATIO - 1)).round}%. **Missed**: the
+      whole interval lies beyond 5%, less what two equal servers were shown to be apart. All else is **not shown**, which is no success. *Over the start* is judged alike; a start that does not bear the rate
+      can't get worse, and advice to stay changes nothing.
+    TEXT
+
+    GRIDS = "p99: the middle of the rounds, and from the least to the most; *forecasts*: what was predicted for each setting from each starting point."
+    private_constant :INTRO, :READING, :GRIDS
+
+    private
+
+    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\n#{@form.rounds_count} rounds of #{@form.trial_s} s for each setting, #{@form.name} form."
+
+    def targets_table
+      rows = @verdicts.map { |verdict| [verdict.claim, verdict.measured, Bench::OUTCOMES.fetch(verdict.outcome)] }
+      Bench::Markdown.table(["target", "measured", "outcome"], rows, left_count: 3)
+    end
+
+    def cases_table
+      rows = @measured.flat_map do |measured|
+        bests = measured.rounds.bests.uniq.join(", ")
+        measured.cases.map do |one|
+          [one.shape, one.start_name, one.start, one.advised, bests, percent(one.over_best), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
+        end
+      end
+      Bench::Markdown.table(["shape", "starting point", "start", "advised", "best", "over the best %", "outcome", "over the start %", "outcome"], rows, left_count: 5)
+    end
+
+    def over_start(one)
+      return "stays" if one.advised == one.start
+      one.bears ? percent(one.over_start) : "does not bear it"
+    end
+
+    def pools
+      named = @starved.map { |one| "#{one["start"]}: #{one["rules"].include?("starved_pool") ? "named" : "**not named**"}, advised #{one["advised"]}" }
+      "A pool of 2 connections (#{Shapes::STARVED.title}): #{named.join("; ")}. That each rule speaks of the app that was made for it and of no other one is shown by " \
+        "`test/advise/recorded_apps_test.rb`, with recordings of such apps."
+    end
+
+    def grid(measured)
+      shape = measured.shape
+      ["### #{shape.name}", "#{shape.title}. Asked rate: #{measured.rate_per_s.round} requests/s. A/A pair: #{percent(measured.again)}%. " \
+        "#{PumaTuner::Units.counted(measured.disturbed_count, "load")} did not count.", grid_table(measured)]
+    end
+
+    def grid_table(measured)
+      advice = measured.starts.keys.map { |name| measured.advice(name) }
+      rows = measured.servers.keys.map do |name|
+        forecasts = advice.map { |one| milliseconds(one["predicted"][name]) }
+        [name, measured.capacity_per_s(name).round.to_s, *p99s(measured, name), *forecasts]
+      end
+      Bench::Markdown.table(["setting", "bears, requests/s", "p99, ms", "min…max", "rounds", *advice.map { |one| "forecast from #{one["start"]}" }], rows)
+    end
+
+    def p99s(measured, name)
+      values = (0...measured.rounds_count).filter_map { |round| measured.trial(name, round) }.reject { |fields| fields["disturbed"] }.map { |fields| fields["p99_ns"] }
+      return ["-", "-", "0"] if values.empty?
+      [milliseconds(Bench.median(values)), values.minmax.map { |ns| milliseconds(ns) }.join("…"), values.size.to_s]
+    end
+
+    def milliseconds(ns) = ns ? format("%.1f", ns / 1e6) : "-"
+
+    def percent(estimate)
+      return "-" unless estimate
+      value, low, high = [estimate.value, estimate.low, estimate.high].map { |ratio| Bench::Markdown.signed(100 * (ratio - 1)) }
+      "#{value} (#{low} to #{high})"
+    end
+  end
+end
