@@ -9,9 +9,9 @@ module AdviceCheck
   #
   #   {"kind": "run", …}  what holds for all: the layout of these lines, commit, machine, how much work a millisecond is
   #   {"kind": "capacity", "key": "cpu/2x3", …}  per_s: that the setting bears
-  #   {"kind": "advice", "key": "cpu/one thread", …}  start, advised, title, rules, rate_per_s, predicted: p99 in nanoseconds by setting
+  #   {"kind": "advice", "key": "cpu/one thread", …}  today, advised, title, rules, rate_per_s, predicted: p99 in nanoseconds by setting
   #   {"kind": "trial", "key": "cpu/2x3", "start": round, …}  see Trials
-  #   {"kind": "starved", "key": "1x5", …}  start, advised, rules
+  #   {"kind": "starved", "key": "1x5", …}  today, advised, rules
   # Recordings are files of their own beside it.
   class Journal < Validation::Journal
     FOLDER = File.expand_path("../../tmp/advice", __dir__)
@@ -225,14 +225,14 @@ module AdviceCheck
 
     # @return [Array<Case>]
     def cases
-      rounds = self.rounds
+      rounds, again = self.rounds, self.again
       starts.map do |start_name, start|
         advice = advice(start_name)
         advised = advice.fetch("advised")
         bears = bears?(start.to_s)
         Case.new(shape: @shape.name, start_name:, start: start.to_s, advised:, kind: advice.fetch("title"), rules: advice.fetch("rules"), rate_per_s:, bears:,
           over_best: (rounds.over_best(advised) if bears?(advised)), over_start: (rounds.ratio(advised, start.to_s) if bears && bears?(advised)),
-          apart_ratio: Judge.apart_ratio(again))
+          again:)
       end
     end
 
@@ -332,7 +332,7 @@ module AdviceCheck
 
     # Advice that names no setting leaves it as it is.
     def told(list, start)
-      {"start" => start.to_s, "advised" => (list.recommendation&.topology || start).to_s, "title" => list.advice.find { |advice| advice.rule == "topology" }&.title&.kind.to_s,
+      {"today" => start.to_s, "advised" => (list.recommendation&.topology || start).to_s, "title" => list.advice.find { |advice| advice.rule == "topology" }&.title&.kind.to_s,
        "rules" => list.advice.map(&:rule).uniq - ["topology"]}
     end
 
