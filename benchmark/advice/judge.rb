@@ -76,9 +76,9 @@ module AdviceCheck
   # What came of one piece of advice.
   #
   # start_name: "one thread"; start, advised: settings; rules: that had something to say; kind: of what was said about settings, :go, :stay, …
-  # rate_per_s; bears: whether the start bears that; over_best, over_start: Estimates of p99, nil where there is none
+  # rate_per_s; start_bears, advised_bears: whether they bear that; over_best, over_start: Estimates of p99, nil where there is none
   # again: the same of the A/A pair, nil where it was not measured
-  Case = Data.define(:shape, :start_name, :start, :advised, :kind, :rules, :rate_per_s, :bears, :over_best, :over_start, :again) do
+  Case = Data.define(:shape, :start_name, :start, :advised, :kind, :rules, :rate_per_s, :start_bears, :advised_bears, :over_best, :over_start, :again) do
     # "Within 5% of the best".
     const_set(:WITHIN_RATIO, 1.05)
 
@@ -87,20 +87,19 @@ module AdviceCheck
     const_set(:NOISE_RATIO, 1.10)
 
     # @return [Symbol] :met, :missed or :not_shown
-    def near_best = outcome(over_best)
+    def near_best = advised_bears ? outcome(over_best) : :missed
 
     # What has no steady state can't get worse.
     # @return [Symbol]
     def no_worse
-      return :met if advised == start || (!bears && over_best)
-      outcome(over_start)
+      return :met if advised == start || !start_bears
+      advised_bears ? outcome(over_start) : :missed
     end
 
     private
 
     def outcome(estimate)
-      return :missed if estimate.nil?
-      return :not_shown unless estimate.level_ratio && again&.level_ratio
+      return :not_shown unless estimate&.level_ratio && again&.level_ratio
       limit = self.class::WITHIN_RATIO
       return :missed if estimate.low > limit * apart_ratio
       (estimate.value <= limit && estimate.high <= limit * self.class::NOISE_RATIO && noise_ratio <= self.class::NOISE_RATIO) ? :met : :not_shown

@@ -229,10 +229,8 @@ module AdviceCheck
       starts.map do |start_name, start|
         advice = advice(start_name)
         advised = advice.fetch("advised")
-        bears = bears?(start.to_s)
-        Case.new(shape: @shape.name, start_name:, start: start.to_s, advised:, kind: advice.fetch("title"), rules: advice.fetch("rules"), rate_per_s:, bears:,
-          over_best: (rounds.over_best(advised) if bears?(advised)), over_start: (rounds.ratio(advised, start.to_s) if bears && bears?(advised)),
-          again:)
+        Case.new(shape: @shape.name, start_name:, start: start.to_s, advised:, kind: advice.fetch("title"), rules: advice.fetch("rules"), rate_per_s:,
+          start_bears: bears?(start.to_s), advised_bears: bears?(advised), over_best: rounds.over_best(advised), over_start: rounds.ratio(advised, start.to_s), again:)
       end
     end
 

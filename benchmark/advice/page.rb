@@ -73,7 +73,7 @@ module AdviceCheck
 
     def over_start(one)
       return "stays" if one.advised == one.start
-      one.bears ? percent(one.over_start) : "does not bear it"
+      one.start_bears ? percent(one.over_start) : "does not bear it"
     end
 
     def pools
