@@ -49,7 +49,7 @@ module AdviceCheck
       can't get worse, and advice to stay changes nothing.
     TEXT
 
-    GRIDS = "p99: the middle of the rounds, and from the least to the most; *forecasts*: what was predicted for each setting from each starting point."
+    GRIDS = "p99: the middle of the rounds, and from the least to the most; *sent late*: how late the generator was, which has no core of its own; *forecasts*: what was predicted for each setting from each starting point."
     private_constant :INTRO, :READING, :GRIDS
 
     private
@@ -94,13 +94,14 @@ module AdviceCheck
         forecasts = advice.map { |one| milliseconds(one["predicted"][name]) }
         [name, measured.capacity_per_s(name).round.to_s, *p99s(measured, name), *forecasts]
       end
-      Bench::Markdown.table(["setting", "bears, requests/s", "p99, ms", "min…max", "rounds", *advice.map { |one| "forecast from #{one["today"]}" }], rows)
+      Bench::Markdown.table(["setting", "bears, requests/s", "p99, ms", "min…max", "sent late, p99, ms", "rounds", *advice.map { |one| "forecast from #{one["today"]}" }], rows)
     end
 
     def p99s(measured, name)
-      values = (0...measured.rounds_count).filter_map { |round| measured.trial(name, round) }.reject { |fields| fields["disturbed"] }.map { |fields| fields["p99_ns"] }
-      return ["-", "-", "0"] if values.empty?
-      [milliseconds(Bench.median(values)), values.minmax.map { |ns| milliseconds(ns) }.join("…"), values.size.to_s]
+      counted = (0...measured.rounds_count).filter_map { |round| measured.trial(name, round) }.reject { |fields| fields["disturbed"] }
+      values, lags = %w[p99_ns lag_p99_ns].map { |field| counted.map { |fields| fields[field] } }
+      return ["-", "-", "-", "0"] if values.empty?
+      [milliseconds(Bench.median(values)), values.minmax.map { |ns| milliseconds(ns) }.join("…"), milliseconds(Bench.median(lags)), values.size.to_s]
     end
 
     def milliseconds(ns) = ns ? format("%.1f", ns / 1e6) : "-"

@@ -146,7 +146,7 @@ class AdviceBenchmarkTest < TunerTest
     rounds_count.times do |round|
       measured.running(round).each do |name|
         p99_ns = MS * (100 + round) * {"2x16" => 3.0, "2x3" => 1.02}.fetch(name, 1.0)
-        journal.add("kind" => "trial", "key" => "cpu/#{name}", "start" => round, "p99_ns" => p99_ns, "disturbed" => (round == 7 ? "others" : nil))
+        journal.add("kind" => "trial", "key" => "cpu/#{name}", "start" => round, "p99_ns" => p99_ns, "lag_p99_ns" => MS, "disturbed" => (round == 7 ? "others" : nil))
       end
     end
     Measured.new(Journal.new(folder), Shapes.find("cpu"), FORMS.fetch(:quick))
@@ -176,7 +176,7 @@ class AdviceBenchmarkTest < TunerTest
       assert_match(/\| cpu +\| a good setting +\| 2x1 +\| 2x3 +\| 2x1 +\| +\+2\.00 \(\+2\.00 to \+2\.00\) \| +met \|/, page.to_s)
       assert_match(/\| one thread +\| 1x1 +\|.*does not bear it/, page.to_s)
       assert_match(/1x5: named, advised 1x5/, page.results)
-      assert_match(/^\| 2x16 +\| +100 \| +301\.5 \| +300\.0…303\.0 \| +2 \|/, page.to_s)
+      assert_match(/^\| 2x16 +\| +100 \| +301\.5 \| +300\.0…303\.0 \| +1\.0 \| +2 \|/, page.to_s)
       assert_match(Bench::Provenance::PATTERN, page.to_s)
     end
   end
