@@ -264,7 +264,7 @@ module AdviceCheck
         measured = Measured.new(@journal, shape, @form)
         next 0 if measured.whole?
         left_count = @form.rounds_count - ((measured.rate_per_s && measured.starts.keys.all? { |name| measured.advice(name) }) ? measured.rounds_count : 0)
-        (measured.starts.keys.all? { |name| measured.advice(name) } ? 0 : @form.recordings_s(shape)) + @form.rounds_s(left_count)
+        ((measured.starts.keys.all? { |name| measured.advice(name) }) ? 0 : @form.recordings_s(shape)) + @form.rounds_s(left_count)
       } + (starved? ? 0 : @form.starved_s)
     end
 

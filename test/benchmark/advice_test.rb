@@ -146,7 +146,7 @@ class AdviceBenchmarkTest < TunerTest
     rounds_count.times do |round|
       measured.running(round).each do |name|
         p99_ns = MS * (100 + round) * {"2x16" => 3.0, "2x3" => 1.02}.fetch(name, 1.0)
-        journal.add("kind" => "trial", "key" => "cpu/#{name}", "start" => round, "p99_ns" => p99_ns, "lag_p99_ns" => MS, "disturbed" => (round == 7 ? "others" : nil))
+        journal.add("kind" => "trial", "key" => "cpu/#{name}", "start" => round, "p99_ns" => p99_ns, "lag_p99_ns" => MS, "disturbed" => ((round == 7) ? "others" : nil))
       end
     end
     Measured.new(Journal.new(folder), Shapes.find("cpu"), FORMS.fetch(:quick))
