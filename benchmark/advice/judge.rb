@@ -18,6 +18,9 @@ module AdviceCheck
       @contenders = contenders
     end
 
+    # @return [Array<String>]
+    attr_reader :contenders
+
     # @return [Stats::Estimate, nil] one's p99 over another's, from the rounds that have both; nil without any
     def ratio(one, over) = estimate(@rounds.map { |round| round.values_at(over, one) })
 
@@ -77,8 +80,9 @@ module AdviceCheck
   #
   # start_name: "one thread"; start, advised: settings; rules: that had something to say; kind: of what was said about settings, :go, :stay, …
   # rate_per_s; start_bears, advised_bears: whether they bear that; over_best, over_start: Estimates of p99, nil where there is none
+  # unrivalled: whether no other setting of the grid can be the best, see Race
   # again: the same of the A/A pair, nil where it was not measured
-  Case = Data.define(:shape, :start_name, :start, :advised, :kind, :rules, :rate_per_s, :start_bears, :advised_bears, :over_best, :over_start, :again) do
+  Case = Data.define(:shape, :start_name, :start, :advised, :kind, :rules, :rate_per_s, :start_bears, :advised_bears, :unrivalled, :over_best, :over_start, :again) do
     # "Within 5% of the best".
     const_set(:WITHIN_RATIO, 1.05)
 
@@ -87,7 +91,10 @@ module AdviceCheck
     const_set(:NOISE_RATIO, 1.10)
 
     # @return [Symbol] :met, :missed or :not_shown
-    def near_best = advised_bears ? outcome(over_best) : :missed
+    def near_best
+      return :missed unless advised_bears
+      unrivalled ? :met : outcome(over_best)
+    end
 
     # What has no steady state can't get worse.
     # @return [Symbol]

@@ -200,28 +200,30 @@ module AdviceCheck
     def trial(name, round) = @journal.at("trial", "#{@shape.name}/#{name}", round)
 
     # @return [Array<String>] that are to be measured in a round
-    def running(round)
-      named = [*starts.values, *starts.keys.map { |name| advice(name).fetch("advised") }].map(&:to_s)
-      kept = [AGAIN, *named]
-      bearing = servers.keys.select { |name| bears?(name) }
-      return bearing if round < @form.cut_after_count
-      # What a rest of the requests decides must not change when it is looked at again.
-      bearing & Race.survivors(raw(0...@form.cut_after_count), kept:)
+    def running(round) = (round < @form.cut_after_count) ? bearing : survivors
+
+    # @return [Integer] that there are to be; the first ones decide how many
+    def planned_count
+      left_count = @form.trials_count - @form.cut_after_count * bearing.size
+      (@form.cut_after_count + left_count / survivors.size).clamp(@form.rounds)
     end
 
     # @return [Integer] rounds that are there, whole
-    def rounds_count = (0...@form.rounds_count).take_while { |round| running(round).all? { |name| trial(name, round) } }.size
+    def rounds_count = @form.rounds.max.times.take_while { |round| running(round).all? { |name| trial(name, round) } }.size
 
     # @return [Rounds] of trials that count
     def rounds
       measured = (0...rounds_count).map do |round|
         running(round).filter_map { |name| trial(name, round).then { |fields| [name, fields["p99_ns"]] unless fields["disturbed"] } }.to_h
       end
-      Rounds.new(measured, contenders: running(@form.rounds_count) - [AGAIN])
+      Rounds.new(measured, contenders: survivors - [AGAIN])
     end
 
     # @return [Boolean]
-    def whole? = !rate_per_s.nil? && starts.keys.all? { |name| advice(name) } && rounds_count == @form.rounds_count
+    def advised? = !rate_per_s.nil? && starts.keys.all? { |name| advice(name) }
+
+    # @return [Boolean]
+    def whole? = advised? && rounds_count >= @form.cut_after_count && rounds_count >= planned_count
 
     # @return [Integer] trials that did not count
     def disturbed_count = (0...rounds_count).sum { |round| running(round).count { |name| trial(name, round)["disturbed"] } }
@@ -236,11 +238,19 @@ module AdviceCheck
         advice = advice(start_name)
         advised = advice.fetch("advised")
         Case.new(shape: @shape.name, start_name:, start: start.to_s, advised:, kind: advice.fetch("title"), rules: advice.fetch("rules"), rate_per_s:,
-          start_bears: bears?(start.to_s), advised_bears: bears?(advised), over_best: rounds.over_best(advised), over_start: rounds.ratio(advised, start.to_s), again:)
+          start_bears: bears?(start.to_s), advised_bears: bears?(advised), unrivalled: rounds.contenders == [advised], over_best: rounds.over_best(advised), over_start: rounds.ratio(advised, start.to_s), again:)
       end
     end
 
     private
+
+    def bearing = servers.keys.select { |name| bears?(name) }
+
+    # Those that are compared go on however they do.
+    def survivors
+      named = [*starts.values, *starts.keys.map { |name| advice(name).fetch("advised") }].map(&:to_s)
+      bearing & Race.survivors(raw(0...@form.cut_after_count), kept: [AGAIN, *named])
+    end
 
     def raw(numbers) = numbers.map { |round| servers.keys.filter_map { |name| trial(name, round)&.then { |fields| [name, fields["p99_ns"]] } }.to_h }
   end
@@ -260,12 +270,12 @@ module AdviceCheck
 
     # @return [Float] seconds that are left, about
     def expected_s
-      @shapes.sum { |shape|
+      shapes_s = @shapes.sum do |shape|
         measured = Measured.new(@journal, shape, @form)
         next 0 if measured.whole?
-        left_count = @form.rounds_count - ((measured.rate_per_s && measured.starts.keys.all? { |name| measured.advice(name) }) ? measured.rounds_count : 0)
-        ((measured.starts.keys.all? { |name| measured.advice(name) }) ? 0 : @form.recordings_s(shape)) + @form.rounds_s(left_count)
-      } + (starved? ? 0 : @form.starved_s)
+        (measured.advised? ? 0 : @form.recordings_s(shape)) + @form.rounds_s
+      end
+      shapes_s + (starved? ? 0 : @form.starved_s)
     end
 
     def call
@@ -296,7 +306,8 @@ module AdviceCheck
       servers.run(measured.servers) do
         pilot(servers, measured)
         measured.starts.each { |start_name, start| advise(measured, start_name, start) }
-        @form.rounds_count.times { |round| round(servers, measured, round) }
+        @form.cut_after_count.times { |round| round(servers, measured, round) }
+        (@form.cut_after_count...measured.planned_count).each { |round| round(servers, measured, round) }
       end
     end
 
@@ -344,7 +355,7 @@ module AdviceCheck
       names = measured.running(round)
       return if names.all? { |name| measured.trial(name, round) }
       shape = measured.shape
-      @say.call("#{shape.name}: round #{round + 1} of #{@form.rounds_count}, #{names.size} settings")
+      @say.call("#{shape.name}: round #{round + 1}#{" of #{measured.planned_count}" if round >= @form.cut_after_count}, #{names.size} settings")
       Bench.order(names, round).each do |name|
         next if measured.trial(name, round)
         fields = servers.trial(name, measured.rate_per_s, round + 1, @form.trial_s)

@@ -45,7 +45,7 @@ module AdviceCheck
       luckiest of a dozen settings looks better than any is. (What is chosen so is at times not the best, but one that is as good as it for all that can be measured.) The *A/A pair* is a second server at the
       good setting, measured like any other. **Met**: the middle is within 5%, and the interval does not reach beyond
       #{(100 * (Case::WITHIN_RATIO * Case::NOISE_RATIO - 1)).round}%, nor that of the A/A pair beyond #{(100 * (Case::NOISE_RATIO - 1)).round}%. **Missed**: the
-      whole interval lies beyond 5%, less what two equal servers were shown to be apart. All else is **not shown**, which is no success. *Over the start* is judged alike; a start that does not bear the rate
+      whole interval lies beyond 5%, less what two equal servers were shown to be apart. All else is **not shown**, which is no success; *no other*: none is left that it could be compared with. *Over the start* is judged alike; a start that does not bear the rate
       can't get worse, and advice to stay changes nothing.
     TEXT
 
@@ -54,7 +54,7 @@ module AdviceCheck
 
     private
 
-    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\n#{@form.rounds_count} rounds of #{@form.trial_s} s for each setting, #{@form.name} form."
+    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form."
 
     def targets_table
       rows = @verdicts.map { |verdict| [verdict.claim, verdict.measured, Bench::OUTCOMES.fetch(verdict.outcome)] }
@@ -63,13 +63,15 @@ module AdviceCheck
 
     def cases_table
       rows = @measured.flat_map do |measured|
-        bests = measured.rounds.bests.uniq.join(", ")
+        bests = measured.rounds.bests.compact.uniq.join(", ")
         measured.cases.map do |one|
-          [one.shape, one.start_name, one.start, one.advised, bests, percent(one.over_best), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
+          [one.shape, one.start_name, one.start, one.advised, bests, over_best(one), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
         end
       end
       Bench::Markdown.table(["shape", "starting point", "start", "advised", "best", "over the best %", "outcome", "over the start %", "outcome"], rows, left_count: 5)
     end
+
+    def over_best(one) = one.unrivalled ? "no other" : percent(one.over_best)
 
     def over_start(one)
       return "stays" if one.advised == one.start

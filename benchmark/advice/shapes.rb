@@ -48,8 +48,9 @@ module AdviceCheck
   #
   # threads: of the grid, with 1 and 2 workers; companions: whether settings are recorded besides today's, as `measure` does
   # warmup_s, record_s: of a recording; pilot_s: of the load that tells what a setting bears; trial_s: of one setting in a round
-  # cut_after_count: rounds after which settings that can't be the best are left out, see Race
-  Form = Data.define(:name, :threads, :companions, :warmup_s, :record_s, :pilot_s, :rounds_count, :cut_after_count, :trial_s) do
+  # cut_after_count: rounds after which settings that can't be the best are left out, see Race; trials_count: of a shape, about, which are more rounds
+  # of fewer settings; rounds: how few and how many
+  Form = Data.define(:name, :threads, :companions, :warmup_s, :record_s, :pilot_s, :trial_s, :trials_count, :cut_after_count, :rounds) do
     # @return [Array<Topology>]
     def grid = [1, 2].product(threads).map { |workers_count, threads_count| Topology.from(workers_count, threads_count) }
 
@@ -75,21 +76,16 @@ module AdviceCheck
       end
     end
 
-    # A third of the settings, by experience, bears the load too badly to be measured to the end.
-    # @param rounds_left_count [Integer]
     # @return [Float] seconds, about
-    def rounds_s(rounds_left_count = rounds_count)
-      settings_count = grid.size + 1
-      settings_count * (self.class::BOOT_S / 2 + 2 * (pilot_s + self.class::START_S)) + rounds_left_count * settings_count * 2 / 3.0 * (trial_s + self.class::START_S)
-    end
+    def rounds_s = (grid.size + 1) * (self.class::BOOT_S / 2 + 2 * (pilot_s + self.class::START_S)) + trials_count * (trial_s + self.class::START_S)
 
     # @return [Float] seconds that the pools take, about
     def starved_s = Shapes::STARVED_AT.size * (self.class::BOOT_S + 2 * warmup_s + 5 * self.class::START_S + record_s + self.class::ADVISE_S)
   end
 
   FORMS = {
-    quick: Form.new(name: "quick", threads: [1, 3, 16], companions: false, warmup_s: 0.9, record_s: 2.5, pilot_s: 0.8, rounds_count: 8, cut_after_count: 2, trial_s: 1.5),
-    full: Form.new(name: "full", threads: [1, 2, 3, 5, 8, 16], companions: true, warmup_s: 1.5, record_s: 5.0, pilot_s: 1.5, rounds_count: 14, cut_after_count: 3, trial_s: 2.5)
+    quick: Form.new(name: "quick", threads: [1, 3, 16], companions: false, warmup_s: 0.9, record_s: 2.5, pilot_s: 0.8, trial_s: 1.5, trials_count: 30, cut_after_count: 2, rounds: 8..12),
+    full: Form.new(name: "full", threads: [1, 2, 3, 5, 8, 16], companions: true, warmup_s: 1.5, record_s: 5.0, pilot_s: 1.5, trial_s: 2.5, trials_count: 110, cut_after_count: 3, rounds: 10..24)
   }.freeze
 
   # Of what the setting bears that bears most: there settings differ, and nothing is overloaded that need not be.

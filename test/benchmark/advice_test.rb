@@ -25,8 +25,8 @@ class AdviceBenchmarkTest < TunerTest
     AdviceCheck::Rounds.new(measured, contenders:)
   end
 
-  def one_case(over_best, over_start: nil, advised: "2x3", start: "1x1", start_bears: true, advised_bears: true, again: estimate(1.0, 0.98, 1.02), rules: [])
-    AdviceCheck::Case.new(shape: "cpu", start_name: "one thread", start:, advised:, kind: "go", rules:, rate_per_s: 100.0, start_bears:, advised_bears:, over_best:, over_start:, again:)
+  def one_case(over_best, over_start: nil, advised: "2x3", start: "1x1", start_bears: true, advised_bears: true, unrivalled: false, again: estimate(1.0, 0.98, 1.02), rules: [])
+    AdviceCheck::Case.new(shape: "cpu", start_name: "one thread", start:, advised:, kind: "go", rules:, rate_per_s: 100.0, start_bears:, advised_bears:, unrivalled:, over_best:, over_start:, again:)
   end
 
   def estimate(value, low, high, level_ratio: 0.95) = PumaTuner::Stats::Estimate.new(value:, low:, high:, level_ratio:, samples_count: ROUNDS_COUNT)
@@ -93,6 +93,7 @@ class AdviceBenchmarkTest < TunerTest
     assert_equal :met, one_case(nil, advised: "1x1").no_worse
     assert_equal :met, one_case(nil, start_bears: false).no_worse
     assert_equal %i[missed missed], [one_case(nil, advised_bears: false).no_worse, one_case(nil, advised_bears: false).near_best]
+    assert_equal :met, one_case(nil, unrivalled: true, again: nil).near_best
     assert_equal %i[not_shown not_shown], [one_case(nil).no_worse, one_case(nil).near_best]
     assert_equal :met, one_case(nil, over_start: estimate(0.8, 0.7, 0.9)).no_worse
     assert_equal :missed, one_case(nil, over_start: estimate(1.3, 1.1, 1.5)).no_worse
@@ -136,14 +137,15 @@ class AdviceBenchmarkTest < TunerTest
   end
 
   # As many lines as a run of one shape makes, with p99s that are known.
-  def run_of_cpu(folder, rounds_count: FORMS[:quick].rounds_count)
+  def run_of_cpu(folder, rounds_count: nil)
     journal = Journal.new(folder)
     measured = Measured.new(journal, Shapes.find("cpu"), FORMS.fetch(:quick))
     measured.servers.each { |name, topology| journal.add("kind" => "capacity", "key" => "cpu/#{name}", "per_s" => (topology.workers_count == 2) ? 100.0 : 50.0) }
     measured.starts.each do |name, start|
       journal.add("kind" => "advice", "key" => "cpu/#{name}", "today" => start.to_s, "advised" => "2x3", "title" => "go", "rules" => [], "predicted" => {})
     end
-    rounds_count.times do |round|
+    round = -1
+    until measured.whole? || (round += 1) == rounds_count
       measured.running(round).each do |name|
         p99_ns = MS * (100 + round) * {"2x16" => 3.0, "2x3" => 1.02}.fetch(name, 1.0)
         journal.add("kind" => "trial", "key" => "cpu/#{name}", "start" => round, "p99_ns" => p99_ns, "lag_p99_ns" => MS, "disturbed" => ((round == 7) ? "others" : nil))
@@ -156,10 +158,12 @@ class AdviceBenchmarkTest < TunerTest
     Dir.mktmpdir do |folder|
       measured = run_of_cpu(folder)
       assert_predicate measured, :whole?
+      # Two rounds of four, and the other 22 trials of the three that are left.
+      assert_equal [9, 9], [measured.planned_count, measured.rounds_count]
       assert_equal 60.0, measured.rate_per_s
       assert_equal %w[2x1 2x3 2x16] + [Measured::AGAIN], measured.running(0)
       refute_includes measured.running(2), "2x16"
-      assert_equal 7, measured.again.samples_count
+      assert_equal 8, measured.again.samples_count
       assert_equal [[:met, :met]] * 3, measured.cases.map { |one| [one.near_best, one.no_worse] }
       assert_equal [false, false, true], measured.cases.map(&:start_bears)
       assert_in_delta 1.02, measured.cases.last.over_start.value
