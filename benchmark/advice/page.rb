@@ -30,7 +30,7 @@ module AdviceCheck
       Written by `bin/exec rake advice OPTIONS=--write`; not to be edited.
 
       Six shapes of work are each recorded at three starting points, under #{PumaTuner::CLI::Options::Traffic::CONNECTIONS_CLOSED} clients, as `puma_tuner measure --load` does.
-      From each recording `puma_tuner advise --at RATE` names a setting: without other goals the one with the shortest p99, or one that has fewer threads or workers and
+      From each recording `puma_tuner advise`, asked for a rate with `--at`, names a setting: without other goals the one with the shortest p99, or one that has fewer threads or workers and
       next to the same p99. No advice knows of another, nor of an earlier forecast. Then every setting of a grid is measured at that rate, an open loop with Poisson arrivals:
       #{(100 * LOAD_RATIO).round}% of what the setting bears that bears most.
 
