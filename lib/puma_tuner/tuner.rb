@@ -85,23 +85,21 @@ module PumaTuner
       @progress.stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }
     end
 
-    # @return [Model::Machine, nil] measured earlier, or now
+    # @return [Model::Machine, nil] measured earlier, or now, as one that others disturbed is measured again
     def calibrated(observation)
-      found = Calibrate::Lookup.new.call(observation)
-      return found.machine if found
-      return unless @plan.calibrate
+      found = Calibrate::Lookup.new.call(observation)&.machine
+      return found if !@plan.calibrate || (found && !found.calibrated&.disturbed?)
       if @clock&.short?(Calibrate::EXPECTED_S * CALIBRATED_SHARE)
         @remarks << "the machine was not calibrated, for want of time"
-        return
+        return found
       end
       machine = @progress.stage("calibrate", Calibrate::EXPECTED_S) do
         Calibrate.call(ruby: @plan.command.ruby) { |remark| @remarks << "while calibrating: #{remark}" }
       end
-      keep_calibration(machine)
-      machine
+      [found, machine].compact.min_by { |one| one.calibrated&.taken_ratio.to_f }.tap { |best| keep_calibration(best) }
     rescue UsageError, MeasurementFailed => error
       @remarks << "calibrating: #{error.kept}"
-      nil
+      found
     end
 
     def keep_calibration(machine)

@@ -23,6 +23,8 @@ class DisturbanceTest < TunerTest
     assert_in_delta 0.25, disturbance(busy_ns: 30 * S, own_ns: 20 * S).foreign_ratio, 1e-9
     assert_equal ["Something else used 25.0% of the machine's CPU meanwhile."], disturbance(busy_ns: 30 * S, own_ns: 20 * S).remarks
     assert_equal ["The hypervisor took 10.0% of the machine's CPU meanwhile."], disturbance(stolen_ns: 4 * S).remarks
+    assert_in_delta 0.35, disturbance(busy_ns: 30 * S, own_ns: 20 * S, stolen_ns: 4 * S).taken_ratio, 1e-9
+    assert_nil disturbance(busy_ns: nil, stolen_ns: nil).taken_ratio
   end
 
   test "the kernel counts in hundredths of a second, and ours can come out as more than all" do

@@ -56,6 +56,17 @@ class CalibrateTest < TunerTest
     end
   end
 
+  test "what others disturbed is measured again, and what they hardly touched is not" do
+    in_folder do |folder, _|
+      store = Calibrate::Store.new(File.join(folder, "puma_tuner"))
+      {0.4 => 20_000_000, 0.04 => 10_070_000}.each do |taken_ratio, tick_ns|
+        store.write(calibrated_machine.then { |one| one.with(calibrated: one.calibrated.with(taken_ratio:)) })
+        out, = command(folder, calibrated_machine.with(tick_ns: 20_000_000))
+        assert_match(/^  tick +#{tick_ns / 1_000_000}\.?\d? ms/, out)
+      end
+    end
+  end
+
   test "what was kept before switches were measured is measured again" do
     in_folder do |folder, _|
       fresh = calibrated_machine

@@ -42,6 +42,9 @@ module PumaTuner
       # @return [Array<String>] sentences
       def remarks = [*(foreign_ratio ? foreign : [load, pressure]), stolen].compact
 
+      # @return [Float, nil] of all the machine's CPU time, what others and the hypervisor took
+      def taken_ratio = [foreign_ratio, stolen_ratio].compact.then { |ratios| ratios.sum if ratios.any? }
+
       private
 
       def foreign

@@ -28,7 +28,7 @@ module PumaTuner
         EmptyApp.traffic(*PumaCpu.through_the_reactor)
         disturbance, machine = Disturbance.during { measure }
         disturbance.remarks.each(&remark) if remark
-        machine
+        machine.with(calibrated: machine.calibrated.with(taken_ratio: disturbance.taken_ratio))
       end
 
       private

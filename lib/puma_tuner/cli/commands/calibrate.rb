@@ -31,10 +31,11 @@ module PumaTuner
 
       private
 
-      # One of before switches were measured lacks some of what predictions rest on.
+      # One of before switches were measured lacks some of what predictions rest on. One that others disturbed has some
+      # of it wrong.
       def kept(store)
         store.read(Calibrate.current_key(ruby: @ruby))&.then do |machine|
-          machine if machine.calibrated.switch_costs.any?
+          machine if machine.calibrated.switch_costs.any? && !machine.calibrated.disturbed?
         end
       end
 
