@@ -19,8 +19,9 @@ module PumaTuner
     Calibrated = Document.define(:calibrated_at, :machine_key, :ruby_version, :ruby_description, :puma_version,
       :round_trip_ns, :switch_costs, :taken_ratio,
       nested: {switch_costs: [SwitchCost]}, added: %i[ruby_description switch_costs taken_ratio]) do
-      # A judgement. Beside a test suite a thread waited 1 ms for a core where it waits 0.1 ms on the same machine
-      # alone, and throughputs of many threads were then predicted 18 to 31% too low.
+      # A judgement. Beside a test suite a thread that wakes up waited 1.07 ms for a core (median), and alone 0.06. With
+      # the first figure 2x16 was predicted 18 to 31% too low for five apps of benchmark/advice, with the second 6 to
+      # 19%.
       const_set(:TAKEN_MAX_RATIO, 0.1)
 
       def initialize(ruby_description: nil, switch_costs: nil, taken_ratio: nil, **fields)
