@@ -124,7 +124,7 @@ class AdviseCommandTest < TunerTest
 
   test "what a proof showed to be worse is left out, until it is forgotten" do
     remember(:worse)
-    text = done.out.gsub(/\s+/, " ")
+    text = done.unwrapped
     refute_equal topology("1x4"), list.recommendation.topology
     assert_match(/Left out, as it made this app worse .*--forget.* topology 1x4: measured on 2026-01-02 against 1x1: 0\.90x \(0\.85–0\.95\) requests\/s, worse/, text)
     assert_match(/forgotten what proofs showed of 1 pieces of advice/, done("--forget").err)
@@ -134,7 +134,7 @@ class AdviseCommandTest < TunerTest
 
   test "beside advice that brought less than it promised stands what was measured" do
     remember(:not_shown)
-    text = done.out.gsub(/\s+/, " ")
+    text = done.unwrapped
     assert_equal topology("1x4"), list.recommendation.topology
     assert_match(/before measured on 2026-01-02 against 1x1: 0\.90x \(0\.85–0\.95\) requests\/s, nothing shown; predicted was/, text)
   end

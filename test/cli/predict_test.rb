@@ -85,7 +85,7 @@ class PredictCommandTest < TunerTest
       processes: [process_observation(pss_bytes: 150 << 20)]))
     result = puma_tuner("advise", "observation.json", "--threads", "1", "--seeds", "3", "--simulated-requests", "300", *words, folder: @folder)
     assert_equal 0, result.code, result.err
-    [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.out.gsub(/\s+/, " ")]
+    [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.unwrapped]
   end
 
   test "advice keeps to the recorded container's memory limit, unless it is told another" do
@@ -262,7 +262,7 @@ class PredictCommandTest < TunerTest
     record_as_simulated
     result = predict(*words, verb: "advise")
     assert_equal 0, result.code, result.err
-    [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.out.gsub(/\s+/, " ")]
+    [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.unwrapped]
   end
 
   test "advice with a goal: the cheapest setting that meets it at a load, what it bears, and what safety costs" do

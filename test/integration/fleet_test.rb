@@ -141,7 +141,7 @@ class FleetTest < TunerTest
       end
       result = puma_tuner("fleet", "--url", url, *words)
       assert_match(/^  p99 +98\.\d ms +77\.\d ms +-2\d% +0\.\d+x/, result.out)
-      assert_match(/9\.5% of the requests would have to go to other endpoints to make the mixes equal \(too few days/, result.out.gsub(/\s+/, " "))
+      assert_match(/9\.5% of the requests would have to go to other endpoints to make the mixes equal \(too few days/, result.unwrapped)
     end
   end
 
@@ -153,7 +153,7 @@ class FleetTest < TunerTest
       assert document["mix"]["shifted"]
       # b is 0.811 times a, but for its mix.
       assert_in_delta 0.811, document["mix"]["p99_at_a_mix"]["value"], 0.02
-      assert_match(/The groups got different requests: 9\.5%/, puma_tuner("fleet", "--url", url, *words).out)
+      assert_match(/The groups got different requests: 9\.5%/, puma_tuner("fleet", "--url", url, *words).unwrapped)
     end
   end
 

@@ -36,7 +36,7 @@ class RecordingsIntegrationTest < TunerTest
       pids = [today, *today.companions].flat_map { |recorded| recorded.processes.map(&:pid) }
       assert_equal pids.uniq, pids
       line = "Recorded at 1x3, and briefly at 1x1 and 2x2"
-      assert_includes result.out, line
+      assert_includes result.unwrapped, line
       html = File.read(File.join(app.folder, "report.html"))
       assert_includes html, line
       refute_includes html, %("steps"), "recorded requests are in the page"
@@ -61,7 +61,7 @@ class RecordingsIntegrationTest < TunerTest
       assert_equal 0, result.code, result.err
       assert_equal %w[1x1], observation(app).companions.map { |companion| companion.topology.to_s }
       assert_match(/ended before it served/, observation(app).unknown.find { |unknown| unknown.whose == "2x2" }.detail)
-      assert_match(/a recording at 2x2: /, result.out)
+      assert_match(/a recording at 2x2: /, result.unwrapped)
     end
   end
 
@@ -78,7 +78,7 @@ class RecordingsIntegrationTest < TunerTest
       result = measure(app, "--single-recording", "--warmup", "0.3", RUBY_YJIT_ENABLE: "1")
       assert_equal 0, result.code, result.err
       assert_match(/was not steady when it was measured: .*compiled code.* had not settled after \d+ windows/, observation(app).load.remarks.first)
-      assert_match(/not\s+steady/, result.out)
+      assert_match(/not steady/, result.unwrapped)
       assert_match(/it is not steady yet/, result.err)
     end
   end

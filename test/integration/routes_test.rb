@@ -33,7 +33,7 @@ class RoutesTest < TunerTest
     [%r{left out: it failed \(500, RuntimeError\): /broken$}, %r{answered with status 404: /missing$}, %r{it writes to the database, which is not let through: /visits$},
       %r{no value for tag in the database, or in a link of a page: /tags/:tag$}, %r{it would sign out: /logout$}, %r{the framework's own, or a health check: /up$}, %r{excluded: .*/users/sign_in}]
       .each { |said| assert_match said, result.out }
-    assert_match(%r{behind a sign-in \(/users/sign_in\): \d+ routes, which the file has as comments}, result.out)
+    assert_match(%r{behind a sign-in \(/users/sign_in\): \d+ routes, which the file has as comments}, result.unwrapped)
     assert_equal before, app.run("bin/rails", "runner", "puts Article.count, User.pluck(:updated_at).max")
     mix = PumaTuner::Load::Mix.read(path, data_path: File.join(app.folder, "requests.csv"))
     assert_equal 4, mix.requests.size

@@ -7,7 +7,12 @@ require "support/locked_gems"
 module CommandLine
   EXECUTABLE = File.expand_path("../../exe/puma_tuner", __dir__)
 
-  Result = Data.define(:out, :err, :code)
+  Result = Data.define(:out, :err, :code) do
+    # Where the output's lines break depends on how wide the figures in them are.
+    #
+    # @return [String] the output with each run of blanks and line breaks as one blank
+    def unwrapped = out.gsub(/\s+/, " ")
+  end
 
   # @param words [Array<String>] after `puma_tuner`
   # @param folder [String] where the user stands
