@@ -51,14 +51,15 @@ static VALUE clock_entry(VALUE self, VALUE kind, VALUE name)
     return UINT2NUM(pt_ledger_entry((enum kind)NUM2INT(kind), RSTRING_PTR(name), (size_t)RSTRING_LEN(name)));
 }
 
-static VALUE clock_request_begin(VALUE self)
+static VALUE clock_request_begin(int argc, VALUE *argv, VALUE self)
 {
-    return pt_own_slot && pt_request_begin(pt_own_slot, false) ? Qtrue : Qfalse;
+    enum origin origin = argc && RTEST(argv[0]) ? FROM_LIST : GOES_ON;
+    return pt_own_slot && pt_request_begin(pt_own_slot, origin) ? Qtrue : Qfalse;
 }
 
 static VALUE clock_job_begin(VALUE self)
 {
-    return pt_own_slot && pt_request_begin(pt_own_slot, true) ? Qtrue : Qfalse;
+    return pt_own_slot && pt_request_begin(pt_own_slot, JOB) ? Qtrue : Qfalse;
 }
 
 static VALUE clock_request_end(VALUE self, VALUE entry, VALUE queued_ns, VALUE before_puma_ns)
@@ -289,7 +290,7 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
     rb_define_singleton_method(gvl_clock, "start", clock_start, 0);
     rb_define_singleton_method(gvl_clock, "open_ledger", clock_open_ledger, -1);
     rb_define_singleton_method(gvl_clock, "entry", clock_entry, 2);
-    rb_define_singleton_method(gvl_clock, "request_begin", clock_request_begin, 0);
+    rb_define_singleton_method(gvl_clock, "request_begin", clock_request_begin, -1);
     rb_define_singleton_method(gvl_clock, "job_begin", clock_job_begin, 0);
     rb_define_singleton_method(gvl_clock, "request_end", clock_request_end, 3);
     rb_define_singleton_method(gvl_clock, "request_take", clock_request_take, 1);

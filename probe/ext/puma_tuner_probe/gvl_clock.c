@@ -116,6 +116,7 @@ static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wa
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
         slot->total.part_ns[part] += gap_ns;
         pt_window_step(slot, part, gap_ns);
+        if (!slot->in_request) pt_request_look(slot, ready_ns);
     }
 }
 
@@ -138,6 +139,7 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
         if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
     } else {
         pt_window_open(slot, now_ns); /* a new thread */
+        slot->rested = true;
     }
     slot->woken_ns = ready_ns;
     slot->ready.at_ns = 0;

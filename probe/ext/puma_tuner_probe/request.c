@@ -1,5 +1,7 @@
 /* A request on its thread. Its window opens when the thread is woken for it (before Puma hands it to anyone, and before the wait for the
- * GVL that follows), or, when the thread had no time to rest, at the end of the request before. It closes when the response is
+ * GVL that follows). A thread that had no time to rest looks, after each response, whether the connection has another request, which
+ * lets go of the GVL: the window of a request that it goes on with opens when it has looked; that of one that it takes from Puma's list
+ * when it begins, as what the thread waited for before is no time of a request that lay in the list. It closes when the response is
  * written; then, once, all goes into the ledger. */
 #include "slot.h"
 #include <string.h>
@@ -15,12 +17,25 @@ static void next_window(struct slot *slot)
     pt_window_open(slot, slot->since_ns);
 }
 
-/* The thread has rested: what it did since its last request was Puma's business, and the next one begins here.
- * Contract: RESUMED. */
-void pt_request_rest(struct slot *slot, uint64_t now_ns)
+/* What the thread did since its last request was Puma's business, and the next one begins here, or later.
+ * Contract: own thread, GVL held, also in RESUMED. */
+static void open_after_puma(struct slot *slot, uint64_t now_ns)
 {
     pt_blame_window_ends(slot, slot->serves_requests ? ENTRY_PUMA : slot->entry);
     pt_window_open(slot, now_ns);
+}
+
+/* The thread has rested, and is woken for a request. Contract: RESUMED. */
+void pt_request_rest(struct slot *slot, uint64_t now_ns)
+{
+    open_after_puma(slot, now_ns);
+    slot->rested = true;
+}
+
+/* The thread has let go of the GVL between two requests and has not rested. Contract: RESUMED. */
+void pt_request_look(struct slot *slot, uint64_t now_ns)
+{
+    if (slot->serves_requests && !slot->rested) open_after_puma(slot, now_ns);
 }
 
 /* An invariant, and no proof of any part: all of them are differences of the same stamps, so that they can miss the wall time only where
@@ -34,18 +49,18 @@ static void judge(struct closed *closed, uint64_t wall_ns)
     closed->sums[SUM_WALL] = wall_ns; /* by the clock, not by adding up */
 }
 
-/* `from_here`: the window opens now (a job); otherwise it has been open since the thread was woken.
- * Contract: own thread, GVL held. False when a request is under way already: then the outer call closes it. */
-bool pt_request_begin(struct slot *slot, bool from_here)
+/* Contract: own thread, GVL held. False when a request is under way already: then the outer call closes it. */
+bool pt_request_begin(struct slot *slot, enum origin origin)
 {
     uint64_t now_ns = clock_ns();
 
     if (slot->in_request) return false;
     pt_window_hold(slot, now_ns);
-    if (from_here) {
-        pt_blame_window_ends(slot, slot->entry);
+    if (origin == JOB || (origin == FROM_LIST && slot->serves_requests && !slot->rested)) {
+        pt_blame_window_ends(slot, origin == JOB ? slot->entry : ENTRY_PUMA);
         next_window(slot);
-    } else if (!slot->serves_requests) {
+    }
+    if (origin != JOB && !slot->serves_requests) {
         slot->serves_requests = true;
         slot->introduced = false;
     }
@@ -70,6 +85,7 @@ static void leave_out(struct slot *slot, uint64_t cpu_ns)
     slot->hold_ns += recording_ns;
     slot->since_ns = now_ns;
     next_window(slot);
+    slot->rested = false;
     slot->window_cpu_ns = cpu_ns + recording_ns;
 }
 

@@ -53,8 +53,7 @@ struct blamed { uint32_t slot, serial; uint64_t ns; };
 #define PENDING_MAX 24
 struct pending { uint32_t entry; uint64_t ns; };
 
-/* The kinds that the last windows of a slot turned out to be: two a request, as the time between two is a window, too. So a request
- * that waited for another is told which one it was up to 128 requests of that thread later. */
+/* The kinds that the last windows of a slot turned out to be: two to four a request, as the time between two is one to three. So a request that waited for another is told which one it was up to 64 requests of that thread later. */
 #define HISTORY_MAX 256
 struct past { uint32_t serial, entry; };
 
@@ -84,6 +83,7 @@ struct slot {
     bool in_main_ractor;          /* this is known */
     bool introduced;              /* its name and id are known */
     bool serves_requests;
+    bool rested;                  /* since its last request */
     uint32_t entry;               /* of this thread in the ledger */
     uint32_t pending_count;
     int64_t native_thread_id;
@@ -119,9 +119,15 @@ bool pt_attribute(VALUE receiver_class, enum part part);
 uint64_t pt_cost_per_cycle_ns(void);
 
 /* request.c */
-bool pt_request_begin(struct slot *slot, bool from_here);
+enum origin {
+    JOB,        /* its window opens now */
+    FROM_LIST,  /* of Puma's todo list */
+    GOES_ON     /* of the connection whose request the thread has just served */
+};
+bool pt_request_begin(struct slot *slot, enum origin origin);
 bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);
 void pt_request_rest(struct slot *slot, uint64_t now_ns);
+void pt_request_look(struct slot *slot, uint64_t now_ns);
 
 /* threads.c */
 int64_t pt_native_thread_id(VALUE thread);

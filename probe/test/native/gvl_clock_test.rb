@@ -91,6 +91,43 @@ class GvlClockTest < TunerTest
     assert_operator numbers[:wall], :<=, numbers[:outside] * CLOCKS_RATIO
   end
 
+  # After one request, while another thread computes all the time, the thread looks for the connection's next one, as Puma does.
+  # @return [Array<Array(String, Integer)>] steps of its next request; and its numbers, with how long the look took
+  def steps_after_a_look(*origin)
+    over = false
+    reader, writer = IO.pipe
+    Thread.new {
+      Clock.request_begin
+      Clock.request_take(false)
+      Thread.new { nil until over }
+      began_ns = own_ns
+      reader.wait_readable(0)
+      look_ns = own_ns - began_ns
+      Clock.request_begin(*origin)
+      over = true
+      spin(0.002)
+      numbers, steps = Clock.request_take(true)
+      [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] }, PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h.merge(look_ns:)]
+    }.value
+  ensure
+    over = true
+    [reader, writer].each { |io| io&.close }
+  end
+
+  test "what a thread waits for while it looks for a connection's next request is no time of another that lay in the list" do
+    steps, numbers = steps_after_a_look(true)
+    assert_operator numbers[:look_ns], :>, 50_000_000
+    assert_equal %w[held], steps.map(&:first)
+    assert_operator numbers[:gvl_wait], :<, 1_000_000
+  end
+
+  test "it is time of the connection's next request, but for the look" do
+    steps, numbers = steps_after_a_look
+    assert_equal "gvl_wait", steps.first.first
+    refute_includes steps.map(&:first), "io"
+    assert_in_delta numbers[:look_ns], steps.first.last, 0.1 * numbers[:look_ns]
+  end
+
   test "computing counts as cpu" do
     numbers = numbers_of { spin(0.1) }
     assert_operator numbers[:cpu] + numbers[:gc], :>=, numbers[:own_cpu] * WAIT_RATIO

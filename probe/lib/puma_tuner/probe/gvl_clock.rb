@@ -44,8 +44,11 @@ module PumaTuner
         def entry(kind, name) = 0
 
         # Marks that this thread now serves a request, for which it may have been woken a while ago.
+        #
+        # @param from_list [Boolean] whether it comes from Puma's todo list, where it lay while a thread that had no time
+        #   to rest did other things; else the thread goes on with the connection that it has just served
         # @return [Boolean] false when it does already
-        def request_begin = false
+        def request_begin(from_list = false) = false
 
         # The same for work that begins here and now.
         # @return [Boolean] false when a request or job is under way

@@ -24,7 +24,7 @@ module PumaTuner
       # @param client [::Puma::Client] that this thread is about to serve
       # @return [Boolean] false when this thread serves a request already
       def begin(client)
-        return false unless GvlClock.request_begin
+        return false unless GvlClock.request_begin(client.puma_tuner_queued_ns)
         RequestStart.stamp(client)
         true
       rescue => error

@@ -28,7 +28,7 @@ module PumaTuner
           end
 
           # See Recorder.
-          def begin(_client) = GvlClock.request_begin
+          def begin(client) = GvlClock.request_begin(client.puma_tuner_queued_ns)
 
           # See Recorder.
           def finish(client) = add(client.env)
