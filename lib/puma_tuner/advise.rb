@@ -11,6 +11,7 @@ module PumaTuner
     autoload :Evidence, "puma_tuner/advise/evidence"
     autoload :Experience, "puma_tuner/advise/experience"
     autoload :Measured, "puma_tuner/advise/measured"
+    autoload :MostBorne, "puma_tuner/advise/most_borne"
     autoload :Patch, "puma_tuner/advise/patch"
     autoload :ProofRecord, "puma_tuner/advise/proof_record"
     autoload :PumaFile, "puma_tuner/advise/puma_file"

@@ -5,11 +5,11 @@ module PumaTuner
     module Rules
       # Recommends workers and threads; also when the recommendation is to leave them as they are.
       #
-      # Evidence: a sweep that holds today's topology; only what has a steady state is recommended, and nothing while
-      # the model is more than 15% off the throughput of a recorded setting (Predict::SelfCheck). Threshold: the
-      # interval of what is gained must not hold none, and cells within 3% of each other are equal, see Choice. Effect:
-      # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
-      # database connections. Undo: today's options.
+      # Evidence: a sweep that holds today's topology. Nothing is recommended while the model is more than 15% off the
+      # throughput of a recorded setting (Predict::SelfCheck). Only what has a steady state is recommended, or, where
+      # nothing has one, what bears the most. Threshold: the interval of what is gained must not hold none, and settings
+      # within 2% of each other are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's
+      # predicted. Cost: memory, or processes where memory is unknown; database connections. Undo: today's options.
       class Topology < Rule
         PRIORITY = 100
 
@@ -19,16 +19,31 @@ module PumaTuner
           @chosen = @choice.forecast
           @today = @choice.today
           evidence = Evidence.new(workload, sweep, @choice, @constraints)
-          return [nothing_to_recommend(evidence.statements)] unless @chosen
+          return [to_bear_more(evidence) || nothing_to_recommend(evidence.statements)] unless @chosen
           return [to_measure([*evidence.doubts, *evidence.constraints].freeze)] unless sweep.trusted?
           return [pool_first(evidence.statements)] if threads_for_a_pool?
-          [Advice.new(rule: rule_name, title:, evidence: evidence.statements, topology: @chosen.topology,
-            throughput_ratio: ratio(:throughput_per_s), p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns),
-            change: options(@chosen), cost:, undo: options(@today), lines:,
-            factors: {"topology" => @chosen.topology.to_s}.freeze)]
+          [go(title:, evidence: evidence.statements, throughput_ratio: ratio(:throughput_per_s))]
         end
 
         private
+
+        def go(title:, evidence:, throughput_ratio:)
+          Advice.new(rule: rule_name, title:, evidence:, topology: @chosen.topology, throughput_ratio:,
+            p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns), change: options(@chosen), cost:,
+            undo: options(@today), lines:, factors: {"topology" => @chosen.topology.to_s}.freeze)
+        end
+
+        # Nothing bears the load, and today's setting bears less than another one.
+        #
+        # @return [Advice, nil]
+        def to_bear_more(evidence)
+          return if @choice.goals? || !@choice.open?
+          most = MostBorne.new(@situation, @choice).call or return
+          @chosen = @choice.cells.find { |cell| cell.topology == most.topology }
+          title = say(:go_to_more, today: @sweep.today, advised: most.topology, per_s: most.throughput_per_s,
+            arrivals: @today.scenario.arrivals.summary, machines_count: most.machines_count)
+          go(title:, evidence: evidence.statements, throughput_ratio: most.throughput_ratio)
+        end
 
         def nothing_to_recommend(evidence)
           remark(title: say(:no_topology, constraints: constraints(@constraints.any?),

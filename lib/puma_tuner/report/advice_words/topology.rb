@@ -20,6 +20,10 @@ module PumaTuner
             "#{": #{AdviceWords.gain(throughput_ratio:)}" if throughput_ratio}"
         },
         go_to_steady: ->(today:, advised:) { "Go from #{today} to #{advised}: #{today} has no steady state" },
+        go_to_more: ->(today:, advised:, per_s:, arrivals:, machines_count:) {
+          "Go from #{today} to #{advised}, which bears the most, #{AdviceWords.rate(per_s)}: nothing that was predicted " \
+            "bears #{AdviceWords.load(arrivals)}, which takes #{Units.counted(machines_count, "such machine")}"
+        },
         no_topology: ->(constraints:, arrivals:) {
           "No topology predicted #{"meets #{AdviceWords.limits(constraints)} and " if constraints}has a " \
             "steady state with #{AdviceWords.load(arrivals)}"
