@@ -21,8 +21,9 @@ module PumaTuner
         },
         go_to_steady: ->(today:, advised:) { "Go from #{today} to #{advised}: #{today} has no steady state" },
         go_to_more: ->(today:, advised:, per_s:, arrivals:, machines_count:) {
-          "Go from #{today} to #{advised}, which bears the most, #{AdviceWords.rate(per_s)}: nothing that was predicted " \
-            "bears #{AdviceWords.load(arrivals)}, which takes #{Units.counted(machines_count, "such machine")}"
+          "Go from #{today} to #{advised}, which bears the most, #{AdviceWords.rate(per_s)}: nothing that was " \
+            "predicted bears #{AdviceWords.load(arrivals)}, which takes " \
+            "#{Units.counted(machines_count, "such machine")}"
         },
         no_topology: ->(constraints:, arrivals:) {
           "No topology predicted #{"meets #{AdviceWords.limits(constraints)} and " if constraints}has a " \

@@ -45,8 +45,8 @@ module PumaTuner
 
         # Marks that this thread now serves a request, for which it may have been woken a while ago.
         #
-        # @param from_list [Boolean] whether it comes from Puma's todo list, where it lay while a thread that had no time
-        #   to rest did other things; else the thread goes on with the connection that it has just served
+        # @param from_list [Boolean] whether it comes from Puma's todo list, where it lay while a thread that had no
+        #   time to rest did other things; else the thread goes on with the connection that it has just served
         # @return [Boolean] false when it does already
         def request_begin(from_list = false) = false
 
