@@ -5,9 +5,6 @@ module SimulationTwin
   module OwnWork
     attr_accessor :wanted_ns
 
-    # @return [Boolean] it hardly ever does, so that the kernel lets it through at once
-    def computes? = false
-
     def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self).positive?
 
     # Called by the GVL: its slice is over.

@@ -51,9 +51,6 @@ module SimulationTwin
       end
     end
 
-    # @return [Boolean] whether the kernel lets others that compute go first when it wakes up
-    def computes? = true
-
     # Garbage collection, at the end of a burst, is not interrupted.
     def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self) > @gc_ns
 
