@@ -11,6 +11,7 @@ module PumaTuner
     autoload :Demand, "puma_tuner/model/workload"
     autoload :EndpointDemand, "puma_tuner/model/workload"
     autoload :LockDemand, "puma_tuner/model/workload"
+    autoload :LatenessFit, "puma_tuner/model/lateness_fit"
     autoload :LockFit, "puma_tuner/model/lock_fit"
     autoload :Machine, "puma_tuner/model/machine"
     autoload :MachineFit, "puma_tuner/model/machine_fit"

@@ -21,7 +21,14 @@ class MixTest < TunerTest
   test "orders requests in exact proportion" do
     order = mix(6, 3, 1).order(1)
     assert_equal [600, 300, 100], order.tally.values_at(0, 1, 2)
-    order.each_slice(10) { |block| assert_equal [6, 3, 1], block.tally.values_at(0, 1, 2) }
+    order.each_slice(250) { |block| assert_equal [150, 75, 25], block.tally.values_at(0, 1, 2) }
+  end
+
+  # Of 20 in a row, each one in 20: by chance 26% hold two and more, 7.5% three and more (binomial); with blocks of 20, 17% and none.
+  test "requests of one kind meet about as often as by chance" do
+    found = 50.times.flat_map { |seed| mix(19, 1).order(seed).each_cons(20).map { |some| some.count(1) } }
+    assert_in_delta 0.26, found.count { |count| count >= 2 }.fdiv(found.size), 0.03
+    assert_in_delta 0.075, found.count { |count| count >= 3 }.fdiv(found.size), 0.02
   end
 
   test "orders the same way for the same seed only" do

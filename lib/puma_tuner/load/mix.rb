@@ -34,6 +34,10 @@ module PumaTuner
         super(requests: requests.dup.freeze, data:, set_up: set_up.dup.freeze)
       end
 
+      # A block has at least so many requests. In one of 20 a slow request comes once, so that slow ones hardly ever
+      # meet, as those of users do; among 250, 20 requests that are under way at a time are nearly as by chance.
+      LEAST_BLOCK_COUNT = 250
+
       # Blocks that each hold the exact mix, shuffled apart: a short run has the right proportions too, and no request
       # keeps meeting the same neighbours.
       #
@@ -43,7 +47,8 @@ module PumaTuner
         return [0] if requests.one?
         random = Random.new(seed)
         divisor = requests.map(&:weight).inject(:gcd)
-        block = requests.each_with_index.flat_map { |request, index| [index] * (request.weight / divisor) }
+        mix = requests.each_with_index.flat_map { |request, index| [index] * (request.weight / divisor) }
+        block = mix * LEAST_BLOCK_COUNT.fdiv(mix.size).ceil
         Array.new((1_000.0 / block.size).ceil) { block.shuffle(random:) }.flatten
       end
 

@@ -71,17 +71,14 @@ module PumaTuner
       # @return [Array<String>] what it waits for, each once
       def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 
-      # @param kinds_and_ns [Enumerable<Array(String, Integer)>] waits: kind and nanoseconds
-      # @return [Integer] nanoseconds of IO to fall asleep in
-      def self.slept_in_io_ns(kinds_and_ns)
-        kinds_and_ns.sum { |kind, ns| (self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS) ? ns : 0 }
-      end
+      # @return [Boolean] whether it is a wait for IO long enough to fall asleep in
+      def self.sleeps?(kind, ns) = self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS
 
       private
 
       def changed_wait_ns(ns, kind, change)
         return (ns * change.cpu_ratio).round if kind == "compute"
-        (self.class::IO_KINDS.include?(kind) && ns >= self.class::SLEPT_NS) ? (ns * change.io_ratio).round : ns
+        self.class.sleeps?(kind, ns) ? (ns * change.io_ratio).round : ns
       end
 
       def ns_of(kinds) = waits_ns.zip(wait_kinds).sum { |ns, kind| kinds.include?(kind) ? ns : 0 }

@@ -90,28 +90,9 @@ module PumaTuner
           mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: mean_gc_ns(endpoint.name, demands))
       end
 
-      # The kernel counts how long pool threads could have run and had no core. What of it was not with the GVL was at
-      # the end of waits, nearly all of it.
-      #
-      # @return [Float] nanoseconds of a mean wait
-      def late_ns
-        @late_ns ||= begin
-          threads = @observation.threads
-          without_core_ns = total(threads.map(&:run_queue_wait_ns))
-          preempted_ns = total(threads.map { |thread| thread.budget.preempted_ns })
-          count = waits_count
-          (without_core_ns && preempted_ns && count.positive?) ? [(without_core_ns - preempted_ns) / count, 0].max : 0
-        end
-      end
+      def late_ns = @late_ns ||= lateness_fit.of(@observation)
 
-      # Counts over all requests; an endpoint's traces stand for its own, as a rare endpoint has as many of them as a
-      # frequent one.
-      def waits_count
-        @observation.endpoints.reject { |endpoint| endpoint.traces.empty? }.sum do |endpoint|
-          waits = endpoint.traces.sum { |trace| DemandFit.releases_count(trace) }
-          endpoint.requests_count * waits.fdiv(endpoint.traces.size)
-        end
-      end
+      def lateness_fit = @lateness_fit ||= LatenessFit.new([@observation, *@observation.companions])
 
       def mean_gc_ns(name, demands)
         return mean(demands, &:gc_ns) if demands.all?(&:gc_ns)
@@ -185,12 +166,18 @@ module PumaTuner
         if weighted.all? { |_, one| one.budget.gc_ns }
           gc_ns = weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) }
         end
+        late_ns = lateness_fit.of(recording)
         Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, gc_ns:,
           cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
-          io_ns: mean_of_traces(weighted) { |trace| Demand.slept_in_io_ns(trace.steps.each_slice(2)) },
+          io_ns: mean_of_traces(weighted) { |trace| slept_in_io_ns(trace, late_ns) },
           releases_count: mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) },
           switches_count: mean_of_traces(weighted) { |trace| DemandFit.switches_count(trace) },
           busy_cores: busy_cores(recording))
+      end
+
+      # In time of the app's own: less what its thread then waited for a core.
+      def slept_in_io_ns(trace, late_ns)
+        trace.steps.each_slice(2).sum { |kind, ns| Demand.sleeps?(kind, ns) ? [ns - late_ns, 0].max : 0 }
       end
 
       def mean_of_traces(weighted, &)

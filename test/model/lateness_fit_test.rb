@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+# Recordings of an app whose wait is known: 5 ms, of which nobody is late at one thread.
+class LatenessFitTest < TunerTest
+  include Builders
+
+  # @param wait_ms [Numeric] as it was recorded
+  # @param late_ms [Numeric] of it, by the kernel's count
+  def recording(text, wait_ms, late_ms:)
+    endpoints = [endpoint_observation(requests_count: 100, traces: [trace("held", 1, "io", wait_ms, "gvl_wait", 1, "held", 1), trace("held", 1, "io", wait_ms, "held", 1)])]
+    thread = Probe::ThreadObservation.new(worker_index: nil, name: "puma srv tp 001", requests_count: 100, run_queue_wait_ns: ((100 * late_ms) + 20) * MS,
+      budget: Probe::Budget.zero.with(preempted_ns: 20 * MS))
+    observation(endpoints:, topology: topology(text)).with(threads: [thread])
+  end
+
+  def late_ms(*recordings, of: recordings.first) = Model::LatenessFit.new(recordings).of(of) / MS
+
+  test "of a single recording it is what the kernel counts, less what was with the GVL" do
+    assert_in_delta 2, late_ms(recording("2x5", 7, late_ms: 2)), 1e-9
+  end
+
+  test "beside a recording at one thread it is what waits take longer than there" do
+    assert_in_delta 1, late_ms(recording("2x5", 6, late_ms: 2), recording("1x1", 5, late_ms: 0)), 1e-9
+    assert_in_delta 1.1, late_ms(recording("2x5", 6, late_ms: 2), recording("1x1", 5, late_ms: 0.1)), 1e-9
+  end
+
+  test "it is never more than the kernel counts, and where waits are shorter than at one thread it is nothing" do
+    alone = recording("1x1", 5, late_ms: 0)
+    assert_in_delta 2, late_ms(recording("2x5", 9, late_ms: 2), alone), 1e-9
+    assert_in_delta 0, late_ms(recording("2x5", 4, late_ms: 2), alone), 1e-9
+  end
+
+  test "at one thread itself it is the kernel's count" do
+    alone = recording("2x1", 5.5, late_ms: 0.5)
+    assert_in_delta 0.5, late_ms(recording("2x5", 6, late_ms: 2), alone, of: alone), 1e-9
+  end
+
+  test "nothing is late where nobody counted, or nothing waits" do
+    one = recording("2x5", 7, late_ms: 2)
+    uncounted = one.with(threads: one.threads.map { |thread| thread.with(run_queue_wait_ns: nil) })
+    assert_in_delta 0, late_ms(uncounted), 1e-9
+    busy = one.with(endpoints: one.endpoints.map { |endpoint| endpoint.with(traces: [trace("held", 1)]) })
+    assert_in_delta 0, late_ms(busy, recording("1x1", 5, late_ms: 0)), 1e-9
+  end
+end
