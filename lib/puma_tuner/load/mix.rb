@@ -36,7 +36,7 @@ module PumaTuner
 
       # A block has at least so many requests. In one of 20 a slow request comes once, so that slow ones hardly ever
       # meet, as those of users do; among 250, 20 requests that are under way at a time are nearly as by chance.
-      LEAST_BLOCK_COUNT = 250
+      const_set(:LEAST_BLOCK_COUNT, 250)
 
       # Blocks that each hold the exact mix, shuffled apart: a short run has the right proportions too, and no request
       # keeps meeting the same neighbours.
@@ -48,7 +48,7 @@ module PumaTuner
         random = Random.new(seed)
         divisor = requests.map(&:weight).inject(:gcd)
         mix = requests.each_with_index.flat_map { |request, index| [index] * (request.weight / divisor) }
-        block = mix * LEAST_BLOCK_COUNT.fdiv(mix.size).ceil
+        block = mix * self.class::LEAST_BLOCK_COUNT.fdiv(mix.size).ceil
         Array.new((1_000.0 / block.size).ceil) { block.shuffle(random:) }.flatten
       end
 
