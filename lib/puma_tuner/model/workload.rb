@@ -71,6 +71,8 @@ module PumaTuner
       # @return [Array<String>] what it waits for, each once
       def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 
+      # @param kind [String] of a wait
+      # @param ns [Numeric] nanoseconds
       # @return [Boolean] whether it is a wait for IO long enough to fall asleep in
       def self.sleeps?(kind, ns) = self::IO_KINDS.include?(kind) && ns >= self::SLEPT_NS
 
