@@ -77,7 +77,10 @@ module SimulationTwin
       contender.run
     end
 
-    def handoff_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
+    def handoff_ns
+      delay_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
+      (@owner || @waiting.first).rested? ? delay_ns + @simulation.wakeups.extra_ns : delay_ns
+    end
 
     def start_timer
       return if @ticking

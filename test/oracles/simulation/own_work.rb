@@ -5,6 +5,9 @@ module SimulationTwin
   module OwnWork
     attr_accessor :wanted_ns
 
+    # @return [Boolean] it hardly ever computes, so that the kernel lets it through at once
+    def rested? = false
+
     def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self).positive?
 
     # Called by the GVL: its slice is over.

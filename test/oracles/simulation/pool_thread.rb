@@ -51,6 +51,9 @@ module SimulationTwin
       end
     end
 
+    # @return [Boolean] whether it was woken for a request, and may find the core taken that it had
+    def rested? = @state == :taking
+
     # Garbage collection, at the end of a burst, is not interrupted.
     def interruptible? = @simulation.cores.running?(self) && @simulation.cores.left_ns(self) > @gc_ns
 
