@@ -9,11 +9,12 @@ module PumaTuner
     # been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it
     # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about and
     # the proof sends, nil: the recording's; proof_record: an Advise::ProofRecord, of what proofs of advice showed, nil:
-    # nothing is known or kept.
+    # nothing is known or kept; forget: whether these are forgotten first; what_if: Predict::WhatIf, of the machine that
+    # is advised for, nil: this one. Of another one nothing is proven.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
-      :time_limit_s, :locks, :arrivals, :proof_record) do
-      def initialize(locks: true, arrivals: nil, proof_record: nil, **fields) = super
+      :time_limit_s, :locks, :arrivals, :proof_record, :forget, :what_if) do
+      def initialize(locks: true, arrivals: nil, proof_record: nil, forget: false, what_if: nil, **fields) = super
     end
 
     # Recording, at all settings, may take this share of the time that is given.
@@ -63,9 +64,11 @@ module PumaTuner
       Predict::Engine.ensure_available # before minutes of measuring
       @clock = Prove::TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
       observation = measure
-      workload = Model::WorkloadFit.workload(observation)
-      machine = Model::MachineFit.machine(observation, calibrated: calibrated(observation))
-      @app_key = Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
+      recorded = Model::WorkloadFit.workload(observation)
+      @as_recorded = [recorded, Model::MachineFit.machine(observation, calibrated: calibrated(observation))].freeze
+      workload, machine = @plan.what_if ? @plan.what_if.apply(*@as_recorded) : @as_recorded
+      @elsewhere = machine != @as_recorded.last
+      @app_key = Predict::TrackRecord.app_key(observation.command, recorded.endpoints.map(&:name))
       sweep, advice_list = advise(workload, machine, observation)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
         workload:, sweep:, advice_list:, verdict: nil, unproven: Unknown.of(:proof, :not_begun)))
@@ -113,7 +116,7 @@ module PumaTuner
       constraints = @plan.constraints.inside(observation.machine)
       sweeper = sweeper(workload, machine, constraints.goals)
       arrivals = @plan.arrivals || workload.arrivals
-      experience = Advise::Experience.new(@plan.proof_record&.of(@app_key).to_a, today: observation.topology)
+      experience = Advise::Experience.new(known, today: observation.topology)
       topologies = experience.topologies(@plan.topologies) | @plan.checked_topologies | [observation.topology]
       scenarios = topologies.map { |topology| Predict::Scenario.of(topology, arrivals) }
       sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
@@ -122,12 +125,20 @@ module PumaTuner
       [sweep, experience.apply(list)]
     end
 
+    # @return [Array<Advise::Measured>]
+    def known
+      return [] unless @plan.proof_record
+      @plan.proof_record.forget(@app_key) if @plan.forget
+      @plan.proof_record.of(@app_key)
+    end
+
     def sweeper(workload, machine, goals)
       requests_count = Predict::Sweeper::DEFAULT_REQUESTS_COUNT
       requests_count = [requests_count, Predict::CapacitySearch::REQUESTS_COUNT].max if goals.any?
       Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, requests_count:, goals:,
-        past_error: @plan.track_record.past_error(@app_key), remarks: @remarks,
-        limits: Predict::Limits.of(workload, machine))
+        past_error: @plan.track_record.past_error(@app_key), what_if: @plan.what_if.to_a,
+        remarks: [*@remarks, *@plan.what_if&.remarks], limits: Predict::Limits.of(workload, machine),
+        as_recorded: @as_recorded)
     end
 
     # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for
@@ -148,6 +159,7 @@ module PumaTuner
     # @return [Tuning]
     def prove(tuning)
       return tuning.with(unproven: nil) if @plan.rounds_count.zero?
+      return tuning.with(unproven: Unknown.of(:proof, :other_machine)) if @elsewhere
       return tuning.with(unproven: Unknown.of(:proof, :no_time)) if @clock&.short?(PROOF_LEAST_S)
       proof = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep).proof
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })

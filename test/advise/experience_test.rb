@@ -58,17 +58,19 @@ class AdviceExperienceTest < TunerTest
     assert_nil measured("gc", :better).with(predicted: nil).as_predicted?
   end
 
-  test "what was measured last is kept for each app, until it is forgotten" do
+  test "what was measured last is kept for each app, until it is forgotten, which is said" do
+    said = []
     Dir.mktmpdir do |folder|
-      record = Advise::ProofRecord.new(File.join(folder, "proofs.json"), say: ->(text) { flunk(text) })
+      record = Advise::ProofRecord.new(File.join(folder, "proofs.json"), say: ->(text) { said << text })
       first, last = measured("gc", :worse), measured("gc", :better, at: "2026-02-02T03:04:05Z")
       record.add("shop", [first, measured("malloc", :equivalent)])
       record.add("shop", [last])
       record.add("shop", [measured("preload", :not_shown, ratio: estimate(1.1))]) # of too few rounds
       record.add("blog", [first])
       assert_equal [measured("malloc", :equivalent), last], record.of("shop")
-      assert_equal 2, record.forget("shop")
+      assert_equal [[], 2], [said.dup, record.forget("shop")]
       assert_equal [[], [first], 0], [record.of("shop"), record.of("blog"), record.forget("shop")]
+      assert_equal ["2 pieces", "0 pieces"].map { |count| "forgotten what proofs showed of #{count} of advice for this app" }, said
     end
   end
 end

@@ -127,7 +127,7 @@ class AdviseCommandTest < TunerTest
     text = done.unwrapped
     refute_equal topology("1x4"), list.recommendation.topology
     assert_match(/Left out, as it made this app worse .*--forget.* topology 1x4: measured on 2026-01-02 against 1x1: 0\.90x \(0\.85–0\.95\) requests\/s, worse/, text)
-    assert_match(/forgotten what proofs showed of 1 pieces of advice/, done("--forget").err)
+    assert_match(/forgotten what proofs showed of 1 piece of advice for/, done("--forget").err)
     assert_equal topology("1x4"), list.recommendation.topology
     assert_empty list.withheld
   end

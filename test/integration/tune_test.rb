@@ -47,6 +47,46 @@ class TuneTest < TunerTest
     end
   end
 
+  test "with cores that this machine has not, more workers are forecast, what is assumed is told, and nothing is proven" do
+    ServedApp.open do |app|
+      cores = PumaTuner::Probe::MachineFacts.read.cores_count + 1
+      words = SHORT - %w[--workers 1..2]
+      result = puma_tuner("tune", "config.ru", *words, "--cores", cores.to_s, "--rounds", "6", folder: app.folder, environment: environment(app))
+      assert_equal 0, result.code, result.err
+      assert_equal [nil, :other_machine], [tuning(app).verdict, tuning(app).unproven.cause]
+      assert_equal [cores, ["cores=#{cores}"]], [tuning(app).sweep.forecasts.map { |one| one.topology.workers_count }.max, tuning(app).sweep.what_if]
+      assert_match(/Assumed, and not measured: cores=#{cores}\./, result.out)
+      assert_match(/Nothing: the advice is for a machine with other cores than this one/, result.unwrapped)
+    end
+  end
+
+  # @return [PumaTuner::Advise::ProofRecord] by which 1x3 made the app worse
+  def remember(app)
+    words = {rule: "topology", lines: {"config/puma.rb" => "threads 3, 3"}, topology: "1x3", today: "1x1"}
+    measured = PumaTuner::Advise::Measured.new(**words, **%i[topology today].to_h { |name| [name, PumaTuner::Topology.parse(words[name])] },
+      metric: "throughput", ratio: PumaTuner::Stats::Estimate.new(value: 0.8, low: 0.7, high: 0.9, level_ratio: 0.95, samples_count: 12), predicted: nil,
+      outcome: :worse, measured_at: "2026-01-02T03:04:05Z")
+    key = PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation.command, tuning(app).observation.endpoints.map(&:name))
+    PumaTuner::Advise::ProofRecord.new(File.join(app.folder, "state/puma_tuner/proofs.json")).tap { |record| record.add(key, [measured]) }
+  end
+
+  def forecast(app) = tuning(app).sweep.forecasts.map { |one| one.topology.to_s }.sort
+
+  test "what earlier proofs showed to be worse is not forecast, until --forget" do
+    ServedApp.open do |app|
+      words = ["--rounds", "0", "--workers", "1"]
+      tune(app, *words)
+      assert_equal %w[1x1 1x2 1x3], forecast(app)
+      record = remember(app)
+      tune(app, *words)
+      assert_equal [%w[1x1 1x2], %w[1x3]], [forecast(app), tuning(app).advice_list.withheld.map { |one| one.topology.to_s }]
+      result = tune(app, *words, "--forget")
+      assert_equal %w[1x1 1x2 1x3], forecast(app)
+      assert_match(/^puma_tuner: forgotten what proofs showed of 1 piece of advice for this app$/, result.err)
+      assert_empty record.of(PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation.command, %w[/sleep]))
+    end
+  end
+
   test "other settings are recorded beside today's, and an interruption keeps those that there are" do
     ServedApp.open do |app|
       words = SHORT - %w[--single-recording]

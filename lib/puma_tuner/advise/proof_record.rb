@@ -13,10 +13,11 @@ module PumaTuner
       def self.default_path = StateFile.path("proofs.json")
 
       # @param path [String]
-      # @param say [#call] told what is wrong with the file
+      # @param say [#call] told what is wrong with the file, and how much is forgotten
       # @param clock [#call]
       def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
         clock: -> { Time.now.utc })
+        @say = say
         @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:) do |entry|
           entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty?
         end
@@ -40,7 +41,11 @@ module PumaTuner
       # @param app_key [String]
       # @return [Integer] how many advices were forgotten
       def forget(app_key)
-        of(app_key).size.tap { |count| @file.forget(app_key) if count.positive? }
+        count = of(app_key).size
+        @file.forget(app_key) if count.positive?
+        pieces = Units.counted(count, "piece of advice", "pieces of advice")
+        @say.call("forgotten what proofs showed of #{pieces} for this app")
+        count
       end
     end
   end

@@ -100,7 +100,7 @@ module PumaTuner
             {usual: "the recording's load"}],
           [:memory, :bytes, "SIZE", "memory that all processes may use together (PSS), such as 2GiB or 512MiB"],
           [:cores, :count, "N", "cores that the server has, as --what-if cores=N",
-            {usual: "the recorded machine's", limits: 1..4_096}],
+            {usual: "the recorded machine's", limits: Predict::WhatIf::Cores::COUNTS}],
           [:db_connections, :count, "N", "connections that the database takes from all machines together; " \
             "each thread may need one", {usual: "any number", limits: 1..1_000_000}],
           [:for_workers, :count, "N", "workers to estimate the memory for",

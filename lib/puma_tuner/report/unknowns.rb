@@ -27,6 +27,7 @@ module PumaTuner
         failed: ->(detail:) { detail },
         # Of a proof.
         not_begun: "the proof did not reach its first round",
+        other_machine: "the advice is for a machine with other cores than this one; run it there for a proof",
         interrupted: "it was interrupted before its first round",
         # Of a model.
         unaccounted: ->(ratio:) {

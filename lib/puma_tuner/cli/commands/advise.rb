@@ -99,10 +99,7 @@ module PumaTuner
       # @return [Array<Advise::Measured>]
       def known(app, options)
         record = Advise::ProofRecord.new(say: beware)
-        if options[:forget]
-          count = record.forget(app.key)
-          err.puts("puma_tuner: forgotten what proofs showed of #{count} pieces of advice for this app")
-        end
+        record.forget(app.key) if options[:forget]
         record.of(app.key)
       end
 

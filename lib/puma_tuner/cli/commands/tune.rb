@@ -8,12 +8,12 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
-        :settings, :single_recording, :check, :slo, :at, :db_connections,
+        :settings, :single_recording, :check, :slo, :at, :db_connections, :forget,
         connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
         "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
-        locks: true, memory: {usual: "the container's memory limit, where there is one"},
+        locks: true, cores: {usual: "this machine's; with another number nothing is proven"}, memory: {usual: "the container's memory limit, where there is one"},
         output: {formerly: [:json]}, html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
@@ -46,11 +46,11 @@ module PumaTuner
         Output.write_files(kept.last, err:, path: output, html:)
       end
 
-      # A proof that was wanted and is not there, or ended early, is a
-      # measurement that failed; what there is is told all the same.
+      # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told all
+      # the same. With --cores nobody wants one of this machine.
       def ensure_proof(tuning, output)
         verdict = tuning.verdict
-        return if verdict ? verdict.complete : tuning.unproven.nil?
+        return if verdict ? verdict.complete : tuning.unproven.nil? || tuning.unproven.cause == :other_machine
         why = verdict ? Report::Statements.words(verdict.stopped_because) : Report::Unknowns.reason(tuning.unproven)
         err.puts("puma_tuner: #{verdict ? "the proof ended early" : "nothing is proven"}: #{why}",
           *output.map { |line| "  | #{line}" })
@@ -58,15 +58,15 @@ module PumaTuner
       end
 
       def plan_of(duration:, warmup:, rounds:, trial_duration:, today:, check:, time:, boot_limit:, seed:, calibrate:,
-        locks:, **options)
+        locks:, forget:, **options)
         wanted = Options::Goals.from(options)
         Tuner::Plan.new(
           command: Options::App.from(options).command, traffic: Options::Traffic.from({seed:, **options}).traffic,
-          topologies: Options::Grid.from(options).topologies(Options::Grid.workers_here),
+          topologies: Options::Grid.from(options).topologies(Options::Grid.workers_here(wanted.cores)),
           today:, settings: Options::Recording.from(options).topologies, checked_topologies: check.to_a,
           constraints: wanted.constraints, arrivals: (wanted.arrivals(nil) if wanted.at),
           warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration,
-          boot_limit_s: boot_limit, seed:,
+          boot_limit_s: boot_limit, seed:, forget:, what_if: Predict::WhatIf.parse(wanted.what_if),
           repeat_with: Host::Masking.own_command, calibrate:, locks:, time_limit_s: time,
           track_record: Predict::TrackRecord.new(say: beware), proof_record: Advise::ProofRecord.new(say: beware)
         )

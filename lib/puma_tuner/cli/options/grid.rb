@@ -12,8 +12,12 @@ module PumaTuner
         # @return [Range] of numbers of workers: more have no core to compute on
         def self.workers(cores_count, quota_cores) = 1..[cores_count, quota_cores&.ceil].compact.min.clamp(1..)
 
+        # @param cores_count [Integer, nil] that it is taken to have, nil: those it has
         # @return [Range] of numbers of workers, on this machine
-        def self.workers_here = Probe::MachineFacts.read.then { |here| workers(here.cores_count, here.cpu_quota_cores) }
+        def self.workers_here(cores_count = nil)
+          here = Probe::MachineFacts.read
+          workers(cores_count || here.cores_count, here.cpu_quota_cores)
+        end
 
         # @param usual [Range] numbers of workers where none were asked for
         # @return [Array<Topology>]
