@@ -29,3 +29,80 @@ class ServerForecastTest < TunerTest
     assert_in_delta 1.0, per_s[3] / per_s[1], 0.005
   end
 end
+
+# What proofs on this machine showed of the app, as a server's lines know it.
+class ServerForecastMemoryTest < TunerTest
+  include Builders
+
+  ENDPOINTS = ["GET /articles/:id", "GET /articles"].freeze
+
+  def setup
+    @folder = Dir.mktmpdir("puma_tuner-test")
+    @before = ENV.to_h.slice("XDG_STATE_HOME", "PUMA_TUNER_CACHE")
+    ENV.update("XDG_STATE_HOME" => @folder, "PUMA_TUNER_CACHE" => File.join(@folder, "cache"))
+  end
+
+  def teardown
+    %w[XDG_STATE_HOME PUMA_TUNER_CACHE].each { |name| ENV[name] = @before[name] }
+    FileUtils.rm_rf(@folder)
+  end
+
+  def state = File.join(@folder, "puma_tuner")
+
+  # Requests that wait, served by one thread: as many threads as there are forecasts of are better for sure.
+  def recorded(counts = {ENDPOINTS[0] => 300, ENDPOINTS[1] => 150})
+    endpoints = counts.map { |name, requests_count| endpoint_observation(name:, traces: [trace("held", 1, "io", 20, "held", 1)] * 60, requests_count:) }
+    load = load_summary.with(throughput_per_s: 45.0, mean_ns: 221 * MS, p50_ns: 221 * MS, p99_ns: 224 * MS)
+    observation(endpoints:, topology: topology("1x1"), cores_count: 1, load:).with(command: nil)
+  end
+
+  def recommendation(*) = PumaTuner::ServerForecast.new(leader_pid: Process.pid, leader: "", directory: @folder).recommendation { recorded(*) }
+
+  def remember(worse: "1x8", today: "1x1", endpoint_names: ENDPOINTS, command: "bundle exec puma config.ru")
+    ratio = Stats::Estimate.new(value: 0.8, low: 0.7, high: 0.9, level_ratio: 0.95, samples_count: 12)
+    measured = Advise::Measured.new(rule: "topology", lines: {"config/puma.rb" => "threads 8, 8"}, topology: topology(worse), today: topology(today),
+      metric: "throughput", ratio:, predicted: nil, outcome: :worse, measured_at: "2026-01-02T03:04:05Z")
+    Advise::ProofRecord.new.add(Predict::TrackRecord.app_key(command, endpoint_names), [measured], endpoint_names:)
+  end
+
+  test "what a proof showed to be worse is recommended no more, and told" do
+    assert_equal ["1x8", []], recommendation.then { |found| [found.topology, found.withheld] }
+    remember
+    found = recommendation
+    assert_equal ["1x7", %w[1x8]], [found.topology, found.withheld]
+    assert_match(/; proven to be worse: 1x8\z/, ThreadLine.forecast(found))
+  end
+
+  test "a proof of another app, or from another setting, says nothing here" do
+    remember(today: "1x2")
+    remember(endpoint_names: ENDPOINTS + ["GET /search"])
+    remember(endpoint_names: ENDPOINTS.first(1))
+    assert_equal "1x8", recommendation.topology
+    # A tenth of the requests may go elsewhere: nobody's load test asks for everything.
+    assert_equal "1x7", recommendation({ENDPOINTS[0] => 450, "GET /favicon.ico" => 40}).topology
+    assert_equal "1x8", recommendation({ENDPOINTS[0] => 450, "GET /orders" => 60}).topology
+  end
+
+  test "forecasts that missed before have wider intervals" do
+    spread = -> { recommendation.ratio.then { |_, low, high| high / low } }
+    before = spread.call
+    check = Predict::Check.of(scenario("1x8"), "throughput", estimate(100.0), estimate(60.0))
+    Predict::TrackRecord.new.add("any", [check] * 3, endpoint_names: ENDPOINTS)
+    assert_operator spread.call, :>, before * 1.5
+  end
+
+  test "nothing is written, whatever stands there, and a forecast is made all the same" do
+    contents = ["", "{", "[]", '{"schema_version":9,"apps":{}}', '{"schema_version":1,"apps":{},"endpoints":[]}', '{"schema_version":1,"apps":{},"endpoints":{"a":5}}']
+    FileUtils.mkdir_p(state)
+    contents.each do |content|
+      %w[proofs.json forecasts.json].each { |name| File.write(File.join(state, name), content) }
+      assert_equal "1x8", recommendation.topology, content
+      assert_equal [%w[forecasts.json proofs.json], [content] * 2], [Dir.children(state).sort, Dir["#{state}/*"].map { |path| File.read(path) }]
+    end
+  end
+
+  test "where nothing was proven no file is begun" do
+    recommendation
+    refute_path_exists state
+  end
+end

@@ -78,6 +78,7 @@ module PumaTuner
     def advised(observation, requests_count)
       Predict::Engine.ensure_available
       workload = Model::WorkloadFit.workload(observation)
+      remember(workload)
       sweep, list = advise(observation, workload)
       recommended = list.recommendation
       return none("not_reproduced", requests_count:) unless recommended
@@ -85,17 +86,31 @@ module PumaTuner
       ratio = recommended.public_send(:"#{metric}_ratio") unless recommended.topology == sweep.today
       Probe::Recommendation.new(topology: recommended.topology.to_s, today: sweep.today.to_s, metric:,
         ratio: ratio && [ratio.value, ratio.low, ratio.high], requests_count:, why_not: nil, detail: nil,
-        made_at_s: Time.now.to_f)
+        made_at_s: Time.now.to_f, withheld: list.withheld.filter_map(&:topology).map(&:to_s))
+    end
+
+    # What is known of the app from proofs on this machine, by this user: it is read, and never written from here. A
+    # server knows no command that it would be known by.
+    def remember(workload)
+      counts = workload.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] }
+      records = {say: ->(_) {}, read_only: true}
+      @past_error = Predict::TrackRecord.new(**records).past_error_by_endpoints(counts)
+      @measured = Advise::ProofRecord.new(**records).by_endpoints(counts)
+    rescue ArgumentError, KeyError, TypeError, NoMethodError # a user without a home, or somebody else's file
+      @past_error, @measured = nil, []
     end
 
     # @return [Array(Predict::Sweep, Advise::AdviceList)]
     def advise(observation, workload)
       machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
       sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: SEEDS_COUNT,
-        requests_count: REQUESTS_COUNT)
-      scenarios = topologies(observation).map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
+        requests_count: REQUESTS_COUNT, past_error: @past_error)
+      experience = Advise::Experience.new(@measured, today: observation.topology)
+      topologies = experience.topologies(topologies(observation)) | [observation.topology]
+      scenarios = topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
       constraints = Advise::Constraints.new.inside(observation.machine)
-      Advise.call(workload, sweeper, scenarios, constraints, observation:) { |wanted| sweeper.call(wanted) }
+      sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) { |wanted| sweeper.call(wanted) }
+      [sweep, experience.apply(list)]
     end
 
     def topologies(observation)

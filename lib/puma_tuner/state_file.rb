@@ -6,8 +6,13 @@ require "json"
 module PumaTuner
   # Keeps entries per app, from run to run: a file of the user's own state. Whatever is wrong with it costs a warning,
   # never the run: one that can't be read is put aside and begun anew.
+  #
+  # An app is known by its key, and whoever has none (a running server, which knows no command) by its endpoints.
   class StateFile
     SCHEMA_VERSION = 1
+
+    # Of the requests of an app that is known by its endpoints, at most so many go to others.
+    OTHER_REQUESTS_RATIO_MAX = 0.1
 
     # @param name [String] of the file
     # @return [String] its path in the user's state folder
@@ -21,13 +26,15 @@ module PumaTuner
     # @param kept_count [Integer] entries of each app; older ones give way
     # @param say [#call] told what is wrong with the file
     # @param clock [#call] gives the time
+    # @param read_only [Boolean] whether it stays as it is, also where it can't be read
     # @yieldparam entry [Object] of an app
     # @yieldreturn [Boolean] whether this version has written it
-    def initialize(path, kept_count:, say:, clock:, &entry)
+    def initialize(path, kept_count:, say:, clock:, read_only: false, &entry)
       @path = path
       @kept_count = kept_count
       @say = say
       @clock = clock
+      @read_only = read_only
       @entry = entry
     end
 
@@ -36,21 +43,27 @@ module PumaTuner
 
     # @param app_key [String]
     # @param entries [Array<Hash>]
+    # @param endpoint_names [Array<String>] of the app
     # @return [void]
-    def add(app_key, entries)
-      change { |apps| apps.merge(app_key => [*apps[app_key], *entries].last(@kept_count)) } if entries.any?
+    def add(app_key, entries, endpoint_names: [])
+      return if entries.empty?
+      change do |known|
+        known.fetch("apps")[app_key] = [*known.fetch("apps")[app_key], *entries].last(@kept_count)
+        known.fetch("endpoints")[app_key] = endpoint_names.sort if endpoint_names.any?
+      end
     end
 
     # @return [Array<Hash>] of the app, the oldest first
-    def of(app_key)
-      read.fetch(app_key, [])
-    rescue SystemCallError => error
-      @say.call("#{@path} can't be read: #{error.message}")
-      []
+    def of(app_key) = look.fetch("apps").fetch(app_key, [])
+
+    # @param requests_counts [Hash{String => Integer}] by endpoint, of an app whose command nobody knows
+    # @return [Array<String>] keys of those apps that have these endpoints, and next to no others
+    def keys_of(requests_counts)
+      look.fetch("endpoints").select { |_, names| same_app?(names, requests_counts) }.keys
     end
 
     # @return [void]
-    def forget(app_key) = change { |apps| apps.except(app_key) }
+    def forget(app_key) = change { |known| known.each_value { |by_app| by_app.delete(app_key) } }
 
     private
 
@@ -59,33 +72,50 @@ module PumaTuner
       FileUtils.mkdir_p(File.dirname(@path))
       File.open("#{@path}.lock", File::RDWR | File::CREAT) do |file|
         file.flock(File::LOCK_EX)
-        AtomicFile.write(@path, JSON.generate({schema_version: SCHEMA_VERSION, apps: yield(read)}))
+        known = read.tap { |all| yield all }
+        AtomicFile.write(@path, JSON.generate({schema_version: SCHEMA_VERSION, **known}))
       end
     rescue SystemCallError => error
       @say.call("#{@path} can't be saved: #{error.message}")
     end
 
-    # @return [Hash{String => Array<Hash>}] by app
+    def look
+      read
+    rescue SystemCallError => error
+      @say.call("#{@path} can't be read: #{error.message}")
+      nothing
+    end
+
+    def nothing = {"apps" => {}, "endpoints" => {}}
+
+    def same_app?(names, requests_counts)
+      return false unless names.any? && (names - requests_counts.keys).empty?
+      requests_counts.except(*names).values.sum <= OTHER_REQUESTS_RATIO_MAX * requests_counts.values.sum
+    end
+
+    # @return [Hash{String => Hash}] "apps": entries, by app; "endpoints": names, by app; older files have none of these
     def read
       fields = JSON.parse(File.read(@path))
-      return fields.fetch("apps") if sound?(fields)
+      return nothing.merge(fields.slice("apps", "endpoints")) if sound?(fields)
       put_aside("it was not written by this version")
     rescue Errno::ENOENT
-      {}
+      nothing
     rescue JSON::ParserError
       put_aside("it is damaged")
     end
 
     def sound?(fields)
       fields.is_a?(Hash) && fields["schema_version"] == SCHEMA_VERSION && fields["apps"].is_a?(Hash) &&
-        fields["apps"].values.all? { |entries| entries.is_a?(Array) && entries.all?(&@entry) }
+        fields["apps"].values.all? { |entries| entries.is_a?(Array) && entries.all?(&@entry) } &&
+        fields.fetch("endpoints", {}).then { |by_app| by_app.is_a?(Hash) && by_app.values.all?(Array) }
     end
 
     def put_aside(reason)
+      return nothing if @read_only
       aside = "#{@path}.#{@clock.call.strftime("%Y%m%d%H%M%S")}.unread"
       File.rename(@path, aside)
       @say.call("#{@path}: #{reason}; it is now #{aside}, and the record begins anew")
-      {}
+      nothing
     end
   end
 end

@@ -68,7 +68,8 @@ module PumaTuner
       @as_recorded = [recorded, Model::MachineFit.machine(observation, calibrated: calibrated(observation))].freeze
       workload, machine = @plan.what_if ? @plan.what_if.apply(*@as_recorded) : @as_recorded
       @elsewhere = machine != @as_recorded.last
-      @app_key = Predict::TrackRecord.app_key(observation.command, recorded.endpoints.map(&:name))
+      @endpoint_names = recorded.endpoints.map(&:name)
+      @app_key = Predict::TrackRecord.app_key(observation.command, @endpoint_names)
       sweep, advice_list = advise(workload, machine, observation)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
         workload:, sweep:, advice_list:, verdict: nil, unproven: Unknown.of(:proof, :not_begun)))
@@ -150,10 +151,11 @@ module PumaTuner
         forecast = sweep.at(cell.topology)
         forecast ? Predict::Check.all(forecast, cell.estimates) : []
       end
-      @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key)
+      app = {endpoint_names: @endpoint_names.to_a}
+      @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key, **app)
       return unless advised && @plan.proof_record
       measured = AdviceProof.measured(advised, verdict, "recommended", metric: verdict.primary, today: sweep.today)
-      @plan.proof_record.add(@app_key, [measured].compact)
+      @plan.proof_record.add(@app_key, [measured].compact, **app)
     end
 
     # @return [Tuning]

@@ -39,6 +39,7 @@ class ForecastingTest < TunerTest
     assert_equal ["Recommended config: puma -t 1:5", "  by a forecast from 300 recorded requests: nothing is surely better"],
       lines_below(found(topology: "1x5", ratio: nil))
     assert_match(/: 1x5 is overloaded\z/, lines_below(found(ratio: nil)).last)
+    assert_match(/of today's 1x5; proven to be worse: 2x5, 1x8\z/, lines_below(found(withheld: %w[2x5 1x8])).last)
   end
 
   test "without one the line is the rule of thumb's, and says so and why" do

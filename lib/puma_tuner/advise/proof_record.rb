@@ -15,28 +15,31 @@ module PumaTuner
       # @param path [String]
       # @param say [#call] told what is wrong with the file, and how much is forgotten
       # @param clock [#call]
+      # @param read_only [Boolean] see StateFile
       def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
-        clock: -> { Time.now.utc })
+        clock: -> { Time.now.utc }, read_only: false)
         @say = say
-        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:) do |entry|
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:, read_only:) do |entry|
           entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty?
         end
       end
 
       # @param app_key [String] see Predict::TrackRecord
       # @param measured [Array<Measured>] of which those are kept that have an interval, or failed
+      # @param endpoint_names [Array<String>] of the app
       # @return [void]
-      def add(app_key, measured)
+      def add(app_key, measured, endpoint_names: [])
         told = measured.select { |one| one.outcome == :fails || one.ratio&.level_ratio }
-        @file.add(app_key, told.map { |one| JSON.parse(JSON.generate(one.to_document)) })
+        @file.add(app_key, told.map { |one| JSON.parse(JSON.generate(one.to_document)) }, endpoint_names:)
       end
 
       # @param app_key [String]
       # @return [Array<Measured>] of each advice what was measured last
-      def of(app_key)
-        @file.of(app_key).map { |entry| Measured.from_document(entry) }.reverse
-          .uniq { |one| [one.rule, one.lines, one.today] }.reverse
-      end
+      def of(app_key) = last_of([app_key])
+
+      # @param requests_counts [Hash{String => Integer}] by endpoint, of an app whose command nobody knows
+      # @return [Array<Measured>] the same of all apps with these endpoints
+      def by_endpoints(requests_counts) = last_of(@file.keys_of(requests_counts))
 
       # @param app_key [String]
       # @return [Integer] how many advices were forgotten
@@ -46,6 +49,14 @@ module PumaTuner
         pieces = Units.counted(count, "piece of advice", "pieces of advice")
         @say.call("forgotten what proofs showed of #{pieces} for this app")
         count
+      end
+
+      private
+
+      def last_of(app_keys)
+        app_keys.flat_map { |app_key| @file.of(app_key) }.map { |entry| Measured.from_document(entry) }
+          .sort_by.with_index { |one, index| [one.measured_at, index] }
+          .reverse.uniq { |one| [one.rule, one.lines, one.today] }.reverse
       end
     end
   end

@@ -14,6 +14,9 @@ module PumaTuner
       # @return [String]
       def self.default_path = StateFile.path("forecasts.json")
 
+      # No folder is in it: a release in a new folder and a second checkout are the same app. Two apps that share their
+      # command and every endpoint would be one; that is rare but for the smallest (`puma config.ru` with `GET /` alone).
+      #
       # @param command [String] that serves the app
       # @param endpoint_names [Array<String>]
       # @return [String] tells apps apart
@@ -24,9 +27,10 @@ module PumaTuner
       # @param path [String]
       # @param say [#call] told what is wrong with the file
       # @param clock [#call] gives the time of a check
+      # @param read_only [Boolean] see StateFile
       def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
-        clock: -> { Time.now.utc })
-        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:) do |entry|
+        clock: -> { Time.now.utc }, read_only: false)
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:, read_only:) do |entry|
           entry.is_a?(Hash) && entry["metric"].is_a?(String) && entry["log_ratio"].is_a?(Float)
         end
       end
@@ -34,25 +38,32 @@ module PumaTuner
       # @param app_key [String]
       # @param checks [Array<Check>]
       # @param machine_key [String, nil] where they were measured
+      # @param endpoint_names [Array<String>] of the app
       # @return [void]
-      def add(app_key, checks, machine_key: nil)
-        @file.add(app_key,
-          checks.select { |check| check.log_ratio.finite? }.map { |check| entry(check, machine_key) })
+      def add(app_key, checks, machine_key: nil, endpoint_names: [])
+        @file.add(app_key, checks.select { |check| check.log_ratio.finite? }.map { |check| entry(check, machine_key) },
+          endpoint_names:)
       end
+
+      # @param requests_counts [Hash{String => Integer}] by endpoint, of an app whose command nobody knows
+      # @return [Hash, nil] as past_error, of all apps with these endpoints
+      def past_error_by_endpoints(requests_counts) = error_of(@file.keys_of(requests_counts))
 
       # @param app_key [String]
       # @return [Hash{String => Numeric}, nil] by metric: root mean square of ln(measured / forecast), and of the fewest
       #   of them "checks_count"; nil without any
-      def past_error(app_key)
-        by_metric = @file.of(app_key).group_by { |entry| entry.fetch("metric") }
+      def past_error(app_key) = error_of([app_key])
+
+      private
+
+      def error_of(app_keys)
+        by_metric = app_keys.flat_map { |app_key| @file.of(app_key) }.group_by { |entry| entry.fetch("metric") }
         return if by_metric.empty?
         errors = by_metric.transform_values do |entries|
           Math.sqrt(entries.sum { |entry| entry.fetch("log_ratio")**2 } / entries.size)
         end
         {**errors, "checks_count" => by_metric.values.map(&:size).min}.freeze
       end
-
-      private
 
       def entry(check, machine_key)
         {"metric" => check.metric, "log_ratio" => check.log_ratio, "scenario" => check.scenario.to_s,

@@ -52,7 +52,8 @@ module PumaTuner
         Kernel.format("%s %.2fx (%.2f to %.2f) of today's %s", forecast.metric, *ratio, forecast.today)
       end
       found ||= (forecast.topology == forecast.today) ? "nothing is surely better" : "#{forecast.today} is overloaded"
-      "  by a forecast from #{Units.counted(forecast.requests_count, "recorded request")}: #{found}"
+      worse = "; proven to be worse: #{forecast.withheld.join(", ")}" if forecast.withheld.any?
+      "  by a forecast from #{Units.counted(forecast.requests_count, "recorded request")}: #{found}#{worse}"
     end
 
     # @param forecast [Probe::Recommendation, nil] that has none, or is old

@@ -14,7 +14,11 @@ module PumaTuner
     # why_not: nil, or why there is no recommendation: "few_requests", "not_reproduced", "no_engine" or "failed"
     # detail: a text on that, or nil
     # made_at_s: by the wall clock
-    Recommendation = Document.define(:topology, :today, :metric, :ratio, :requests_count, :why_not, :detail, :made_at_s)
+    # withheld: topologies that an earlier proof showed to make the app worse, ["2x5"]
+    Recommendation = Document.define(:topology, :today, :metric, :ratio, :requests_count, :why_not, :detail, :made_at_s,
+      :withheld, added: %i[withheld]) do
+      def initialize(withheld: nil, **fields) = super(withheld: withheld || [].freeze, **fields)
+    end
 
     class Recommendation
       FILE = "recommendation"
