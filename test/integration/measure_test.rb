@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/command_line"
 require "support/served_app"
 
 # Around a command that starts Puma: nothing of the app's edited, the gem not in its Gemfile.
 class MeasureTest < TunerTest
   include PumaTuner
+  include CommandLine
   include ServedApp::Observing
 
   # @param requests_count [Integer] to wait for, see Observing
@@ -159,6 +161,39 @@ class MeasureTest < TunerTest
     command = Host::Command.new(words: ["sleep", "60"], directory: Dir.pwd, environment: ENV.to_h)
     error = assert_raises(ServerFailed) { Host::ServerProcess.run(command, boot_limit_s: 0.3) { flunk "it started" } }
     assert_match(/did not come up within/, error.message)
+  end
+
+  # Its output, and what is said, come before it is given up.
+  test "a server that the probe never comes into is told to be one after a while, with who cleared the environment" do
+    ServedApp.open do |app|
+      command = Host::Command.new(words: %w[env -u RUBYOPT bundle exec puma -b tcp://127.0.0.1:0], directory: app.folder, environment: app.environment)
+      echo = StringIO.new
+      error = assert_raises(ServerFailed) { Host::ServerProcess.run(command, measure: true, bind: nil, boot_limit_s: 6, silence_s: 4, echo:) { flunk "it was seen" } }
+      assert_match(/\* Listening on .*^puma_tuner: no Puma has told of itself in 4 s, so nothing is recorded yet\. Process \d+ \(puma .*\) runs without puma_tuner/m, echo.string)
+      assert_equal 1, echo.string.scan("puma_tuner: no Puma").size
+      assert_match(/did not come up within 6 s\. Process \d+ .*: let RUBYOPT, RUBYLIB and all PUMA_TUNER_… through/, error.message)
+      assert_empty processes_in(app.folder)
+    end
+  end
+
+  test "what is no Ruby, or has what loads the probe and boots for long, is not told to be without it" do
+    [%w[sleep 60], [RbConfig.ruby, "-e", "sleep 60"]].each do |words|
+      command = Host::Command.new(words:, directory: Dir.pwd, environment: {"PATH" => ENV["PATH"]})
+      error = assert_raises(ServerFailed) { Host::ServerProcess.run(command, measure: true, boot_limit_s: 0.6) { flunk "it started" } }
+      assert_match(/within 0\.6 s\. Does .* start Puma\? Give more time with --boot-limit/, error.message)
+    end
+  end
+
+  test "Ctrl-C before there is a server says that nothing was recorded" do
+    Dir.mktmpdir do |folder|
+      err = File.join(folder, "err.txt")
+      long = "77.#{Process.pid}"
+      pid = start_puma_tuner("measure", "--", "sleep", long, chdir: folder, out: File::NULL, err:)
+      wait_until("the command") { Dir["/proc/[0-9]*/cmdline"].any? { |path| Probe::Processes.read(path) == "sleep\0#{long}\0" } }
+      Process.kill(:INT, pid)
+      assert_equal 130, Process.wait2(pid).last.exitstatus
+      assert_match(/^puma_tuner: nothing was recorded\n.*interrupted; everything it started is stopped/m, File.read(err))
+    end
   end
 
   test "nothing of a cluster is left when the block fails" do

@@ -6,6 +6,8 @@ module PumaTuner
     # nothing left behind.
     class ServerProcess
       BOOT_LIMIT_S = 60
+      # After so long without a word of it, what it prints is shown, and what may be wrong is said.
+      SILENCE_S = 10
       # Nothing is in flight when we stop a server.
       STOP_LIMIT_S = 5
 
@@ -35,9 +37,10 @@ module PumaTuner
       # @param locks [Boolean] whether the probe watches locks and pools
       # @param meter [Boolean] whether its processes can be asked, see Probe::SignalQueries
       # @param puma_options [Hash{String => String}] over the user's own, see Launch
+      # @param silence_s [Numeric] see SILENCE_S
       # @param echo [IO, nil] where the server's output goes besides the log
       def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, locks: false, meter: false,
-        puma_options: {}, boot_limit_s: BOOT_LIMIT_S, echo: nil)
+        puma_options: {}, boot_limit_s: BOOT_LIMIT_S, silence_s: SILENCE_S, echo: nil)
         @command = command
         @meter = meter
         @puma_options = puma_options
@@ -46,6 +49,7 @@ module PumaTuner
         @measure = measure
         @locks = locks
         @boot_limit_s = boot_limit_s
+        @silence_s = silence_s
         @echo = echo
       end
 
@@ -146,15 +150,26 @@ module PumaTuner
       def words = @command.words
 
       def wait_until_it_serves
-        deadline = Clock.now_s + @boot_limit_s
+        began_s = Clock.now_s
         until serves?
           raise_boot_failure unless alive?
-          if Clock.now_s > deadline
+          waited_s = Clock.now_s - began_s
+          if waited_s > @boot_limit_s
             raise ServerFailed.new("The server did not come up within #{@boot_limit_s} s", log_tail:,
               advice: slow_boot_advice)
           end
+          tell_silence if waited_s > @silence_s
           sleep 0.02
         end
+      end
+
+      # Once, to whoever watches it boot.
+      def tell_silence
+        return if @silence_told || @echo.nil?
+        @silence_told = true
+        @log.release
+        @echo.puts("puma_tuner: no Puma has told of itself in #{@silence_s} s, so nothing is recorded yet. " \
+          "#{slow_boot_advice}")
       end
 
       def serves?
@@ -165,7 +180,27 @@ module PumaTuner
         true
       end
 
-      def slow_boot_advice = "Does #{@command} start Puma? Give more time with --boot-limit."
+      def slow_boot_advice
+        without = rubies_without_us.first
+        return "Does #{@command} start Puma? Give more time with --boot-limit." unless without
+        "Process #{without} (#{Probe::Processes.command_line(without)[0, 60].strip}) runs without puma_tuner, as " \
+          "something that #{@command} calls clears the environment: let RUBYOPT, RUBYLIB and all PUMA_TUNER_… through, " \
+          "or give the command that starts Puma itself."
+      end
+
+      # @return [Array<Integer>] its processes of Ruby that were started without what loads the probe
+      def rubies_without_us
+        Probe::Processes.tree_of(@child.pid).select do |pid|
+          environment = Probe::Processes.read("/proc/#{pid}/environ")
+          !environment.empty? && !environment.include?("puma_tuner/autorun") && ruby?(pid)
+        end
+      end
+
+      def ruby?(pid)
+        File.basename(File.readlink("/proc/#{pid}/exe")).start_with?("ruby")
+      rescue SystemCallError
+        false # it has ended, or is somebody else's
+      end
 
       def raise_boot_failure
         @log.finish

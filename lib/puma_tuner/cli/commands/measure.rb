@@ -38,6 +38,7 @@ module PumaTuner
         end
         Output.keep(observation, output, **telling, html:)
       rescue Interrupt
+        err.puts("\npuma_tuner: nothing was recorded") unless observation
         raise unless observation
         Output.keep(observation, output, **telling, html:)
         exit(130)
