@@ -162,8 +162,12 @@ module PumaTuner
     def prove(tuning)
       return tuning.with(unproven: nil) if @plan.rounds_count.zero?
       return tuning.with(unproven: Unknown.of(:proof, :other_machine)) if @elsewhere
-      return tuning.with(unproven: Unknown.of(:proof, :no_time)) if @clock&.short?(PROOF_LEAST_S)
-      proof = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep).proof
+      setup = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep)
+      if @clock&.short?(PROOF_LEAST_S)
+        return tuning.with(unproven: Unknown.of(:proof, :no_time_for_proof, left_s: [@clock.left_s, 0].max,
+          wanted_s: setup.proof(time_limit_s: nil).expected_s))
+      end
+      proof = setup.proof
       proven(tuning, @progress.stage("prove", nil) { |stage| proof.call { |what, left_s| stage.note(what, left_s) } })
     rescue UsageError, MeasurementFailed => error
       @output = error.output

@@ -71,4 +71,55 @@ class PreparationTest < TunerTest
     assert_match(/libjemalloc2/, mistake(preload: "libnone.so"))
     assert_match(/git rev-parse failed/, mistake(git: "HEAD"))
   end
+
+  # The folder as a repository, in which git ignores keys, logs and what is large.
+  def repository
+    write(".gitignore" => "/config/*.key\n/.env*\n/log/*\n/node_modules\n/big.bin\n/tmp\n", "config/puma.rb" => "threads 1, 1\n")
+    git("init", "--quiet", ".")
+    git("add", ".")
+    git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--message", "All")
+    write("config/master.key" => "0123", ".env" => "A=1", "log/development.log" => "x", "node_modules/a/b.js" => "x", "big.bin" => "x" * 200_000, "tmp/x.key" => "1")
+  end
+
+  def write(files)
+    files.each do |name, text|
+      FileUtils.mkdir_p(File.dirname(File.join(@folder, name)))
+      File.write(File.join(@folder, name), text)
+    end
+  end
+
+  def git(*words) = system("git", "-C", @folder, *words, exception: true)
+
+  # @return [Prove::Preparation::Ready]
+  def checkout(copied: [])
+    variant = Prove::Variant.new(name: "a", factors: {"git" => "HEAD"})
+    command = Host::Command.new(words: %w[puma config.ru], directory: @folder, environment: {"PATH" => ENV["PATH"]})
+    checkouts = File.join(@folder, "tmp/checkouts").tap { |path| FileUtils.mkdir_p(path) }
+    Prove::Preparation.new(variants: [variant], command:, folder: checkouts, copied:).call(variant)
+  end
+
+  test "a checkout tells what of the app's own it lacks as git ignores it: few and small files, no logs" do
+    repository
+    ready = checkout
+    assert_equal [%w[.env config/master.key], [".", "..", ".git", ".gitignore", "config", "config.ru", "other.ru", "puma.rb"]],
+      [ready.ignored, Dir.entries(ready.command.directory).sort]
+    assert_empty ready(app: "other.ru").ignored
+  end
+
+  test "it is given what --copy names, with its mode, and lacks it no more" do
+    repository
+    File.chmod(0o600, File.join(@folder, "config/master.key"))
+    ready = checkout(copied: ["config/master.key"])
+    copy = File.join(ready.command.directory, "config/master.key")
+    assert_equal [%w[.env], "0123", 0o600], [ready.ignored, File.read(copy), File.stat(copy).mode & 0o777]
+  end
+
+  test "what is not the app's is not copied, and nothing of the commit is replaced" do
+    repository
+    {"config/none.key" => /no such file in/, "/etc/hostname" => /no such file in/, "../#{File.basename(@folder)}x" => /no such file in/, "log" => /no such file in/,
+     "config/puma.rb" => /git=HEAD has that file, which is not replaced/}.each do |path, message|
+      assert_match(/\A--copy #{Regexp.escape(path)}: .*#{message}/, assert_raises(UsageError) { checkout(copied: [path]) }.message)
+    end
+    assert_equal "0123", File.read(File.join(checkout(copied: [File.join(@folder, "config/master.key")]).command.directory, "config/master.key"))
+  end
 end

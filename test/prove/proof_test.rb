@@ -52,6 +52,24 @@ class ProofTest < TunerTest
     PumaTuner::Prove::Proof.new(plan, trial_runner: runner).call
   end
 
+  # A gem to be compiled, once.
+  class LongInTheMaking < GrowingResponses
+    attr_reader :made
+
+    def prepare(variant)
+      sleep(0.3) unless @made&.include?(variant.name)
+      (@made ||= []) << variant.name
+    end
+  end
+
+  test "what a variant takes to be made is none of the time that the proof may take" do
+    runner = LongInTheMaking.new(factor: 1.5)
+    load = PumaTuner::Prove::TrialLoad.new(generator: "fake", connections_count: 1, arrivals: "closed", duration_ns: 1)
+    plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(6), seed: 1, load:, time_limit_s: 0.5)
+    verdict = PumaTuner::Prove::Proof.new(plan, trial_runner: runner).call
+    assert_equal [%w[today recommended], 6, true], [runner.made, verdict.rounds_count, verdict.complete]
+  end
+
   test "answers that grow in all variants alike are no difference between them, nor from the noise before" do
     verdict = prove(GrowingResponses.new(factor: 1.5))
     assert_equal [6, 0], [verdict.rounds_count, verdict.voided_count]

@@ -88,6 +88,16 @@ class RoundsTest < TunerTest
     assert_equal [false, :time_used_up], [run.complete?, run.stopped_because.kind]
   end
 
+  test "where not even one fits, it is told how long a round takes, and how much more time the fewest need" do
+    clock = Struct.new(:left_s) { def short?(seconds) = seconds > left_s }.new(7.9)
+    runner = FakeRunner.new
+    def runner.expected_s = 4.2
+    run = rounds(clock:, runner:)
+    assert_empty run.call
+    assert_equal [false, {left_s: 7.9, round_s: 8.4, rounds_count: 6}], [run.complete?, run.stopped_because.facts.transform_keys(&:to_sym).except(:lacking_s)]
+    assert_match(/\Anot one round fits into .*: 7 s, where a round takes about 9 s\. 6 rounds, the fewest that can show anything, need 43 s more\z/, in_words(run.stopped_because))
+  end
+
   test "a void round is told of, when it turns out to be one" do
     told = []
     void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: PumaTuner::Statement.of(:told, text: "others were busy"))

@@ -42,6 +42,10 @@ class TimeLimitTest < TunerTest
     assert_includes fitted.remarks.map { |remark| in_words(remark) }, "the time limit allows #{fitted.looks.rounds_max} rounds, and significance takes at least 6"
   end
 
+  test "one round is one" do
+    assert_equal "to fit into the time limit, 1 round was planned instead of 12", in_words(fit(1).remarks.first)
+  end
+
   test "looks that come too late are left out, and the noise is not measured beforehand" do
     fitted = fit(410, looks: Prove::Looks.stepwise([10, 20, 40]), noise_rounds_count: 4)
     assert_equal [[10, 20], 0], [fitted.looks.rounds_counts, fitted.noise_rounds_count]

@@ -117,6 +117,10 @@ class ReportSummaryTest < TunerTest
 
   test "a verdict without pairs, or with one variant, says so" do
     assert_equal "recommended (2x3) could not be compared in requests/s.", points(TuningFixture.verdict.with(comparisons: []))["Proven"]
+    late = PumaTuner::Statement.of(:no_time_for_a_round, left_s: 2.9, round_s: 8.1, rounds_count: 6, lacking_s: 45.7)
+    none = TuningFixture.verdict.with(comparisons: [], trials: [], complete: false, stopped_because: late)
+    assert_match(/\Arecommended \(2x3\) could not be compared in requests\/s: not one round fits into .*: 2 s, where a round takes about 9 s\. 6 rounds, .*, need 46 s more\.\z/,
+      points(none)["Proven"])
     alone = TuningFixture.verdict.then { |verdict| verdict.with(cells: verdict.cells.first(1), comparisons: [], trials: []) }
     assert_equal "Nothing: there was one variant only.", points(alone)["Proven"]
   end

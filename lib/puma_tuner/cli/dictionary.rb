@@ -117,6 +117,8 @@ module PumaTuner
         "Proof" => [
           [:factor, :texts, "KEY=VALUE,…", "values of a factor; every combination of factors is a variant"],
           [:variants, :file, "FILE", "Ruby file that declares variants"],
+          [:copy, :list, "FILE,…", "the app's files that git ignores and each git= checkout needs, such as " \
+            "config/master.key"],
           [:primary, :text, "METRIC", "metric that decides the proof"],
           [:expect, :texts, "EXPECTATION", "what the proof must show, " \
             "such as \"throughput >= 1.2\", \"p99 not worse\" or \"90% < 300ms\"; exit code 1 if it does not"],

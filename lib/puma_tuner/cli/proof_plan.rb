@@ -6,7 +6,7 @@ module PumaTuner
     class ProofPlan
       # Options that make trials what they are, and those by which they are
       # judged: who has seen rounds must not change these.
-      SAME = %i[path requests data connections rate arrivals think reuse duration seed block directory turns core
+      SAME = %i[path requests data connections rate arrivals think reuse duration seed block directory copy turns core
         warmup_window warmup_limit probe_duration bodies_may_differ equivalent expect allow busy_machine
         noise_rounds].freeze
 
@@ -86,17 +86,26 @@ module PumaTuner
 
       def served
         judged = rules # its mistakes come first, as nothing must be at hand to tell them
-        preparation = Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, say: @say)
+        preparation = Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, copied:, say: @say)
         Prove::Setup.served(variants, preparation:, traffic:, times:, placement:, **judged)
       end
 
       def of_block
         command = Options::App.block_command(option(:block))
-        preparation = Prove::Preparation.new(variants:, command:, folder: @folder, say: @say)
+        preparation = Prove::Preparation.new(variants:, command:, folder: @folder, copied:, say: @say)
         limits = {duration_s: option(:duration), warmup_limit_s: option(:warmup_limit),
                   boot_limit_s: option(:boot_limit)}
         Prove::Setup.block(variants, file: File.expand_path(option(:block)), limits:,
           commands: ->(variant) { preparation.call(variant).command }, **rules)
+      end
+
+      # @return [Array<String>]
+      def copied
+        files = option(:copy).to_a
+        if files.any? && variants.none? { |variant| variant.factors["git"] }
+          raise UsageError, "--copy #{files.join(",")} is for checkouts, and no variant has a git="
+        end
+        files
       end
 
       # Returns what is judged, and by what.

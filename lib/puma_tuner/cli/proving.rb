@@ -29,8 +29,9 @@ module PumaTuner
       end
 
       def tell_incomplete(verdict, journal)
-        err.puts("puma_tuner: the proof ended early: #{Report::Statements.words(verdict.stopped_because)}",
-          "puma_tuner: its rounds are saved in #{journal.path}; continue with: #{Repetition.resumed}")
+        err.puts("puma_tuner: the proof ended early: #{Report::Statements.words(verdict.stopped_because)}")
+        return if verdict.trials.empty?
+        err.puts("puma_tuner: its rounds are saved in #{journal.path}; continue with: #{Repetition.resumed}")
       end
     end
   end

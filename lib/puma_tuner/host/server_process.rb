@@ -38,9 +38,10 @@ module PumaTuner
       # @param meter [Boolean] whether its processes can be asked, see Probe::SignalQueries
       # @param puma_options [Hash{String => String}] over the user's own, see Launch
       # @param silence_s [Numeric] see SILENCE_S
+      # @param boot_advice [String, nil] what else to do where it does not come up
       # @param echo [IO, nil] where the server's output goes besides the log
       def initialize(command, topology: nil, bind: "tcp://127.0.0.1:0", measure: false, locks: false, meter: false,
-        puma_options: {}, boot_limit_s: BOOT_LIMIT_S, silence_s: SILENCE_S, echo: nil)
+        puma_options: {}, boot_limit_s: BOOT_LIMIT_S, silence_s: SILENCE_S, boot_advice: nil, echo: nil)
         @command = command
         @meter = meter
         @puma_options = puma_options
@@ -50,6 +51,7 @@ module PumaTuner
         @locks = locks
         @boot_limit_s = boot_limit_s
         @silence_s = silence_s
+        @boot_advice = boot_advice
         @echo = echo
       end
 
@@ -156,7 +158,7 @@ module PumaTuner
           waited_s = Clock.now_s - began_s
           if waited_s > @boot_limit_s
             raise ServerFailed.new("The server did not come up within #{@boot_limit_s} s", log_tail:,
-              advice: slow_boot_advice)
+              advice: [slow_boot_advice, @boot_advice].compact.join(" "))
           end
           tell_silence if waited_s > @silence_s
           sleep 0.02
@@ -209,7 +211,8 @@ module PumaTuner
         else
           "Fix what its output says, then run this again."
         end
-        raise ServerFailed.new("#{@command} ended before it served a request", log_tail:, advice:)
+        raise ServerFailed.new("#{@command} ended before it served a request", log_tail:,
+          advice: [advice, @boot_advice].compact.join(" "))
       end
 
       def clear_away

@@ -39,6 +39,11 @@ module PumaTuner
       # @return [Float] about how long one trial takes, of a block that is soon steady
       def expected_s = START_S + [SHORTEST_WARMUP_S, @warmup_limit_s].min + @duration_s.to_f
 
+      # Makes what the variant runs, before anything is timed.
+      # @return [void]
+      # @raise [UsageError] when it can't be had
+      def prepare(variant) = @commands.call(variant)
+
       # @param variant [Variant] its factor "block" chooses the block; without it the file must have only one
       # @return [Trial]
       # @raise [UsageError] when the file can't be loaded, or the block can't be run once

@@ -14,7 +14,17 @@ module PumaTuner
       #
       # command: Host::Command; topology: nil for the command's own; puma_options: see Probe::Launch
       # other_server: whether it is no Puma; facts: of the files behind it, for the fingerprint
-      Ready = Data.define(:command, :topology, :puma_options, :other_server, :facts)
+      # ignored: paths of the app's files that git ignores and its checkout lacks; empty where it is no checkout
+      Ready = Data.define(:command, :topology, :puma_options, :other_server, :facts, :ignored) do
+        def initialize(ignored: [], **fields) = super
+      end
+
+      # What git ignores for good reason, and no app needs to boot.
+      MADE_ANEW = %r{\A(log|tmp|coverage)/|\.log\z}
+
+      # Only so many, of at most so many bytes, are told: keys and configurations are few and small.
+      IGNORED_MOST_COUNT = 5
+      IGNORED_MOST_BYTES = 100_000
 
       # @param variants [Array<Variant>] all of them: when one needs gems of its own, all get theirs the same way
       # @param command [Host::Command] what all have in common
@@ -22,13 +32,15 @@ module PumaTuner
       # @param folder [String] for checkouts; gone when the proof is over
       # @param own_gems [Boolean] whether variants get a bundle of their own for
       #   the gems they declare; else the caller sees to these
+      # @param copied [Array<String>] files of the app, by their paths in its folder, that checkouts are given
       # @param say [#call] told what takes long
-      def initialize(variants:, command:, folder:, rackup: nil, own_gems: true, say: ->(_) {})
+      def initialize(variants:, command:, folder:, rackup: nil, own_gems: true, copied: [], say: ->(_) {})
         @bundled = own_gems &&
           variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
         @command = command
         @rackup = rackup
         @folder = folder
+        @copied = copied
         @say = say
         @ready = {}
       end
@@ -53,7 +65,7 @@ module PumaTuner
         Ready.new(command: @command.with(words:, directory:, environment:), topology: variant.topology,
           puma_options: puma_options(factors, directory),
           other_server: words.any? { |word| word.include?(Host::OtherServer::PLACE) },
-          facts: facts(factors, directory, checkout))
+          facts: facts(factors, directory, checkout), ignored: checkout ? ignored(directory) : [])
       end
 
       # A checkout of its own for a commit: a clone that shares the objects, so
@@ -72,7 +84,37 @@ module PumaTuner
         unless File.directory?(directory)
           raise UsageError, "git=#{ref}: #{@command.directory} does not exist at that commit"
         end
+        @copied.each { |path| copy(path, directory, ref) }
         [directory, commit]
+      end
+
+      def copy(path, directory, ref)
+        app = "#{File.expand_path(@command.directory)}/"
+        from = File.expand_path(path, app)
+        unless File.file?(from) && from.start_with?(app)
+          raise UsageError, "--copy #{path}: there is no such file in #{@command.directory}"
+        end
+        within = from.delete_prefix(app)
+        unless git("ls-files", "--", within, at: directory).empty?
+          raise UsageError, "--copy #{path}: git=#{ref} has that file, which is not replaced"
+        end
+        to = File.join(directory, within)
+        FileUtils.mkdir_p(File.dirname(to))
+        FileUtils.cp(from, to, preserve: true)
+      end
+
+      # A checkout has none of them: Rails' config/master.key, .env, a database.yml of one's own.
+      def ignored(directory)
+        git("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", at: @command.directory)
+          .lines(chomp: true).reject { |path| path.end_with?("/") || path.match?(MADE_ANEW) }
+          .select { |path| lacks?(directory, path) }.first(IGNORED_MOST_COUNT)
+      rescue UsageError
+        [] # it is told where a server fails, and nothing fails for want of it
+      end
+
+      def lacks?(directory, path)
+        size = File.size?(File.join(@command.directory, path))
+        size && size <= IGNORED_MOST_BYTES && !File.exist?(File.join(directory, path))
       end
 
       def git(*words, at:)

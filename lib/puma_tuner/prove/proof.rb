@@ -52,13 +52,14 @@ module PumaTuner
       def call(&progress)
         @started_at = Time.now.utc.iso8601
         @machine = Probe::MachineFacts.read
+        prepare
         clock = TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
         look_at_variants(&progress)
         fitted = fit(clock)
         @rounds = rounds(fitted.looks, clock)
         @remarks = fitted.remarks
         @remarks.each { |remark| progress&.call(remark, nil) }
-        progress&.call("#{fitted.looks.rounds_max} rounds of #{@plan.variants.size} variants",
+        progress&.call("#{Units.counted(fitted.looks.rounds_max, "round")} of #{@plan.variants.size} variants",
           @rounds.expected_s + noise_s(fitted.noise_rounds_count))
         @noise = measure_noise(fitted, &progress)
         @rounds.call(&progress)
@@ -121,6 +122,12 @@ module PumaTuner
         effects = judge(trials).minimum_detectable_effects(looks.rounds_max)
         return if effects.empty? || effects.min <= HOPELESS_EFFECT_RATIO
         Statement.of(:scattered, rounds_count: looks.rounds_max, effect_ratio: HOPELESS_EFFECT_RATIO)
+      end
+
+      # Checkouts, gems and set-up commands take as long as they take, mostly once: no limit to the proof is for them.
+      def prepare
+        return unless @trial_runner.respond_to?(:prepare)
+        @plan.variants.each { |variant| Named.by(variant) { @trial_runner.prepare(variant) } }
       end
 
       # Minutes of rounds are for variants that start, answer alike, and differ in what was declared.

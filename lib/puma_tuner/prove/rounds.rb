@@ -122,8 +122,13 @@ module PumaTuner
       # A round in which others hit one variant more is better than none, where there is no time for another.
       def out_of_time
         @trials = @trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }
-        @complete = valid_count >= @looks.rounds_max
-        Statement.of(:time_used_up)
+        count = valid_count
+        @complete = count >= @looks.rounds_max
+        return Statement.of(:time_used_up) if count.positive?
+        round_s = @variants.size * @trial_runner.expected_s
+        least_count = @looks.least_rounds_count(@variants.size - 1)
+        Statement.of(:no_time_for_a_round, left_s: [@clock.left_s, 0].max, round_s:, rounds_count: least_count,
+          lacking_s: least_count * round_s - @clock.left_s)
       end
 
       def hopeless(count)

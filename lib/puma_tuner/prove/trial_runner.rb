@@ -56,6 +56,11 @@ module PumaTuner
           (times.probe_s.positive? ? times.probe_s + @load_s : 0) + STOP_S
       end
 
+      # Makes what the variant runs, before anything is timed.
+      # @return [void]
+      # @raise [UsageError] when it can't be had
+      def prepare(variant) = @preparation.call(variant)
+
       # @return [Hash{String => Load::Outcome}] of each variant's last trial
       def outcomes = (@outcomes ||= {})
 
@@ -153,11 +158,17 @@ module PumaTuner
           **served.facts)
       end
 
+      # @return [String, nil] what else may be wrong where a checkout does not boot
+      def lacking(ready)
+        return if ready.ignored.empty?
+        "The checkout lacks what git ignores: if it needs that, add --copy #{ready.ignored.join(",")}."
+      end
+
       def serve(variant)
         ready = @preparation.call(variant)
         kind = ready.other_server ? Host::OtherServer : Host::ServerProcess
         kind.run(@placement.keep_off(ready.command), topology: ready.topology, puma_options: ready.puma_options,
-          meter: true, boot_limit_s: @times.boot_limit_s) do |server|
+          meter: true, boot_limit_s: @times.boot_limit_s, boot_advice: lacking(ready)) do |server|
           yield server, ready
         end
       end

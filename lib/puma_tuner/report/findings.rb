@@ -32,7 +32,7 @@ module PumaTuner
       # @return [String] on the primary metric
       def sentence
         claim = claim(*[@cell, @contents.baseline_cell].map { |cell| Figures.variant(cell) })
-        return "#{claim}." unless @primary
+        return "#{claim}#{": #{Statements.words(@verdict.stopped_because)}" unless @verdict.complete}." unless @primary
         ratio = @primary.ratio
         "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of " \
           "#{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \

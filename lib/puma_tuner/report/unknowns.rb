@@ -26,6 +26,10 @@ module PumaTuner
         few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came in" },
         failed: ->(detail:) { detail },
         # Of a proof.
+        no_time_for_proof: ->(left_s:, wanted_s:) {
+          "recording and predicting left #{left_s.floor} s of --time for it, and all its rounds take about " \
+            "#{wanted_s.ceil} s; give it more, or fewer --rounds"
+        },
         not_begun: "the proof did not reach its first round",
         other_machine: "the advice is for a machine with other cores than this one; run it there for a proof",
         interrupted: "it was interrupted before its first round",
