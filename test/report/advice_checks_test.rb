@@ -23,7 +23,7 @@ class ReportAdviceChecksTest < TunerTest
   def text = Report.render(tuning, format: :text).squeeze(" ")
 
   test "each advice has a line with what was predicted and measured, and what was not is told with the reason" do
-    assert_match(%r{^ affinity requests/s 1\.30x \(1\.20–1\.40\) 1\.01x \(0\.97–1\.05\) nothing shown no$}, text)
+    assert_match(%r{^ affinity requests/s 1\.30x \(1\.20–1\.40\) 1\.01x \(0\.97–1\.05\) not shown no$}, text)
     assert_match(/^ malloc memory \(PSS\) - - failed -$/, text)
     assert_match(/Not measured by itself:\s+- lock_bound: it has nothing to set/, text)
   end

@@ -1,39 +1,22 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/tuning_fixture"
+require "support/advice_fixture"
 require_relative "golden"
 
-# How advice looks that has lines to set, a proof to run and a tail.
+# How advice looks: with lines to set, a proof to run and a tail; beside what proofs showed; and each way in which the
+# recommendation can go. How it looks in a browser is in browser/advice_test.rb.
 class ReportAdvicePageTest < TunerTest
   include Golden
   include PumaTuner
 
-  def say(kind, **facts) = Statement.of(kind, **facts)
+  def list = AdviceFixture.with_lines
 
-  def estimate(value) = Stats::Estimate.new(value:, low: value * 0.9, high: value * 1.1, level_ratio: 0.95, samples_count: 10)
-
-  def time_slice
-    Advise::Advice.new(rule: "long_bursts", topology: nil, throughput_ratio: estimate(1.01), p50_ratio: estimate(0.62), p99_ratio: estimate(1.2),
-      title: say(:long_bursts), change: say(:short_timeslice, timeslice_ms: 10), cost: say(:longer_bursts), undo: say(:timeslice, timeslice_ms: nil),
-      evidence: [say(:bursts_of_endpoint, endpoint: "GET /report", long_count: 9, requests_count: 60, long_ns: 50_000_000, longest_ns: 180_000_000), say(:others_wait, threads_count: 5)],
-      lines: {"environment" => "RUBY_THREAD_TIMESLICE=10"}, factors: {"env.RUBY_THREAD_TIMESLICE" => "10"})
+  # @return [String] what a page has on advice, a tag a line: the same whatever stands above and below
+  def on_advice(html)
+    sections = html.scan(%r{<section id="advice">.*?</section>|<h3 id="advice-checks">.*?(?=<h3)}m)
+    sections.join("\n").gsub(%r{(?<=>)(?=<(?:article|h3|dl|div|ul|li|table|tr|p|pre)\b)}, "\n") << "\n"
   end
-
-  def preload
-    Advise::Advice.new(rule: "preload", topology: nil, throughput_ratio: nil, p50_ratio: nil, p99_ratio: nil, title: say(:not_preloaded),
-      change: say(:preload), cost: say(:fork_order, active_record: true), undo: say(:preload_off), evidence: [say(:own_memory, pss_bytes: 210 << 20, workers_count: 4)],
-      lines: {"config/puma.rb" => "preload_app!\nbefore_worker_boot do\n  CACHE.reconnect\nend"}, factors: {"puma.preload_app" => "true"})
-  end
-
-  def tail
-    parts = {gvl_wait: [1.2, 31.0], cpu: [3.6, 9.1], io: [6.1, 6.4], gc: [0.3, 4.2], queue: [0.0, 0.4], lock: [0, 0], sleep: [0, 0]}
-    Advise::Tail.new(percentile_ratio: 0.99, slow_count: 6, requests_count: 512, cause: :gvl_wait, cause_ratio: 0.7498, p99_ns: estimate(61_000_000.0),
-      parts: parts.map { |name, (usual_ms, slow_ms)| Advise::TailPart.new(name:, usual_ns: usual_ms * 1_000_000, slow_ns: slow_ms * 1_000_000) },
-      without_gc_ratio: estimate(0.95), one_thread_ratio: estimate(0.55))
-  end
-
-  def list = Advise::AdviceList.new(advice: [TuningFixture.go, time_slice, preload], tail:)
 
   test "in a terminal" do
     assert_golden "advice_with_lines.txt", Report.render(list, format: :text)
@@ -46,6 +29,52 @@ class ReportAdvicePageTest < TunerTest
   test "on a page lines stand as they are to be typed" do
     html = Report.render(list, format: :html)
     assert_includes html[/<article class="remark">.*?<.article>/m], "<p><code>config/puma.rb</code></p><pre>preload_app!\nbefore_worker_boot do\n  CACHE.reconnect\nend\n</pre>"
-    assert_includes html[/<article.*<.article>/m], "puma_tuner prove --variant today: --variant advised:env.RUBY_THREAD_TIMESLICE=10"
+    prove = %(<code>puma_tuner prove <span class="together">--variant</span> today: <span class="together">--variant</span> advised:env.RUBY_THREAD_TIMESLICE=10</code>)
+    assert_includes html[/<article.*<.article>/m], prove
+  end
+
+  test "beside each advice stands what earlier proofs showed, and below them what is left out for it" do
+    assert_golden "advice_with_experience.txt", Report.render(AdviceFixture.with_experience, format: :text)
+    assert_golden "advice_with_experience.md", Report.render(AdviceFixture.with_experience, format: :markdown)
+    assert_golden "advice_with_experience.html", on_advice(Report.render(AdviceFixture.with_experience, format: :html))
+  end
+
+  test "advice that was measured has a table of its own, before the proof" do
+    text, summary, html = %i[text markdown html].map { |format| Report.render(AdviceFixture.proven, format:) }
+    assert_golden "advice_proven.txt", text[/^Each advice against today.*?(?=^Proof: )/m]
+    assert_golden "advice_proven.md", summary[%r{^<details><summary>Each advice.*?</details>\n}m]
+    assert_golden "advice_proven.html", on_advice(html)[/<h3 id="advice-checks">.*/m]
+  end
+
+  test "each way in which a recommendation can go has its words, and a title that says so" do
+    told = AdviceFixture.titles.map do |kind, advice|
+      alone = Advise::AdviceList.new(advice: [advice], today: Topology.parse("1x5"))
+      "#{kind}\n#{"=" * kind.length}\n\n#{Report.render(alone, format: :text)}"
+    end
+    assert_golden "advice_titles.txt", told.join("\n\n")
+  end
+
+  test "advice on its own knows today's setting: to stay promises nothing, and a steady state is one that today's has not" do
+    list = ->(kind, **fields) { Advise::AdviceList.new(advice: [AdviceFixture.titles.fetch(kind)], **fields) }
+    today = {today: Topology.parse("1x5")}
+    stay = Report.render(list.call(:stay, **today), format: :text)
+    assert_match(/\AIn short: Stay with 1x5\n/, stay)
+    refute_match(/predicted {2}|1\.000x/i, stay)
+    assert_match(/Predicted +A steady state, which 1x5 has not\./, Report.render(list.call(:go_to_steady, **today), format: :text))
+    # As older files are.
+    assert_match(/Predicted +A steady state, which today's setting has not\./, Report.render(list.call(:go_to_steady), format: :text))
+  end
+
+  test "what is to be typed is code, in a page and in a summary; what looks like it in a name of the app's is no markup" do
+    nasty = AdviceFixture.time_slice.then do |advice|
+      advice.with(evidence: [PumaTuner::Statement.of(:told, text: "GET /`<img src=x>` and `@everyone\n<b>`")])
+    end
+    list = Advise::AdviceList.new(advice: [nasty])
+    assert_includes Report.render(AdviceFixture.with_experience, format: :markdown), "(`puma_tuner advise --forget` drops it)"
+    summary = Report.render(list, format: :markdown)
+    assert_includes summary, "GET /\\`&lt;img src=x&gt;\\` and \\`@\u200beveryone"
+    refute_match(/<img|<b>|@everyone/, summary)
+    page = Report.render(list, format: :html)
+    refute_match(/<img|<b>/, page[%r{<section id="advice">.*?</section>}m])
   end
 end

@@ -308,7 +308,7 @@ module TuningFixture
 
   # @return [PumaTuner::Advise::AdviceList]
   def advice_list(recommended: "2x3")
-    Advise::AdviceList.new(advice: [(recommended == "1x5") ? stay : go, remark])
+    Advise::AdviceList.new(advice: [(recommended == "1x5") ? stay : go, remark], today: topology("1x5"))
   end
 
   def go

@@ -35,11 +35,13 @@ module PumaTuner
     # sizing: Sizing, where there were goals to meet, and forecasts to trust; else nil
     # tail: Tail, what makes the slowest requests slow; nil where too few were recorded
     # withheld: Array<Measured>, what is not advised as it was measured to make this app worse
-    AdviceList = Document.define(:advice, :constraints, :sizing, :tail, :withheld, kind: :advice_list,
-      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing, tail: Tail, withheld: [Measured]},
-      added: %i[constraints sizing tail withheld]) do
-      def initialize(constraints: nil, sizing: nil, tail: nil, withheld: nil, **fields)
-        super(constraints:, sizing:, tail:, withheld: withheld || [].freeze, **fields)
+    # today: Topology, which it is relative to; nil in older files
+    AdviceList = Document.define(:advice, :constraints, :sizing, :tail, :withheld, :today, kind: :advice_list,
+      nested: {advice: [Advice], constraints: Constraints, sizing: Sizing, tail: Tail, withheld: [Measured],
+               today: Topology},
+      added: %i[constraints sizing tail withheld today]) do
+      def initialize(constraints: nil, sizing: nil, tail: nil, withheld: nil, today: nil, **fields)
+        super(constraints:, sizing:, tail:, withheld: withheld || [].freeze, today:, **fields)
       end
 
       # @return [Advice, nil]

@@ -16,7 +16,7 @@ module PumaTuner
       def call(workload, sweep, **facts)
         situation = Situation.new(workload, sweep, constraints: @constraints, **facts)
         AdviceList.new(advice: Rules.all.flat_map { |rule| rule.new(situation).call }.freeze, constraints: @constraints,
-          tail: TailSearch.new(situation).call)
+          tail: TailSearch.new(situation).call, today: sweep.today)
       end
     end
   end

@@ -18,10 +18,9 @@ module PumaTuner
       # @return [Boolean] whether it is more than one value on its own
       def whole? = !!(observation && sweep && advice_list)
 
-      # @return [String, nil] what is recommended, and whether it was measured: the title of a report; nil without a
-      # recommendation, but for one that waits for a measurement
+      # @return [String, nil] what is recommended, and whether it was measured, or why nothing is: the title of a report
       def headline
-        return ("No setting is recommended without a measurement" if untrusted? && verdict.nil?) unless recommendation
+        return unrecommended unless recommendation
         title = AdviceWords.words(recommendation.title)
         return title if stay?
         comparison = recommended_cell && verdict.comparison(recommended_cell.variant, verdict.primary)
@@ -43,11 +42,23 @@ module PumaTuner
       # @return [Boolean] whether the recommendation is to change nothing
       def stay? = !!recommendation && recommendation.topology == today
 
+      # @return [Advise::Advice, nil] the remark that stands in the place of a recommendation
+      def no_recommendation = (other_advice.find { |advice| advice.rule == "topology" } unless recommendation)
+
+      # What was measured in its place is told instead.
+      def unrecommended
+        return if verdict
+        title = no_recommendation&.title
+        return AdviceWords.words(title) if title && title.kind != :measure_first
+        "No setting is recommended without a measurement" if title || untrusted?
+      end
+      private :unrecommended
+
       # @return [Array<Advise::Advice>] all but the recommendation
       def other_advice = advice_list ? advice_list.advice - [recommendation] : []
 
       # @return [Topology, nil] today's
-      def today = sweep&.today || observation&.topology
+      def today = sweep&.today || observation&.topology || advice_list&.today
 
       # @return [Predict::Forecast, nil] of today's topology
       def forecast_today = sweep&.at(sweep.today)

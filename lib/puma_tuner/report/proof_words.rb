@@ -28,8 +28,7 @@ module PumaTuner
 
       METRICS = Prove::Metric::SERVED.to_h { |metric| [metric.name, metric.label] }.freeze
 
-      OUTCOMES = {better: "better", worse: "worse", equivalent: "no difference", not_shown: "nothing shown",
-                  fails: "failed"}.freeze
+      OUTCOMES = {**Figures::OUTCOMES, fails: "requests or processes failed"}.freeze
 
       class << self
         # @param statement [Statement]

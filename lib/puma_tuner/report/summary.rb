@@ -99,9 +99,11 @@ module PumaTuner
       def predicted
         advice = @contents.recommendation or return
         return if @contents.stay? || advice.remark?
-        return "A steady state, which #{@contents.today} has not." unless advice.throughput_ratio
-        "#{Figures.ratio(advice.throughput_ratio)} today's throughput, p50 #{Figures.ratio(advice.p50_ratio)}, " \
-          "p99 #{Figures.ratio(advice.p99_ratio)}; #{Figures.level(advice.throughput_ratio)}s over " \
+        return "A steady state, which #{@contents.today || "today's setting"} has not." unless advice.throughput_ratio
+        latencies = {"p50" => advice.p50_ratio, "p99" => advice.p99_ratio}.compact
+        ["#{Figures.ratio(advice.throughput_ratio)} today's throughput",
+          *latencies.map { |name, ratio| "#{name} #{Figures.ratio(ratio)}" }].join(", ") +
+          "; #{Figures.level(advice.throughput_ratio)}s over " \
           "#{Figures.counted(advice.throughput_ratio.samples_count, "simulation")}."
       end
 
@@ -144,7 +146,8 @@ module PumaTuner
 
       def remarks
         # That nothing is recommended stands above.
-        others = @contents.other_advice.reject { |advice| advice.rule == "topology" && @contents.untrusted? }
+        above = @contents.no_recommendation if @contents.untrusted? || @contents.headline
+        others = @contents.other_advice - [above]
         titles = others.map { |advice| AdviceWords.words(advice.title) }
         "#{titles.join(". ")}." if titles.any?
       end

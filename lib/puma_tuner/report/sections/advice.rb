@@ -41,7 +41,8 @@ module PumaTuner
           told = AdviceWords.of(advice)
           change, undo = [told.change, told.undo].map { |text| advice.topology ? Code.new(text) : text }
           rows = {"predicted" => prediction(advice), "before" => known(advice), "change" => change,
-                  "cost" => told.cost, "undo" => undo, "prove" => proof(advice), "because" => told.evidence}
+                  "cost" => told.cost, "undo" => undo, "prove" => proof(advice), "because" => told.evidence,
+                  "rule" => advice.rule}
           snippets = advice.topology ? [] : advice.lines.map { |place, text| Snippet.new(place, text) }
           Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list), *snippets],
             style: advice.remark? ? :remark : :advice)

@@ -11,6 +11,8 @@ module PumaTuner
           Column.new("outcome", :outcome),
           Column.new("as predicted", meaning: "whether the two intervals meet")].freeze
 
+        FAILED = {fails: "failed"}.freeze
+
         AS_PREDICTED = {true => "yes", false => "no"}.freeze
 
         # @param contents [Contents] with checks
@@ -35,7 +37,7 @@ module PumaTuner
         def row(check)
           measured = check.measured
           Row.new([check.variant, ProofWords.metric(measured), measured.predicted, measured.ratio,
-            Cell.new(ProofWords::OUTCOMES.fetch(measured.outcome), style: style(measured.outcome)),
+            Cell.new(FAILED.fetch(measured.outcome) { |outcome| Figures.outcome(outcome) }, style: style(measured.outcome)),
             AS_PREDICTED.fetch(measured.as_predicted?, "-")])
         end
 

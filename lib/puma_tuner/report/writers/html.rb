@@ -54,7 +54,7 @@ module PumaTuner
 
         def header(page)
           tag(:header, tag(:p, text([page.kicker, page.date].compact.join(", ")), class: "kicker"),
-            tag(:h1, text(@chart_page.title)),
+            tag(:h1, sentence(@chart_page.title)),
             *(tag(:p, text(page.conditions), class: "conditions") if page.conditions), *written(page.head))
         end
 
@@ -103,7 +103,7 @@ module PumaTuner
           tag(:dl, *rows, class: {points: "summary", list: nil}.fetch(block.style, "facts"))
         end
 
-        def value(told) = told.is_a?(Blocks::Code) ? tag(:code, text(told.text)) : sentence(told)
+        def value(told) = told.is_a?(Blocks::Code) ? markup(@chart_page.code(text(told.text))) : sentence(told)
 
         def snippet(block)
           lines = block.text.lines.map { |line| markup("#{text(line.chomp)}\n") }
@@ -115,7 +115,7 @@ module PumaTuner
 
         def lines(block) = tag(:pre, *[*block.entries.flatten, *block.last].map { |line| markup("#{text(line)}\n") })
 
-        def article(block) = tag(:article, tag(:h3, text(block.title)), *written(block.blocks), class: block.style)
+        def article(block) = tag(:article, tag(:h3, sentence(block.title)), *written(block.blocks), class: block.style)
 
         def figure(block)
           inside = written(block.blocks)

@@ -32,29 +32,28 @@ module PumaTuner
         # @return [Array<String>]
         def written(blocks) = blocks.flat_map { |block| write(block) }
 
-        def paragraph(block) = [escaped(block.text)]
+        def paragraph(block) = [prose(block.text)]
 
         alias_method :note, :paragraph
 
         def subheading(block) = ["**#{escaped([block.text, block.mark].compact.join(", "))}**"]
 
         def labelled(block)
-          texts = block.rows.flat_map { |label, told|
-            Array(told).map { |text|
-              [label,
-                text.is_a?(Blocks::Code) ? text.text : text]
-            }
-          }
+          texts = block.rows.flat_map { |label, told| Array(told).map { |text| [label, text] } }
           case block.style
-          when :points then [texts.map { |label, text| "- **#{escaped(label)}.** #{escaped(text)}" }.join("\n")]
-          when :list then [texts.map { |label, text| "- #{escaped(label)}: #{escaped(text)}" }.join("\n")]
-          else texts.empty? ? [] : [rows(["", ""], texts)]
+          when :points then [texts.map { |label, text| "- **#{escaped(label)}.** #{told(text)}" }.join("\n")]
+          when :list then [texts.map { |label, text| "- #{escaped(label)}: #{told(text)}" }.join("\n")]
+          else texts.empty? ? [] : [rows(["", ""], texts.map { |label, text| [label, plain(text)] })]
           end
         end
 
+        def told(text) = text.is_a?(Blocks::Code) ? code(text.text) : prose(text)
+
+        def plain(text) = text.is_a?(Blocks::Code) ? text.text : text
+
         def snippet(block) = ["`#{block.place}`:", "```\n#{block.text}\n```"]
 
-        def list(block) = block.items.empty? ? [] : [block.items.map { |item| "- #{escaped(item)}" }.join("\n")]
+        def list(block) = block.items.empty? ? [] : [block.items.map { |item| "- #{prose(item)}" }.join("\n")]
 
         # Only a terminal aligns them.
         def lines(_) = []
@@ -117,6 +116,15 @@ module PumaTuner
 
         # Names come from the app: they must neither become markup nor call somebody by an @.
         def escaped(text) = without_markup(text).gsub(/[\\`*_\[\]|#~]/) { |character| "\\#{character}" }
+
+        # What is to be typed stands in backquotes. So may a name of the app's, which must neither become markup nor call
+        # anybody, inside of them or not.
+        TYPED = /(`[^`@<>&|\n]+`)/
+        private_constant :TYPED
+
+        def prose(text) = text.split(TYPED).map { |part| part.match?(TYPED) ? Figures.printable(part) : escaped(part) }.join
+
+        def code(text) = prose("`#{text}`")
 
         # Inside an element, where Markdown's own characters have no meaning.
         def without_markup(text)
