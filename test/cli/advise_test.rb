@@ -136,6 +136,6 @@ class AdviseCommandTest < TunerTest
     remember(:not_shown)
     text = done.unwrapped
     assert_equal topology("1x4"), list.recommendation.topology
-    assert_match(/before measured on 2026-01-02 against 1x1: 0\.90x \(0\.85–0\.95\) requests\/s, nothing shown; predicted was/, text)
+    assert_match(/before measured on 2026-01-02 against 1x1: 0\.90x \(0\.85–0\.95\) requests\/s, no difference shown; predicted was/, text)
   end
 end

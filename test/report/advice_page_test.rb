@@ -72,7 +72,8 @@ class ReportAdvicePageTest < TunerTest
     list = Advise::AdviceList.new(advice: [nasty])
     assert_includes Report.render(AdviceFixture.with_experience, format: :markdown), "(`puma_tuner advise --forget` drops it)"
     summary = Report.render(list, format: :markdown)
-    assert_includes summary, "GET /\\`&lt;img src=x&gt;\\` and \\`@\u200beveryone"
+    assert_includes summary, "&lt;img src=x&gt;"
+    assert_includes summary, "@\u200beveryone"
     refute_match(/<img|<b>|@everyone/, summary)
     page = Report.render(list, format: :html)
     refute_match(/<img|<b>/, page[%r{<section id="advice">.*?</section>}m])
