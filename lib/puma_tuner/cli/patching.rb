@@ -151,8 +151,9 @@ module PumaTuner
       # @return [String] the command that undoes it: git's where it knows all files as they are, else with the diff
       def undo
         path = keep
-        return "git -C #{@folder} checkout -- #{paths.join(" ")}" if @patch.changes.all? { |change| in_git?(change) }
-        "patch -R -p1 -d #{@folder} < #{path}"
+        folder = Shellwords.escape(@folder)
+        return "git -C #{folder} checkout -- #{Shellwords.join(paths)}" if @patch.changes.all? { |change| in_git?(change) }
+        "patch -R -p1 -d #{folder} < #{Shellwords.escape(path)}"
       end
 
       # Kept in any case, as it also tells the next run what we wrote.

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "report/golden"
+require "stringio"
+require "support/advice_fixture"
+require "tmpdir"
+
+# How the diff of advice looks, and what is said beside it. That `git apply` takes it is in advise_test.rb.
+class PatchingTest < TunerTest
+  include Golden
+  include PumaTuner
+
+  # As Rails 8.1 writes them, with what somebody has added.
+  PUMA_RB = <<~RUBY
+    # Threads: what Rails gives.
+    threads_count = ENV.fetch("RAILS_MAX_THREADS", 5)
+    threads threads_count, threads_count
+
+    port ENV.fetch("PORT", 3000)
+
+    plugin :tmp_restart
+    plugin :solid_queue if ENV["SOLID_QUEUE_IN_PUMA"]
+
+    pidfile ENV["PIDFILE"] if ENV["PIDFILE"]
+  RUBY
+
+  def setup
+    @folder = File.realpath(Dir.mktmpdir("puma_tuner-test"))
+    FileUtils.mkdir_p(File.join(@folder, "config"))
+    File.write(File.join(@folder, "config/puma.rb"), PUMA_RB)
+    File.utime(Time.utc(2026, 1, 1), Time.utc(2026, 1, 1), File.join(@folder, "config/puma.rb"))
+  end
+
+  def teardown = FileUtils.rm_rf(@folder)
+
+  # @return [String] the same on every machine
+  def masked(text) = text.gsub(@folder, "/app").gsub(/advice-\d+T\d+Z/, "advice-TIME")
+
+  # @return [String] what both streams get, as a terminal shows them
+  def shown(*advice, write: false, command: "bundle exec puma")
+    out = StringIO.new
+    patching = CLI::Patching.new(advice, observation: TuningFixture.observation.with(command:), folder: @folder, kept: File.join(@folder, "tmp/puma_tuner"), out:, err: out)
+    write ? patching.write : patching.show
+    out.string
+  end
+
+  def go = TuningFixture.go.with(lines: {"config/puma.rb" => "workers 2\nthreads 3, 3"})
+
+  def pool = AdviceFixture.preload.with(rule: "starved_pool", lines: {"config/database.yml" => "max_connections: 8"})
+
+  test "lines go where they belong, the environment is for the user to set, and what else counts is said" do
+    assert_golden "advice_diff.txt", masked(shown(go, AdviceFixture.time_slice, AdviceFixture.preload))
+  end
+
+  test "what is written is shown before, and how it is undone after" do
+    assert_golden "advice_diff_written.txt", masked(shown(go, write: true))
+    assert_match(/RAILS_MAX_THREADS", 3\)/, File.read(File.join(@folder, "config/puma.rb")))
+  end
+
+  test "where there is no such file it is a new one, and what can't be written there is told with its place" do
+    FileUtils.rm(File.join(@folder, "config/puma.rb"))
+    File.write(File.join(@folder, "config.ru"), "")
+    assert_golden "advice_diff_of_a_new_file.txt", masked(shown(go, pool))
+  end
+
+  test "where nothing is left to be done it says so" do
+    shown(go, write: true)
+    assert_golden "advice_diff_of_nothing.txt", masked(shown(go) + shown(go, command: "bundle exec puma -w 1 -t 5:5"))
+  end
+
+  test "the command that undoes it can be typed, whatever the folder is called" do
+    folder = File.join(@folder, "my app's")
+    FileUtils.mkdir_p(folder)
+    FileUtils.mv(File.join(@folder, "config"), folder)
+    @folder = folder
+    told = shown(go, write: true)
+    refute_equal PUMA_RB, File.read(File.join(folder, "config/puma.rb"))
+    assert system("bash", "-c", told[/To undo it: (.*)/, 1], out: File::NULL), told
+    assert_equal PUMA_RB, File.read(File.join(folder, "config/puma.rb"))
+  end
+end
