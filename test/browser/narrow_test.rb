@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "report/fleet_fixture"
+require "support/advice_fixture"
 require "support/finding_fixture"
 require "support/profiles"
 require "support/tradeoffs"
@@ -67,7 +68,8 @@ class NarrowReportInBrowserTest < TunerTest
                 "YJIT on after 200 calls + two arenas" => [760, 80]}
     stacks = {"App#call > Store#find > Row#new" => 6_000_000, "App#call > View#render" => 3_000_000}
     {
-      tuning: TuningFixture.tuning_without_trust, sweep: TuningFixture.sweep(workers: 1..4, threads: 1..12),
+      tuning: TuningFixture.tuning_without_trust, advice: AdviceFixture.with_experience, proven: AdviceFixture.proven,
+      sweep: TuningFixture.sweep(workers: 1..4, threads: 1..12),
       proof: ProofFixture.gems, factorial: ProofFixture.factorial, fleet: FleetFixture.comparison,
       finding: FindingFixture.finding, profile: Profiles.costs(Profiles.samples(stacks)), diff: Profiles.two_profiles,
       tradeoff: Tradeoffs.study(settings)
