@@ -14,8 +14,10 @@ module PumaTuner
     autoload :Readings, "puma_tuner/host/readings"
     autoload :ScratchFolder, "puma_tuner/host/scratch_folder"
     autoload :ServerLog, "puma_tuner/host/server_log"
+    autoload :Services, "puma_tuner/host/services"
     autoload :ServerProcess, "puma_tuner/host/server_process"
     autoload :Spent, "puma_tuner/host/readings"
+    autoload :UnixPeers, "puma_tuner/host/unix_peers"
     autoload :UserEnvironment, "puma_tuner/host/user_environment"
     autoload :WhatRan, "puma_tuner/host/what_ran"
   end

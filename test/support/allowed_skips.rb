@@ -16,6 +16,7 @@ module AllowedSkips
     /\APerfProfilerTest: the kernel lets only root use perf/ => "a kernel's setting, which no test changes",
     /\AFleetPrometheusTest: this machine has no IPv6/ => "containers often have none",
     /\ACacheFolderTest: takes a root/ => "only root can become a user whom the system does not know",
+    /\AServicesTest: takes a root/ => "only root can become two users, one of whom may not look into the other's processes",
     /\A\w+Test: no (second Ruby|Ruby 3\.3\.8) here; bin\/setup --ruby 3\.3\.8/ => "a second Ruby takes six minutes to build, for three tests",
     /\AMistakesTest: no Ruby older than 3\.3/ => "Debian 12 has one, later ones have none"
   }.freeze

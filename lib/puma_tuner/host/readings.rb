@@ -9,8 +9,9 @@ module PumaTuner
     #   have run and had no core
     # gauges: {pid => Gauges}; busy_ns, stolen_ns: of the whole machine, all cores together
     # pressure_ns: for which somebody waited for a core (PSI); throttled_count: by the control group's quota
+    # services: {pid => CPU in nanoseconds}, of what serves the app on this machine, as far as it was looked for
     Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns,
-      :throttled_count) do
+      :throttled_count, :services) do
       # @param server [ServerProcess]
       # @param meter [SignalQuery, nil]
       def self.take(server, meter)
@@ -18,7 +19,8 @@ module PumaTuner
         clocks = pids.map { |pid| Probe::Processes.cpu_ns(pid) }
         new(at_ns: Clock.now_ns, pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
           run_queue_wait_ns: pids.sum { |pid| Probe::Processes.run_queue_wait_ns(pid).values.sum },
-          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, **MachineLoad.read)
+          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, services: Services.cpu_ns(server.services),
+          **MachineLoad.read)
       end
 
       # @param other [Readings] before
@@ -28,6 +30,7 @@ module PumaTuner
           allocated_count: grown(other, :allocated_count),
           # The kernel no longer tells what a process that has ended had used.
           cpu_ns: (difference(cpu_ns, other.cpu_ns) if pids == other.pids),
+          services_ns: services.sum { |pid, ns| ns - other.services.fetch(pid, 0) },
           **%i[run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count]
             .to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
       end
@@ -51,16 +54,18 @@ module PumaTuner
 
     # The difference between two readings, or the sum over several such windows. nil: unknown.
     Spent = Data.define(:duration_ns, :cpu_ns, :run_queue_wait_ns, :gc_ns, :allocated_count, :busy_ns, :stolen_ns,
-      :pressure_ns, :throttled_count) do
+      :pressure_ns, :throttled_count, :services_ns) do
+      def initialize(services_ns: 0, **fields) = super
+
       # @param other [Spent]
       def +(other)
         with(**to_h { |name, value| [name, value && other.public_send(name)&.+(value)] })
       end
 
       # @param own_ns [Integer, nil] CPU of the generator and of this process meanwhile
-      # @return [Integer, nil] CPU that neither they nor the server used, in nanoseconds: clocks that are read one after
-      #   the other may make it a little less than none
-      def foreign_ns(own_ns) = busy_ns && cpu_ns && own_ns && busy_ns - cpu_ns - own_ns
+      # @return [Integer, nil] CPU that neither they, nor the server, nor what serves it used, in nanoseconds: clocks that
+      #   are read one after the other may make it a little less than none
+      def foreign_ns(own_ns) = busy_ns && cpu_ns && own_ns && busy_ns - cpu_ns - own_ns - services_ns
     end
   end
 end

@@ -103,6 +103,13 @@ module PumaTuner
       # @return [Array<Integer>] the serving processes and the master
       def pids = [announcement["pid"], *serving_pids].uniq
 
+      # @return [Array<Integer>] processes that lead its services, as found last
+      def services = @services || []
+
+      # Looks for them. There are some once the server has connections, as after a warm-up.
+      # @return [void]
+      def find_services = @services = Services.of(pids)
+
       # @return [Boolean]
       def alive? = @child&.alive? || false
 

@@ -65,6 +65,7 @@ module PumaTuner
           traffic = @traffic.set_up(server.url)
           warmup = warm_up(server, traffic)
           duration_s = duration_s(warmup)
+          server.find_services
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
           collector = Collector.new(server, command: @command.to_s)
           collector.begin_window

@@ -7,8 +7,8 @@ module PumaTuner
     #
     # run_queue_wait_ratio: of the time that the server's threads could run, the share in which they had no core
     # pressure_ratio: of the time, the share in which somebody waited for a core (PSI)
-    # foreign_cpu_ratio: of the machine, what neither server, generator nor we
-    #   used; stolen_ratio: taken by the hypervisor
+    # foreign_cpu_ratio: of the machine, what neither the server, nor what serves it here, generator nor we used;
+    #   services_cpu_ratio: what serves it, such as a local database; stolen_ratio: taken by the hypervisor
     # throttled_count: times the control group's quota was used up
     # generator_cpu_ratio: of a core; lag_p99_ns: see Load::Outcome;
     #   in_flight_ratio: mean requests in flight, of the connections
@@ -38,6 +38,7 @@ module PumaTuner
           "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
           "foreign_cpu_ratio" => spent.foreign_ns(outcome.generator_cpu_ns&.+(own_cpu_ns))
             &.then { |ns| [ns / machine_ns, 0].max },
+          "services_cpu_ratio" => (spent.services_ns / machine_ns if spent.services_ns.positive?),
           "stolen_ratio" => spent.stolen_ns&.then { |ns| ns / machine_ns }, "throttled_count" => spent.throttled_count,
           "generator_cpu_ratio" => outcome.generator_cpu_ns&.fdiv(outcome.sending_ns),
           "lag_p99_ns" => outcome.lag_p99_ns,

@@ -33,6 +33,7 @@ module PumaTuner
         @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s,
           &method(:window)).call
         @pids = @server.pids
+        @server.find_services
       end
 
       # Sends what of the counted load falls to one turn.
