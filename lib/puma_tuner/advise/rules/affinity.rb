@@ -7,9 +7,8 @@ module PumaTuner
       # same core and its caches, and no sleeping core has to be woken for each turn.
       #
       # Evidence: how often a mean request gets the GVL after another thread. Threshold: a gain of 5% by the middle of
-      # the forecast, a judgement: what is that cheap to prove need not be sure before. Source: a real app with 2 and 5
-      # threads on two shared cores served 44 to 60% more requests/s, a Rails page with few releases 3 to 13%
-      # (labs/real_apps, measured with `prove --factor affinity=off,on`). Effect: forecast as `predict --affinity` does.
+      # the forecast, a judgement: what is that cheap to prove need not be sure before. Source: calibration.md, what a
+      # switch costs on one core and on two. Effect: forecast as `predict --affinity` does.
       # Cost: a worker can't use another core. It hurts where native code computes without the GVL, with more workers
       # than cores, and where neighbours bind to the same cores: then the rule is silent. Undo: the lines gone.
       class Affinity < Rule
@@ -55,8 +54,7 @@ module PumaTuner
 
         def evidence
           [say(:turns_of_request, releases_count: releases_count, threads_count: @situation.topology.threads_count),
-            say(:cores_for_workers, workers_count:, cores_count: @situation.machine.cores_count),
-            say(:affinity_published)]
+            say(:cores_for_workers, workers_count:, cores_count: @situation.machine.cores_count)]
         end
 
         # How often a mean request lets go of the GVL.
