@@ -109,7 +109,9 @@ module PumaTuner
       topologies = experience.topologies(topologies(observation)) | [observation.topology]
       scenarios = topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
       constraints = Advise::Constraints.new.inside(observation.machine)
-      sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) { |wanted| sweeper.call(wanted) }
+      sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
+        sweeper.call(wanted)
+      end
       [sweep, experience.apply(list)]
     end
 

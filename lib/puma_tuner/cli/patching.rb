@@ -152,7 +152,8 @@ module PumaTuner
       def undo
         path = keep
         folder = Shellwords.escape(@folder)
-        return "git -C #{folder} checkout -- #{Shellwords.join(paths)}" if @patch.changes.all? { |change| in_git?(change) }
+        in_git = @patch.changes.all? { |change| in_git?(change) }
+        return "git -C #{folder} checkout -- #{Shellwords.join(paths)}" if in_git
         "patch -R -p1 -d #{folder} < #{Shellwords.escape(path)}"
       end
 

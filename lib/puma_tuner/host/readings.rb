@@ -63,8 +63,8 @@ module PumaTuner
       end
 
       # @param own_ns [Integer, nil] CPU of the generator and of this process meanwhile
-      # @return [Integer, nil] CPU that neither they, nor the server, nor what serves it used, in nanoseconds: clocks that
-      #   are read one after the other may make it a little less than none
+      # @return [Integer, nil] CPU that neither they, nor the server, nor what serves it used, in nanoseconds: clocks
+      #   that are read one after the other may make it a little less than none
       def foreign_ns(own_ns) = busy_ns && cpu_ns && own_ns && busy_ns - cpu_ns - own_ns - services_ns
     end
   end

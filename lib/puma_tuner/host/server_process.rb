@@ -193,8 +193,8 @@ module PumaTuner
         without = rubies_without_us.first
         return "Does #{@command} start Puma? Give more time with --boot-limit." unless without
         "Process #{without} (#{Probe::Processes.command_line(without)[0, 60].strip}) runs without puma_tuner, as " \
-          "something that #{@command} calls clears the environment: let RUBYOPT, RUBYLIB and all PUMA_TUNER_… through, " \
-          "or give the command that starts Puma itself."
+          "something that #{@command} calls clears the environment: let RUBYOPT, RUBYLIB and all PUMA_TUNER_… " \
+          "through, or give the command that starts Puma itself."
       end
 
       # @return [Array<Integer>] its processes of Ruby that were started without what loads the probe

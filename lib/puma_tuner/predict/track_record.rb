@@ -15,7 +15,7 @@ module PumaTuner
       def self.default_path = StateFile.path("forecasts.json")
 
       # No folder is in it: a release in a new folder and a second checkout are the same app. Two apps that share their
-      # command and every endpoint would be one; that is rare but for the smallest (`puma config.ru` with `GET /` alone).
+      # command and every endpoint would be one, as only the smallest do (`puma config.ru` that serves `GET /` alone).
       #
       # @param command [String] that serves the app
       # @param endpoint_names [Array<String>]

@@ -64,8 +64,8 @@ module PumaTuner
         time_used_up: "the time limit is used up",
         no_time_for_a_round: ->(left_s:, round_s:, rounds_count:, lacking_s:) {
           "not one round fits into what --time left after a look at the variants: #{left_s.floor} s, where a round " \
-            "takes about #{round_s.ceil} s. #{Units.counted(rounds_count, "round")}, the fewest that can show anything, " \
-            "need #{lacking_s.ceil} s more"
+            "takes about #{round_s.ceil} s. #{Units.counted(rounds_count, "round")}, the fewest that can show " \
+            "anything, need #{lacking_s.ceil} s more"
         },
         scattered: ->(rounds_count:, effect_ratio:) {
           "the rounds differ so much from each other that #{rounds_count} of them would not show a change of " \
@@ -96,8 +96,8 @@ module PumaTuner
         idle_iterations: "an iteration took almost no time; check that the block repeats its work as often as its " \
           "argument says",
         fewer_rounds: ->(rounds_count:, wanted_count:) {
-          "to fit into the time limit, #{Units.counted(rounds_count, "round")} #{(rounds_count == 1) ? "was" : "were"} " \
-            "planned instead of #{wanted_count}"
+          "to fit into the time limit, #{Units.counted(rounds_count, "round was", "rounds were")} planned instead of " \
+            "#{wanted_count}"
         },
         shorter_trials: ->(seconds:, wanted_seconds:) {
           "to fit into the time limit, trials were shortened: #{Statements.trial(seconds)} instead of " \

@@ -143,8 +143,8 @@ module PumaTuner
         elsif app.observation.load&.disturbed? then "others used the machine while the app was recorded"
         end
         return err.puts("puma_tuner: what came out is not remembered, as #{why}") if why
-        Advise::ProofRecord.new(say: beware)
-          .add(app.key, proven.checks.filter_map(&:measured), endpoint_names: app.as_recorded.first.endpoints.map(&:name))
+        endpoint_names = app.as_recorded.first.endpoints.map(&:name)
+        Advise::ProofRecord.new(say: beware).add(app.key, proven.checks.filter_map(&:measured), endpoint_names:)
       end
 
       def end_as(proven)

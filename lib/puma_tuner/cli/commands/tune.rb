@@ -13,7 +13,8 @@ module PumaTuner
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
         "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
-        locks: true, cores: {usual: "this machine's; with another number nothing is proven"}, memory: {usual: "the container's memory limit, where there is one"},
+        locks: true, cores: {usual: "this machine's; with another number nothing is proven"},
+        memory: {usual: "the container's memory limit, where there is one"},
         output: {formerly: [:json]}, html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
@@ -46,8 +47,8 @@ module PumaTuner
         Output.write_files(kept.last, err:, path: output, html:)
       end
 
-      # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told all
-      # the same. With --cores nobody wants one of this machine.
+      # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told
+      # all the same. With --cores nobody wants one of this machine.
       def ensure_proof(tuning, output)
         verdict = tuning.verdict
         return if verdict ? verdict.complete : tuning.unproven.nil? || tuning.unproven.cause == :other_machine

@@ -53,8 +53,8 @@ module PumaTuner
         # @return [String] text in which nothing is markup
         def h(text) = ERB::Util.html_escape(Figures.printable(text))
 
-        # @return [String] the same for sentences: a range in brackets stays on one line, and what stands in backquotes is
-        #   code
+        # @return [String] the same for sentences: a range in brackets stays on one line, and what stands in backquotes
+        #   is code
         def prose(text)
           h(text).gsub(/\([\d.]+–[^()\s]+( [^()\s]+)?\)/) { |range| %(<span class="together">#{range}</span>) }
             .gsub(/`([^`<>]+)`/) { code($1) }
@@ -62,7 +62,9 @@ module PumaTuner
 
         # @param words [String] that somebody types, as HTML
         # @return [String] in which no line breaks inside of an option's name
-        def code(words) = "<code>#{words.gsub(/--\w[\w-]*/) { |option| %(<span class="together">#{option}</span>) }}</code>"
+        def code(words)
+          "<code>#{words.gsub(/--\w[\w-]*/) { |option| %(<span class="together">#{option}</span>) }}</code>"
+        end
 
         # @param text [String] the number as it is read
         # @param number [Numeric, nil] and as it is sorted by

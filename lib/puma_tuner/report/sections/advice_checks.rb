@@ -11,8 +11,6 @@ module PumaTuner
           Column.new("outcome", :outcome),
           Column.new("as predicted", meaning: "whether the two intervals meet")].freeze
 
-        FAILED = {fails: "failed"}.freeze
-
         AS_PREDICTED = {true => "yes", false => "no"}.freeze
 
         # @param contents [Contents] with checks
@@ -37,11 +35,14 @@ module PumaTuner
         def row(check)
           measured = check.measured
           Row.new([check.variant, ProofWords.metric(measured), measured.predicted, measured.ratio,
-            Cell.new(FAILED.fetch(measured.outcome) { |outcome| Figures.outcome(outcome) }, style: style(measured.outcome)),
+            outcome(measured.outcome),
             AS_PREDICTED.fetch(measured.as_predicted?, "-")])
         end
 
-        def style(outcome) = (outcome == :fails) ? :worse : outcome
+        def outcome(outcome)
+          return Cell.new("failed", style: :worse) if outcome == :fails
+          Cell.new(Figures.outcome(outcome), style: outcome)
+        end
 
         def others
           left = @checks.reject(&:measured)

@@ -117,12 +117,14 @@ module PumaTuner
         # Names come from the app: they must neither become markup nor call somebody by an @.
         def escaped(text) = without_markup(text).gsub(/[\\`*_\[\]|#~]/) { |character| "\\#{character}" }
 
-        # What is to be typed stands in backquotes. So may a name of the app's, which must neither become markup nor call
-        # anybody, inside of them or not.
+        # What is to be typed stands in backquotes. So may a name of the app's, which must neither become markup nor
+        # call anybody, inside of them or not.
         TYPED = /(`[^`@<>&|\n]+`)/
         private_constant :TYPED
 
-        def prose(text) = text.split(TYPED).map { |part| part.match?(TYPED) ? Figures.printable(part) : escaped(part) }.join
+        def prose(text)
+          text.split(TYPED).map { |part| part.match?(TYPED) ? Figures.printable(part) : escaped(part) }.join
+        end
 
         def code(text) = prose("`#{text}`")
 
