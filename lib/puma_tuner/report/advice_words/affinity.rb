@@ -13,9 +13,6 @@ module PumaTuner
         cores_for_workers: ->(workers_count:, cores_count:) {
           "#{Units.counted(workers_count, "worker")} on #{Units.counted(cores_count, "core")}."
         },
-        # Of older files, which had figures that nobody can repeat.
-        affinity_published: "What it brings depends on the machine as much as on the app: prove it with " \
-          "`puma_tuner prove --factor affinity=off,on`.",
         core_by_index: "the lines below: as each worker boots, `taskset` binds it to the core of its index, among " \
           "those that the server may use",
         no_other_core: "a worker can't go on with another core while its own is taken by a neighbour; native code " \
