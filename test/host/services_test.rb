@@ -139,6 +139,20 @@ class ServicesTest < TunerTest
     [database, server].compact.each { |pid| Process.kill(:KILL, pid) && Process.wait(pid) }
   end
 
+  test "what the kernel tells of Unix sockets is read to its end, and a cut or foreign answer ends it" do
+    found = []
+    peer = [8, Host::UnixPeers::PEER, 77].pack("SSL")
+    message = [16 + 16 + 12 + peer.bytesize, Host::UnixPeers::BY_FAMILY, 0, 0, 0].pack("LSSLL") + [1, 1, 1, 0, 42, 0, 0].pack("CCCCLLL") + [9, 0].pack("SS") + "x" * 8 + peer
+    assert Host::UnixPeers.messages(message * 2) { |*pair| found << pair }
+    assert_equal [%w[42 77]] * 2, found
+    ["\0" * 16, [16, Host::UnixPeers::DONE, 0, 0, 0].pack("LSSLL"), [0, Host::UnixPeers::BY_FAMILY, 0, 0, 0].pack("LSSLL")].each do |answer|
+      refute(Host::UnixPeers.messages(answer) { flunk "nothing is told" })
+    end
+    server, client = UNIXSocket.pair
+    inodes = [server, client].map { |socket| File.readlink("/proc/self/fd/#{socket.fileno}")[/\d+/] }
+    assert_equal inodes.reverse, Host::UnixPeers.of(inodes)
+  end
+
   test "of a process that has gone there is nothing" do
     pid = Process.wait(spawn("true")) && $?.pid
     assert_equal [[], {}], [Host::Services.of([pid]), Host::Services.cpu_ns([pid])]

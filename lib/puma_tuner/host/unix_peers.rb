@@ -14,11 +14,15 @@ module PumaTuner
       HEADER_BYTES = 16
       MOST_BYTES = 1 << 16
 
+      # A kernel answers at once, or never, where a sandbox stands in for it.
+      ANSWER_S = 1
+
       module_function
 
       # @param inodes [Array<String>]
       # @return [Array<String>] inodes of the sockets at the other ends; empty where the kernel does not tell
       def of(inodes)
+        return [] if inodes.empty?
         pairs.values_at(*inodes).compact
       rescue SystemCallError, SocketError
         []
@@ -30,7 +34,9 @@ module PumaTuner
         body = [Socket::AF_UNIX, 0, 0, 0xffffffff, 0, SHOW_PEER, 0, 0].pack("CCSLLLLL")
         socket.send([HEADER_BYTES + body.bytesize, BY_FAMILY, REQUEST_ALL, 1, 0].pack("LSSLL") + body, 0)
         found = {}
-        loop { break unless messages(socket.recv(MOST_BYTES)) { |inode, peer| found[inode] = peer } }
+        while socket.wait_readable(ANSWER_S)
+          break unless messages(socket.recv(MOST_BYTES)) { |inode, peer| found[inode] = peer }
+        end
         found
       ensure
         socket&.close
@@ -40,7 +46,7 @@ module PumaTuner
       def messages(text)
         until text.empty?
           length, type = text.unpack("LS")
-          return false if type != BY_FAMILY
+          return false if type != BY_FAMILY || length < HEADER_BYTES
           message = text.byteslice(HEADER_BYTES...length)
           peer = peer_of(message.byteslice(16..))
           yield message.unpack1("x4L").to_s, peer.to_s if peer
