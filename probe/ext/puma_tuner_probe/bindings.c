@@ -30,6 +30,7 @@ static VALUE clock_open_ledger(int argc, VALUE *argv, VALUE self)
     const char *why_not;
 
     rb_scan_args(argc, argv, "21", &path, &facts, &bytes_max);
+    pt_lanes_forget();
     why_not = pt_ledger_open(StringValueCStr(path), StringValueCStr(facts), NIL_P(bytes_max) ? UINT64_MAX : NUM2ULL(bytes_max));
     if (!why_not) pt_threads_forget_entries(); /* which were of another ledger */
     if (!why_not) pt_ledger_costs(pt_cost_per_cycle_ns(), 0);
@@ -268,12 +269,26 @@ static VALUE clock_layout(VALUE self)
     PLACE(lock_place_offset, offsetof(struct ledger_lock, place));
     PLACE(lock_place_bytes, PLACE_BYTES);
     PLACE(threads_max, SLOTS_MAX);
+    PLACE(lanes_wanted_offset, offsetof(struct ledger_header, lanes_wanted_ns));
+    PLACE(lanes_offset, LANES_OFFSET);
+    PLACE(first_lane_offset, offsetof(struct ledger_lanes, lanes));
+    PLACE(lanes_max, LANES_MAX);
+    PLACE(lane_bytes, sizeof(struct ledger_lane));
+    PLACE(lane_name_offset, offsetof(struct ledger_lane, name));
+    PLACE(lane_name_bytes, LANE_NAME_BYTES);
+    PLACE(lane_records_offset, offsetof(struct ledger_lanes, records));
+    PLACE(lane_records_max, LANE_RECORDS_MAX);
+    PLACE(lane_record_bytes, sizeof(struct ledger_lane_record));
     NAMES(header, LEDGER_HEADER);
     NAMES(kinds, KINDS_OF_ENTRIES);
     NAMES(trace, LEDGER_TRACE);
     NAMES(locks_header, LEDGER_LOCKS);
     NAMES(lock, LEDGER_LOCK);
     NAMES(lock_kinds, KINDS_OF_LOCKS);
+    NAMES(lanes, LEDGER_LANES);
+    NAMES(lane, LEDGER_LANE);
+    NAMES(lane_states, STATES_OF_LANES);
+    NAMES(lane_record_kinds, KINDS_OF_LANE_RECORDS);
     return rb_obj_freeze(layout);
 }
 

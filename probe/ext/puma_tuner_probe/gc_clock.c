@@ -16,10 +16,12 @@ static void on_gc(VALUE tracepoint_value, void *unused)
     if (event == RUBY_INTERNAL_EVENT_GC_ENTER) {
         __atomic_store_n(&since_ns, clock_ns(), __ATOMIC_RELAXED);
     } else if (since_ns) {
-        uint64_t ns = clock_ns() - since_ns;
+        uint64_t from_ns = since_ns, now_ns = clock_ns(), ns = now_ns - from_ns;
         __atomic_store_n(&total_ns, total_ns + ns, __ATOMIC_RELAXED);
         __atomic_store_n(&since_ns, 0, __ATOMIC_RELAXED);
-        if (slot) slot->total.gc_ns += ns;
+        if (!slot) return;
+        slot->total.gc_ns += ns;
+        if (lanes_record()) pt_lanes_collected(slot, from_ns, now_ns);
     }
 }
 

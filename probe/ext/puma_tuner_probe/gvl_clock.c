@@ -84,6 +84,7 @@ static inline void released(struct slot *slot, uint64_t now_ns)
     slot->ready.at_ns = 0;
     slot->state = RELEASED;
     pt_blame_hold(slot, now_ns);
+    if (lanes_record()) pt_lanes_released(slot, now_ns);
 }
 
 /* READY. Own thread, or the one that wakes it. */
@@ -92,11 +93,12 @@ static inline void ready(struct slot *slot, uint64_t now_ns)
     if (slot->ready.at_ns) return;
     slot->ready.gc_clock_ns = pt_gc_clock_ns(now_ns);
     slot->ready.holds_count = __atomic_load_n(&pt_blame_holds_count, __ATOMIC_RELAXED);
-    slot->ready.at_ns = now_ns;
+    __atomic_store_n(&slot->ready.at_ns, now_ns, __ATOMIC_RELAXED); /* lanes that begin may read it */
+    if (lanes_record()) pt_lanes_ready(slot, now_ns);
 }
 
-/* Adds up the release that ends now, under what it was. */
-static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wait_ns)
+/* Adds up the release that ends now, under what it was, which it returns. */
+static inline enum part add_release(struct slot *slot, uint64_t ready_ns, uint64_t wait_ns)
 {
     uint64_t gap_ns = ready_ns - slot->since_ns;
     bool awaits_work = false;
@@ -112,11 +114,13 @@ static inline void add_release(struct slot *slot, uint64_t ready_ns, uint64_t wa
         slot->total.part_ns[PART_IDLE] += gap_ns;
         pt_request_rest(slot, ready_ns);
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
+        return PART_IDLE;
     } else {
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
         slot->total.part_ns[part] += gap_ns;
         pt_window_step(slot, part, gap_ns);
         if (!slot->in_request) pt_request_look(slot, ready_ns);
+        return part;
     }
 }
 
@@ -130,9 +134,11 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
     if (ready_ns == 0 || ready_ns > now_ns) ready_ns = now_ns;
     if (slot->state == RELEASED) {
         uint64_t wait_ns;
+        enum part part;
         if (ready_ns < slot->since_ns) ready_ns = slot->since_ns;
         wait_ns = now_ns - ready_ns;
-        add_release(slot, ready_ns, wait_ns);
+        part = add_release(slot, ready_ns, wait_ns);
+        if (lanes_record()) pt_lanes_resumed(slot, part, ready_ns, now_ns);
         slot->total.part_ns[PART_GVL_WAIT] += wait_ns;
         pt_window_step(slot, PART_GVL_WAIT, wait_ns);
         slot->merge_from = 0;
@@ -140,6 +146,7 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
     } else {
         pt_window_open(slot, now_ns); /* a new thread */
         slot->rested = true;
+        if (lanes_record()) pt_lanes_new(slot, ready_ns, now_ns);
     }
     slot->woken_ns = ready_ns;
     slot->ready.at_ns = 0;
@@ -197,6 +204,7 @@ static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_
         break;
       case RUBY_INTERNAL_THREAD_EVENT_EXITED:
         if (slot->lock_holds_count) pt_locks_thread_ends(slot);
+        if (lanes_record() && slot->state != UNKNOWN) pt_lanes_ended(slot, clock_ns());
         pt_slot_dismiss(data->thread, slot);
         break;
     }
@@ -223,6 +231,7 @@ bool pt_attribute(VALUE receiver_class, enum part part)
 static void stop_in_child(void)
 {
     live = false;
+    pt_lanes_forget();
     pt_ledger_close();
     pt_own_slot = NULL;
 }

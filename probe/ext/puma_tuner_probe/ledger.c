@@ -12,6 +12,7 @@
 #define ZERO_BYTE_AT_END 1
 
 struct ledger_locks *pt_ledger_locks;
+struct ledger_lanes *pt_ledger_lanes;
 
 /* Space is reserved for so many entries at once. */
 #define ENTRIES_PER_RESERVATION 16
@@ -73,6 +74,7 @@ static void end_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn
 void pt_ledger_close(void)
 {
     pt_ledger_locks = NULL;
+    pt_ledger_lanes = NULL;
     if (base) munmap(base, LEDGER_BYTES);
     if (file >= 0) close(file);
     base = NULL;
@@ -254,6 +256,24 @@ bool pt_ledger_make_locks(void)
     if (!pt_ledger_is_open() || !reserve(LOCKS_OFFSET, sizeof(struct ledger_locks))) return false;
     pt_ledger_locks = (struct ledger_locks *)(base + LOCKS_OFFSET);
     pt_ledger_locks->watched = 1;
+    return true;
+}
+
+/* Returns the number of the last order for lanes, 0 without any, and how long they are wanted. */
+uint64_t pt_ledger_lanes_order(uint64_t *wanted_ns)
+{
+    uint64_t order = pt_ledger_is_open() ? __atomic_load_n(&header()->lanes_order, __ATOMIC_ACQUIRE) : 0;
+    if (order) *wanted_ns = header()->lanes_wanted_ns;
+    return order;
+}
+
+/* Clears the lanes, and with that touches each of their pages, so that hooks find them there. False without a ledger, or without memory. */
+bool pt_ledger_make_lanes(void)
+{
+    if (!pt_ledger_is_open()) return false;
+    if (!pt_ledger_lanes && !reserve(LANES_OFFSET, sizeof(struct ledger_lanes))) return false;
+    pt_ledger_lanes = (struct ledger_lanes *)(base + LANES_OFFSET);
+    memset(pt_ledger_lanes, 0, sizeof(struct ledger_lanes));
     return true;
 }
 

@@ -117,6 +117,7 @@ bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint6
         pt_ledger_add(entry, closed, true);
         pt_ledger_trace(entry, slot->steps, closed);
         pt_blame_settle(slot, entry);
+        if (lanes_record()) pt_lanes_work(slot, entry, now_ns);
     }
     pt_blame_window_ends(slot, entry == ENTRY_NONE ? ENTRY_OTHER : entry);
     slot->in_request = false;

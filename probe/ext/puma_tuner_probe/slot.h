@@ -153,6 +153,21 @@ void pt_blame_wait(struct slot *slot, uint64_t now_ns);
 void pt_blame_settle(struct slot *slot, uint32_t entry);
 void pt_blame_window_ends(struct slot *slot, uint32_t entry);
 
+/* lanes.c; of those that hooks call, only while pt_lanes_recording */
+extern bool pt_lanes_recording;
+void pt_lanes_forget(void);
+bool pt_lanes_ordered(void);
+void pt_lanes_begin(void);
+void pt_lanes_name(const struct slot *slot, enum kind kind, const char *name, size_t length);
+void pt_lanes_released(const struct slot *slot, uint64_t now_ns);
+void pt_lanes_ready(const struct slot *slot, uint64_t now_ns);
+void pt_lanes_resumed(const struct slot *slot, enum part part, uint64_t ready_ns, uint64_t now_ns);
+void pt_lanes_new(const struct slot *slot, uint64_t ready_ns, uint64_t now_ns);
+void pt_lanes_ended(const struct slot *slot, uint64_t now_ns);
+void pt_lanes_collected(const struct slot *slot, uint64_t from_ns, uint64_t now_ns);
+void pt_lanes_work(const struct slot *slot, uint32_t entry, uint64_t now_ns);
+static inline bool lanes_record(void) { return __builtin_expect(__atomic_load_n(&pt_lanes_recording, __ATOMIC_RELAXED), 0); }
+
 /* gc_clock.c */
 void pt_gc_clock_start(void);
 uint64_t pt_gc_clock_ns(uint64_t now_ns);

@@ -54,6 +54,7 @@ static void introduce(struct slot *slot)
 
     if (!id) return; /* it has not begun yet */
     slot->native_thread_id = id;
+    if (RB_TYPE_P(name, T_STRING)) pt_lanes_name(slot, kind, RSTRING_PTR(name), (size_t)RSTRING_LEN(name));
     if (!RB_TYPE_P(name, T_STRING)) {
         slot->entry = pt_ledger_entry(kind, "(no name)", 9);
     } else {
@@ -95,6 +96,16 @@ static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
     return cpu_ns - slot->settled_cpu_ns > ns;
 }
 
+/* Begins to record lanes, when that is ordered: with the names of all threads there are. */
+static void begin_lanes(void)
+{
+    if (!pt_lanes_ordered()) return;
+    for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+        if (pt_slots[i].in_use && pt_slots[i].state != UNKNOWN) introduce(&pt_slots[i]);
+    }
+    pt_lanes_begin();
+}
+
 /* Settles the threads that serve no requests, and the process: when a second has passed since the last time, or
  * `now_ns` is SWEEP_ANYWAY (after which the next sweep is due at once). */
 void pt_threads_sweep(uint64_t now_ns)
@@ -103,6 +114,7 @@ void pt_threads_sweep(uint64_t now_ns)
 
     if (!pt_ledger_is_open()) return;
     pt_ledger_gc_count(rb_gc_count());
+    begin_lanes();
     if (now_ns < due_ns) return;
     due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
     pt_ledger_process(vdso_ns(CLOCK_PROCESS_CPUTIME_ID), pt_unobserved_threads_count);

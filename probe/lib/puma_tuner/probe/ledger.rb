@@ -138,6 +138,24 @@ module PumaTuner
           nil
         end
 
+        # @return [Array(Integer, Integer, Hash, Array), nil] the process's id, the last order for lanes, its facts, and
+        #   the entries' kinds and names in their order; nil when the ledger is not complete yet
+        def identity
+          bytes = header or return
+          names = Array.new(@header[:entries_count]) do |index|
+            key_in(@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), 0)
+          end
+          [@header[:pid], @header[:lanes_order], facts_in(bytes), names]
+        end
+
+        # @return [Hash{Symbol => Integer}] numbers that a structure begins with, by the names of its fields
+        def fields(structure, bytes) = LAYOUT[structure].zip(bytes.unpack("Q#{LAYOUT[structure].size}")).to_h
+
+        # @return [String] that stands there, up to the first zero
+        def text(bytes, offset, length)
+          bytes.byteslice(offset, length).unpack1("Z*").force_encoding(Encoding::UTF_8).scrub
+        end
+
         private
 
         # @return [String, nil] all before the entries; nil when the ledger is not complete yet
@@ -152,17 +170,10 @@ module PumaTuner
           fits ? bytes : raise(InvalidDocument.new(@file.path, "it is not a ledger"))
         end
 
-        # @return [Hash{Symbol => Integer}] numbers that a structure begins with, by the names of its fields
-        def fields(structure, bytes) = LAYOUT[structure].zip(bytes.unpack("Q#{LAYOUT[structure].size}")).to_h
-
         def facts_in(bytes)
           JSON.parse(text(bytes, LAYOUT[:facts_offset], LAYOUT[:facts_bytes]))
         rescue JSON::ParserError
           {"why_not" => "what the process tells of itself has no room in its ledger"}
-        end
-
-        def text(bytes, offset, length)
-          bytes.byteslice(offset, length).unpack1("Z*").force_encoding(Encoding::UTF_8).scrub
         end
 
         def entries
