@@ -16,6 +16,13 @@ abort(Clock.why_not) unless Clock.start
 folder = Dir.mktmpdir
 abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
 
+# Lanes, from here on and, of another order, wherever `lanes` is called.
+lanes = lambda do |seconds = 30|
+  PumaTuner::Probe::LaneReader.order(File.join(folder, "one"), seconds * 1_000_000_000)
+  Clock.sweep
+end
+lanes.call
+
 100.times { |i| Clock.attribute(Class.new, i % 4 + 3) } # more classes than there is room for
 scoped = lambda do
   before = Clock.scope(PumaTuner::Probe::Parts::CODES.fetch("http"))
@@ -38,6 +45,7 @@ Array.new(4) { |i| Thread.new { 30.times { |turn| serve.call(entries[(i + turn) 
 500.times { |i| Clock.entry(1, "GET /#{i}" * 20) } # more than there is room for, longer than there is room for
 1_100.times { Thread.new {}.join } # more threads than there are slots, one after the other
 idle = Array.new(1_100) { Thread.new { sleep } } # and all at once
+lanes.call # with more threads than have one
 Clock.totals(idle.last)
 Clock.totals(idle.first)
 idle.each(&:kill).each(&:join)
@@ -94,6 +102,7 @@ Clock.add(+"", "")
 Clock.cost_per_request_ns = Clock.cost_per_cycle_ns
 abort("what is it about?") unless Clock.installed? && Clock.install && Clock.layout.any? && Clock.place_bytes(folder).positive?
 # Allocating wherever anything allocates at all.
+lanes.call
 GC.stress = true
 stressed = Array.new(3) { |i| Thread.new { 2.times { Clock.request_begin && sleep(0.0001) && Clock.request_end(entries[i], nil, nil) } } }
 2.times { Clock.job_begin && Clock.request_end(entries.last, nil, nil) }
@@ -103,7 +112,12 @@ GC.stress = stress
 Clock.sweep
 GC.start
 GC.compact
+lanes.call
+File.open(File::NULL, "w") { |null| (stress ? 50 : 70_000).times { null.syswrite("x") } } # more records than there is room for
+lanes.call
 Process.wait(fork { serve.call(entries.first) }) # not started there: nothing is recorded
+reader = PumaTuner::Probe::LaneReader.new(File.join(folder, "one"))
+abort("no lanes") unless reader.any? && reader.lanes.lanes.any?
 Process.wait(fork { Clock.start && !Clock.open_ledger(File.join(folder, "two"), "{}") && serve.call(Clock.entry(1, "GET /")) })
 abort("no ledger of the child's") unless PumaTuner::Probe::Ledger.read(File.join(folder, "two")).entries.key?([:request, "GET /"])
 unobserved = Clock.unobserved_threads_count
