@@ -47,6 +47,7 @@ module PumaTuner
       autoload :Foundations, "puma_tuner/report/sections/foundations"
       autoload :Glance, "puma_tuner/report/sections/glance"
       autoload :Holders, "puma_tuner/report/sections/holders"
+      autoload :Lanes, "puma_tuner/report/sections/lanes"
       autoload :Load, "puma_tuner/report/sections/load"
       autoload :Machine, "puma_tuner/report/sections/machine"
       autoload :Profile, "puma_tuner/report/sections/profile"
@@ -77,7 +78,7 @@ module PumaTuner
     PAGES = {
       observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning,
       verdict: :Tuning, tuning: :Tuning, load_outcome: :Load, load_self_test: :SelfTest,
-      profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet
+      profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet, lanes: :Lanes
     }.freeze
 
     @others = {}

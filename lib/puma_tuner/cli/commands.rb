@@ -9,6 +9,7 @@ module PumaTuner
       autoload :Completion, "puma_tuner/cli/commands/completion"
       autoload :Diff, "puma_tuner/cli/commands/diff"
       autoload :Fleet, "puma_tuner/cli/commands/fleet"
+      autoload :Lanes, "puma_tuner/cli/commands/lanes"
       autoload :Load, "puma_tuner/cli/commands/load"
       autoload :Measure, "puma_tuner/cli/commands/measure"
       autoload :Model, "puma_tuner/cli/commands/model"
@@ -25,7 +26,7 @@ module PumaTuner
       OWN = {
         "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise,
         "prove" => :Prove, "report" => :Report, "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff,
-        "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
+        "lanes" => :Lanes, "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
         "completion" => :Completion, "version" => :Version
       }.freeze
 

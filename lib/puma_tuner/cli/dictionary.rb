@@ -64,6 +64,7 @@ module PumaTuner
           [:warmup, :seconds, "SECONDS", "shortest warm-up; the measurement begins " \
             "when the app is steady, or after ten times as long", {limits: ..3_600}],
           [:locks, :switch, nil, "record waits for locks and connection pools"],
+          [:lanes, :flag, nil, "record for two seconds what each thread does when, for `puma_tuner lanes`"],
           [:settings, :text, "WxT,…", "topologies to record briefly besides today's, such as 1x1,2x5, or none",
             {usual: "one thread, and another number of workers"}],
           [:single_recording, :flag, nil, "record today's settings alone, as --settings none does"],
@@ -166,6 +167,9 @@ module PumaTuner
           [:list, :flag, nil, "list the profilers, their modes, and whether they are installed"],
           [:install, :text, "PROFILER", "install a profiler (or " \
             "all) outside of any bundle, where this command finds it"]
+        ],
+        "Lanes" => [
+          [:beside, :texts, "FILE", "another recording, to show beside the first"]
         ],
         "Servers at work" => [
           [:url, :text, "URL", "address of a running server"],

@@ -9,9 +9,11 @@ module PumaTuner
     class Collector
       # @param server [Host::ServerProcess] started with the probe
       # @param command [String] for the record
-      def initialize(server, command:)
+      # @param lanes [Boolean] whether it is recorded, at the window's beginning, what each thread does when
+      def initialize(server, command:, lanes: false)
         @server = server
         @command = command
+        @lanes = lanes
         @ledgers = Probe::Ledgers.of_run(server.directory)
         @meter = Host::SignalQuery.new(server.directory)
       end
@@ -25,6 +27,7 @@ module PumaTuner
         @cpu_ns_before = cpu_ns_by_pid(@before)
         @run_queue_waits_before = run_queue_waits(@before)
         @queries_before = queries
+        @ledgers.order_lanes if @lanes
         @began_ns = Clock.now_ns
       end
 
@@ -45,7 +48,7 @@ module PumaTuner
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: endpoints(account), jobs: account.jobs,
           threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
           probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks,
-          fingerprint:)
+          fingerprint:, lanes: (@ledgers.lanes.freeze if @lanes))
       end
 
       private

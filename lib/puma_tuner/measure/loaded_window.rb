@@ -40,18 +40,20 @@ module PumaTuner
       # @param traffic [Load::Traffic]
       # @param topology [Topology, nil] nil: the command's own
       # @param locks [Boolean] whether locks and pools are watched, which a simulation of other thread counts needs
+      # @param lanes [Boolean] whether it is recorded, for a short while, what each thread does when
       # @param times [Times]
       # @param boot_limit_s [Numeric] seconds in which it must serve
       # @param warmup_s [Numeric, nil] seconds, where no times are given
       # @param duration_s [Numeric, nil] seconds, where no times are given
       def initialize(command:, traffic:, boot_limit_s:, topology: nil, warmup_s: nil, duration_s: nil,
-        times: Times.new(warmup_s:, duration_s:), locks: true)
+        times: Times.new(warmup_s:, duration_s:), locks: true, lanes: false)
         @command = command
         @traffic = traffic
         @topology = topology
         @times = times
         @boot_limit_s = boot_limit_s
         @locks = locks
+        @lanes = lanes
       end
 
       # @yieldparam what [String] has happened
@@ -67,7 +69,7 @@ module PumaTuner
           duration_s = duration_s(warmup)
           server.find_services
           told&.call(warmup.steady ? "it is warm" : "it is not steady yet, and measured all the same", duration_s)
-          collector = Collector.new(server, command: @command.to_s)
+          collector = Collector.new(server, command: @command.to_s, lanes: @lanes)
           collector.begin_window
           outcome, taken_ratio = beside_others(server) { traffic.send_to(server.url, duration_s:) }
           outcome.ensure_expected_responses

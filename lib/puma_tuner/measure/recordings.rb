@@ -22,9 +22,10 @@ module PumaTuner
       # workers: numbers of workers that are to be predicted
       # times: LoadedWindow::Times for today's settings; limit_s: seconds for
       #   all recordings together, nil: as long as they take
-      # locks: whether they are watched
-      Plan = Data.define(:command, :traffic, :today, :settings, :workers, :times, :boot_limit_s, :limit_s, :locks) do
-        def initialize(locks: true, **fields) = super
+      # locks: whether they are watched; lanes: whether it is recorded what each thread does when
+      Plan = Data.define(:command, :traffic, :today, :settings, :workers, :times, :boot_limit_s, :limit_s, :locks,
+        :lanes) do
+        def initialize(locks: true, lanes: false, **fields) = super
       end
 
       # @param plan [Plan]
@@ -93,7 +94,7 @@ module PumaTuner
 
       def record(topology, times, &told)
         @window.new(command: @plan.command, traffic: @plan.traffic, topology:, times:, boot_limit_s: @plan.boot_limit_s,
-          locks: @plan.locks).call(&told)
+          locks: @plan.locks, lanes: @plan.lanes).call(&told)
       end
     end
   end

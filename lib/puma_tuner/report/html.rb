@@ -12,6 +12,7 @@ module PumaTuner
       autoload :HeatMap, "puma_tuner/report/html/heat_map"
       autoload :HolderMatrix, "puma_tuner/report/html/holder_matrix"
       autoload :IntervalChart, "puma_tuner/report/html/row_chart"
+      autoload :LaneChart, "puma_tuner/report/html/lane_chart"
       autoload :LatencyChart, "puma_tuner/report/html/latency_chart"
       autoload :LineChart, "puma_tuner/report/html/line_chart"
       autoload :Page, "puma_tuner/report/html/page"

@@ -111,7 +111,6 @@ module PumaTuner
     autoload :KeyedHash, "puma_tuner/probe/keyed_hash"
     autoload :Lane, "puma_tuner/probe/lanes"
     autoload :LaneReader, "puma_tuner/probe/lane_reader"
-    autoload :LaneRecording, "puma_tuner/probe/lanes"
     autoload :Launch, "puma_tuner/probe/launch"
     autoload :Ledger, "puma_tuner/probe/ledger"
     autoload :Ledgers, "puma_tuner/probe/ledgers"

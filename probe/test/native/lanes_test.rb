@@ -234,7 +234,8 @@ class LanesTest < TunerTest
     process = read
     assert process.full
     assert_operator process.duration_ns, :<, 30_000 * MS
-    assert_equal LAYOUT[:lane_records_max], process.lanes.first.steps.each_slice(2).count { |kind, _| !%w[held gc gvl_wait].include?(kind) }
+    # The one that found no room was not over then.
+    assert_includes LAYOUT[:lane_records_max]..LAYOUT[:lane_records_max] + 1, process.lanes.first.steps.each_slice(2).count { |kind, _| !%w[held gc gvl_wait].include?(kind) }
     assert_equal [process.duration_ns], process.lanes.map(&:duration_ns).uniq
   end
 

@@ -11,7 +11,7 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think,
-        :reuse, :seed, :settings, :single_recording, connections: Options::Traffic::USUAL_CONNECTIONS,
+        :reuse, :seed, :settings, :single_recording, :lanes, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {usual: "10 with --load, until Ctrl-C without", limits: ..86_400}, warmup: "2",
         locks: {usual: "with --load, and not around your own traffic"},
         output: {usual: "observation.json in the app's tmp/puma_tuner"}
@@ -19,6 +19,7 @@ module PumaTuner
         "-- bundle exec puma                      # until Ctrl-C, whatever requests come",
         "--load --path /articles                  # ten seconds of our own requests",
         "--load --path /articles --settings 1x1,2x5   # today's settings, and briefly these two",
+        "--load --path /articles --lanes --settings 1x3   # what each thread does when, with 5 threads and with 3",
         "--load --rate 50 --path /articles config.ru   # 50 a second, whether or not responses have come"
       ]
 
@@ -56,21 +57,21 @@ module PumaTuner
       end
 
       # @yieldparam observation [Probe::Observation] as far as it is known
-      def measure_under_load(command, warmup:, duration:, locks:, boot_limit:, **options, &kept)
+      def measure_under_load(command, warmup:, duration:, locks:, lanes:, boot_limit:, **options, &kept)
         times = Measure::LoadedWindow::Times.new(warmup_s: warmup, duration_s: duration || DURATION_S)
         plan = Measure::Recordings::Plan.new(command:, traffic: Options::Traffic.from(options).traffic, today: nil,
           settings: Options::Recording.from(options).topologies, workers: Options::Grid.workers_here.to_a, times:,
-          boot_limit_s: boot_limit, limit_s: nil, locks: locks != false)
+          boot_limit_s: boot_limit, limit_s: nil, locks: locks != false, lanes:)
         recordings = Measure::Recordings.new(plan, kept:)
         progress.stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }
       end
 
       # The server keeps its own address and its own output.
-      def measure_own_traffic(command, duration:, locks:, boot_limit:, **)
+      def measure_own_traffic(command, duration:, locks:, lanes:, boot_limit:, **)
         server_options = {bind: nil, measure: true, meter: true, locks: locks == true, echo: err,
                           boot_limit_s: boot_limit}
         Host::ServerProcess.run(command, **server_options) do |server|
-          collector = Measure::Collector.new(server, command: command.to_s)
+          collector = Measure::Collector.new(server, command: command.to_s, lanes:)
           collector.begin_window
           err.puts("puma_tuner: measuring #{duration ? "for #{duration} s" : "until Ctrl-C"}")
           wait_for_end(server, duration)

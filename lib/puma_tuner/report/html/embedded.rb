@@ -17,7 +17,7 @@ module PumaTuner
         end
 
         # @return [Boolean] whether recorded requests were left out
-        def shortened?(value) = [Tuning, Probe::Observation, Model::Workload].include?(value.class)
+        def shortened?(value) = [Tuning, Probe::Observation, Model::Workload, PumaTuner::Lanes::Comparison].include?(value.class)
 
         # @return [Data] of the same kind
         def without_recorded_requests(value)
@@ -27,12 +27,13 @@ module PumaTuner
               workload: without_recorded_requests(value.workload),
               verdict: without_recorded_requests(value.verdict))
           when Probe::Observation
-            value.with(endpoints: short(value.endpoints), jobs: short(value.jobs),
+            value.with(endpoints: short(value.endpoints), jobs: short(value.jobs), lanes: nil,
               companions: value.companions.map { |companion| without_recorded_requests(companion) })
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
           when Prove::Verdict
             value.with(trials: value.trials.map { |trial| trial.with(fingerprint: {}) })
+          when PumaTuner::Lanes::Comparison then value.with(recordings: [])
           else value
           end
         end

@@ -77,10 +77,10 @@ module PumaTuner
         end
 
         # @return [String] CSS
-        def stylesheet = @stylesheet ||= asset("tuner.css") + (profile? ? asset("flame_graph.css") : "")
+        def stylesheet = @stylesheet ||= asset("tuner.css") + charts.map { |name| asset("#{name}.css") }.join
 
         # @return [String] JavaScript
-        def script = @script ||= asset("tuner.js") + (profile? ? asset("flame_graph.js") : "")
+        def script = @script ||= asset("tuner.js") + charts.map { |name| asset("#{name}.js") }.join
 
         # @return [String] allows our own script and nothing else, whatever might slip through an escape
         def content_security_policy
@@ -93,7 +93,15 @@ module PumaTuner
 
         private
 
-        def profile? = @value.class::KIND == :profile
+        # Charts that few pages have bring style and script of their own.
+        def charts
+          return %w[flame_graph] if @value.class::KIND == :profile
+          observation = @value.respond_to?(:observation) ? @value.observation : @value
+          lanes = @value.class::KIND == :lanes || (observation.respond_to?(:lanes) && lanes_of?(observation))
+          lanes ? %w[lanes] : []
+        end
+
+        def lanes_of?(observation) = [observation, *observation.companions].any? { |one| one.lanes&.any? }
 
         def asset(name) = File.read(File.join(ASSETS, name), encoding: "UTF-8")
       end

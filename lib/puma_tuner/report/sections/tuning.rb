@@ -46,7 +46,7 @@ module PumaTuner
 
         def time
           return [] unless observation
-          [Threads.of(@contents), Works.of_endpoints(observation), Works.of_jobs(observation), Holders.of(observation),
+          [Threads.of(@contents), Lanes.of_observation(observation), Works.of_endpoints(observation), Works.of_jobs(observation), Holders.of(observation),
             Background.of(observation)]
         end
 

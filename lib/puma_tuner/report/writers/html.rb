@@ -45,6 +45,7 @@ module PumaTuner
           curves: [:line_chart, ->(contents) { Report::Html::Curves.of(contents) }],
           fleet: [:fleet_chart, ->(comparison) { Report::Html::FleetChart.new(comparison) }],
           tradeoff: [:tradeoff_chart, ->(study) { Report::Html::TradeoffChart.new(study) }],
+          lanes: [:lane_chart, ->(subject) { Report::Html::LaneChart.new(*subject) }],
           flame: [:flame_graph, ->(costs) { Report::Html::FlameGraph.new(costs) }]
         }.freeze
 

@@ -42,9 +42,13 @@ module PumaTuner
         end
 
         # @param paths [Array<String>] of the ledgers of one server
+        # @return [Array<LaneReader>] of those that have recorded any
+        def of(paths) = paths.grep_v(/\.json\z/).map { |path| new(path) }.select(&:any?)
+
+        # @param paths [Array<String>] of the ledgers of one server
         # @return [Array<ProcessLanes>] of those that have recorded any
         def read_all(paths)
-          readers = paths.grep_v(/\.json\z/).map { |path| new(path) }.select(&:any?)
+          readers = of(paths)
           first_ns = readers.map(&:began_at_ns).min
           readers.map { |reader| reader.lanes(first_ns) }
         end

@@ -74,12 +74,5 @@ module PumaTuner
         place && works[place]
       end
     end
-
-    # What the threads of a server did when, for a short while.
-    #
-    # topology, command, recorded_at: of the server
-    # processes: those that recorded; a process begins when a request ends, so that one without any has nothing to tell
-    LaneRecording = Document.define(:recorded_at, :command, :topology, :processes,
-      nested: {topology: Topology, processes: [ProcessLanes]})
   end
 end

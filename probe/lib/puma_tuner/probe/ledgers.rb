@@ -132,6 +132,16 @@ module PumaTuner
       # Begins the samples of traces anew.
       def begin_window = paths.each { |path| Ledger.begin_window(path) }
 
+      # Has each process record, for a short while, what its threads do when.
+      def order_lanes = paths.each { |path| LaneReader.order(path) }
+
+      # @return [Array<ProcessLanes>] of those that have, when all of it is there
+      def lanes
+        readers = LaneReader.of(paths)
+        sleep(readers.map(&:left_ns).max.fdiv(Units::NS_PER_S)) if readers.any?
+        LaneReader.read_all(paths)
+      end
+
       # Processes that end leave their ledgers behind. Many would fill the memory of a server whose workers are replaced
       # every hour, so all but a few are added up into one file. Done by a process that begins.
       def fold_ended = locked(File::LOCK_EX) { Folding.new(self).call }

@@ -152,22 +152,23 @@ module PumaTuner
     # unknown: what is nil or short of the truth, an Unknown each
     # fingerprint: settings and gems in force, by kind and name, see Fingerprint; empty where nobody could be asked
     # companions: recordings of the same app at other settings, each an Observation without companions
+    # lanes: what each thread did when, for a short while of the window; nil when nobody asked for it
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
-      :locks, :fingerprint, :companions,
-      kind: :observation, added: %i[locks fingerprint],
+      :locks, :fingerprint, :companions, :lanes,
+      kind: :observation, added: %i[locks fingerprint lanes],
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation],
-               fingerprint: Fingerprint}) do
+               fingerprint: Fingerprint, lanes: [ProcessLanes]}) do
       # Its companions are of its own kind; observations of before there were any can be read.
       def self.from_document(fields)
         super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) }})
       end
 
-      def initialize(locks: nil, fingerprint: nil, companions: [], **fields)
-        super(locks:, fingerprint: fingerprint || {}.freeze, companions:, **fields)
+      def initialize(locks: nil, fingerprint: nil, companions: [], lanes: nil, **fields)
+        super(locks:, fingerprint: fingerprint || {}.freeze, companions:, lanes:, **fields)
       end
 
       # @return [String, nil] why all that needs the extension is missing; nil where it is not

@@ -1,0 +1,15 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  # What each thread of a server did when, for a short while: lanes, of several recordings side by side.
+  #
+  # It stands beside the stages: `measure --lanes` records them (Probe::Lane), a report draws them, and other programs
+  # read them as a profile of Firefox's or as a trace of Perfetto's.
+  module Lanes
+    autoload :Comparison, "puma_tuner/lanes/comparison"
+    autoload :Firefox, "puma_tuner/lanes/firefox"
+    autoload :Perfetto, "puma_tuner/lanes/perfetto"
+    autoload :Recording, "puma_tuner/lanes/comparison"
+    autoload :Wait, "puma_tuner/lanes/comparison"
+  end
+end

@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Report
+    module Sections
+      # What each thread did when, for a short while: of one recording or of several, one below the other.
+      class Lanes < Base
+        # What each kind of step is called, and what it means; in the order in which they are stacked, from below.
+        WORDS = {
+          "held" => ["cpu", "has the GVL, and computes if it has a core"],
+          "gc" => ["gc", "has the GVL, and collects garbage"],
+          "gvl_wait" => ["gvlwait", "could run, does nothing: waits for the GVL"],
+          "compute" => ["without GVL", "computes, or waits for a core, without the GVL"],
+          "db" => ["db", "waits for a database"], "redis" => ["redis", "waits for Redis or memcached"],
+          "http" => ["http", "waits for another HTTP server"], "file" => ["file", "waits for files"],
+          "io" => ["io", "waits for a socket or anything else"], "lock" => ["lock", "waits for a Mutex or a Queue"],
+          "pool" => ["pool", "waits for a connection pool"], "sleep" => ["sleep", "waits in Kernel#sleep"],
+          "open" => ["open", "without the GVL in a request, for a reason that was not known yet at the end"],
+          "idle" => ["idle", "has no request"]
+        }.freeze
+
+        # Of a wait.
+        HOLDERS_MAX = 3
+
+        # Of a recording that a page draws, those with most requests; each more is like them, or tells of itself.
+        DRAWN_PROCESSES_MAX = 4
+
+        MOST = {brief: 10, text: 40, markdown: 40}.freeze
+        private_constant :HOLDERS_MAX, :MOST
+
+        # @param comparison [PumaTuner::Lanes::Comparison]
+        def initialize(comparison)
+          @recordings = comparison.recordings
+        end
+
+        # @param observation [Probe::Observation]
+        # @return [Blocks::Section, nil]
+        def self.of_observation(observation)
+          comparison = PumaTuner::Lanes::Comparison.of(observation)
+          new(comparison).section if comparison.recordings.any?
+        end
+
+        # @return [Blocks::Page]
+        def page
+          first = @recordings.first
+          Page.new(title: "What each thread did when", date: first&.recorded_at,
+            conditions: ("#{@recordings.map(&:command).uniq.compact.join("; ")}." if first),
+            parts: [Part.new(id: "threads-over-time", title: "What each thread did when", sections: [section])])
+        end
+
+        # @return [Blocks::Section]
+        def section
+          Section.new(id: "lanes", title: "Threads over time: who had the GVL, and who could run and did nothing",
+            blocks: @recordings.flat_map { |recording| blocks(recording) })
+        end
+
+        # @param wait [PumaTuner::Lanes::Wait]
+        # @return [String]
+        def self.wait(wait)
+          held = wait.holders.first(HOLDERS_MAX).map do |(lane, work), ns|
+            "by #{lane.name || "a thread without a name"} for #{Units.duration(ns)}#{" (#{work})" if work}"
+          end
+          more = wait.holders.size - HOLDERS_MAX
+          held << "by #{Figures.counted(more, "other")} for #{Units.duration(wait.holders.values.drop(HOLDERS_MAX).sum)}" if more.positive?
+          held << "for #{Units.duration(wait.nobody_ns)} by nobody yet" if wait.nobody_ns > wait.duration_ns / 100
+          "#{Units.duration(wait.duration_ns)} of #{wait.lane.name || "a thread without a name"}" \
+            "#{" (#{wait.work})" if wait.work}, while the GVL was held #{Figures.list(held)}"
+        end
+
+        private
+
+        def blocks(recording)
+          [Subheading.new(heading(recording)), *paragraphs(recording), *figures(recording)]
+        end
+
+        def heading(recording)
+          [recording.topology&.to_s, "#{Units.duration(recording.duration_ns)} of #{Figures.counted(recording.processes.size, "process", "processes")}"].compact.join(": ")
+        end
+
+        def paragraphs(recording)
+          ratio = recording.gvl_wait_ratio
+          return [Paragraph.new("No pool thread had anything to do.")] unless ratio
+          longest = recording.longest_wait
+          ["Pool threads could run and did nothing (GVL wait) for #{Units.percent(ratio)} of the time in which they were " \
+            "not idle.", ("The longest such wait: #{self.class.wait(longest)}." if longest),
+            ("Recording ended after #{Units.duration(recording.duration_ns)}, as there was no more room." if recording.processes.any?(&:full))]
+            .compact.map { |text| Paragraph.new(text) }
+        end
+
+        def figures(recording)
+          drawn = recording.processes.max_by(DRAWN_PROCESSES_MAX) { |process| process.lanes.sum { |lane| lane.works.size } }
+          [*recording.processes.map { |process|
+             chart = Chart.new(:lanes, [recording, process], [])
+             name = "Worker #{process.worker_index}" if process.worker_index
+             blocks = [*(chart if drawn.include?(process)), table(recording, process)]
+             Figure.new(id: "lanes-#{recording.topology}-#{process.worker_index}", title: name, blocks:)
+           },
+            *(Note.new("Drawn are the #{DRAWN_PROCESSES_MAX} processes that served most.") if recording.processes.size > DRAWN_PROCESSES_MAX)]
+        end
+
+        def table(recording, process)
+          kinds = WORDS.keys.select { |kind| process.lanes.any? { |lane| lane.sums.fetch(kind, 0).positive? } }
+          columns = [Column.new("thread", length: 22), Column.new("requests", :count, short: "req"),
+            *kinds.map { |kind| Column.new(WORDS.fetch(kind).first, :figure, meaning: WORDS.fetch(kind).last) },
+            Column.new("longest gvlwait", :duration, short: "longest"),
+            Column.new("meanwhile the GVL was held", page: true)]
+          Table.new(columns, process.lanes.map { |lane| row(recording, lane, kinds) }, style: "dense numbers", most: MOST,
+            nouns: %w[thread threads], caption: "The same in figures: percent of the time")
+        end
+
+        def row(recording, lane, kinds)
+          sums = lane.sums
+          wait = recording.longest_wait([lane])
+          Row.new([lane.name || "(no name)", lane.works.size / 3,
+            *kinds.map { |kind| share(sums, kind, lane) },
+            wait&.duration_ns, wait ? self.class.wait(wait)[/held (.*)\z/, 1] : ""])
+        end
+
+        # Short garbage collections are no steps.
+        def share(sums, kind, lane)
+          ns = sums.fetch(kind, 0) + {"held" => -lane.short_gc_ns, "gc" => lane.short_gc_ns}.fetch(kind, 0)
+          Cell.new(Figures.share(ns.fdiv(lane.duration_ns)), number: ns)
+        end
+      end
+    end
+  end
+end
