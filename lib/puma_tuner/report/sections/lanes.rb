@@ -43,15 +43,24 @@ module PumaTuner
         # @return [Blocks::Page]
         def page
           first = @recordings.first
-          Page.new(title: "What each thread did when", date: first&.recorded_at,
+          Page.new(title:, date: first&.recorded_at,
             conditions: ("#{@recordings.map(&:command).uniq.compact.join("; ")}." if first),
             parts: [Part.new(id: "threads-over-time", title: "What each thread did when", sections: [section])])
+        end
+
+        # @return [String] what there is to see
+        def title
+          told = @recordings.filter_map { |one| one.gvl_wait_ratio && [Units.percent(one.gvl_wait_ratio), one.topology] }
+          return "What each thread did when" if told.empty?
+          (ratio, topology), *others = told
+          "Threads could run and did nothing for #{ratio} of their time#{" at #{topology}" if topology}" +
+            others.map { |other, setting| ", #{other}#{" at #{setting}" if setting}" }.join
         end
 
         # @return [Blocks::Section]
         def section
           Section.new(id: "lanes", title: "Threads over time: who had the GVL, and who could run and did nothing",
-            blocks: @recordings.flat_map { |recording| blocks(recording) })
+            blocks: [*@recordings.flat_map { |recording| blocks(recording) }, *(Note.new(HOW_TO_READ) if drawn?)])
         end
 
         # @param wait [PumaTuner::Lanes::Wait]
@@ -67,7 +76,16 @@ module PumaTuner
             "#{" (#{wait.work})" if wait.work}, while the GVL was held #{Figures.list(held)}"
         end
 
+        HOW_TO_READ = "How to read the pictures: each lane is a thread, time goes from left to right, and all pictures " \
+          "have one scale. Red: the thread could run and did nothing, as another one had the GVL, which is blue there. " \
+          "Where many changes fall together their colours are stacked, each as high as its share. Point at a red stretch " \
+          "for who had the GVL meanwhile. Drag, or use the arrow keys, to move; + and − (or Ctrl and the wheel) zoom; Home " \
+          "shows everything; n goes to the next longest wait; up and down go to another thread."
+        private_constant :HOW_TO_READ
+
         private
+
+        def drawn? = @recordings.any? { |recording| recording.processes.any? }
 
         def blocks(recording)
           [Subheading.new(heading(recording)), *paragraphs(recording), *figures(recording)]
@@ -92,7 +110,7 @@ module PumaTuner
           [*recording.processes.map { |process|
              chart = Chart.new(:lanes, [recording, process], [])
              name = "Worker #{process.worker_index}" if process.worker_index
-             blocks = [*(chart if drawn.include?(process)), table(recording, process)]
+             blocks = [*(chart if drawn.include?(process)), Folded.new("The same in figures", [table(recording, process)])]
              Figure.new(id: "lanes-#{recording.topology}-#{process.worker_index}", title: name, blocks:)
            },
             *(Note.new("Drawn are the #{DRAWN_PROCESSES_MAX} processes that served most.") if recording.processes.size > DRAWN_PROCESSES_MAX)]
@@ -105,7 +123,7 @@ module PumaTuner
             Column.new("longest gvlwait", :duration, short: "longest"),
             Column.new("meanwhile the GVL was held", page: true)]
           Table.new(columns, process.lanes.map { |lane| row(recording, lane, kinds) }, style: "dense numbers", most: MOST,
-            nouns: %w[thread threads], caption: "The same in figures: percent of the time")
+            nouns: %w[thread threads], caption: "Percent of the time that was recorded")
         end
 
         def row(recording, lane, kinds)

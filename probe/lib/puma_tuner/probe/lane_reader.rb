@@ -19,7 +19,7 @@ module PumaTuner
       Record = Data.define(:kind, :part, :lane, :number, :from_ns, :ready_ns, :until_ns)
 
       # As Puma names those of its pool.
-      POOL_THREAD = /\Apuma .*\btp /
+      POOL_THREAD = /\Apuma .*\btp \d/
 
       # As struct ledger_lane_record has it.
       RECORD = "CCSLQQQ"
