@@ -5,7 +5,8 @@ require "json"
 module PumaTuner
   module Lanes
     # Lanes as a trace that ui.perfetto.dev and chrome://tracing open: Google's trace event format, of complete events
-    # ("ph": "X", times in microseconds). Requests are above what their threads did. Of each recording every process is
+    # ("ph": "X", times in microseconds). A thread's requests have a track of their own above what it did, as events of
+    # one track must lie within each other, and a request ends in the midst of a step. Of each recording every process is
     # one of its own.
     class Perfetto
       NS_PER_US = 1_000.0
@@ -28,7 +29,7 @@ module PumaTuner
         }
         processes.each.with_index(1).flat_map do |(recording, process), pid|
           [named("process_name", pid, 0, process_name(recording, process)),
-            *process.lanes.each.with_index(1).flat_map { |lane, tid| lane_events(process, lane, pid, tid) }]
+            *process.lanes.each.with_index(1).flat_map { |lane, place| lane_events(process, lane, pid, place) }]
         end
       end
 
@@ -37,20 +38,26 @@ module PumaTuner
         [recording.topology, worker, "pid #{process.pid}"].compact.join(", ")
       end
 
-      def lane_events(process, lane, pid, tid)
-        [named("thread_name", pid, tid, lane.name || "(no name)"), {ph: "M", name: "thread_sort_index", pid:, tid:,
-                                                                    args: {sort_index: tid}},
-          *lane.works.each_slice(3).map { |place, from_ns, ns|
-            event(process, pid, tid, process.works[place], "request", from_ns, ns)
-          },
-          *lane.each_step.map { |kind, from_ns, ns| event(process, pid, tid, @words.fetch(kind), kind, from_ns, ns) }]
+      def lane_events(process, lane, pid, place)
+        works = lane.works.each_slice(3).map { |work, from_ns, ns| [process.works[work], "request", from_ns, ns] }
+        steps = lane.each_step.map { |kind, from_ns, ns| [@words.fetch(kind), kind, from_ns, ns] }
+        name = lane.name || "(no name)"
+        [["#{name}: requests", works], [name, steps]].each_with_index.flat_map do |(title, spans), index|
+          tid = 2 * place + index
+          next [] if spans.empty?
+          [named("thread_name", pid, tid, title), {ph: "M", name: "thread_sort_index", pid:, tid:,
+                                                   args: {sort_index: tid}},
+            *spans.map { |span| event(process, pid, tid, *span) }]
+        end
       end
 
       def named(what, pid, tid, name) = {ph: "M", name: what, pid:, tid:, args: {name:}}
 
-      # A request may have begun before the recording; an event may begin at 0.
+      # A request may have begun before the recording, in which nothing can lie before 0.
       def event(process, pid, tid, name, category, from_ns, ns)
-        {ph: "X", name:, cat: category, pid:, tid:, ts: (process.from_ns + from_ns) / NS_PER_US, dur: ns / NS_PER_US}
+        end_ns = process.from_ns + from_ns + ns
+        began_ns = [process.from_ns + from_ns, 0].max
+        {ph: "X", name:, cat: category, pid:, tid:, ts: began_ns / NS_PER_US, dur: (end_ns - began_ns) / NS_PER_US}
       end
     end
   end

@@ -45,7 +45,7 @@ Array.new(4) { |i| Thread.new { 30.times { |turn| serve.call(entries[(i + turn) 
 500.times { |i| Clock.entry(1, "GET /#{i}" * 20) } # more than there is room for, longer than there is room for
 1_100.times { Thread.new {}.join } # more threads than there are slots, one after the other
 idle = Array.new(1_100) { Thread.new { sleep } } # and all at once
-lanes.call # with more threads than have one
+lanes.call unless stress # with more threads than have one
 Clock.totals(idle.last)
 Clock.totals(idle.first)
 idle.each(&:kill).each(&:join)

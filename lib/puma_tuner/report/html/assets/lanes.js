@@ -118,7 +118,9 @@
       axis.replaceChildren(...ticks.map((us) => {
         const at = document.createElement("span");
         at.className = "at";
-        at.style.left = `${(us - from) / span * 100}%`;
+        const place = (us - from) / span * 100;
+        at.style.left = `${place}%`;
+        if (place < 5 || place > 95) at.style.transform = `translateX(${place < 5 ? 0 : -100}%)`;
         at.textContent = `${+(us / 1000).toFixed(3)} ms`;
         return at;
       }));
