@@ -157,6 +157,11 @@
     };
     charts.push({root, whole, draw, settle: () => move(from), rescale: (factor, middle = from + span / 2) => { from = middle - (middle - from) * factor; }});
 
+    // What one looks at stays where it is: the wait that is told of, as far as it is seen.
+    const looked = () => {
+      const middle = marked ? (marked.from + marked.to) / 2 : from;
+      return middle > from && middle < from + span ? middle : from + span / 2;
+    };
     const go = (mark) => {
       chosen = mark.index;
       if (mark.to - mark.from > span) zoom((mark.to - mark.from) * 1.5 / span);
@@ -166,7 +171,7 @@
     const keys = {
       ArrowLeft: () => move(from - span / 5), ArrowRight: () => move(from + span / 5),
       ArrowUp: () => { chosen = Math.max(chosen - 1, 0); tell(); }, ArrowDown: () => { chosen = Math.min(chosen + 1, lanes.length - 1); tell(); },
-      "+": () => zoom(1 / 1.6), "=": () => zoom(1 / 1.6), "-": () => zoom(1.6), Home: () => { zoom(whole / span); move(0); },
+      "+": () => zoom(1 / 1.6, looked()), "=": () => zoom(1 / 1.6, looked()), "-": () => zoom(1.6, looked()), Home: () => { zoom(whole / span); move(0); },
       n: () => { if (waits.length) go(waits[next++ % waits.length]); },
     };
     // What the chosen thread does in the middle of the picture.
