@@ -18,7 +18,8 @@ module PublicApi
       PumaTuner::Probe::Histogram PumaTuner::Probe::Distribution PumaTuner::Probe::Blame PumaTuner::Probe::Trace
       PumaTuner::Probe::ThreadObservation PumaTuner::Probe::ProcessObservation PumaTuner::Probe::LockObservation
       PumaTuner::Probe::ProbeCost PumaTuner::Probe::LoadSummary PumaTuner::Probe::ServerFacts
-      PumaTuner::Probe::MachineFacts PumaTuner::Topology PumaTuner::Unknown
+      PumaTuner::Probe::MachineFacts PumaTuner::Probe::ProcessLanes PumaTuner::Probe::Lane
+      PumaTuner::Topology PumaTuner::Unknown
     ],
     "Errors" => %w[
       PumaTuner::Error PumaTuner::UsageError PumaTuner::InvalidDocument PumaTuner::InvalidRequestFile

@@ -31,15 +31,16 @@ class ArchitectureTest < TunerTest
     # Beside them
     "profile" => %w[ground probe stats host load block],
     "tradeoff" => %w[ground probe stats prove],
+    "lanes" => %w[ground probe],
     "fleet" => %w[ground probe export stats],
     "access_log" => %w[ground probe load],
     "app_routes" => %w[ground host],
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
-    "report" => %w[ground probe stats model predict advise prove tuner],
+    "report" => %w[ground probe stats model predict advise prove lanes tuner],
     # Which know blocks, and no stage that these tell of; and no section knows who prints it
     "report/writers" => %w[ground report],
-    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff fleet access_log
+    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff lanes fleet access_log
       app_routes tuner report],
     "labs/harness" => %w[ground probe stats host prove report report/writers cli]
   }.freeze

@@ -61,8 +61,7 @@ class LanesOfAServerTest < TunerTest
       assert_operator pool.sum { |lane| lane.works.size / 3 }, :>=, 0.4 * observation.requests_count
       wait = recording(observation).longest_wait
       # Somebody had it; what of the wait nobody did depends on how busy the machine is.
-      assert_includes 1..wait.duration_ns, wait.holders.values.sum
-      assert_equal ["GET /work", nil], [*wait.holders.keys.map(&:last), "GET /work", nil].uniq.sort_by(&:to_s).reverse
+      assert_includes 1..wait.duration_ns, wait.holders.sum(&:last)
       assert_equal ["GET /work"], process.works
     end
   end

@@ -17,7 +17,7 @@ class LanesReportTest < TunerTest
     idle = lane_recording([process_lanes([["puma srv tp 001", "idle", 100, {}]])], topology: "1x1")
     text = render(lane_comparison(lane_recording, lane_recording(topology: "1x3"), idle)).gsub(/\s+/, " ")
     assert_match(/Threads could run and did nothing for 38.9% of their time at 1x2, 38.9% at 1x3/, text)
-    assert_match(%r{The longest such wait: 40.0 ms of puma srv tp 002 \(GET /<b>\), while the GVL was held by puma srv tp 001 for 30.0 ms \(GET /a\) and for 10.0 ms by nobody yet\.}, text)
+    assert_match(%r{The longest such wait: 40.0 ms of puma srv tp 002 \(GET /<b>\), while the GVL was held by puma srv tp 001 \(GET /a\) for 30.0 ms and for 10.0 ms by nobody yet\.}, text)
     assert_match(/No pool thread had anything to do/, text)
   end
 

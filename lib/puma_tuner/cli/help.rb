@@ -27,6 +27,7 @@ module PumaTuner
           profile    methods the time goes to, by any profiler   puma_tuner profile --path /articles
           diff       two profiles: what got cheaper              puma_tuner diff before.json after.json
           tradeoff   CPU against memory: YJIT, malloc, GC        puma_tuner tradeoff yjit --requests requests.txt
+          lanes      what each thread did when                   puma_tuner lanes tmp/puma_tuner/observation.json
           requests   a file of requests from a server's log      puma_tuner requests --from access.log
           load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
           calibrate  what this machine costs, measured once      puma_tuner calibrate

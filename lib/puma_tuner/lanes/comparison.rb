@@ -5,11 +5,10 @@ module PumaTuner
     # A wait for the GVL: of whom, for how long, and who held it.
     #
     # from_ns: since the process began to record; work: what the thread served then, nil where nobody knows
-    # holders: {[Probe::Lane, what it served] => nanoseconds}, longest first; nobody_ns: in which nobody had it, as it
-    #   was handed over, or whoever was to have it next had no core
+    # holders: Probe::Lane, what it served and nanoseconds of each, longest first
     Wait = Data.define(:lane, :from_ns, :duration_ns, :work, :holders) do
-      # @return [Integer]
-      def nobody_ns = [duration_ns - holders.values.sum, 0].max
+      # @return [Integer] nanoseconds in which nobody had it: it was handed over, or who was next had no core
+      def nobody_ns = [duration_ns - holders.sum(&:last), 0].max
     end
 
     # The lanes of one server, at one setting.
@@ -44,13 +43,16 @@ module PumaTuner
       # @param lanes [Array<Probe::Lane>]
       # @return [Wait, nil] their longest wait for the GVL; nil without any
       def longest_wait(lanes = pool)
-        lane, (_, from_ns, ns) = lanes.flat_map { |lane|
-          lane.each_step.select { |kind, _, _| kind == "gvl_wait" }.map { |step| [lane, step] }
-        }.max_by { |_, (_, _, ns)| ns }
+        waits = lanes.filter_map { |lane| longest_of(lane)&.then { |_, *span| [lane, *span] } }
+        lane, from_ns, ns = waits.max_by(&:last)
         return unless lane
         process = processes.find { |one| one.lanes.any? { |other| other.equal?(lane) } }
         Wait.new(lane:, from_ns:, duration_ns: ns, work: process.work_at(lane, from_ns),
           holders: process.holders(lane, from_ns, from_ns + ns))
+      end
+
+      private def longest_of(lane)
+        lane.each_step.select { |kind, _, _| kind == "gvl_wait" }.max_by(&:last)
       end
     end
 

@@ -8,8 +8,8 @@ module PumaTuner
     # Lanes as a profile that profiler.firefox.com opens: its "processed profile" of version 48, the one that Vernier
     # writes (github.com/firefox-devtools/profiler, src/types/profile.js).
     #
-    # Every step is a marker with its begin and end. The graph of a thread is made of samples, which such a profile needs:
-    # one each INTERVAL_NS, of what the thread did then. Each recording's process is one of its own, and begins at 0.
+    # Every step is a marker with its begin and end. The graph of a thread is made of samples, which such a profile
+    # needs: one each INTERVAL_NS, of what the thread did then. Each recording's processes are others, and begin at 0.
     class Firefox
       VERSION = 48
       GECKO_VERSION = 30
@@ -39,8 +39,8 @@ module PumaTuner
       private
 
       def meta
-        first = @comparison.recordings.first
-        {interval: INTERVAL_NS / NS_PER_MS, startTime: first&.recorded_at ? Time.iso8601(first.recorded_at).to_f * 1000 : 0,
+        recorded_at = @comparison.recordings.first&.recorded_at
+        {interval: INTERVAL_NS / NS_PER_MS, startTime: recorded_at ? Time.iso8601(recorded_at).to_f * 1_000 : 0,
          processType: 0, product: "PumaTuner", stackwalk: 0, debug: false, version: GECKO_VERSION,
          preprocessedProfileVersion: VERSION, symbolicated: true, categories:, markerSchema: schemas,
          sampleUnits: {time: "ms", eventDelay: "ms", threadCPUDelta: "ns"}, sourceCodeIsNotOnSearchfox: true,

@@ -6,8 +6,8 @@ module PumaTuner
   module Lanes
     # Lanes as a trace that ui.perfetto.dev and chrome://tracing open: Google's trace event format, of complete events
     # ("ph": "X", times in microseconds). A thread's requests have a track of their own above what it did, as events of
-    # one track must lie within each other, and a request ends in the midst of a step. Of each recording every process is
-    # one of its own.
+    # one track must lie within each other, and a request ends in the midst of a step. Each recording's processes are
+    # others.
     class Perfetto
       NS_PER_US = 1_000.0
 

@@ -17,7 +17,9 @@ module PumaTuner
         end
 
         # @return [Boolean] whether recorded requests were left out
-        def shortened?(value) = [Tuning, Probe::Observation, Model::Workload, PumaTuner::Lanes::Comparison].include?(value.class)
+        def shortened?(value)
+          [Tuning, Probe::Observation, Model::Workload, PumaTuner::Lanes::Comparison].include?(value.class)
+        end
 
         # @return [Data] of the same kind
         def without_recorded_requests(value)

@@ -5,8 +5,8 @@ require "json"
 module PumaTuner
   module Report
     class Html
-      # Threads over time, one below the other: what each did when. A script lets one move and zoom; what is seen without
-      # it is the stretch around the longest wait for the GVL.
+      # Threads over time, one below the other: what each did when. A script lets one move and zoom; what is seen
+      # without it is the stretch around the longest wait for the GVL.
       #
       # Where a column of the picture is less time than the steps in it, they are stacked: red a third as high as the
       # lane is a third of that time.

@@ -50,7 +50,9 @@ module PumaTuner
 
         # @return [String] what there is to see
         def title
-          told = @recordings.filter_map { |one| one.gvl_wait_ratio && [Units.percent(one.gvl_wait_ratio), one.topology] }
+          told = @recordings.filter_map do |recording|
+            [Units.percent(recording.gvl_wait_ratio), recording.topology] if recording.gvl_wait_ratio
+          end
           return "What each thread did when" if told.empty?
           (ratio, topology), *others = told
           "Threads could run and did nothing for #{ratio} of their time#{" at #{topology}" if topology}" +
@@ -64,23 +66,28 @@ module PumaTuner
         end
 
         # @param wait [PumaTuner::Lanes::Wait]
-        # @return [String]
-        def self.wait(wait)
-          held = wait.holders.first(HOLDERS_MAX).map do |(lane, work), ns|
-            "by #{lane.name || "a thread without a name"} for #{Units.duration(ns)}#{" (#{work})" if work}"
-          end
-          more = wait.holders.size - HOLDERS_MAX
-          held << "by #{Figures.counted(more, "other")} for #{Units.duration(wait.holders.values.drop(HOLDERS_MAX).sum)}" if more.positive?
-          held << "for #{Units.duration(wait.nobody_ns)} by nobody yet" if wait.nobody_ns > wait.duration_ns / 100
-          "#{Units.duration(wait.duration_ns)} of #{wait.lane.name || "a thread without a name"}" \
-            "#{" (#{wait.work})" if wait.work}, while the GVL was held #{Figures.list(held)}"
+        # @return [String] "37.9 ms of puma srv tp 005 (GET /a), while the GVL was held by …"
+        def self.wait(wait) = "#{Units.duration(wait.duration_ns)} of #{who(wait.lane, wait.work)}, while #{held(wait)}"
+
+        # @param wait [PumaTuner::Lanes::Wait]
+        # @return [String] who had the GVL meanwhile
+        def self.held(wait)
+          named, others = wait.holders.partition.with_index { |_, place| place < HOLDERS_MAX }
+          told = named.map { |lane, work, ns| "by #{who(lane, work)} for #{Units.duration(ns)}" }
+          told << "by #{Figures.counted(others.size, "other")} for #{Units.duration(others.sum(&:last))}" if others.any?
+          told << "for #{Units.duration(wait.nobody_ns)} by nobody yet" if wait.nobody_ns > wait.duration_ns / 100
+          "the GVL was held #{Figures.list(told)}"
         end
 
-        HOW_TO_READ = "How to read the pictures: each lane is a thread, time goes from left to right, and all pictures " \
-          "have one scale. Red: the thread could run and did nothing, as another one had the GVL, which is blue there. " \
-          "Where many changes fall together their colours are stacked, each as high as its share. Point at a red stretch " \
-          "for who had the GVL meanwhile. Drag, or use the arrow keys, to move; + and − (or Ctrl and the wheel) zoom; Home " \
-          "shows everything; n goes to the next longest wait; up and down go to another thread."
+        def self.who(lane, work) = "#{lane.name || "a thread without a name"}#{" (#{work})" if work}"
+        private_class_method :who
+
+        HOW_TO_READ = "How to read the pictures: each lane is a thread, time goes from left to right, and all " \
+          "pictures have one scale. Red: the thread could run and did nothing, as another one had the GVL, which " \
+          "is blue there. Where many changes fall together their colours are stacked, each as high as its share. " \
+          "Point at a red stretch for who had the GVL meanwhile. Drag, or use the arrow keys, to move; + and − (or " \
+          "Ctrl and the wheel) zoom; Home shows everything; n goes to the next longest wait; up and down go to " \
+          "another thread."
         private_constant :HOW_TO_READ
 
         private
@@ -88,56 +95,57 @@ module PumaTuner
         def drawn? = @recordings.any? { |recording| recording.processes.any? }
 
         def blocks(recording)
-          [Subheading.new(heading(recording)), *paragraphs(recording), *figures(recording)]
+          count = Figures.counted(recording.processes.size, "process", "processes")
+          heading = "#{Units.duration(recording.duration_ns)} of #{count}"
+          [Subheading.new([*recording.topology&.to_s, heading].join(": ")),
+            *sentences(recording).map { |text| Paragraph.new(text) }, *figures(recording)]
         end
 
-        def heading(recording)
-          [recording.topology&.to_s, "#{Units.duration(recording.duration_ns)} of #{Figures.counted(recording.processes.size, "process", "processes")}"].compact.join(": ")
-        end
-
-        def paragraphs(recording)
-          ratio = recording.gvl_wait_ratio
-          return [Paragraph.new("No pool thread had anything to do.")] unless ratio
+        def sentences(recording)
+          ratio = recording.gvl_wait_ratio or return ["No pool thread had anything to do."]
           longest = recording.longest_wait
-          ["Pool threads could run and did nothing (GVL wait) for #{Units.percent(ratio)} of the time in which they were " \
-            "not idle.", ("The longest such wait: #{self.class.wait(longest)}." if longest),
-            ("Recording ended after #{Units.duration(recording.duration_ns)}, as there was no more room." if recording.processes.any?(&:full))]
-            .compact.map { |text| Paragraph.new(text) }
+          ["Pool threads could run and did nothing (GVL wait) for #{Units.percent(ratio)} of the time in which they " \
+            "were not idle.", *("The longest such wait: #{self.class.wait(longest)}." if longest),
+            *("There was no more room after that time." if recording.processes.any?(&:full))]
         end
 
         def figures(recording)
-          drawn = recording.processes.max_by(DRAWN_PROCESSES_MAX) { |process| process.lanes.sum { |lane| lane.works.size } }
-          [*recording.processes.map { |process|
-             chart = Chart.new(:lanes, [recording, process], [])
-             name = "Worker #{process.worker_index}" if process.worker_index
-             blocks = [*(chart if drawn.include?(process)), Folded.new("The same in figures", [table(recording, process)])]
-             Figure.new(id: "lanes-#{recording.topology}-#{process.worker_index}", title: name, blocks:)
-           },
-            *(Note.new("Drawn are the #{DRAWN_PROCESSES_MAX} processes that served most.") if recording.processes.size > DRAWN_PROCESSES_MAX)]
+          drawn = recording.processes.max_by(DRAWN_PROCESSES_MAX) do |process|
+            process.lanes.sum { |lane| lane.works.size }
+          end
+          figures = recording.processes.map do |process|
+            chart = Chart.new(:lanes, [recording, process]) if drawn.include?(process)
+            Figure.new(id: ["lanes", recording.topology, process.worker_index].compact.join("-"),
+              title: ("Worker #{process.worker_index}" if process.worker_index),
+              blocks: [*chart, Folded.new("The same in figures", [table(recording, process)])])
+          end
+          return figures if figures.size <= DRAWN_PROCESSES_MAX
+          [*figures, Note.new("Drawn are the #{DRAWN_PROCESSES_MAX} processes that served most.")]
         end
 
         def table(recording, process)
-          kinds = WORDS.keys.select { |kind| process.lanes.any? { |lane| lane.sums.fetch(kind, 0).positive? } }
+          sums = process.lanes.map(&:sums)
+          kinds = WORDS.keys.select { |kind| sums.any? { |one| one.fetch(kind, 0).positive? } }
           columns = [Column.new("thread", length: 22), Column.new("requests", :count, short: "req"),
-            *kinds.map { |kind| Column.new(WORDS.fetch(kind).first, :figure, meaning: WORDS.fetch(kind).last) },
-            Column.new("longest gvlwait", :duration, short: "longest"),
-            Column.new("meanwhile the GVL was held", page: true)]
-          Table.new(columns, process.lanes.map { |lane| row(recording, lane, kinds) }, style: "dense numbers", most: MOST,
-            nouns: %w[thread threads], caption: "Percent of the time that was recorded")
+            *kinds.map { |kind|
+              Column.new(WORDS.fetch(kind).first, :figure, meaning: WORDS.fetch(kind).last)
+            },
+            Column.new("longest gvlwait", :duration, short: "longest"), Column.new("meanwhile", page: true)]
+          rows = process.lanes.zip(sums).map { |lane, own| row(recording, lane, own, kinds) }
+          Table.new(columns, rows, style: "dense numbers", most: MOST, nouns: %w[thread threads],
+            caption: "Percent of the time that was recorded")
         end
 
-        def row(recording, lane, kinds)
-          sums = lane.sums
+        def row(recording, lane, sums, kinds)
           wait = recording.longest_wait([lane])
-          Row.new([lane.name || "(no name)", lane.works.size / 3,
-            *kinds.map { |kind| share(sums, kind, lane) },
-            wait&.duration_ns, wait ? self.class.wait(wait)[/held (.*)\z/, 1] : ""])
+          Row.new([lane.name || "(no name)", lane.works.size / 3, *kinds.map { |kind| share(sums, kind, lane) },
+            wait&.duration_ns, wait ? self.class.held(wait) : ""])
         end
 
         # Short garbage collections are no steps.
         def share(sums, kind, lane)
           ns = sums.fetch(kind, 0) + {"held" => -lane.short_gc_ns, "gc" => lane.short_gc_ns}.fetch(kind, 0)
-          Cell.new(Figures.share(ns.fdiv(lane.duration_ns)), number: ns)
+          Cell.new(Figures.share(ns.fdiv(sums.values.sum)), number: ns)
         end
       end
     end

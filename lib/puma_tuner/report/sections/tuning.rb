@@ -46,7 +46,8 @@ module PumaTuner
 
         def time
           return [] unless observation
-          [Threads.of(@contents), Lanes.of_observation(observation), Works.of_endpoints(observation), Works.of_jobs(observation), Holders.of(observation),
+          [Threads.of(@contents), Lanes.of_observation(observation), Works.of_endpoints(observation),
+            Works.of_jobs(observation), Holders.of(observation),
             Background.of(observation)]
         end
 

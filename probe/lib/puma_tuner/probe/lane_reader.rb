@@ -186,7 +186,9 @@ module PumaTuner
         def new(record) = add("gvl_wait", record.until_ns)
 
         # What lies between its last release and its end is the way out.
-        def ended(record) = (Parts::STEPS.fetch(record.part) == "held") ? hold_until(record.until_ns) : hold_until(record.from_ns)
+        def ended(record)
+          hold_until((Parts::STEPS.fetch(record.part) == "held") ? record.until_ns : record.from_ns)
+        end
 
         # What the thread did when the recording ended.
         # @param state [Symbol, nil] of STATES

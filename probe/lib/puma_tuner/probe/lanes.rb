@@ -7,9 +7,9 @@ module PumaTuner
     # name: Puma's or the app's; nil where the thread was too young to tell
     # serves_requests: whether it is one of Puma's pool
     # from_ns: when the thread is first known of, since its process began to record
-    # steps: alternating kind and nanoseconds, as in a Trace, and whole: they reach up to the thread's end or that of the
-    #   recording. Kinds are those of Parts::STEPS ("held" is with the GVL), "gc" (with it, collecting garbage) and
-    #   "open": without the GVL in a request, for a reason that is known when it is over, and it was not
+    # steps: alternating kind and nanoseconds, as in a Trace, and whole: up to the thread's end, or the recording's.
+    #   Kinds are those of Parts::STEPS ("held" is with the GVL), "gc" (with it, collecting garbage) and "open":
+    #   without the GVL in a request, for a reason that is known when it is over, and it was not
     # short_gc_ns: of "held", garbage collection in stretches of less than 10 µs, which are no steps
     # works: requests and jobs that ended meanwhile, three numbers each: the place of its name in the process's works,
     #   when it began, since the process began to record (below 0: before), and nanoseconds up to its end
@@ -29,7 +29,7 @@ module PumaTuner
       # @yieldparam kind [String]
       # @yieldparam from_ns [Integer] since the process began to record
       # @yieldparam ns [Integer]
-      # @return [Enumerator] without a block
+      # @return [Enumerator, Array] an Enumerator without a block
       def each_step
         return to_enum(:each_step) unless block_given?
         at_ns = from_ns
@@ -52,22 +52,22 @@ module PumaTuner
       # @param lane [Lane] that is left out
       # @param from_ns [Integer] since the process began to record
       # @param to_ns [Integer]
-      # @return [Hash{Array(Lane, String) => Integer}] nanoseconds by lane and by what it served then, nil where that is
-      #   not known, the longest first
+      # @return [Array<Array>] Lane, what it served then (nil where that is not known) and nanoseconds; longest first
       def holders(lane, from_ns, to_ns)
-        found = Hash.new(0)
-        lanes.each do |other|
-          next if other.equal?(lane)
+        lanes.reject { |other| other.equal?(lane) }.flat_map { |other|
+          held = Hash.new(0)
           other.each_step do |kind, at_ns, ns|
             break if at_ns >= to_ns
-            next unless kind == "held" || kind == Lane::GC
-            held_ns = [at_ns + ns, to_ns].min - [at_ns, from_ns].max
-            found[[other, work_at(other, [at_ns, from_ns].max)]] += held_ns if held_ns.positive?
+            next if at_ns + ns <= from_ns || (kind != "held" && kind != Lane::GC)
+            began_ns = [at_ns, from_ns].max
+            held[work_at(other, began_ns)] += [at_ns + ns, to_ns].min - began_ns
           end
-        end
-        found.sort_by { |_, ns| -ns }.to_h
+          held.map { |work, ns| [other, work, ns] }
+        }.sort_by { |_, _, ns| -ns }
       end
 
+      # @param lane [Lane]
+      # @param at_ns [Integer] since the process began to record
       # @return [String, nil] what the thread served at that instant, as far as that had ended when the recording did
       def work_at(lane, at_ns)
         place, = lane.works.each_slice(3).find { |_, began_ns, ns| began_ns <= at_ns && at_ns < began_ns + ns }
