@@ -38,6 +38,11 @@ class LanesReportTest < TunerTest
     assert_match(/Threads over time/, render(observation.with(lanes: [process_lanes]), :text))
   end
 
+  test "where lanes were asked for and there are none, that is said" do
+    assert_match(/Nothing was recorded of what each thread did when/, render(observation.with(lanes: []), :text))
+    refute_match(/Nothing was recorded of what each thread did/, render(observation, :text))
+  end
+
   test "the page does not carry the steps twice" do
     page = render(observation.with(lanes: [process_lanes]), :html)
     [page, render(lane_comparison, :html)].each { |html| refute html.include?('"steps":["idle"'), "they are in the document, too" }

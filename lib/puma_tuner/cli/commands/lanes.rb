@@ -21,6 +21,7 @@ module PumaTuner
 
       def call(recording:, beside:, format:, output:)
         Output.check_writable(output)
+        check(format)
         comparison = join([recording, *beside])
         bytes = bytes(comparison, format, output)
         (output == "-") ? out.puts(bytes) : Output.write_file(output, bytes)
@@ -28,6 +29,12 @@ module PumaTuner
       end
 
       private
+
+      def check(format)
+        formats = [*Report.formats, *WRITERS.keys].map(&:to_s)
+        return if formats.include?(format)
+        raise UsageError, "unknown format #{format.inspect}; choose one of #{formats.join(", ")}"
+      end
 
       # @raise [UsageError] when a file has none
       def join(paths)

@@ -37,8 +37,14 @@ module PumaTuner
         # @return [Blocks::Section, nil]
         def self.of_observation(observation)
           comparison = PumaTuner::Lanes::Comparison.of(observation)
-          new(comparison).section if comparison.recordings.any?
+          return new(comparison).section if comparison.recordings.any?
+          Blocks::Section.new(id: "lanes", title: TITLE, blocks: [Blocks::Note.new(NONE)]) if observation.lanes
         end
+
+        TITLE = "Threads over time: who had the GVL, and who could run and did nothing"
+        NONE = "Nothing was recorded of what each thread did when: no request ended in time, the extension is not " \
+          "there, or there was no room for it."
+        private_constant :TITLE, :NONE
 
         # @return [Blocks::Page]
         def page
@@ -61,7 +67,7 @@ module PumaTuner
 
         # @return [Blocks::Section]
         def section
-          Section.new(id: "lanes", title: "Threads over time: who had the GVL, and who could run and did nothing",
+          Section.new(id: "lanes", title: TITLE,
             blocks: [*@recordings.flat_map { |recording| blocks(recording) }, *(Note.new(HOW_TO_READ) if drawn?)])
         end
 

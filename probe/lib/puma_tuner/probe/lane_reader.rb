@@ -57,7 +57,7 @@ module PumaTuner
       # @param path [String] of a ledger
       def initialize(path)
         File.open(path, "rb") { |file| read(file) }
-      rescue Errno::ENOENT
+      rescue Errno::ENOENT, InvalidDocument # folded meanwhile, or another version's
         @head = nil
       end
 
