@@ -31,6 +31,7 @@ module Overhead
 
     ALL = [
       NONE, AGAIN, OURS,
+      new(key: "lanes", tool: "ours", label: "and lanes recorded", parts: %w[cycle]),
       # What is left when parts of it do nothing: see Parts.
       new(key: "unnamed", tool: "ours", label: "endpoints not named", parts: %w[request]),
       new(key: "unrecorded", tool: "ours", label: "requests not recorded", parts: %w[request]),

@@ -5,6 +5,8 @@
 #
 #   ruby child.rb FORM VARIANT CYCLES
 
+require "tmpdir"
+
 THREADS_COUNT = 32
 
 form, variant, cycles_count = ARGV[0], ARGV[1], Integer(ARGV[2])
@@ -15,9 +17,22 @@ OURS = lambda do
   PumaTuner::Probe::GvlClock.start or abort "the clock did not start: #{PumaTuner::Probe::GvlClock.why_not}"
 end
 
+# Lanes are recorded for as long as there is room: some 62,000 cycles.
+LANES_SLICE = 50_000
+LEDGER = File.join(Dir.tmpdir, "puma_tuner-overhead-#{Process.pid}.ledger")
+LANES = lambda do
+  OURS.call
+  PumaTuner::Probe::GvlClock.open_ledger(LEDGER, "{}").then { |reason| abort "no ledger: #{reason}" if reason }
+  at_exit { File.unlink(LEDGER) }
+end
+record_lanes = lambda do
+  PumaTuner::Probe::LaneReader.order(LEDGER, 60_000_000_000)
+  PumaTuner::Probe::GvlClock.sweep
+end
+
 # Before any of the threads starts.
 WATCH = {
-  "ours" => OURS, "no_blame" => OURS, "no_steps" => OURS,
+  "ours" => OURS, "lanes" => LANES, "no_blame" => OURS, "no_steps" => OURS,
   "hooks" => -> { OverheadCycle.hook },
   "gvltools" => lambda do
     require "gvltools"
@@ -43,12 +58,19 @@ c_cycles = ->(count) { OverheadCycle.run(count) }
 
 cpu_ns = -> { Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) }
 
+# What it takes to begin a recording is no cycle's.
+timed = lambda do |work|
+  record_lanes.call if variant == "lanes"
+  began_ns = cpu_ns.call
+  work.call
+  cpu_ns.call - began_ns
+end
+
 one_works = lambda do |work|
   watch_thread.call(variant)
   work.call(cycles_count / 10)
-  began_ns = cpu_ns.call
-  work.call(cycles_count)
-  cpu_ns.call - began_ns
+  slices = [LANES_SLICE] * (cycles_count / LANES_SLICE)
+  [*slices, cycles_count % LANES_SLICE].sum { |count| timed.call(-> { work.call(count) }) }
 end
 
 others_sleep = lambda do |work|
@@ -70,10 +92,7 @@ all_work = lambda do |work|
     end
   end
   THREADS_COUNT.times { ready.pop }
-  began_ns = cpu_ns.call
-  gate.close
-  threads.each(&:join)
-  cpu_ns.call - began_ns
+  timed.call(-> { gate.close && threads.each(&:join) })
 end
 
 require "overhead_cycle"
