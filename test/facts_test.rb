@@ -15,6 +15,7 @@ class FactsTest < TunerTest
     "load/data_file.rb" => [" in line \\d+\\.?\\z"], # by CSV
     "fleet/prometheus.rb" => ["too many samples|timed out"], # by Prometheus
     "probe/observation.rb" => ["puma "], # by Puma, its threads' names
+    "html/lane_chart.rb" => ["puma ", "srv "], # the same
     "profile/readers/perf.rb" => ["^# perf version : (\\S+)"],
     "profile/perf.rb" => ["paranoid|ermission|not permitted"],
     "probe/puma.rb" => ["cluster worker (\\d+): (\\d+)"] # by Puma, its title

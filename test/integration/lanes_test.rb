@@ -26,6 +26,8 @@ class LanesOfAServerTest < TunerTest
       command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment)
       Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true) do |server|
         collector = Measure::Collector.new(server, command: command.to_s, lanes:)
+        ledgers = Probe::Ledgers.of_run(server.directory)
+        sleep 0.05 until ledgers.paths.size == server.topology.workers_count
         ServedApp.request(server.url[/\d+\z/].to_i, "/work", clients: 8, each: 5)
         collector.begin_window
         yield server
@@ -34,11 +36,10 @@ class LanesOfAServerTest < TunerTest
     end
   end
 
+  # Each request has a connection of its own, so that each worker gets some.
   def load(server, for_s: 2.2, clients: 10)
     ends_s = Clock.now_s + for_s
-    Array.new(clients) {
-      Thread.new { Net::HTTP.start("127.0.0.1", server.url[/\d+\z/].to_i) { |http| http.get("/work") while Clock.now_s < ends_s } }
-    }.each(&:join)
+    Array.new(clients) { Thread.new { Net::HTTP.get(URI("#{server.url}/work")) while Clock.now_s < ends_s } }.each(&:join)
   end
 
   def recording(observation) = Lanes::Recording.of(observation)
@@ -73,6 +74,7 @@ class LanesOfAServerTest < TunerTest
 
   test "each worker of a cluster has lanes of its own, by one clock" do
     observation = observe("2x2") { |server| load(server) }
+    assert_equal [0, 1], observation.processes.filter_map(&:worker_index).sort
     assert_equal [0, 1], observation.lanes.map(&:worker_index).sort
     assert_equal 0, observation.lanes.map(&:from_ns).min
     assert_operator observation.lanes.map(&:from_ns).max, :<, 1_000 * MS

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/lane_fixture"
 require "support/profiles"
 require "support/tradeoffs"
 require "support/tuning_fixture"
@@ -44,7 +45,7 @@ class ReportTest < TunerTest
               load_self_test: PumaTuner::Load::SelfTest::Result.new(lines: [], intended_count: 0, answered_count: 0, lag_p99_ns: nil, server_late_ns: nil),
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
-              fleet: FleetFixture.comparison}
+              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison}
     Report::PAGES.each_key do |kind|
       Report.formats.each { |format| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end
