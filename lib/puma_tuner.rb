@@ -38,6 +38,7 @@ module PumaTuner
   autoload :Statement, "puma_tuner/statement" # what is said, as data: a kind and facts
   autoload :StateFile, "puma_tuner/state_file" # what is known of apps from run to run
   autoload :Stats, "puma_tuner/stats"       # pure statistics
+  autoload :Top, "puma_tuner/top"           # a running server, looked at again and again
   autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow
   autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document

@@ -28,6 +28,7 @@ module PumaTuner
     autoload :Statements, "puma_tuner/report/statements"
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
+    autoload :TopWords, "puma_tuner/report/top_words"
     autoload :UnifiedDiff, "puma_tuner/report/unified_diff"
     autoload :Unknowns, "puma_tuner/report/unknowns"
     autoload :Words, "puma_tuner/report/words"

@@ -53,12 +53,15 @@ module PumaTuner
       end
 
       def declare(parser, option)
-        names = (option.type == :switch) ? ["--[no-]#{option.flag.delete_prefix("--")}"] : option.flags - ["--json"]
+        names = (option.type == :switch) ? ["--[no-]#{option.flag.delete_prefix("--")}"] : option.flags - json_of(option)
         names[0] = "#{names[0]} VALUE" if option.value?
         parser.on(*names) { |text| take(option, text) }
         # This is the form from before --output: a file, or alone for standard output.
         parser.on("--json [FILE]") { |text| @values[option.name] = text || "-" } if option.formerly.include?(:json)
       end
+
+      # What --output was called, which is declared in a form of its own.
+      def json_of(option) = option.formerly.include?(:json) ? ["--json"] : []
 
       def take(option, text)
         return @values[option.name] = text unless option.value?

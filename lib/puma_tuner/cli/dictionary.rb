@@ -172,6 +172,10 @@ module PumaTuner
           [:beside, :texts, "FILE", "another recording, to show beside the first"]
         ],
         "Servers at work" => [
+          [:every, :seconds, "SECONDS", "time between two looks; figures are of five such times",
+            {default: "2", limits: 0.1..60}],
+          [:once, :flag, nil, "look for one window, tell it with its forecast, and end"],
+          [:json, :flag, nil, "print documents, a line for each look"],
           [:url, :text, "URL", "address of a running server"],
           [:step, :text, "TIME", "length of the spans that a window is divided into",
             {usual: "by its length: an hour for days"}],

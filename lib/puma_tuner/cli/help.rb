@@ -30,6 +30,7 @@ module PumaTuner
           lanes      what each thread did when                   puma_tuner lanes tmp/puma_tuner/observation.json
           requests   a file of requests from a server's log      puma_tuner requests --from access.log
           load       requests to a server that runs already      puma_tuner load http://127.0.0.1:9292 --rate 200
+          top        a running server, as it is now              puma_tuner top
           calibrate  what this machine costs, measured once      puma_tuner calibrate
           fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
           lab        published claims, repeated (in a checkout)  puma_tuner lab list

@@ -6,7 +6,8 @@ module PumaTuner
     class Facts
       # How the probe came into the server.
       WAYS_IN = {"command" => "around the command", "plugin" => "plugin :puma_tuner", "run" => "PumaTuner.run",
-                 "rack" => "the middleware", "jobs" => "puma_tuner/jobs", "export" => "PumaTuner.export"}.freeze
+                 "rack" => "the middleware", "jobs" => "puma_tuner/jobs", "export" => "PumaTuner.export",
+                 "autorun" => "RUBYOPT=-rpuma_tuner/autorun"}.freeze
 
       # @param facts [Probe::MachineFacts]
       # @return [String]

@@ -11,9 +11,11 @@ end
 
 require "puma_tuner/probe"
 
-PumaTuner::Probe::Extension.provide if ENV["PUMA_TUNER_MEASURE"] || ENV["PUMA_TUNER_METER"]
+# Without a command of ours, somebody has set RUBYOPT to have the server recorded.
+alone = !ENV.key?("PUMA_TUNER_DIRECTORY")
+PumaTuner::Probe::Extension.provide if ENV["PUMA_TUNER_MEASURE"] || ENV["PUMA_TUNER_METER"] || alone
 PumaTuner::Probe::YjitOff.install if ENV[PumaTuner::Probe::YjitOff::VARIABLE]
-PumaTuner::Probe::Launch.install
+alone ? PumaTuner::Probe.start(way_in: "autorun") : PumaTuner::Probe::Launch.install
 if ENV["PUMA_TUNER_METER"]
   # These methods are named here, and so loaded now: a process that is asked must not load anything.
   PumaTuner::Probe::SignalQueries.install(ENV.fetch("PUMA_TUNER_DIRECTORY"),

@@ -15,7 +15,8 @@ module PumaTuner
       "tuning" => "Tuning",
       "load_outcome" => "Load::Outcome", "load_self_test" => "Load::SelfTest::Result",
       "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
-      "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison", "lanes" => "Lanes::Comparison"
+      "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison", "lanes" => "Lanes::Comparison",
+      "status" => "Top::Status"
     }
 
     # Adds a kind for values that are not the gems' own.

@@ -170,7 +170,7 @@ module PumaTuner
 
       # Looks at every Puma server of this process and of those forked from it, from its start on.
       #
-      # @param way_in [String] "command", "plugin", "run" or "export"
+      # @param way_in [String] "command", "plugin", "run", "autorun" or "export"
       # @param directory [String, nil] where the command that measures wants the ledgers
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
       # @param locks [Boolean, nil] whether locks and pools are watched, at

@@ -106,14 +106,16 @@ module PumaTuner
           ledgers.flat_map { |ledger| ledger.locks.to_a }.group_by(&:key).transform_values { |same| same.reduce(:+) }
         end
 
-        # Begins the sample of traces anew, in the process that writes.
+        # Begins the sample of traces anew, in the process that writes. What is no ledger is left as it is, as root may
+        # be shown another user's files.
         def begin_window(path)
           return if path.end_with?(".json")
-          File.open(path, "r+b") do |file|
+          File.open(path, File::RDWR | File::NOFOLLOW | File::BINARY) do |file|
+            return unless file.pread(8, 0).unpack1("Q") == LAYOUT[:magic]
             epoch = file.pread(8, LAYOUT[:epoch_offset]).unpack1("Q")
             file.pwrite([epoch + 1].pack("Q"), LAYOUT[:epoch_offset])
           end
-        rescue Errno::ENOENT
+        rescue Errno::ENOENT, Errno::ELOOP, EOFError
           nil
         end
       end

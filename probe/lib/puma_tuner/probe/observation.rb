@@ -146,7 +146,7 @@ module PumaTuner
 
     # A running app, measured over one window.
     #
-    # way_in: "command", "plugin", "run", "jobs" or "export"; of before: "rack"
+    # way_in: "command", "plugin", "run", "autorun", "jobs" or "export"; of before: "rack"
     # jobs: what ran under PumaTuner.measure; background: threads that serve no requests, by name
     # locks: longest waited for first; nil when nobody watched them
     # unknown: what is nil or short of the truth, an Unknown each

@@ -30,6 +30,14 @@ module PumaTuner
         end
       end
 
+      # Returns how much machine code a process has made, as YJIT does: its executable memory that is of no file.
+      # @return [Integer, nil] nil where this user may not look
+      def code_bytes(pid)
+        maps = read("/proc/#{pid}/maps")
+        return if maps.empty?
+        maps.scan(/^(\h+)-(\h+) r.xp \h+ \h+:\h+ 0 *(?:\[anon:.*)?$/).sum { |first, last| last.hex - first.hex }
+      end
+
       # Returns how long threads have waited for a core so far, by the kernel's count.
       # @return [Hash{String => Integer}] thread name (its first 15 bytes) to nanoseconds; those of one name added up
       def run_queue_wait_ns(pid)

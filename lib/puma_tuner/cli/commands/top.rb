@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require "stringio"
+
+module PumaTuner
+  module CLI
+    # A running server, as it is now.
+    class Commands::Top < Command
+      desc "Watch a running server: what its requests spend their time on now, who is in their way, and what a thread " \
+        "or a worker more would do"
+      argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
+        required: false
+      options :every, :once, :json, output: {
+        about: "file for the observation that key n writes",
+        usual: "observation-TIME.json in the app's tmp/puma_tuner"
+      }
+      example [
+        "                                # the only server that is recorded here",
+        "4711                            # by process id, in a container too",
+        "/srv/shop --every 1             # by folder, a look each second",
+        "--once --json                   # a window and its forecast, as a document",
+        "> shop.log                      # without a terminal: a line for each look"
+      ]
+
+      def call(server:, every:, once:, json:, output:)
+        server = PumaTuner::Top::Servers.new.find(server)
+        Output.check_writable(output)
+        session = PumaTuner::Top::Session.new(server, interval_s: every)
+        session.open do
+          next show(session.once || raise(MeasurementFailed, ended(server)), json) if once
+          next follow(session, server, json) if json || !PumaTuner::Top::Terminal.fit?($stdin, out)
+          watch(session, server, output)
+        end
+      end
+
+      private
+
+      def ended(server) = "the server #{server} has ended"
+
+      def show(status, json)
+        return out.puts(Document.dump(status)) if json
+        _, columns = out.tty? ? PumaTuner::Top::Terminal.new($stdin, out).size : [nil, 80]
+        out.puts(PumaTuner::Top::Screen.new(columns:, color: Output.color?(out)).lines(status))
+      end
+
+      def follow(session, server, json)
+        lines = PumaTuner::Top::Lines.new
+        session.each do |status|
+          out.puts(json ? Document.dump(status) : lines.call(status))
+          out.flush
+        end
+        err.puts("puma_tuner: #{ended(server)}")
+      end
+
+      def watch(session, server, output)
+        there = PumaTuner::Top::Terminal.new($stdin, out).open do |terminal|
+          session.draw(terminal, color: Output.color?(out)) { snapshot_path(output, server) }
+        end
+        err.puts("puma_tuner: #{ended(server)}") unless there
+      end
+
+      # A remark on the place would stand in the middle of the screen.
+      def snapshot_path(output, server)
+        name = "observation-#{Time.now.strftime("%H%M%S")}.json"
+        File.expand_path(Results.path(output, name, err: StringIO.new, directory: server.folder))
+      end
+    end
+  end
+end

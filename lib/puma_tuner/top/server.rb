@@ -1,0 +1,179 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Top
+    # A running server whose processes are recorded, found from outside: by what Linux tells of processes, without a
+    # word to the server. It may be in a container, whose files are seen below /proc/PID/root, and whose processes have
+    # other ids inside.
+    #
+    # pid: of the process that leads it, as it is counted here; identity: Probe::Processes.identity of that
+    # directory: of its ledgers, as this process can open it
+    # folder: in which it runs, as it is called there; nil where that is not told
+    # ours: whether a command of ours has started it, whose recording must not be disturbed
+    Server = Data.define(:pid, :identity, :directory, :folder, :ours) do
+      # @return [Probe::Ledgers]
+      def ledgers = Probe::Ledgers.new(directory)
+
+      # @return [Boolean] whether it has not ended
+      def alive? = Probe::Processes.alive?(pid) && Probe::Processes.identity(pid) == identity
+
+      # @return [String] "4711 (/srv/shop)"
+      def to_s = folder ? "#{pid} (#{folder})" : pid.to_s
+    end
+
+    # All servers of this machine that are recorded, those in containers included as far as this user may look.
+    class Servers
+      # A command of ours that starts a server names its folder in this variable.
+      OURS = "PUMA_TUNER_DIRECTORY"
+
+      HINT = "A server is found once it has the gem puma_tuner-probe: `PumaTuner.run` or `plugin :puma_tuner` in " \
+        "config/puma.rb, or RUBYOPT=-rpuma_tuner/autorun."
+
+      # @param proc [String] where processes are told of
+      def initialize(proc: "/proc")
+        @proc = proc
+        @folders = {}
+      end
+
+      # @param named [String, nil] a process id, of the server or of any process above or below; a folder that servers
+      #   run in, or a config.ru in it; nil: the only one there is
+      # @return [Server]
+      # @raise [UsageError] where there is none, or several
+      def find(named = nil)
+        found = named ? matching(named) : all
+        return found.first if found.one?
+        raise UsageError, several(found, named) if found.any?
+        raise UsageError, "#{nothing(named)} #{HINT}#{unseen}"
+      end
+
+      # @return [Array<Server>] by process id
+      def all
+        @all ||= (of_their_own + of_commands).uniq(&:directory).sort_by(&:pid)
+      end
+
+      private
+
+      def matching(named)
+        return of_process(named.to_i) if named.match?(/\A\d+\z/)
+        folder = File.expand_path(named.end_with?(".ru") ? File.dirname(named) : named)
+        raise UsageError, "#{named} is neither a process id nor a folder" unless File.directory?(folder)
+        all.select { |server| server.folder == File.realpath(folder) }
+      end
+
+      def of_process(pid)
+        raise UsageError, "there is no process #{pid}" unless Probe::Processes.alive?(pid)
+        below = Probe::Processes.tree_of(pid)
+        inside = all.select { |server| below.include?(server.pid) }
+        return inside if inside.any?
+        all.select { |server| Probe::Processes.tree_of(server.pid).include?(pid) }.max_by(1, &:pid)
+      end
+
+      def several(servers, named)
+        "#{Units.counted(servers.size, "server")}#{" of #{named}" if named} are recorded here; name one by its " \
+          "process id: #{servers.map(&:to_s).join(", ")}"
+      end
+
+      def nothing(named) = "no server that is recorded#{" belongs to #{named}" if named} was found here."
+
+      # Processes of others are not looked into, but by root.
+      def unseen = (" Servers of other users are found by root alone." unless Process.uid.zero?)
+
+      # Those whose ledgers lie where the probe puts them by itself: the folder's name is the process that leads.
+      def of_their_own
+        pids.filter_map do |pid|
+          identity = identity_of(pid) or next
+          directory = folders_of(pid).find { |path| File.basename(path) == identity }
+          server(pid, directory, ours: false) if directory
+        end
+      end
+
+      # Of those that a command of ours has started, the processes with its variable have one folder; the first of them
+      # leads.
+      def of_commands
+        named = pids.filter_map do |pid|
+          folder = environment(pid)[OURS]
+          [File.join(root(pid), folder, "ledgers"), pid] if folder
+        end
+        named.group_by(&:first).filter_map do |directory, pairs|
+          server(pairs.map(&:last).min, directory, ours: true) if Dir[File.join(directory, "*.{ledger,json}")].any?
+        end
+      end
+
+      def server(pid, directory, ours:)
+        Server.new(pid:, directory:, ours:, identity: Probe::Processes.identity(pid), folder: link(pid, "cwd"))
+      end
+
+      def pids = @pids ||= Dir.children(@proc).grep(/\A\d+\z/).map(&:to_i).sort
+
+      # Of a process, as the server itself made it: by the id that it has inside its container.
+      #
+      # @return [String, nil] nil where this user may not look
+      def identity_of(pid)
+        space = link(pid, "ns/pid")&.slice(/\d+/) or return
+        began = Probe::Processes.read("#{@proc}/#{pid}/stat")[/\) (.*)/, 1].to_s.split[19] or return
+        "#{Processes.inner_pid(pid, proc: @proc)}-#{began}-#{space}"
+      end
+
+      # @return [Array<String>] folders of servers' ledgers that the process can see; one look for all that see the same
+      def folders_of(pid)
+        mount = link(pid, "ns/mnt") or return []
+        places = [Probe::Ledgers::IN_MEMORY, environment(pid)["TMPDIR"] || "/tmp"].uniq
+        places.flat_map { |place| @folders[[mount, place]] ||= Dir[File.join(root(pid), place, "puma_tuner-*/*-*-*")] }
+      end
+
+      # @return [String] before a path of the process; nothing where it sees the same files as we do
+      def root(pid) = (link(pid, "ns/mnt") == link("self", "ns/mnt")) ? "" : "#{@proc}/#{pid}/root"
+
+      def environment(pid)
+        (@environments ||= {})[pid] ||= Probe::Processes.read("#{@proc}/#{pid}/environ").split("\0")
+          .filter_map { |pair| pair.split("=", 2) if pair.include?("=") }.to_h.slice(OURS, "TMPDIR")
+      end
+
+      def link(pid, name)
+        File.readlink("#{@proc}/#{pid}/#{name}")
+      rescue SystemCallError
+        nil # it has gone, or is somebody else's
+      end
+    end
+
+    # The processes of a server by the ids that they have themselves, which may be others than they have here.
+    class Processes
+      # @param pid [Integer] as it is counted here
+      # @param proc [String]
+      # @return [Integer] as the process itself is told
+      def self.inner_pid(pid, proc: "/proc")
+        Probe::Processes.read("#{proc}/#{pid}/status")[/^NSpid:.*?(\d+)$/, 1]&.to_i || pid
+      end
+
+      # @param leader_pid [Integer]
+      def initialize(leader_pid)
+        @leader_pid = leader_pid
+        @same = self.class.inner_pid(leader_pid) == leader_pid
+        @known = {}
+      end
+
+      # @param inner_pid [Integer] of a ledger
+      # @return [Integer, nil] as it is counted here; nil of one that has ended
+      def pid_of(inner_pid)
+        return inner_pid if @same
+        look unless @known.key?(inner_pid)
+        @known[inner_pid]
+      end
+
+      private
+
+      # A process that was forked by a worker that has ended since is no longer below the leader.
+      def look
+        space = space_of(@leader_pid)
+        @known = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).select { |pid| space_of(pid) == space }
+          .to_h { |pid| [self.class.inner_pid(pid), pid] }
+      end
+
+      def space_of(pid)
+        File.readlink("/proc/#{pid}/ns/pid")
+      rescue SystemCallError
+        nil
+      end
+    end
+  end
+end

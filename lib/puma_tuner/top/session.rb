@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Top
+    # Looks at one server at an interval, and has what it finds shown: once, line by line, or on a terminal.
+    class Session
+      # What is told is of a window of so many intervals: figures of less would leap.
+      LOOKS_COUNT = 5
+
+      # A single status waits so many windows for a forecast.
+      OUTLOOK_WINDOWS = 2
+
+      # A look at a time, read, and what this program and its forecaster had used by then.
+      Look = Data.define(:reading, :cpu_ns, :outlook_cpu_ns)
+
+      # @param server [Server]
+      # @param interval_s [Numeric] between two looks
+      # @param forecasts [Forecasts]
+      def initialize(server, interval_s:, forecasts: Forecasts.new(server, window_s: interval_s * LOOKS_COUNT))
+        @server = server
+        @interval_s = interval_s
+        @forecasts = forecasts
+        @reader = Reader.new(server)
+        @looks = []
+      end
+
+      # @yield while forecasts are made
+      # @return [Object] the block's
+      def open
+        @forecasts.start
+        look
+        yield self
+      ensure
+        @forecasts.stop
+      end
+
+      # @return [Status, nil] after a window, with the forecast if that comes in time; nil when the server has ended
+      def once
+        sleep(@interval_s * LOOKS_COUNT)
+        deadline_s = Clock.now_s + @interval_s * LOOKS_COUNT * OUTLOOK_WINDOWS
+        until @forecasts.outlook || Clock.now_s > deadline_s
+          @forecasts.io&.wait_readable([deadline_s - Clock.now_s, 0].max)
+          @forecasts.take
+        end
+        status if look
+      end
+
+      # A status after each interval, until the server ends.
+      # @yieldparam status [Status]
+      # @return [void]
+      def each
+        loop do
+          sleep(@interval_s)
+          @forecasts.take
+          return unless look
+          yield status
+        end
+      end
+
+      # Draws on a terminal until somebody quits, or the server ends.
+      #
+      # @param terminal [Terminal]
+      # @param color [Boolean]
+      # @yieldreturn [String] where a snapshot goes
+      # @return [Boolean] whether the server is there still
+      def draw(terminal, color:, &snapshot_path)
+        view = View.first
+        due_s = Clock.now_s + FIRST_S
+        now = status
+        loop do
+          rows, columns = terminal.size
+          terminal.draw(Screen.new(rows:, columns:, color:).lines(now, view))
+          view, action = pressed(terminal.keys(due_s - Clock.now_s, [@forecasts.io].compact), view, now)
+          return true if action == :quit
+          view = ask_for_snapshot(view, &snapshot_path) if action == :snapshot
+          view = told(view)
+          next unless Clock.now_s >= due_s
+          return false unless look
+          now = status
+          due_s = Clock.now_s + @interval_s
+        end
+      rescue EOFError, Errno::EIO
+        true # the terminal has gone, and nobody looks any more
+      end
+
+      # @return [Status] of the window that the last look ended
+      def status
+        first, last = @looks.first, @looks.last
+        Status.of(@server, first.reading, last.reading).with(outlook: @forecasts.outlook, cost: cost(first, last))
+      end
+
+      # Looks at the server.
+      # @return [Look, nil] nil when it has ended
+      def look
+        return unless @server.alive?
+        @looks << Look.new(reading: @reader.take, outlook_cpu_ns: @forecasts.cpu_ns,
+          cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond))
+        @looks.shift if @looks.size > LOOKS_COUNT + 1
+        @looks.last
+      rescue Errno::ENOENT
+        raise if @server.alive?
+      end
+
+      private
+
+      # The first figures are there soon.
+      FIRST_S = 0.5
+      private_constant :FIRST_S
+
+      def cost(first, last)
+        ns = last.reading.at_ns - first.reading.at_ns
+        return unless ns.positive?
+        outlook_ns = last.outlook_cpu_ns && last.outlook_cpu_ns - first.outlook_cpu_ns.to_i
+        Cost.new(status_ratio: (last.cpu_ns - first.cpu_ns).fdiv(ns), outlook_ratio: outlook_ns&.fdiv(ns))
+      end
+
+      def pressed(keys, view, now)
+        keys.inject([view, nil]) do |(after, action), key|
+          action ? (next [after, action]) : after.press(key, now)
+        end
+      end
+
+      def ask_for_snapshot(view)
+        return view.with(message: "No snapshot: nothing records beside this server.") unless @forecasts.io
+        @forecasts.write_snapshot(yield)
+        view.with(message: "A snapshot is being written …")
+      end
+
+      def told(view)
+        @forecasts.take
+        snapshot = @forecasts.take_snapshot or return view
+        return view.with(message: "No snapshot: #{snapshot.fetch(:why_not)}") if snapshot[:why_not]
+        view.with(message: "#{Report::Figures.counted(snapshot[:requests_count], "request")} in #{snapshot[:path]}: " \
+          "puma_tuner predict #{snapshot[:path]}")
+      end
+    end
+  end
+end
