@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module PumaTuner
-  # A running server, looked at again and again: what its requests spend their time on now, who is in their way, and what
-  # a thread or a worker more would do.
+  # A running server, looked at again and again: what its requests spend their time on now, who is in their way, and
+  # what a thread or a worker more would do.
   #
-  # server finds one, reading looks at it, status makes of two looks what is told (diagnosis: in a sentence), and outlook
-  # has a process beside forecast it. screen draws a status, view turns keys into what is drawn, terminal is where; web
-  # is the same as a page. session runs it all.
+  # server finds one, reading looks at it, status makes of two looks what is told (diagnosis: in a sentence), and
+  # outlook has a process beside forecast it. screen draws a status, view turns keys into what is drawn, terminal is
+  # where; lines is for where there is none. session runs it all.
   module Top
     autoload :Cost, "puma_tuner/top/status"
     autoload :Diagnosis, "puma_tuner/top/diagnosis"
@@ -29,7 +29,6 @@ module PumaTuner
     autoload :Terminal, "puma_tuner/top/terminal"
     autoload :ThreadStatus, "puma_tuner/top/status"
     autoload :View, "puma_tuner/top/view"
-    autoload :Web, "puma_tuner/top/web"
     autoload :WorkerStatus, "puma_tuner/top/status"
 
     # @param topology [Topology] today's

@@ -53,7 +53,8 @@ module PumaTuner
       end
 
       def declare(parser, option)
-        names = (option.type == :switch) ? ["--[no-]#{option.flag.delete_prefix("--")}"] : option.flags - json_of(option)
+        names = option.flags - json_of(option)
+        names = ["--[no-]#{option.flag.delete_prefix("--")}"] if option.type == :switch
         names[0] = "#{names[0]} VALUE" if option.value?
         parser.on(*names) { |text| take(option, text) }
         # This is the form from before --output: a file, or alone for standard output.

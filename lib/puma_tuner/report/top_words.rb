@@ -53,14 +53,23 @@ module PumaTuner
         io: ->(ratio:, wait_ns:, part:) { part }
       }.freeze
 
+      # About a key that was pressed.
+      MESSAGES = {
+        no_profiler: "From outside, slow requests can't be told apart: `puma_tuner profile --outliers`",
+        no_recording: "No snapshot: nothing of this command records the server.",
+        snapshot_begun: "A snapshot is being written …",
+        snapshot: ->(path:, requests_count:) { "#{Figures.counted(requests_count, "request")} are in #{path}" },
+        no_snapshot: ->(detail:) { "No snapshot: #{detail || "no request has ended since the recording began"}." }
+      }.freeze
+
       # Why there is no forecast.
       WHY_NOT = {
         "few_requests" => ->(outlook) {
           "it takes #{ServerForecast::LEAST_REQUESTS_COUNT} requests, and there were #{outlook.requests_count} in " \
             "#{(outlook.window_ns / Units::NS_PER_S.to_f).round} s"
         },
-        "not_reproduced" => ->(_) { "none reproduces what is recorded here; `puma_tuner tune` measures settings" },
-        "ours" => ->(_) { "a puma_tuner command records this server, which must not be disturbed" },
+        "not_reproduced" => ->(_) { "none reproduces the recording (`puma_tuner tune` measures)" },
+        "ours" => ->(_) { "a puma_tuner command records this server" },
         "failed" => ->(outlook) { Figures.printable(outlook.detail) }
       }.freeze
 
@@ -80,6 +89,10 @@ module PumaTuner
         return "it comes once #{ServerForecast::LEAST_REQUESTS_COUNT} requests are recorded" unless outlook
         WHY_NOT[outlook.why_not]&.call(outlook)
       end
+
+      # @param message [Statement, nil]
+      # @return [String, nil]
+      def message(message) = message && Figures.printable(Statements.words(message, MESSAGES))
 
       # @param kind [String] as in a Probe::Blame
       # @return [String]

@@ -9,7 +9,7 @@ module PumaTuner
       HINDRANCES = {gvl_wait: :gvl, queue: :threads, preempted: :cores, lock: :lock, gc: :gc}.freeze
 
       # Of the wall time: a hindrance of less is not what the time goes to. A judgement.
-      LEAST_RATIO = 0.1
+      LEAST_RATIO = 0.2
 
       # What is named beside a hindrance is its greater part.
       MOST_OF = 0.5
@@ -81,8 +81,8 @@ module PumaTuner
         return {} unless name
         others = endpoints.reject { |one| kind == "request" && one.name == name }
         others = endpoints if others.empty?
-        made_ns = others.flat_map(&:blame).sum { |blame| (blame.kind == kind && blame.holder == name) ? blame.wait_ns : 0 }
-        {holder: name, holder_kind: kind, made_ns: made_ns.fdiv(others.sum(&:requests_count))}
+        made = others.flat_map(&:blame).select { |blame| blame.kind == kind && blame.holder == name }
+        {holder: name, holder_kind: kind, made_ns: made.sum(&:wait_ns).fdiv(others.sum(&:requests_count))}
       end
 
       private_class_method :unknown?, :held_up, :spent, :ratios, :inside, :holder

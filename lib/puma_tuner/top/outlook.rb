@@ -140,7 +140,7 @@ module PumaTuner
         end
         least = Model::WorkloadFit::MINIMUM_TRACES_COUNT
         observation = [observation, @kept].compact.find { |one| traces_count(one) >= least } || observation
-        return say(NO_SNAPSHOT, "few_requests") unless observation
+        return say(NO_SNAPSHOT, nil) unless observation
         Document.write(observation, path)
         say(SNAPSHOT, {path:, requests_count: observation.requests_count})
       rescue UsageError => error
@@ -236,7 +236,8 @@ module PumaTuner
         nil # which `take` finds out
       end
 
-      # @return [Hash, nil] what came of the last snapshot, once: path and requests_count, or why_not
+      # @return [Statement, nil] what came of the last snapshot, once: :snapshot (path, requests_count) or :no_snapshot
+      #   (detail)
       def take_snapshot = @snapshot.tap { @snapshot = nil }
 
       # @return [Integer, nil] of the process so far
@@ -254,8 +255,8 @@ module PumaTuner
         kind, fact = JSON.parse(line).first
         case kind
         when Forecaster::OUTLOOK then @outlook = Outlook.from_document(fact)
-        when Forecaster::SNAPSHOT then @snapshot = fact.transform_keys(&:to_sym)
-        when Forecaster::NO_SNAPSHOT then @snapshot = {why_not: fact}
+        when Forecaster::SNAPSHOT then @snapshot = Statement.of(:snapshot, **fact.transform_keys(&:to_sym))
+        when Forecaster::NO_SNAPSHOT then @snapshot = Statement.of(:no_snapshot, detail: fact)
         end
       rescue JSON::ParserError
         @complaint ||= line

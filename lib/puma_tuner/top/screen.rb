@@ -66,25 +66,18 @@ module PumaTuner
 
       KEYS = "e/w/t view  s sort  space freeze  d diff  p profile  n snapshot  ? help  q quit"
 
-      MESSAGES = {
-        no_profiler: "No profiler can tell from outside which requests are slow: `puma_tuner profile --outliers` starts " \
-          "the app with one."
-      }.freeze
-
       HELP = <<~TEXT.lines(chomp: true).freeze
-        e  endpoints: requests/s, how many (n), p50 and p99 of them, where their time went, and why
-        w  workers: mean threads with a request and requests in the queue, CPU, memory, YJIT's code
-        t  threads of the server that serve no requests, and how long they made requests wait for the GVL
-        s  sort by the next column that makes sense
+        e  endpoints: requests/s, how many (n), their p50 and p99, where time goes
+        w  workers: threads with a request and requests in the queue (means), CPU, ...
+        t  threads that serve no requests, and how long requests waited for them
+        s  sort by the next figure
         space  freeze the screen, and go on
-        d  show how what is now differs from the frozen screen
+        d  what is now, less the frozen screen
         p  profile slow requests
-        n  write what was recorded in the last window as an observation, for `report`, `predict` and `advise`
+        n  write an observation of the last window, for predict, advise and report
         q  quit
-
         ~  before a p99 of fewer than 100 requests
-        what if: forecasts for the traffic of now, with 95% intervals, in workers x threads
-        letters of a budget:
+        what if: forecasts for the traffic of now at workers x threads, 95% intervals
       TEXT
 
       # @param columns [Integer] of the terminal
@@ -112,7 +105,8 @@ module PumaTuner
       private
 
       def head(status, view)
-        [paint(clip(Report::TopWords.sentence(status.diagnosis)), "1"), clip(about(status)), clip(about_top(status, view))]
+        [paint(clip(Report::TopWords.sentence(status.diagnosis)), "1"), clip(about(status)),
+          clip(about_top(status, view))]
       end
 
       def about(status)
@@ -137,7 +131,7 @@ module PumaTuner
 
       # @return [Array<Array<String>>] blocks of lines, of which the first are left out first
       def foot(status, view)
-        message = view.message && MESSAGES.fetch(view.message) { view.message }
+        message = Report::TopWords.message(view.message)
         [(PARTS_PAGES.include?(view.page) ? [legend] : []), outlook(status.outlook),
           [message ? paint(clip(message), "1") : paint(clip(KEYS), "2")]]
       end
@@ -159,25 +153,29 @@ module PumaTuner
         width = [(@columns - LABEL) / settings.size, 5].max
         row = ->(label, cells) { clip(label.ljust(LABEL) + cells.map { |cell| cell.rjust(width) }.join) }
         [row.call("what if", settings.map { |one| "#{one.topology}#{" now" if one == outlook.today}" }),
-          row.call("req/s", settings.map { |one| estimate(one, one.throughput_per_s, width - 1, &Units.method(:significant)) }),
-          row.call("p99 ms", settings.map { |one| estimate(one, one.p99_ns, width - 1, &Units.method(:milliseconds)) })]
+          row.call("req/s", settings.map { |one| told(one, :throughput_per_s, width - 1, :significant) }),
+          row.call("p99 ms", settings.map { |one| told(one, :p99_ns, width - 1, :milliseconds) })]
       end
 
       LABEL = 8
       private_constant :LABEL
 
+      LEAST_WIDTH = 12
+      private_constant :LEAST_WIDTH
+
       # With its interval; where there is no room, the interval alone.
-      def estimate(setting, estimate, width, &)
+      def told(setting, name, width, unit)
         return "overload" if setting.unsteady
-        text = Report::Figures.with_range(estimate, &)
-        (text.length <= width) ? text : Report::Figures.range(estimate, &)
+        estimate, printed = setting.public_send(name), Units.method(unit)
+        text = Report::Figures.with_range(estimate, &printed)
+        (text.length <= width) ? text : Report::Figures.range(estimate, &printed)
       end
 
       def help
         letters = PARTS.map do |part, (letter, *)|
           "   #{letter} #{Report::Parts.named(part).word}: #{Report::Parts.named(part).meaning}"
         end
-        ["", *HELP, *letters].map { |line| clip(line) }
+        [*HELP, *letters].map { |line| clip(line) }
       end
 
       def table(status, view, room)
@@ -193,7 +191,7 @@ module PumaTuner
       end
 
       def rows_of(status, page)
-        {endpoints: :endpoints, workers: :workers, threads: :background}.fetch(page).then { |name| status.public_send(name) }
+        status.public_send({endpoints: :endpoints, workers: :workers, threads: :background}.fetch(page))
       end
 
       def identity(row)
@@ -206,11 +204,12 @@ module PumaTuner
 
       def row_of(cells) = cells.join(" ").rstrip
 
-      # Columns without a width share what is left.
+      # Columns without a width share what is left; where there is too little of it, the last ones are left out.
       def sized(columns)
         fixed = columns.filter_map(&:width)
         free = columns.size - fixed.size
-        left = [@columns - fixed.sum - columns.size + 1, free * 8].max
+        left = @columns - fixed.sum - columns.size + 1
+        return sized(columns[..-2]) if left < free * LEAST_WIDTH && columns.size > 1
         columns.map { |column| [column, column.width || (left / free + ((column.kind == :text) ? left % free : 0))] }
       end
 

@@ -70,7 +70,7 @@ module PumaTuner
 
       def several(servers, named)
         "#{Units.counted(servers.size, "server")}#{" of #{named}" if named} are recorded here; name one by its " \
-          "process id: #{servers.map(&:to_s).join(", ")}"
+          "process id: #{servers.join(", ")}"
       end
 
       def nothing(named) = "no server that is recorded#{" belongs to #{named}" if named} was found here."

@@ -22,7 +22,11 @@ module PumaTuner
         @forecasts = forecasts
         @reader = Reader.new(server)
         @looks = []
+        @snapshots = []
       end
+
+      # @return [Array<String>] files that were written
+      attr_reader :snapshots
 
       # @yield while forecasts are made
       # @return [Object] the block's
@@ -121,17 +125,17 @@ module PumaTuner
       end
 
       def ask_for_snapshot(view)
-        return view.with(message: "No snapshot: nothing records beside this server.") unless @forecasts.io
+        return view.with(message: Statement.of(:no_recording)) unless @forecasts.io
         @forecasts.write_snapshot(yield)
-        view.with(message: "A snapshot is being written …")
+        view.with(message: Statement.of(:snapshot_begun))
       end
 
       def told(view)
         @forecasts.take
         snapshot = @forecasts.take_snapshot or return view
-        return view.with(message: "No snapshot: #{snapshot.fetch(:why_not)}") if snapshot[:why_not]
-        view.with(message: "#{Report::Figures.counted(snapshot[:requests_count], "request")} in #{snapshot[:path]}: " \
-          "puma_tuner predict #{snapshot[:path]}")
+        view = view.with(message: snapshot)
+        @snapshots << snapshot.facts.fetch("path") if snapshot.facts.key?("path")
+        view
       end
     end
   end

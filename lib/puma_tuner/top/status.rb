@@ -130,7 +130,8 @@ module PumaTuner
       end
 
       # Places in an entry's sums.
-      QUEUE, WALL = %i[queue wall].map { |part| Probe::Parts::SUMS.index(part) }
+      QUEUE = Probe::Parts::SUMS.index(:queue)
+      WALL = Probe::Parts::SUMS.index(:wall)
       private_constant :QUEUE, :WALL
 
       def numbers_of(entry, before)

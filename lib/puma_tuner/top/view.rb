@@ -7,7 +7,7 @@ module PumaTuner
     # page: of PAGES; sorts: by page, one of its SORTS
     # frozen: the Status that the screen stands still at, nil while it does not; difference: whether what is now is held
     #   against that
-    # help: whether the keys are explained; message: a line about the last key, or nil
+    # help: whether the keys are explained; message: a Statement about the last key, or nil
     View = Data.define(:page, :sorts, :frozen, :difference, :help, :message) do
       # @return [View] at first
       def self.first
@@ -45,7 +45,7 @@ module PumaTuner
         when "s" then with(sorts: {**sorts, page => following(View::SORTS.fetch(page), sort)})
         when " " then with(frozen: (frozen ? nil : now), difference: false)
         when "d" then with(frozen: frozen || now, difference: !difference)
-        when "p" then with(message: :no_profiler)
+        when "p" then with(message: Statement.of(:no_profiler))
         else self
         end
       end

@@ -6,8 +6,8 @@ module PumaTuner
   module CLI
     # A running server, as it is now.
     class Commands::Top < Command
-      desc "Watch a running server: what its requests spend their time on now, who is in their way, and what a thread " \
-        "or a worker more would do"
+      desc "Watch a running server: what its requests spend their time on now, who is in their way, and what a " \
+        "thread or a worker more would do"
       argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
         required: false
       options :every, :once, :json, output: {
@@ -57,6 +57,8 @@ module PumaTuner
           session.draw(terminal, color: Output.color?(out)) { snapshot_path(output, server) }
         end
         err.puts("puma_tuner: #{ended(server)}") unless there
+      ensure
+        session.snapshots.each { |path| err.puts("observation: #{path}") }
       end
 
       # A remark on the place would stand in the middle of the screen.

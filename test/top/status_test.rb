@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/top_builders"
+
+class TopStatusTest < TunerTest
+  include TopBuilders
+
+  test "rates, percentiles and counts are of the window alone" do
+    before = entry("GET /a", [1_000] * 50)
+    after = entry("GET /a", [1_000] * 50 + [10] * 98 + [20] * 2)
+    row = status(after, before: [before]).endpoints.first
+    assert_equal [100, 10.0], [row.requests_count, row.throughput_per_s]
+    assert_in_delta 10, row.p50_ns.fdiv(MS), 0.2
+    assert_in_delta 20, row.p99_ns.fdiv(MS), 0.4
+    assert_equal 1_020 * MS, row.budget.wall_ns
+  end
+
+  test "an endpoint that nobody asked for meanwhile has no row" do
+    same = entry("GET /old", [10])
+    assert_equal ["GET /a"], status(same, entry("GET /a", [5]), before: [same]).endpoints.map(&:name)
+  end
+
+  test "of a worker: its own requests, its busy threads and its queue, in the mean" do
+    pool = %w[1 2].map { |number| entry("puma srv tp #{number}", [4_000], kind: :pool_thread, cpu: 4_000) }
+    ledgers = {"a" => ledger(entry("GET /a", [50] * 100, queue: 2_500), *pool, pid: 7, worker_index: 0),
+               "b" => ledger(entry("GET /a", [50] * 20), pid: 8, worker_index: 1, yjit_enabled: true)}
+    empty = {"a" => ledger(pid: 7, worker_index: 0), "b" => ledger(pid: 8, worker_index: 1)}
+    found = Top::Status.of(server, reading(0, empty, cpu_ms: 1_000), reading(10, ledgers, cpu_ms: 6_000, code_bytes: 12 * Units::MIB))
+    assert_equal "2x5", found.topology.to_s
+    assert_equal 120, found.requests_count
+    first, second = found.workers
+    assert_equal [7, 100, 0.8, 0.25, 0.5], [first.pid, first.requests_count, first.busy_mean, first.queued_mean, first.cpu_ratio]
+    assert_equal [8, 20, 0.0, "on", 12 * Units::MIB], [second.pid, second.requests_count, second.busy_mean, second.yjit, second.code_bytes]
+  end
+
+  test "a worker that has begun since counts from its own beginning, and one that has ended is counted without a row" do
+    ended = ledger(entry("GET /a", [10] * 3), worker_index: 0)
+    late = ledger(entry("GET /a", [10] * 4), pid: 101, worker_index: 0)
+    after = reading(10, {"old" => ended, "new" => late}, cpu_ms: 500)
+    after = after.with(processes: after.processes.select { |one| one.path == "new" })
+    found = Top::Status.of(server, reading(0, {"old" => ledger(entry("GET /a", [10]), worker_index: 0)}), after)
+    assert_equal [6, 1, 4, 0.05], [found.requests_count, found.workers.size, found.workers.first.requests_count, found.workers.first.cpu_ratio]
+  end
+
+  test "more than a pool's threads are never busy" do
+    found = status(entry("tp 1", [90_000], kind: :pool_thread, cpu: 90_000), threads_count: 3)
+    assert_equal 3, found.workers.first.busy_mean
+  end
+
+  test "threads that serve no requests are told with what they made requests wait" do
+    background = entry("reindexer", [4_000], kind: :thread, cpu: 4_000)
+    asked = entry("GET /a", [10] * 10, gvl_wait: 40, cpu: 50, blames: {[:thread, "reindexer"] => 30, [:special, "(gc)"] => 10})
+    thread = status(background, asked).background.first
+    assert_equal ["reindexer", 0.4, 30 * MS], [thread.name, thread.cpu_ratio, thread.made_wait_ns]
+  end
+
+  test "a status is a document that can be read again" do
+    found = status(entry("GET /a", [10] * 10, cpu: 60)).with(outlook: outlook(["1x5", 100, 20], ["1x4", nil, nil]), cost: Top::Cost.new(status_ratio: 0.004, outlook_ratio: nil))
+    again = Document.parse(Document.dump(found), "x", [:status])
+    assert_equal found, again
+    assert_equal :beyond_capacity, again.outlook.settings.last.unsteady.kind
+  end
+
+  test "next to a setting are those with a worker or a thread less and more, as far as there are such" do
+    assert_equal %w[2x3 2x2 2x4 1x3 3x3], Top.neighbours(Topology.parse("2x3")).map(&:to_s)
+    assert_equal %w[1x1 1x2 2x1], Top.neighbours(Topology.parse("1x1")).map(&:to_s)
+  end
+end
