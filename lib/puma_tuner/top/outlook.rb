@@ -87,9 +87,9 @@ module PumaTuner
           wait(@window_s)
           break if recorded_count >= ServerForecast::LEAST_REQUESTS_COUNT
         end
-        @kept = nil
         outlook(@kept = observation)
       rescue InvalidMeasurement
+        @kept = nil
         Outlook.none("few_requests", window_ns: Clock.now_ns - @since.at_ns)
       end
 
@@ -138,8 +138,7 @@ module PumaTuner
         rescue InvalidMeasurement
           @kept
         end
-        least = Model::WorkloadFit::MINIMUM_TRACES_COUNT
-        observation = [observation, @kept].compact.find { |one| traces_count(one) >= least } || observation
+        observation = [observation, @kept].compact.max_by { |one| traces_count(one) }
         return say(NO_SNAPSHOT, nil) unless observation
         Document.write(observation, path)
         say(SNAPSHOT, {path:, requests_count: observation.requests_count})

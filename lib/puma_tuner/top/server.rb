@@ -23,9 +23,6 @@ module PumaTuner
 
     # All servers of this machine that are recorded, those in containers included as far as this user may look.
     class Servers
-      # A command of ours that starts a server names its folder in this variable.
-      OURS = "PUMA_TUNER_DIRECTORY"
-
       HINT = "A server is found once it has the gem puma_tuner-probe: `PumaTuner.run` or `plugin :puma_tuner` in " \
         "config/puma.rb, or RUBYOPT=-rpuma_tuner/autorun."
 
@@ -47,9 +44,7 @@ module PumaTuner
       end
 
       # @return [Array<Server>] by process id
-      def all
-        @all ||= (of_their_own + of_commands).uniq(&:directory).sort_by(&:pid)
-      end
+      def all = @all ||= (of_folders + of_open_ledgers).uniq(&:directory).sort_by(&:pid)
 
       private
 
@@ -78,29 +73,51 @@ module PumaTuner
       # Processes of others are not looked into, but by root.
       def unseen = (" Servers of other users are found by root alone." unless Process.uid.zero?)
 
-      # Those whose ledgers lie where the probe puts them by itself: the folder's name is the process that leads.
-      def of_their_own
+      # Those whose ledgers lie where the probe usually puts them: the folder's name is the process that leads.
+      def of_folders
         pids.filter_map do |pid|
           identity = identity_of(pid) or next
-          directory = folders_of(pid).find { |path| File.basename(path) == identity }
-          server(pid, directory, ours: false) if directory
+          folder = folders_of(pid).find { |path| File.basename(path) == identity }
+          server(pid, folder) if folder
         end
       end
 
-      # Of those that a command of ours has started, the processes with its variable have one folder; the first of them
-      # leads.
-      def of_commands
-        named = pids.filter_map do |pid|
-          folder = environment(pid)[OURS]
-          [File.join(root(pid), folder, "ledgers"), pid] if folder
-        end
-        named.group_by(&:first).filter_map do |directory, pairs|
-          server(pairs.map(&:last).min, directory, ours: true) if Dir[File.join(directory, "*.{ledger,json}")].any?
+      # Who writes a ledger has it open, wherever it lies: some other place, or a folder that a command of ours has made.
+      def of_open_ledgers
+        writers = pids.flat_map { |pid| open_folders(pid).map { |folder| [[mount(pid), folder], pid] } }
+        writers.group_by(&:first).filter_map do |(_, folder), pairs|
+          leader = leader_of(folder, pairs.map(&:last).min)
+          server(leader, folder) if leader
         end
       end
 
-      def server(pid, directory, ours:)
-        Server.new(pid:, directory:, ours:, identity: Probe::Processes.identity(pid), folder: link(pid, "cwd"))
+      def open_folders(pid)
+        Dir.each_child("#{@proc}/#{pid}/fd").filter_map { |fd| link(pid, "fd/#{fd}") }.grep(/\.ledger\z/)
+          .map { |path| File.dirname(path) }.uniq
+      rescue SystemCallError
+        [] # it has gone, or is somebody else's
+      end
+
+      # @param writer_pid [Integer] the first of those that write there
+      def leader_of(folder, writer_pid)
+        name = File.basename(folder)
+        return pids.find { |pid| identity_of(pid) == name } if Probe::Ledgers::NAME.match?(name)
+        ledger = Dir[File.join(root(writer_pid), folder, "#{Processes.inner_pid(writer_pid)}-*.ledger")].first or return
+        worker?(ledger) ? stat(writer_pid)[1].to_i : writer_pid
+      end
+
+      def worker?(path)
+        reader = LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW | File::BINARY))
+        !reader.ledger&.facts.to_h["worker_index"].nil?
+      rescue SystemCallError, InvalidDocument
+        false
+      ensure
+        reader&.close
+      end
+
+      def server(pid, folder)
+        Server.new(pid:, directory: File.join(root(pid), folder), ours: !Probe::Ledgers::NAME.match?(File.basename(folder)),
+          identity: Probe::Processes.identity(pid), folder: link(pid, "cwd"))
       end
 
       def pids = @pids ||= Dir.children(@proc).grep(/\A\d+\z/).map(&:to_i).sort
@@ -110,24 +127,25 @@ module PumaTuner
       # @return [String, nil] nil where this user may not look
       def identity_of(pid)
         space = link(pid, "ns/pid")&.slice(/\d+/) or return
-        began = Probe::Processes.read("#{@proc}/#{pid}/stat")[/\) (.*)/, 1].to_s.split[19] or return
+        began = stat(pid)[19] or return
         "#{Processes.inner_pid(pid, proc: @proc)}-#{began}-#{space}"
       end
 
-      # @return [Array<String>] folders of servers' ledgers that the process can see; one look for all that see the same
+      # @return [Array<String>] what stands behind the name of the process in its stat: its state, its parent, …
+      def stat(pid) = Probe::Processes.read("#{@proc}/#{pid}/stat")[/\) (.*)/, 1].to_s.split
+
+      # @return [Array<String>] folders of servers' ledgers that the process can see, as they are called there; one look
+      #   for all that see the same
       def folders_of(pid)
-        mount = link(pid, "ns/mnt") or return []
-        places = [Probe::Ledgers::IN_MEMORY, environment(pid)["TMPDIR"] || "/tmp"].uniq
-        places.flat_map { |place| @folders[[mount, place]] ||= Dir[File.join(root(pid), place, "puma_tuner-*/*-*-*")] }
+        @folders[mount(pid)] ||= [Probe::Ledgers::IN_MEMORY, "/tmp"].flat_map do |place|
+          Dir[File.join(root(pid), place, "puma_tuner-*/*-*-*")].map { |path| path.delete_prefix(root(pid)) }
+        end
       end
+
+      def mount(pid) = link(pid, "ns/mnt")
 
       # @return [String] before a path of the process; nothing where it sees the same files as we do
-      def root(pid) = (link(pid, "ns/mnt") == link("self", "ns/mnt")) ? "" : "#{@proc}/#{pid}/root"
-
-      def environment(pid)
-        (@environments ||= {})[pid] ||= Probe::Processes.read("#{@proc}/#{pid}/environ").split("\0")
-          .filter_map { |pair| pair.split("=", 2) if pair.include?("=") }.to_h.slice(OURS, "TMPDIR")
-      end
+      def root(pid) = (mount(pid) == mount("self")) ? "" : "#{@proc}/#{pid}/root"
 
       def link(pid, name)
         File.readlink("#{@proc}/#{pid}/#{name}")
