@@ -57,6 +57,7 @@ module PumaTuner
       autoload :Methodology, "puma_tuner/report/sections/methodology"
       autoload :SelfTest, "puma_tuner/report/sections/load"
       autoload :Sizing, "puma_tuner/report/sections/sizing"
+      autoload :Status, "puma_tuner/report/sections/status"
       autoload :Tail, "puma_tuner/report/sections/tail"
       autoload :Threads, "puma_tuner/report/sections/threads"
       autoload :Tradeoff, "puma_tuner/report/sections/tradeoff"
@@ -79,7 +80,8 @@ module PumaTuner
     PAGES = {
       observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning,
       verdict: :Tuning, tuning: :Tuning, load_outcome: :Load, load_self_test: :SelfTest,
-      profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet, lanes: :Lanes
+      profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet, lanes: :Lanes,
+      status: :Status
     }.freeze
 
     @others = {}

@@ -35,7 +35,7 @@ class TopIntegrationTest < TunerTest
     def <<(part)
       @text << part
       frame = @text[/.*\e\[H(.*?)\e\[J/m, 1]
-      @lines = frame.gsub(/\e\[2K/, "").split(/\r*\n/).map { |line| PumaTuner::Report::Paint.strip(line) } if frame
+      @lines = frame.gsub("\e[2K", "").split(/\r*\n/).map { |line| PumaTuner::Report::Paint.strip(line) } if frame
     end
   end
 
@@ -47,7 +47,7 @@ class TopIntegrationTest < TunerTest
     shown = Shown.new
     reader = Thread.new do
       loop { shown << output.readpartial(65_536).force_encoding("UTF-8") }
-    rescue Errno::EIO, EOFError, IOError
+    rescue Errno::EIO, IOError
       nil
     end
     yield shown, input, pid

@@ -3,11 +3,14 @@
 require "test_helper"
 require "support/lane_fixture"
 require "support/profiles"
+require "support/top_builders"
 require "support/tradeoffs"
 require "support/tuning_fixture"
 require_relative "fleet_fixture"
 
 class ReportTest < TunerTest
+  include TopBuilders
+
   Report = PumaTuner::Report
 
   test "reports have four formats" do
@@ -39,13 +42,25 @@ class ReportTest < TunerTest
       p50_ns: nil, p90_ns: nil, p99_ns: nil, statuses: {}, unexpected_count: 0, socket_errors_count: 0, unknown: [])
   end
 
+  # @return [PumaTuner::Top::Status]
+  def running
+    status(entry("GET /a", [10] * 20, cpu: 100, gvl_wait: 50), entry("reindexer", [10], kind: :thread)).with(outlook: outlook(["1x5", 20, 11], ["1x4", nil, nil]))
+  end
+
+  test "a running server's status says what its screen says" do
+    text = Report.render(running, format: :text)
+    assert_includes text, "GVL-bound: requests wait 2.50 ms for the GVL, 25% of their time."
+    %w[GET\ /a reindexer overload single].each { |word| assert_includes text, word }
+    assert_includes Report.render(running.with(outlook: nil), format: :text), "There is none: it comes once 100 requests are recorded"
+  end
+
   test "every kind of document that has blocks is shown in every format" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
               load_self_test: PumaTuner::Load::SelfTest::Result.new(lines: [], intended_count: 0, answered_count: 0, lag_p99_ns: nil, server_late_ns: nil),
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
-              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison}
+              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison, status: running}
     Report::PAGES.each_key do |kind|
       Report.formats.each { |format| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end

@@ -82,7 +82,7 @@ module PumaTuner
         end
       end
 
-      # Who writes a ledger has it open, wherever it lies: some other place, or a folder that a command of ours has made.
+      # Who writes a ledger has it open, wherever it lies: in some other place, or in a folder of a command of ours.
       def of_open_ledgers
         writers = pids.flat_map { |pid| open_folders(pid).map { |folder| [[mount(pid), folder], pid] } }
         writers.group_by(&:first).filter_map do |(_, folder), pairs|
@@ -116,8 +116,8 @@ module PumaTuner
       end
 
       def server(pid, folder)
-        Server.new(pid:, directory: File.join(root(pid), folder), ours: !Probe::Ledgers::NAME.match?(File.basename(folder)),
-          identity: Probe::Processes.identity(pid), folder: link(pid, "cwd"))
+        Server.new(pid:, directory: File.join(root(pid), folder), identity: Probe::Processes.identity(pid),
+          folder: link(pid, "cwd"), ours: !Probe::Ledgers::NAME.match?(File.basename(folder)))
       end
 
       def pids = @pids ||= Dir.children(@proc).grep(/\A\d+\z/).map(&:to_i).sort
