@@ -38,7 +38,7 @@ class ArchitectureTest < TunerTest
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
     "report" => %w[ground probe stats model predict advise prove lanes tuner],
-    "top" => %w[ground probe stats host model calibrate predict tuner report],
+    "top" => %w[ground probe export stats host model calibrate predict tuner report],
     # Which know blocks, and no stage that these tell of; and no section knows who prints it
     "report/writers" => %w[ground report],
     "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff lanes fleet access_log

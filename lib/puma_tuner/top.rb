@@ -6,7 +6,7 @@ module PumaTuner
   #
   # server finds one, reading looks at it, status makes of two looks what is told (diagnosis: in a sentence), and
   # outlook has a process beside forecast it. screen draws a status, view turns keys into what is drawn, terminal is
-  # where; lines is for where there is none. session runs it all.
+  # where; lines is for where there is none, and web is the same as a page. session runs it all.
   module Top
     autoload :Cost, "puma_tuner/top/status"
     autoload :Diagnosis, "puma_tuner/top/diagnosis"
@@ -29,6 +29,8 @@ module PumaTuner
     autoload :Terminal, "puma_tuner/top/terminal"
     autoload :ThreadStatus, "puma_tuner/top/status"
     autoload :View, "puma_tuner/top/view"
+    autoload :Web, "puma_tuner/top/web"
+    autoload :WebEvent, "puma_tuner/top/web_event"
     autoload :WorkerStatus, "puma_tuner/top/status"
 
     # @param topology [Topology] today's

@@ -176,6 +176,9 @@ module PumaTuner
             {default: "2", limits: 0.1..60}],
           [:once, :flag, nil, "look for one window, tell it with its forecast, and end"],
           [:json, :flag, nil, "print documents, a line for each look"],
+          [:web, :flag, nil, "serve it as a page, to browsers of this machine alone"],
+          [:listen, :text, "ADDRESS", "where that page is served: tcp://127.0.0.1:PORT, of which 0 is any that is " \
+            "free, or unix:///path/of/socket", {default: "tcp://127.0.0.1:0"}],
           [:url, :text, "URL", "address of a running server"],
           [:step, :text, "TIME", "length of the spans that a window is divided into",
             {usual: "by its length: an hour for days"}],

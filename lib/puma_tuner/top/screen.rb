@@ -10,10 +10,10 @@ module PumaTuner
         def left? = %i[text cause bar].include?(kind)
       end
 
-      # Letters of parts, and colours that those who see few tell apart (Okabe and Ito, "Color Universal Design", 2008),
-      # as the nearest of a terminal's 256: background, and letter on it.
-      PARTS = {queue: ["q", 214, 16], gvl_wait: ["w", 166, 16], preempted: ["p", 175, 16], cpu: ["c", 74, 16],
-               gc: ["g", 227, 16], io: ["i", 36, 16], lock: ["l", 25, 231], sleep: ["s", 246, 16]}.freeze
+      # Letters of parts, and the reports' colours, which those who see few tell apart (Okabe and Ito, "Color Universal
+      # Design", 2008), as the nearest of a terminal's 256: background, and letter on it.
+      PARTS = {queue: ["q", 249, 16], gvl_wait: ["w", 166, 16], preempted: ["p", 175, 16], cpu: ["c", 25, 231],
+               gc: ["g", 74, 16], io: ["i", 36, 16], lock: ["l", 214, 16], sleep: ["s", 115, 16]}.freeze
 
       BAR = 14
 

@@ -10,7 +10,7 @@ module PumaTuner
         "thread or a worker more would do"
       argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
         required: false
-      options :every, :once, :json, output: {
+      options :every, :once, :json, :web, :listen, output: {
         about: "file for the observation that key n writes",
         usual: "observation-TIME.json in the app's tmp/puma_tuner"
       }
@@ -19,15 +19,19 @@ module PumaTuner
         "4711                            # by process id, in a container too",
         "/srv/shop --every 1             # by folder, a look each second",
         "--once --json                   # a window and its forecast, as a document",
+        "--web                           # as a page in a browser, at an address that is printed",
         "> shop.log                      # without a terminal: a line for each look"
       ]
 
-      def call(server:, every:, once:, json:, output:)
+      def call(server:, every:, once:, json:, web:, listen:, output:)
+        raise UsageError, "--web is a page; leave out #{once ? "--once" : "--json"}" if web && (once || json)
+        address = PumaTuner::Top::Web.address(listen) if web
         server = PumaTuner::Top::Servers.new.find(server)
         Output.check_writable(output)
         session = PumaTuner::Top::Session.new(server, interval_s: every)
         session.open do
           next show(session.once || raise(MeasurementFailed, ended(server)), json) if once
+          next serve(session, server, PumaTuner::Top::Web.new(address)) if web
           next follow(session, server, json) if json || !PumaTuner::Top::Terminal.fit?($stdin, out)
           watch(session, server, output)
         end
@@ -50,6 +54,17 @@ module PumaTuner
           out.flush
         end
         err.puts("puma_tuner: #{ended(server)}")
+      end
+
+      def serve(session, server, web)
+        web.start
+        out.puts(web.url)
+        out.flush
+        session.each { |status| web.publish(status) }
+        web.finish
+        err.puts("puma_tuner: #{ended(server)}")
+      ensure
+        web.stop
       end
 
       def watch(session, server, output)

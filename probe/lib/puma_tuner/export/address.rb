@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Export
-    # The address at which the exporter listens: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which
+    # The address at which the exporter listens, and what else serves figures: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which
     # only its owner can open. A host that is not the loopback is the choice of whoever writes it.
     #
     # kind: "tcp" or "unix"; port: nil of a path
@@ -17,7 +17,7 @@ module PumaTuner
         when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"),
           port: Integer($2, 10))
         when %r{\Aunix://(/.+)\z} then new(kind: "unix", host_or_path: $1, port: nil)
-        else raise UsageError, "#{text.inspect} is not an address for the exporter; write tcp://127.0.0.1:9394 or " \
+        else raise UsageError, "#{text.inspect} is not an address; write tcp://127.0.0.1:9394 or " \
           "unix:///path/of/socket"
         end
       end

@@ -1,0 +1,218 @@
+# frozen_string_literal: true
+
+require "digest"
+require "json"
+require "securerandom"
+
+module PumaTuner
+  module Top
+    # The same as a page, which this process serves to browsers of this machine: no thread of the app's server has to do
+    # with it, and nothing can be changed through it. It listens on the loopback, or at a socket that its owner alone can
+    # open; whoever asks must know the token that stands in the path, and must have called it by a name of this machine,
+    # so that no page from elsewhere can ask under a name of its own (DNS rebinding).
+    class Web
+      HEAD_BYTES_MAX = 8_192
+      LIMIT_S = 5
+
+      # Browsers that look at a time; others are told to wait.
+      CLIENTS_MAX = 16
+
+      # A comment is sent so often, by which a browser that has gone is noticed.
+      BEAT_S = 15
+
+      LOOPBACK = %w[127.0.0.1 localhost ::1].freeze
+
+      FILES = {"" => ["page.html", "text/html"], "page.css" => ["page.css", "text/css"],
+               "page.js" => ["page.js", "text/javascript"]}.freeze
+
+      HEADERS = {
+        "Content-Security-Policy" => "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
+          "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "X-Content-Type-Options" => "nosniff", "Referrer-Policy" => "no-referrer", "Cache-Control" => "no-store",
+        "Cross-Origin-Resource-Policy" => "same-origin", "Cross-Origin-Opener-Policy" => "same-origin"
+      }.freeze
+
+      # @param text [String] "tcp://127.0.0.1:0", "unix:///path/of/socket"
+      # @return [Export::Address]
+      # @raise [UsageError] for any that others can reach
+      def self.address(text)
+        address = Export::Address.parse(text)
+        return address if address.kind == "unix" || LOOPBACK.include?(address.host_or_path)
+        raise UsageError, "#{text} could be reached by others; write tcp://127.0.0.1:PORT, or unix:///path/of/socket, " \
+          "and reach it from elsewhere by `ssh -L`"
+      end
+
+      # @param address [Export::Address]
+      # @param token [String]
+      # @raise [UsageError] where it can't listen
+      def initialize(address, token: SecureRandom.urlsafe_base64(24))
+        @address = address
+        @token = token
+        @listener = address.listen
+        @lock = Mutex.new
+        @told = ConditionVariable.new
+        @history = []
+        @clients_count = @number = 0
+      rescue SystemCallError => error
+        raise UsageError, "can't listen at #{address}: #{error.message}. Give another address."
+      end
+
+      # @return [String] to be opened in a browser; for a socket, the path below whatever leads there
+      def url
+        return "#{@address}, path /#{@token}/" if @address.kind == "unix"
+        host = @address.host_or_path.include?(":") ? "[#{@address.host_or_path}]" : @address.host_or_path
+        "http://#{host}:#{@listener.local_address.ip_port}/#{@token}/"
+      end
+
+      # @return [void]
+      def start
+        @thread = Thread.new { accept }
+        @thread.name = "puma_tuner top's page"
+      end
+
+      # @param status [Status]
+      # @return [void]
+      def publish(status)
+        @lock.synchronize do
+          @history = [*@history, WebEvent.point(status)].last(WebEvent::HISTORY_MAX)
+          @event = JSON.generate({**WebEvent.of(status), point: @history.last})
+          @number += 1
+          @told.broadcast
+        end
+      end
+
+      # Tells all that look that there is no more to come.
+      # @return [void]
+      def finish
+        @lock.synchronize do
+          @finished = true
+          @told.broadcast
+        end
+        sleep(FINISH_S / 10) until @lock.synchronize { @clients_count.zero? } || (left = left.to_i + 1) > 10
+      end
+
+      # @return [void]
+      def stop
+        @thread&.kill&.join
+        @listener.close
+        File.unlink(@address.host_or_path) if @address.kind == "unix"
+      rescue Errno::ENOENT
+        nil
+      end
+
+      private
+
+      FINISH_S = 0.5
+      private_constant :FINISH_S
+
+      def accept
+        loop do
+          client = @listener.accept
+          Thread.new { serve(client) }.report_on_exception = false
+        rescue SystemCallError
+          sleep(0.1) # such as too many open files
+        end
+      end
+
+      def serve(client)
+        method, path, host = head(client)
+        return unless method
+        return refuse(client, "403 Forbidden", "Call this machine by 127.0.0.1 or localhost.") unless ours?(host)
+        name = asked(path) or return refuse(client, "404 Not Found", "Open the address that puma_tuner top has printed.")
+        return refuse(client, "405 Method Not Allowed", "There is nothing to change here.") unless %w[GET HEAD].include?(method)
+        return events(client) if name == "events" && method == "GET"
+        file(client, name, method == "GET")
+      rescue SystemCallError, IOError
+        nil # it has gone
+      ensure
+        client.close
+      end
+
+      # @return [Array(String, String, String), nil] method, path and host; nil when no whole head came in time
+      def head(client)
+        deadline_s = Clock.now_s + LIMIT_S
+        text = +"".b
+        until text.include?("\r\n\r\n")
+          left_s = deadline_s - Clock.now_s
+          return if left_s <= 0 || text.bytesize > HEAD_BYTES_MAX || !client.wait_readable(left_s)
+          part = client.read_nonblock(HEAD_BYTES_MAX, exception: false)
+          return if part.nil?
+          text << part if part.is_a?(String)
+        end
+        method, path = text.lines.first.split(" ", 3)
+        [method, path.to_s, text[/^host:[ \t]*([^\r\n]*)/i, 1].to_s.strip]
+      end
+
+      # Any port, as a tunnel may have another.
+      def ours?(host) = LOOPBACK.include?(host.sub(/:\d+\z/, "").delete("[]"))
+
+      # @return [String, nil] what stands behind the token; nil without it. Both are compared as digests, whose
+      #   comparison tells nothing by its time.
+      def asked(path)
+        token, name = path.delete_prefix("/").split("/", 2)
+        return unless token && name
+        name if Digest::SHA256.digest(token) == Digest::SHA256.digest(@token) && (FILES.key?(name) || name == "events")
+      end
+
+      def file(client, name, with_body)
+        path, type = FILES.fetch(name)
+        body = File.read(File.join(__dir__, "web", path), encoding: "UTF-8")
+        respond(client, "200 OK", body, type:, with_body:)
+      end
+
+      def refuse(client, status, text) = respond(client, status, "#{text}\n", type: "text/plain", more: allow(status))
+
+      def allow(status) = status.start_with?("405") ? {"Allow" => "GET, HEAD"} : {}
+
+      def respond(client, status, body, type:, with_body: true, more: {})
+        write(client, headers(status, type, "Content-Length" => body.bytesize, "Connection" => "close", **more) +
+          (with_body ? body.b : ""))
+      end
+
+      def headers(status, type, **more)
+        lines = {"Content-Type" => "#{type}; charset=utf-8", **HEADERS, **more}
+        "HTTP/1.1 #{status}\r\n#{lines.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n".b
+      end
+
+      # Server-sent events: first what there was, then each status as it comes.
+      def events(client)
+        unless @lock.synchronize { (@clients_count < CLIENTS_MAX) && @clients_count += 1 }
+          return refuse(client, "503 Service Unavailable", "#{CLIENTS_MAX} browsers look already.")
+        end
+        begin
+          write(client, headers("200 OK", "text/event-stream", "Connection" => "close"))
+          follow(client)
+        ensure
+          @lock.synchronize { @clients_count -= 1 }
+        end
+      end
+
+      def follow(client)
+        history, seen = @lock.synchronize { [@history.dup, 0] }
+        write(client, event("history", JSON.generate({parts: WebEvent.parts, points: history})))
+        loop do
+          number, text, finished = @lock.synchronize do
+            @told.wait(@lock, BEAT_S) if @number == seen && !@finished
+            [@number, @event, @finished]
+          end
+          write(client, (number == seen) ? ": still there\n\n" : event("status", text))
+          return write(client, event("ended", "{}")) if finished
+          seen = number
+        end
+      end
+
+      def event(name, text) = "event: #{name}\ndata: #{text}\n\n".b
+
+      # A browser that does not read is dropped.
+      def write(client, bytes)
+        deadline_s = Clock.now_s + LIMIT_S
+        until bytes.empty?
+          written = client.write_nonblock(bytes, exception: false)
+          next bytes = bytes.byteslice(written..) if written.is_a?(Integer)
+          left_s = deadline_s - Clock.now_s
+          raise IOError, "nobody reads" if left_s <= 0 || !client.wait_writable(left_s)
+        end
+      end
+    end
+  end
+end
