@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "json"
+require "tmpdir"
+require_relative "chromium"
+
+# A page in a real browser that goes on living, told what to do over pipes (the Chrome DevTools Protocol).
+class DevTools
+  LIMIT_S = 40
+
+  OPTIONS = %w[--headless --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update
+    --disable-sync --remote-debugging-pipe].freeze
+
+  # Lines of the page's console, errors, and what the browser's own log says against it.
+  attr_reader :complaints
+
+  # Opens a browser, and ends it after the block.
+  # @yieldparam tools [DevTools]
+  def self.open
+    Dir.mktmpdir("puma_tuner-browser") do |folder|
+      tools = new(folder)
+      yield tools
+    ensure
+      tools&.close
+    end
+  end
+
+  def initialize(folder)
+    @complaints = []
+    @number = 0
+    @left = +""
+    told, @orders = IO.pipe
+    @said, says = IO.pipe
+    @pid = Process.spawn(Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?), "--user-data-dir=#{folder}/profile", "about:blank",
+      3 => told, 4 => says, :out => File::NULL, :err => File::NULL, :pgroup => true)
+    [told, says].each(&:close)
+    target = ask("Target.createTarget", url: "about:blank")["targetId"]
+    @session = ask("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]
+    %w[Page Runtime Log].each { |domain| ask("#{domain}.enable") }
+  end
+
+  def visit(url) = ask("Page.navigate", url:)
+
+  def size(width, height) = ask("Emulation.setDeviceMetricsOverride", width:, height:, deviceScaleFactor: 1, mobile: width < 600)
+
+  # @param scheme [String] "dark" or "light"
+  def scheme(scheme) = ask("Emulation.setEmulatedMedia", features: [{name: "prefers-color-scheme", value: scheme}])
+
+  # @param script [String] an expression, whose promise is waited for
+  def value(script)
+    found = ask("Runtime.evaluate", expression: script, awaitPromise: true, returnByValue: true)
+    raise "the page could not: #{found["exceptionDetails"].dig("exception", "description")}" if found["exceptionDetails"]
+    found.dig("result", "value")
+  end
+
+  def picture(path)
+    data = ask("Page.captureScreenshot", captureBeyondViewport: true)["data"]
+    File.binwrite(path, data.unpack1("m"))
+  end
+
+  def close
+    Process.kill(:KILL, -@pid)
+    Process.wait(@pid)
+    [@orders, @said].each(&:close)
+  rescue Errno::ESRCH
+    nil
+  end
+
+  private
+
+  def ask(method, **params)
+    id = @number += 1
+    @orders.write("#{JSON.generate({id:, method:, params:, sessionId: @session}.compact)}\0")
+    loop do
+      message = JSON.parse(next_message)
+      note(message)
+      next unless message["id"] == id
+      raise "#{method}: #{message["error"]}" if message["error"]
+      return message["result"]
+    end
+  end
+
+  def next_message
+    until (text = @left.slice!(/\A[^\0]*\0/))
+      raise "the browser says nothing for #{LIMIT_S} s" unless @said.wait_readable(LIMIT_S)
+      @left << @said.readpartial(1 << 20).force_encoding("UTF-8")
+    end
+    text.delete("\0")
+  end
+
+  def note(message)
+    case message["method"]
+    when "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded" then @complaints << message["params"].to_json
+    end
+  end
+end

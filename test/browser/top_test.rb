@@ -1,0 +1,145 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/command_line"
+require "support/served_app"
+require_relative "dev_tools"
+
+# `puma_tuner top --web` in a real browser, beside a real cluster under load.
+class TopInBrowserTest < TunerTest
+  include CommandLine
+
+  time_limit 180
+
+  # The accessibility checker, where bin/setup --test has put it.
+  AXE = File.join(ENV.fetch("PUMA_TUNER_CACHE", File.expand_path("~/.cache/puma_tuner")), "axe/node_modules/axe-core/axe.min.js")
+
+  NASTY = "<img src=x onerror=\"document.title='owned'\">"
+
+  RACKUP = <<~RUBY
+    Thread.new { loop { 20_000.times { |i| i.to_s } && sleep(0.1) } }.name = "#{NASTY.gsub('"', '\"')}"
+    run lambda { |env|
+      (env["PATH_INFO"] == "/report") ? 60_000.times { |i| i.to_s } : sleep(0.004)
+      [200, {"content-type" => "text/plain"}, ["fine"]]
+    }
+  RUBY
+
+  PUMA_RB = "threads 3, 3\nworkers 2\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 3600)\n"
+
+  def setup
+    skip "no Chromium here: install chromium to test the page in a browser" unless Chromium.path
+  end
+
+  # @yieldparam tools [DevTools] with the page open
+  # @yieldparam app [ServedApp]
+  def page(**)
+    ServedApp.open(rackup: RACKUP, puma_rb: PUMA_RB) do |app|
+      port = app.start("-w", "2")
+      out, out_end = IO.pipe
+      pid = start_puma_tuner("top", app.folder, "--web", "--every", "0.5", out: out_end, err: "#{app.folder}/err")
+      out_end.close
+      url = out.gets&.chomp or flunk(File.read("#{app.folder}/err"))
+      under_load(port) do
+        DevTools.open do |tools|
+          tools.visit(url)
+          yield tools, app
+        end
+      end
+    ensure
+      Process.kill(:TERM, pid) if pid && PumaTuner::Probe::Processes.alive?(pid)
+      Process.wait(pid) if pid
+    end
+  end
+
+  def under_load(port)
+    done = false
+    clients = %w[/articles /articles /report].map do |path|
+      Thread.new do
+        Net::HTTP.start("127.0.0.1", port) { |http| http.get(path) && sleep(0.02) until done }
+      rescue SystemCallError, IOError
+        nil # the server was ended
+      end
+    end
+    yield
+  ensure
+    done = true
+    clients.each(&:join)
+  end
+
+  ROWS = "[...document.querySelectorAll('#%s tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+
+  def rows(tools, table) = tools.value(format(ROWS, table))
+
+  def live(tools) = wait_until("the page") { tools.value("document.getElementById('connection')?.textContent") == "Live" && rows(tools, "endpoints").size == 2 }
+
+  test "tables and charts stream, stand still while frozen, and say when the server has ended" do
+    page do |tools, app|
+      live(tools)
+      wait_until("a forecast") { rows(tools, "outlook").map(&:first) == ["2x3 (now)", "2x2", "2x4", "1x3", "3x3"] }
+      assert_equal %w[0 1], rows(tools, "workers").map(&:first)
+      assert_equal ["GET /articles", "GET /report"], rows(tools, "endpoints").map(&:first).sort
+      bars = "document.querySelectorAll('#budget rect').length"
+      first = tools.value(bars)
+      wait_until("more of the chart") { tools.value(bars) > first }
+      assert_match(/\AM[\d.,]+L/, tools.value("document.querySelector('#latency path.p99').getAttribute('d')"))
+      assert_match(/Latency in milliseconds: p50 now [\d.]+, p99 now [\d.]+/, tools.value("document.getElementById('latency').getAttribute('aria-label')"))
+      tools.value("document.getElementById('freeze').click()")
+      frozen = rows(tools, "endpoints")
+      sleep(1.2)
+      assert_equal [frozen, "Frozen"], [rows(tools, "endpoints"), tools.value("document.getElementById('connection').textContent")]
+      tools.value("document.getElementById('freeze').click()")
+      wait_until("new figures") { rows(tools, "endpoints") != frozen }
+      app.stop
+      wait_until("the end") { tools.value("document.getElementById('connection').textContent") == "The server has ended." }
+      assert_empty tools.complaints
+    end
+  end
+
+  FACTS = <<~JS
+    (() => {
+      const box = (element) => element.getBoundingClientRect();
+      const shown = [...document.querySelectorAll("main *")].filter((element) => box(element).width && element.textContent.trim());
+      return {
+        overflow: document.documentElement.scrollWidth - innerWidth,
+        small: shown.filter((element) => parseFloat(getComputedStyle(element).fontSize) < 11).map((element) => element.tagName),
+        charts: [...document.querySelectorAll(".chart")].map((chart) => Math.min(box(chart).width, box(chart).height)),
+        paper: getComputedStyle(document.documentElement).backgroundColor, images: document.images.length, title: document.title
+      };
+    })()
+  JS
+
+  test "on a telephone and a desk, in light and dark: nothing moves sideways, all can be read, and names stay text" do
+    page do |tools, _app|
+      live(tools)
+      papers = [[400, "light"], [400, "dark"], [1_200, "light"], [1_200, "dark"]].map do |width, scheme|
+        tools.size(width, 900)
+        tools.scheme(scheme)
+        sleep(0.6) # a look, which draws anew
+        facts = tools.value(FACTS)
+        assert_operator facts["overflow"], :<=, 0, "#{width} #{scheme}"
+        assert_empty facts["small"]
+        assert_operator facts["charts"].min, :>, 100
+        assert_equal [0, "puma_tuner top"], facts.values_at("images", "title")
+        tools.picture(File.join(ENV["PICTURES"], "top-#{width}-#{scheme}.png")) if ENV["PICTURES"]
+        facts["paper"]
+      end
+      assert_equal 2, papers.uniq.size
+      assert_includes rows(tools, "threads").map(&:first), NASTY
+      assert_empty tools.complaints
+    end
+  end
+
+  test "the accessibility checker finds nothing serious" do
+    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(AXE)
+    page do |tools, _app|
+      live(tools)
+      tools.value(File.read(AXE) + ";0")
+      %w[light dark].each do |scheme|
+        tools.scheme(scheme)
+        found = tools.value("axe.run().then((found) => found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html + ' ' + node.failureSummary)]))")
+        assert_empty found.select { |impact, *| %w[serious critical].include?(impact) }, scheme
+        assert_operator tools.value("axe.run().then((found) => found.passes.length)"), :>, 15
+      end
+    end
+  end
+end
