@@ -24,7 +24,7 @@ class TopInBrowserTest < TunerTest
     }
   RUBY
 
-  PUMA_RB = "threads 3, 3\nworkers 2\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 3600)\n"
+  PUMA_RB = "threads 3, 3\nworkers 2\npreload_app! false\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 3600)\n"
 
   def setup
     skip "no Chromium here: install chromium to test the page in a browser" unless Chromium.path

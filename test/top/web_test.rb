@@ -31,6 +31,8 @@ class TopWebTest < TunerTest
       socket.close_write
       socket.read
     end
+  rescue SystemCallError
+    "" # it was closed before all was sent
   end
 
   # @yieldparam events [Enumerator] name and fields of each event
@@ -38,7 +40,7 @@ class TopWebTest < TunerTest
     TCPSocket.open(@url.host, @url.port) do |socket|
       socket.timeout = 20
       socket.write("GET #{@url.path}events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-      nil until socket.gets == "\r\n"
+      socket.gets("\r\n\r\n")
       yield(Enumerator.new { |events|
         while (line = socket.gets)
           events << [line[/\Aevent: (\w+)/, 1], JSON.parse(socket.gets.delete_prefix("data: "))] if line.start_with?("event: ")
@@ -82,7 +84,7 @@ class TopWebTest < TunerTest
   test "what is no HTTP, or too much of it, is dropped, and others are served on" do
     assert_empty answer_to("x" * 20_000)
     assert_match(/\AHTTP\/1.1 4/, answer_to("\xff\x00 \r\n\r\n"))
-    assert_match(/\AHTTP\/1.1 4/, answer_to("\r\n\r\n"))
+    assert_empty answer_to("\r\n\r\n")
     assert_equal "200", get.code
   end
 

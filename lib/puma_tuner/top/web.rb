@@ -6,10 +6,10 @@ require "securerandom"
 
 module PumaTuner
   module Top
-    # The same as a page, which this process serves to browsers of this machine: no thread of the app's server has to do
-    # with it, and nothing can be changed through it. It listens on the loopback, or at a socket that its owner alone can
-    # open; whoever asks must know the token that stands in the path, and must have called it by a name of this machine,
-    # so that no page from elsewhere can ask under a name of its own (DNS rebinding).
+    # The same as a page, which this process serves to browsers of this machine: no thread of the app's server has to
+    # do with it, and nothing can be changed through it. It listens on the loopback, or at a socket that its owner alone
+    # can open; whoever asks must know the token that stands in the path, and must have called it by a name of this
+    # machine, so that no page from elsewhere can ask under a name of its own (DNS rebinding).
     class Web
       HEAD_BYTES_MAX = 8_192
       LIMIT_S = 5
@@ -38,8 +38,8 @@ module PumaTuner
       def self.address(text)
         address = Export::Address.parse(text)
         return address if address.kind == "unix" || LOOPBACK.include?(address.host_or_path)
-        raise UsageError, "#{text} could be reached by others; write tcp://127.0.0.1:PORT, or unix:///path/of/socket, " \
-          "and reach it from elsewhere by `ssh -L`"
+        raise UsageError, "#{text} could be reached by others; write tcp://127.0.0.1:PORT or " \
+          "unix:///path/of/socket, and reach it from elsewhere by `ssh -L`"
       end
 
       # @param address [Export::Address]
@@ -88,7 +88,8 @@ module PumaTuner
           @finished = true
           @told.broadcast
         end
-        sleep(FINISH_S / 10) until @lock.synchronize { @clients_count.zero? } || (left = left.to_i + 1) > 10
+        deadline_s = Clock.now_s + FINISH_S
+        sleep(FINISH_S / 10) until @lock.synchronize { @clients_count.zero? } || Clock.now_s > deadline_s
       end
 
       # @return [void]
@@ -118,8 +119,10 @@ module PumaTuner
         method, path, host = head(client)
         return unless method
         return refuse(client, "403 Forbidden", "Call this machine by 127.0.0.1 or localhost.") unless ours?(host)
-        name = asked(path) or return refuse(client, "404 Not Found", "Open the address that puma_tuner top has printed.")
-        return refuse(client, "405 Method Not Allowed", "There is nothing to change here.") unless %w[GET HEAD].include?(method)
+        name = asked(path) or return refuse(client, "404 Not Found", "Open the address that was printed, all of it.")
+        unless %w[GET HEAD].include?(method)
+          return refuse(client, "405 Method Not Allowed", "There is nothing to change here.")
+        end
         return events(client) if name == "events" && method == "GET"
         file(client, name, method == "GET")
       rescue SystemCallError, IOError
@@ -156,7 +159,7 @@ module PumaTuner
 
       def file(client, name, with_body)
         path, type = FILES.fetch(name)
-        body = File.read(File.join(__dir__, "web", path), encoding: "UTF-8")
+        body = File.binread(File.join(__dir__, "web", path))
         respond(client, "200 OK", body, type:, with_body:)
       end
 
@@ -176,15 +179,12 @@ module PumaTuner
 
       # Server-sent events: first what there was, then each status as it comes.
       def events(client)
-        unless @lock.synchronize { (@clients_count < CLIENTS_MAX) && @clients_count += 1 }
-          return refuse(client, "503 Service Unavailable", "#{CLIENTS_MAX} browsers look already.")
-        end
-        begin
-          write(client, headers("200 OK", "text/event-stream", "Connection" => "close"))
-          follow(client)
-        ensure
-          @lock.synchronize { @clients_count -= 1 }
-        end
+        place = @lock.synchronize { @clients_count += 1 if @clients_count < CLIENTS_MAX }
+        return refuse(client, "503 Service Unavailable", "#{CLIENTS_MAX} browsers look already.") unless place
+        write(client, headers("200 OK", "text/event-stream", "Connection" => "close"))
+        follow(client)
+      ensure
+        @lock.synchronize { @clients_count -= 1 } if place
       end
 
       def follow(client)
