@@ -61,7 +61,8 @@ module PumaTuner
         {name: row.worker_index&.to_s || "single",
          cells: [row.pid.to_s, Units.rate(row.throughput_per_s),
            "#{busy}#{" of #{row.threads_count}" if row.threads_count}", Units.significant(row.queued_mean),
-           row.cpu_ratio ? format("%.0f%%", row.cpu_ratio * 100) : "-", Units.mebibytes(row.pss_bytes), (row.yjit == "on") ? Units.mebibytes(row.code_bytes) : row.yjit || "-"]}
+           row.cpu_ratio ? format("%.0f%%", row.cpu_ratio * 100) : "-", Units.mebibytes(row.pss_bytes),
+           (row.yjit == "on") ? Units.mebibytes(row.code_bytes) : row.yjit || "-"]}
       end
 
       def thread(row)
