@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "io/nonblock"
 require "json"
 require "tmpdir"
 require_relative "chromium"
@@ -31,6 +32,7 @@ class DevTools
     @left = +""
     told, @orders = IO.pipe
     @said, says = IO.pipe
+    [told, says].each { |pipe| pipe.nonblock = false } # as the browser expects
     @pid = Process.spawn(Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?), "--user-data-dir=#{folder}/profile", "about:blank",
       3 => told, 4 => says, :out => File::NULL, :err => File::NULL, :pgroup => true)
     [told, says].each(&:close)
