@@ -17,6 +17,7 @@ module PumaTuner
     autoload :Lines, "puma_tuner/top/lines"
     autoload :Outlook, "puma_tuner/top/outlook"
     autoload :OutlookSetting, "puma_tuner/top/outlook"
+    autoload :PackedHistogram, "puma_tuner/top/reading"
     autoload :Processes, "puma_tuner/top/server"
     autoload :Reader, "puma_tuner/top/reading"
     autoload :Reading, "puma_tuner/top/reading"

@@ -3,6 +3,7 @@
 require "test_helper"
 require "io/console"
 require "pty"
+require "socket"
 require "support/command_line"
 require "support/namespace"
 require "support/served_app"
@@ -202,6 +203,25 @@ class TopIntegrationTest < TunerTest
     end
   end
 
+  test "a page at a socket is there until Ctrl-C, and the socket is gone with it" do
+    cluster(puma_rb: "threads 3, 3\n#{RUN}", options: []) do |app, _port|
+      socket = "#{app.folder}/top.sock"
+      out, out_end = IO.pipe
+      pid = start_puma_tuner("top", app.folder, "--web", "--listen", "unix://#{socket}", "--every", "0.3", out: out_end, err: "#{app.folder}/err")
+      out_end.close
+      path = out.gets[%r{path (/\S+/)}, 1]
+      said = UNIXSocket.open(socket) do |client|
+        client.timeout = 20
+        client.write("GET #{path}events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        client.gets("event: status\n") && client.gets
+      end
+      assert_match(/No request has ended in this window/, said)
+      Process.kill(:INT, pid)
+      assert_equal 130, Process.wait2(pid).last.exitstatus, File.read("#{app.folder}/err")
+      refute_path_exists socket
+    end
+  end
+
   test "a server is found whichever way the probe came in" do
     ways = {"plugin" => ["threads 2, 2\nplugin :puma_tuner", {}], "autorun" => ["threads 2, 2", {"RUBYOPT" => "-rpuma_tuner/autorun"}]}
     ways.each do |way, (puma_rb, extra)|
@@ -252,6 +272,9 @@ class TopIntegrationTest < TunerTest
       assert_mistake(/there is no process 4194304/, puma_tuner("top", "4194304"))
       assert_mistake(/no server that is recorded belongs to #{Process.pid}/, puma_tuner("top", Process.pid.to_s, "--once"))
       assert_mistake(/--every 0: write seconds/, puma_tuner("top", "--every", "0"))
+      assert_mistake(/--web is a page; leave out --once/, puma_tuner("top", "--web", "--once"))
+      assert_mistake(%r{tcp://0.0.0.0:80 could be reached by others}, puma_tuner("top", "--web", "--listen", "tcp://0.0.0.0:80"))
+      assert_mistake(/cannot write .*nothing.o.json/, puma_tuner("top", "--output", "#{folder}/nothing/o.json"))
     end
   end
 end

@@ -93,9 +93,64 @@ module PumaTuner
         @file.pread(length, LAYOUT[:histograms_offset] + index * length * LAYOUT[:histograms_count])
       end
 
+      def histograms_of(bytes, count) = bytes ? [PackedHistogram.new(count, bytes)] : []
+
       def traces = []
 
       def locks = {}
+    end
+
+    # A histogram as it stands in a ledger. Those of many processes are added up as they are, and only the difference of
+    # two sums is taken apart, once for each endpoint: with eight workers that takes a tenth of the time. In all else it
+    # stands for a Probe::Histogram.
+    class PackedHistogram
+      # @return [Integer] durations, those of exactly 0 included, which have no bucket
+      attr_reader :count
+
+      # @return [String] a number for each bucket
+      attr_reader :bytes
+
+      # @param count [Integer]
+      # @param bytes [String]
+      def initialize(count, bytes)
+        @count = count
+        @bytes = bytes
+      end
+
+      # @param other [PackedHistogram, Probe::Histogram]
+      # @return [PackedHistogram, Probe::Histogram]
+      def +(other)
+        return plain + other unless other.is_a?(PackedHistogram)
+        PackedHistogram.new(count + other.count, Probe::GvlClock.add(bytes.dup, other.bytes))
+      end
+
+      # @param other [PackedHistogram, Probe::Histogram] a reading of the same, before
+      # @return [Probe::Histogram]
+      def -(other)
+        return plain - other unless other.is_a?(PackedHistogram)
+        earlier = other.bytes.unpack("Q*")
+        histogram(count - other.count) { |number, bucket| number - earlier[bucket] }
+      end
+
+      def counts = plain.counts
+
+      def zero_count = plain.zero_count
+
+      # @param ratio [Float]
+      def quantile_ns(ratio) = plain.quantile_ns(ratio)
+
+      private
+
+      def plain = @plain ||= histogram(count) { |number, _| number }
+
+      def histogram(count)
+        counts = []
+        bytes.unpack("Q*").each_with_index do |number, bucket|
+          left = yield(number, bucket)
+          counts << [bucket, left].freeze if left.positive?
+        end
+        Probe::Histogram.new(zero_count: [count - counts.sum(&:last), 0].max, counts: counts.freeze)
+      end
     end
   end
 end

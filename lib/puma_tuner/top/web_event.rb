@@ -89,7 +89,7 @@ module PumaTuner
         Screen::PARTS.keys.map { |part| (budget.share_ratio(part) || 0.0).clamp(0.0, 1.0).round(4) }
       end
 
-      def milliseconds(ns) = ns && ns.fdiv(Units::NS_PER_MS).round(3)
+      def milliseconds(ns) = ns&.fdiv(Units::NS_PER_MS)&.round(3)
 
       private_class_method :about, :cost, :endpoint, :worker, :thread, :outlook, :estimate, :shares, :milliseconds
     end
