@@ -29,6 +29,7 @@ module PumaTuner
     autoload :Status, "puma_tuner/top/status"
     autoload :Terminal, "puma_tuner/top/terminal"
     autoload :ThreadStatus, "puma_tuner/top/status"
+    autoload :Totals, "puma_tuner/top/reading"
     autoload :View, "puma_tuner/top/view"
     autoload :Web, "puma_tuner/top/web"
     autoload :WebEvent, "puma_tuner/top/web_event"

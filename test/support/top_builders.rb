@@ -32,7 +32,7 @@ module TopBuilders
       Top::ServerProcess.new(path:, pid: one.pid, worker_index: one.facts["worker_index"], began_at_ns: 0, cpu_ns: cpu_ms * MS,
         memory: {pss_bytes: 50 * Units::MIB, rss_bytes: 60 * Units::MIB}, code_bytes:)
     end
-    Top::Reading.new(at_ns: (at_s * S).round, ledgers:, processes:)
+    Top::Reading.new(at_ns: (at_s * S).round, ledgers:, totals: Top::Totals.new.call(ledgers), processes:)
   end
 
   # Of ten seconds, at an instant that is the same each time.

@@ -55,21 +55,26 @@ class TopReadingTest < TunerTest
     two.call("a 20")
     two.call("b 3")
     after, full_after = reader.take, @ledgers.read
+    summed = after.totals.to_h { |key, entry| [key, [entry.counts, entry.sums, entry.blames, entry.histograms.first&.counts]] }
+    assert_equal Probe::Ledger.sum(full_after.values).to_h { |key, entry| [key, [entry.counts, entry.sums, entry.blames, entry.histograms.first&.counts]] }, summed
     told = ->(account) { account.endpoints.map { |work| [work.name, work.requests_count, work.budget, work.latency.counts, work.latency.zero_count, work.p50_ns, work.p99_ns] } }
     assert_equal told.call(Probe::Account.new(full_before, full_after)), told.call(Probe::Account.new(before.ledgers, after.ledgers))
     assert_equal [["a", 60], ["b", 3]], Top::Status.of(@server, before, after).endpoints.map { |row| [row.name, row.requests_count] }
   end
 
   test "what nobody wrote since is not read anew" do
-    one = writer(nil)
+    one, two = writer(0), writer(1)
     one.call("a 5")
     one.call("b 5")
     reader = Top::Reader.new(@server)
-    before = reader.take.ledgers.values.first.entries
+    two.call("a 2")
+    two.call("b 1")
+    before = reader.take
     one.call("a 1")
-    after = reader.take.ledgers.values.first.entries
-    same = ->(name) { after.fetch([:request, name]).equal?(before.fetch([:request, name])) }
-    assert_equal [false, true], [same.call("a"), same.call("b")]
+    after = reader.take
+    [[before, after].map { |reading| reading.ledgers.values.first.entries }, [before, after].map(&:totals)].each do |then_, now|
+      assert_equal [false, true], %w[a b].map { |name| now.fetch([:request, name]).equal?(then_.fetch([:request, name])) }
+    end
   end
 
   test "a process that has ended is counted, and is none that serves" do

@@ -7,8 +7,10 @@ module PumaTuner
     # at_ns: of the monotonic clock
     # ledgers: {path => Probe::Ledger} of its processes, those that have ended included; without traces and locks, and
     #   with the histogram of wall times alone
+    # totals: {[kind, name] => Probe::Ledger::Entry} of all processes together, pool threads apart; those that nobody has
+    #   written since the reading before are the very same
     # processes: Array<ServerProcess>, the living ones that serve
-    Reading = Data.define(:at_ns, :ledgers, :processes)
+    Reading = Data.define(:at_ns, :ledgers, :totals, :processes)
 
     # A process that serves.
     #
@@ -28,6 +30,7 @@ module PumaTuner
         @processes = Processes.new(server.pid)
         @opened = {}
         @memory = {}
+        @totals = Totals.new
       end
 
       # @return [Reading]
@@ -36,7 +39,7 @@ module PumaTuner
         (@opened.keys - ledgers.keys).each { |path| @opened.delete(path).close }
         processes = ledgers.filter_map { |path, ledger| process(path, ledger) unless @ledgers.ended?(path) }
         @memory.select! { |pid, _| processes.any? { |process| process.pid == pid } }
-        Reading.new(at_ns: Clock.now_ns, ledgers:,
+        Reading.new(at_ns: Clock.now_ns, ledgers:, totals: @totals.call(ledgers),
           processes: processes.sort_by { |one| [one.worker_index || -1, one.began_at_ns] })
       end
 
@@ -62,6 +65,45 @@ module PumaTuner
         @memory[pid] = [Clock.now_s, *found]
         found
       end
+    end
+
+    # Adds up what all processes have recorded, again and again: only what was written since.
+    class Totals
+      def initialize
+        @kept = {}
+      end
+
+      # @param ledgers [Hash{String => Probe::Ledger}]
+      # @return [Hash{Array => Probe::Ledger::Entry}] by kind and name
+      def call(ledgers)
+        lists = Hash.new { |all, key| all[key] = [] }
+        ledgers.each_value do |ledger|
+          ledger.entries.each { |key, entry| lists[key] << entry unless entry.kind == :pool_thread }
+        end
+        @kept = lists.to_h { |key, list| [key, same?(@kept[key], list) ? @kept[key] : [list, sum(list)]] }
+        @kept.transform_values(&:last)
+      end
+
+      private
+
+      def same?(kept, list)
+        kept && kept.first.size == list.size && kept.first.each_with_index.all? { |one, index| one.equal?(list[index]) }
+      end
+
+      # What Probe::Ledger::Entry#+ would make of them, one after the other.
+      def sum(entries)
+        return entries.first if entries.one?
+        blames = entries.each_with_object(Hash.new(0)) do |entry, sums|
+          entry.blames.each { |holder, ns| sums[holder] += ns }
+        end
+        entries.first.with(counts: columns(entries.map(&:counts)), sums: columns(entries.map(&:sums)), blames:,
+          histograms: entries.map(&:histograms).transpose.map { |same| PackedHistogram.sum(same) })
+      rescue IndexError # some have all histograms, as those of processes that ended long ago
+        entries.reduce(:+)
+      end
+
+      # A number that one does not know is unknown in the sum.
+      def columns(rows) = rows.transpose.map { |numbers| numbers.include?(nil) ? nil : numbers.sum }
     end
 
     # Reads of a ledger what a Status shows.
@@ -104,6 +146,15 @@ module PumaTuner
     # two sums is taken apart, once for each endpoint: with eight workers that takes a tenth of the time. In all else it
     # stands for a Probe::Histogram.
     class PackedHistogram
+      # @param histograms [Array<PackedHistogram, Probe::Histogram>]
+      # @return [PackedHistogram, Probe::Histogram]
+      def self.sum(histograms)
+        return histograms.reduce(:+) unless histograms.all?(PackedHistogram)
+        bytes = histograms.first.bytes.dup
+        histograms.drop(1).each { |other| Probe::GvlClock.add(bytes, other.bytes) }
+        new(histograms.sum(&:count), bytes)
+      end
+
       # @return [Integer] durations, those of exactly 0 included, which have no bucket
       attr_reader :count
 

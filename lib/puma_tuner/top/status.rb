@@ -62,7 +62,7 @@ module PumaTuner
         @server = server
         @before = before
         @after = after
-        @account = Probe::Account.new(written(before.ledgers, after.ledgers), written(after.ledgers, before.ledgers))
+        @account = Probe::Account.new(as_one(before, after), as_one(after, before))
         @ns = [after.at_ns - before.at_ns, 1].max
       end
 
@@ -80,12 +80,11 @@ module PumaTuner
 
       private
 
-      # What nobody has written meanwhile, such as most endpoints of a large app, need not be subtracted.
-      def written(ledgers, others)
-        ledgers.to_h do |path, ledger|
-          theirs = others[path]&.entries || {}
-          [path, ledger.with(entries: ledger.entries.reject { |key, entry| entry.equal?(theirs[key]) })]
-        end
+      # All processes as one. What nobody has written meanwhile, such as most endpoints of a large app, need not be
+      # subtracted.
+      def as_one(reading, other)
+        ledger = reading.ledgers.each_value.first or return {}
+        {"all" => ledger.with(entries: reading.totals.reject { |key, entry| entry.equal?(other.totals[key]) })}
       end
 
       def facts = @facts ||= @after.processes.map { |process| @after.ledgers.fetch(process.path).facts }
