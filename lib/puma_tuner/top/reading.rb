@@ -7,8 +7,8 @@ module PumaTuner
     # at_ns: of the monotonic clock
     # ledgers: {path => Probe::Ledger} of its processes, those that have ended included; without traces and locks, and
     #   with the histogram of wall times alone
-    # totals: {[kind, name] => Probe::Ledger::Entry} of all processes together, pool threads apart; those that nobody has
-    #   written since the reading before are the very same
+    # totals: {[kind, name] => Probe::Ledger::Entry} of all processes together, pool threads apart; those that nobody
+    #   has written since the reading before are the very same
     # processes: Array<ServerProcess>, the living ones that serve
     Reading = Data.define(:at_ns, :ledgers, :totals, :processes)
 

@@ -7,11 +7,24 @@ module PumaTuner
       # What is told is of a window of so many intervals: figures of less would leap.
       LOOKS_COUNT = 5
 
+      # Of a core, for looking and showing: where a look takes longer, it is taken less often.
+      MOST_RATIO = 0.01
+
       # A single status waits so many windows for a forecast.
       OUTLOOK_WINDOWS = 2
 
       # A look at a time, read, and what this program and its forecaster had used by then.
       Look = Data.define(:reading, :cpu_ns, :outlook_cpu_ns)
+
+      # What a look takes besides is found by the cheapest of some: the first ones load and compile what they need.
+      #
+      # @param cpu_ns [Array<Integer>] that this program had used by each of the last looks
+      # @param interval_s [Numeric] that is wanted
+      # @return [Numeric] seconds until the next look
+      def self.pause_s(cpu_ns, interval_s)
+        return interval_s if cpu_ns.size <= LOOKS_COUNT
+        [interval_s, cpu_ns.each_cons(2).map { |one, two| two - one }.min / Units::NS_PER_S.to_f / MOST_RATIO].max
+      end
 
       # @param server [Server]
       # @param interval_s [Numeric] between two looks
@@ -54,7 +67,7 @@ module PumaTuner
       # @return [void]
       def each
         loop do
-          sleep(@interval_s)
+          sleep(pause_s)
           @forecasts.take
           return unless look
           yield status
@@ -81,7 +94,7 @@ module PumaTuner
           next unless Clock.now_s >= due_s
           return false unless look
           now = status
-          due_s = Clock.now_s + @interval_s
+          due_s = Clock.now_s + pause_s
         end
       rescue EOFError, Errno::EIO
         true # the terminal has gone, and nobody looks any more
@@ -110,6 +123,8 @@ module PumaTuner
       # The first figures are there soon.
       FIRST_S = 0.5
       private_constant :FIRST_S
+
+      def pause_s = Session.pause_s(@looks.map(&:cpu_ns), @interval_s)
 
       def cost(first, last)
         ns = last.reading.at_ns - first.reading.at_ns

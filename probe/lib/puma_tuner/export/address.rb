@@ -2,8 +2,9 @@
 
 module PumaTuner
   module Export
-    # The address at which the exporter listens, and what else serves figures: "tcp://127.0.0.1:9394", or "unix:///run/my_app/puma_tuner.sock", which
-    # only its owner can open. A host that is not the loopback is the choice of whoever writes it.
+    # The address at which the exporter listens, or the page of `puma_tuner top`: "tcp://127.0.0.1:9394", or
+    # "unix:///run/my_app/puma_tuner.sock", which only its owner can open. A host that is not the loopback is the choice
+    # of whoever writes it.
     #
     # kind: "tcp" or "unix"; port: nil of a path
     Address = Data.define(:kind, :host_or_path, :port) do
