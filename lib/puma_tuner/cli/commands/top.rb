@@ -26,8 +26,8 @@ module PumaTuner
       def call(server:, every:, once:, json:, web:, listen:, output:)
         raise UsageError, "--web is a page; leave out #{once ? "--once" : "--json"}" if web && (once || json)
         address = PumaTuner::Top::Web.address(listen) if web
-        server = PumaTuner::Top::Servers.new.find(server)
         Output.check_writable(output)
+        server = PumaTuner::Top::Servers.new.find(server)
         session = PumaTuner::Top::Session.new(server, interval_s: every)
         session.open do
           next show(session.once || raise(MeasurementFailed, ended(server)), json) if once
