@@ -29,7 +29,7 @@ class SimulatedThreads
     def run = @threads.cores.start(self, @left_ns)
 
     # Lets the hand-over be what the test says, with nobody in the way of a sleeper.
-    def computes? = false
+    def rested? = false
 
     def interruptible? = @threads.cores.running?(self) && @threads.cores.left_ns(self) > @gc_ns
 
