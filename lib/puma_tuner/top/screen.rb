@@ -81,7 +81,7 @@ module PumaTuner
       TEXT
 
       # @param columns [Integer] of the terminal
-      # @param rows [Integer, nil] nil: as many as it takes
+      # @param rows [Integer, nil] nil: as many as it takes, for nobody who presses keys
       # @param color [Boolean]
       def initialize(columns: 80, rows: nil, color: false)
         @columns = columns
@@ -133,7 +133,7 @@ module PumaTuner
       def foot(status, view)
         message = Report::TopWords.message(view.message)
         [(PARTS_PAGES.include?(view.page) ? [legend] : []), outlook(status.outlook),
-          [message ? paint(clip(message), "1") : paint(clip(KEYS), "2")]]
+          ([message ? paint(clip(message), "1") : paint(clip(KEYS), "2")] if @rows)].compact
       end
 
       # Whose rows have a budget.

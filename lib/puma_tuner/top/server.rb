@@ -68,7 +68,9 @@ module PumaTuner
           "process id: #{servers.join(", ")}"
       end
 
-      def nothing(named) = "no server that is recorded#{" belongs to #{named}" if named} was found here."
+      def nothing(named)
+        named ? "no server that is recorded belongs to #{named}." : "no server that is recorded was found here."
+      end
 
       # Processes of others are not looked into, but by root.
       def unseen = (" Servers of other users are found by root alone." unless Process.uid.zero?)
