@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "io/console"
+require "json"
 require "pty"
 require "socket"
 require "support/command_line"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "tmpdir"
 
 # What is read of ledgers that processes write, beside what the probe itself reads of them.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "net/http"
 require "socket"
 require "support/top_builders"
