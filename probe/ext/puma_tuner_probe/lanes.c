@@ -26,7 +26,8 @@ static struct ledger_lane *lane_of(const struct slot *slot) { return &pt_ledger_
 
 static void stop(void) { __atomic_store_n(&pt_lanes_recording, false, __ATOMIC_RELAXED); }
 
-/* In a forked child, and before another ledger is opened. Async-signal-safe. */
+/* In a forked child, and before another ledger is opened, which only tests do: a READY without the GVL may be at the old one
+ * still. Async-signal-safe. */
 void pt_lanes_forget(void) { stop(); }
 
 /* Recording ends with the first event after its time; what is not over then stays as it was. */
