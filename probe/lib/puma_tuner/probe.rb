@@ -26,9 +26,15 @@ module PumaTuner
   # @param out [IO] where to
   # @param locks [Boolean] whether locks and pools are watched, too, which adds to the cost of each
   #   (docs/reference/measure.md)
+  # @param trial [Boolean] whether `puma_tuner trial` may change how many threads a process has, for as long as it runs
+  #   (docs/reference/trial.md); PUMA_TUNER_TRIAL=1 says so, too
+  # @param tune [Range<Integer>, nil] how many threads `puma_tuner auto` may give each process, such as 1..8;
+  #   PUMA_TUNER_TUNE=1..8 says so, too; nil: it may not
   # @return [void]
-  def self.run(interval_s: Probe::Console.interval_s, out: $stdout, locks: false)
-    Probe.start(way_in: "run", console: {interval_s:, out:}, locks:)
+  # @raise [UsageError] of a range that can't be
+  def self.run(interval_s: Probe::Console.interval_s, out: $stdout, locks: false, trial: Probe.trial_wanted?,
+    tune: Probe.tune_wanted)
+    Probe.start(way_in: "run", console: {interval_s:, out:}, locks:, resize: Probe::Resize::Allowed.of(trial:, tune:))
   end
 
   # Records a piece of work that is no request: a job, a task. Inside of a request, or of another job, it only yields.
@@ -88,6 +94,7 @@ module PumaTuner
   # - Who reads it here: snapshot and account (an Observation), console (lines), Export.
   # - In a server that the command started: launch (settings for one run),
   #   signal_queries (what it asks), active_record_queries, yjit_off, profiling.
+  # - Where the app allows it: resize (as many threads as a controller orders).
   module Probe
     # RUBYLIB of a server that is to be watched begins with this folder.
     LIBRARY_FOLDER = File.expand_path("..", __dir__)
@@ -133,6 +140,7 @@ module PumaTuner
     autoload :Recommendation, "puma_tuner/probe/recommendation"
     autoload :Recorder, "puma_tuner/probe/recorder"
     autoload :Recording, "puma_tuner/probe/recording"
+    autoload :Resize, "puma_tuner/probe/resize"
     autoload :RequestStart, "puma_tuner/probe/request_start"
     autoload :ServerFacts, "puma_tuner/probe/server_facts"
     autoload :Sidecar, "puma_tuner/probe/sidecar"
@@ -175,16 +183,27 @@ module PumaTuner
       # @param console [Hash, nil] interval_s and out, to print the threads' lines
       # @param locks [Boolean, nil] whether locks and pools are watched, at
       #   their price: they are when any way in asks for it
-      def start(way_in:, directory: nil, console: nil, locks: nil)
+      # @param resize [Resize::Allowed, nil] how many threads a controller may give each process; nil: none is obeyed
+      def start(way_in:, directory: nil, console: nil, locks: nil, resize: nil)
         first = @ways.nil?
-        @ways ||= {way_in:, directory: nil, console: nil, locks: nil}
-        @ways = @ways.merge({directory:, console:, locks: locks || nil}.compact)
+        @ways ||= {way_in:, directory: nil, console: nil, locks: nil, resize: nil}
+        allow_resizing if resize && @ways[:resize].nil?
+        @ways = @ways.merge({directory:, console:, locks: locks || nil, resize:}.compact)
         return unless first
         OtherHooks.name # loaded here, so that it knows a fork
         GvlClock.install
         Puma.watch_requests
         Puma.on_server_start { |server| server_starts(server) }
         Forecasting.start if console
+      end
+
+      # @return [Boolean] whether the environment allows trials
+      def trial_wanted? = ENV["PUMA_TUNER_TRIAL"] == "1"
+
+      # @return [Range<Integer>, String, nil] what the environment allows `puma_tuner auto`; a String of what is no range
+      def tune_wanted
+        text = ENV["PUMA_TUNER_TUNE"] or return
+        text[/\A(\d+)\.\.(\d+)\z/] ? $1.to_i..$2.to_i : text
       end
 
       # Adds a task for each process that serves, to be done once it is recorded.
@@ -265,6 +284,11 @@ module PumaTuner
       end
 
       private
+
+      def allow_resizing
+        Puma.count_errors
+        at_start { |server| Resize.new(server, recording:, allowed: @ways[:resize]).start }
+      end
 
       # Runs once per process: Puma restarts its server within one, too.
       def server_starts(server = nil)

@@ -4,7 +4,7 @@ module PumaTuner
   module Probe
     # This module alone knows Puma (6, 7 and 8) from inside, and has everything that is prepended to it: it decides who
     # is told when one of its classes appears, when a server starts, when a master begins to look after its workers,
-    # when a client is queued, and around each request.
+    # when a client is queued, and around each request; and how many threads a pool has (PoolSize).
     #
     # | differs                 | Puma 6             | 7                 | 8                      | told by         |
     # |-------------------------|--------------------|-------------------|------------------------|-----------------|
@@ -128,6 +128,21 @@ module PumaTuner
         # @return [Integer, nil] pool threads that it may have; nil where that can't be told
         def threads_count(server) = (server.max_threads if server.respond_to?(:max_threads))
 
+        # Counts the responses of this process that tell of an error of the server's. For servers that may be resized,
+        # as on the way of each request it costs a comparison.
+        # @return [void]
+        def count_errors
+          return if @errors_count
+          @errors_count = 0
+          on(:Server) { |server| server.prepend(ErrorCount) if server.method_defined?(:prepare_response) }
+        end
+
+        # @return [Integer, nil] responses of 500 and above; nil where nobody counts them
+        attr_reader :errors_count
+
+        # @api private
+        def error_told = @errors_count += 1
+
         # @api private
         def server_starts(server) = @server_tasks.each { |task| task.call(server) }
 
@@ -243,6 +258,14 @@ module PumaTuner
         end
       end
 
+      # Counts responses of 500 and above: those that the app gave, and those of Puma where the app raised.
+      module ErrorCount
+        def prepare_response(status, ...)
+          Puma.error_told if status.is_a?(Integer) && status >= 500
+          super
+        end
+      end
+
       # Keeps what is known of a client's request before it begins. A client has these variables from the start: where
       # an object gets one late, Ruby looks up all its others by the slow path from then on.
       module Stamps
@@ -261,6 +284,104 @@ module PumaTuner
           work.puma_tuner_queued_ns = GvlClock.woken_ns if work.respond_to?(:puma_tuner_queued_ns=)
           super
         end
+      end
+
+      # How many threads a serving pool may have, changed while it serves. Puma 8 can, with four gaps that are filled in
+      # here; each has a test by its name in resize_test.rb.
+      #
+      # - More: a higher maximum alone starts no thread before the next client is queued, so Puma's own rule is asked
+      #   for each client that waits.
+      # - Fewer, idle: `trim` goes down to the minimum, so that is lowered, too.
+      # - Fewer, busy: `trim` never bites while a client is queued, but a thread that is marked as an IO thread beyond
+      #   the maximum ends after its request.
+      # - Puma 8.0.2 forgets to count such a thread out (puma/puma#3958), and would start none in its place. What is
+      #   spawned is as many as it has listed, under its mutex.
+      module PoolSize
+        module_function
+
+        # @param server [::Puma::Server, nil]
+        # @return [String, nil] why its pool can't be resized; nil where it can
+        def why_not(server)
+          return "the server had started before it was recorded" unless server
+          unless server.respond_to?(:update_thread_pool_min_max)
+            return "Puma #{Puma.version} can't resize its pool; Puma 8 can"
+          end
+          options = server.instance_variable_get(:@options)
+          "fiber_per_request: no thread serves a request" if options.respond_to?(:[]) && options[:fiber_per_request]
+        end
+
+        # @param server [::Puma::Server]
+        # @return [Hash{Symbol => Integer}, nil] min_count, max_count; spawned_count as Puma counts, live_count of
+        #   threads; waiting_count of them idle; queued_count of clients; nil of a server that has no pool yet
+        def read(server)
+          with_pool(server) do |pool|
+            {min_count: pool.min, max_count: pool.max, spawned_count: pool.spawned,
+             live_count: processors(pool).count(&:alive?), waiting_count: pool.waiting, queued_count: pool.backlog}
+          end
+        end
+
+        # Has the pool come to the size, as far as it does without interrupting a request: to be called again while
+        # threads beyond it serve.
+        #
+        # @param server [::Puma::Server]
+        # @param min [Integer]
+        # @param max [Integer] 1 or more: Puma takes 0, and never serves again
+        # @return [Boolean] whether no thread is left beyond it
+        # @raise [ArgumentError] of a size that can't be; nothing is changed then
+        def set(server, min:, max:)
+          unless [min, max].all?(Integer) && min >= 0 && max >= 1 && min <= max
+            raise ArgumentError, "a pool can't have #{min.inspect} to #{max.inspect} threads"
+          end
+          with_pool(server) do |pool|
+            next true if pool.instance_variable_get(:@shutdown)
+            server.update_thread_pool_min_max(min:, max:) unless [pool.min, pool.max] == [min, max]
+            count_out(pool)
+            shrink(pool)
+            grow(pool)
+            beyond(pool) <= 0
+          end || false
+        end
+
+        # Contract of the methods below: the pool's mutex is held.
+
+        def with_pool(server)
+          pool = server.instance_variable_get(:@thread_pool) or return
+          pool.with_mutex { yield(pool) }
+        end
+
+        def processors(pool) = pool.instance_variable_get(:@processors)
+
+        def count_out(pool)
+          pool.reap
+          listed_count = processors(pool).size
+          pool.instance_variable_set(:@spawned, listed_count) if pool.spawned > listed_count
+        end
+
+        # What was asked for before is asked for anew: in a pool that got busy meanwhile it would never bite.
+        def shrink(pool)
+          pool.instance_variable_set(:@trim_requested, 0)
+          idle_count = [pool.waiting - pool.backlog, 0].max
+          beyond(pool).clamp(0, idle_count).times { pool.trim(true) }
+          marked, others = processors(pool).partition(&:marked_as_io_thread?)
+          busy_count = beyond(pool) - pool.trim_requested - (marked.size - io_count(pool))
+          others.last([busy_count, 0].max).each { |processor| processor.marked_as_io_thread = true }
+        end
+
+        # The same as for each client that is queued from now on. Where nothing queues them (queue_requests false), newer
+        # Pumas' acceptor waits for room.
+        def grow(pool)
+          [pool.backlog - pool.waiting, 0].max.times { pool.spawn_thread_if_needed }
+          pool.instance_variable_get(:@not_full)&.broadcast if pool.respond_to?(:wait_until_not_full)
+        end
+
+        # Threads that the app has marked as waiting for IO may be there besides.
+        def beyond(pool) = pool.spawned - pool.max - io_count(pool)
+
+        def io_count(pool)
+          [processors(pool).count(&:marked_as_io_thread?), pool.instance_variable_get(:@max_io_threads).to_i].min
+        end
+
+        private_class_method :with_pool, :processors, :count_out, :shrink, :grow, :beyond, :io_count
       end
     end
   end

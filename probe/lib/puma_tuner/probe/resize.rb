@@ -1,0 +1,199 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Probe
+    # Gives this process's pool as many threads as a controller (`puma_tuner trial`, `puma_tuner auto`) orders, where the
+    # server was started with that allowed. A thread looks for the order once a second; nothing else of it runs.
+    #
+    # It is a dead man's switch: an order is good for seconds, and has to be given again and again. Where it has expired,
+    # its controller has gone, or it can't be understood, the pool gets its configured size again. Nothing of it
+    # outlives the process: one that Puma starts in its place begins with what puma.rb says.
+    class Resize
+      LOOK_S = 1
+
+      # For trials that a person begins; Puma serves no app better with more.
+      THREADS_MAX = 64
+
+      # An order that is to hold for longer was not made by a controller of ours.
+      LEASE_MAX_S = 30
+
+      # Of the order and of the state, which two processes exchange that may be of different versions.
+      FORMAT = 1
+
+      # Both lie beside the ledgers; the state has the name of its ledger.
+      ORDER = "resize.order"
+      STATE = ".pool"
+
+      # What is larger is none of ours.
+      MOST_BYTES = 100_000
+
+      # What an app allows.
+      #
+      # range: Range<Integer>, threads; automatic: whether `puma_tuner auto` may go through it by itself
+      Allowed = Data.define(:range, :automatic) do
+        # @param trial [Boolean]
+        # @param tune [Range<Integer>, nil]
+        # @return [Allowed, nil] nil: no resizing
+        # @raise [UsageError]
+        def self.of(trial:, tune:)
+          return (new(range: 1..Resize::THREADS_MAX, automatic: false) if trial) if tune.nil?
+          least, most = tune.minmax if tune.is_a?(Range) && [tune.begin, tune.end].all?(Integer)
+          return new(range: least..most, automatic: true) if least && least >= 1 && most <= Resize::THREADS_MAX
+          raise UsageError, "tune: #{tune.inspect}: write how many threads a process may have, such as 1..8, " \
+            "from 1 to #{Resize::THREADS_MAX}"
+        end
+      end
+
+      # What a controller wants for the next seconds.
+      #
+      # controller: Processes.identity; expires_at_ns: by the clock that all processes of a machine share
+      # threads: {process id, as the process itself knows it => threads}; all others have what is configured
+      Order = Data.define(:controller, :expires_at_ns, :threads) do
+        # @return [Order, nil] nil where there is none
+        # @raise [JSON::ParserError, KeyError, TypeError] of what is no order of this version's
+        def self.read(directory)
+          fields = JSON.parse(File.binread(File.join(directory, Resize::ORDER), Resize::MOST_BYTES))
+          raise KeyError, "its format is #{fields["format"].inspect}" unless fields["format"] == Resize::FORMAT
+          new(controller: fields.fetch("controller"), expires_at_ns: Integer(fields.fetch("expires_at_ns")),
+            threads: fields.fetch("threads").to_h { |pid, count| [Integer(pid), Integer(count)] })
+        rescue Errno::ENOENT
+          nil
+        rescue NoMethodError, ArgumentError => error
+          raise TypeError, error.message
+        end
+
+        # @raise [SystemCallError]
+        def write(directory)
+          AtomicFile.write(File.join(directory, Resize::ORDER), JSON.generate({format: Resize::FORMAT, **to_h}))
+        end
+
+        # @return [Symbol, nil] why it does not hold; nil where it does
+        def why_not(now_ns)
+          left_ns = expires_at_ns - now_ns
+          return :expired unless left_ns.positive?
+          return :too_long if left_ns > Resize::LEASE_MAX_S * Units::NS_PER_S
+          :controller_gone unless controller_there?
+        end
+
+        private
+
+        # A process of another container can't be seen; then its order expires.
+        def controller_there?
+          pid, _, namespace = controller.to_s.split("-")
+          return true unless Processes.identity(Process.pid).end_with?("-#{namespace}")
+          Processes.alive?(pid.to_i) && Processes.identity(pid.to_i) == controller
+        end
+      end
+
+      # @param server [::Puma::Server, nil]
+      # @param recording [Recording] of this process
+      # @param allowed [Allowed]
+      def initialize(server, recording:, allowed:)
+        @server = server
+        @directory = recording.ledgers.directory
+        @path = recording.ledger_path.to_s.sub(/\.\w+\z/, STATE)
+        @worker_index = recording.worker_index
+        @allowed = allowed
+        @why_never = recording.why_not || PoolSize.why_not(server)
+      end
+
+      PoolSize = Puma::PoolSize
+      private_constant :PoolSize
+
+      # Looks from now on, in a thread of its own.
+      # @return [void]
+      def start
+        remove_ended
+        Thread.new { loop { look && sleep(LOOK_S) || break } }.name = "puma_tuner resize"
+      end
+
+      # @return [Boolean] whether to look again: after a fault of ours the pool keeps its configured size
+      def look
+        @configured ||= configured
+        obey if @configured
+        true
+      rescue => error
+        Probe.fault("the pool of threads could not be resized", error)
+        restore
+        false
+      end
+
+      private
+
+      # @return [Array(Integer, Integer), nil] minimum and maximum; nil before there is a pool
+      def configured
+        return [nil, nil].tap { tell(nil, @why_never) } if @why_never
+        PoolSize.read(@server)&.values_at(:min_count, :max_count)&.tap { tell(nil, nil) }
+      end
+
+      def obey
+        return if @why_never
+        threads, why_not, ordered = wanted
+        change = threads || (@threads && @configured)
+        settled = @settled
+        if change || settled == false
+          min, max = threads ? [threads, threads] : @configured
+          @settled = PoolSize.set(@server, min:, max:)
+          @threads = threads
+        end
+        tell(threads, why_not) if ordered || change || settled == false || why_not != @told_why_not
+      end
+
+      # @return [Array(Integer, Symbol, Boolean)] threads, nil: as configured; why the order is not obeyed; whether there
+      #   is one that holds
+      def wanted
+        order = Order.read(@directory) or return [nil, nil, false]
+        why_not = order.why_not(Clock.now_ns)
+        return [nil, why_not, false] if why_not
+        threads = order.threads[Process.pid]
+        return [threads, nil, true] if threads.nil? || @allowed.range.cover?(threads)
+        [nil, :not_allowed, true]
+      rescue JSON::ParserError, KeyError, TypeError
+        [nil, :other_version, false]
+      end
+
+      def restore
+        PoolSize.set(@server, min: @configured.first, max: @configured.last) if @threads
+        @threads = nil
+        tell(nil, :fault)
+      rescue => error
+        Probe.say("the pool of threads keeps #{@threads} (#{error.class}: #{error.message})")
+      end
+
+      # Leaves for a controller what this process may do, and does.
+      def tell(threads, why_not)
+        @told_why_not = why_not
+        AtomicFile.write(@path, JSON.generate({
+          format: FORMAT, pid: Process.pid, worker_index: @worker_index, told_at_ns: Clock.now_ns,
+          least: @allowed.range.min, most: @allowed.range.max, automatic: @allowed.automatic,
+          configured: @configured, threads:, why_not:, errors_count: Puma.errors_count,
+          connections_count:, pool: (PoolSize.read(@server) unless @why_never)
+        }))
+      end
+
+      # @return [Integer, nil] connections of the smallest of Active Record's pools, as a thread that finds none waits
+      def connections_count
+        return if !defined?(::ActiveRecord) || ::ActiveRecord.autoload?(:Base) || !::ActiveRecord.const_defined?(:Base)
+        handler = ::ActiveRecord::Base.connection_handler
+        pools = begin
+          handler.connection_pool_list(:all)
+        rescue ArgumentError, NoMethodError # Rails before 7.1
+          handler.connection_pools
+        end
+        pools.filter_map { |pool| pool.respond_to?(:max_connections) ? pool.max_connections : pool.size }.min
+      end
+
+      # Of processes that have ended without folding their ledgers, a state each would stay behind.
+      def remove_ended
+        Dir[File.join(@directory, "*#{STATE}")].each do |path|
+          ledger = path.sub(/#{Regexp.escape(STATE)}\z/o, ".ledger")
+          File.unlink(path) unless File.exist?(ledger)
+        rescue Errno::ENOENT
+          next
+        end
+      end
+    end
+  end
+end
