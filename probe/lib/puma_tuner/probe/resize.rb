@@ -109,9 +109,13 @@ module PumaTuner
         Thread.new { loop { look && sleep(LOOK_S) || break } }.name = "puma_tuner resize"
       end
 
-      # @return [Boolean] whether to look again: after a fault of ours the pool keeps its configured size
+      # @return [Boolean] whether to look again: not where nothing can be done, and after a fault of ours
       def look
-        @configured ||= configured
+        if @why_never
+          tell(nil, @why_never)
+          return false
+        end
+        begin_with_configured unless @configured
         obey if @configured
         true
       rescue => error
@@ -122,14 +126,13 @@ module PumaTuner
 
       private
 
-      # @return [Array(Integer, Integer), nil] minimum and maximum; nil before there is a pool
-      def configured
-        return [nil, nil].tap { tell(nil, @why_never) } if @why_never
-        PoolSize.read(@server)&.values_at(:min_count, :max_count)&.tap { tell(nil, nil) }
+      # Before the server serves it has no pool.
+      def begin_with_configured
+        @configured = PoolSize.read(@server)&.values_at(:min_count, :max_count) or return
+        tell(nil, nil)
       end
 
       def obey
-        return if @why_never
         threads, why_not, ordered = wanted
         change = threads || (@threads && @configured)
         settled = @settled
@@ -155,7 +158,7 @@ module PumaTuner
       end
 
       def restore
-        PoolSize.set(@server, min: @configured.first, max: @configured.last) if @threads
+        PoolSize.set(@server, min: @configured.first, max: @configured.last) if @configured
         @threads = nil
         tell(nil, :fault)
       rescue => error
