@@ -40,6 +40,7 @@ module PumaTuner
   autoload :Stats, "puma_tuner/stats"       # pure statistics
   autoload :Top, "puma_tuner/top"           # a running server, looked at again and again
   autoload :Tradeoff, "puma_tuner/tradeoff" # settings that buy speed with memory
+  autoload :Trial, "puma_tuner/trial" # another number of threads tried on a running server
   autoload :Tuner, "puma_tuner/tuner"       # the whole arrow
   autoload :Tuning, "puma_tuner/tuning"     # the whole arrow's outcome, as one document
 

@@ -33,6 +33,7 @@ class ArchitectureTest < TunerTest
     "tradeoff" => %w[ground probe stats prove],
     "lanes" => %w[ground probe],
     "fleet" => %w[ground probe export stats],
+    "trial" => %w[ground probe stats fleet],
     "access_log" => %w[ground probe load],
     "app_routes" => %w[ground host],
     # What uses them
@@ -41,7 +42,7 @@ class ArchitectureTest < TunerTest
     "top" => %w[ground probe export stats host model calibrate predict tuner report],
     # Which know blocks, and no stage that these tell of; and no section knows who prints it
     "report/writers" => %w[ground report],
-    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff lanes fleet access_log
+    "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff lanes fleet trial access_log
       app_routes tuner report top],
     "labs/harness" => %w[ground probe stats host prove report report/writers cli]
   }.freeze

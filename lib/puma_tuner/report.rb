@@ -29,6 +29,7 @@ module PumaTuner
     autoload :Summary, "puma_tuner/report/summary"
     autoload :SweepNotes, "puma_tuner/report/sweep_notes"
     autoload :TopWords, "puma_tuner/report/top_words"
+    autoload :TrialWords, "puma_tuner/report/trial_words"
     autoload :UnifiedDiff, "puma_tuner/report/unified_diff"
     autoload :Unknowns, "puma_tuner/report/unknowns"
     autoload :Words, "puma_tuner/report/words"
@@ -61,6 +62,7 @@ module PumaTuner
       autoload :Tail, "puma_tuner/report/sections/tail"
       autoload :Threads, "puma_tuner/report/sections/threads"
       autoload :Tradeoff, "puma_tuner/report/sections/tradeoff"
+      autoload :Trial, "puma_tuner/report/sections/trial"
       autoload :Tuning, "puma_tuner/report/sections/tuning"
       autoload :Works, "puma_tuner/report/sections/works"
     end
@@ -81,7 +83,7 @@ module PumaTuner
       observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning,
       verdict: :Tuning, tuning: :Tuning, load_outcome: :Load, load_self_test: :SelfTest,
       profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet, lanes: :Lanes,
-      status: :Status
+      status: :Status, trial: :Trial
     }.freeze
 
     @others = {}

@@ -20,6 +20,7 @@ module PumaTuner
       autoload :Requests, "puma_tuner/cli/commands/requests"
       autoload :Top, "puma_tuner/cli/commands/top"
       autoload :Tradeoff, "puma_tuner/cli/commands/tradeoff"
+      autoload :Trial, "puma_tuner/cli/commands/trial"
       autoload :Tune, "puma_tuner/cli/commands/tune"
       autoload :Version, "puma_tuner/cli/commands/version"
 
@@ -28,7 +29,7 @@ module PumaTuner
         "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise,
         "prove" => :Prove, "report" => :Report, "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff,
         "lanes" => :Lanes, "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
-        "top" => :Top, "completion" => :Completion, "version" => :Version
+        "top" => :Top, "trial" => :Trial, "completion" => :Completion, "version" => :Version
       }.freeze
 
       # A checkout has these commands, too; they know of findings once they are loaded.

@@ -180,6 +180,9 @@ module PumaTuner
           [:listen, :text, "ADDRESS", "where that page is served: tcp://127.0.0.1:PORT, of which 0 is any that is " \
             "free, or unix:///path/of/socket", {default: "tcp://127.0.0.1:0"}],
           [:url, :text, "URL", "address of a running server"],
+          [:for, :time, "TIME", "how long it lasts, such as 10m", {default: "10m"}],
+          [:journal, :file, "FILE", "file for each look and decision, a line of JSON each"],
+          [:replay, :file, "FILE", "decide anew what such a file tells, without any server"],
           [:step, :text, "TIME", "length of the spans that a window is divided into",
             {usual: "by its length: an hour for days"}],
           [:a_end, :text, "INSTANT", "when the window of --a ends, such as 2026-03-02T10:00:00Z", {usual: "now"}],

@@ -20,9 +20,11 @@ module PumaTuner
       # @param a [Array<Span>]
       # @param b [Array<Span>] as many
       # @param blocks [Array<Integer>] the number of the block of each pair
-      # @param days [Boolean] whether a block is a day
+      # @param days [Boolean] whether a block is a day, or as good as one: nothing that disturbs hits several of them
       # @param random [Random]
-      def initialize(a, b, blocks, days:, random:)
+      # @param metrics [Array<Measured::Metric>]
+      def initialize(a, b, blocks, days:, random:, metrics: METRICS)
+        @metrics = metrics
         pairs = a.zip(b, blocks).select { |one, two, _| one.usable? && two.usable? }
         @pairs = pairs.group_by(&:last).values.map { |list| list.map { |one, two, _| [one, two] } }
         @days = days
@@ -39,13 +41,13 @@ module PumaTuner
           raise InvalidMeasurement, "no span has requests and enough samples in both groups; choose another " \
             "--window, or a longer --step"
         end
-        plain, adjusted = results.each_slice(METRICS.size).to_a
-        reasons = METRICS.zip(plain).map { |metric, result| reason(metric, result) }
+        plain, adjusted = results.each_slice(@metrics.size).to_a
+        reasons = @metrics.zip(plain).map { |metric, result| reason(metric, result) }
         decisive = plain.zip(adjusted, reasons).map { |one, other, reason| other || one unless reason }
-        p_values = METRICS.zip(decisive)
+        p_values = @metrics.zip(decisive)
           .filter_map { |metric, result| [metric.name, result.p_value] if metric.better && result }.to_h
         raised = Stats::Holm.adjust(p_values)
-        METRICS.each_with_index.map do |metric, index|
+        @metrics.each_with_index.map do |metric, index|
           row(metric, plain[index], adjusted[index],
             outcome: outcome(metric, decisive[index], raised[metric.name], reasons[index]), reason: reasons[index])
         end
@@ -59,20 +61,20 @@ module PumaTuner
 
       # Returns the sums by metric, side and block.
       def sums
-        @sums ||= METRICS.to_h do |metric|
+        @sums ||= @metrics.to_h do |metric|
           [metric, [0, 1].map { |side| @pairs.map { |block| metric.sum(block.map { |pair| pair[side] }) } }]
         end
       end
 
       def ratios(weights)
-        METRICS.map do |metric|
+        @metrics.map do |metric|
           a, b = sums[metric].map { |side| metric.of(side, weights) }
           Math.log(b / a) if a&.positive? && b&.positive?
         end
       end
 
       def adjusted(weights)
-        METRICS.map do |metric|
+        @metrics.map do |metric|
           a, b = (points(metric) if metric.adjusted && !traffic_apart?)
           a && Stats::Ancova.weighted(b, weights).difference(Stats::Ancova.weighted(a, weights))
         end

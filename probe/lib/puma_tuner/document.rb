@@ -16,7 +16,7 @@ module PumaTuner
       "load_outcome" => "Load::Outcome", "load_self_test" => "Load::SelfTest::Result",
       "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
       "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison", "lanes" => "Lanes::Comparison",
-      "status" => "Top::Status"
+      "status" => "Top::Status", "trial" => "Trial::Outcome"
     }
 
     # Adds a kind for values that are not the gems' own.

@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # Another number of threads on a server that serves.
+    class Commands::Trial < Command
+      desc "Try another number of threads on a running server: one worker at a time has it, and its fellows are what " \
+        "it is held against; undone when it does harm, and at the end"
+      argument :server, "its process id; needed where several servers are recorded", required: false
+      options :for, :journal, :replay, :html, :output, threads: {
+        type: :count, takes: "N", default: nil, about: "threads to try", limits: 1..Probe::Resize::THREADS_MAX
+      }
+      example [
+        "--threads 3 --for 10m             # on the only server that allows it",
+        "4711 --threads 8 --journal trial.jsonl",
+        "--replay trial.jsonl              # the same decisions and outcome, computed anew"
+      ]
+
+      def call(server:, threads:, journal:, replay:, output:, html:, **options)
+        Output.check_writable(output, html, journal)
+        return tell(PumaTuner::Trial::Journal.read(replay).replay, output, html) if replay
+        raise UsageError, "name the number of threads to try: --threads 3" unless threads
+        outcome = try(PumaTuner::Trial::Server.find(server), threads, options.fetch(:for), journal)
+        tell(outcome, output, html)
+        raise Exit.new(130) if outcome.ended&.kind == :interrupted
+        raise MeasurementFailed, "the server has ended" if outcome.ended&.kind == :server_gone
+        raise Exit.new(1) if outcome.outcome == :harmful
+      end
+
+      private
+
+      def try(server, threads_count, duration_s, journal)
+        plan = PumaTuner::Trial::Plan.for(server, server.ready_states, threads_count:, duration_s:)
+        with_journal(journal) do |file|
+          run = PumaTuner::Trial::Run.new(server, plan, journal: PumaTuner::Trial::Journal.new(file), clock:)
+          progress.stage("trial", plan.duration_s) { |stage| run.call { |reading, period| note(stage, plan, reading, period) } }
+        end
+      end
+
+      def with_journal(path) = path ? File.open(path, "w", 0o600) { |file| yield file } : yield(nil)
+
+      # Once for each period.
+      def note(stage, plan, reading, period)
+        return if period == @told_period
+        @told_period = period
+        canary = reading.worker(plan.canary(period))
+        who = canary&.worker_index ? "worker #{canary.worker_index} has" : "it has"
+        count = canary ? plan.threads_count : plan.configured.last
+        stage.note("period #{period + 1} of #{plan.periods_count}: #{who} #{Units.counted(count, "thread")}")
+      end
+
+      def tell(outcome, output, html) = Output.write(outcome, **telling, path: output, html:)
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module Trial
+    # A trial from its plan to its outcome. However it ends, the server gets back what is configured: here at once, and
+    # where this process is killed, by what runs in the server (Probe::Resize).
+    class Run
+      LOOK_S = 1
+
+      # So long pools may take to have their configured size again, requests under way left out.
+      RESTORE_S = 4
+
+      # @param server [Server]
+      # @param plan [Plan]
+      # @param journal [Journal]
+      # @param clock [#call] seconds that only grow
+      def initialize(server, plan, journal: Journal.new(nil), clock: Clock.method(:now_s))
+        @server = server
+        @plan = plan
+        @journal = journal
+        @clock = clock
+        @readings = []
+      end
+
+      # @yieldparam reading [Reading]
+      # @yieldparam period [Integer]
+      # @return [Outcome]
+      # @raise [UsageError] while another trial of the server is under way
+      def call(&)
+        started_at = Time.now.utc.iso8601
+        @server.hold do
+          @journal.begin(@plan, started_at:, server_pid: @server.leader_pid)
+          @ended = watched(&)
+        end
+        restored = restored?
+        @journal.end(@ended, restored:)
+        Outcome.of(@plan, @readings, started_at:, server_pid: @server.leader_pid, ended: @ended, restored:)
+      end
+
+      private
+
+      # @return [Statement, nil] why it ended before its time
+      def watched
+        @began_s = @clock.call
+        while (period = @plan.period_at(passed_s))
+          return Statement.of(:server_gone) unless @server.there?
+          @server.order(@plan.order(period))
+          @readings << (reading = @server.take(passed_s))
+          decision = Decision.of(@plan, @readings)
+          @journal.look(reading, decision)
+          return decision if decision
+          yield(reading, period) if block_given?
+          sleep(LOOK_S)
+        end
+      rescue MeasurementFailed
+        raise if @server.there?
+        Statement.of(:server_gone)
+      rescue Interrupt
+        Statement.of(:interrupted)
+      end
+
+      def passed_s = @clock.call - @began_s
+
+      # @return [Boolean, nil]
+      def restored?
+        deadline_s = @clock.call + RESTORE_S
+        loop do
+          return unless @server.there?
+          restored = @server.states.all? { |state| state[:pool]&.fetch(:max_count) == state[:configured]&.last }
+          return restored if restored || @clock.call > deadline_s
+          sleep(LOOK_S / 4.0)
+        end
+      rescue UsageError
+        nil # processes are being replaced
+      end
+    end
+  end
+end

@@ -1,0 +1,210 @@
+# frozen_string_literal: true
+
+require "json"
+
+module PumaTuner
+  module Trial
+    # A running server whose processes may be resized, from outside: what its ledgers and the states beside them tell,
+    # and the order that its processes obey.
+    class Server
+      # An order is given once a second; a controller that stands still is out of force after this.
+      LEASE_S = 5
+
+      # Memory of a large process takes milliseconds to read.
+      MEMORY_FRESH_S = 5
+
+      HOW = "Start it with `PumaTuner.run(trial: true)`, or with PUMA_TUNER_TRIAL=1 and `plugin :puma_tuner`, " \
+        "in config/puma.rb."
+
+      # Reads of a ledger what a trial compares: no traces, no locks, and of histograms the first, of wall times.
+      class LedgerReader < Probe::Ledger::Reader
+        LAYOUT = Probe::Ledger::LAYOUT
+
+        private
+
+        def histogram_bytes(kind, index)
+          return unless kind == :request
+          length = LAYOUT[:buckets_count] * 8
+          @file.pread(length, LAYOUT[:histograms_offset] + index * length * LAYOUT[:histograms_count])
+        end
+
+        def traces = []
+
+        def locks = {}
+      end
+
+      # @param named [String, nil] process id of the server; nil: the only one there is
+      # @return [Server]
+      # @raise [UsageError] where there is none, or several
+      def self.find(named = nil)
+        found = all
+        found = found.select { |server| server.of?(Integer(named, 10)) } if named
+        return found.first if found.one?
+        raise UsageError, "no recorded server#{" with process #{named}" if named} was found here. #{HOW}" if found.empty?
+        raise UsageError, "several servers are recorded here; name one by its process id: " \
+          "#{found.map(&:leader_pid).join(", ")}"
+      rescue ArgumentError
+        raise UsageError, "#{named.inspect} is no process id"
+      end
+
+      # @return [Array<Server>] of this user, that have not ended
+      def self.all
+        Probe::Ledgers.places.flat_map { |place| Dir[File.join(place, "puma_tuner-#{Process.euid}", "*-*-*")] }
+          .map { |directory| new(directory) }.select { |server| server.there? && server.ledgers.paths.any? }
+      end
+
+      # @return [Probe::Ledgers]
+      attr_reader :ledgers
+
+      # @param directory [String] of its ledgers
+      def initialize(directory)
+        @directory = directory
+        @ledgers = Probe::Ledgers.new(directory)
+        @before = {}
+        @memory = {}
+      end
+
+      # @return [Integer] of the process that leads it
+      def leader_pid = File.basename(@directory).to_i
+
+      # @return [Boolean] whether it has not ended
+      def there?
+        Probe::Processes.alive?(leader_pid) && Probe::Processes.identity(leader_pid) == File.basename(@directory)
+      end
+
+      def of?(pid) = Probe::Processes.tree_of(leader_pid).include?(pid)
+
+      # @return [Array<Hash{Symbol => Object}>] what its living processes tell of their pools, by worker
+      # @raise [UsageError] of a server that may not be resized
+      def states
+        states = living.map { |path| state(path) }
+        raise UsageError, "the server #{leader_pid} does not allow it. #{HOW}" if states.empty? || states.include?(nil)
+        unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
+          raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; restart it with this one"
+        end
+        never = states.find { |one| one[:configured].nil? && one[:why_not] }
+        raise UsageError, "the server #{leader_pid} can't be resized: #{never[:why_not]}" if never
+        states.sort_by { |one| one[:worker_index] || -1 }
+      end
+
+      # Waits for processes that boot.
+      # @return [Array<Hash{Symbol => Object}>] see #states
+      def ready_states(limit_s: 10)
+        deadline_s = Clock.now_s + limit_s
+        loop do
+          found = states
+          return found if found.all? { |one| one[:configured] }
+          raise MeasurementFailed, "the server #{leader_pid} does not serve yet" if Clock.now_s > deadline_s
+          sleep(0.2)
+        end
+      end
+
+      # Holds the server for this controller alone, and lets go of all that was ordered when the block ends, however it
+      # does.
+      #
+      # @yield
+      # @raise [UsageError] while another one has it
+      def hold
+        File.open(File.join(@directory, "resize.lock"), File::RDWR | File::CREAT | File::NOFOLLOW, 0o600) do |file|
+          unless file.flock(File::LOCK_EX | File::LOCK_NB)
+            raise UsageError, "another trial of the server #{leader_pid} is under way"
+          end
+          yield
+        ensure
+          release
+        end
+      end
+
+      # @param threads [Hash{Integer => Integer}] by process, for LEASE_S; all others get what is configured
+      # @return [void]
+      # @raise [MeasurementFailed] when the server has gone
+      def order(threads)
+        Probe::Resize::Order.new(controller: Probe::Processes.identity(Process.pid), threads:,
+          expires_at_ns: Clock.now_ns + LEASE_S * Units::NS_PER_S).write(@directory)
+      rescue Errno::ENOENT
+        raise MeasurementFailed, "the server #{leader_pid} has ended"
+      end
+
+      # Every process gets what is configured.
+      def release
+        File.unlink(File.join(@directory, Probe::Resize::ORDER))
+      rescue Errno::ENOENT
+        nil
+      end
+
+      # @param at_s [Numeric] when, since the trial began
+      # @return [Reading] of what was done since the last one
+      def take(at_s)
+        since_s, @since_s = @since_s || at_s, at_s
+        now = ledgers.read { |path| read(path) }
+        workers = now.filter_map { |path, ledger| worker(path, ledger) }
+        @before = now.to_h { |path, ledger| [path, [ledger, @told&.[](path)]] }
+        Reading.new(at_s:, since_s:, workers: workers.sort_by { |one| one.worker_index || -1 }.freeze,
+          memory_bytes: memory_in_use)
+      end
+
+      # @return [Integer, nil] of the control group that the server runs in
+      def memory_limit_bytes = @memory_limit_bytes ||= Probe::ControlGroup.of(leader_pid).memory_limit_bytes
+
+      # @return [Integer, nil] PSS of a process; nil of one that can't be seen
+      def memory_bytes(pid)
+        at_s, bytes = @memory[pid]
+        return bytes if at_s && Clock.now_s - at_s < MEMORY_FRESH_S
+        bytes = Probe::Processes.memory(pid)[:pss_bytes]
+        @memory[pid] = [Clock.now_s, bytes]
+        bytes
+      end
+
+      private
+
+      def living = ledgers.paths.reject { |path| ledgers.ended?(path) }
+
+      def read(path)
+        return if !path.end_with?(".ledger") || ledgers.ended?(path)
+        File.open(path, File::RDONLY | File::NOFOLLOW | File::BINARY) { |file| LedgerReader.new(file).ledger }
+      rescue Errno::ENOENT
+        nil
+      end
+
+      def state(ledger_path)
+        text = File.binread(ledger_path.sub(/\.\w+\z/, Probe::Resize::STATE), Probe::Resize::MOST_BYTES)
+        JSON.parse(text, symbolize_names: true)
+      rescue Errno::ENOENT, JSON::ParserError
+        nil
+      end
+
+      def worker(path, ledger)
+        told = state(path)
+        pool = told && told[:pool] or return
+        before, told_before = @before[path]
+        (@told ||= {})[path] = told
+        gained = gained(ledger, before)
+        WorkerReading.new(pid: told[:pid], worker_index: told[:worker_index], threads_count: pool[:max_count],
+          **pool.slice(:spawned_count, :live_count, :waiting_count, :queued_count), why_not: told[:why_not],
+          errors_count: told[:errors_count] - (told_before || told)[:errors_count], **gained,
+          cpu_ns: before && ledger.process_cpu_ns - before.process_cpu_ns, memory_bytes: memory_bytes(told[:pid]))
+      end
+
+      # The first look at a process counts nothing.
+      def gained(ledger, before)
+        return {endpoints: {}.freeze, parts_ns: {}.freeze} unless before
+        entries = ledger.entries.values.select { |entry| entry.kind == :request }.filter_map do |entry|
+          earlier = before.entries[[:request, entry.name]]
+          gain = earlier ? entry - earlier : entry
+          gain if gain.counts.first.positive?
+        end
+        {endpoints: entries.to_h { |entry| [entry.name, entry.histograms.first] }.freeze,
+         parts_ns: Probe::Parts::SUMS.each_with_index.to_h { |part, place|
+           [part.name, entries.sum { |entry| entry.sums[place] }]
+         }.freeze}
+      end
+
+      # The file cache, which the group's own figure includes, is given back when memory gets short.
+      def memory_in_use
+        return unless memory_limit_bytes
+        pids = @told.to_h.slice(*@before.keys).values.map { |told| told[:pid] }
+        [leader_pid, *pids].uniq.sum { |pid| memory_bytes(pid).to_i }
+      end
+    end
+  end
+end
