@@ -33,11 +33,11 @@ class ArchitectureTest < TunerTest
     "tradeoff" => %w[ground probe stats prove],
     "lanes" => %w[ground probe],
     "fleet" => %w[ground probe export stats],
-    "trial" => %w[ground probe stats fleet],
     "access_log" => %w[ground probe load],
     "app_routes" => %w[ground host],
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
+    "trial" => %w[ground probe stats model calibrate predict fleet tuner],
     "report" => %w[ground probe stats model predict advise prove lanes tuner],
     "top" => %w[ground probe export stats host model calibrate predict tuner report],
     # Which know blocks, and no stage that these tell of; and no section knows who prints it

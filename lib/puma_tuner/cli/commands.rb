@@ -5,6 +5,7 @@ module PumaTuner
     # The verbs, by the words that call them.
     module Commands
       autoload :Advise, "puma_tuner/cli/commands/advise"
+      autoload :Auto, "puma_tuner/cli/commands/auto"
       autoload :Calibrate, "puma_tuner/cli/commands/calibrate"
       autoload :Completion, "puma_tuner/cli/commands/completion"
       autoload :Diff, "puma_tuner/cli/commands/diff"
@@ -29,7 +30,7 @@ module PumaTuner
         "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise,
         "prove" => :Prove, "report" => :Report, "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff,
         "lanes" => :Lanes, "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
-        "top" => :Top, "trial" => :Trial, "completion" => :Completion, "version" => :Version
+        "top" => :Top, "trial" => :Trial, "auto" => :Auto, "completion" => :Completion, "version" => :Version
       }.freeze
 
       # A checkout has these commands, too; they know of findings once they are loaded.

@@ -40,7 +40,64 @@ module PumaTuner
         better: "better", worse: "worse", not_shown: "no difference shown", harmful: "harmful, undone at once"
       }.freeze
 
+      # Why there is no forecast, as clauses.
+      WHY_NO_FORECAST = {
+        "few_requests" => "too few requests", "not_reproduced" => "it does not reproduce what is recorded"
+      }.freeze
+
+      # What `auto` says.
+      STEPS = {
+        deployed: ->(seconds:) { "nothing, as a process is only #{seconds.round} s old" },
+        restarted: "nothing, as all processes are new; they have what is configured",
+        no_forecast: ->(why_not:, requests_count:) {
+          "nothing, as there is no forecast: #{WHY_NO_FORECAST.fetch(why_not, why_not)} " \
+            "(#{Figures.counted(requests_count, "request")})"
+        },
+        no_other: "nothing, as no other number can be forecast",
+        not_sure: ->(count:, ratio:, metric:) {
+          "nothing: no other number is surely better; the best is #{TrialWords.forecast(count, metric, ratio)}"
+        },
+        refused: ->(to:, seconds:) {
+          "nothing, as #{Units.counted(to, "thread")} were tried before; again in #{seconds.round} s"
+        },
+        resting: ->(seconds:, to:) {
+          "nothing for #{seconds.ceil} s, as the last step was just made; then #{Units.counted(to, "thread")}"
+        },
+        few_requests: ->(requests_count:, needed_count:, to:) {
+          "nothing, as #{requests_count} of #{needed_count} requests have passed since the last step; then " \
+            "#{Units.counted(to, "thread")}"
+        },
+        step: ->(to:, target:, ratio:, metric:) {
+          "it would go to #{Units.counted(to, "thread")}: #{TrialWords.forecast(target, metric, ratio)}"
+        },
+        stepped: ->(to:, ratio:, metric:) {
+          "#{Units.counted(to, "thread")} from now on, as one worker did well with it " \
+            "(forecast: #{TrialWords.cost(metric, ratio)})"
+        },
+        tried: ->(to:, ratio:, metric:) {
+          "#{Units.counted(to, "thread")} did no harm to one worker, and are undone " \
+            "(forecast: #{TrialWords.cost(metric, ratio)})"
+        },
+        undone: ->(to:, ended:) {
+          "#{Units.counted(to, "thread")} are undone: " \
+            "#{TrialWords.ended(Statement.new(kind: ended.fetch("kind").to_sym, facts: ended.fetch("facts")))}"
+        }
+      }.freeze
+
       module_function
+
+      # @param statement [Statement] of Trial::Step or Trial::Automatic
+      # @return [String] a clause
+      def step(statement) = Statements.words(statement, STEPS)
+
+      # @return [String] "8 threads, with a p99 of 0.61x (0.44–0.84)"
+      def forecast(count, metric, ratio) = "#{Units.counted(count, "thread")}, with #{cost(metric, ratio)}"
+
+      # @param ratio [Array(Float, Float, Float)] of costs: of the throughput the inverse
+      def cost(metric, ratio)
+        value, low, high = (metric == "p99") ? ratio : [1 / ratio[0], 1 / ratio[2], 1 / ratio[1]]
+        "#{(metric == "p99") ? "a p99" : "a throughput"} of #{format("%.2fx (%.2f–%.2f)", value, low, high)}"
+      end
 
       # @param ended [Statement]
       # @return [String] a clause

@@ -32,21 +32,25 @@ module PumaTuner
         started_at = Time.now.utc.iso8601
         @server.hold do
           @journal.begin(@plan, started_at:, server_pid: @server.leader_pid)
-          @ended = watched(&)
+          @ended = watch(&)
         end
         restored = restored?
         @journal.end(@ended, restored:)
         Outcome.of(@plan, @readings, started_at:, server_pid: @server.leader_pid, ended: @ended, restored:)
       end
 
-      private
-
+      # The same for whoever holds the server already.
+      #
+      # @param base [Hash{Integer => Integer}] threads of those that are not the canary, where that is not what is
+      #   configured
+      # @yieldparam reading [Reading]
+      # @yieldparam period [Integer]
       # @return [Statement, nil] why it ended before its time
-      def watched
+      def watch(base: {})
         @began_s = @clock.call
         while (period = @plan.period_at(passed_s))
           return Statement.of(:server_gone) unless @server.there?
-          @server.order(@plan.order(period))
+          @server.order(base.merge(@plan.order(period)))
           @readings << (reading = @server.take(passed_s))
           decision = Decision.of(@plan, @readings)
           @journal.look(reading, decision)
@@ -60,6 +64,8 @@ module PumaTuner
       rescue Interrupt
         Statement.of(:interrupted)
       end
+
+      private
 
       def passed_s = @clock.call - @began_s
 

@@ -10,6 +10,9 @@ module PumaTuner
       # An order is given once a second; a controller that stands still is out of force after this.
       LEASE_S = 5
 
+      # A process tells what it allows a moment after it has begun to record.
+      BOOT_S = 3
+
       # Memory of a large process takes milliseconds to read.
       MEMORY_FRESH_S = 5
 
@@ -88,15 +91,26 @@ module PumaTuner
       end
 
       # Waits for processes that boot.
+      #
       # @return [Array<Hash{Symbol => Object}>] see #states
-      def ready_states(limit_s: 10)
-        deadline_s = Clock.now_s + limit_s
-        loop do
+      # @raise [UsageError] of a server that may not be resized
+      def ready_states
+        deadline_s = Clock.now_s + BOOT_S
+        begin
           found = states
           return found if found.all? { |one| one[:configured] }
-          raise MeasurementFailed, "the server #{leader_pid} does not serve yet" if Clock.now_s > deadline_s
+          raise UsageError, "the server #{leader_pid} does not serve yet; wait until it does"
+        rescue UsageError
+          raise if Clock.now_s > deadline_s
           sleep(0.2)
+          retry
         end
+      end
+
+      # @return [Float] seconds, age of its youngest process
+      def youngest_s
+        began_ns = living.filter_map { |path| File.basename(path)[/-(\d+)/, 1]&.to_i }.max
+        began_ns ? Process.clock_gettime(Process::CLOCK_REALTIME) - began_ns.fdiv(Units::NS_PER_S) : 0.0
       end
 
       # Holds the server for this controller alone, and lets go of all that was ordered when the block ends, however it

@@ -23,8 +23,8 @@ module PumaTuner
         outcome = try(PumaTuner::Trial::Server.find(server), threads, options.fetch(:for), journal)
         tell(outcome, output, html)
         raise Exit.new(130) if outcome.ended&.kind == :interrupted
-        raise MeasurementFailed, "the server has ended" if outcome.ended&.kind == :server_gone
         raise Exit.new(1) if outcome.outcome == :harmful
+        raise Exit.new(3) if outcome.ended
       end
 
       private

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module CLI
+    # A running server's number of threads, found while it serves.
+    class Commands::Auto < Command
+      desc "Forecast a running server at other numbers of threads, again and again, and say, try or do what is surely " \
+        "better; at the end everything is undone"
+      argument :server, "its process id; needed where several servers are recorded", required: false
+      options :act, :cool_down, :journal, for: {default: nil, usual: "until Ctrl-C"}
+      example [
+        "                                  # says what it would do, and changes nothing",
+        "--act trial --cool-down 2m        # tries each step on one worker, and undoes it",
+        "4711 --act auto --for 8h          # keeps to what did no harm, until its end"
+      ]
+
+      MODES = PumaTuner::Trial::Automatic::MODES
+
+      def call(server:, act:, cool_down:, journal:, **options)
+        mode = MODES.find { |one| one.name == act } or
+          raise UsageError, "--act #{act}: write one of #{MODES.join(", ")}"
+        Output.check_writable(journal)
+        @automatic = PumaTuner::Trial::Automatic.new(PumaTuner::Trial::Server.find(server), mode:, cool_down_s: cool_down,
+          clock:)
+        journal ? File.open(journal, "w", 0o600) { |file| watch(file, options[:for]) } : watch(nil, options[:for])
+      end
+
+      private
+
+      def watch(file, duration_s)
+        @automatic.call(duration_s:) { |told| tell(told, file) }
+        say_last
+      rescue Interrupt
+        say_last
+        raise
+      end
+
+      def tell(told, file)
+        out.puts("#{told.at_s.round} s: #{PumaTuner::Report::TrialWords.step(told.statement)}")
+        out.flush
+        return unless file
+        file.puts(JSON.generate({at_s: told.at_s, threads_count: told.threads_count,
+          statement: told.statement.to_document, situation: told.situation&.to_document}))
+        file.flush
+      end
+
+      def say_last
+        count = @automatic.threads_count or return
+        out.puts("It ended with #{Units.counted(count, "thread")}. To keep them: threads #{count}, #{count} in " \
+          "config/puma.rb. All processes get what is configured again.")
+      end
+    end
+  end
+end

@@ -1,0 +1,236 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Trial
+    # Forecasts a running server at other numbers of threads again and again, and does what Step decides: says it
+    # (:observe), tries it on one worker and undoes it (:trial), or keeps to it where it does no harm (:auto). Each step
+    # is tried on one worker for a cool-down before all have it.
+    class Automatic
+      MODES = %i[observe trial auto].freeze
+
+      # An order is given again this often, also while forecasts are made, unless this process has stood still for so
+      # long that nobody looks at the server any more.
+      ORDER_S = 1
+      STILL_S = 60
+
+      # Where so much of the time of requests is Puma's queue, those who wait for responses decide how many come.
+      SATURATED_RATIO = 0.5
+
+      # What happened. kind: of the Statement's words; threads_count: afterwards
+      Told = Data.define(:at_s, :statement, :threads_count, :situation)
+
+      # @param server [Server]
+      # @param mode [Symbol] of MODES
+      # @param cool_down_s [Numeric]
+      # @param forecast [#call, nil] of (threads_count, counts): see Forecaster
+      # @param clock [#call]
+      def initialize(server, mode:, cool_down_s:, forecast: nil, clock: Clock.method(:now_s))
+        @server = server
+        @mode = mode
+        @cool_down_s = cool_down_s
+        @forecast = forecast || Forecaster.new(server, window_s: [cool_down_s / 2.0, ServerForecast::WINDOW_S].min)
+        @clock = clock
+        @refused = {}
+        @served_count = 0
+        @lock = Mutex.new
+      end
+
+      # @return [Integer] threads that all processes have now
+      attr_reader :threads_count
+
+      # @param duration_s [Numeric, nil] nil: until it is interrupted
+      # @yieldparam told [Told]
+      # @return [void]
+      # @raise [UsageError] where the server does not allow it
+      def call(duration_s: nil, &tell)
+        begin_with(@server.ready_states)
+        @began_s = @clock.call
+        @server.hold do
+          keeper = Thread.new { keep }
+          while @server.there? && (duration_s.nil? || passed_s < duration_s)
+            @alive_s = @clock.call
+            round(&tell)
+          end
+        ensure
+          keeper&.kill&.join
+        end
+      end
+
+      private
+
+      def passed_s = @clock.call - @began_s
+
+      def begin_with(states)
+        if @mode == :auto && !states.all? { |state| state[:automatic] }
+          raise UsageError, "the server #{@server.leader_pid} does not allow that; start it with " \
+            "`PumaTuner.run(tune: 1..8)`, or with PUMA_TUNER_TUNE=1..8 and `plugin :puma_tuner`"
+        end
+        @configured = states.first[:configured]
+        @threads_count = @configured.last
+        @pids = states.map { |state| state[:pid] }
+        @step_s = @direction = nil
+        @least, @most = states.first[:least], [states.first[:most], *states.filter_map { |one| one[:connections_count] }].min
+      end
+
+      # The same number for all, whatever process comes; none where it is what is configured.
+      def keep
+        loop do
+          @lock.synchronize { @server.order(order) } if @clock.call - @alive_s.to_f < STILL_S
+          sleep(ORDER_S)
+        end
+      rescue MeasurementFailed
+        nil # the server has ended
+      end
+
+      def order
+        return {} if @threads_count == @configured.last
+        @server.states.to_h { |state| [state[:pid], @threads_count] }
+      rescue UsageError
+        {} # processes are being replaced
+      end
+
+      def round
+        found = @forecast.call(@threads_count, (@least..@most).to_a)
+        states = @server.ready_states
+        if (@pids & states.map { |state| state[:pid] }).empty?
+          begin_with(states)
+          return yield(Told.new(at_s: passed_s, statement: Statement.of(:restarted), threads_count: @threads_count, situation: nil))
+        end
+        @pids = states.map { |state| state[:pid] }
+        situation = situation(found, states)
+        decision = Step.of(situation, cool_down_s: @cool_down_s)
+        decision = act(decision) if decision.kind == :step && @mode != :observe
+        yield(Told.new(at_s: passed_s, statement: decision, threads_count: @threads_count, situation:))
+      rescue UsageError
+        raise if @server.there? && !replacing?
+        sleep(ORDER_S)
+      end
+
+      # Processes are there that have not begun to tell, as in a restart.
+      def replacing? = @server.youngest_s < @cool_down_s
+
+      def situation(found, states)
+        @served_count += found.fetch(:requests_count)
+        Situation.new(at_s: passed_s, threads_count: @threads_count, least: @least, most: @most,
+          youngest_s: @server.youngest_s, step_s: @step_s, direction: @direction, served_count: @served_count,
+          refused: @refused.dup, **found)
+      end
+
+      # @param step [Statement]
+      # @return [Statement] what came of it
+      def act(step)
+        to = step.facts.fetch("to")
+        ended = tried(to)
+        raise Interrupt if ended&.kind == :interrupted
+        if ended
+          @refused[to] = passed_s + Step::REFUSED_RESTS * @cool_down_s unless Outcome::NO_FAULT.include?(ended.kind)
+          return Statement.of(:undone, to:, ended:)
+        end
+        if @mode == :trial
+          @refused[to] = passed_s + Step::REFUSED_RESTS * @cool_down_s
+          return Statement.of(:tried, to:, ratio: step.facts["ratio"], metric: step.facts["metric"])
+        end
+        @direction = to <=> @threads_count
+        @threads_count, @step_s, @served_count = to, passed_s, 0
+        Statement.of(:stepped, to:, ratio: step.facts["ratio"], metric: step.facts["metric"])
+      end
+
+      # One worker has the new number for a cool-down, its fellows the present one; one process alone has each for half
+      # of it.
+      #
+      # @return [Statement, nil] what harm it did
+      def tried(to)
+        periods_count = @pids.one? ? 2 : 1
+        plan = Plan.new(threads_count: to, configured: [@threads_count, @threads_count], pids: @pids, periods_count:,
+          period_s: @cool_down_s.fdiv(periods_count), settle_s: [Plan::SETTLE_S, @cool_down_s / 6.0].min,
+          memory_limit_bytes: @server.memory_limit_bytes)
+        base = (@threads_count == @configured.last) ? {} : @pids.to_h { |pid| [pid, @threads_count] }
+        # Nobody else orders meanwhile.
+        @lock.synchronize { Run.new(@server, plan, clock: @clock).watch(base:) }
+      ensure
+        @alive_s = @clock.call
+      end
+    end
+
+    # Records a server for a while, and forecasts its present traffic at other numbers of threads.
+    class Forecaster
+      # @param server [Server]
+      # @param window_s [Numeric]
+      def initialize(server, window_s:)
+        @server = server
+        @window_s = window_s
+      end
+
+      # @param threads_count [Integer] that processes have now
+      # @param counts [Array<Integer>] to forecast
+      # @return [Hash{Symbol => Object}] metric, ratios, requests_count and why_not, see Situation
+      def call(threads_count, counts)
+        observation = recorded(threads_count)
+        traced_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
+        if traced_count < ServerForecast::LEAST_REQUESTS_COUNT
+          return none("few_requests", observation.requests_count)
+        end
+        ratios(observation, counts)
+      rescue InvalidMeasurement
+        none("few_requests", 0)
+      end
+
+      private
+
+      def none(why_not, requests_count) = {metric: "p99", ratios: {}, requests_count:, why_not:}
+
+      # Of what is served from now on.
+      def recorded(threads_count)
+        ledgers = @server.ledgers
+        ledgers.begin_window
+        since = Probe::Snapshot::Moment.now(ledgers.read)
+        sleep(@window_s)
+        observation = Probe::Snapshot.of(ledgers.read, machine: Probe::MachineFacts.read(@server.leader_pid), since:)
+        workers_count = observation.topology&.workers_count || 1
+        observation.with(topology: Topology.from(workers_count, threads_count), min_threads_count: threads_count)
+      end
+
+      def ratios(observation, counts)
+        workload = Model::WorkloadFit.workload(observation)
+        sweep = sweep(observation, workload, counts, workload.arrivals)
+        metric = "p99"
+        if saturated?(observation, sweep)
+          metric = "throughput"
+          sweep = sweep(observation, workload, counts, waiting(observation))
+        end
+        return none("not_reproduced", observation.requests_count) unless sweep.trusted?
+        {metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil}
+      end
+
+      def sweep(observation, workload, counts, arrivals)
+        machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
+        sweeper = Predict::Sweeper.new(workload: workload.with(arrivals:), machine:, seed: 1,
+          seeds_count: ServerForecast::SEEDS_COUNT, requests_count: ServerForecast::REQUESTS_COUNT)
+        workers_count = workload.observed_topology.workers_count
+        sweeper.call(counts.map { |count| Predict::Scenario.of(Topology.from(workers_count, count), arrivals) })
+      end
+
+      def saturated?(observation, sweep)
+        queue_ratio = observation.budget.share_ratio(:queue)
+        !sweep.at(sweep.today).steady? || (queue_ratio && queue_ratio > Automatic::SATURATED_RATIO)
+      end
+
+      # As many as were under way at once, on average, wait for a response before they come again (Little's law).
+      def waiting(observation)
+        count = observation.budget.wall_ns.fdiv(observation.duration_ns).round
+        Model::Arrivals.closed([count, 1].max)
+      end
+
+      # @return [Hash{Integer => Stats::Estimate}] without the present number; what has no steady state is no choice
+      def costs(sweep, observation, metric)
+        today = sweep.at(sweep.today)
+        return {} unless today.steady?
+        others = sweep.forecasts.select { |one| one.steady? && one.topology != observation.topology }
+        others.to_h do |one|
+          ratio = (metric == "p99") ? sweep.ratio(one, today, :p99_ns) : sweep.ratio(today, one, :throughput_per_s)
+          [one.topology.threads_count, ratio]
+        end
+      end
+    end
+  end
+end

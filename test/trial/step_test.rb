@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/builders"
+
+# What `auto` decides of what is known: acts where the forecast is sure, one thread at a time, and not again too soon.
+class TrialStepTest < TunerTest
+  include PumaTuner
+
+  def ratio(value, low = value * 0.9, high = value * 1.1) = Stats::Estimate.new(value:, low:, high:, level_ratio: 0.95, samples_count: 5)
+
+  def situation(**others)
+    Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
+      requests_count: 500, why_not: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {}, **others)
+  end
+
+  def decided(**others) = Trial::Step.of(situation(**others), cool_down_s: 60)
+
+  def kind(...) = decided(...).kind
+
+  test "a number that is surely better is gone to, one thread at a time" do
+    assert_equal [:step, 5], decided.then { |step| [step.kind, step.facts["to"]] }
+    far = decided(ratios: {5 => ratio(0.95, 0.7, 1.3), 8 => ratio(0.5)})
+    assert_equal [5, 8], far.facts.values_at("to", "target")
+    assert_equal 3, decided(ratios: {1 => ratio(0.5), 8 => ratio(0.6)}).facts["to"]
+    assert_equal 3, decided(ratios: {2 => ratio(0.5), 1 => ratio(0.5), 8 => ratio(0.503)}).facts["to"], "of as good ones the nearest"
+  end
+
+  test "what is not sure, or not allowed, is left" do
+    assert_equal :not_sure, kind(ratios: {5 => ratio(0.7, 0.4, 1.0)})
+    assert_equal [5, "p99"], decided(ratios: {3 => ratio(1.1), 5 => ratio(0.7, 0.4, 1.2)}).facts.values_at("count", "metric")
+    assert_equal :no_other, kind(ratios: {9 => ratio(0.1)})
+    assert_equal :no_other, kind(ratios: {})
+    assert_equal :no_forecast, kind(why_not: "few_requests")
+    assert_equal :deployed, kind(youngest_s: 59)
+  end
+
+  test "after a step it rests: longer to go down than up, and longest to go back" do
+    down = {3 => ratio(0.5)}
+    assert_equal :resting, kind(step_s: 950, direction: 1, served_count: 9_999)
+    assert_equal :step, kind(step_s: 930, direction: 1, served_count: 9_999)
+    assert_equal :resting, kind(ratios: down, step_s: 900, direction: -1, served_count: 9_999)
+    assert_equal :step, kind(ratios: down, step_s: 870, direction: -1, served_count: 9_999)
+    assert_equal :resting, kind(ratios: down, step_s: 800, direction: 1, served_count: 9_999)
+    assert_equal :step, kind(ratios: down, step_s: 750, direction: 1, served_count: 9_999)
+    assert_equal :few_requests, kind(step_s: 100, direction: 1, served_count: 999)
+    assert_equal :step, kind(step_s: 100, direction: 1, served_count: 1_000)
+  end
+
+  test "a number that did harm is not tried again before its time" do
+    assert_equal :refused, kind(refused: {5 => 1_001.0})
+    assert_equal :step, kind(refused: {5 => 999.0, 3 => 2_000.0})
+  end
+
+  test "a situation is the same after it was written and read, and so is what is decided" do
+    one = situation(refused: {7 => 12.5})
+    again = Trial::Situation.from_document(JSON.parse(JSON.generate(one.to_document)))
+    assert_equal one, again
+    assert_equal Trial::Step.of(one, cool_down_s: 60), Trial::Step.of(again, cool_down_s: 60)
+  end
+
+  test "each decision has words" do
+    said = [decided, decided(ratios: {5 => ratio(0.7, 0.4, 1.2)}), decided(ratios: {}), decided(why_not: "few_requests"), decided(youngest_s: 5),
+      decided(step_s: 990, direction: 1), decided(step_s: 100, direction: 1), decided(refused: {5 => 1_100.0}),
+      Statement.of(:undone, to: 5, ended: Statement.of(:errors, before: 0.0, after: 0.1)), Statement.of(:restarted),
+      Statement.of(:stepped, to: 5, ratio: ratio(0.5), metric: "throughput"), Statement.of(:tried, to: 5, ratio: ratio(0.5), metric: "p99")]
+    words = said.map { |statement| Report::TrialWords.step(statement) }
+    assert_equal words.size, words.uniq.size
+    words.each { |text| assert_operator text.split.size, :>, 5, text }
+    assert_includes words.first, "it would go to 5 threads: 5 threads, with a p99 of 0.80x (0.72–0.88)"
+    assert_includes words.join, "a throughput of 2.00x (1.82–2.22)"
+    assert_includes words.join, "5 threads are undone: 10.0% of its responses were errors"
+  end
+end
