@@ -181,8 +181,8 @@ module PumaTuner
             "free, or unix:///path/of/socket", {default: "tcp://127.0.0.1:0"}],
           [:url, :text, "URL", "address of a running server"],
           [:for, :time, "TIME", "how long it lasts, such as 10m", {default: "10m"}],
-          [:act, :text, "HOW", "observe: say what would be done; trial: try each step on one worker, and undo it; auto: " \
-            "keep to what does no harm", {default: "observe"}],
+          [:act, :text, "HOW", "observe: say what would be done; trial: try each step on one worker, and undo it; " \
+            "auto: keep to what does no harm", {default: "observe"}],
           [:cool_down, :time, "TIME", "how long a step is tried on one worker, and what passes until the next",
             {default: "60s"}],
           [:journal, :file, "FILE", "file for each look and decision, a line of JSON each"],

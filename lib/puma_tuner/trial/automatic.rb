@@ -69,7 +69,8 @@ module PumaTuner
         @threads_count = @configured.last
         @pids = states.map { |state| state[:pid] }
         @step_s = @direction = nil
-        @least, @most = states.first[:least], [states.first[:most], *states.filter_map { |one| one[:connections_count] }].min
+        @least = states.first[:least]
+        @most = [states.first[:most], *states.filter_map { |one| one[:connections_count] }].min
       end
 
       # The same number for all, whatever process comes; none where it is what is configured.
@@ -84,9 +85,7 @@ module PumaTuner
 
       def order
         return {} if @threads_count == @configured.last
-        @server.states.to_h { |state| [state[:pid], @threads_count] }
-      rescue UsageError
-        {} # processes are being replaced
+        @server.pids.to_h { |pid| [pid, @threads_count] }
       end
 
       def round
@@ -94,16 +93,20 @@ module PumaTuner
         states = @server.ready_states
         if (@pids & states.map { |state| state[:pid] }).empty?
           begin_with(states)
-          return yield(Told.new(at_s: passed_s, statement: Statement.of(:restarted), threads_count: @threads_count, situation: nil))
+          return yield(told(Statement.of(:restarted)))
         end
         @pids = states.map { |state| state[:pid] }
         situation = situation(found, states)
         decision = Step.of(situation, cool_down_s: @cool_down_s)
         decision = act(decision) if decision.kind == :step && @mode != :observe
-        yield(Told.new(at_s: passed_s, statement: decision, threads_count: @threads_count, situation:))
+        yield(told(decision, situation))
       rescue UsageError
         raise if @server.there? && !replacing?
         sleep(ORDER_S)
+      end
+
+      def told(statement, situation = nil)
+        Told.new(at_s: passed_s, statement:, threads_count: @threads_count, situation:)
       end
 
       # Processes are there that have not begun to tell, as in a restart.

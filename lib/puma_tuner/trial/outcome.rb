@@ -112,7 +112,9 @@ module PumaTuner
       def in_turns(readings)
         own, tried = Array.new(@plan.periods_count) { |period| period }.partition { |period| @plan.canary(period).nil? }
         size = [own.size, tried.size].min
-        own.first(size).zip(tried).map { |pair| pair.map { |period| span(@plan.counted(readings, period), @plan.pids) } }
+        own.first(size).zip(tried).map do |pair|
+          pair.map { |period| span(@plan.counted(readings, period), @plan.pids) }
+        end
       end
 
       def span(counted, pids)
@@ -122,7 +124,8 @@ module PumaTuner
         all = workers.map(&:latency)
         Fleet::Span.new(seconds: counted.sum { |reading| reading.at_s - reading.since_s }, coverage_ratio: 1.0,
           histogram: (merged(all) if all.any?), endpoints:,
-          parts_s: Probe::Parts::SUMS.to_h { |part| [part.name, workers.sum { |one| seconds(one.parts_ns[part.name]) }] },
+          parts_s: Probe::Parts::SUMS.map(&:name)
+            .to_h { |part| [part, workers.sum { |one| seconds(one.parts_ns[part]) }] },
           cpu_s: workers.sum { |one| seconds(one.cpu_ns) }, gc_s: nil,
           memory_bytes: memory_bytes(counted, pids), worker_memory_bytes: nil, code_bytes: nil,
           yjit_limited_bytes: nil, yjit_limit_bytes: nil, yjit_workers_count: nil, workers_count: pids.size.to_f,
@@ -145,7 +148,8 @@ module PumaTuner
         counts = Array.new(bounds_ns.size + 1, 0.0)
         counts[0] += both.zero_count
         both.counts.each { |bucket, count| counts[places.fetch(bucket)] += count }
-        Fleet::MergedHistogram.new(bounds_s: [*bounds_ns.map { |ns| ns.fdiv(Units::NS_PER_S) }, Float::INFINITY], counts:)
+        bounds_s = bounds_ns.map { |ns| ns.fdiv(Units::NS_PER_S) }
+        Fleet::MergedHistogram.new(bounds_s: [*bounds_s, Float::INFINITY], counts:)
       end
 
       def bounds_ns

@@ -43,9 +43,11 @@ module PumaTuner
         found = all
         found = found.select { |server| server.of?(Integer(named, 10)) } if named
         return found.first if found.one?
-        raise UsageError, "no recorded server#{" with process #{named}" if named} was found here. #{HOW}" if found.empty?
-        raise UsageError, "several servers are recorded here; name one by its process id: " \
-          "#{found.map(&:leader_pid).join(", ")}"
+        if found.any?
+          raise UsageError, "several servers are recorded here; name one by its process id: " \
+            "#{found.map(&:leader_pid).join(", ")}"
+        end
+        raise UsageError, "no recorded server#{" with process #{named}" if named} was found here. #{HOW}"
       rescue ArgumentError
         raise UsageError, "#{named.inspect} is no process id"
       end
@@ -83,7 +85,8 @@ module PumaTuner
         states = living.map { |path| state(path) }
         raise UsageError, "the server #{leader_pid} does not allow it. #{HOW}" if states.empty? || states.include?(nil)
         unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
-          raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; restart it with this one"
+          raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; " \
+            "restart it with this one"
         end
         never = states.find { |one| one[:configured].nil? && one[:why_not] }
         raise UsageError, "the server #{leader_pid} can't be resized: #{never[:why_not]}" if never
@@ -106,6 +109,9 @@ module PumaTuner
           retry
         end
       end
+
+      # @return [Array<Integer>] of those that obey by now, whatever others are booting
+      def pids = living.filter_map { |path| state(path)&.fetch(:pid) }
 
       # @return [Float] seconds, age of its youngest process
       def youngest_s

@@ -21,8 +21,8 @@ module PumaTuner
       end
     end
 
-    # Decides on the next step of `auto`, a pure function: one thread at a time towards a number whose forecast is surely
-    # better, and otherwise nothing, with the reason.
+    # Decides on the next step of `auto`, a pure function: one thread at a time towards a number whose forecast is
+    # surely better, and otherwise nothing, with the reason.
     class Step
       # How many cool-downs pass before a step: down less fast than up, as too few threads hurt more than too many; back
       # the way it came only after that much, so that it does not swing; and a number that did harm.

@@ -200,7 +200,8 @@ module PumaTuner
       # @return [Boolean] whether the environment allows trials
       def trial_wanted? = ENV["PUMA_TUNER_TRIAL"] == "1"
 
-      # @return [Range<Integer>, String, nil] what the environment allows `puma_tuner auto`; a String of what is no range
+      # @return [Range<Integer>, String, nil] what the environment allows `puma_tuner auto`; a String where that is no
+      #   range
       def tune_wanted
         text = ENV["PUMA_TUNER_TUNE"] or return
         text[/\A(\d+)\.\.(\d+)\z/] ? $1.to_i..$2.to_i : text

@@ -4,8 +4,8 @@ module PumaTuner
   module CLI
     # A running server's number of threads, found while it serves.
     class Commands::Auto < Command
-      desc "Forecast a running server at other numbers of threads, again and again, and say, try or do what is surely " \
-        "better; at the end everything is undone"
+      desc "Forecast a running server at other numbers of threads, again and again, and say, try or do what is " \
+        "surely better; at the end everything is undone"
       argument :server, "its process id; needed where several servers are recorded", required: false
       options :act, :cool_down, :journal, for: {default: nil, usual: "until Ctrl-C"}
       example [
@@ -20,8 +20,8 @@ module PumaTuner
         mode = MODES.find { |one| one.name == act } or
           raise UsageError, "--act #{act}: write one of #{MODES.join(", ")}"
         Output.check_writable(journal)
-        @automatic = PumaTuner::Trial::Automatic.new(PumaTuner::Trial::Server.find(server), mode:, cool_down_s: cool_down,
-          clock:)
+        server = PumaTuner::Trial::Server.find(server)
+        @automatic = PumaTuner::Trial::Automatic.new(server, mode:, cool_down_s: cool_down, clock:)
         journal ? File.open(journal, "w", 0o600) { |file| watch(file, options[:for]) } : watch(nil, options[:for])
       end
 

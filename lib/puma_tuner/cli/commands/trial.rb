@@ -33,7 +33,9 @@ module PumaTuner
         plan = PumaTuner::Trial::Plan.for(server, server.ready_states, threads_count:, duration_s:)
         with_journal(journal) do |file|
           run = PumaTuner::Trial::Run.new(server, plan, journal: PumaTuner::Trial::Journal.new(file), clock:)
-          progress.stage("trial", plan.duration_s) { |stage| run.call { |reading, period| note(stage, plan, reading, period) } }
+          progress.stage("trial", plan.duration_s) do |stage|
+            run.call { |reading, period| note(stage, plan, reading, period) }
+          end
         end
       end
 

@@ -367,8 +367,8 @@ module PumaTuner
           others.last([busy_count, 0].max).each { |processor| processor.marked_as_io_thread = true }
         end
 
-        # The same as for each client that is queued from now on. Where nothing queues them (queue_requests false), newer
-        # Pumas' acceptor waits for room.
+        # The same as for each client that is queued from now on. Where nothing queues them (queue_requests false),
+        # newer Pumas' acceptor waits for room.
         def grow(pool)
           [pool.backlog - pool.waiting, 0].max.times { pool.spawn_thread_if_needed }
           pool.instance_variable_get(:@not_full)&.broadcast if pool.respond_to?(:wait_until_not_full)

@@ -4,12 +4,12 @@ require "json"
 
 module PumaTuner
   module Probe
-    # Gives this process's pool as many threads as a controller (`puma_tuner trial`, `puma_tuner auto`) orders, where the
-    # server was started with that allowed. A thread looks for the order once a second; nothing else of it runs.
+    # Gives this process's pool as many threads as a controller (`puma_tuner trial`, `puma_tuner auto`) orders, where
+    # the server was started with that allowed. A thread looks for the order once a second; nothing else of it runs.
     #
-    # It is a dead man's switch: an order is good for seconds, and has to be given again and again. Where it has expired,
-    # its controller has gone, or it can't be understood, the pool gets its configured size again. Nothing of it
-    # outlives the process: one that Puma starts in its place begins with what puma.rb says.
+    # It is a dead man's switch: an order is good for seconds, and has to be given again and again. Where it has
+    # expired, its controller has gone, or it can't be understood, the pool gets its configured size again. Nothing of
+    # it outlives the process: one that Puma starts in its place begins with what puma.rb says.
     class Resize
       LOOK_S = 1
 
@@ -144,8 +144,8 @@ module PumaTuner
         tell(threads, why_not) if ordered || change || settled == false || why_not != @told_why_not
       end
 
-      # @return [Array(Integer, Symbol, Boolean)] threads, nil: as configured; why the order is not obeyed; whether there
-      #   is one that holds
+      # @return [Array(Integer, Symbol, Boolean)] threads, nil: as configured; why the order is not obeyed; whether
+      #   there is one that holds
       def wanted
         order = Order.read(@directory) or return [nil, nil, false]
         why_not = order.why_not(Clock.now_ns)
