@@ -114,7 +114,9 @@ class TrialCommandTest < TunerTest
   test "a controller that stands still loses its hold, and nobody else has it meanwhile" do
     serving do
       status, out, = begun do |pid|
+        before = File.stat("#{@folder}/resize.order").mtime
         assert_mistake(/another trial of the server \d+ is under way/, trial("--threads", "2", "--for", "10s"))
+        assert_operator File.stat("#{@folder}/resize.order").mtime, :>=, before, "the other's order stands"
         Process.kill(:STOP, pid)
         wait_until("what is configured", limit_s: 10) { max_counts == [3, 3] }
         Process.kill(:CONT, pid)

@@ -129,9 +129,11 @@ module PumaTuner
           unless file.flock(File::LOCK_EX | File::LOCK_NB)
             raise UsageError, "another trial of the server #{leader_pid} is under way"
           end
-          yield
-        ensure
-          release
+          begin
+            yield
+          ensure
+            release
+          end
         end
       end
 
