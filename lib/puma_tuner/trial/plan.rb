@@ -14,7 +14,7 @@ module PumaTuner
       const_set(:BLOCKS_MIN, 6)
 
       # A period shorter than this is half settling; a longer one than that has few others beside it.
-      const_set(:PERIOD_S, (10.0..60.0))
+      const_set(:PERIOD_S, 10.0..60.0)
 
       const_set(:SETTLE_S, 3)
 

@@ -77,12 +77,16 @@ module PumaTuner
       def resting(to)
         return unless @now.step_s
         direction = direction_to(to)
-        rests = (direction == @now.direction) ? ((direction > 0) ? UP_RESTS : DOWN_RESTS) : BACK_RESTS
-        left_s = @now.step_s + rests * @cool_down_s - @now.at_s
+        left_s = @now.step_s + rests(direction) * @cool_down_s - @now.at_s
         return Statement.of(:resting, seconds: left_s, to:) if left_s > 0
         needed_count = (REQUESTS_PER_MIN * @cool_down_s / 60.0).round
         return if @now.served_count >= needed_count
         Statement.of(:few_requests, requests_count: @now.served_count, needed_count:, to:)
+      end
+
+      def rests(direction)
+        return BACK_RESTS unless direction == @now.direction
+        (direction > 0) ? UP_RESTS : DOWN_RESTS
       end
     end
   end

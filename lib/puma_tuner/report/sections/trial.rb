@@ -71,13 +71,13 @@ module PumaTuner
         end
 
         def notes
-          [
-            "\"At equal traffic\": as if both had had the same requests per second and worker.",
-            ("The p99 alone decides. Were both alike, swapping who was the canary would show as much in " \
-              "#{Units.percent(@outcome.p_value)} of all cases." if @outcome.p_value),
-            ("Too few periods for a permutation test: a longer --for decides." unless @outcome.p_value),
-            mix
-          ].compact
+          ["\"At equal traffic\": as if both had had the same requests per second and worker.", swapped, *mix]
+        end
+
+        def swapped
+          return "Too few periods for a permutation test: a longer --for decides." unless @outcome.p_value
+          "The p99 alone decides. Were both alike, swapping who was the canary would show as much in " \
+            "#{Units.percent(@outcome.p_value)} of all cases."
         end
 
         def mix
