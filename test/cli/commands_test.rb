@@ -65,6 +65,8 @@ class CommandsTest < TunerTest
     %w[tradeoff] => [2, /SUBJECTS is missing: yjit, malloc or gc/], %w[tradeoff yjit] => [2, /no app given/], %w[gc] => [2, /no app given/],
     %w[lanes] => [2, /RECORDING is missing: file written by `puma_tuner measure --lanes`/], %w[lanes nowhere.json] => [2, /cannot read nowhere\.json/],
     %w[requests] => [2, /which requests/], %w[requests --arrivals a] => [2, /write --instants/], %w[load] => [2, /no URL given/], %w[load http://127.0.0.1:1 --duration 9] => [3, /no request was answered/],
+    %w[trial 1] => [2, /name the number of threads to try: --threads 3/], %w[trial --replay nowhere] => [2, /cannot read nowhere/], %w[trial one --threads 3] => [2, /"one" is no process id/],
+    %w[auto --act yes] => [2, /--act yes: write one of observe, trial, auto/], %w[auto one] => [2, /"one" is no process id/], %w[auto --cool-down 1s] => [2, /--cool-down 1s: write a time/],
     %w[calibrate --ruby 9.9.9] => [2, /there is no such Ruby/], %w[fleet] => [2, /--a is missing/],
     ["fleet", "--url", "http://127.0.0.1:1", "--a", '{a="b"}', "--b", '{a="c"}'] => [3, /cannot connect to/],
     %w[lab] => [2, /name one of: puma_tuner lab list, puma_tuner lab setup/], %w[lab setup] => [2, /name the labs/], %w[lab run nothing] => [2, /there is no lab nothing/], %w[lab list] => [0, /\A\z/],
@@ -103,7 +105,7 @@ class CommandsTest < TunerTest
     used = commands.reject { |name,| name.start_with?("lab ") }.values.flat_map { |command| command.declared.values }
     assert_empty CLI::Dictionary::ALL.keys - used.map(&:name)
     types = used.group_by(&:name).transform_values { |options| options.map(&:type).uniq }.select { |_, all| all.size > 1 }
-    assert_equal({rate: %i[count rates], connections: %i[count counts]}, types)
+    assert_equal({rate: %i[count rates], threads: %i[counts count], connections: %i[count counts]}, types)
     CLI::Dictionary::ALL.each_value { |option| refute_match(/\n|\.\z/, option.about) }
   end
 
@@ -180,7 +182,7 @@ class CommandsTest < TunerTest
   end
 
   test "bash completes commands, their options, and files where these are meant" do
-    assert_equal %w[tune tradeoff], completed("t")
+    assert_equal %w[tune tradeoff trial], completed("t")
     assert_equal %w[--warmup-window --warmup-limit], completed("prove", "--warm")
     assert_equal %w[--workers], completed("predict", "o.json", "--wo")
     assert_equal [""], [completed("model", "--thr")].map { |found| found.join }

@@ -54,13 +54,19 @@ class ReportTest < TunerTest
     assert_includes Report.render(running.with(outlook: nil), format: :text), "There is none: it comes once 100 requests are recorded"
   end
 
+  # @return [PumaTuner::Trial::Outcome] of a trial that nobody sent a request to
+  def trial
+    plan = PumaTuner::Trial::Plan.of(threads_count: 5, configured: [3, 3], pids: [1, 2], duration_s: 60)
+    PumaTuner::Trial::Outcome.of(plan, [], started_at: "2026-01-01T00:00:00Z", server_pid: 7)
+  end
+
   test "every kind of document that has blocks is shown in every format" do
     values = {observation: TuningFixture.observation, workload: TuningFixture.workload, machine: TuningFixture.machine, sweep: TuningFixture.sweep,
               advice_list: TuningFixture.advice_list, verdict: TuningFixture.verdict, tuning: TuningFixture.tuning, load_outcome: outcome,
               load_self_test: PumaTuner::Load::SelfTest::Result.new(lines: [], intended_count: 0, answered_count: 0, lag_p99_ns: nil, server_late_ns: nil),
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
-              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison, status: running}
+              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison, status: running, trial: trial}
     Report::PAGES.each_key do |kind|
       Report.formats.each { |format| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end
