@@ -58,6 +58,7 @@ module Resizing
         sleep 0.05
       end
       @port = said[/Listening on http:\/\/127\.0\.0\.1:(\d+)/, 1].to_i
+      sleep 1 # a worker says that it has booted before it records
       trial.ready_states
     end
 
