@@ -182,7 +182,7 @@ class CommandsTest < TunerTest
   end
 
   test "bash completes commands, their options, and files where these are meant" do
-    assert_equal %w[tune tradeoff trial], completed("t")
+    assert_equal %w[tune tradeoff top trial], completed("t")
     assert_equal %w[--warmup-window --warmup-limit], completed("prove", "--warm")
     assert_equal %w[--workers], completed("predict", "o.json", "--wo")
     assert_equal [""], [completed("model", "--thr")].map { |found| found.join }
