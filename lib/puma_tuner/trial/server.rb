@@ -40,16 +40,14 @@ module PumaTuner
       # @return [Server]
       # @raise [UsageError] where there is none, or several
       def self.find(named = nil)
-        found = all
-        found = found.select { |server| server.of?(Integer(named, 10)) } if named
+        pid = named && (Integer(named, 10, exception: false) or raise UsageError, "#{named.inspect} is no process id")
+        found = pid ? all.select { |server| server.of?(pid) } : all
         return found.first if found.one?
         if found.any?
           raise UsageError, "several servers are recorded here; name one by its process id: " \
             "#{found.map(&:leader_pid).join(", ")}"
         end
         raise UsageError, "no recorded server#{" with process #{named}" if named} was found here. #{HOW}"
-      rescue ArgumentError
-        raise UsageError, "#{named.inspect} is no process id"
       end
 
       # @return [Array<Server>] of this user, that have not ended
