@@ -65,7 +65,7 @@ class CommandsTest < TunerTest
     %w[tradeoff] => [2, /SUBJECTS is missing: yjit, malloc or gc/], %w[tradeoff yjit] => [2, /no app given/], %w[gc] => [2, /no app given/],
     %w[lanes] => [2, /RECORDING is missing: file written by `puma_tuner measure --lanes`/], %w[lanes nowhere.json] => [2, /cannot read nowhere\.json/],
     %w[requests] => [2, /which requests/], %w[requests --arrivals a] => [2, /write --instants/], %w[load] => [2, /no URL given/], %w[load http://127.0.0.1:1 --duration 9] => [3, /no request was answered/],
-    %w[trial 1] => [2, /name the number of threads to try: --threads 3/], %w[trial --replay nowhere] => [2, /cannot read nowhere/], %w[trial one --threads 3] => [2, /"one" is no process id/],
+    %w[top nowhere] => [2, /nowhere is neither a process id nor a folder/], %w[trial 1] => [2, /name the number of threads to try: --threads 3/], %w[trial --replay nowhere] => [2, /cannot read nowhere/], %w[trial one --threads 3] => [2, /"one" is no process id/],
     %w[auto --act yes] => [2, /--act yes: write one of observe, trial, auto/], %w[auto one] => [2, /"one" is no process id/], %w[auto --cool-down 1s] => [2, /--cool-down 1s: write a time/],
     %w[calibrate --ruby 9.9.9] => [2, /there is no such Ruby/], %w[fleet] => [2, /--a is missing/],
     ["fleet", "--url", "http://127.0.0.1:1", "--a", '{a="b"}', "--b", '{a="c"}'] => [3, /cannot connect to/],
