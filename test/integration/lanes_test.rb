@@ -56,9 +56,9 @@ class LanesOfAServerTest < TunerTest
       sums = recording(observation).sums
       whole_ns = sums.except("idle").values.sum
       shares = sums.transform_values { |ns| ns.fdiv(whole_ns) }
-      assert_in_delta budget.share_ratio(:gvl_wait), shares["gvl_wait"], 0.05
-      assert_in_delta budget.share_ratio(:sleep), shares["sleep"], 0.05
-      assert_in_delta budget.share_ratio(:cpu) + budget.share_ratio(:preempted), shares["held"], 0.05
+      assert_in_delta budget.share_ratio(:gvl_wait), shares["gvl_wait"], 0.08
+      assert_in_delta budget.share_ratio(:sleep), shares["sleep"], 0.08
+      assert_in_delta budget.share_ratio(:cpu) + budget.share_ratio(:preempted), shares["held"], 0.08
       assert_operator pool.sum { |lane| lane.works.size / 3 }, :>=, 0.4 * observation.requests_count
       wait = recording(observation).longest_wait
       # Somebody had it; what of the wait nobody did depends on how busy the machine is.

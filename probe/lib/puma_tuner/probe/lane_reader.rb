@@ -89,6 +89,7 @@ module PumaTuner
         reader = Ledger::Reader.new(file)
         @pid, @order, @facts, @names = reader.identity || return
         offset = LAYOUT[:lanes_offset]
+        @read_at_ns = Clock.now_ns
         bytes = file.pread(LAYOUT[:lane_records_offset], offset)
         @head = reader.fields(:lanes, bytes)
         @states = Array.new(LAYOUT[:lanes_max]) { |slot| state(reader, bytes, slot) }
@@ -110,10 +111,10 @@ module PumaTuner
         Record.new(RECORD_KINDS.fetch(kind), *rest) if kind.positive?
       end
 
-      # @return [Integer] of what is known of all threads: up to now, when it is not over
+      # @return [Integer] of what is known of all threads: up to when it was read, if it was not over then
       def duration_ns
         ends_ns = @head[:full_ns].positive? ? [@head[:full_ns], @head[:until_ns]].min : @head[:until_ns]
-        [ends_ns - @head[:began_ns], Clock.now_ns - began_at_ns].min
+        [ends_ns - @head[:began_ns], @read_at_ns - began_at_ns].min
       end
 
       # A slot serves one thread after the other.
