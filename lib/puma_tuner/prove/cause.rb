@@ -28,6 +28,9 @@ module PumaTuner
       # A part that goes the other way is told from this share of the difference on.
       LEAST_CONTRARY_RATIO = 0.1
 
+      # Waiting is not said to follow from a part that changed by less of the difference. A judgement, as all three.
+      LEAST_BEHIND_RATIO = 0.02
+
       # Metrics that are better when a request takes less time.
       TIMED = %w[throughput p50 p90 p99 p999 iterations].freeze
 
@@ -79,7 +82,7 @@ module PumaTuner
           least = parts.min_by(&:share_ratio)
           own = parts.reject { |part| WAITING.include?(part.part) }.max_by(&:share_ratio)
           {main: main.part, contrary: (least.part if least.share_ratio <= -LEAST_CONTRARY_RATIO),
-           behind: (own.part if WAITING.include?(main.part) && own.share_ratio.positive?)}
+           behind: (own.part if WAITING.include?(main.part) && own.share_ratio >= LEAST_BEHIND_RATIO)}
         end
       end
 
