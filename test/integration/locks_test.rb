@@ -92,7 +92,7 @@ class LocksOfAppsTest < TunerTest
         assert_equal 0, result.code, result.err
         observation = JSON.parse(File.read(File.join(app.folder, "it.json")))
         assert_equal watched, !observation["locks"].nil?
-        assert_equal watched, result.out.include?("watched locks"), result.out
+        assert_equal watched, result.unwrapped.include?("watched locks"), result.out
         assert_equal watched, observation["endpoints"].first["traces"].first["steps"].include?("acquire")
       end
     end
