@@ -11,7 +11,6 @@ module PumaTuner
     # can open; whoever asks must know the token that stands in the path, and must have called it by a name of this
     # machine, so that no page from elsewhere can ask under a name of its own (DNS rebinding).
     class Web
-      HEAD_BYTES_MAX = 8_192
       LIMIT_S = 5
 
       # Browsers that look at a time; others are told to wait.
@@ -133,15 +132,7 @@ module PumaTuner
 
       # @return [Array(String, String, String), nil] method, path and host; nil when no whole head came in time
       def head(client)
-        deadline_s = Clock.now_s + LIMIT_S
-        text = +"".b
-        until text.include?("\r\n\r\n")
-          left_s = deadline_s - Clock.now_s
-          return if left_s <= 0 || text.bytesize > HEAD_BYTES_MAX || !client.wait_readable(left_s)
-          part = client.read_nonblock(HEAD_BYTES_MAX, exception: false)
-          return if part.nil?
-          text << part if part.is_a?(String)
-        end
+        text = Export::HttpSocket.head(client, LIMIT_S) or return
         method, path = text.lines.first.split(" ", 3)
         [method, path.to_s, text[/^host:[ \t]*([^\r\n]*)/i, 1].to_s.strip]
       end
@@ -205,13 +196,7 @@ module PumaTuner
 
       # A browser that does not read is dropped.
       def write(client, bytes)
-        deadline_s = Clock.now_s + LIMIT_S
-        until bytes.empty?
-          written = client.write_nonblock(bytes, exception: false)
-          next bytes = bytes.byteslice(written..) if written.is_a?(Integer)
-          left_s = deadline_s - Clock.now_s
-          raise IOError, "nobody reads" if left_s <= 0 || !client.wait_writable(left_s)
-        end
+        Export::HttpSocket.write(client, bytes, LIMIT_S) or raise IOError, "nobody reads"
       end
     end
   end

@@ -27,6 +27,7 @@ module PumaTuner
     autoload :Families, "puma_tuner/export/families"
     autoload :Family, "puma_tuner/export/family"
     autoload :HttpServer, "puma_tuner/export/http_server"
+    autoload :HttpSocket, "puma_tuner/export/http_socket"
     autoload :LedgerReader, "puma_tuner/export/ledger_reader"
     autoload :OpenTelemetry, "puma_tuner/export/open_telemetry"
     autoload :ProcessFamilies, "puma_tuner/export/process_families"
