@@ -5,6 +5,6 @@ module Exporters
   # @param leader_pid [Integer] of the process that leads the server
   # @return [Integer, nil]
   def self.pid_of(leader_pid)
-    Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).find { |pid| PumaTuner::Probe::Processes.command_line(pid) == "puma_tuner exporter of #{leader_pid}" }
+    PumaTuner::Probe::Processes.ids.find { |pid| PumaTuner::Probe::Processes.command_line(pid) == "puma_tuner exporter of #{leader_pid}" }
   end
 end

@@ -115,8 +115,8 @@ module PumaTuner
 
       # @return [Hash{String => Array<Integer>}] processes by inode: those that we may look into
       def owners(wanted)
-        Dir.children("/proc").grep(/\A\d+\z/).each_with_object({}) do |pid, found|
-          (inodes(pid) & wanted).each { |inode| (found[inode] ||= []) << pid.to_i }
+        Probe::Processes.ids.each_with_object({}) do |pid, found|
+          (inodes(pid) & wanted).each { |inode| (found[inode] ||= []) << pid }
         end
       end
 
@@ -124,7 +124,7 @@ module PumaTuner
       def of_users(uids)
         wanted = uids - [0, Process.uid]
         return [] if wanted.empty?
-        Dir.children("/proc").grep(/\A\d+\z/).select { |pid| wanted.include?(user(pid)) }.map(&:to_i)
+        Probe::Processes.ids.select { |pid| wanted.include?(user(pid)) }
       end
 
       def user(pid)

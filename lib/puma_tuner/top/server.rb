@@ -185,7 +185,7 @@ module PumaTuner
       # A process that was forked by a worker that has ended since is no longer below the leader.
       def look
         space = space_of(@leader_pid)
-        @known = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).select { |pid| space_of(pid) == space }
+        @known = Probe::Processes.ids.select { |pid| space_of(pid) == space }
           .to_h { |pid| [self.class.inner_pid(pid), pid] }
       end
 

@@ -6,6 +6,9 @@ module PumaTuner
     module Processes
       module_function
 
+      # @return [Array<Integer>] all that can be seen from here; empty without /proc
+      def ids = Dir["/proc/[0-9]*"].map { |path| File.basename(path).to_i }
+
       # @return [Array<Integer>] direct children; empty when the process has gone
       def children_of(pid)
         Dir["/proc/#{pid}/task/*/children"].flat_map { |path| read(path).split.map(&:to_i) }
