@@ -35,7 +35,7 @@ class AutoCommandTest < TunerTest
     ServedApp.open(rackup: RACKUP, puma_rb:) do |app|
       @app = app
       @port = app.start("-w", "2", extra: {"PUMA_TUNER_FORECAST" => "off"})
-      @folder = wait_until("the ledgers") { Dir["#{PumaTuner::Probe::Ledgers::IN_MEMORY}/puma_tuner-#{Process.euid}/#{PumaTuner::Probe::Processes.identity(app.master_pid)}"].first }
+      @folder = wait_until("the ledgers") { app.ledgers_folder }
       wait_until("two workers") { max_counts.size == 2 }
       yield
     end

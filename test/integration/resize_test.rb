@@ -22,7 +22,7 @@ class ResizeTest < TunerTest
     ServedApp.open(puma_rb:) do |app|
       @app = app
       @port = app.start("-w", "2", **)
-      @folder = wait_until("the ledgers") { Dir["#{PumaTuner::Probe::Ledgers::IN_MEMORY}/puma_tuner-#{Process.euid}/#{Processes.identity(app.master_pid)}"].first }
+      @folder = wait_until("the ledgers") { app.ledgers_folder }
       yield
       assert_equal [200], ServedApp.request(@port, "/work", clients: 4, each: 3).uniq, "it serves as before"
       refute_match(/please report/, app.printed.join("\n"))
@@ -171,8 +171,7 @@ class ResizeTest < TunerTest
     ServedApp.open(rackup:, puma_rb: PUMA_RB.sub("workers 2", "")) do |app|
       port = app.start
       {"/raise" => 3, "/fail" => 4, "/other" => 5}.each { |path, count| ServedApp.request(port, path, clients: 1, each: count) }
-      folder = "#{PumaTuner::Probe::Ledgers::IN_MEMORY}/puma_tuner-#{Process.euid}/#{Processes.identity(app.master_pid)}"
-      @folder = folder
+      folder = @folder = app.ledgers_folder
       order({})
       wait_until("seven errors") { Dir["#{folder}/*.pool"].any? { |path| JSON.parse(File.read(path))["errors_count"] == 7 } }
       assert_equal 1, Dir["#{folder}/*.pool"].size

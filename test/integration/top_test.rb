@@ -255,7 +255,7 @@ class TopIntegrationTest < TunerTest
     cluster(before:) do |app, port|
       under_load(port) do
         leader = PumaTuner::Top::Servers.new.all.find { |server| server.folder == File.realpath(app.folder) }
-        assert leader.directory.start_with?("/proc/#{leader.pid}/root/dev/shm/"), leader.directory
+        assert leader.directory.start_with?(File.join("/proc", leader.pid.to_s, "root", PumaTuner::Probe::Ledgers::IN_MEMORY, "")), leader.directory
         result = puma_tuner("top", leader.pid.to_s, "--once", "--json", "--every", "1")
         assert_equal 0, result.code, result.err
         status = PumaTuner::Document.parse(result.out, "status", [:status])

@@ -29,7 +29,7 @@ class TrialCommandTest < TunerTest
     ServedApp.open(rackup:, puma_rb:) do |app|
       @app = app
       @port = app.start("-w", "2")
-      @folder = wait_until("the ledgers") { Dir["#{PumaTuner::Probe::Ledgers::IN_MEMORY}/puma_tuner-#{Process.euid}/#{PumaTuner::Probe::Processes.identity(app.master_pid)}"].first }
+      @folder = wait_until("the ledgers") { app.ledgers_folder }
       yield
     end
   end

@@ -53,6 +53,12 @@ class ServedApp
     File.write(File.join(@folder, "config/puma.rb"), puma_rb)
   end
 
+  # @return [String, nil] where its processes' ledgers are; nil before they are there
+  def ledgers_folder
+    processes, ledgers = PumaTuner::Probe::Processes, PumaTuner::Probe::Ledgers
+    Dir["#{ledgers::IN_MEMORY}/puma_tuner-#{Process.euid}/#{processes.identity(master_pid)}"].first
+  end
+
   # @return [Hash] for a process that shall see the app's gems, and not ours
   def environment(gemfile: PUMAS.fetch("puma_8_0"))
     Bundler.unbundled_env.merge(BASE_ENVIRONMENT.merge("BUNDLE_GEMFILE" => gemfile)).compact
