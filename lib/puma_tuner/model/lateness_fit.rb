@@ -14,18 +14,21 @@ module PumaTuner
       # @param recordings [Array<Probe::Observation>] of one app; the first has the mix of requests
       def initialize(recordings)
         @recordings = recordings
+        @late_ns = {}.compare_by_identity
         @weights = recordings.first.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] }
       end
 
       # @param recording [Probe::Observation] one of these
       # @return [Float] nanoseconds of a mean wait
-      def of(recording)
+      def of(recording) = @late_ns[recording] ||= late_ns(recording)
+
+      private
+
+      def late_ns(recording)
         most_ns = most_ns(recording)
         return most_ns if alone?(recording) || alone_ns.nil?
         (mean_wait_ns(recording).to_f - alone_ns).clamp(0.0, most_ns)
       end
-
-      private
 
       def alone?(recording) = recording.topology&.threads_count == 1
 

@@ -83,14 +83,13 @@ module PumaTuner
       end
 
       def endpoint_demand(endpoint, total_count)
+        late_ns = lateness_fit.of(@observation)
         demands = endpoint.traces.map { |trace| DemandFit.demand(trace, late_ns:, locks: lock_fit.places) }.freeze
         EndpointDemand.new(name: endpoint.name, weight_ratio: endpoint.requests_count.fdiv(total_count),
           requests_count: endpoint.requests_count, demands:,
           mean_held_ns: mean(demands, &:held_ns), mean_wait_ns: mean(demands, &:wait_ns),
           mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: mean_gc_ns(endpoint.name, demands))
       end
-
-      def late_ns = @late_ns ||= lateness_fit.of(@observation)
 
       def lateness_fit = @lateness_fit ||= LatenessFit.new([@observation, *@observation.companions])
 
