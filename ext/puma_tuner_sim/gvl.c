@@ -59,10 +59,9 @@ static void start_timer(struct sim *sim, struct gvl *gvl, uint32_t worker)
     queue_add(sim, plan->gvl_rule == BARGING ? plan->tick_ns * plan->ticks_per_slice : plan->tick_ns, TICK, worker, ++gvl->timer_generation);
 }
 
-/* To wake an idle core takes longer than to go on with the one that has just been left. Who waited for the GVL goes on there: beside
- * another process as busy, of 4,867 hand-overs 0.1% took longer than 0.9 ms, 99% at most 40 µs. (Rejected was that it waits for the core
- * that it had: two workers of 16 threads came out 6 to 12% too slow.) A pool thread that rested may find that core taken, like any
- * sleeper: without it, open loads at 16 threads had a p50 12% and a p99 27% low. */
+/* To wake an idle core takes longer than to go on with the one that has just been left. Who waited for the GVL goes on there. (Rejected
+ * was that it waits for the core that it had: two workers of 16 threads came out 6 to 12% too slow.) A pool thread that rested may find
+ * its core taken, like any sleeper: without it, open loads at 16 threads had a p50 12% and a p99 27% low. */
 static void hand_over(struct sim *sim, struct gvl *gvl, uint32_t worker)
 {
     const struct thread *next = gvl->owner ? gvl->owner : gvl->first;

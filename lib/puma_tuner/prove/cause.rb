@@ -28,7 +28,7 @@ module PumaTuner
       # A part that goes the other way is told from this share of the difference on.
       LEAST_CONTRARY_RATIO = 0.1
 
-      # Waiting is not said to follow from a part that changed by less of the difference. A judgement, as all three.
+      # Waiting is not said to follow from a part that makes less of the difference. This is a judgement.
       LEAST_BEHIND_RATIO = 0.02
 
       # Metrics that are better when a request takes less time.
