@@ -229,6 +229,7 @@ void cores_renew_quota(struct sim *sim);
 bool cores_others_busy(const struct sim *sim);
 int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns);
 int64_t wakeup_extra_ns(struct sim *sim);
+int64_t meeting_ns(struct sim *sim);
 
 /* gvl.c */
 void gvl_want(struct sim *sim, struct thread *thread);

@@ -4,6 +4,7 @@ module SimulationTwin
   # How late a sleeping thread gets a core, by measured samples (cores.c).
   class Wakeups
     HALT_NS = 200_000
+    MEETING_MOST_NS = 3_000_000
 
     def initialize(settings, cores)
       @settings = settings
@@ -22,6 +23,13 @@ module SimulationTwin
     def extra_ns
       task = @cores.task_at(@random.below(@settings.cores_count))
       task ? [drawn(@settings.wakeup_loaded_ns), @cores.left_ns(task)].min : 0
+    end
+
+    # @return [Integer] how much later one of several pool threads that rested
+    def meeting_ns
+      task = @cores.task_at(@random.below(@settings.cores_count))
+      bound = @settings.affinity == 1 && @settings.workers_count <= @settings.cores_count
+      (task && !bound) ? [@cores.left_ns(task), MEETING_MOST_NS].min : 0
     end
 
     private
