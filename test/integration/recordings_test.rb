@@ -35,7 +35,10 @@ class RecordingsIntegrationTest < TunerTest
       [[today, 1, 3], [today.companions.first, 1, 1], [today.companions.last, 2, 4]].each { |recorded, *counts| assert_served(app, recorded, *counts) }
       pids = [today, *today.companions].flat_map { |recorded| recorded.processes.map(&:pid) }
       assert_equal pids.uniq, pids
-      line = "Recorded at 1x3, and briefly at 1x1 and 2x2"
+      part_load = today.part_load.load
+      assert_in_epsilon today.load.throughput_per_s / 2, part_load.rate_per_s, 0.001
+      assert_equal ["poisson", pids.first], [part_load.arrivals, today.part_load.processes.first.pid], "the server that served today's load is not the one under part load"
+      line = "Recorded at 1x3, then under #{PumaTuner::Units.rate(part_load.rate_per_s)}/s, and briefly at 1x1 and 2x2"
       assert_includes result.unwrapped, line
       html = File.read(File.join(app.folder, "report.html"))
       assert_includes html, line

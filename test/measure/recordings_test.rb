@@ -86,8 +86,16 @@ class RecordingsTest < TunerTest
   test "the time that is left counts all that is still to come" do
     left = []
     recorded(told: ->(_, left_s) { left << left_s })
-    assert_in_delta plan.times.expected_s + 3 * plan.times.with(duration_s: 6.0).expected_s, left.first, 0.01
+    assert_in_delta plan.times.with(part_load_s: 6.0).expected_s + 3 * plan.times.with(duration_s: 6.0).expected_s, left.first, 0.01
     assert_operator left.first, :>, left[1]
+  end
+
+  test "today's server has a part load after it, others have none" do
+    _, window = recorded
+    assert_equal({"1x5" => 6.0, "1x1" => 0, "2x5" => 0, "2x1" => 0}, window.asked.to_h { |name, times| [name, times.part_load_s] })
+    cut = Times.new(warmup_s: 2, duration_s: 10, part_load_s: 6).within(9)
+    assert_equal [1.0, 5.0, 3.0], [cut.warmup_s, cut.duration_s, cut.part_load_s]
+    assert_in_delta 9, cut.expected_s, 0.001
   end
 
   # The window takes a thousandth: of today's 0.013 s, and 0.004 s less for the others, all fit into 1 s; into less than both, one does not.

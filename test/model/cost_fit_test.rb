@@ -8,9 +8,9 @@ class CostFitTest < TunerTest
 
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
-  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, busy_cores: 1.0)
+  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, busy_cores: 1.0, requests_per_s: 100)
     Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0,
-      long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:)
+      long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:, requests_per_s:)
   end
 
   def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
@@ -99,5 +99,19 @@ class CostFitTest < TunerTest
     costs = [cost("1x1", 10, gc_ms: 1), cost("2x1", 10, gc_ms: 1).with(long_gc_ratio: 0.5, long_gcs_ns: [MS])]
     there = workload(endpoints: [endpoint_demand(demand([4], gc_ms: 1))]).with(costs:).at(topology("2x1"), machine(effective_cores: ALONE))
     assert_equal [[], [4 * MS]], [there.long_gcs_ns, there.endpoints.first.demands.first.bursts_ns]
+  end
+
+  test "what a request costs more at part load, it costs in proportion to how long the cores it can use are idle" do
+    full, part = cost("2x3", 10, busy_cores: 2.0, requests_per_s: 200), cost("2x3", 12, busy_cores: 1.2, requests_per_s: 100)
+    one = Model::CostFit.new([full], machine(cores_count: 4, effective_cores: ALONE), part_load: part)
+    # At 100/s with half of the CPU; at half of that beyond what was seen; with a third worker on a core of its own more are idle.
+    {["2x3", 200] => 1.0, ["2x3", 120] => 1.2, ["2x3", 160] => 1.1, ["2x3", 20] => 1.3, ["3x3", 200] => 1.17, ["1x3", 100] => 1.0}.each do |(text, rate_per_s), ratio|
+      assert_in_delta ratio, one.part_load_ratio(topology(text), rate_per_s), 0.005, "#{text} at #{rate_per_s}/s"
+    end
+  end
+
+  test "where the cores were as idle under the closed loop, part load tells nothing" do
+    waiting, part = cost("1x1", 10, busy_cores: 0.3), cost("1x1", 14, busy_cores: 0.2)
+    assert_equal 1.0, Model::CostFit.new([waiting], machine(cores_count: 4, effective_cores: ALONE), part_load: part).part_load_ratio(topology("1x1"), 10)
   end
 end

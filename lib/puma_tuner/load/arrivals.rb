@@ -14,6 +14,9 @@ module PumaTuner
     Arrivals = Data.define(:kind, :rate_per_s, :think_ns, :reuse) do
       const_set(:KINDS, %w[closed even poisson].freeze)
 
+      # The most connections of an open loop, unless somebody says otherwise: next to no request waits for one.
+      const_set(:OPEN_CONNECTIONS_COUNT, 1_000)
+
       # @param think_ns [Integer] nanoseconds between a response and the next request of a connection
       # @param reuse [Range, nil] requests over one connection
       # @return [Arrivals] a closed loop

@@ -58,10 +58,10 @@ module PumaTuner
       def keep(observation) = observation.tap { @kept.call(observation) }
 
       def record_today(told)
-        times = @plan.times.within(@plan.limit_s)
+        times = @plan.times.with(part_load_s: @plan.times.duration_s * BRIEF_RATIO).within(@plan.limit_s)
         @brief = times.with(duration_s: times.duration_s * BRIEF_RATIO, duration_limit_s: times.duration_s,
-          least_requests_count: LEAST_COUNT_PER_REQUEST * @plan.traffic.mix.requests.size)
-        @saved_s = times.duration_s - @brief.duration_s
+          part_load_s: 0, least_requests_count: LEAST_COUNT_PER_REQUEST * @plan.traffic.mix.requests.size)
+        @saved_s = times.duration_s + times.part_load_s - @brief.duration_s
         later_s = @plan.limit_s ? 0 : @brief.expected_s * settings_expected.size
         record(@plan.today, times) { |what, left_s| told&.call(what, left_s + later_s) }
       end

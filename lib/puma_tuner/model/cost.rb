@@ -9,9 +9,11 @@ module PumaTuner
     # io_ns: waits for IO that were long enough to sleep in, see Demand::SLEPT_NS
     # releases_count: how often it let go of the GVL, and so the most switches that there can be
     # switches_count: how often it went on after a wait for the GVL, so that another thread had run in between
-    # busy_cores: cores that server and load generator kept busy meanwhile, on average
+    # busy_cores: cores that the server kept busy meanwhile, on average; requests_per_s: that it served
     Cost = Document.define(:topology, :cpu_ns, :gc_ns, :long_gc_ratio, :long_gcs_ns, :io_ns, :releases_count,
-      :switches_count, :busy_cores, nested: {topology: Topology}) do
+      :switches_count, :busy_cores, :requests_per_s, nested: {topology: Topology}, added: %i[requests_per_s]) do
+      def initialize(requests_per_s: nil, **fields) = super
+
       # @return [Boolean] whether its server was a cluster
       def cluster? = topology.workers_count > 1
     end

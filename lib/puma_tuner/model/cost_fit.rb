@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Model
-    # Fits how a request's cost follows the settings, from all of them that were recorded. Five things change it:
+    # Fits how a request's cost follows the settings, from all of them that were recorded. Six things change it:
     #
     # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is
     #   follows from recordings of one server at one thread and at several.
@@ -15,13 +15,24 @@ module PumaTuner
     #   of a request at one thread, and 45 ms at five.
     # - **Cores that share.** Beside other busy cores the CPU clock runs on while less gets done. The simulation has
     #   that by itself (effective cores), so it is taken out here.
+    # - **Cores that were idle.** Work that comes by itself finds cold caches, and on a virtual core those of whoever
+    #   had the real one meanwhile. How much CPU that is follows from a recording at part load.
     class CostFit
+      # Part load tells nothing where the server's cores were about as idle under the closed loop: threads that wait
+      # leave them so, too. A judgement.
+      LEAST_DIFFERENCE_RATIO = 0.15
+
+      # A load below the recorded part load is taken to cost no more than so many times of what that added. A judgement.
+      BEYOND_FACTOR_MAX = 1.5
+
       # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
       # @param machine [Machine]
-      def initialize(costs, machine)
+      # @param part_load [Cost, nil] at the first one's setting
+      def initialize(costs, machine, part_load: nil)
         @own = costs.first
         @machine = machine
         @costs = costs.map { |cost| undisturbed(cost) }
+        @part_load = part_load
       end
 
       # A calibrated switch costs no more than this share of the burst (without
@@ -44,6 +55,20 @@ module PumaTuner
       def cpu_ratio(topology)
         means_ns = alike(topology).map { |cost| cost.cpu_ns - switch_cpu_ns * cost.switches_count }
         means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
+      end
+
+      # In proportion to how long cores are idle that the server could use: from none of the time under the closed loop,
+      # over what was seen at part load.
+      #
+      # @param topology [Topology]
+      # @param rate_per_s [Numeric] requests/s that come by themselves
+      # @return [Float] by what recorded bursts are multiplied there; in hundredths, as a simulation can't tell less
+      def part_load_ratio(topology, rate_per_s)
+        seen = busy_ratio(@own.topology, @own.busy_cores) - busy_ratio(@part_load.topology, @part_load.busy_cores)
+        return 1.0 if seen < LEAST_DIFFERENCE_RATIO
+        expected_cores = @own.busy_cores * rate_per_s / @own.requests_per_s
+        idle = busy_ratio(@own.topology, @own.busy_cores) - busy_ratio(topology, expected_cores)
+        (1 + (seen_ratio - 1) * (idle / seen).clamp(0, BEYOND_FACTOR_MAX)).round(2)
       end
 
       # Along the square root of the threads. A Rails app in two workers collected garbage for 0.53, 0.71, 0.87, 1.22
@@ -122,6 +147,19 @@ module PumaTuner
       end
 
       private
+
+      # @return [Float] how much of the time the cores that its workers can use are busy
+      def busy_ratio(topology, busy_cores)
+        [busy_cores / [topology.workers_count, @machine.cores_count].min, 1.0].min
+      end
+
+      # @return [Float] CPU of a request at part load over that under the closed loop, switches aside
+      def seen_ratio
+        busy_ns, idle_ns = [@costs.first, undisturbed(@part_load)].map do |cost|
+          cost.cpu_ns - switch_cpu_ns * cost.switches_count
+        end
+        idle_ns / busy_ns
+      end
 
       def nearest(topology)
         root = Math.sqrt(topology.threads_count)

@@ -150,32 +150,46 @@ module PumaTuner
     #   idle, which the recorded bursts hold until `at` takes it out; nil: the machine's
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
-    # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings
+    # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings,
+    #   then part load
     # puma_features: what the recorded Puma was seen to have, see Probe::Puma; nil: its version tells
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
+    # part_load: the same at the first one's setting while cores were idle at times; nil where it was not recorded
     # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory,
       :observed_topology, :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features,
-      :ruby_version, :locks, :background, :costs, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown, kind: :workload,
+      :ruby_version, :locks, :background, :costs, :part_load, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
+      kind: :workload,
       nested: {
         endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology,
-        locks: [LockDemand], background: [BackgroundDemand], costs: [Cost], recorded: [Recorded], unknown: [Unknown]
+        locks: [LockDemand], background: [BackgroundDemand], costs: [Cost], part_load: Cost, recorded: [Recorded],
+        unknown: [Unknown]
       },
-      added: %i[puma_features locks background costs switch_cpu_ns long_gcs_ns recorded]) do
-      def initialize(locks: nil, background: nil, costs: nil, switch_cpu_ns: nil, long_gcs_ns: nil, puma_features: nil,
-        recorded: nil, **fields)
+      added: %i[puma_features locks background costs part_load switch_cpu_ns long_gcs_ns recorded]) do
+      def initialize(locks: nil, background: nil, costs: nil, part_load: nil, switch_cpu_ns: nil, long_gcs_ns: nil,
+        puma_features: nil, recorded: nil, **fields)
         super(puma_features:, recorded: recorded || [].freeze, locks: locks || [].freeze,
-              background: background || [].freeze, costs: costs || [].freeze, switch_cpu_ns:,
+              background: background || [].freeze, costs: costs || [].freeze, part_load:, switch_cpu_ns:,
               long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]
       # @param machine [Machine]
+      # @param arrivals [Arrivals]
+      # @return [Float] by how much more CPU a request takes there than where the cores always have work, see CostFit
+      def part_load_ratio(topology, machine, arrivals)
+        return 1.0 unless costs.any? && part_load && arrivals.open?
+        CostFit.new(costs, machine, part_load:).part_load_ratio(topology, arrivals.rate_per_s)
+      end
+
+      # @param topology [Topology]
+      # @param machine [Machine]
+      # @param part_load_ratio [Float] see part_load_ratio
       # @return [Workload] as it would be there, by what the recordings at several settings tell (see CostFit)
-      def at(topology, machine)
+      def at(topology, machine, part_load_ratio: 1.0)
         return self if costs.empty?
         fit = CostFit.new(costs, machine)
-        change = fit.change(topology, endpoints)
+        change = fit.change(topology, endpoints).then { |one| one.with(cpu_ratio: one.cpu_ratio * part_load_ratio) }
         with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [],
           switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)
       end

@@ -37,7 +37,8 @@ module PumaTuner
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms,
           arrivals:, memory:, **observed, puma_version: @observation.server.puma_version,
           puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:,
-          locks: lock_fit.locks, background:, recorded:, unknown: @unknown.freeze)
+          part_load: @observation.part_load && cost(@observation.part_load), locks: lock_fit.locks, background:,
+          recorded:, unknown: @unknown.freeze)
       end
 
       private
@@ -91,7 +92,9 @@ module PumaTuner
           mean_lock_ns: mean(demands, &:lock_ns), mean_gc_ns: mean_gc_ns(endpoint.name, demands))
       end
 
-      def lateness_fit = @lateness_fit ||= LatenessFit.new([@observation, *@observation.companions])
+      def lateness_fit = @lateness_fit ||= LatenessFit.new(recordings)
+
+      def recordings = [@observation, *@observation.companions, *@observation.part_load]
 
       def mean_gc_ns(name, demands)
         return mean(demands, &:gc_ns) if demands.all?(&:gc_ns)
@@ -171,7 +174,7 @@ module PumaTuner
           io_ns: mean_of_traces(weighted) { |trace| slept_in_io_ns(trace, late_ns) },
           releases_count: mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) },
           switches_count: mean_of_traces(weighted) { |trace| DemandFit.switches_count(trace) },
-          busy_cores: busy_cores(recording))
+          busy_cores: busy_cores(recording), requests_per_s: throughput_per_s(recording))
       end
 
       # In time of the app's own: less what its thread then waited for a core.
@@ -272,9 +275,9 @@ module PumaTuner
         unknown(field, readings.empty? ? :no_process : :no_pss, role:)
       end
 
-      # Returns, for the self-check, the figures of the recording itself, and of those at other settings.
+      # Returns, for the self-check, the figures of the recording itself, and of those at other settings and part load.
       def recorded
-        [@observation, *@observation.companions].select(&:topology).map do |recording|
+        recordings.select(&:topology).map do |recording|
           load = recording.load
           Recorded.new(topology: recording.topology, arrivals: arrivals_of(recording),
             throughput_per_s: throughput_per_s(recording), p50_ns: load&.p50_ns, p99_ns: load&.p99_ns,

@@ -156,7 +156,7 @@ module PumaTuner
       end
 
       def forecast_of(scenario)
-        closed_form = ClosedForm.new(there(scenario.topology, @workload, @machine).first, @machine, scenario)
+        closed_form = ClosedForm.new(there(scenario, @workload, @machine).first, @machine, scenario)
         fields = {scenario:, memory_bytes: memory_bytes(scenario.topology), bottleneck: closed_form.bottleneck,
                   closed_forms: closed_form.forms}
         if beyond?(scenario, closed_form.capacity_per_s)
@@ -178,21 +178,24 @@ module PumaTuner
       end
 
       def simulate(scenario, workload, machine, requests_count, endpoints: [])
-        changed, requests = there(scenario.topology, workload, machine)
+        changed, requests = there(scenario, workload, machine)
         (@seed...@seed + @seeds_count).map do |seed|
           Engine.call(Plan.new(workload: changed, machine:, scenario:, seed:, requests_count:,
             stations: @stations, requests:), endpoints:)
         end
       end
 
-      # Returns what the recordings tell of the app at a topology, and its requests packed, which takes longer than many
-      # a simulation.
+      # Returns what the recordings tell of the app at a topology and under a load, and its requests packed, which takes
+      # longer than many a simulation.
       #
       # @return [Array(Model::Workload, RecordedRequests)]
-      def there(topology, workload, machine)
+      def there(scenario, workload, machine)
+        topology = scenario.topology
+        part_load_ratio = workload.part_load_ratio(topology, machine, scenario.arrivals)
         @lock.synchronize do
-          @there[[topology, workload.equal?(@workload), machine.equal?(@machine)]] ||= workload.at(topology, machine)
-            .then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
+          @there[[topology, part_load_ratio, workload.equal?(@workload), machine.equal?(@machine)]] ||=
+            workload.at(topology, machine, part_load_ratio:)
+              .then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
         end
       end
 

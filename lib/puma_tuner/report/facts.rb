@@ -54,10 +54,11 @@ module PumaTuner
 
       # @return [String, nil] at which settings, where at several
       def recorded
-        companions = @observation.companions
-        return if companions.empty?
-        others = companions.map { |companion| companion.topology.to_s }
-        "Recorded at #{@observation.topology}, and briefly at #{Figures.list(others)}"
+        others = @observation.companions.map { |companion| companion.topology.to_s }
+        part_load = @observation.part_load&.load
+        return if others.empty? && !part_load
+        ["Recorded at #{@observation.topology}", *(", then under #{Units.rate(part_load.rate_per_s)}/s" if part_load),
+          *(", and briefly at #{Figures.list(others)}" if others.any?)].join
       end
 
       # @return [String] "7,502 requests and 310 jobs"; a process of jobs only has no requests to speak of

@@ -9,6 +9,7 @@ module PumaTuner
         names: "endpoints, jobs",
         parts: "all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame",
         cpu_ns: "processes.cpu_ns of the %s", companion: "a recording at %s", endpoint: "endpoint %s",
+        part_load: "the recording at part load",
         mean_gc_ns: "mean_gc_ns of endpoint %s", metric: "%s", other: "%s", single_bytes: "memory.single_bytes",
         per_worker_bytes: "memory.per_worker_bytes", shared_bytes: "memory.shared_bytes",
         exact_figures: "exact figures of a request", per_request: "per request", machine: "", gvl_rule: ""
@@ -24,6 +25,9 @@ module PumaTuner
         serves_nothing: "it serves no request",
         no_time: "no time was left for it",
         few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came in" },
+        few_expected: ->(requests_count:) {
+          "only #{Units.counted(requests_count, "request")} would have come in; a longer --duration lets more come"
+        },
         failed: ->(detail:) { detail },
         # Of a proof.
         no_time_for_proof: ->(left_s:, wanted_s:) {

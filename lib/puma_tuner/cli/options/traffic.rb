@@ -9,7 +9,7 @@ module PumaTuner
       class Traffic
         # An open loop needs as many connections as there are requests under way when the server is slow.
         CONNECTIONS_CLOSED = 20
-        CONNECTIONS_OPEN = 1_000
+        CONNECTIONS_OPEN = Load::Arrivals::OPEN_CONNECTIONS_COUNT
         # Fewer where each of them has to sign in first.
         CONNECTIONS_OPEN_SET_UP = 100
 

@@ -30,7 +30,8 @@ module PumaTuner
               verdict: without_recorded_requests(value.verdict))
           when Probe::Observation
             value.with(endpoints: short(value.endpoints), jobs: short(value.jobs), lanes: nil,
-              companions: value.companions.map { |companion| without_recorded_requests(companion) })
+              companions: value.companions.map { |companion| without_recorded_requests(companion) },
+              part_load: value.part_load && without_recorded_requests(value.part_load))
           when Model::Workload
             value.with(endpoints: value.endpoints.map { |endpoint| endpoint.with(demands: []) })
           when Prove::Verdict

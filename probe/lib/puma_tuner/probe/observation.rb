@@ -152,23 +152,26 @@ module PumaTuner
     # unknown: what is nil or short of the truth, an Unknown each
     # fingerprint: settings and gems in force, by kind and name, see Fingerprint; empty where nobody could be asked
     # companions: recordings of the same app at other settings, each an Observation without companions
+    # part_load: the same server a moment later, under an open loop of a part of what it bore, an Observation without
+    #   companions; nil where it was not recorded
     # lanes: what each thread did when, for a short while of the window; nil when nobody asked for it
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
-      :locks, :fingerprint, :companions, :lanes,
-      kind: :observation, added: %i[locks fingerprint lanes],
+      :locks, :fingerprint, :companions, :part_load, :lanes,
+      kind: :observation, added: %i[locks fingerprint part_load lanes],
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation],
                fingerprint: Fingerprint, lanes: [ProcessLanes]}) do
-      # Its companions are of its own kind; observations of before there were any can be read.
+      # The others in it are of its own kind; observations of before there were any can be read.
       def self.from_document(fields)
-        super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) }})
+        super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) },
+                         "part_load" => fields["part_load"] && from_document(fields["part_load"])})
       end
 
-      def initialize(locks: nil, fingerprint: nil, companions: [], lanes: nil, **fields)
-        super(locks:, fingerprint: fingerprint || {}.freeze, companions:, lanes:, **fields)
+      def initialize(locks: nil, fingerprint: nil, companions: [], part_load: nil, lanes: nil, **fields)
+        super(locks:, fingerprint: fingerprint || {}.freeze, companions:, part_load:, lanes:, **fields)
       end
 
       # @return [String, nil] why all that needs the extension is missing; nil where it is not
