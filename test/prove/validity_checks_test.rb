@@ -54,6 +54,22 @@ class ValidityChecksTest < TunerTest
     assert_nil broken({"lag_p99_ns" => 3_000_000}, outcome: outcome(p50_ns: 100_000_000), arrivals: OPEN)
   end
 
+  test "lateness voids a trial when it made the median or p99 longer by a tenth, and not when other requests were late" do
+    late = ->(of_request) { times([20] * 98 + [200] * 2) { |ms, index| ms + of_request.call(index) } }
+    lag = {"lag_p99_ns" => 3_000_000}
+    assert_nil broken(lag, outcome: late.call(->(index) { (index % 4).zero? ? 3 : 0 }), arrivals: OPEN)
+    assert_match(/sent 3.00 ms late/, broken(lag, outcome: late.call(->(_) { 3 }), arrivals: OPEN))
+    assert_match(/sent 3.00 ms late/, broken(lag, outcome: late.call(->(index) { (index > 97) ? 30 : 0 }), arrivals: OPEN))
+  end
+
+  # @yieldreturn [Numeric] milliseconds from the intended instant, of those from when it was sent
+  def times(service_ms)
+    histograms = [service_ms.each_with_index.map { |ms, index| yield(ms, index) }, service_ms].map do |all_ms|
+      PumaTuner::Probe::Histogram.of(all_ms.map { |ms| (ms * 1_000_000).round })
+    end
+    outcome(latency: histograms.first, service: histograms.last)
+  end
+
   def unequal(one, other) = Prove::ValidityChecks.unequal_bodies({"a" => outcome(body_bytes_ranges: one), "b" => outcome(body_bytes_ranges: other)})
 
   test "responses of other lengths are not the same" do

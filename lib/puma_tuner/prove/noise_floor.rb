@@ -28,10 +28,11 @@ module PumaTuner
       end
       private_constant :Twins
 
-      # @yieldparam what [String] is about to run
+      # @yieldparam what [String, Statement] is about to run, or has happened
       # @return [Array<Noise>] of each metric that could be told
       def call
-        values = PairedValues.new(@rounds.call { |what, _| yield("noise: #{what}", nil) if block_given? }, 2)
+        trials = @rounds.call { |what, _| yield(what.is_a?(Statement) ? what : "noise: #{what}", nil) if block_given? }
+        values = PairedValues.new(trials, 2)
         @metrics.filter_map do |metric|
           pairs = values.pairs(*@variants.map(&:name), metric.name)
           noise(metric, pairs) if pairs

@@ -8,8 +8,11 @@ module PumaTuner
       # A generator this busy sends late.
       GENERATOR_CPU_RATIO = 0.9
 
-      # The generator itself may be late by this share of the median latency, and at least by a millisecond (open loop).
-      LAG_RATIO = 0.05
+      # Where the generator is late by more than a millisecond at p99 (open loop), its lateness may be this share of the
+      # median and of p99: what they are from the intended instants, over what they are from when requests were sent.
+      # Without a core to itself it is late by some ms whenever all cores are busy, and a p99 of 20 ms is hardly longer
+      # for that: only the slowest requests meet both by chance.
+      LAG_RATIO = 0.1
       LAG_NS = 1_000_000
 
       # Little's law, of a closed loop without think time: connections = throughput x latency. What is missing, the
@@ -60,9 +63,16 @@ module PumaTuner
           busy, lag_ns = conditions.values_at("generator_cpu_ratio", "lag_p99_ns")
           if busy && busy > GENERATOR_CPU_RATIO
             Statement.of(:generator_busy, cpu_ratio: busy)
-          elsif lag_ns && lag_ns > [LAG_NS, outcome.p50_ns.to_i * LAG_RATIO].max
+          elsif lag_ns && lag_ns > LAG_NS && lag_ratio(outcome, lag_ns) > LAG_RATIO
             Statement.of(:generator_late, lag_ns:)
           end
+        end
+
+        # @return [Float] by how much the load's lateness made the median or p99 longer; of a generator that does not tell
+        #   both times: as if each request had been as late
+        def lag_ratio(outcome, lag_ns)
+          return lag_ns.fdiv(outcome.p50_ns) unless outcome.latency && outcome.service
+          [0.5, 0.99].map { |ratio| outcome.latency.quantile_ns(ratio).fdiv(outcome.service.quantile_ns(ratio)) - 1 }.max
         end
 
         def failed_by_little(outcome, conditions, turns_count)

@@ -4,7 +4,8 @@ module PumaTuner
   module Advise
     module Rules
       # Binds each worker to a core of its own. Threads of a worker that hand the GVL to each other then go on with the
-      # same core and its caches, and no sleeping core has to be woken for each turn.
+      # same core and its caches, and no sleeping core has to be woken for each turn; and where requests come by
+      # themselves, none is woken on a core that another worker is using.
       #
       # Evidence: how often a mean request gets the GVL after another thread. Threshold: a gain of 5% by the middle of
       # the forecast, a judgement: what is that cheap to prove need not be sure before. Source: calibration.md, what a
@@ -53,7 +54,9 @@ module PumaTuner
         end
 
         def evidence
-          [say(:turns_of_request, releases_count: releases_count, threads_count: @situation.topology.threads_count),
+          threads_count = @situation.topology.threads_count
+          [*(say(:turns_of_request, releases_count:, threads_count:) if releases_count >= 1),
+            *(say(:woken_anywhere, threads_count:) if @situation.open?),
             say(:cores_for_workers, workers_count:, cores_count: @situation.machine.cores_count)]
         end
 

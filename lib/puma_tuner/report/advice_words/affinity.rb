@@ -10,6 +10,10 @@ module PumaTuner
           "A mean request lets go of the GVL #{releases_count.round(1)} times, and another of the " \
             "#{threads_count} threads may go on meanwhile, on another core."
         },
+        woken_anywhere: ->(threads_count:) {
+          "When a request comes, one of #{threads_count} threads is woken, on the core where it last ran, which another " \
+            "worker may be using while a core is idle."
+        },
         cores_for_workers: ->(workers_count:, cores_count:) {
           "#{Units.counted(workers_count, "worker")} on #{Units.counted(cores_count, "core")}."
         },
