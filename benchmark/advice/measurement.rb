@@ -200,12 +200,19 @@ module AdviceCheck
     def trial(name, round) = @journal.at("trial", "#{@shape.name}/#{name}", round)
 
     # @return [Array<String>] that are to be measured in a round
-    def running(round) = (round < @form.cut_after_count) ? bearing : survivors
+    def running(round)
+      early_count, later_count = @form.cut_after_counts
+      return bearing if round < early_count
+      (round < later_count) ? survivors : finalists
+    end
+
+    # @return [Integer] rounds after which it is decided who goes on to the end
+    def qualifying_count = @form.cut_after_counts.last
 
     # @return [Integer] that there are to be; the first ones decide how many
     def planned_count
-      left_count = @form.trials_count - @form.cut_after_count * bearing.size
-      (@form.cut_after_count + left_count / survivors.size).clamp(@form.rounds)
+      left_count = @form.trials_count - (0...qualifying_count).sum { |round| running(round).size }
+      (qualifying_count + left_count / finalists.size).clamp(@form.rounds)
     end
 
     # @return [Integer] rounds that are there, whole
@@ -213,17 +220,14 @@ module AdviceCheck
 
     # @return [Rounds] of trials that count
     def rounds
-      measured = (0...rounds_count).map do |round|
-        running(round).filter_map { |name| trial(name, round).then { |fields| [name, fields["p99_ns"]] unless fields["disturbed"] } }.to_h
-      end
-      Rounds.new(measured, contenders: survivors - [AGAIN])
+      Rounds.new((0...rounds_count).map { |round| counting(running(round), round) }, contenders: finalists - [AGAIN])
     end
 
     # @return [Boolean]
     def advised? = !rate_per_s.nil? && starts.keys.all? { |name| advice(name) }
 
     # @return [Boolean]
-    def whole? = advised? && rounds_count >= @form.cut_after_count && rounds_count >= planned_count
+    def whole? = advised? && rounds_count >= qualifying_count && rounds_count >= planned_count
 
     # @return [Integer] trials that did not count
     def disturbed_count = (0...rounds_count).sum { |round| running(round).count { |name| trial(name, round)["disturbed"] } }
@@ -247,9 +251,22 @@ module AdviceCheck
     def bearing = servers.keys.select { |name| bears?(name) }
 
     # Those that are compared go on however they do.
-    def survivors
-      named = [*starts.values, *starts.keys.map { |name| advice(name).fetch("advised") }].map(&:to_s)
-      bearing & Race.survivors(raw(0...@form.cut_after_count), kept: [AGAIN, *named])
+    def kept = [AGAIN, *starts.values.map(&:to_s), *starts.keys.map { |name| advice(name).fetch("advised") }]
+
+    def survivors = bearing & Race.survivors(raw(0...@form.cut_after_counts.first), kept:)
+
+    # Decided once, by the rounds before the last of them.
+    def finalists
+      @finalists ||= begin
+        early_count, later_count = @form.cut_after_counts
+        rounds = (0...later_count).map { |round| counting((round < early_count) ? bearing : survivors, round) }
+        Race.near_best(Rounds.new(rounds, contenders: survivors), kept:)
+      end
+    end
+
+    # @return [Hash{String => Integer}] p99 of those whose trial counts
+    def counting(names, round)
+      names.filter_map { |name| trial(name, round).then { |fields| [name, fields["p99_ns"]] unless fields["disturbed"] } }.to_h
     end
 
     def raw(numbers) = numbers.map { |round| servers.keys.filter_map { |name| trial(name, round)&.then { |fields| [name, fields["p99_ns"]] } }.to_h }
@@ -306,8 +323,8 @@ module AdviceCheck
       servers.run(measured.servers) do
         pilot(servers, measured)
         measured.starts.each { |start_name, start| advise(measured, start_name, start) }
-        @form.cut_after_count.times { |round| round(servers, measured, round) }
-        (@form.cut_after_count...measured.planned_count).each { |round| round(servers, measured, round) }
+        measured.qualifying_count.times { |round| round(servers, measured, round) }
+        (measured.qualifying_count...measured.planned_count).each { |round| round(servers, measured, round) }
       end
     end
 
@@ -355,7 +372,7 @@ module AdviceCheck
       names = measured.running(round)
       return if names.all? { |name| measured.trial(name, round) }
       shape = measured.shape
-      @say.call("#{shape.name}: round #{round + 1}#{" of #{measured.planned_count}" if round >= @form.cut_after_count}, #{names.size} settings")
+      @say.call("#{shape.name}: round #{round + 1}#{" of #{measured.planned_count}" if round >= measured.qualifying_count}, #{names.size} settings")
       Bench.order(names, round).each do |name|
         next if measured.trial(name, round)
         fields = servers.trial(name, measured.rate_per_s, round + 1, @form.trial_s)

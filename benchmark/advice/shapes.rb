@@ -48,9 +48,9 @@ module AdviceCheck
   #
   # threads: of the grid, with 1 and 2 workers; companions: whether settings are recorded besides today's, as `measure` does
   # warmup_s, record_s: of a recording; pilot_s: of the load that tells what a setting bears; trial_s: of one setting in a round
-  # cut_after_count: rounds after which settings that can't be the best are left out, see Race; trials_count: of a shape, about, which are more rounds
+  # cut_after_counts: rounds after which settings that can't be the best are left out, see Race; trials_count: of a shape, about, which are more rounds
   # of fewer settings; rounds: how few and how many
-  Form = Data.define(:name, :threads, :companions, :warmup_s, :record_s, :pilot_s, :trial_s, :trials_count, :cut_after_count, :rounds) do
+  Form = Data.define(:name, :threads, :companions, :warmup_s, :record_s, :pilot_s, :trial_s, :trials_count, :cut_after_counts, :rounds) do
     # @return [Array<Topology>]
     def grid = [1, 2].product(threads).map { |workers_count, threads_count| Topology.from(workers_count, threads_count) }
 
@@ -72,7 +72,7 @@ module AdviceCheck
     def recordings_s(shape)
       starts(shape).each_value.sum do |start|
         windows = recorded(start).size
-        windows * (self.class::BOOT_S + 2 * warmup_s + 5 * self.class::START_S) + record_s * (1 + PumaTuner::Measure::Recordings::BRIEF_RATIO * (windows - 1)) + self.class::ADVISE_S
+        windows * (self.class::BOOT_S + 2 * warmup_s + 5 * self.class::START_S) + record_s * (1 + PumaTuner::Measure::Recordings::BRIEF_RATIO * windows) + self.class::ADVISE_S
       end
     end
 
@@ -84,8 +84,8 @@ module AdviceCheck
   end
 
   FORMS = {
-    quick: Form.new(name: "quick", threads: [1, 3, 16], companions: false, warmup_s: 0.9, record_s: 2.5, pilot_s: 0.8, trial_s: 1.5, trials_count: 30, cut_after_count: 2, rounds: 8..12),
-    full: Form.new(name: "full", threads: [1, 2, 3, 5, 8, 16], companions: true, warmup_s: 1.5, record_s: 5.0, pilot_s: 1.5, trial_s: 2.5, trials_count: 56, cut_after_count: 3, rounds: 10..24)
+    quick: Form.new(name: "quick", threads: [1, 3, 16], companions: false, warmup_s: 0.9, record_s: 2.5, pilot_s: 0.8, trial_s: 1.5, trials_count: 30, cut_after_counts: [2, 6], rounds: 8..12),
+    full: Form.new(name: "full", threads: [1, 2, 3, 5, 8, 16], companions: true, warmup_s: 1.5, record_s: 5.0, pilot_s: 1.5, trial_s: 2.5, trials_count: 120, cut_after_counts: [3, 8], rounds: 10..48)
   }.freeze
 
   # Of what the setting bears that bears most: there settings differ, and nothing is overloaded that need not be.

@@ -32,7 +32,10 @@ module PumaTuner
       # @return [String] on the primary metric
       def sentence
         claim = claim(*[@cell, @contents.baseline_cell].map { |cell| Figures.variant(cell) })
-        return "#{claim}#{": #{Statements.words(@verdict.stopped_because)}" unless @verdict.complete}." unless @primary
+        unless @primary
+          why_not = Statements.words(@verdict.stopped_because).delete_suffix(".") unless @verdict.complete
+          return "#{[claim, *why_not].join(": ")}."
+        end
         ratio = @primary.ratio
         "#{claim}: #{Figures.ratio(ratio)}, #{Figures.level(ratio)} of " \
           "#{Figures.counted(ratio.samples_count, "paired round")}#{because}#{prediction}." \
