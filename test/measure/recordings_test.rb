@@ -90,6 +90,12 @@ class RecordingsTest < TunerTest
     assert_operator left.first, :>, left[1]
   end
 
+  test "an app that turns out to collect much garbage is recorded with many threads as well" do
+    collecting = observation(topology: topology("1x5")).with(budget: PumaTuner::Probe::Budget.zero.with(wall_ns: 10 * MS, cpu_ns: 6 * MS, gc_ns: 4 * MS))
+    _, window = recorded(answers: {"1x5" => -> { collecting }})
+    assert_equal %w[1x5 1x1 2x5 2x1 2x8], window.asked.map(&:first)
+  end
+
   test "today's server has a part load after it, others have none" do
     _, window = recorded
     assert_equal({"1x5" => 6.0, "1x1" => 0, "2x5" => 0, "2x1" => 0}, window.asked.to_h { |name, times| [name, times.part_load_s] })

@@ -8,6 +8,12 @@ module PumaTuner
       # Requests to endpoints that the other recording does not have, at most: rare ones may be missing in either.
       OTHER_REQUESTS_RATIO_MAX = 0.1
 
+      # An app that collects garbage for more of its CPU than this is recorded with many threads, too: how often Ruby
+      # collects follows how full each heap is, and heaps grow in steps, the sooner the more requests are under way. One
+      # was seen to collect for 1.5, 2.4 and 0.9 ms of a request at 1, 3 and 16 threads. A judgement.
+      COLLECTING_RATIO = 0.2
+      MANY_THREADS_COUNT = 8
+
       module_function
 
       # One thread, and another number of workers: two where one process serves
@@ -15,14 +21,24 @@ module PumaTuner
       #
       # @param today [Topology]
       # @param workers [Array<Integer>] numbers of workers that are to be predicted
+      # @param gc_ratio [Float] share of garbage collection in the CPU of today's requests
       # @return [Array<Topology>]
-      def of(today, workers)
-        one_thread = today.with(threads_count: 1)
-        return [one_thread] - [today] if (workers - [today.workers_count]).empty?
-        return [one_thread, today.with(workers_count: 1)] - [today] if today.workers_count > 1
-        # Two workers of one thread are cheap, and tell what comes of both changes together.
-        [one_thread, today.with(workers_count: 2), Topology.from(2, 1)].uniq - [today]
+      def of(today, workers, gc_ratio: 0.0)
+        others = workers - [today.workers_count]
+        many = [today.with(threads_count: MANY_THREADS_COUNT)]
+        many = [Topology.from(2, MANY_THREADS_COUNT)] if today.workers_count == 1 && others.any?
+        many = [] unless gc_ratio > COLLECTING_RATIO && today.threads_count < MANY_THREADS_COUNT
+        [*usual(today, others), *many].uniq - [today]
       end
+
+      def usual(today, other_workers)
+        one_thread = today.with(threads_count: 1)
+        return [one_thread] if other_workers.empty?
+        return [one_thread, today.with(workers_count: 1)] if today.workers_count > 1
+        # Two workers of one thread are cheap, and tell what comes of both changes together.
+        [one_thread, today.with(workers_count: 2), Topology.from(2, 1)]
+      end
+      private_class_method :usual
 
       # @param observation [Observation]
       # @param others [Array<Observation>] made at other settings

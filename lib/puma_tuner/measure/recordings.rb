@@ -46,7 +46,8 @@ module PumaTuner
         @began_s = Clock.now_s
         observation = keep(record_today(told))
         @took_s = Clock.now_s - @began_s
-        wanted = (@plan.settings || Companions.of(observation.topology, @plan.workers)) - [observation.topology]
+        wanted = (@plan.settings || Companions.of(observation.topology, @plan.workers, gc_ratio: gc_ratio(observation)))
+        wanted -= [observation.topology]
         wanted.each_with_index do |topology, index|
           observation = keep(with_companion(observation, topology, wanted.size - index - 1, told))
         end
@@ -64,6 +65,11 @@ module PumaTuner
         @saved_s = times.duration_s + times.part_load_s - @brief.duration_s
         later_s = @plan.limit_s ? 0 : @brief.expected_s * settings_expected.size
         record(@plan.today, times) { |what, left_s| told&.call(what, left_s + later_s) }
+      end
+
+      def gc_ratio(observation)
+        budget = observation.budget
+        budget.on_core_ns&.positive? ? budget.gc_ns.fdiv(budget.on_core_ns) : 0.0
       end
 
       def settings_expected = @plan.settings || Companions.of(@plan.today || USUAL_TOPOLOGY, @plan.workers)
