@@ -46,7 +46,7 @@ module PumaTuner
         @began_s = Clock.now_s
         observation = keep(record_today(told))
         @took_s = Clock.now_s - @began_s
-        wanted = (@plan.settings || Companions.of(observation.topology, @plan.workers, gc_ratio: gc_ratio(observation)))
+        wanted = @plan.settings || Companions.of(observation.topology, @plan.workers, gc_ratio: gc_ratio(observation))
         wanted -= [observation.topology]
         wanted.each_with_index do |topology, index|
           observation = keep(with_companion(observation, topology, wanted.size - index - 1, told))

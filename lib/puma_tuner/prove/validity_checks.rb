@@ -68,11 +68,13 @@ module PumaTuner
           end
         end
 
-        # @return [Float] by how much the load's lateness made the median or p99 longer; of a generator that does not tell
-        #   both times: as if each request had been as late
+        # @return [Float] by how much the load's lateness made the median or p99 longer; of a generator that does not
+        #   tell both times: as if each request had been as late
         def lag_ratio(outcome, lag_ns)
           return lag_ns.fdiv(outcome.p50_ns) unless outcome.latency && outcome.service
-          [0.5, 0.99].map { |ratio| outcome.latency.quantile_ns(ratio).fdiv(outcome.service.quantile_ns(ratio)) - 1 }.max
+          [0.5, 0.99].map { |ratio|
+            outcome.latency.quantile_ns(ratio).fdiv(outcome.service.quantile_ns(ratio)) - 1
+          }.max
         end
 
         def failed_by_little(outcome, conditions, turns_count)

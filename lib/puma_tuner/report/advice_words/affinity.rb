@@ -11,8 +11,8 @@ module PumaTuner
             "#{threads_count} threads may go on meanwhile, on another core."
         },
         woken_anywhere: ->(threads_count:) {
-          "When a request comes, one of #{threads_count} threads is woken, on the core where it last ran, which another " \
-            "worker may be using while a core is idle."
+          "When a request comes, one of #{threads_count} threads is woken, on the core where it last ran, which " \
+            "another worker may be using while a core is idle."
         },
         cores_for_workers: ->(workers_count:, cores_count:) {
           "#{Units.counted(workers_count, "worker")} on #{Units.counted(cores_count, "core")}."
