@@ -12,7 +12,8 @@ module PumaTuner
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think,
         :reuse, :seed, :settings, :single_recording, :lanes, connections: Options::Traffic::USUAL_CONNECTIONS,
-        duration: {usual: "10 with --load, until Ctrl-C without", limits: ..86_400}, warmup: "2",
+        duration: {usual: "10 with --load and 6 more at half the load, until Ctrl-C without", limits: ..86_400},
+        warmup: "2",
         locks: {usual: "with --load, and not around your own traffic"},
         output: {usual: "observation.json in the app's tmp/puma_tuner"}
       example [
