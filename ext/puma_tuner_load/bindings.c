@@ -1,5 +1,6 @@
 /* Defines what Ruby sees: PumaTuner::Load::Loop.run, whose options lib/puma_tuner/load/native_plan.rb makes. It runs in a process of
  * its own, which ends with it: what an exception leaves behind is not freed. */
+#include "events.h"
 #include "load.h"
 #include "stall.h"
 #include <errno.h>
@@ -189,12 +190,15 @@ static VALUE client_states(const struct client *clients, uint32_t count)
 /* This thread only, which is the one that sends. */
 static void stay_on(VALUE core)
 {
-    cpu_set_t cores;
-
     if (NIL_P(core)) return;
+#ifdef HAVE_SCHED_SETAFFINITY
+    cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(NUM2UINT(core), &cores);
     if (sched_setaffinity(0, sizeof(cores), &cores)) rb_sys_fail("the core it is to stay on");
+#else
+    rb_raise(rb_eNotImpError, "threads are not bound to cores on this system");
+#endif
 }
 
 #define RAW_BUFFER_BYTES 1048576
@@ -275,6 +279,7 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_load(void)
 {
     VALUE load = rb_define_module_under(rb_define_module("PumaTuner"), "Load");
     VALUE loop = rb_define_module_under(load, "Loop");
+    rb_define_const(loop, "EVENTS_BY", rb_obj_freeze(rb_utf8_str_new_cstr(EVENTS_BY)));
     rb_define_singleton_method(loop, "run", loop_run, 1);
     rb_define_singleton_method(loop, "serve_stall", loop_serve_stall, 4);
 }

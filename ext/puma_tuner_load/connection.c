@@ -1,15 +1,23 @@
 /* One request over one connection, from being sent to its response. See loop.h. */
 #include "loop.h"
+#include "sockets.h"
 #include "../shared/random.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <unistd.h>
+
+static uint64_t name_of(const struct loop *loop, const struct connection *connection)
+{
+    return (uint64_t)connection->generation << 32 | index_of(loop, connection);
+}
 
 static void close_connection(struct loop *loop, struct connection *connection)
 {
-    if (connection->fd >= 0) close(connection->fd);
+    if (connection->fd >= 0) {
+        events_remove(&loop->events, name_of(loop, connection));
+        close(connection->fd);
+    }
     connection->fd = -1;
     connection->generation++;
     connection->phase = CLOSED;
@@ -17,11 +25,10 @@ static void close_connection(struct loop *loop, struct connection *connection)
 
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error);
 
-/* Epoll tells when it is there; then the request is sent. */
+/* An event tells when it is there; then the request is sent. */
 static void open_connection(struct loop *loop, struct connection *connection)
 {
     const struct plan *plan = loop->plan;
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP};
     int one = 1;
 
     connection->phase = CONNECTING;
@@ -30,14 +37,13 @@ static void open_connection(struct loop *loop, struct connection *connection)
     connection->served_count = 0;
     connection->reuse_limit = plan->reuse_max == 0 ? 0
         : plan->reuse_min + (uint32_t)random_below(&loop->random_state, plan->reuse_max - plan->reuse_min + 1);
-    connection->fd = socket(plan->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    connection->fd = socket_new(plan->address.ss_family);
     if (connection->fd < 0) return lost(loop, connection, "no socket", errno);
     if (plan->address.ss_family != AF_UNIX) setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (connect(connection->fd, (const struct sockaddr *)&plan->address, plan->address_length) && errno != EINPROGRESS) {
         return lost(loop, connection, "connecting", errno);
     }
-    event.data.u64 = (uint64_t)connection->generation << 32 | index_of(loop, connection);
-    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, connection->fd, &event)) lost(loop, connection, "epoll", errno);
+    if (!events_add(&loop->events, connection->fd, name_of(loop, connection), EACH_CHANGE)) lost(loop, connection, EVENTS_BY, errno);
 }
 
 static void send_rest(struct loop *loop, struct connection *connection)
@@ -45,13 +51,14 @@ static void send_rest(struct loop *loop, struct connection *connection)
     while (connection->written < connection->length) {
         ssize_t sent = send(connection->fd, connection->bytes + connection->written, connection->length - connection->written, MSG_NOSIGNAL);
         if (sent < 0) {
-            if (errno == EAGAIN) return;
+            if (errno == EAGAIN) return events_await(&loop->events, name_of(loop, connection), AWAIT_ROOM);
             if (errno == EINTR) continue;
             return lost(loop, connection, "sending", errno);
         }
         connection->written += (size_t)sent;
     }
     connection->phase = RECEIVING;
+    events_await(&loop->events, name_of(loop, connection), AWAIT_INPUT);
 }
 
 /* The client's own copy of the message; of no length when there is no memory for it, and then there is no response. Apart, as is
@@ -134,7 +141,7 @@ static void answered(struct loop *loop, struct connection *connection)
     load_meet(loop, connection, now);
     connection->served_count++;
     last = connection->response.close || connection->hung_up ||
-        (connection->reuse_limit && connection->served_count >= connection->reuse_limit);
+        (connection->reuse_limit && connection->served_count >= connection->reuse_limit) || events_ended(connection->fd);
     if (last) close_connection(loop, connection);
     else connection->phase = IDLE;
     load_free_again(loop, connection, now);
@@ -170,14 +177,14 @@ static void receive(struct loop *loop, struct connection *connection)
     }
 }
 
-static void connected(struct loop *loop, struct connection *connection, uint32_t events)
+static void connected(struct loop *loop, struct connection *connection, const event *event)
 {
     int error = 0;
     socklen_t length = sizeof(error);
 
     getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &length);
     if (error) return lost(loop, connection, "connecting", error);
-    if (!(events & EPOLLOUT)) return;
+    if (!event_room(event)) return;
     loop->tally->connections_count++;
     loop->refused_since_ns = 0;
     connection->phase = SENDING;
@@ -194,16 +201,16 @@ static void hung_up_at_rest(struct loop *loop, struct connection *connection)
     if (was_idle) load_forget_idle(loop, connection);
 }
 
-void load_handle(struct loop *loop, uint64_t which, uint32_t events)
+void load_handle(struct loop *loop, const event *event)
 {
-    struct connection *connection = &loop->connections[(uint32_t)which];
-    bool hung_up = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+    struct connection *connection = &loop->connections[(uint32_t)event_name(event)];
+    bool hung_up = event_hung_up(event);
 
-    if (connection->generation != which >> 32) return; /* told of a connection that has been closed since */
+    if (connection->generation != event_name(event) >> 32) return; /* told of a connection that has been closed since */
     if (hung_up) connection->hung_up = true;
     switch (connection->phase) {
       case CONNECTING:
-        connected(loop, connection, events);
+        connected(loop, connection, event);
         break;
       case SENDING:
         send_rest(loop, connection);
@@ -212,10 +219,11 @@ void load_handle(struct loop *loop, uint64_t which, uint32_t events)
         break;
       case IDLE:
       case THINKING:
-        if (hung_up) hung_up_at_rest(loop, connection);
+        if (hung_up || events_ended(connection->fd)) hung_up_at_rest(loop, connection);
+        else events_await(&loop->events, name_of(loop, connection), AWAIT_NOTHING); /* what nobody asked for would be told for ever */
         return;
       case CLOSED:
         return;
     }
-    if (connection->phase == RECEIVING && (hung_up || events & EPOLLIN)) receive(loop, connection);
+    if (connection->phase == RECEIVING && (hung_up || event_input(event))) receive(loop, connection);
 }

@@ -1,4 +1,4 @@
-/* The load generator: one thread, one epoll, requests that leave when they are meant to leave.
+/* The load generator: one thread, one epoll (or poll), requests that leave when they are meant to leave.
  *
  * Open loop: each request has its intended instant, whatever the server does; a request that finds no idle connection
  * opens another, up to `connections_max`, and waits for one beyond that. Its latency counts from the intended instant,

@@ -5,11 +5,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
-#define EVENTS_MAX 256
 /* Looked at this often for a wish to stop. */
 #define STOP_CHECK_NS 100000000u
 /* A refused connection must not be tried without end: a breath, then again. */
@@ -18,7 +15,6 @@
 #define WAITING_MAX 4194304
 /* So many of them are sent before sockets are looked at again. */
 #define WAITING_TURN 256
-#define TIMER UINT64_MAX
 
 /* The gap to the next arrival. Poisson: exponential gaps. */
 static double next_gap_ns(struct loop *loop)
@@ -179,20 +175,19 @@ static uint64_t next_instant(struct loop *loop, uint64_t now)
 static void set_timer(struct loop *loop, uint64_t now)
 {
     uint64_t at = next_instant(loop, now);
-    struct itimerspec spec = {{0, 0}, {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
 
     if (loop->timer_ns > now && loop->timer_ns <= at) return;
     loop->timer_ns = at;
-    timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &spec, NULL);
+    events_ring_at(&loop->events, at);
 }
 
 static void turn(struct loop *loop)
 {
-    struct epoll_event events[EVENTS_MAX];
-    int count = epoll_wait(loop->epoll, events, EVENTS_MAX, -1);
+    event told[EVENTS_MAX];
+    int count = events_wait(&loop->events, told);
 
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u64 != TIMER) load_handle(loop, events[i].data.u64, events[i].events);
+        if (event_of_socket(&told[i])) load_handle(loop, &told[i]);
         /* Responses must not keep waiting what is due. */
         if (is_open(loop)) issue_open(loop, now_ns());
     }
@@ -201,21 +196,18 @@ static void turn(struct loop *loop)
 static bool set_up(struct loop *loop)
 {
     uint32_t max = loop->plan->connections_max;
-    /* It is watched by its edge, so it need not be read. */
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TIMER};
 
-    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
-    loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (!events_open(&loop->events)) return false;
     loop->connections = calloc(max, sizeof(*loop->connections));
     loop->idle = calloc(max, sizeof(*loop->idle));
     loop->closed = calloc(max, sizeof(*loop->closed));
-    if (loop->epoll < 0 || loop->timer < 0 || !loop->connections || !loop->idle || !loop->closed) return false;
+    if (!loop->connections || !loop->idle || !loop->closed) return false;
     for (uint32_t i = 0; i < max; i++) {
         loop->connections[i].fd = -1;
         loop->closed[loop->closed_count++] = max - 1 - i;
     }
     be_prompt();
-    return epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->timer, &event) == 0;
+    return true;
 }
 
 static void tear_down(struct loop *loop)
@@ -229,8 +221,7 @@ static void tear_down(struct loop *loop)
     free(loop->closed);
     free(loop->waiting.items);
     free(loop->thinking.items);
-    if (loop->epoll >= 0) close(loop->epoll);
-    if (loop->timer >= 0) close(loop->timer);
+    events_close(&loop->events);
 }
 
 static uint64_t own_cpu_ns(void)
@@ -288,7 +279,6 @@ bool load_run(const struct plan *plan, struct tally *tally, const bool *stop)
     if (!loop) return false;
     loop->plan = plan;
     loop->tally = tally;
-    loop->epoll = loop->timer = -1;
     loop->random_state = plan->seed * 0x9e3779b97f4a7c15u + 1;
     if (set_up(loop)) run(loop, stop);
     else error = errno ? errno : ENOMEM;

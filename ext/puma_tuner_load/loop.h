@@ -2,6 +2,7 @@
 #ifndef PUMA_TUNER_LOOP_H
 #define PUMA_TUNER_LOOP_H
 
+#include "events.h"
 #include "load.h"
 #include "ring.h"
 
@@ -32,7 +33,7 @@ struct loop {
     const struct plan *plan;
     struct tally *tally;
     struct connection *connections;
-    int epoll, timer;
+    struct events events;
     uint64_t random_state, began_ns, end_ns, next_ns; /* end_ns: of sending; until it has settled, the latest possible */
     uint64_t timer_ns;          /* when the timer rings next, or has rung; 0: never set */
     uint64_t refused_since_ns;  /* since when all connections have been refused; 0: the last one was not, or a response came */
@@ -74,8 +75,8 @@ void load_forget_idle(struct loop *loop, struct connection *connection);
 /* connection.c: begins a request on a connection that is free. */
 void load_begin(struct loop *loop, struct connection *connection, struct choice choice, uint64_t intended_ns, bool waited_for_connection);
 
-/* connection.c: does what an event of epoll makes possible. `which`: generation << 32 | index, as it was registered. */
-void load_handle(struct loop *loop, uint64_t which, uint32_t events);
+/* connection.c: does what an event makes possible. Its name: generation << 32 | index, as the connection was added. */
+void load_handle(struct loop *loop, const event *event);
 
 /* set_up.c: the first connections begin with the first step; and one that has come to the end of a step goes on. */
 void load_begin_set_up(struct loop *loop);

@@ -3,19 +3,22 @@
 #define PUMA_TUNER_PROMPT_H
 
 #include <stdint.h>
+#ifdef HAVE_SYS_PRCTL_H
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 
 /* The shortest that can be asked for. */
 #define SLICE_NS 100000u
 
 /* Asks for that, for the calling thread. A thread that sleeps most of the time and asks for short time slices gets a core soon
- * after it wakes, also from a busy server (Linux 6.12 on; needs no privilege, and gives no more time than before). Elsewhere only
- * timers get more exact. */
+ * after it wakes, also from a busy server (Linux 6.12 on; needs no privilege, and gives no more time than before). On older ones only
+ * timers get more exact; on other systems nothing is asked for. */
 static inline void be_prompt(void)
 {
+#if defined(HAVE_SYS_PRCTL_H) && defined(SYS_sched_setattr)
     struct {
         uint32_t size, policy;
         uint64_t flags;
@@ -26,6 +29,7 @@ static inline void be_prompt(void)
 
     prctl(PR_SET_TIMERSLACK, 1); /* else 50 µs late, always */
     syscall(SYS_sched_setattr, 0, &attributes, 0);
+#endif
 }
 
 #endif

@@ -2,20 +2,19 @@
  * `stall_after_ns` after its first request on it answers nothing for `stall_ns`, and then all that has gathered. Clients see
  * what they see of a server that stands still. In C, because two hundred responses must then go out before it matters how
  * long that takes. */
+#include "events.h"
 #include "load.h"
 #include "prompt.h"
+#include "sockets.h"
 #include "stall.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define DUE_MAX 65536
-#define EVENTS_MAX 256
 /* So often it looks whether it is to end. */
-#define WAIT_MS 100
+#define WAIT_NS 100000000u
 
 static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -26,13 +25,20 @@ static struct due dues[DUE_MAX];
 static size_t first_due, due_count;
 static uint64_t stall_from_ns, stall_until_ns; /* 0: not known yet */
 static uint64_t lateness[BUCKETS], standstill_late_ns;
+static struct events events;
 static volatile sig_atomic_t ended;
 
 static void end(int signal) { ended = 1; }
 
+static void hang_up(int fd)
+{
+    events_remove(&events, (uint64_t)fd);
+    close(fd);
+}
+
 static void answer_to(int fd)
 {
-    if (send(fd, response, sizeof(response) - 1, MSG_NOSIGNAL) < 0) close(fd);
+    if (send(fd, response, sizeof(response) - 1, MSG_NOSIGNAL) < 0) hang_up(fd);
 }
 
 static uint64_t due_ns(uint64_t now, const struct stall_plan *plan)
@@ -54,7 +60,7 @@ static void receive(int fd, const struct stall_plan *plan)
 
     if (length > 0 && plan->service_ns == 0) answer_to(fd);
     else if (length > 0 && due_count < DUE_MAX) dues[(first_due + due_count++) % DUE_MAX] = (struct due){due_ns(now_ns(), plan), fd};
-    else if (length == 0 || (errno != EAGAIN && errno != EINTR)) close(fd);
+    else if (length == 0 || (errno != EAGAIN && errno != EINTR)) hang_up(fd);
 }
 
 /* Only the first of those that gathered can be on time. */
@@ -76,24 +82,18 @@ static void answer_due(void)
     }
 }
 
-static void accept_all(int epoll, int listener)
+static void accept_all(int listener)
 {
     int fd;
-    while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-        struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+    while ((fd = socket_accept(listener)) >= 0) {
+        if (!events_add(&events, fd, (uint64_t)fd, WHILE_INPUT)) close(fd);
     }
 }
 
-static void set_timer(int timer)
+static void set_timer(void)
 {
-    uint64_t at;
-    struct itimerspec spec = {{0, 0}, {0, 0}};
-
-    if (!due_count) return;
-    at = dues[first_due].at_ns;
-    spec.it_value = (struct timespec){(time_t)(at / 1000000000u), (long)(at % 1000000000u)};
-    timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, NULL);
+    uint64_t at = now_ns() + WAIT_NS;
+    events_ring_at(&events, due_count && dues[first_due].at_ns < at ? dues[first_due].at_ns : at);
 }
 
 static uint64_t lateness_p99_ns(void)
@@ -108,33 +108,26 @@ static uint64_t lateness_p99_ns(void)
     return (uint64_t)((1u << SUB_BUCKET_BITS) + (bucket & ((1u << SUB_BUCKET_BITS) - 1))) << (octave + FIRST_OCTAVE - 1 - SUB_BUCKET_BITS);
 }
 
-static void add(int epoll, int fd, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.fd = fd};
-    epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
 struct stall_lateness stall_serve(int listener, struct stall_plan plan)
 {
-    int epoll = epoll_create1(EPOLL_CLOEXEC), timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    struct epoll_event events[EVENTS_MAX];
+    event told[EVENTS_MAX];
     struct sigaction at_end = {.sa_handler = end};
 
     sigaction(SIGTERM, &at_end, NULL);
     be_prompt();
-    add(epoll, listener, EPOLLIN);
-    add(epoll, timer, EPOLLIN | EPOLLET);
+    if (!events_open(&events) || !events_add(&events, listener, (uint64_t)listener, WHILE_INPUT)) ended = 1;
     while (!ended) {
-        int count = epoll_wait(epoll, events, EVENTS_MAX, WAIT_MS);
-        if (count < 0 && errno != EINTR) break;
+        int count;
+        set_timer();
+        count = events_wait(&events, told);
+        if (count < 0) break;
         for (int i = 0; i < count; i++) {
-            if (events[i].data.fd == listener) accept_all(epoll, listener);
-            else if (events[i].data.fd != timer) receive(events[i].data.fd, &plan);
+            if (!event_of_socket(&told[i])) continue;
+            if (event_name(&told[i]) == (uint64_t)listener) accept_all(listener);
+            else receive((int)event_name(&told[i]), &plan);
         }
         answer_due();
-        set_timer(timer);
     }
-    close(epoll);
-    close(timer);
+    events_close(&events);
     return (struct stall_lateness){lateness_p99_ns(), standstill_late_ns};
 }

@@ -58,7 +58,9 @@ module PumaTuner
 
         def allow_open_files = Process.setrlimit(:NOFILE, open_files_max, open_files_max)
 
+        # It is there already in a child of ours, and in whoever was given another build of it.
         def load_extension
+          return if Load.const_defined?(:Loop)
           begin
             require_relative "../native/#{RUBY_VERSION[/\A\d+\.\d+/]}/puma_tuner_load"
           rescue LoadError
@@ -67,7 +69,7 @@ module PumaTuner
           nil
         rescue LoadError => error
           "the load generator's extension is not there (#{error.message.lines.first.strip}). " \
-            "It needs CRuby on Linux, and a compiler when the gem is installed: gem pristine puma_tuner builds it again"
+            "It needs CRuby, poll or epoll, and a compiler when the gem is installed: gem pristine puma_tuner builds it again"
         end
       end
 

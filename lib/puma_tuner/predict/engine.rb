@@ -47,7 +47,7 @@ module PumaTuner
         "nothing can be predicted, as the simulator's extension is of another version than puma_tuner-probe. #{REMEDY}"
       rescue LoadError => error
         "nothing can be predicted, as the simulator's extension is not there (#{error.message.lines.first.strip}). " \
-          "It needs CRuby on Linux, and a compiler when the gem is installed. #{REMEDY}"
+          "It needs CRuby, and a compiler when the gem is installed. #{REMEDY}"
       end
       private_class_method :load_core
     end
