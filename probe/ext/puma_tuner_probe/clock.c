@@ -7,7 +7,7 @@
 
 uint64_t pt_tsc_scale;
 
-#if defined(__x86_64__)
+#ifdef TSC_READABLE
 #define BASE_NS 3000000u
 
 struct reading { uint64_t ticks, ns; };
@@ -31,7 +31,7 @@ static struct reading read_both(void)
 
     for (int i = 0; i < 20; i++) {
         uint64_t before = __builtin_ia32_rdtsc();
-        uint64_t ns = vdso_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t ns = system_ns(CLOCK_MONOTONIC_RAW);
         uint64_t width = __builtin_ia32_rdtsc() - before;
         if (width < best_width) {
             best_width = width;
@@ -44,7 +44,7 @@ static struct reading read_both(void)
 
 void pt_clock_prepare(void)
 {
-#if defined(__x86_64__)
+#ifdef TSC_READABLE
     struct reading first, second;
     const struct timespec base = {0, BASE_NS};
 

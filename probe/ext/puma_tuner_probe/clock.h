@@ -7,38 +7,18 @@
 #ifndef PUMA_TUNER_CLOCK_H
 #define PUMA_TUNER_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
+#include "platform.h"
 
 extern uint64_t pt_tsc_scale; /* nanoseconds per tick in units of 2^-32; 0: no TSC to trust */
 
-static inline uint64_t vdso_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static inline uint64_t clock_ns(void)
 {
-#if defined(__x86_64__)
+#ifdef TSC_READABLE
     if (__builtin_expect(pt_tsc_scale != 0, 1)) {
         return (uint64_t)(((unsigned __int128)__builtin_ia32_rdtsc() * pt_tsc_scale) >> 32);
     }
 #endif
-    return vdso_ns(CLOCK_MONOTONIC);
-}
-
-/* System calls of about 400 ns: at the ends of a request and once a second, never in a hook. */
-static inline uint64_t thread_cpu_ns(void) { return vdso_ns(CLOCK_THREAD_CPUTIME_ID); }
-
-/* Another thread's CPU clock: Linux makes its id from the thread's id. 0 when the thread has ended. */
-static inline uint64_t cpu_ns_of(int64_t native_thread_id)
-{
-    struct timespec now;
-    if (native_thread_id <= 0 || clock_gettime((clockid_t)((~(uint32_t)native_thread_id << 3) | 6), &now)) return 0;
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return system_ns(HOOK_CLOCK);
 }
 
 /* Finds out whether the TSC can be trusted and how fast it is; waits up to 3 ms. Once, before the first reading. */

@@ -72,7 +72,7 @@ void pt_lanes_begin(void)
     uint64_t wanted_ns = 0;
 
     lanes->order = pt_ledger_lanes_order(&wanted_ns);
-    lanes->began_at_ns = vdso_ns(CLOCK_MONOTONIC);
+    lanes->began_at_ns = system_ns(CLOCK_MONOTONIC);
     lanes->began_ns = clock_ns();
     lanes->until_ns = lanes->began_ns + (wanted_ns < LANE_WANTED_MAX_NS ? wanted_ns : LANE_WANTED_MAX_NS);
     __atomic_store_n(&pt_lanes_recording, true, __ATOMIC_RELEASE);

@@ -46,9 +46,7 @@ static bool reserve(size_t offset, size_t bytes)
         errno = ENOSPC;
         return false;
     }
-    do errno = posix_fallocate(file, (off_t)offset, (off_t)bytes); /* which returns its error */
-    while (errno == EINTR);
-    if (errno) return false;
+    if (!reserve_space(file, offset, bytes)) return false;
     reserved_bytes += bytes;
     return true;
 }
@@ -113,7 +111,7 @@ const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_by
     pt_traces_start((uint64_t)getpid());
     header()->layout = LEDGER_LAYOUT;
     header()->pid = (uint64_t)getpid();
-    header()->began_at_ns = vdso_ns(CLOCK_MONOTONIC);
+    header()->began_at_ns = system_ns(CLOCK_MONOTONIC);
     strncpy(header()->facts, facts, FACTS_BYTES - ZERO_BYTE_AT_END);
     if (!reserve_entry(0)) {
         munmap(base, LEDGER_BYTES);

@@ -179,7 +179,7 @@ void pt_window_step(struct slot *slot, enum part part, uint64_t ns);
 void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_clock_ns, struct closed *closed);
 
 /* slot.c */
-extern __thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+extern __thread struct slot *pt_own_slot QUICK_THREAD_LOCAL;
 extern struct slot *pt_slots;
 extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
 extern uint64_t pt_unobserved_threads_count;

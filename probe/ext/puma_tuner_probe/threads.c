@@ -117,7 +117,7 @@ void pt_threads_sweep(uint64_t now_ns)
     begin_lanes();
     if (now_ns < due_ns) return;
     due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
-    pt_ledger_process(vdso_ns(CLOCK_PROCESS_CPUTIME_ID), pt_unobserved_threads_count);
+    pt_ledger_process(system_ns(CLOCK_PROCESS_CPUTIME_ID), pt_unobserved_threads_count);
     for (uint32_t i = 0; i < SLOTS_MAX; i++) {
         struct slot *slot = &pt_slots[i];
         uint64_t cpu_ns;

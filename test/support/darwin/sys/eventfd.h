@@ -1,0 +1,1 @@
+#error Darwin has no sys/eventfd.h that is of use here

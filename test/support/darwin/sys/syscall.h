@@ -1,0 +1,1 @@
+#error Darwin has no sys/syscall.h that is of use here
