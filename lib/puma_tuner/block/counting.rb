@@ -33,7 +33,7 @@ module PumaTuner
       end
 
       # @return [Hash{Symbol => Integer, nil}] what tells how much others were in the way
-      def machine = {run_queue_wait_ns: Probe::Processes.run_queue_wait_ns("self").values.sum, **Host::MachineLoad.read}
+      def machine = {run_queue_wait_ns: Probe::Processes.run_queue_wait_sum_ns(["self"]), **Host::MachineLoad.read}
 
       # It counts all threads, and none of the processes that the block starts.
       def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)

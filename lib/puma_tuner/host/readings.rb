@@ -18,7 +18,7 @@ module PumaTuner
         pids = server.pids
         clocks = pids.map { |pid| Probe::Processes.cpu_ns(pid) }
         new(at_ns: Clock.now_ns, pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
-          run_queue_wait_ns: pids.sum { |pid| Probe::Processes.run_queue_wait_ns(pid).values.sum },
+          run_queue_wait_ns: Probe::Processes.run_queue_wait_sum_ns(pids),
           gauges: meter ? meter.call("gauges", server.serving_pids) : {}, services: Services.cpu_ns(server.services),
           **MachineLoad.read)
       end

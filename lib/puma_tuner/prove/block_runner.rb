@@ -104,10 +104,10 @@ module PumaTuner
       def conditions(counted)
         duration_ns, cpu_ns = counted.values_at(:duration_ns, :cpu_ns)
         # Neither count has the wait of threads that have ended since.
-        wait_ns = [counted[:run_queue_wait_ns], 0].max
+        wait_ns = counted[:run_queue_wait_ns]&.clamp(0..)
         machine_ns = duration_ns * Etc.nprocessors
         {
-          "run_queue_wait_ratio" => wait_ns.fdiv([wait_ns + cpu_ns, 1].max),
+          "run_queue_wait_ratio" => wait_ns&.fdiv([wait_ns + cpu_ns, 1].max),
           "pressure_ratio" => counted[:pressure_ns]&.fdiv(duration_ns),
           "foreign_cpu_ratio" => counted[:busy_ns]
             &.then { |busy_ns| (busy_ns - cpu_ns).fdiv(machine_ns).clamp(0.0, 1.0) },

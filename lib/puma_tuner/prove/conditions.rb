@@ -33,7 +33,7 @@ module PumaTuner
       def of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count:, fingerprint:, began: [])
         machine_ns = (spent.duration_ns * cores_count).to_f
         {
-          "run_queue_wait_ratio" => spent.cpu_ns &&
+          "run_queue_wait_ratio" => spent.cpu_ns && spent.run_queue_wait_ns &&
             spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
           "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
           "foreign_cpu_ratio" => spent.foreign_ns(outcome.generator_cpu_ns&.+(own_cpu_ns))

@@ -7,6 +7,8 @@ module PumaTuner
       # Where the field's own name won't do; %s: whose it is.
       NAMES = {
         names: "endpoints, jobs",
+        told_by_kernel: "the machine's memory, processor, load and limits; memory of processes; waits of threads for a " \
+          "core; how much of the machine others took",
         parts: "all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame",
         cpu_ns: "processes.cpu_ns of the %s", companion: "a recording at %s", endpoint: "endpoint %s",
         part_load: "the recording at part load",
@@ -22,6 +24,7 @@ module PumaTuner
         sampled: ->(most_count:) { "a uniform sample: at most #{most_count} per endpoint and process" },
         not_watched: "they were not recorded; add --locks",
         no_extension: ->(detail:) { detail },
+        no_proc: "this system has no /proc, in which Linux tells that",
         serves_nothing: "it serves no request",
         no_time: "no time was left for it",
         few_requests: ->(requests_count:) { "only #{Units.counted(requests_count, "request")} came in" },

@@ -75,7 +75,8 @@ module PumaTuner
           no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count),
           no_place(:locks, &:unplaced_locks_count),
           (Unknown.of(:locks, :not_watched) unless why_not || newest.any?(&:locks)),
-          (Unknown.of(:parts, :no_extension, detail: why_not) if why_not)
+          (Unknown.of(:parts, :no_extension, detail: why_not) if why_not),
+          (Unknown.of(:told_by_kernel, :no_proc) unless Processes.told?)
         ].compact
       end
 

@@ -6,6 +6,9 @@ module PumaTuner
     module Processes
       module_function
 
+      # @return [Boolean] whether the kernel tells of processes in files, as Linux does: without, what is read here is unknown
+      def told? = File.exist?("/proc/self/stat")
+
       # @return [Array<Integer>] all that can be seen from here; empty without /proc
       def ids = Dir["/proc/[0-9]*"].map { |path| File.basename(path).to_i }
 
@@ -49,11 +52,15 @@ module PumaTuner
         end
       end
 
+      # @param pids [Array<Integer, String>]
+      # @return [Integer, nil] the same of all their threads; nil without /proc
+      def run_queue_wait_sum_ns(pids) = (pids.sum { |pid| run_queue_wait_ns(pid).values.sum } if told?)
+
       # @return [Boolean] whether the process is there and no zombie, as far as it can be told without /proc
       def alive?(pid)
         stat = read("/proc/#{pid}/stat")
         return stat[/\) (\S)/, 1] != "Z" unless stat.empty?
-        !File.exist?("/proc/self/stat") && !Process.kill(0, pid).nil?
+        !told? && !Process.kill(0, pid).nil?
       rescue Errno::EPERM
         true # it is somebody else's
       rescue Errno::ESRCH
