@@ -33,8 +33,7 @@ module PumaTuner
       def of(spent:, gauges:, outcome:, own_cpu_ns:, cores_count:, fingerprint:, began: [])
         machine_ns = (spent.duration_ns * cores_count).to_f
         {
-          "run_queue_wait_ratio" => spent.cpu_ns && spent.run_queue_wait_ns &&
-            spent.run_queue_wait_ns.fdiv([spent.cpu_ns + spent.run_queue_wait_ns, 1].max),
+          "run_queue_wait_ratio" => run_queue_wait_ratio(*spent.to_h.values_at(:cpu_ns, :run_queue_wait_ns)),
           "pressure_ratio" => spent.pressure_ns&.fdiv(spent.duration_ns),
           "foreign_cpu_ratio" => spent.foreign_ns(outcome.generator_cpu_ns&.+(own_cpu_ns))
             &.then { |ns| [ns / machine_ns, 0].max },
@@ -46,6 +45,8 @@ module PumaTuner
           "yjit_new_ratio" => new_ratio(began, gauges), **yjit(gauges)
         }.compact
       end
+
+      def run_queue_wait_ratio(cpu_ns, wait_ns) = cpu_ns && wait_ns&.fdiv([cpu_ns + wait_ns, 1].max)
 
       def new_ratio(began, gauges)
         before, after = [began, gauges].map { |all| all.sum { |one| one[:compiled_count].to_i } }
