@@ -6,7 +6,12 @@ module PumaTuner
   # The values that pass between the stages are frozen `Data`, written to and read from JSON with the same keys.
   # A document is such a value on its own in a file: it carries its kind, the schema's version and the tool's.
   module Document
+    autoload :Fields, "puma_tuner/document/fields"
+
     SCHEMA_VERSION = 1
+
+    # A value of another shape raises one of these when it is read, wherever in it the difference is.
+    MISFITS = [KeyError, TypeError, NoMethodError, ArgumentError, RangeError].freeze
 
     # The values that stand alone in a file, by the kind they carry there. Names, so that reading one loads only that.
     KINDS = {
@@ -97,10 +102,12 @@ module PumaTuner
           "this one reads #{SCHEMA_VERSION}")
       end
       PumaTuner.const_get(KINDS.fetch(kind)).from_document(fields)
-    rescue JSON::ParserError
+    rescue JSON::ParserError, EncodingError
       raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
     rescue KeyError => error
       raise InvalidDocument.new(path, error.message)
+    rescue *MISFITS => error
+      raise InvalidDocument.new(path, "what it holds does not fit together (#{error.message.lines.first.to_s.chomp})")
     end
 
     # Turns a value into JSON.
@@ -121,8 +128,9 @@ module PumaTuner
     # Turns JSON into a value.
     module Reading
       # @param fields [Hash{String => Object}]
-      # @raise [KeyError] when a field is missing
+      # @raise [KeyError] when a field is missing, or holds what it can't
       def from_document(fields)
+        raise KeyError, "#{told_name} is #{told(fields)}, where an object is needed" unless fields.is_a?(Hash)
         values = members.to_h do |member|
           [member, nested_value(member, field(member, fields))]
         end
@@ -141,12 +149,38 @@ module PumaTuner
         # Older files have words for some symbols.
         return field&.tr(" ", "_")&.to_sym if self::SYMBOLS.include?(member)
         case value_class = self::NESTED[member]
-        when nil then Ractor.make_shareable(field)
-        when Array then field&.map { |element| value_class.first.from_document(element) }.freeze
-        when Hash then field&.transform_values { |element| value_class.fetch(String).from_document(element) }.freeze
+        when nil then Ractor.make_shareable(checked(member, field))
+        when Array then list(member, field)&.map { |element| value_class.first.from_document(element) }.freeze
+        when Hash
+          ensure_fits(member, field, Fields::HASH)
+          field&.transform_values { |element| value_class.fetch(String).from_document(element) }.freeze
         else field && value_class.from_document(field)
         end
       end
+
+      # Nobody counts on a list that is not there, but where older files have none.
+      def list(member, field)
+        ensure_fits(member, field, Fields::LIST)
+        return field unless field.nil? && !self::ADDED.include?(member)
+        raise KeyError, "#{told_name} has no #{member}"
+      end
+
+      def checked(member, field)
+        type = types.fetch(member) { types[member] = Fields.type(self, member) }
+        ensure_fits(member, field, type) if type
+        field
+      end
+
+      def types = @types ||= {}
+
+      def ensure_fits(member, field, type)
+        return if field.nil? || Fields.fits?(type, field)
+        raise KeyError, "#{member} of #{told_name} is #{told(field)}, which it can't be"
+      end
+
+      def told_name = name.to_s.delete_prefix("PumaTuner::")
+
+      def told(field) = field.inspect.then { |text| (text.size > 40) ? "#{text[0, 40]}…" : text }
     end
   end
 end

@@ -1,0 +1,129 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Document
+    # The types of fields that hold no other value, as JSON Schema has them: by their unit, which is the end of their
+    # name, or by the name, as one name means the same everywhere. Reading goes by them, and so do the published schemas
+    # (docs/reference/schemas). Each may be null besides: what could not be known is.
+    module Fields
+      # What neither an array of 64 bits nor C could hold is no measurement.
+      NUMBER = {"type" => "number", "minimum" => -(2**63), "maximum" => 2**63}.freeze
+      INTEGER = {"type" => "integer", "minimum" => -(2**63), "maximum" => 2**63 - 1}.freeze
+      COUNT = {**INTEGER, "minimum" => 0}.freeze
+      TEXT = {"type" => "string"}.freeze
+      FLAG = {"type" => "boolean"}.freeze
+      # Facts of many shapes, which a kind beside them tells apart.
+      ANY = {}.freeze
+
+      list = ->(items) { {"type" => "array", "items" => items}.freeze }
+      map = ->(values) { {"type" => "object", "additionalProperties" => values}.freeze }
+      or_null = ->(schema) { {**schema, "type" => [schema.fetch("type"), "null"]}.freeze }
+      HASH = {"type" => "object"}.freeze
+      # Older files have some lists by name.
+      LIST = {"type" => %w[array object]}.freeze
+
+      UNIT = /_(?:ns|ms|s|bytes|ratio|count|amount)\z/
+
+      names = ->(words, schema) { words.split.to_h { |name| [name.to_sym, schema] } }
+
+      TYPES = {
+        **names.call(<<~TEXT, TEXT),
+          arrivals at baseline begins_at bottleneck calibrated_at class_name command cpu_model cure detail endpoint
+          ends_at evidence first_failure folder generator gvl_rule holder kernel kind label machine_key measured_at
+          memory_limited_by metric mode name part path per percentile place primary profiler profiler_version proof
+          puma_version rack_environment rack_version reason recommended recorded_at role ruby_description ruby_version
+          rule selector source started_at subject target text title today topology unit url variant viewer way_in whose
+          why_not work_noun yjit
+        TEXT
+        **names.call(<<~TEXT, NUMBER),
+          a adjusted_p_value b bytes busy_cores busy_mean cores_used cpu_quota_cores difference high load_average low
+          p_value queued_mean recorded slices_per_request threads_per_worker value waits_per_request
+        TEXT
+        **names.call("id line pid position round seed server_pid size worker_index", INTEGER),
+        **names.call(<<~TEXT, FLAG),
+          affinity beyond_noise clearly_more complete dominated full more_is_better pareto_optimal queue_requests refused
+          restored serves_requests shifted shown steady yjit_enabled
+        TEXT
+        **names.call("advice disagreeing files output puma_features remarks settings wait_kinds warnings what_if withheld " \
+          "works", list.call(TEXT)),
+        **names.call("callers conditions gauges parts past_error predicted queries statuses values",
+          map.call(or_null.call(NUMBER))),
+        **names.call("gems lines", map.call(or_null.call(TEXT))),
+        **names.call("configured effective_cores looks pids ratio requests_counts", list.call(or_null.call(NUMBER))),
+        **names.call("body_bytes_ranges memory tree", list.call(or_null.call(list.call(or_null.call(NUMBER))))),
+        before: HASH, after: HASH, companions: list.call(HASH), factors: HASH, facts: ANY, samples: map.call(list.call(NUMBER)),
+        steps: list.call({"type" => %w[string integer]}.freeze)
+      }.freeze
+
+      # Where a name means something else, or has bounds without which whoever computes with it would never end.
+      OWN = {
+        "Topology" => {workers_count: {**COUNT, "minimum" => 1, "maximum" => 100_000},
+                       threads_count: {**COUNT, "minimum" => 1, "maximum" => 100_000}},
+        "Probe::Histogram" => {zero_count: COUNT, counts: {
+          "type" => "array", "items" => {
+            "type" => "array", "minItems" => 2, "maxItems" => 2,
+            "prefixItems" => [{**COUNT, "maximum" => 1_055}, COUNT], "items" => COUNT
+          }
+        }},
+        "Probe::Lane" => {works: list.call(INTEGER)},
+        "Profile::MethodDiff" => {before: NUMBER, after: NUMBER},
+        "Model::Demand" => {bursts_ns: list.call(INTEGER), waits_ns: list.call(INTEGER)},
+        "Model::Workload" => {long_gcs_ns: list.call(INTEGER)},
+        "Model::Machine" => {wakeup_idle_ns: list.call(INTEGER), wakeup_loaded_ns: list.call(INTEGER)},
+        "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
+        "Tradeoff::Study" => {estimated_bytes: map.call(or_null.call(NUMBER))},
+        "Trial::WorkerReading" => {parts_ns: map.call(or_null.call(NUMBER))}
+      }.freeze
+
+      module_function
+
+      # @param value_class [Class] of Document.define
+      # @param member [Symbol]
+      # @return [Hash{String => Object}, nil] JSON Schema without null; nil where nothing is said of it
+      def type(value_class, member)
+        own = OWN[value_class.name.to_s.delete_prefix("PumaTuner::")]
+        own&.fetch(member, nil) || (member.match?(UNIT) ? NUMBER : TYPES[member])
+      end
+
+      # @param schema [Hash{String => Object}] of `type`
+      # @param value [Object] of JSON
+      # @return [Boolean] whether it is of that type
+      def fits?(schema, value)
+        types = schema["type"] or return true
+        Array(types).any? { |type| of_type?(type, value) } && bounded?(schema, value) && inside?(schema, value)
+      end
+
+      def of_type?(type, value)
+        case type
+        when "number" then value.is_a?(Numeric)
+        when "integer" then value.is_a?(Integer) || (value.is_a?(Float) && value.finite? && value.to_i == value)
+        when "string" then value.is_a?(String)
+        when "boolean" then value == true || value == false
+        when "array" then value.is_a?(Array)
+        when "object" then value.is_a?(Hash)
+        when "null" then value.nil?
+        end
+      end
+
+      def bounded?(schema, value)
+        case value
+        when Numeric then value.between?(schema.fetch("minimum", value), schema.fetch("maximum", value))
+        when Array then value.size.between?(schema.fetch("minItems", 0), schema.fetch("maxItems", value.size))
+        else true
+        end
+      end
+
+      def inside?(schema, value)
+        case value
+        when Array
+          first = schema["prefixItems"].to_a
+          value.each_with_index.all? { |item, place| fits?(first[place] || schema["items"] || ANY, item) }
+        when Hash then value.each_value.all? { |one| fits?(schema["additionalProperties"] || ANY, one) }
+        else true
+        end
+      end
+
+      private_class_method :of_type?, :bounded?, :inside?
+    end
+  end
+end
