@@ -27,7 +27,7 @@ module Bench
         options = options_class.parse(ARGV)
         page = yield options, PumaTuner::Probe::MachineFacts.read
         puts page.results
-        File.write(File.join(PROJECT, options_class.page), page.to_s) if options.write
+        page.write(File.join(PROJECT, options_class.page)) if options.write
         status(page.outcomes)
       end
     end

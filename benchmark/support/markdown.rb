@@ -16,6 +16,10 @@ module Bench
         [first, line(rule), *others].join("\n")
       end
 
+      # @param number [Integer]
+      # @return [String] "1,000,000"
+      def grouped(number) = number.to_s.gsub(/(?<=\d)(?=(\d{3})+\z)/, ",")
+
       # @param percent [Float, nil]
       # @return [String] with as many digits as tell something
       def signed(percent)

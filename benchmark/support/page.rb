@@ -13,6 +13,25 @@ module Bench
       @at = at
     end
 
+    # Writes the page. One whose heading is of the second level is a section of another's, and stands behind it.
+    #
+    # @param path [String]
+    # @return [void]
+    def write(path)
+      before = File.exist?(path) ? File.read(path) : ""
+      File.write(path, Page.joined(before, to_s))
+    end
+
+    # @param before [String] a page, which may have sections of others
+    # @param text [String] a whole page, or one of its sections
+    # @return [String] the page with that in it
+    def self.joined(before, text)
+      heading = text[/\A##? .*/]
+      whole, *sections = before.split(/^(?=## Fuzz)/)
+      return [text, *sections].join("\n") if heading.start_with?("# ")
+      [whole, *sections.reject { |section| section.start_with?("#{heading}\n") }].compact.map { |one| "#{one.rstrip}\n" }.push(text).join("\n")
+    end
+
     # @return [Array<Symbol>] :met, :missed or :not_shown, of each target
     def outcomes = @verdicts.map(&:outcome)
 

@@ -20,7 +20,7 @@ module PumaTuner
         clock: -> { Time.now.utc }, read_only: false)
         @say = say
         @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:, read_only:) do |entry|
-          entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty?
+          entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty? && measured?(entry)
         end
       end
 
@@ -52,6 +52,12 @@ module PumaTuner
       end
 
       private
+
+      def measured?(entry)
+        Measured.from_document(entry)
+      rescue *Document::MISFITS
+        false
+      end
 
       def last_of(app_keys)
         app_keys.flat_map { |app_key| @file.of(app_key) }.map { |entry| Measured.from_document(entry) }

@@ -98,8 +98,8 @@ module PumaTuner
 
       # @return [Array<Integer>] ascending, from 0
       def times_ns(path)
-        times = File.readlines(path)
-          .each_with_index.filter_map { |line, index| time_ns(line.strip, path, index + 1) }.sort
+        times = File.readlines(path, mode: "r:BOM|UTF-8")
+          .each_with_index.filter_map { |line, index| time_ns(line.scrub("?").strip, path, index + 1) }.sort
         unless times.size.between?(2, REPLAYED_MAX) && times.last > times.first
           raise UsageError, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; " \
             "a replay takes 2 to #{REPLAYED_MAX}, not all the same"

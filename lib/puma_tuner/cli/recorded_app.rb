@@ -29,8 +29,15 @@ module PumaTuner
         # @return [RecordedApp]
         # @raise [InvalidMeasurement] when no model can be made of it
         def read(paths, what_if:, say:)
-          observation, *others = paths.map { |path| Document.read(path, :observation) }
-          observation = Measure::Companions.join(observation, others) if others.any?
+          others = paths.drop(1).map { |path| Document.read(path, :observation) }
+          Document.reading(paths.first, :observation) do |observation|
+            of(others.any? ? Measure::Companions.join(observation, others) : observation, what_if, say)
+          end
+        end
+
+        private
+
+        def of(observation, what_if, say)
           found = Calibrate::Lookup.new.call(observation)
           recorded = Model::WorkloadFit.workload(observation)
           as_recorded = [recorded, Model::MachineFit.machine(observation, calibrated: found&.machine)].freeze
@@ -39,8 +46,6 @@ module PumaTuner
             past_error: past_error(observation, recorded, say),
             remarks: [found&.remark, *what_if.remarks].compact.freeze, limits: Predict::Limits.of(workload, machine))
         end
-
-        private
 
         def past_error(observation, workload, say)
           Predict::TrackRecord.new(say:).past_error(key(observation, workload))

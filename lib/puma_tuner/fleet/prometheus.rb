@@ -52,22 +52,23 @@ module PumaTuner
       def range(query, window)
         times = window.times
         ask("query_range", query:, start: times.first, end: times.last, step: window.step_s,
-          timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map { |series|
-          Series.new(labels: series.fetch("metric"), values: numbers(series.fetch("values")))
-        }.reject { |series| series.values.empty? }
+          timeout: "#{(@timeout_s * 1_000).round}ms") { |data| series(data) { |one| one.fetch("values") } }
+          .reject { |series| series.values.empty? }
       end
 
       # @param at_s [Numeric]
       # @return [Array<Series>] with one value each
       def instant(query, at_s)
-        ask("query", query:, time: at_s, timeout: "#{(@timeout_s * 1_000).round}ms").fetch("result").map do |series|
-          Series.new(labels: series.fetch("metric"), values: numbers([series.fetch("value")]))
+        ask("query", query:, time: at_s, timeout: "#{(@timeout_s * 1_000).round}ms") do |data|
+          series(data) { |one| [one.fetch("value")] }
         end
       end
 
       # @return [Array<String>] that a label has
       def label_values(label, metric, window)
-        ask("label/#{label}/values", "match[]": metric, start: window.begins_s, end: window.ends_s, get: true)
+        ask("label/#{label}/values", "match[]": metric, start: window.begins_s, end: window.ends_s, get: true) do |data|
+          data.all?(String) ? data : raise(TypeError, "a label's value is no text")
+        end
       end
 
       # @return [Float] seconds that this machine's clock is ahead of the
@@ -75,6 +76,16 @@ module PumaTuner
       attr_reader :clock_ahead_s
 
       private
+
+      # @yieldparam one [Hash] of the answer's lines
+      # @yieldreturn [Array<Array>] time and value of each
+      def series(data)
+        data.fetch("result").map do |one|
+          labels = one.fetch("metric")
+          raise TypeError, "labels are no texts" unless labels.is_a?(Hash) && labels.each_value.all?(String)
+          Series.new(labels:, values: numbers(yield(one)))
+        end
+      end
 
       # A value that is no number (a part of nothing) is not known.
       def numbers(values) = values.to_h { |time, value| [time.round, Float(value, exception: false)] }.compact
@@ -84,9 +95,9 @@ module PumaTuner
         document = parsed(response)
         raise Unanswered, refusal(document) unless document["status"] == "success"
         partial = "some of its storage did not answer (isPartial)" if document["isPartial"]
-        @warnings |= [*document["warnings"], *partial]
-        document.fetch("data")
-      rescue KeyError => error
+        @warnings |= [*document["warnings"], *partial].map(&:to_s)
+        yield document.fetch("data")
+      rescue KeyError, TypeError, NoMethodError, ArgumentError, FloatDomainError => error
         raise Unanswered, "#{self} did not answer as Prometheus does: #{error.message}. Give Prometheus' address " \
           "with --url"
       end

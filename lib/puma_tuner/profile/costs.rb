@@ -52,7 +52,9 @@ module PumaTuner
 
       # @param amount [Numeric]
       # @return [Float, nil] samples that it stands for
-      def samples_of(amount) = (amount.fdiv(total_amount) * samples_count if samples_count && total_amount.positive?)
+      def samples_of(amount)
+        amount.fdiv(total_amount) * samples_count if samples_count&.positive? && total_amount.positive?
+      end
 
       # @param number [Numeric, nil] an amount or a count of the whole
       # @return [Float, nil] of one request or iteration

@@ -58,7 +58,7 @@ module PumaTuner
       # A round takes minutes of somebody's machine.
       def ensure_nothing_unfinished
         lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
-        count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial["void"] } }
+        count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial.is_a?(Hash) && trial["void"] } }
         return if count.zero? || lines.include?(FINISHED)
         raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of an interrupted run: continue it with " \
           "--resume, remove it, or give another --output"
@@ -77,7 +77,7 @@ module PumaTuner
         (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
         raise UsageError, "--resume: #{error.message}. There is nothing to resume; leave out --resume."
-      rescue KeyError, NoMethodError => error
+      rescue *Document::MISFITS => error
         raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). " \
           "Start again without --resume."
       end

@@ -23,6 +23,8 @@ module PumaTuner
               "#{again[other]&.kind || "to go on"}, where #{decided[other]&.kind || "to go on"} was decided"
           end
           Outcome.of(plan, readings, started_at:, server_pid:, ended: again.last || ended, restored:)
+        rescue *Document::MISFITS, ZeroDivisionError => error
+          raise InvalidMeasurement, "what the journal holds does not fit together (#{error.message.lines.first&.chomp})"
         end
       end
 
@@ -44,7 +46,7 @@ module PumaTuner
           restored: last["restored"])
       rescue SystemCallError => error
         raise UsageError, "cannot read #{path}: #{error.message}"
-      rescue KeyError, JSON::ParserError, NoMethodError, TypeError => error
+      rescue JSON::ParserError, EncodingError, *Document::MISFITS => error
         raise InvalidDocument.new(path, "it is no journal of a trial, or another version's (#{error.message})")
       end
 

@@ -87,9 +87,26 @@ module PumaTuner
       raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end
 
+    # As `read`, for whoever shows it or computes with it. What a document holds may be of the right types and still
+    # make no sense together, when somebody has changed it.
+    #
+    # @yieldparam value [Data]
+    # @return [Object] what the block returns
+    # @raise [InvalidDocument] also where the block fails
+    def self.reading(path, *kinds)
+      yield read(path, *kinds)
+    rescue Error
+      raise
+    rescue => error
+      place = error.backtrace.to_a.first.to_s[%r{[^/]+/[^/]+\.rb:\d+}]
+      raise InvalidDocument.new(path, "what it holds does not fit together (#{place}: " \
+        "#{error.message.lines.first.to_s.chomp}). If nobody has changed it, this is our bug, please report it")
+    end
+
     # @param text [String] JSON
     # @param path [String] named in errors
     def self.parse(text, path, kinds)
+      raise InvalidDocument.new(path, "it is not UTF-8 text") unless text.valid_encoding?
       fields = JSON.parse(text)
       raise InvalidDocument.new(path, "it is not a JSON object") unless fields.is_a?(Hash)
       kind = fields["kind"]
@@ -142,7 +159,8 @@ module PumaTuner
       def field(member, fields)
         key = member.to_s
         key = self::RENAMED.fetch(member, key) unless fields.key?(key)
-        self::ADDED.include?(member) ? fields[key] : fields.fetch(key)
+        return fields[key] if self::ADDED.include?(member)
+        fields.fetch(key) { raise KeyError, "#{told_name} has no #{member}" }
       end
 
       def nested_value(member, field)
@@ -166,15 +184,18 @@ module PumaTuner
       end
 
       def checked(member, field)
-        type = types.fetch(member) { types[member] = Fields.type(self, member) }
-        ensure_fits(member, field, type) if type
-        field
+        return if field.nil?
+        check = checks.fetch(member) do
+          checks[member] = Fields.type(self, member)&.then { |type| Fields.check(type) } || ->(_) { true }
+        end
+        check.call(field) ? field : refuse(member, field)
       end
 
-      def types = @types ||= {}
+      def checks = @checks ||= {}
 
-      def ensure_fits(member, field, type)
-        return if field.nil? || Fields.fits?(type, field)
+      def ensure_fits(member, field, type) = field.nil? || Fields.check(type).call(field) || refuse(member, field)
+
+      def refuse(member, field)
         raise KeyError, "#{member} of #{told_name} is #{told(field)}, which it can't be"
       end
 

@@ -36,6 +36,12 @@ module Fuzz
 
     def observation = fewer(TuningFixture.observation)
 
+    # With as many traces as a model needs.
+    def modelled
+      endpoint = TuningFixture.observation.endpoints.first
+      observation.with(endpoints: [endpoint.with(requests_count: 60, traces: endpoint.traces.first(30))], jobs: [])
+    end
+
     def sweep = TuningFixture.sweep(workers: 1..2, threads: [1, 3, 5])
 
     def tuning

@@ -28,9 +28,9 @@ module Fuzz
     def call(seeds, random, json: nil)
       @random = random
       bytes = seeds.sample(random: @random).b
-      @random.rand(1..CHANGES_MAX).times do
-        bytes = (json && @random.rand < 0.7) ? in_json(bytes, json) : in_bytes(bytes, seeds)
-      end
+      # What is no JSON any more gets no further than to the parser.
+      json = nil if @random.rand < 0.2
+      @random.rand(1..CHANGES_MAX).times { bytes = json ? in_json(bytes, json) : in_bytes(bytes, seeds) }
       bytes.byteslice(0, BYTES_MAX)
     end
 
@@ -65,7 +65,10 @@ module Fuzz
       end
     end
 
+    # Half of them by one of the same type, which is not noticed at once.
     def replaced(value)
+      same = VALUES.select { |other| kind(other) == kind(value) }
+      return same.sample(random: @random) if same.any? && @random.rand < 0.5
       case @random.rand(10)
       when 0 then (1..@random.rand(1..120)).reduce(value) { |inner, _| [inner] }
       when 1 then value.is_a?(Numeric) ? value * [-1, 2, 1_000_000].sample(random: @random) : [value]
@@ -73,6 +76,8 @@ module Fuzz
       else VALUES.sample(random: @random)
       end
     end
+
+    def kind(value) = value.is_a?(Numeric) ? Numeric : value.class
 
     # What is no JSON any more, after an earlier change, is bytes.
     def in_json(bytes, json)

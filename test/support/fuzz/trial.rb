@@ -101,7 +101,8 @@ module Fuzz
         next if part == :wait_readable
         *lines, text = (text << part).split("\n", -1)
         lines.each_with_index { |line, place| take(line, done + place) }
-        yield done += lines.size if lines.any?
+        done += lines.size
+        yield done if block_given?
       end
       done
     end
@@ -149,7 +150,7 @@ module Fuzz
 
     def limit_memory
       has_bytes = File.read("/proc/self/status")[/VmSize:\s+(\d+)/, 1].to_i * 1_024
-      Process.setrlimit(:AS, has_bytes + @memory_bytes) if @memory_bytes
+      Process.setrlimit(:AS, has_bytes + @memory_bytes, Process.getrlimit(:AS).last)
     end
 
     def attempt(path, index)
@@ -159,7 +160,7 @@ module Fuzz
     rescue PumaTuner::InvariantError => error
       ["exception", place(error)]
     rescue PumaTuner::Error, *@reader.refuses => error
-      error.message.match?(REASON) ? ["refused", error.message] : ["no_reason", place(error)]
+      error.message.scrub.match?(REASON) ? ["refused", error.message] : ["no_reason", place(error)]
     rescue NoMemoryError => error
       ["memory", place(error)]
     rescue Crashed => error

@@ -12,8 +12,9 @@ module PumaTuner
 
       def call(before:, after:, output:, html:)
         Output.check_writable(output, html)
-        profiles = [before, after].map { |path| Document.read(path, :profile) }
-        Output.write(Profile::Diff.new(*profiles).call, **telling, path: output, html:)
+        old = Document.read(before, :profile)
+        found = Document.reading(after, :profile) { |new| Profile::Diff.new(old, new).call }
+        Output.write(found, **telling, path: output, html:)
       end
     end
   end

@@ -11,7 +11,8 @@ module PumaTuner
       def call(observation:, output:)
         output = Results.path(output, "workload.json", err:, recorded: observation)
         Output.check_writable(output)
-        Output.keep(Model::WorkloadFit.workload(Document.read(observation, :observation)), output, **telling)
+        workload = Document.reading(observation, :observation) { |recorded| Model::WorkloadFit.workload(recorded) }
+        Output.keep(workload, output, **telling)
       end
     end
   end

@@ -14,7 +14,7 @@ module PumaTuner
         Output.check_writable(output)
         # These are the options of text.
         options = (format == "text") ? {color: output == "-" && Output.color?(out), verbose: @verbose} : {}
-        bytes = Report.render(Document.read(document), format: format.to_sym, **options)
+        bytes = Document.reading(document) { |value| Report.render(value, format: format.to_sym, **options) }
         (output == "-") ? out.puts(bytes) : Output.write_file(output, bytes)
       end
     end

@@ -65,6 +65,7 @@ module PumaTuner
         def whole_bytes(file, head)
           data_end = head.unpack("@40Q<2").sum
           sections_count = head.unpack1("@72b256").count("1")
+          return data_end if data_end > file.size
           file.seek(data_end)
           ends = file.read(sections_count * 16).to_s.unpack("Q<*").each_slice(2).map { |place, size| place + size.to_i }
           [data_end + sections_count * 16, *ends].max
@@ -72,7 +73,7 @@ module PumaTuner
 
         def told(command, *words)
           output, success = @program.output_of(command, "-i", @path, *words)
-          return output if success
+          return output.scrub if success
           refuse("perf can't read it; it is cut short, or of another version (#{output.lines.last&.strip})")
         end
 

@@ -9,7 +9,8 @@ module PumaTuner
       # that it is of its kind and of a known version, and makes Samples of it in `build`.
       class Reader
         # Reading a value of another shape raises one of these, wherever in it the difference is.
-        MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError].freeze
+        MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError,
+          ZeroDivisionError].freeze
 
         # @param profiler [Class] a Profiler
         # @param path [String]
@@ -28,7 +29,7 @@ module PumaTuner
           content = parse(bytes)
           begin
             check(content)
-            build(content)
+            build(content).tap { |samples| ensure_numbers(samples) }
           rescue *MISFITS => error
             refuse("it is not what #{@profiler::NAME} #{@profiler::VERSION_REQUIREMENT} writes " \
               "(#{error.message.lines.first&.chomp})")
@@ -45,6 +46,7 @@ module PumaTuner
         MARSHAL = "\x04\x08".b.freeze
 
         def json(text)
+          refuse("it is not UTF-8 text") unless text.valid_encoding? || text.b.start_with?(MARSHAL)
           JSON.parse(text)
         rescue JSON::ParserError
           # Nobody's Marshal file is loaded: it can run code that whoever wrote it has chosen.
@@ -61,6 +63,20 @@ module PumaTuner
           return if Gem::Requirement.new(@profiler::VERSION_REQUIREMENT).satisfied_by?(Gem::Version.new(version))
           refuse("it is of #{@profiler::NAME} #{version}, and known here is #{@profiler::VERSION_REQUIREMENT}")
         end
+
+        # Whoever computes with them counts on it.
+        def ensure_numbers(samples)
+          numbers = [samples.samples_count, samples.lost_count, samples.interval_ns, *samples.stacks.map(&:amount),
+            *samples.calls.flat_map { |call| [call.calls_count, call.self_amount, call.total_amount] },
+            *samples.allocations.flat_map { |one| one.to_h.values_at(*AMOUNTS) }]
+          refuse("it counts no samples, and holds some") if samples.samples_count == 0 && samples.stacks.any?
+          return if numbers.compact.all? { |one| one.is_a?(Numeric) && one >= 0 && one < MOST }
+          refuse("an amount in it is no number, less than nothing, or more than 64 bits hold")
+        end
+
+        AMOUNTS = %i[objects_count bytes retained_objects_count retained_bytes].freeze
+        MOST = 2**63
+        private_constant :AMOUNTS, :MOST
 
         # @return [String] the mode
         def ensure_mode(mode)

@@ -51,6 +51,8 @@ module PumaTuner
         **names.call("gems lines", map.call(or_null.call(TEXT))),
         **names.call("configured effective_cores looks pids ratio requests_counts", list.call(or_null.call(NUMBER))),
         **names.call("body_bytes_ranges memory tree", list.call(or_null.call(list.call(or_null.call(NUMBER))))),
+        # An interval that is surer than that has no end, and takes no end to compute.
+        level_ratio: {**NUMBER, "minimum" => 0, "maximum" => 0.9999}.freeze,
         before: HASH, after: HASH, companions: list.call(HASH), factors: HASH, facts: ANY, samples: map.call(list.call(NUMBER)),
         steps: list.call({"type" => %w[string integer]}.freeze)
       }.freeze
@@ -82,48 +84,61 @@ module PumaTuner
       # @return [Hash{String => Object}, nil] JSON Schema without null; nil where nothing is said of it
       def type(value_class, member)
         own = OWN[value_class.name.to_s.delete_prefix("PumaTuner::")]
-        own&.fetch(member, nil) || (member.match?(UNIT) ? NUMBER : TYPES[member])
+        own&.fetch(member, nil) || TYPES[member] || (NUMBER if member.match?(UNIT))
       end
 
       # @param schema [Hash{String => Object}] of `type`
-      # @param value [Object] of JSON
-      # @return [Boolean] whether it is of that type
-      def fits?(schema, value)
-        types = schema["type"] or return true
-        Array(types).any? { |type| of_type?(type, value) } && bounded?(schema, value) && inside?(schema, value)
+      # @return [Proc] of a value of JSON: whether it is of that type; made once, as documents have many values
+      def check(schema) = CHECKS[schema] ||= any_of(Array(schema["type"]).map { |type| of_type(type, schema) })
+
+      # By identity: the schemas above stay.
+      CHECKS = {}.compare_by_identity
+      private_constant :CHECKS
+
+      def any_of(checks)
+        return ->(_) { true } if checks.empty?
+        checks.one? ? checks.first : ->(value) { checks.any? { |check| check.call(value) } }
       end
 
-      def of_type?(type, value)
+      def of_type(type, schema)
         case type
-        when "number" then value.is_a?(Numeric)
-        when "integer" then value.is_a?(Integer) || (value.is_a?(Float) && value.finite? && value.to_i == value)
-        when "string" then value.is_a?(String)
-        when "boolean" then value == true || value == false
-        when "array" then value.is_a?(Array)
-        when "object" then value.is_a?(Hash)
-        when "null" then value.nil?
+        when "number", "integer" then number(type, schema.fetch("minimum", -2**63), schema.fetch("maximum", 2**63))
+        when "string" then ->(value) { value.is_a?(String) }
+        when "boolean" then ->(value) { value == true || value == false }
+        when "array" then list(schema)
+        when "object" then map(schema["additionalProperties"])
+        when "null" then ->(value) { value.nil? }
         end
       end
 
-      def bounded?(schema, value)
-        case value
-        when Numeric then value.between?(schema.fetch("minimum", value), schema.fetch("maximum", value))
-        when Array then value.size.between?(schema.fetch("minItems", 0), schema.fetch("maxItems", value.size))
-        else true
+      def number(type, least, most)
+        whole = type == "integer"
+        lambda do |value|
+          (value.is_a?(Integer) || (value.is_a?(Float) && (!whole || value == value.to_i))) &&
+            value >= least && value <= most
+        rescue FloatDomainError
+          false
         end
       end
 
-      def inside?(schema, value)
-        case value
-        when Array
-          first = schema["prefixItems"].to_a
-          value.each_with_index.all? { |item, place| fits?(first[place] || schema["items"] || ANY, item) }
-        when Hash then value.each_value.all? { |one| fits?(schema["additionalProperties"] || ANY, one) }
-        else true
+      def list(schema)
+        items = check(schema["items"] || ANY)
+        first = schema["prefixItems"].to_a.map { |one| check(one) }
+        sizes = schema.fetch("minItems", 0)..schema["maxItems"]
+        return ->(value) { value.is_a?(Array) && sizes.cover?(value.size) && value.all?(&items) } if first.empty?
+        lambda do |value|
+          value.is_a?(Array) && sizes.cover?(value.size) &&
+            value.each_with_index.all? { |item, place| (first[place] || items).call(item) }
         end
       end
 
-      private_class_method :of_type?, :bounded?, :inside?
+      def map(values)
+        return ->(value) { value.is_a?(Hash) } unless values
+        of_value = check(values)
+        ->(value) { value.is_a?(Hash) && value.each_value.all?(&of_value) }
+      end
+
+      private_class_method :any_of, :of_type, :number, :list, :map
     end
   end
 end

@@ -36,6 +36,8 @@ module PumaTuner
         self
       rescue EOFError
         nil
+      rescue *DAMAGES
+        damaged
       end
 
       def pid = @header[:pid]

@@ -94,9 +94,10 @@ module PumaTuner
         @head = reader.fields(:lanes, bytes)
         @states = Array.new(LAYOUT[:lanes_max]) { |slot| state(reader, bytes, slot) }
         count = [@head[:records_count], LAYOUT[:lane_records_max]].min
-        bytes = count.zero? ? "" : file.pread(count * LAYOUT[:lane_record_bytes], offset + LAYOUT[:lane_records_offset])
-        @records = Array.new(count) { |index| record(bytes, index * LAYOUT[:lane_record_bytes]) }.compact
-      rescue EOFError
+        size = LAYOUT[:lane_record_bytes]
+        bytes = count.zero? ? "" : file.pread(count * size, offset + LAYOUT[:lane_records_offset])
+        @records = Array.new(bytes.bytesize / size) { |index| record(bytes, index * size) }.compact
+      rescue EOFError, *Ledger::Reader::DAMAGES
         @head = nil
       end
 

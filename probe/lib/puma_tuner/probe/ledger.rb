@@ -138,7 +138,12 @@ module PumaTuner
             traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] }, **locks)
         rescue EOFError
           nil
+        rescue *DAMAGES
+          damaged
         end
+
+        # Numbers that stand for no kind, no place and no count raise these.
+        DAMAGES = [IndexError, RangeError, ArgumentError, NoMethodError].freeze
 
         # @return [Array(Integer, Integer, Hash, Array), nil] the process's id, the last order for lanes, its facts, and
         #   the entries' kinds and names in their order; nil when the ledger is not complete yet
@@ -148,6 +153,8 @@ module PumaTuner
             key_in(@file.pread(LAYOUT[:entry_bytes], entry_offset(index)), 0)
           end
           [@header[:pid], @header[:lanes_order], facts_in(bytes), names]
+        rescue *DAMAGES
+          damaged
         end
 
         # @return [Hash{Symbol => Integer}] numbers that a structure begins with, by the names of its fields
@@ -160,6 +167,8 @@ module PumaTuner
 
         private
 
+        def damaged = raise(InvalidDocument.new(@file.path, "it is not a ledger, or it is damaged"))
+
         # @return [String, nil] all before the entries; nil when the ledger is not complete yet
         def header
           bytes = @file.pread(LAYOUT[:entries_offset], 0)
@@ -169,7 +178,7 @@ module PumaTuner
             raise InvalidDocument.new(@file.path, "another version of puma_tuner writes it")
           end
           fits = @header[:entries_count] <= LAYOUT[:entries_max] && @header[:traces_count] <= LAYOUT[:traces_max]
-          fits ? bytes : raise(InvalidDocument.new(@file.path, "it is not a ledger"))
+          fits ? bytes : damaged
         end
 
         def facts_in(bytes)
@@ -254,7 +263,11 @@ module PumaTuner
         KINDS_OF_STEPS = Parts::CODES.invert.freeze
         private_constant :KINDS_OF_STEPS
 
+        STEPS_MAX = LAYOUT.empty? ? 0 : (LAYOUT[:trace_bytes] - LAYOUT[:steps_offset]) / 8
+        private_constant :STEPS_MAX
+
         def steps_in(bytes, count)
+          raise RangeError, "#{count} steps" if count > STEPS_MAX
           bits = LAYOUT[:step_ns_bits]
           bytes.unpack("Q#{count}", offset: LAYOUT[:steps_offset])
             .flat_map { |step| [KINDS_OF_STEPS.fetch(step >> bits), step & ((1 << bits) - 1)] }.freeze
@@ -263,6 +276,7 @@ module PumaTuner
         def locks
           header = fields(:locks_header, @file.pread(LAYOUT[:first_lock_offset], LAYOUT[:locks_offset]))
           return {} if header[:watched].zero?
+          raise RangeError, "#{header[:locks_count]} locks" if header[:locks_count] > LAYOUT[:locks_max]
           ordinals = Hash.new(-1)
           {**header.slice(*Ledger.members), locks: Array.new(header[:locks_count]) { |index| lock(index, ordinals) }}
         end

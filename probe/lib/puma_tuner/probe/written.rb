@@ -39,7 +39,9 @@ module PumaTuner
           entries: entries.to_h { |entry| [[entry.kind, entry.name], entry] },
           locks: fields["locks"]&.map { |lock| Ledger::Lock.new(**lock.transform_keys(&:to_sym)) },
           **(NUMBERS + COSTS).to_h { |name| [name, fields[name.to_s]] })
-      rescue KeyError
+      rescue JSON::ParserError, EncodingError
+        raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
+      rescue *Document::MISFITS
         raise InvalidDocument.new(path, "another version of puma_tuner writes it")
       end
 
@@ -47,13 +49,17 @@ module PumaTuner
         histograms = in_order(Parts::DISTRIBUTIONS, fields["histograms"])
           .map { |histogram| histogram && Probe::Histogram.from_document(histogram) }
         Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"],
-          counts: in_order(Parts::COUNTS, fields["counts"]), sums: in_order(Parts::SUMS, fields["sums"]), histograms:,
+          counts: numbers(Parts::COUNTS, fields["counts"]), sums: numbers(Parts::SUMS, fields["sums"]), histograms:,
           blames: fields["blames"].to_h { |kind, name, ns| [[kind.to_sym, name], ns] })
       end
 
       def in_order(names, numbers)
         raise KeyError, "they have no names" unless numbers.is_a?(Hash)
         names.map { |name| numbers.fetch(name.name) }
+      end
+
+      def numbers(names, fields)
+        in_order(names, fields).each { |one| one.nil? || one.is_a?(Integer) || raise(TypeError, "#{one} is no number") }
       end
     end
   end

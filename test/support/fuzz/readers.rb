@@ -1,0 +1,473 @@
+# frozen_string_literal: true
+
+require "puma_tuner"
+require "fileutils"
+require "rbconfig"
+require "socket"
+require "stringio"
+require "zlib"
+require_relative "documents"
+require_relative "trial"
+
+module Fuzz
+  # All that reads what somebody else wrote, each with a few inputs that are as they should be.
+  module Readers
+    PROJECT = File.expand_path("../../..", __dir__)
+    TP = PumaTuner
+
+    # What JSON.parse gives to those whose callers rescue it.
+    JSON_REFUSALS = [JSON::ParserError, KeyError, TypeError].freeze
+
+    module_function
+
+    # @return [Array<Reader>]
+    def all = [*documents, *texts, *journals, *profiles, *of_servers, prometheus, responses]
+
+    # @param count [Integer] of inputs
+    # @return [Hash{Reader => Integer}] shares of them: a reader in C is quicker, and has more
+    def shares(count, readers = all)
+      weights = readers.to_h { |reader| [reader, (reader.name == "http responses") ? 12 : 1] }
+      weights.transform_values { |weight| [count * weight / weights.values.sum, 1].max }
+    end
+
+    # Read, and shown as text; now and then as HTML.
+    def documents
+      Documents.all.map do |kind, value|
+        Reader.new(name: "document #{kind}", seeds: [TP::Document.dump(value)], json: :whole, read: lambda do |path|
+          format = (File.size(path) % 16 == 0) ? :html : :text
+          TP::Document.reading(path) { |one| TP::Report.render(one, format:) }
+        end)
+      end << modelled
+    end
+
+    # What forecasts are made of.
+    def modelled
+      Reader.new(name: "observation, as a model", seeds: [TP::Document.dump(Documents.modelled)], json: :whole, read: lambda do |path|
+        TP::Document.reading(path, :observation) { |one| [TP::Model::WorkloadFit.workload(one), TP::Model::MachineFit.machine(one)] }
+      end)
+    end
+
+    REQUESTS = <<~TEXT
+      # requests
+      setup GET /login pick:token=meta:csrf-token
+      setup POST /login header:Content-Type=application/json body:'{"t":"{{token}}"}' expect:302
+      3 GET /articles/{{id}}?q={{word}} has:Welcome expect:200,404
+      GET / header:"X-A=b c"
+      1 HEAD /x
+    TEXT
+    DATA = "id,word\n1,a\n2,\"b,\"\"c\"\n3,é\n"
+    LOGS = [
+      "192.0.2.1 - ada [10/Oct/2026:13:55:36 +0200] \"GET /articles/42?q=slow+app&page=2 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\"\n" * 3,
+      "https 2026-10-10T13:55:36.123456Z app/my-lb/50dc6c 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 \"GET https://www.example.com:443/articles/42?q=a HTTP/2.0\" \"curl\" -\n" * 3,
+      "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/articles/42?q=a&b[]=%41\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" * 3
+    ].freeze
+
+    def texts
+      [
+        Reader.new(name: "request file", seeds: [REQUESTS], read: lambda { |path|
+          File.write(data = "#{path}.csv", DATA)
+          mix = TP::Load::Mix.read(path, data_path: data)
+          mix.order(1)
+          mix.requests.each { |request| mix.filled(request, 1).first(2) unless mix.set_up.any? }
+          TP::Load::NativePlan.new(mix:, url_base: "http://127.0.0.1:9", connections_count: 1, duration_s: 1, seed: 1, arrivals: TP::Load::Arrivals.closed).to_h
+        }),
+        Reader.new(name: "data file", seeds: [DATA, "\xEF\xBB\xBFid;word\r\n1;a\r\n"], read: lambda { |path|
+          data = TP::Load::DataFile.read(path)
+          request = TP::Load::Request.new(path: "/a?q={{#{data.columns.first}}}")
+          data.rows.first(3).each { |row| TP::Load::Template.new(request).filled(row) }
+        }),
+        Reader.new(name: "access log", seeds: LOGS, read: method(:read_log)),
+        Reader.new(name: "access log, packed", seeds: [*LOGS.map { |log| Zlib.gzip(log) }, LOGS.map { |log| Zlib.gzip(log) }.join], read: method(:read_log)),
+        Reader.new(name: "arrivals", seeds: ["# times\n0.5\n1.25\n7\n", "1795000000.123\n1795000000.456\n"], read: lambda { |path|
+          TP::CLI::Loads.allocate.send(:times_ns, path)
+        })
+      ]
+    end
+
+    def read_log(path)
+      reader = TP::AccessLog::Reader.new(path)
+      summary = TP::AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns) { |one| TP::Probe::Endpoint::Path.name(one) }
+      writer = TP::AccessLog::RequestWriter.new(summary, groups_max: 20, source: "log", values: true)
+      [writer.requests, writer.data, writer.arrivals(10)]
+    end
+
+    def journals
+      [trial_journal, proof_journal, state("record of proofs", measured) { |path| TP::Advise::ProofRecord.new(path, say: ->(_) {}) },
+        state("track record", {"metric" => "p99", "log_ratio" => 0.25, "scenario" => "1x5", "machine" => nil, "date" => "2026-01-01T00:00:00Z"}) { |path| TP::Predict::TrackRecord.new(path, say: ->(_) {}) }]
+    end
+
+    def measured
+      TP::Advise::Measured.new(**TP::Advise::Measured.members.to_h { |member| [member, nil] }, rule: "topology", metric: "p99", outcome: :better, measured_at: "2026-01-01T00:00:00Z",
+        today: TP::Topology.parse("1x5"), topology: TP::Topology.parse("2x3")).to_document
+    end
+
+    # @param entry [Hash] of an app
+    # @yieldparam path [String]
+    # @yieldreturn [ProofRecord, TrackRecord]
+    def state(name, entry)
+      text = JSON.generate({"schema_version" => 1, "apps" => {"app" => [entry] * 2}, "endpoints" => {"app" => ["GET /"]}})
+      Reader.new(name:, seeds: [text], json: :whole, read: lambda do |path|
+        record = yield(path)
+        record.respond_to?(:of) ? record.of("app") && record.by_endpoints({"GET /" => 1}) : record.past_error("app") && record.past_error_by_endpoints({"GET /" => 1})
+      ensure
+        FileUtils.rm_f(Dir["#{path}.*.unread"])
+      end)
+    end
+
+    def trial_journal
+      build = Documents.made(TrialsMade)
+      plan = build.plan(periods_count: 4)
+      text = StringIO.new
+      journal = TP::Trial::Journal.new(text)
+      journal.begin(plan, started_at: "2026-01-01T00:00:00Z", server_pid: 7)
+      readings = build.readings(plan, seconds: 3) { {} }
+      readings.each_index { |place| journal.look(readings[place], TP::Trial::Decision.of(plan, readings.first(place + 1))) }
+      journal.end(nil, restored: true)
+      Reader.new(name: "journal of a trial", seeds: [text.string], json: :lines, read: ->(path) { TP::Trial::Journal.read(path).replay })
+    end
+
+    PLAN = {"variants" => %w[a b], "seed" => 1}.freeze
+
+    def proof_journal
+      trials = Documents.fewer(TuningFixture.verdict.trials)
+      text = [JSON.generate(PLAN), JSON.generate(trials.map(&:to_document))].map { |line| "#{line}\n" }.join
+      Reader.new(name: "journal of a proof", seeds: [text], json: :lines, read: lambda { |path|
+        TP::Prove::Journal.new(path, plan: PLAN, resume: true).trials
+      })
+    end
+
+    FACTS = {"profiler" => "x", "profiler_version" => nil, "pid" => 7, "interval_us" => 1_000, "cpu_ns" => 9_000_000}.freeze
+
+    def profiles
+      {"stackprof" => stackprof, "vernier" => vernier, "pf2" => pf2, "rperf" => rperf, "ruby-prof" => ruby_prof, "memory_profiler" => memory_profiler}.map do |name, content|
+        profiler = TP::Profile.profiler(name)
+        text = JSON.generate(content)
+        Reader.new(name: "profile of #{name}", seeds: (name == "rperf") ? [text, Zlib.gzip(text)] : [text], json: :whole, read: lambda do |path|
+          mode = content["mode"] || content.dig("meta", "vernierUserMetadata", "mode") || content.dig("puma_tuner", "mode")
+          costs = TP::Profile::Reading.new(profiler:, mode:, target: "x").call([path], duration_ns: 1, work_count: 3, gems: {})
+          TP::Report.render(costs, format: :text)
+        end)
+      end + [perf_script, perf_file]
+    end
+
+    def version(name) = TP::Profile.profiler(name)::PINNED_VERSION
+
+    def stackprof
+      {"version" => 1.2, "mode" => "cpu", "interval" => 1_000, "samples" => 3, "gc_samples" => 0, "missed_samples" => 0, "metadata" => {**FACTS, "profiler_version" => version("stackprof"), "mode" => "cpu"},
+       "frames" => {"11" => {"name" => "App#call", "file" => "/app/a.rb", "line" => 3}, "12" => {"name" => "Store#find", "file" => "", "line" => nil}},
+       "raw" => [2, 11, 12, 2, 1, 11, 1], "raw_sample_timestamps" => [1_000, 2_000, 3_000], "raw_timestamp_deltas" => [0, 1, 1]}
+    end
+
+    def vernier
+      thread = {"name" => "main", "pid" => 7, "tid" => 8, "stringArray" => ["App#call", "/app/a.rb", "gem:rack-3.0:lib/rack.rb", "sleep"],
+                "funcTable" => {"name" => [0, 3], "fileName" => [1, 2], "lineNumber" => [3, nil]}, "frameTable" => {"func" => [0, 1]},
+                "stackTable" => {"frame" => [0, 1], "prefix" => [nil, 0], "category" => [0, 1]},
+                "samples" => {"stack" => [0, 1, 1], "weight" => [1, 2, 1], "time" => [0.5, 1.5, 3.0]}}
+      {"meta" => {"product" => "Ruby/Vernier", "preprocessedProfileVersion" => 48, "categories" => [{"name" => "Default"}, {"name" => "Stalled"}],
+                  "vernierUserMetadata" => {**FACTS, "profiler_version" => version("vernier"), "mode" => "wall", "gem_folders" => ["/gems"], "working_directory" => "/app"}}, "threads" => [thread]}
+    end
+
+    def pf2
+      {"collected_sample_count" => 2, "dropped_sample_count" => 0, "start_timestamp_ns" => 5, "puma_tuner" => {**FACTS, "profiler_version" => version("pf2"), "mode" => "cpu"},
+       "functions" => [{"name" => "App#call", "filename" => "/app/a.rb", "start_lineno" => 3}], "locations" => [{"function_index" => 0}],
+       "samples" => [{"stack" => [0, 0], "native_stack" => [], "elapsed_ns" => 3}, {"stack" => [], "native_stack" => [0], "elapsed_ns" => 9}]}
+    end
+
+    def rperf
+      {"rperf_version" => version("rperf"), "mode" => "cpu", "frequency" => 1_000, "sampling_count" => 3, "dropped_samples" => 0, "pid" => 7, "label_sets" => [{}, {"%GVL" => "wait"}],
+       "aggregated_samples" => [[[["/app/a.rb", "App#call"], ["<cfunc>", "sleep"]], 5_000_000, 1, 0], [[["/app/a.rb", "App#call"]], 1_000, 1, 1]]}
+    end
+
+    def ruby_prof
+      {"kind" => "ruby-prof", "format" => 1, **FACTS, "profiler_version" => version("ruby-prof"), "mode" => "wall", "methods" => [["App#call", "/app/a.rb", 3], ["sleep", nil, nil]],
+       "threads" => [{"thread" => 8, "calls" => [[nil, 0, 1, 5, 20], [0, 1, 3, 15, 15]]}]}
+    end
+
+    def memory_profiler
+      {"kind" => "memory_profiler", "format" => 2, **FACTS, "profiler_version" => version("memory_profiler"), "mode" => "objects",
+       "allocations" => [["String", "/app/a.rb:3", 10, 400, 1, 40], ["Hash", "(no name):0", 2, 80, 0, 0]]}
+    end
+
+    # perf itself is somebody else's; what it prints is read here.
+    class Printed
+      def initialize(path) = @path = path
+
+      def output_of(_, *words) = [words.include?("--header-only") ? "# perf version : 6.1\n# sample_freq } = 99\n" : File.read(@path), true]
+    end
+
+    PERF_SCRIPT = "  7/8  12.000000001:  10101010 \n\tffff vm_exec_core (/usr/lib/libruby.so)\n\tffff [JIT] App#call@/app/a.rb:3 (/tmp/perf-7.map)\n\n" \
+      "  7/8  12.500000000:  99 \n\t0 [unknown] ([unknown])\n PERF_RECORD_LOST lost 5\n"
+
+    def perf_script
+      Reader.new(name: "what perf prints", seeds: [PERF_SCRIPT], read: lambda { |path|
+        reader = TP::Profile::Readers::Perf.new(path, Printed.new(path))
+        def reader.ensure_kind = nil
+        samples = reader.samples
+        TP::Profile::Aggregate.new([samples]).tree
+      })
+    end
+
+    def perf_file
+      head = "PERFILE2#{[104, 136, 0, 0, 104, 8, 0, 0, 3, 0, 0, 0].pack("Q<*")}".b.ljust(104, "\0")
+      Reader.new(name: "perf's file", seeds: [head + "x" * 8 + [112, 8, 120, 8].pack("Q<*") + "y" * 16], read: lambda { |path|
+        TP::Profile::Readers::Perf.new(path, nil).send(:ensure_kind)
+      })
+    end
+
+    # Files that processes of one server, and we beside them, exchange.
+    def of_servers
+      [ledger, lanes, written_ledger, *small]
+    end
+
+    # The parts of a ledger that are not empty: [where, how much].
+    def ledger_parts
+      layout = TP::Probe::Ledger::LAYOUT
+      buckets = layout[:buckets_count] * 8
+      entries = 16
+      [[0, layout[:entries_offset] + entries * layout[:entry_bytes]], *(4..9).map { |entry| [layout[:histograms_offset] + entry * layout[:histograms_count] * buckets, buckets] },
+        [layout[:traces_offset], 4 * layout[:trace_bytes]], [layout[:locks_offset], layout[:first_lock_offset] + 2 * layout[:lock_bytes]],
+        [layout[:lanes_offset], layout[:first_lane_offset] + 3 * layout[:lane_bytes]], [layout[:lanes_offset] + layout[:lane_records_offset], 20 * layout[:lane_record_bytes]]]
+    end
+
+    # One that a process has written, with requests, locks and lanes; its parts, one after the other.
+    def packed_ledger
+      @packed_ledger ||= Dir.mktmpdir do |folder|
+        path = File.join(folder, "it.ledger")
+        Process.wait(fork { write_ledger(path) })
+        File.open(path, "rb") { |file| ledger_parts.map { |offset, length| file.pread(length, offset) }.join }
+      end
+    end
+
+    def write_ledger(path)
+      clock = TP::Probe::GvlClock
+      clock.start
+      clock.open_ledger(path, JSON.generate("worker_index" => 0, "threads_count" => 5, "why_not" => nil)) and exit!(1)
+      clock.watch_locks
+      lock = Mutex.new
+      3.times do |number|
+        TP::Probe::LaneReader.order(path, 50_000_000) if number == 1
+        clock.job_begin
+        Thread.new { lock.synchronize { sleep 0.001 } }.join
+        lock.synchronize { sleep 0.001 }
+        clock.request_end(clock.entry(TP::Probe::Ledger::KIND_NUMBERS[:request], "GET /#{number % 2}"), nil, nil)
+      end
+      exit!(0)
+    end
+
+    # What changes is mostly in the parts; where an input is shorter, so is the file.
+    def unpacked(path)
+      bytes = File.binread(path)
+      whole = "#{path}.ledger"
+      File.open(whole, "wb") do |file|
+        ledger_parts.each do |offset, length|
+          part = bytes.slice!(0, length)
+          file.pwrite(part, offset) unless part.empty?
+        end
+        file.truncate(TP::Probe::Ledger::LAYOUT[:lanes_offset] + 3_000_000) if bytes.bytesize.even?
+      end
+      whole
+    end
+
+    def ledger
+      Reader.new(name: "ledger", seeds: [packed_ledger], read: lambda { |path|
+        whole = unpacked(path)
+        TP::Probe::Ledger.begin_window(whole)
+        ledger = TP::Probe::Ledger.read(whole)
+        TP::Probe::Account.new({}, {whole => ledger}).endpoints if ledger
+        exported(TP::Export::LedgerReader.open(whole))
+      })
+    end
+
+    def exported(reader)
+      return unless reader.look
+      numbers, histograms = "\0".b * TP::Export::LedgerReader::NUMBERS_BYTES, Array.new(3) { "\0".b * TP::Export::LedgerReader::HISTOGRAM_BYTES }
+      reader.each_row { |_, _, index, _| reader.numbers(index) && reader.add(index, numbers, histograms) }
+      [reader.facts, reader.pid, reader.began_at_ns]
+    ensure
+      reader.close
+    end
+
+    def lanes
+      Reader.new(name: "lanes of a ledger", seeds: [packed_ledger], read: lambda { |path|
+        TP::Probe::LaneReader.read_all([unpacked(path)]).each(&:to_document)
+      })
+    end
+
+    def written_ledger
+      Dir.mktmpdir do |folder|
+        File.binwrite(path = File.join(folder, "it"), packed_ledger)
+        text = JSON.generate(TP::Probe::Written.document([TP::Probe::Ledger.read(unpacked(path))]))
+        Reader.new(name: "ledger of processes that have ended", seeds: [text], json: :whole, read: lambda { |path|
+          FileUtils.mv(path, json = "#{path}.json")
+          exported(TP::Export::LedgerReader.open(json))
+          ledger = TP::Probe::Ledger.read(json)
+          TP::Probe::Account.new({}, {json => ledger}).endpoints
+        })
+      end
+    end
+
+    # Of these the callers rescue what JSON.parse raises, see there.
+    def small
+      recommendation = TP::Probe::Recommendation.new(topology: "2x3", today: "1x5", metric: "throughput", ratio: [1.2, 1.1, 1.3], requests_count: 9, why_not: nil, detail: nil, made_at_s: Time.now.to_f)
+      order = {"format" => 1, "controller" => "1-2-3", "expires_at_ns" => 5, "threads" => {"7" => 3}}
+      [
+        Reader.new(name: "recommendation", seeds: [JSON.generate(recommendation.to_document)], json: :whole, read: in_its_place("recommendation") { |folder|
+          one = TP::Probe::Recommendation.read(folder) and [one.settings, one.age_s]
+        }),
+        Reader.new(name: "order to resize", seeds: [JSON.generate(order)], json: :whole, refuses: JSON_REFUSALS, read: in_its_place(TP::Probe::Resize::ORDER) { |folder|
+          TP::Probe::Resize::Order.read(folder)&.why_not(0)
+        }),
+        Reader.new(name: "X-Request-Start", seeds: ["t=1795000000.123", "1795000000123", "1795000000123456"], read: ->(path) { TP::Probe::RequestStart.instant_ns(File.binread(path)) }),
+        Reader.new(name: "path of a request", seeds: ["/articles/42/comments/9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "/a%20b/%E3%81%82?q=1"], read: ->(path) { TP::Probe::Endpoint::Path.name(File.binread(path)) }),
+        Reader.new(name: "heads of HTTP requests", seeds: ["GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n"], read: method(:read_head))
+      ]
+    end
+
+    # @yieldparam folder [String] in which the input has this name
+    def in_its_place(name)
+      lambda do |path|
+        place = File.join(File.dirname(path), name)
+        FileUtils.mv(path, place) unless place == path
+        yield File.dirname(path)
+      end
+    end
+
+    def read_head(path)
+      theirs, ours = UNIXSocket.pair
+      theirs.write(File.binread(path, 60_000))
+      theirs.close_write
+      TP::Export::HttpSocket.head(ours, 1)
+    ensure
+      [theirs, ours].each(&:close)
+    end
+
+    VECTOR = {"status" => "success", "data" => {"resultType" => "matrix", "result" => [{"metric" => {"le" => "0.1", "service" => "a"}, "values" => [[1_795_000_000, "1.5"], [1_795_000_060.25, "NaN"]]}]}}.freeze
+    SCALAR = {"status" => "success", "isPartial" => true, "warnings" => ["x"], "data" => {"result" => [{"metric" => {"le" => "+Inf"}, "value" => [1_795_000_000, "7"]}]}}.freeze
+    NAMES = {"status" => "success", "data" => %w[a b]}.freeze
+    REFUSED = {"status" => "error", "errorType" => "timeout", "error" => "query timed out"}.freeze
+
+    # Over a socket, so that the head is read, too.
+    def prometheus
+      seeds = [VECTOR, SCALAR, NAMES, REFUSED].map do |content|
+        body = JSON.generate(content)
+        "HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}"
+      end
+      bodies = [VECTOR, SCALAR, NAMES, REFUSED].map { |content| JSON.generate(content) }
+      Reader.new(name: "answers of Prometheus", seeds: [*seeds, *bodies], json: :lines, read: method(:ask))
+    end
+
+    def ask(path)
+      @listener ||= TCPServer.new("127.0.0.1", 0)
+      answer = File.binread(path)
+      answer = "HTTP/1.1 200 OK\r\nContent-Length: #{answer.bytesize}\r\n\r\n#{answer}" unless answer.start_with?("HTTP")
+      client = TP::Fleet::Prometheus.new("http://127.0.0.1:#{@listener.addr[1]}", timeout_s: 2)
+      window = TP::Fleet::Window.of(1_795_000_000, 3_600)
+      refused = %i[range instant label_values].filter_map do |question|
+        put(client, question, window, answer)
+        nil
+      rescue TP::Error => error
+        error
+      end
+      raise refused.first if refused.size == 3
+    end
+
+    # What is an answer to one question is none to the others.
+    def put(client, question, window, answer)
+      serving = Thread.new { answer_once(answer) }
+      case question
+      when :range then client.range("up", window).each { |series| series.label("le") }
+      when :instant then client.instant("up", 1_795_000_000).each { |series| series.values.values.sum(0.0) }
+      else client.label_values("le", "up", window).map(&:size)
+      end
+    ensure
+      serving.join(1) || serving.kill
+    end
+
+    def answer_once(answer)
+      socket = @listener.accept
+      socket.readpartial(65_536)
+      socket.write(answer)
+    rescue SystemCallError, IOError
+      nil
+    ensure
+      socket&.close
+    end
+
+    ANSWERS = [
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, world!!!\r\n0\r\nTrailer: x\r\n\r\n",
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 302 Found\r\nLocation: /login?back=y\r\nContent-Length: 0\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\nuntil the end",
+      "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "HTTP/1.1 200 OK\r\nSet-Cookie: t=1; path=/; expires=Thu, 01-Jan-1970 00:00:00 GMT\r\nset-cookie: c=;;=; max-age=9\r\n" \
+      "X-T: d\r\nContent-Length: 66\r\n\r\n<meta name=t content=\"a&amp;&#x2b;b\"><input value='v' name=\"t\">   ",
+      "HTTP/1.1 200 OK\r\nContent-Length: 56\r\n\r\n{\"a\": [{\"b\": 1}, {\"t\": \"\\u00e9\\ud83d\\ude00\\n\"}]}".ljust(95), "\1HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+    ].freeze
+
+    # In a process of its own, with the sanitizers: test/native/responses.c.
+    def responses = Reader.new(name: "http responses", seeds: ANSWERS, read: ->(path) { (@native ||= NativeReader.new).call(File.binread(path)) })
+  end
+
+  # The load generator's reader of responses, compiled with what finds faults of memory.
+  class NativeReader
+    FLAGS = %w[-D_GNU_SOURCE -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer].freeze
+    SOURCES = %w[test/native/responses.c ext/puma_tuner_load/response.c ext/puma_tuner_load/pick.c ext/puma_tuner_load/jar.c ext/puma_tuner_load/client.c ext/puma_tuner_load/doubts.c].freeze
+
+    class << self
+      # @return [String] the program, compiled if that was not done yet for these sources
+      def program
+        sources = SOURCES.map { |path| File.join(Readers::PROJECT, path) }
+        headers = Dir[File.join(Readers::PROJECT, "ext/{puma_tuner_load,shared}/*.h")].sort
+        path = File.join(Readers::PROJECT, "tmp/fuzz/responses-#{Zlib.crc32([FLAGS, *(sources + headers).map { |file| File.read(file) }].join).to_s(16)}")
+        compile(sources, path) unless File.exist?(path)
+        path
+      end
+
+      private
+
+      def compile(sources, path)
+        FileUtils.mkdir_p(File.dirname(path))
+        command = [*RbConfig::CONFIG["CC"].split, *FLAGS, "-I#{Readers::PROJECT}/ext/puma_tuner_load", "-o", "#{path}.#{Process.pid}", *sources]
+        out = IO.popen([*command, err: %i[child out]], &:read)
+        raise "#{command.join(" ")}:\n#{out}" unless $?.success?
+        File.rename("#{path}.#{Process.pid}", path)
+      end
+    end
+
+    # @param bytes [String] a response
+    # @raise [Crashed] when the process has gone over it, with what it said
+    # @raise [PumaTuner::InvalidMeasurement] when it is no HTTP
+    def call(bytes)
+      start unless @input
+      @input.write([bytes.bytesize].pack("L"), bytes)
+      letter = @output.read(1) or raise Crashed, words
+      raise PumaTuner::InvalidMeasurement, "the response is not HTTP" if letter == "n"
+    rescue Errno::EPIPE
+      raise Crashed, words
+    end
+
+    private
+
+    # It needs more addresses than a reader in Ruby may have, and limits itself.
+    def start
+      @said = "#{Dir.tmpdir}/puma_tuner-fuzz-#{Process.pid}"
+      theirs, input = IO.pipe(binmode: true)
+      @output, ours = IO.pipe(binmode: true)
+      environment = {"ASAN_OPTIONS" => "hard_rss_limit_mb=512:detect_leaks=0:allocator_may_return_null=1"}
+      @pid = Process.spawn(environment, *unlimited, self.class.program, in: theirs, out: ours, err: @said, rlimit_as: Process.getrlimit(:AS).last)
+      [theirs, ours].each(&:close)
+      input.sync = true
+      @input = input
+    end
+
+    def words
+      Process.wait(@pid)
+      said = File.read(@said).scrub.lines.grep(/SUMMARY|runtime error|responses\.c/).first.to_s.strip
+      [@input, @output].each(&:close)
+      @input = nil
+      said.empty? ? $?.to_s.sub(/\Apid \d+ /, "") : said.gsub(%r{/\S*/}, "")
+    ensure
+      FileUtils.rm_f(@said)
+    end
+
+    # A kernel that scatters addresses widely leaves the sanitizers of older compilers no room.
+    def unlimited = @unlimited ||= system("setarch", "--addr-no-randomize", "true", err: File::NULL) ? %w[setarch --addr-no-randomize] : []
+  end
+end
