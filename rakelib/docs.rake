@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 namespace :docs do
-  desc "Writes what is made of the code: docs/reference/commands.md and documents.md, and the manual page"
+  desc "Writes what is made of the code: docs/reference/commands.md, documents.md and schemas, and the manual page"
   task reference: :man do
     require_relative "reference"
-    Reference.pages.each { |path, text| File.write(path, text) }
+    mkdir_p(File.join(Reference::FOLDER, "schemas"), verbose: false)
+    Reference.pages.merge(Reference.schemas).each { |path, text| File.write(path, text) }
   end
 
   desc "Pictures of a report and README's excerpt, of a new run of the demo (some ten minutes); FROM=TUNING: of that one"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "puma_tuner"
+require_relative "schemas"
 
 # The pages of docs/reference that are made of the code: commands by their table, documents by their classes.
 # `rake docs:reference` writes them, and a test holds them against the code (test/docs/reference_test.rb).
@@ -10,6 +11,9 @@ module Reference
 
   # @return [Hash{String => String}] path => what belongs there
   def self.pages = {"commands.md" => Commands.new.to_s, "documents.md" => Documents.new.to_s}.transform_keys { |name| File.join(FOLDER, name) }
+
+  # @return [Hash{String => String}] path => JSON Schema
+  def self.schemas = Schemas.new(Documents.kinds).to_h.transform_keys { |name| File.join(FOLDER, "schemas", name) }
 
   # Every command with its options, as `--help` has them.
   class Commands
@@ -77,9 +81,14 @@ module Reference
       "_ratio" => "0 to 1, or one value over another", "_count" => "a count"
     }.freeze
 
-    def initialize
-      @kinds = PumaTuner::Document::KINDS.transform_values { |name| PumaTuner.const_get(name) }
+    # @return [Hash{String => Class}] those that are the gem's own
+    def self.kinds
+      PumaTuner::Document::KINDS.transform_values { |name| PumaTuner.const_get(name) }
         .select { |_, value_class| value_class.name.start_with?("PumaTuner::") && !value_class.name.start_with?("PumaTuner::Lab") }
+    end
+
+    def initialize
+      @kinds = self.class.kinds
       @classes = reachable(@kinds.values)
     end
 
@@ -99,7 +108,9 @@ module Reference
         What a command makes is one JSON object in a file. Besides the fields below it has `kind`, `schema_version`
         (#{PumaTuner::Document::SCHEMA_VERSION}) and `tool_version`. A field's unit is the end of its name: #{UNITS.map { |ending, unit| "`#{ending}` (#{unit})" }.join(", ")}.
         `null` means that a value is not known; most documents say why under `unknown`. `puma_tuner report FILE` shows
-        any of them, and `PumaTuner::Document.read("FILE")` makes a Ruby value of it.
+        any of them, and `PumaTuner::Document.read("FILE")` makes a Ruby value of it. [schemas/](schemas) has a JSON Schema
+        for each kind. A document of an older version is read, where its fields have been added to or renamed since; one
+        whose `schema_version` is not this one is refused, and so is one that holds what a field can't.
 
         | kind | value |
         |---|---|

@@ -5,10 +5,15 @@ require_relative "../../rakelib/reference"
 
 # The pages that are made of the code are of today's.
 class ReferenceTest < TunerTest
-  Reference.pages.each do |path, text|
+  Reference.pages.merge(Reference.schemas).each do |path, text|
     test "#{File.basename(path)} is what the code says" do
       assert_equal text, File.read(path), "run `bin/exec rake docs:reference`"
     end
+  end
+
+  test "there is a schema for each kind of document, and for none that is gone" do
+    assert_equal Reference.schemas.keys.sort, Dir[File.join(Reference::FOLDER, "schemas/*")].sort
+    assert_equal PumaTuner::Document::KINDS.keys.grep_v("finding").sort, Reference.schemas.keys.map { |path| File.basename(path, ".json") }.sort
   end
 
   test "every command and every kind of document has its heading" do

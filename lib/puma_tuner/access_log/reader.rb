@@ -75,9 +75,7 @@ module PumaTuner
       # @return [Integer] bytes that were read and are of the next one
       def read_member(member, &)
         member.each_line(&)
-        member.unused.to_s.bytesize
-      ensure
-        member.finish
+        member.unused.to_s.bytesize.tap { member.finish }
       end
 
       def guessed

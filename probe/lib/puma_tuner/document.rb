@@ -114,10 +114,7 @@ module PumaTuner
       unless wanted.include?(kind)
         raise InvalidDocument.new(path, "its kind is #{kind.inspect}, where #{wanted.join(" or ")} is needed")
       end
-      unless fields["schema_version"] == SCHEMA_VERSION
-        raise InvalidDocument.new(path, "its schema version is #{fields["schema_version"].inspect}, " \
-          "this one reads #{SCHEMA_VERSION}")
-      end
+      raise InvalidDocument.new(path, other_version(fields)) unless fields["schema_version"] == SCHEMA_VERSION
       PumaTuner.const_get(KINDS.fetch(kind)).from_document(fields)
     rescue JSON::ParserError, EncodingError
       raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
@@ -126,6 +123,14 @@ module PumaTuner
     rescue *MISFITS => error
       raise InvalidDocument.new(path, "what it holds does not fit together (#{error.message.lines.first.to_s.chomp})")
     end
+
+    def self.other_version(fields)
+      version = fields["schema_version"]
+      newer = version.is_a?(Integer) && version > SCHEMA_VERSION
+      "its schema version is #{version.inspect.slice(0, 40)}, and this puma_tuner (#{VERSION}) reads #{SCHEMA_VERSION}" \
+        "#{"; the one that wrote it is newer (#{fields["tool_version"].to_s.slice(0, 40)}), and reads it" if newer}"
+    end
+    private_class_method :other_version
 
     # Turns a value into JSON.
     module Writing

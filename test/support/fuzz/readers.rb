@@ -348,7 +348,7 @@ module Fuzz
 
     # Over a socket, so that the head is read, too.
     def prometheus
-      seeds = [VECTOR, SCALAR, NAMES, REFUSED].map do |content|
+      seeds = [VECTOR, SCALAR, NAMES].map do |content|
         body = JSON.generate(content)
         "HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}"
       end
@@ -431,7 +431,11 @@ module Fuzz
       end
     end
 
+    # @return [Integer, nil] of the process, once there is one
+    attr_reader :pid
+
     # @param bytes [String] a response
+    # @return [nil]
     # @raise [Crashed] when the process has gone over it, with what it said
     # @raise [PumaTuner::InvalidMeasurement] when it is no HTTP
     def call(bytes)
@@ -439,6 +443,7 @@ module Fuzz
       @input.write([bytes.bytesize].pack("L"), bytes)
       letter = @output.read(1) or raise Crashed, words
       raise PumaTuner::InvalidMeasurement, "the response is not HTTP" if letter == "n"
+      nil
     rescue Errno::EPIPE
       raise Crashed, words
     end
@@ -459,7 +464,8 @@ module Fuzz
 
     def words
       Process.wait(@pid)
-      said = File.read(@said).scrub.lines.grep(/SUMMARY|runtime error|responses\.c/).first.to_s.strip
+      lines = File.read(@said).scrub.lines
+      said = [/runtime error/, /^responses\.c/, /SUMMARY/].filter_map { |pattern| lines.grep(pattern).first }.first.to_s.strip
       [@input, @output].each(&:close)
       @input = nil
       said.empty? ? $?.to_s.sub(/\Apid \d+ /, "") : said.gsub(%r{/\S*/}, "")

@@ -101,7 +101,7 @@ module PumaTuner
             if (method = RUBY_METHOD.match(symbol))
               Frame.new(name: method[1], path: method[2], line: method[3].to_i)
             else
-              Frame.new(name: (symbol == "[unknown]") ? "[unknown in #{File.basename(object)}]" : symbol,
+              Frame.new(name: (symbol == "[unknown]") ? "[unknown in #{object[%r{[^/]*\z}]}]" : symbol,
                 path: nil, line: nil)
             end
         end

@@ -33,8 +33,9 @@ module PumaTuner
       # @return [Recommendation, nil] nil where there is none that can be read
       def self.read(directory)
         text = File.binread(File.join(directory, FILE), MOST_BYTES)
-        from_document(JSON.parse(text))
-      rescue SystemCallError, JSON::ParserError, KeyError, TypeError, NoMethodError
+        one = from_document(JSON.parse(text))
+        one if one.age_s && (one.topology.nil? || Topology.parse(one.topology))
+      rescue SystemCallError, JSON::ParserError, UsageError, *Document::MISFITS
         nil
       end
 
