@@ -118,6 +118,10 @@ module PumaTuner
         end
       end
 
+      # @param section [Blocks::Section]
+      # @return [String] HTML of it alone, for a page that has style and script of its own
+      def section_html(section) = Writers::Html.new(nil).section(section)
+
       private
 
       def check(format)

@@ -6,13 +6,15 @@ module PumaTuner
   #
   # server finds one, reading looks at it, status makes of two looks what is told (diagnosis: in a sentence), and
   # outlook has a process beside forecast it. screen draws a status, view turns keys into what is drawn, terminal is
-  # where; lines is for where there is none, and web is the same as a page. session runs it all.
+  # where; lines is for where there is none, and web is the same as a page, for which
+  # lane_recorder records threads over time. session runs it all.
   module Top
     autoload :Cost, "puma_tuner/top/status"
     autoload :Diagnosis, "puma_tuner/top/diagnosis"
     autoload :EndpointStatus, "puma_tuner/top/status"
     autoload :Forecaster, "puma_tuner/top/outlook"
     autoload :Forecasts, "puma_tuner/top/outlook"
+    autoload :LaneRecorder, "puma_tuner/top/lane_recorder"
     autoload :LedgerReader, "puma_tuner/top/reading"
     autoload :Lines, "puma_tuner/top/lines"
     autoload :Outlook, "puma_tuner/top/outlook"

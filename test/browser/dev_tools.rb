@@ -55,6 +55,19 @@ class DevTools
     found.dig("result", "value")
   end
 
+  # The accessibility checker, where bin/setup --test has put it.
+  AXE = File.join(ENV.fetch("PUMA_TUNER_CACHE", File.expand_path("~/.cache/puma_tuner")), "axe/node_modules/axe-core/axe.min.js")
+
+  FOUND = "axe.run().then((found) => [found.passes.length, found.violations.map((one) => " \
+    "[one.impact, one.id, one.nodes.map((node) => node.html + ' ' + node.failureSummary)])])"
+
+  # @return [Array(Integer, Array)] how many of its rules were kept, and what it finds serious: impact, rule and places
+  def accessibility
+    value("#{File.read(AXE)};0") unless value("typeof axe === 'object'")
+    passes_count, violations = value(FOUND)
+    [passes_count, violations.select { |impact, *| %w[serious critical].include?(impact) }]
+  end
+
   def picture(path)
     data = ask("Page.captureScreenshot", captureBeyondViewport: true)["data"]
     File.binwrite(path, data.unpack1("m"))

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "support/lane_fixture"
-require_relative "chromium"
+require_relative "dev_tools"
 
 # Threads over time in a real browser.
 class LanesInBrowserTest < TunerTest
@@ -152,5 +152,24 @@ class LanesInBrowserTest < TunerTest
     assert_empty visit.complaints
     assert_in_delta 80, visit.facts["red"], 1
     assert_operator visit.facts["boxes"], :<, 200
+  end
+
+  test "the accessibility checker finds nothing serious in the report's lanes" do
+    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
+    Dir.mktmpdir do |folder|
+      File.write("#{folder}/lanes.html", page)
+      DevTools.open do |tools|
+        tools.visit("file://#{folder}/lanes.html")
+        wait_until("the pictures") { tools.value("document.querySelectorAll('.lane-rows[tabindex]').length") == 2 }
+        [[390, "light"], [1_200, "light"], [1_200, "dark"]].each do |width, scheme|
+          tools.size(width, 900)
+          tools.scheme(scheme)
+          passes_count, serious = tools.accessibility
+          assert_empty serious, "#{width} #{scheme}"
+          assert_operator passes_count, :>, 15
+        end
+        assert_empty tools.complaints
+      end
+    end
   end
 end

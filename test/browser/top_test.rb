@@ -11,9 +11,6 @@ class TopInBrowserTest < TunerTest
 
   time_limit 180
 
-  # The accessibility checker, where bin/setup --test has put it.
-  AXE = File.join(ENV.fetch("PUMA_TUNER_CACHE", File.expand_path("~/.cache/puma_tuner")), "axe/node_modules/axe-core/axe.min.js")
-
   NASTY = "<img src=x onerror=\"document.title='owned'\">"
 
   RACKUP = <<~RUBY
@@ -55,7 +52,7 @@ class TopInBrowserTest < TunerTest
     done = false
     clients = %w[/articles /articles /report].map do |path|
       Thread.new do
-        Net::HTTP.start("127.0.0.1", port) { |http| http.get(path) && sleep(0.02) until done }
+        Net::HTTP.get("127.0.0.1", path, port) && sleep(0.02) until done # over connections of their own: each worker gets some
       rescue SystemCallError, IOError
         nil # the server was ended
       end
@@ -129,16 +126,86 @@ class TopInBrowserTest < TunerTest
     end
   end
 
-  test "the accessibility checker finds nothing serious" do
-    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(AXE)
+  def said(tools) = tools.value("document.getElementById('recorded').textContent")
+
+  def record(tools)
+    tools.value("document.getElementById('record').click()")
+    wait_until("lanes") { tools.value("document.querySelectorAll('#lanes .lane-rows[tabindex]').length") == 2 }
+  end
+
+  LANES = <<~JS
+    (() => {
+      const rows = document.querySelector("#lanes .lane-rows");
+      const press = (key) => rows.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+      const ticks = () => [...rows.querySelectorAll(".at")].map((one) => parseFloat(one.textContent));
+      const told = document.querySelector("#lanes .lane-said").textContent;
+      press("Home");
+      const whole = Math.max(...ticks());
+      press("n"); press("+");
+      return {whole, near: Math.max(...ticks()) - Math.min(...ticks()), told, framed: rows.querySelectorAll(".lane-wait").length,
+        held: rows.querySelectorAll(".lane-holder").length, lanes: rows.querySelectorAll(".lane").length,
+        threads: [...document.querySelectorAll("#lanes table tbody th")].map((one) => one.textContent),
+        images: document.images.length, title: document.title};
+    })()
+  JS
+
+  test "who asks sees two seconds of each worker's threads, whose wait, who held the GVL, and moves about by keys" do
+    page do |tools, app|
+      live(tools)
+      record(tools)
+      assert_match(/\ARecorded at /, said(tools))
+      facts = tools.value(LANES)
+      assert_match(/\A.+ could run and did nothing for .* Meanwhile the GVL was held by /, facts["told"])
+      assert_in_delta 2_000, facts["whole"], 500
+      assert_operator facts["near"], :<, facts["whole"]
+      assert_equal 1, facts["framed"]
+      assert_operator facts["held"], :>, 0
+      assert_includes 3..4, facts["lanes"], "three of the pool, and perhaps the app's own"
+      assert_includes facts["threads"], NASTY
+      assert_equal [0, "puma_tuner top"], facts.values_at("images", "title")
+      first = tools.value("document.getElementById('lanes').textContent")
+      tools.value("document.getElementById('record').click()")
+      wait_until("other lanes") { tools.value("document.getElementById('lanes').textContent") != first }
+      wait_until("they move") { tools.value(LANES).then { |now| now["near"] < now["whole"] } }
+      app.stop
+      wait_until("the end") { tools.value("document.getElementById('connection').textContent") == "The server has ended." }
+      tools.value("document.getElementById('record').click()")
+      wait_until("a reason") { said(tools).start_with?("Nothing was recorded: ") }
+      assert_empty tools.complaints.grep_v(/ERR_CONNECTION_REFUSED|503/)
+    end
+  end
+
+  test "lanes fit a telephone and a desk, in light and dark" do
     page do |tools, _app|
       live(tools)
-      tools.value(File.read(AXE) + ";0")
-      %w[light dark].each do |scheme|
+      record(tools)
+      [[390, "light"], [390, "dark"], [1_200, "light"], [1_200, "dark"]].each do |width, scheme|
+        tools.size(width, 900)
         tools.scheme(scheme)
-        found = tools.value("axe.run().then((found) => found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html + ' ' + node.failureSummary)]))")
-        assert_empty found.select { |impact, *| %w[serious critical].include?(impact) }, scheme
-        assert_operator tools.value("axe.run().then((found) => found.passes.length)"), :>, 15
+        sleep(0.6)
+        facts = tools.value(FACTS)
+        assert_operator facts["overflow"], :<=, 0, "#{width} #{scheme}"
+        assert_empty facts["small"]
+        ends = tools.value("[...document.querySelectorAll('#lanes .lane svg, #lanes .at')].map((one) => one.getBoundingClientRect().right)")
+        assert_operator ends.max, :<=, width
+        tools.picture(File.join(ENV["PICTURES"], "top-lanes-#{width}-#{scheme}.png")) if ENV["PICTURES"]
+      end
+      assert_empty tools.complaints
+    end
+  end
+
+  test "the accessibility checker finds nothing serious, with lanes and without" do
+    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
+    page do |tools, _app|
+      live(tools)
+      [-> {}, -> { record(tools) }].each do |step|
+        step.call
+        %w[light dark].each do |scheme|
+          tools.scheme(scheme)
+          passes_count, serious = tools.accessibility
+          assert_empty serious, scheme
+          assert_operator passes_count, :>, 15
+        end
       end
     end
   end

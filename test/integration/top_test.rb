@@ -63,11 +63,11 @@ class TopIntegrationTest < TunerTest
 
   def command_pid(shell_pid) = wait_until("the command") { PumaTuner::Probe::Processes.children_of(shell_pid).first }
 
-  # Requests that go on until the block has ended.
+  # Requests that go on until the block has ended, each over a connection of its own, so that each worker gets some.
   def under_load(port)
     done = false
     clients = %w[/articles /articles /report].map do |path|
-      Thread.new { Net::HTTP.start("127.0.0.1", port) { |http| http.get(path) && sleep(0.02) until done } }
+      Thread.new { Net::HTTP.get("127.0.0.1", path, port) && sleep(0.02) until done }
     end
     yield
   ensure
@@ -220,6 +220,30 @@ class TopIntegrationTest < TunerTest
       Process.kill(:INT, pid)
       assert_equal 130, Process.wait2(pid).last.exitstatus, File.read("#{app.folder}/err")
       refute_path_exists socket
+    end
+  end
+
+  def orders(server) = server.ledgers.paths.map { |path| File.binread(path, 16, PumaTuner::Probe::Ledger::LAYOUT[:lanes_wanted_offset]) }
+
+  test "lanes are recorded for whoever asks, once for those who ask together, and never while a command of ours records" do
+    cluster do |app, port|
+      server = PumaTuner::Top::Servers.new.find(app.folder)
+      recorder = PumaTuner::Top::LaneRecorder.new(server)
+      assert_match(/no request ended within 2 seconds/, assert_raises(PumaTuner::MeasurementFailed) { recorder.call }.message)
+      under_load(port) do
+        one, other = Array.new(2) { Thread.new { recorder.call } }.map(&:value)
+        assert_same one, other
+        assert_equal [0, 1], one.processes.map(&:worker_index).sort
+        assert_operator one.pool.sum { |lane| lane.works.size / 3 }, :>, 20
+        again = recorder.call
+        refute_equal one, again
+        orders = orders(server)
+        failure = assert_raises(PumaTuner::MeasurementFailed) { PumaTuner::Top::LaneRecorder.new(server.with(ours: true)).call }
+        assert_equal "a puma_tuner command records this server", failure.message
+        assert_equal orders, orders(server)
+      end
+      app.stop
+      assert_match(/has ended/, assert_raises(PumaTuner::MeasurementFailed) { recorder.call }.message)
     end
   end
 

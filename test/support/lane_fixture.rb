@@ -27,7 +27,7 @@ module LaneFixture
   end
 
   def lane_recording(processes = [process_lanes], topology: "1x2")
-    PumaTuner::Lanes::Recording.new(recorded_at: "2026-01-01T00:00:00Z", command: "bundle exec puma", topology: topology(topology), processes:)
+    PumaTuner::Lanes::Recording.new(recorded_at: "2026-01-01T00:00:00Z", command: "bundle exec puma", topology: topology && topology(topology), processes:)
   end
 
   def lane_comparison(*recordings) = PumaTuner::Lanes::Comparison.new(recordings: recordings.empty? ? [lane_recording] : recordings)

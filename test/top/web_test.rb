@@ -4,20 +4,25 @@ require "test_helper"
 require "json"
 require "net/http"
 require "socket"
+require "support/lane_fixture"
 require "support/top_builders"
 
 class TopWebTest < TunerTest
   include TopBuilders
+  include LaneFixture
 
   kind :integration
 
   def setup
-    @web = Top::Web.new(Top::Web.address("tcp://127.0.0.1:0"))
+    @lanes = -> { lane_recording(topology: nil) }
+    @web = web("tcp://127.0.0.1:0")
     @web.start
     @url = URI(@web.url)
   end
 
   def teardown = @web.stop
+
+  def web(address, **) = Top::Web.new(Top::Web.address(address), lanes: -> { @lanes.call }, **)
 
   def get(path = "", verb: Net::HTTP::Get)
     request = verb.new(URI.join(@url, path))
@@ -58,9 +63,9 @@ class TopWebTest < TunerTest
     policy = page["Content-Security-Policy"]
     assert_match(/\Adefault-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';/, policy)
     refute_match(/unsafe|\*|http/, policy)
-    assert_equal %w[page.css page.js], page.body.scan(/(?:href|src)="([^":]+)"/).flatten
+    assert_equal %w[lanes.css page.css lanes.js page.js], page.body.scan(/(?:href|src)="([^":]+)"/).flatten
     refute_match(/\son\w+=|style=|<script>|<style/, page.body)
-    %w[page.css page.js].each { |name| assert_equal "200", get(name).code }
+    %w[lanes.css page.css lanes.js page.js].each { |name| assert_equal "200", get(name).code }
     {"X-Content-Type-Options" => "nosniff", "Referrer-Policy" => "no-referrer", "Cache-Control" => "no-store"}.each { |name, value| assert_equal value, page[name] }
   end
 
@@ -68,7 +73,7 @@ class TopWebTest < TunerTest
     ["/", "/page.js", "/events", "/#{"x" * 32}/", "/#{@url.path.delete("/")[0..-2]}/"].each { |path| assert_equal "404", get(path).code, path }
     ["../web.rb", "page.html", "%2e%2e/web.rb", "events/"].each { |name| assert_equal "404", Net::HTTP.start(@url.host, @url.port) { |http| http.get(@url.path + name) }.code, name }
     assert_operator @url.path.size, :>, 30
-    refute_equal @url.path, Top::Web.new(Top::Web.address("tcp://127.0.0.1:0")).then { |other| URI(other.url).path.tap { other.stop } }
+    refute_equal @url.path, web("tcp://127.0.0.1:0").then { |other| URI(other.url).path.tap { other.stop } }
   end
 
   test "a page from elsewhere that leads its own name here gets nothing" do
@@ -113,6 +118,24 @@ class TopWebTest < TunerTest
     assert_nil Top::WebEvent.point(status)[:p99_ms]
   end
 
+  test "threads over time are a piece of the page, in which names of the app are no markup, and nothing needs what the policy forbids" do
+    @web.publish(running)
+    said = get("lanes")
+    assert_equal ["200", "text/html; charset=utf-8"], [said.code, said["Content-Type"]]
+    assert_match(/<h3 class="load">1x5: 100 ms of 1 process/, said.body)
+    assert_equal 1, said.body.scan('class="lanes"').size
+    assert_includes said.body, "GET /&lt;b&gt;"
+    refute_match(/GET \/<b>|\son\w+=|\sstyle=|<script|<style/, said.body)
+    %w[lanes events].each { |name| assert_equal "405", get(name, verb: Net::HTTP::Head).code }
+  end
+
+  test "where nothing could be recorded that is said" do
+    @lanes = -> { raise MeasurementFailed, "the server 4711 has ended" }
+    said = get("lanes")
+    assert_equal ["503", "Nothing was recorded: the server 4711 has ended.\n"], [said.code, said.body]
+    assert_equal "200", get.code
+  end
+
   test "more than so many browsers are told to wait" do
     @web.publish(running)
     sockets = Array.new(Top::Web::CLIENTS_MAX) { TCPSocket.new(@url.host, @url.port).tap { |one| one.write("GET #{@url.path}events HTTP/1.1\r\nHost: localhost\r\n\r\n") && one.gets } }
@@ -130,12 +153,12 @@ class TopWebTest < TunerTest
 
   test "an address that others can reach is refused, and so is one that is taken" do
     %w[tcp://0.0.0.0:80 tcp://192.168.0.1:80 tcp://example.org:80 http://localhost].each { |text| assert_raises(UsageError, text) { Top::Web.address(text) } }
-    assert_match(/can't listen at/, assert_raises(UsageError) { Top::Web.new(Top::Web.address("tcp://127.0.0.1:#{@url.port}")) }.message)
+    assert_match(/can't listen at/, assert_raises(UsageError) { web("tcp://127.0.0.1:#{@url.port}") }.message)
   end
 
   test "a socket is its owner's alone, answers like a port, and is gone afterwards" do
     Dir.mktmpdir do |folder|
-      web = Top::Web.new(Top::Web.address("unix://#{folder}/top.sock"), token: "abc")
+      web = web("unix://#{folder}/top.sock", token: "abc")
       web.start
       assert_equal 0o600, File.stat("#{folder}/top.sock").mode & 0o777
       assert_equal "unix://#{folder}/top.sock, path /abc/", web.url

@@ -21,8 +21,14 @@ module PumaTuner
 
       LOOPBACK = %w[127.0.0.1 localhost ::1].freeze
 
-      FILES = {"" => ["page.html", "text/html"], "page.css" => ["page.css", "text/css"],
-               "page.js" => ["page.js", "text/javascript"]}.freeze
+      # With style and script of the report's lanes.
+      ASSETS = Report::Html::Page::ASSETS
+      FILES = {"" => ["web/page.html", "text/html"], "page.css" => ["web/page.css", "text/css"],
+               "page.js" => ["web/page.js", "text/javascript"], "lanes.css" => ["#{ASSETS}/lanes.css", "text/css"],
+               "lanes.js" => ["#{ASSETS}/lanes.js", "text/javascript"]}.freeze
+
+      # What is made when somebody asks.
+      MADE = %w[events lanes].freeze
 
       HEADERS = {
         "Content-Security-Policy" => "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
@@ -42,10 +48,12 @@ module PumaTuner
       end
 
       # @param address [Export::Address]
+      # @param lanes [#call] answers a Lanes::Recording, or raises MeasurementFailed
       # @param token [String]
       # @raise [UsageError] where it can't listen
-      def initialize(address, token: SecureRandom.urlsafe_base64(24))
+      def initialize(address, lanes:, token: SecureRandom.urlsafe_base64(24))
         @address = address
+        @lanes = lanes
         @token = token
         @listener = address.listen
         @lock = Mutex.new
@@ -75,6 +83,7 @@ module PumaTuner
         @lock.synchronize do
           @history = [*@history, WebEvent.point(status)].last(WebEvent::HISTORY_MAX)
           @event = JSON.generate({**WebEvent.of(status), point: @history.last})
+          @topology = status.topology
           @number += 1
           @told.broadcast
         end
@@ -119,11 +128,9 @@ module PumaTuner
         return unless method
         return refuse(client, "403 Forbidden", "Call this machine by 127.0.0.1 or localhost.") unless ours?(host)
         name = asked(path) or return refuse(client, "404 Not Found", "Open the address that was printed, all of it.")
-        unless %w[GET HEAD].include?(method)
-          return refuse(client, "405 Method Not Allowed", "There is nothing to change here.")
-        end
-        return events(client) if name == "events" && method == "GET"
-        file(client, name, method == "GET")
+        return send(name, client) if MADE.include?(name) && method == "GET"
+        return file(client, name, method == "GET") if FILES.key?(name) && %w[GET HEAD].include?(method)
+        refuse(client, "405 Method Not Allowed", "There is nothing to change here.")
       rescue SystemCallError, IOError
         nil # it has gone
       ensure
@@ -145,12 +152,12 @@ module PumaTuner
       def asked(path)
         token, name = path.delete_prefix("/").split("/", 2)
         return unless token && name
-        name if Digest::SHA256.digest(token) == Digest::SHA256.digest(@token) && (FILES.key?(name) || name == "events")
+        name if Digest::SHA256.digest(token) == Digest::SHA256.digest(@token) && (FILES.key?(name) || MADE.include?(name))
       end
 
       def file(client, name, with_body)
         path, type = FILES.fetch(name)
-        body = File.binread(File.join(__dir__, "web", path))
+        body = File.binread(File.expand_path(path, __dir__))
         respond(client, "200 OK", body, type:, with_body:)
       end
 
@@ -166,6 +173,16 @@ module PumaTuner
       def headers(status, type, **more)
         lines = {"Content-Type" => "#{type}; charset=utf-8", **HEADERS, **more}
         "HTTP/1.1 #{status}\r\n#{lines.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n".b
+      end
+
+      # Threads over time, recorded now: a piece of the page, in which nothing of the app's is markup.
+      def lanes(client)
+        recording = @lanes.call.with(topology: @lock.synchronize { @topology })
+        comparison = PumaTuner::Lanes::Comparison.new(recordings: [recording].freeze)
+        html = Report.section_html(Report::Sections::Lanes.new(comparison).section)
+        respond(client, "200 OK", html, type: "text/html")
+      rescue MeasurementFailed => error
+        refuse(client, "503 Service Unavailable", "Nothing was recorded: #{error.message}.")
       end
 
       # Server-sent events: first what there was, then each status as it comes.

@@ -31,13 +31,15 @@ module PumaTuner
         session = PumaTuner::Top::Session.new(server, interval_s: every)
         session.open do
           next show(session.once || raise(MeasurementFailed, ended(server)), json) if once
-          next serve(session, server, PumaTuner::Top::Web.new(address)) if web
+          next serve(session, server, PumaTuner::Top::Web.new(address, lanes: recorder(server))) if web
           next follow(session, server, json) if json || !PumaTuner::Top::Terminal.fit?($stdin, out)
           watch(session, server, output)
         end
       end
 
       private
+
+      def recorder(server) = PumaTuner::Top::LaneRecorder.new(server)
 
       def ended(server) = "the server #{server} has ended"
 

@@ -19,6 +19,13 @@ module PumaTuner
           @chart_page.page
         end
 
+        # @param section [Blocks::Section]
+        # @return [String] it alone, for a page that has style and script of its own
+        def section(section)
+          @chart_page = self.class::CHART_PAGE.new(@document, title: section.title)
+          written(section.blocks).join("\n")
+        end
+
         # The page that the charts' templates are part of.
         CHART_PAGE = Report::Html::Page
 

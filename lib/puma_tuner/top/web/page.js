@@ -1,5 +1,6 @@
 "use strict";
-// Draws what server-sent events tell. Names come from the app: they become text, never markup.
+// Draws what server-sent events tell. Names come from the app: they become text, never markup. What comes as markup are
+// lanes, in which the command has escaped them, and whose script is lanes.js.
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const MOST = 150;
@@ -148,6 +149,26 @@
     if (!frozen && newest) draw(newest);
   });
   addEventListener("resize", () => { if (parts.length) charts(); });
+
+  let recording = false;
+  const record = async () => {
+    const response = await fetch("lanes");
+    const told = await response.text();
+    if (!response.ok) return told;
+    byId("lanes").innerHTML = told;
+    for (const box of byId("lanes").querySelectorAll(".wide")) box.tabIndex = 0;
+    showLanes();
+    return `Recorded at ${new Date().toLocaleTimeString()}`;
+  };
+  byId("record").addEventListener("click", async () => {
+    if (recording) return;
+    recording = true;
+    byId("record").setAttribute("aria-disabled", "true");
+    put("recorded", "Recording for two seconds …");
+    put("recorded", await record().catch(() => "Nothing was recorded: the connection is lost."));
+    byId("record").removeAttribute("aria-disabled");
+    recording = false;
+  });
 
   const events = new EventSource("events");
   events.addEventListener("history", (event) => {

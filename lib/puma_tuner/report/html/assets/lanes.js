@@ -2,15 +2,14 @@
 //
 // All pictures of a page have one scale, so that 5 threads can be held against 3; each is at a place of its own. Times are
 // microseconds since the process began to record.
-{
-  const all = [...document.querySelectorAll(".lanes")];
+const showLanes = (() => {
   const told = (us) => us < 1000 ? `${us} µs` : us < 1e6 ? `${+(us / 1000).toPrecision(3)} ms` : `${+(us / 1e6).toPrecision(3)} s`;
   const SVG = "http://www.w3.org/2000/svg";
   const LEAST_US = 50;
   const charts = [];
   let span = 0; // of all pictures
 
-  all.forEach((root, number) => {
+  const begin = (root, number) => {
     const kinds = root.dataset.kinds.split(" "), words = root.dataset.words.split("|"), height = Number(root.dataset.height);
     const [whole, stretch, works, packed] = JSON.parse(root.dataset.lanes);
     const rows = root.querySelector(".lane-rows"), axis = root.querySelector(".lane-axis"), said = root.querySelector(".lane-said");
@@ -226,7 +225,7 @@
     });
     for (const button of root.querySelectorAll("[data-key]")) button.addEventListener("click", () => { keys[button.dataset.key](); draw(); });
 
-    const pattern = element("svg", {width: 0, height: 0, "aria-hidden": "true", style: "position:absolute"});
+    const pattern = element("svg", {width: 0, height: 0, "aria-hidden": "true", class: "lane-pattern"});
     const lines = element("pattern", {id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"});
     lines.append(element("path", {class: "lane-hatch", d: "M0 0v6"}));
     pattern.append(lines);
@@ -236,8 +235,15 @@
     rows.setAttribute("role", "application");
     rows.setAttribute("aria-label", root.getAttribute("aria-label"));
     if (waits.length) { show(waits[0]); chosen = waits[0].index; next = 1; }
-  });
+  };
 
-  for (const chart of charts) { chart.settle(); chart.draw(); }
   addEventListener("resize", () => { for (const chart of charts) chart.draw(); });
-}
+
+  // Begins with the pictures that the page has now; others that it had before are forgotten.
+  return () => {
+    charts.length = span = 0;
+    document.querySelectorAll(".lanes").forEach(begin);
+    for (const chart of charts) { chart.settle(); chart.draw(); }
+  };
+})();
+showLanes();
