@@ -160,7 +160,7 @@ class TopInBrowserTest < TunerTest
       assert_operator facts["near"], :<, facts["whole"]
       assert_equal 1, facts["framed"]
       assert_operator facts["held"], :>, 0
-      assert_includes 3..4, facts["lanes"], "three of the pool, and perhaps the app's own"
+      assert_operator facts["lanes"], :>=, 3, "the pool's, and others that did something"
       assert_includes facts["threads"], NASTY
       assert_equal [0, "puma_tuner top"], facts.values_at("images", "title")
       first = tools.value("document.getElementById('lanes').textContent")
