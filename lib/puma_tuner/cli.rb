@@ -43,18 +43,21 @@ module PumaTuner
     # The reader of what the command prints has gone.
     class NobodyReads < StandardError; end
 
+    # What the command prints has no place, such as on a disk that is full.
+    class CannotPrint < StandardError; end
+
     # The commands print to it. A broken pipe is nobody's bug here, and may be one elsewhere.
     class Printer < SimpleDelegator
-      def puts(...)
-        super
-      rescue Errno::EPIPE
-        raise NobodyReads
-      end
+      NO_PLACE = [Errno::ENOSPC, Errno::EDQUOT, Errno::EFBIG, Errno::EBADF].freeze
 
-      def flush
-        super
-      rescue Errno::EPIPE
-        raise NobodyReads
+      %i[puts print flush].each do |name|
+        define_method(name) do |*arguments|
+          super(*arguments)
+        rescue Errno::EPIPE
+          raise NobodyReads
+        rescue *NO_PLACE => error
+          raise CannotPrint, error.class.new.message
+        end
       end
     end
 
@@ -76,6 +79,9 @@ module PumaTuner
       rescue NobodyReads
         err.puts("puma_tuner: its output is no longer read; the files that it named are complete")
         141
+      rescue CannotPrint => error
+        err.puts("puma_tuner: what it prints could not be written: #{error.message}. Give another place.")
+        2
       ensure
         Results.remove_empty
       end
@@ -99,7 +105,7 @@ module PumaTuner
       rescue MeasurementFailed => error
         err.puts("puma_tuner: #{error.message}")
         3
-      rescue NobodyReads
+      rescue NobodyReads, CannotPrint
         raise
       rescue => error
         err.puts("puma_tuner: this is our bug, please report it: #{error.message} (#{error.class})", error.backtrace)

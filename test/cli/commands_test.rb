@@ -173,6 +173,16 @@ class CommandsTest < TunerTest
     assert_match(/\Apuma_tuner: its output is no longer read.*\n\z/, err_reader.read)
   end
 
+  test "what has no place to be printed to ends it with a sentence, at once or when all is written out" do
+    [%w[version], %w[tune --help], %w[completion bash], %w[help]].each do |words|
+      reader, writer = IO.pipe
+      pid = start_puma_tuner(*words, out: "/dev/full", err: writer)
+      writer.close
+      assert_equal 2, Process.wait2(pid).last.exitstatus, words.join(" ")
+      assert_equal "puma_tuner: what it prints could not be written: No space left on device. Give another place.\n", reader.read
+    end
+  end
+
   # @return [Array<String>] what bash offers after these words
   def completed(*words)
     script = "#{CLI::Completions.bash}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($#-1)); _puma_tuner; printf '%s\\n' \"${COMPREPLY[@]}\""
