@@ -71,6 +71,6 @@ module Resizing
     attr_reader :port
 
     # @return [PumaTuner::Trial::Server]
-    def trial = @trial ||= PumaTuner::Trial::Server.find(said[/Master PID: (\d+)/, 1])
+    def trial = @trial ||= PumaTuner::CLI::Commands::Trial.server(said[/Master PID: (\d+)/, 1])
   end
 end

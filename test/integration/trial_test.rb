@@ -3,11 +3,13 @@
 require "test_helper"
 require "support/served_app"
 require "support/command_line"
+require "support/namespace"
 require "json"
 
 # The command against real clusters under load: what it says, and what it leaves behind however it ends.
 class TrialCommandTest < TunerTest
   include CommandLine
+  include Namespace
 
   time_limit 150
 
@@ -157,6 +159,27 @@ class TrialCommandTest < TunerTest
     end
   end
 
+  # A server of another user's, in a container: found by its folder, with other process ids inside.
+  test "a server in a container is tried from outside, found by its folder" do
+    before = in_namespace("mount -t proc proc /proc && mount -t tmpfs none /dev/shm")
+    before = [before.first, "--pid", "--fork", *before.drop(1)]
+    ServedApp.open(rackup: RACKUP, puma_rb: PUMA_RB) do |app|
+      @app, @port = app, app.start("-w", "2", before:)
+      server = wait_until("the server") { PumaTuner::Top::Servers.new.all.find { |one| one.folder == File.realpath(app.folder) } }
+      @folder = server.directory
+      result = nil
+      statuses = under_load { result = puma_tuner("trial", app.folder, "--threads", "4", "--for", "30s", "--output", "#{app.folder}/trial.json", "--journal", "#{app.folder}/journal") }
+      assert_equal 0, result.code, result.err
+      outcome = PumaTuner::Document.read("#{app.folder}/trial.json", :trial)
+      assert_equal [nil, true, server.pid], [outcome.ended, outcome.restored, outcome.server_pid]
+      assert_operator outcome.requests_counts.min, :>, 200
+      assert_equal [200], statuses.uniq
+      readings = PumaTuner::Trial::Journal.read("#{app.folder}/journal").readings
+      assert(readings.flat_map(&:workers).all? { |worker| worker.memory_bytes.to_i > 1 << 20 }, "memory of the workers, not of whoever has their ids here")
+      refute_includes PumaTuner::Probe::Processes.tree_of(server.pid), readings.last.workers.first.pid
+    end
+  end
+
   test "what can't be tried is said before anything is changed" do
     rackup = <<~RUBY
       module ActiveRecord
@@ -173,8 +196,10 @@ class TrialCommandTest < TunerTest
       assert_mistake(/that is what is configured/, trial("--threads", "3"))
       assert_mistake(/name the number of threads/, trial)
       assert_mistake(/whole number from 1/, trial("--threads", "0"))
-      assert_mistake(/no recorded server with process 1 was found/, puma_tuner("trial", "1", "--threads", "4"))
-      assert_mistake(/is no process id/, puma_tuner("trial", "x", "--threads", "4"))
+      stranger = Process.spawn("sleep", "60")
+      assert_mistake(/no server that is recorded belongs to #{stranger}/, puma_tuner("trial", stranger.to_s, "--threads", "4"))
+      Process.kill(:KILL, stranger) && Process.wait(stranger)
+      assert_mistake(/x is neither a process id nor a folder/, puma_tuner("trial", "x", "--threads", "4"))
       assert_equal [3, 3], max_counts
       refute File.exist?(File.join(@folder, "resize.order"))
     end

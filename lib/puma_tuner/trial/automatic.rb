@@ -184,11 +184,10 @@ module PumaTuner
 
       # Of what is served from now on.
       def recorded(threads_count)
-        ledgers = @server.ledgers
-        ledgers.begin_window
-        since = Probe::Snapshot::Moment.now(ledgers.read)
+        @server.ledgers.begin_window
+        since = Probe::Snapshot::Moment.now(@server.read_ledgers)
         sleep(@window_s)
-        observation = Probe::Snapshot.of(ledgers.read, machine: Probe::MachineFacts.read(@server.leader_pid), since:)
+        observation = Probe::Snapshot.of(@server.read_ledgers, machine: Probe::MachineFacts.read(@server.leader_pid), since:)
         workers_count = observation.topology&.workers_count || 1
         observation.with(topology: Topology.from(workers_count, threads_count), min_threads_count: threads_count)
       end

@@ -48,8 +48,7 @@ module PumaTuner
       def self.too_large(server, states, threads_count)
         more_count = threads_count - states.first[:configured].last
         limit_bytes = server.memory_limit_bytes or return
-        pids = [server.leader_pid, *states.map { |one| one[:pid] }].uniq
-        used_bytes = pids.sum { |pid| server.memory_bytes(pid).to_i }
+        used_bytes = server.all_memory_bytes(states.map { |one| one[:pid] })
         return if more_count <= 0 || used_bytes + more_count * self::THREAD_BYTES < limit_bytes
         "the server's processes use #{Units.mebibytes(used_bytes)} of #{Units.mebibytes(limit_bytes)}"
       end

@@ -36,46 +36,33 @@ module PumaTuner
         def locks = {}
       end
 
-      # @param named [String, nil] process id of the server; nil: the only one there is
-      # @return [Server]
-      # @raise [UsageError] where there is none, or several
-      def self.find(named = nil)
-        pid = named && (Integer(named, 10, exception: false) or raise UsageError, "#{named.inspect} is no process id")
-        found = pid ? all.select { |server| server.of?(pid) } : all
-        return found.first if found.one?
-        if found.any?
-          raise UsageError, "several servers are recorded here; name one by its process id: " \
-            "#{found.map(&:leader_pid).join(", ")}"
-        end
-        raise UsageError, "no recorded server#{" with process #{named}" if named} was found here. #{HOW}"
-      end
-
-      # @return [Array<Server>] of this user, that have not ended
-      def self.all
-        Probe::Ledgers.places.flat_map { |place| Dir[File.join(place, "puma_tuner-#{Process.euid}", "*-*-*")] }
-          .map { |directory| new(directory) }.select { |server| server.there? && server.ledgers.paths.any? }
-      end
-
       # @return [Probe::Ledgers]
       attr_reader :ledgers
 
-      # @param directory [String] of its ledgers
-      def initialize(directory)
-        @directory = directory
-        @ledgers = Probe::Ledgers.new(directory)
+      # @param found [Data] pid (as it is counted here) of the process that leads it, directory of its ledgers, ours,
+      #   and alive?, as a Top::Server has them
+      # @param pids [#pid_of] answers the id that a process has here, by its own; nil of one that has ended
+      # @raise [UsageError] of one that a command of ours records
+      def initialize(found, pids:)
+        raise UsageError, "a puma_tuner command records the server #{found.pid}; wait for its end" if found.ours
+        @found = found
+        @pids = pids
+        @directory = found.directory
+        @ledgers = found.ledgers
         @before = {}
         @memory = {}
       end
 
-      # @return [Integer] of the process that leads it
-      def leader_pid = File.basename(@directory).to_i
+      # @return [Integer] of the process that leads it, as it is counted here
+      def leader_pid = @found.pid
 
       # @return [Boolean] whether it has not ended
-      def there?
-        Probe::Processes.alive?(leader_pid) && Probe::Processes.identity(leader_pid) == File.basename(@directory)
-      end
+      def there? = @found.alive?
 
-      def of?(pid) = Probe::Processes.tree_of(leader_pid).include?(pid)
+      # @return [Hash{String => Probe::Ledger}] with the ids that processes have here
+      def read_ledgers
+        ledgers.read.transform_values { |ledger| ledger.with(pid: @pids.pid_of(ledger.pid) || 0) }
+      end
 
       # @return [Array<Hash{Symbol => Object}>] what its living processes tell of their pools, by worker
       # @raise [UsageError] of a server that may not be resized
@@ -127,6 +114,7 @@ module PumaTuner
           unless file.flock(File::LOCK_EX | File::LOCK_NB)
             raise UsageError, "another trial of the server #{leader_pid} is under way"
           end
+          give_to_owner(file)
           begin
             yield
           ensure
@@ -166,16 +154,32 @@ module PumaTuner
       # @return [Integer, nil] of the control group that the server runs in
       def memory_limit_bytes = @memory_limit_bytes ||= Probe::ControlGroup.of(leader_pid).memory_limit_bytes
 
-      # @return [Integer, nil] PSS of a process; nil of one that can't be seen
+      # @return [Integer, nil] PSS of a process, by its own id; nil of one that can't be seen
       def memory_bytes(pid)
         at_s, bytes = @memory[pid]
         return bytes if at_s && Clock.now_s - at_s < MEMORY_FRESH_S
-        bytes = Probe::Processes.memory(pid)[:pss_bytes]
+        here = @pids.pid_of(pid)
+        bytes = Probe::Processes.memory(here)[:pss_bytes] if here
         @memory[pid] = [Clock.now_s, bytes]
         bytes
       end
 
+      # @return [Integer] PSS of all its processes
+      # @param pids [Array<Integer>] of those that serve, by their own ids
+      def all_memory_bytes(pids)
+        leads = Probe::Processes.memory(leader_pid)[:pss_bytes].to_i unless pids.any? { |pid| leads?(pid) }
+        leads.to_i + pids.sum { |pid| memory_bytes(pid).to_i }
+      end
+
       private
+
+      def leads?(pid) = @pids.pid_of(pid) == leader_pid
+
+      # Where root tries on somebody else's server, that somebody may do so, too.
+      def give_to_owner(file)
+        folder = File.stat(@directory)
+        file.chown(folder.uid, folder.gid) if Process.uid.zero? && file.stat.uid != folder.uid
+      end
 
       def living = ledgers.paths.reject { |path| ledgers.ended?(path) }
 
@@ -223,7 +227,7 @@ module PumaTuner
       def memory_in_use
         return unless memory_limit_bytes
         pids = @told.to_h.slice(*@before.keys).values.map { |told| told[:pid] }
-        [leader_pid, *pids].uniq.sum { |pid| memory_bytes(pid).to_i }
+        all_memory_bytes(pids)
       end
     end
   end

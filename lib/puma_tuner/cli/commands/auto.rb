@@ -6,7 +6,8 @@ module PumaTuner
     class Commands::Auto < Command
       desc "Forecast a running server at other numbers of threads, again and again, and say, try or do what is " \
         "surely better; at the end everything is undone"
-      argument :server, "its process id; needed where several servers are recorded", required: false
+      argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
+        required: false
       options :act, :cool_down, :journal, for: {default: nil, usual: "until Ctrl-C"}
       example [
         "                                  # says what it would do, and changes nothing",
@@ -20,7 +21,7 @@ module PumaTuner
         mode = MODES.find { |one| one.name == act } or
           raise UsageError, "--act #{act}: write one of #{MODES.join(", ")}"
         Output.check_writable(journal)
-        server = PumaTuner::Trial::Server.find(server)
+        server = Commands::Trial.server(server)
         @automatic = PumaTuner::Trial::Automatic.new(server, mode:, cool_down_s: cool_down, clock:)
         journal ? File.open(journal, "w", 0o600) { |file| watch(file, options[:for]) } : watch(nil, options[:for])
       end

@@ -6,21 +6,31 @@ module PumaTuner
     class Commands::Trial < Command
       desc "Try another number of threads on a running server: one worker at a time has it, and its fellows are what " \
         "it is held against; undone when it does harm, and at the end"
-      argument :server, "its process id; needed where several servers are recorded", required: false
+      argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
+        required: false
       options :for, :journal, :replay, :html, :output, threads: {
         type: :count, takes: "N", default: nil, about: "threads to try", limits: 1..Probe::Resize::THREADS_MAX
       }
       example [
         "--threads 3 --for 10m             # on the only server that allows it",
         "4711 --threads 8 --journal trial.jsonl",
+        "/srv/shop --threads 3             # by folder; in a container by process id",
         "--replay trial.jsonl              # the same decisions and outcome, computed anew"
       ]
+
+      # @param named [String, nil] as `top` understands it
+      # @return [PumaTuner::Trial::Server]
+      # @raise [UsageError] where there is none, or several
+      def self.server(named)
+        found = PumaTuner::Top::Servers.new.find(named)
+        PumaTuner::Trial::Server.new(found, pids: PumaTuner::Top::Processes.new(found.pid))
+      end
 
       def call(server:, threads:, journal:, replay:, output:, html:, **options)
         Output.check_writable(output, html, journal)
         return tell(PumaTuner::Trial::Journal.read(replay).replay, output, html) if replay
         raise UsageError, "name the number of threads to try: --threads 3" unless threads
-        outcome = try(PumaTuner::Trial::Server.find(server), threads, options.fetch(:for), journal)
+        outcome = try(Commands::Trial.server(server), threads, options.fetch(:for), journal)
         tell(outcome, output, html)
         raise Exit.new(130) if outcome.ended&.kind == :interrupted
         raise Exit.new(1) if outcome.outcome == :harmful

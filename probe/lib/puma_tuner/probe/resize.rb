@@ -64,9 +64,14 @@ module PumaTuner
           raise TypeError, error.message
         end
 
+        # The server may be another user's, as a container's is to root; nobody else gets into the folder.
+        #
         # @raise [SystemCallError]
         def write(directory)
-          AtomicFile.write(File.join(directory, Resize::ORDER), JSON.generate({format: Resize::FORMAT, **to_h}))
+          AtomicFile.write(File.join(directory, Resize::ORDER)) do |partial|
+            File.binwrite(partial, JSON.generate({format: Resize::FORMAT, **to_h}))
+            File.chmod(0o644, partial)
+          end
         end
 
         # @return [Symbol, nil] why it does not hold; nil where it does
